@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Finds the Python interpreter of the active environment: PYTHON_EXECUTABLE, else the repository's .venv, else python3.
+macro(resolve_python_executable)
+  if(NOT PYTHON_EXECUTABLE)
+    if(DEFINED ENV{VIRTUAL_ENV})
+      set(PYTHON_EXECUTABLE "$ENV{VIRTUAL_ENV}/bin/python")
+    elseif(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/.venv/bin/python")
+      set(PYTHON_EXECUTABLE "${CMAKE_CURRENT_SOURCE_DIR}/.venv/bin/python")
+    else()
+      find_program(PYTHON_EXECUTABLE NAMES python3 python REQUIRED)
+    endif()
+  endif()
+  set(Python_EXECUTABLE "${PYTHON_EXECUTABLE}" CACHE FILEPATH "" FORCE)
+  set(Python3_EXECUTABLE "${PYTHON_EXECUTABLE}")
+endmacro()
+resolve_python_executable()
+
+if(EXECUTORCH_BUILD_PYBIND)
+  set(PYBIND11_FINDPYTHON ON)
+  execute_process(COMMAND "${PYTHON_EXECUTABLE}" -m pybind11 --cmakedir
+    OUTPUT_VARIABLE pybind11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE _rc ERROR_VARIABLE _err)
+  if(NOT _rc EQUAL 0)
+    message(FATAL_ERROR "pybind11 is not installed for ${PYTHON_EXECUTABLE}: run ./install_requirements.py (${_err})")
+  endif()
+  find_package(pybind11 CONFIG REQUIRED)
+endif()
+
+# et_python_module(name FOLDER <source folder of the package> SRCS ... DEPS ...): a native module that is placed next to
+# its Python package (git ignores it) and installed into the wheel at the same place.
+function(et_python_module name)
+  cmake_parse_arguments(ARG "" "FOLDER" "SRCS;DEPS" ${ARGN})
+  pybind11_add_module(${name} MODULE NO_EXTRAS ${ARG_SRCS})
+  _et_target_defaults(${name} PRIVATE)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+  target_compile_options(${name} PRIVATE -fvisibility=hidden)
+  if(NOT APPLE AND NOT MSVC)
+    target_link_options(${name} PRIVATE "LINKER:--exclude-libs,ALL")
+  endif()
+  target_link_options_gc_sections(${name})
+  add_custom_command(TARGET ${name} POST_BUILD
+    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "$<TARGET_FILE:${name}>" "${EXECUTORCH_ROOT}/${ARG_FOLDER}/"
+    VERBATIM)
+  install(TARGETS ${name} LIBRARY DESTINATION "executorch/${ARG_FOLDER}" COMPONENT python)
+endfunction()

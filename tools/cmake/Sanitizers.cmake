@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# EXECUTORCH_SANITIZER, or the older EXECUTORCH_USE_SANITIZER, for everything that is built.
+set(_sanitizer "${EXECUTORCH_SANITIZER}")
+if(EXECUTORCH_USE_SANITIZER AND NOT _sanitizer)
+  set(_sanitizer "address,undefined")
+endif()
+if(_sanitizer)
+  add_compile_options(-fsanitize=${_sanitizer} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${_sanitizer})
+  if(_sanitizer MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The few functions every folder's CMakeLists is written with.
+include_guard(GLOBAL)
+include(GNUInstallDirs)
+
+set(EXECUTORCH_ROOT "${CMAKE_CURRENT_LIST_DIR}/../..")
+get_filename_component(EXECUTORCH_ROOT "${EXECUTORCH_ROOT}" ABSOLUTE)
+set(EXECUTORCH_GENERATED_DIR "${CMAKE_BINARY_DIR}/generated")
+file(MAKE_DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch")
+
+# Warnings, section flags and the rules of the size build, for our own targets only.
+add_library(et_compile_rules INTERFACE)
+target_compile_features(et_compile_rules INTERFACE cxx_std_17)
+if(NOT MSVC)
+  target_compile_options(et_compile_rules INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror -Wno-missing-field-initializers>
+    -ffunction-sections -fdata-sections
+    $<$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>:-Os -fno-asynchronous-unwind-tables -fno-unwind-tables>
+    $<$<AND:$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>,$<COMPILE_LANGUAGE:CXX>>:-fno-exceptions -fno-rtti>)
+endif()
+
+# executorch_target_link_options_shared_lib(target): what links `target` links all of it.
+function(executorch_target_link_options_shared_lib target)
+  if(APPLE)
+    target_link_options(${target} INTERFACE "SHELL:LINKER:-force_load,$<TARGET_FILE:${target}>")
+  elseif(MSVC)
+    target_link_options(${target} INTERFACE "SHELL:LINKER:/WHOLEARCHIVE:$<TARGET_FILE:${target}>")
+  else()
+    target_link_options(${target} INTERFACE
+      "SHELL:LINKER:--whole-archive $<TARGET_FILE:${target}> LINKER:--no-whole-archive")
+  endif()
+endfunction()
+
+function(target_link_options_gc_sections target)
+  if(APPLE)
+    target_link_options(${target} PRIVATE "LINKER:-dead_strip")
+  elseif(NOT MSVC)
+    target_link_options(${target} PRIVATE "LINKER:--gc-sections")
+  endif()
+endfunction()
+
+function(_et_target_defaults name scope)
+  target_include_directories(${name} ${scope}
+    $<BUILD_INTERFACE:${EXECUTORCH_ROOT}/src>
+    $<BUILD_INTERFACE:${EXECUTORCH_GENERATED_DIR}>
+    $<BUILD_INTERFACE:${EXECUTORCH_ROOT}/runtime/core/portable_type/c10>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/executorch/runtime/core/portable_type/c10>)
+  if(NOT scope STREQUAL "INTERFACE")
+    target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:et_compile_rules>)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
+endfunction()
+
+# et_library(name [STATIC|SHARED|OBJECT|INTERFACE] SRCS ... [DEPS ...] [PRIVATE_DEPS ...] [REGISTERS] [NO_INSTALL])
+# REGISTERS: the library registers kernels or a backend from static constructors; its consumers link all of it.
+function(et_library name)
+  cmake_parse_arguments(ARG "STATIC;SHARED;OBJECT;INTERFACE;REGISTERS;NO_INSTALL" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
+  if(ARG_INTERFACE)
+    add_library(${name} INTERFACE)
+    _et_target_defaults(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${ARG_DEPS})
+  else()
+    set(kind STATIC)
+    if(ARG_SHARED)
+      set(kind SHARED)
+    elseif(ARG_OBJECT)
+      set(kind OBJECT)
+    endif()
+    add_library(${name} ${kind} ${ARG_SRCS})
+    _et_target_defaults(${name} PUBLIC)
+    target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
+  endif()
+  if(ARG_REGISTERS)
+    executorch_target_link_options_shared_lib(${name})
+  endif()
+  if(NOT ARG_NO_INSTALL)
+    install(TARGETS ${name} EXPORT ExecuTorchTargets
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  endif()
+endfunction()
+
+# et_executable(name SRCS ... DEPS ... [NO_INSTALL])
+function(et_executable name)
+  cmake_parse_arguments(ARG "NO_INSTALL" "" "SRCS;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SRCS})
+  _et_target_defaults(${name} PRIVATE)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+  target_link_options_gc_sections(${name})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+  if(NOT ARG_NO_INSTALL)
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endfunction()
+
+# et_test(name SRCS ... DEPS ...): a GoogleTest program and one ctest entry; a no-op unless tests are built.
+function(et_test name)
+  if(NOT EXECUTORCH_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SRCS})
+  _et_target_defaults(${name} PRIVATE)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${EXECUTORCH_ROOT}")
+endfunction()
+
+# The documented name for the same thing: et_cxx_test(target SOURCES ... EXTRA_LIBS ...)
+function(et_cxx_test target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;EXTRA_LIBS" ${ARGN})
+  et_test(${target} SRCS ${ARG_SOURCES} DEPS executorch ${ARG_EXTRA_LIBS})
+endfunction()
+
+# Adds a folder when it is there, so that any folder can be taken away.
+function(et_add_folder folder)
+  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt")
+    add_subdirectory(${folder})
+  endif()
+endfunction()
