@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How memory planning sizes tensors whose sizes are symbolic."""
+
+from enum import IntEnum
+
+
+class DynamicMemoryPlanningMode(IntEnum):
+    UPPER_BOUND = 0  # arena space for the largest size
+    SYMBOLIC = 1  # sizes stay symbolic; the planner must resolve them

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The two errors of the compiler: `ExportError` (the user's program; says what to do next) and
+`InternalError` (our bug)."""
+
+from enum import Enum
+
+
+class ExportErrorType(Enum):
+    INVALID_INPUT_TYPE = 1
+    INVALID_OUTPUT_TYPE = 2
+    VIOLATION_OF_SPEC = 3
+    NOT_SUPPORTED = 4
+    MISSING_PROPERTY = 5
+    UNINITIALIZED = 6
+
+
+class InternalError(Exception):
+    """An invariant of the compiler does not hold; never the user's fault."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class ExportError(Exception):
+    """The program cannot be exported as it stands; the message tells what to change."""
+
+    def __init__(self, error_code: ExportErrorType, message: str) -> None:
+        super().__init__(f"[{error_code.name}] {message}")
+        self.error_code = error_code
+        self.message = message
+
+
+def internal_assert(pred: bool, assert_msg: str) -> None:
+    if not pred:
+        raise InternalError(assert_msg)
