@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The one entry point: every target brings what it needs, so `make demo` works on a fresh clone.
+SHELL := /bin/bash
+ROOT := $(CURDIR)
+VENV ?= $(ROOT)/.venv
+BUILD ?= $(ROOT)/cmake-out
+PRESET ?= linux
+JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+PYTEST_ARGS ?=
+PYTHON_BIN := $(VENV)/bin/python
+
+export VENV
+export VIRTUAL_ENV := $(VENV)
+export PATH := $(VENV)/bin:$(PATH)
+export EXECUTORCH_BUILD_DIR := $(BUILD)
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup configure build demo test test-full unit bench lint format size requirements api docs clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## System packages, .venv, Python packages, third-party sources
+	@./scripts/setup.sh
+
+configure: setup
+	@if [ ! -f "$(BUILD)/build.ninja" ]; then cmake --preset $(PRESET) -B "$(BUILD)"; fi
+
+build: configure ## Build everything of the preset (PRESET=linux) into cmake-out
+	@cmake --build "$(BUILD)"
+
+demo: build ## Export MobileNetV2, run it from Python and C++, compare with eager PyTorch
+	@$(PYTHON_BIN) -m executorch.examples.demo.demo
+
+test: build ## What a change must pass: C++ tests, then Python tests (ctest, pytest)
+	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS)
+	@$(PYTHON_BIN) -m pytest -q $(PYTEST_ARGS)
+
+test-full: build ## Everything there is, sanitizers and interoperability included; writes docs/results
+	@$(PYTHON_BIN) -m executorch.tools.results.test_full
+
+unit: build ## The tests beside the code, in under a minute
+	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS) -LE slow
+	@$(PYTHON_BIN) -m pytest -q -m "not slow" $(PYTEST_ARGS)
+
+bench: build ## Operators beside eager PyTorch
+	@$(PYTHON_BIN) -m executorch.tools.bench.ops
+
+lint: setup ## ruff, clang-format, and the rules of the repository
+	@./scripts/lint.sh
+
+format: setup ## Lay out C++ and Python sources
+	@./scripts/lint.sh --fix
+
+size: setup ## Size of the core with the verifier, against its limit
+	@./test/size/size.sh
+
+requirements: setup ## Which promises are proven by a test, superseded, waived or open
+	@$(PYTHON_BIN) -m executorch.tools.requirements.report
+
+api: setup ## Which documented C++ and Python names exist here (docs/api)
+	@$(PYTHON_BIN) -m executorch.tools.api.report
+
+docs: requirements api ## Regenerate the generated pages
+
+clean: ## Remove build trees and caches; leaves .venv
+	@./install_executorch.sh --clean

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Brings a fresh clone to where it builds: system packages, .venv, Python packages, third-party sources.
+# Running it again when nothing changed takes less than a second.
+#   PYTHON           interpreter for the environment (3.10 to 3.13); default: the first one found
+#   TORCH_INDEX_URL  package index for torch alone, where the default one brings GPU packages
+#   EXECUTORCH_SKIP_APT=1  leave system packages alone
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+venv=${VENV:-$root/.venv}
+stamp=$venv/.setup-stamp
+say() { printf '[setup] %s\n' "$*"; }
+fail() { printf '[setup] error: %s\n' "$1" >&2; [ -z "${2:-}" ] || printf '[setup] next step: %s\n' "$2" >&2; exit 1; }
+
+wanted_packages() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$root/scripts/apt-packages.txt"; }
+
+install_system_packages() {
+  [ "${EXECUTORCH_SKIP_APT:-0}" != 1 ] || { say "system packages: left alone (EXECUTORCH_SKIP_APT=1)"; return; }
+  if ! command -v apt-get >/dev/null; then
+    say "no apt-get here; make sure these are installed: $(wanted_packages | tr '\n' ' ')"
+    return
+  fi
+  local missing=() package sudo=""
+  for package in $(wanted_packages); do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || { say "system packages: all there"; return; }
+  [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null || fail "cannot install ${missing[*]}: not root and no sudo" \
+    "install them by hand, or set EXECUTORCH_SKIP_APT=1"; sudo=sudo; }
+  say "system packages: installing ${missing[*]}"
+  local log; log=$(mktemp)
+  if ! { $sudo apt-get update && $sudo env DEBIAN_FRONTEND=noninteractive \
+         apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    fail "apt-get could not install ${missing[*]}" "see the lines above; EXECUTORCH_SKIP_APT=1 leaves this step out"
+  fi
+  rm -f "$log"
+}
+
+find_python() {
+  local candidate
+  for candidate in ${PYTHON:-python3 python3.11 python3.12 python3.13 python3.10}; do
+    if "$candidate" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  fail "no Python 3.10 to 3.13 found (tried ${PYTHON:-python3, python3.10 to 3.13})" "install one or set PYTHON"
+}
+
+make_environment() {
+  [ -x "$venv/bin/python" ] && return
+  local python; python=$(find_python)
+  say "environment: making $venv with $("$python" --version)"
+  "$python" -m venv "$venv" || fail "$python cannot make a virtual environment" "install its venv module (Debian: python3-venv)"
+}
+
+pip_install() { # what arguments...: quiet, but the whole log when it fails
+  local what=$1 log; shift
+  log=$(mktemp)
+  say "$what"
+  if ! "$venv/bin/python" -m pip install --disable-pip-version-check "$@" >"$log" 2>&1; then
+    tail -n 30 "$log" >&2
+    rm -f "$log"
+    fail "pip could not install: $what" "see the lines above"
+  fi
+  rm -f "$log"
+}
+
+install_python_packages() {
+  local index=()
+  [ -z "${TORCH_INDEX_URL:-}" ] || index=(--index-url "$TORCH_INDEX_URL")
+  pip_install "Python packages: torch, the pinned build (a few hundred MB the first time)" \
+    ${index[@]+"${index[@]}"} -r "$root/scripts/requirements-torch.txt"
+  pip_install "Python packages: build, test and export tools" -r "$root/scripts/requirements.txt"
+}
+
+link_sources() { # makes `import executorch` find the source tree
+  local site; site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  printf '%s\n' "$root/src" >"$site/executorch-src.pth"
+}
+
+fetch_third_party() {
+  [ -x "$root/scripts/fetch_sources.sh" ] || return 0
+  say "third-party sources"
+  "$root/scripts/fetch_sources.sh" || fail "third-party sources could not be fetched" "see the lines above"
+}
+
+fingerprint() {
+  cat "$root"/scripts/{setup.sh,apt-packages.txt,requirements.txt,requirements-torch.txt} | sha256sum | cut -d' ' -f1
+}
+
+want="$(fingerprint) $root"
+if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ]; then
+  say "up to date"
+  exit 0
+fi
+install_system_packages
+make_environment
+install_python_packages
+link_sources
+fetch_third_party
+printf '%s' "$want" >"$stamp"
+say "done"
