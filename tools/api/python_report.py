@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares the Python listings with our modules by import and introspection."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from executorch.tools.api.listing import Row, read_python
+from executorch.tools.api.verdict import Verdict
+
+_DEF = re.compile(r"`(?P<name>\w+)\((?P<params>.*)\)(?: -> .*)?`")
+
+
+def _parameter_names(text: str) -> list[str]:
+    """Names with their kind marks (`*`, `/`, `*args`, `**kwargs`) of a listed parameter list, cut lists included."""
+    names, depth, current, quote = [], 0, "", ""
+    for char in text + ",":
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth == 0:
+            if found := re.match(r"\s*(\*{0,2}\w*|/)", current):
+                names.append(found[1])
+            current = ""
+        else:
+            current += char
+    return [n for n in names if n]
+
+
+def _signature_names(obj: Any) -> list[str] | None:
+    try:
+        parameters = inspect.signature(obj).parameters.values()
+    except (ValueError, TypeError):
+        return None
+    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [marks.get(p.kind, "") + p.name for p in parameters]
+
+
+def _compare(row: Row, obj: Any, params: str, cut: bool) -> Verdict:
+    ours = _signature_names(obj)
+    if ours is None:
+        return Verdict(row, "exists")
+    listed = [n for n in _parameter_names(params) if n not in {"*", "/"}]
+    listed = listed[:-1] if cut else listed
+    theirs, mine = [n for n in listed if n not in {"self", "cls"}], [n for n in ours if n not in {"self", "cls"}]
+    if theirs == mine[: len(theirs)] if cut else theirs == mine:
+        return Verdict(row, "exists")
+    return Verdict(row, "differs", f"ours: ({', '.join(mine)})")
+
+
+def _judge(row: Row, module: ModuleType) -> Verdict:
+    text = row.text
+    if text.startswith("("):
+        return Verdict(row, "exists", "nothing listed")
+    plain = re.match(r"(?:name|native) `?(\w+)", text)
+    if plain:
+        return Verdict(row, "exists" if hasattr(module, plain[1]) else "missing")
+    owner: Any = getattr(module, row.scope, None) if row.scope else module
+    if owner is None:
+        return Verdict(row, "missing", f"no {row.scope}")
+    if found := re.match(r"property `(\w+)`", text):
+        return Verdict(row, "exists" if hasattr(owner, found[1]) else "missing")
+    enum = re.match(r"enum `(\w+)\(\w+\)`: (.*)$", text)
+    if enum:
+        return _judge_enum(row, getattr(module, enum[1], None), enum[2])
+    cut = "…" in text
+    name = re.search(r"`(\w+)\(", text)
+    if name is None:
+        return Verdict(row, "missing", "listing line not understood")
+    obj = inspect.getattr_static(owner, name[1], None) if row.scope else getattr(owner, name[1], None)
+    if obj is None and row.scope:
+        obj = getattr(owner, name[1], None)
+    if obj is None:
+        return Verdict(row, "missing")
+    obj = obj.__func__ if isinstance(obj, staticmethod | classmethod) else obj
+    full = _DEF.search(text)
+    params = full["params"] if full else text[text.index("(") + 1 :]
+    return _compare(row, obj, params.replace("...", "") if params == "..." else params, cut)
+
+
+def _judge_enum(row: Row, obj: Any, listed: str) -> Verdict:
+    if obj is None:
+        return Verdict(row, "missing")
+    wrong = [
+        f"{n}={v}" for n, v in re.findall(r"(\w+)=(-?\d+)", listed)
+        if getattr(obj, n, None) is None or int(getattr(obj, n).value) != int(v)
+    ]  # fmt: skip
+    return Verdict(row, "differs", "wrong or absent: " + ", ".join(wrong)) if wrong else Verdict(row, "exists")
+
+
+def report(listings: list[Path]) -> list[Verdict]:
+    verdicts: list[Verdict] = []
+    modules: dict[str, ModuleType | str] = {}
+    for row in [row for path in listings for row in read_python(path)]:
+        if row.unit not in modules:
+            try:
+                modules[row.unit] = importlib.import_module(row.unit)
+            except ImportError as error:
+                modules[row.unit] = str(error)
+        module = modules[row.unit]
+        if isinstance(module, str):
+            verdicts.append(Verdict(row, "missing", f"no such module: {module}"))
+        else:
+            verdicts.append(_judge(row, module))
+    return verdicts
