@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random weights under which signals neither die nor blow up, so that comparing with eager means something."""
+"""Random weights under which signals neither die nor blow up, so that comparisons mean something."""
 
 from __future__ import annotations
 
