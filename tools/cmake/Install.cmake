@@ -1,10 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` lays down besides the libraries: headers and the CMake package.
+include(CMakePackageConfigHelpers)
+
 foreach(folder runtime schema kernels extension)
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
     install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch"
-      FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE)
+      FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE)
   endif()
 endforeach()
 install(DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h")
+
+get_property(EXECUTORCH_INSTALLED_LIBRARIES GLOBAL PROPERTY ET_INSTALLED_LIBRARIES)
+if(NOT EXECUTORCH_INSTALLED_LIBRARIES)
+  return()
+endif()
+set(_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ExecuTorch")
+install(EXPORT ExecuTorchTargets FILE ExecuTorchTargets.cmake DESTINATION "${_package_dir}")
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/executorch-config.cmake.in"
+  "${CMAKE_BINARY_DIR}/executorch-config.cmake" INSTALL_DESTINATION "${_package_dir}"
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/executorch-config-version.cmake"
+  VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMajorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/executorch-config.cmake" "${CMAKE_BINARY_DIR}/executorch-config-version.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake" DESTINATION "${_package_dir}")

@@ -20,10 +20,13 @@ if(EXECUTORCH_BUILD_PYBIND)
   execute_process(COMMAND "${PYTHON_EXECUTABLE}" -m pybind11 --cmakedir
     OUTPUT_VARIABLE pybind11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE _rc ERROR_VARIABLE _err)
   if(NOT _rc EQUAL 0)
-    message(FATAL_ERROR "pybind11 is not installed for ${PYTHON_EXECUTABLE}: run ./install_requirements.py (${_err})")
+    message(FATAL_ERROR "pybind11 is not installed for ${PYTHON_EXECUTABLE}: run ./install_requirements.sh (${_err})")
   endif()
   find_package(pybind11 CONFIG REQUIRED)
 endif()
+
+# Everything the wheel needs; each native module adds itself.
+add_custom_target(python_modules)
 
 # et_python_module(name FOLDER <source folder of the package> SRCS ... DEPS ...): a native module that is placed next to
 # its Python package (git ignores it) and installed into the wheel at the same place.
@@ -40,5 +43,6 @@ function(et_python_module name)
   add_custom_command(TARGET ${name} POST_BUILD
     COMMAND "${CMAKE_COMMAND}" -E copy_if_different "$<TARGET_FILE:${name}>" "${EXECUTORCH_ROOT}/${ARG_FOLDER}/"
     VERBATIM)
-  install(TARGETS ${name} LIBRARY DESTINATION "executorch/${ARG_FOLDER}" COMPONENT python)
+  add_dependencies(python_modules ${name})
+  install(TARGETS ${name} LIBRARY DESTINATION "executorch/${ARG_FOLDER}" COMPONENT python EXCLUDE_FROM_ALL)
 endfunction()

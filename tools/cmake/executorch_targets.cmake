@@ -2,6 +2,7 @@
 # The few functions every folder's CMakeLists is written with.
 include_guard(GLOBAL)
 include(GNUInstallDirs)
+include("${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake")
 
 set(EXECUTORCH_ROOT "${CMAKE_CURRENT_LIST_DIR}/../..")
 get_filename_component(EXECUTORCH_ROOT "${EXECUTORCH_ROOT}" ABSOLUTE)
@@ -18,26 +19,6 @@ if(NOT MSVC)
     $<$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>:-Os -fno-asynchronous-unwind-tables -fno-unwind-tables>
     $<$<AND:$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>,$<COMPILE_LANGUAGE:CXX>>:-fno-exceptions -fno-rtti>)
 endif()
-
-# executorch_target_link_options_shared_lib(target): what links `target` links all of it.
-function(executorch_target_link_options_shared_lib target)
-  if(APPLE)
-    target_link_options(${target} INTERFACE "SHELL:LINKER:-force_load,$<TARGET_FILE:${target}>")
-  elseif(MSVC)
-    target_link_options(${target} INTERFACE "SHELL:LINKER:/WHOLEARCHIVE:$<TARGET_FILE:${target}>")
-  else()
-    target_link_options(${target} INTERFACE
-      "SHELL:LINKER:--whole-archive $<TARGET_FILE:${target}> LINKER:--no-whole-archive")
-  endif()
-endfunction()
-
-function(target_link_options_gc_sections target)
-  if(APPLE)
-    target_link_options(${target} PRIVATE "LINKER:-dead_strip")
-  elseif(NOT MSVC)
-    target_link_options(${target} PRIVATE "LINKER:--gc-sections")
-  endif()
-endfunction()
 
 function(_et_target_defaults name scope)
   target_include_directories(${name} ${scope}
@@ -75,6 +56,7 @@ function(et_library name)
     executorch_target_link_options_shared_lib(${name})
   endif()
   if(NOT ARG_NO_INSTALL)
+    set_property(GLOBAL APPEND PROPERTY ET_INSTALLED_LIBRARIES ${name})
     install(TARGETS ${name} EXPORT ExecuTorchTargets
       ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
       RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

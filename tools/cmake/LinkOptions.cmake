@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Link options by linker; used by the build and installed for users of the CMake package.
+include_guard(GLOBAL)
+
+# executorch_target_link_options_shared_lib(target): what links `target` links all of it, so that static
+# registration inside it takes place.
+function(executorch_target_link_options_shared_lib target)
+  if(APPLE)
+    target_link_options(${target} INTERFACE "SHELL:LINKER:-force_load,$<TARGET_FILE:${target}>")
+  elseif(MSVC)
+    target_link_options(${target} INTERFACE "SHELL:LINKER:/WHOLEARCHIVE:$<TARGET_FILE:${target}>")
+  else()
+    target_link_options(${target} INTERFACE
+      "SHELL:LINKER:--whole-archive $<TARGET_FILE:${target}> LINKER:--no-whole-archive")
+  endif()
+endfunction()
+
+# target_link_options_gc_sections(target): `target` drops what nothing refers to.
+function(target_link_options_gc_sections target)
+  if(APPLE)
+    target_link_options(${target} PRIVATE "LINKER:-dead_strip")
+  elseif(NOT MSVC)
+    target_link_options(${target} PRIVATE "LINKER:--gc-sections")
+  endif()
+endfunction()
