@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exports MobileNetV2, runs the file from Python and with executor_runner, and compares with eager PyTorch.
+
+usage: python -m executorch.examples.demo.demo [--model mv2] [--out build/demo] [--runs 20]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from executorch.examples.models import MODEL_NAME_TO_MODEL, make_example
+from executorch.exir import ExecutorchProgramManager, to_edge
+from executorch.runtime import Runtime
+
+ROOT = Path(__file__).resolve().parents[2]
+LARGEST_DIFFERENCE = 1e-4
+
+
+@dataclass
+class Report:
+    """What the table shows, filled step by step."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    rows: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        print(f"  {name:<44s}", end="", flush=True)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start
+        print(f"{self.seconds[name]:8.2f} s", flush=True)
+
+    def compare(self, where: str, ours: list[torch.Tensor], eager: list[torch.Tensor]) -> None:
+        worst = max((a.double() - b.double()).abs().max().item() for a, b in zip(ours, eager))
+        verdict = "same" if worst <= LARGEST_DIFFERENCE else f"MORE THAN {LARGEST_DIFFERENCE:g}"
+        if worst > LARGEST_DIFFERENCE or not worst == worst:
+            self.failed.append(where)
+        self.rows.append((f"largest difference, {where}", f"{worst:.1e}  ({verdict})"))
+
+    def table(self) -> str:
+        rows = self.rows + [(f"seconds: {name}", f"{s:.2f}") for name, s in self.seconds.items()]
+        wide = [max(len(row[i]) for row in rows) for i in range(2)]
+        line = f"+-{'-' * wide[0]}-+-{'-' * wide[1]}-+"
+        body = [f"| {a:<{wide[0]}} | {b:<{wide[1]}} |" for a, b in rows]
+        return "\n".join([line, *body, line])
+
+
+def shapes(values: list[Any]) -> str:
+    return ", ".join("x".join(map(str, v.shape)) if v.dim() else "scalar" for v in values)
+
+
+def side_by_side(
+    eager: Callable[[], Any], ours: Callable[[], Any], runs: int
+) -> tuple[float, float]:
+    """Median milliseconds of both, taken in turns so that noise hits both alike."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(runs + 2):
+        for function, taken in zip((eager, ours), times):
+            start = time.perf_counter()
+            function()
+            taken.append((time.perf_counter() - start) * 1e3)
+    first, second = (statistics.median(taken[2:]) for taken in times)
+    return first, second
+
+
+def run_executor_runner(
+    pte: Path, inputs: list[torch.Tensor], like: list[torch.Tensor], runs: int
+) -> tuple[list[torch.Tensor], float]:
+    """Outputs of the C++ program and its milliseconds per execution."""
+    folder = Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
+    files = []
+    for index, value in enumerate(inputs):
+        files.append(pte.with_name(f"input-{index}.bin"))
+        value.contiguous().numpy().tofile(files[-1])
+    base = pte.with_name("output")
+    command = [
+        str(folder / "executor_runner"),
+        f"--model_path={pte}",
+        f"--inputs={','.join(map(str, files))}",
+        f"--output_file={base}",
+        f"--num_executions={runs}",
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        sys.exit(f"\n{command[0]} is not built: run `make build` first")
+    text = done.stdout + done.stderr
+    found = re.search(r"executed successfully \d+ time\(s\) in ([0-9.]+) ms", text)
+    if done.returncode != 0 or not found:
+        sys.exit(f"\n{' '.join(command)}\nended with {done.returncode}:\n{text}")
+    outputs = []
+    for index, tensor in enumerate(like):
+        data = bytearray(Path(f"{base}-{index}.bin").read_bytes())
+        outputs.append(torch.frombuffer(data, dtype=tensor.dtype).reshape(tensor.shape))
+    return outputs, float(found[1]) / runs
+
+
+def lower(name: str, pte: Path, report: Report) -> tuple[Any, ExecutorchProgramManager]:
+    with report.step("make the model and its weights"):
+        method = make_example(name).forward
+    with report.step("torch.export"):
+        exported = method.export()
+    with report.step("to_edge"):
+        edge = to_edge(exported)
+    with report.step("to_executorch (plan memory, emit)"):
+        program = edge.to_executorch()
+    with report.step(f"write {pte.name}"):
+        program.save(str(pte))
+    return method, program
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="mv2", choices=sorted(MODEL_NAME_TO_MODEL))
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "build" / "demo", help="folder of the file"
+    )
+    parser.add_argument("--runs", type=int, default=20, help="timed runs of each side")
+    options = parser.parse_args(argv)
+    options.out.mkdir(parents=True, exist_ok=True)
+    pte = options.out / f"{options.model}.pte"
+    report = Report()
+    print(f"\n{options.model}: from PyTorch to {pte}\n")
+    method, program = lower(options.model, pte, report)
+    inputs = torch.utils._pytree.tree_leaves(method.calls[0])
+    expected = method.eager()[0]
+
+    with report.step("load and run in Python"):
+        loaded = Runtime.get().load_program(pte).load_method("forward")
+        from_python = [o.clone() for o in loaded.execute(inputs)]
+    with report.step("run with executor_runner (C++)"):
+        from_cpp, cpp_ms = run_executor_runner(pte, inputs, expected, options.runs)
+    with report.step("time eager and ours in turns"), torch.inference_mode():
+        eager_ms, ours_ms = side_by_side(
+            lambda: method.module(*method.calls[0]), lambda: loaded.execute(inputs), options.runs
+        )
+    arenas = program.executorch_program.execution_plan[0].non_const_buffer_sizes[1:]
+    report.rows += [
+        ("inputs", shapes(inputs)),
+        ("outputs", shapes(expected)),
+        ("file", f"{pte.stat().st_size / 1e6:.2f} MB"),
+        ("planned memory", f"{sum(arenas) / 1e6:.2f} MB"),
+        (f"eager PyTorch, {torch.get_num_threads()} threads", f"{eager_ms:.2f} ms"),
+        ("ours, from Python", f"{ours_ms:.2f} ms  ({ours_ms / eager_ms:.2f}x eager)"),
+        ("ours, executor_runner", f"{cpp_ms:.2f} ms"),
+    ]
+    report.compare("Python", from_python, expected)
+    report.compare("executor_runner", from_cpp, expected)
+    print(f"\n{report.table()}\n")
+    if report.failed:
+        print(
+            f"FAILED: {' and '.join(report.failed)} differ from eager by more than {LARGEST_DIFFERENCE:g}"
+        )
+        return 1
+    print(
+        f"The same numbers three times. Next: python -m executorch.examples.demo.demo --model vit, or {pte}"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the C++ programs under test are: EXECUTORCH_BUILD_DIR, else cmake-out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def binary(name: str) -> Path:
+    folder = Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
+    path = folder / name
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{path} is not built: run `make build`, or set EXECUTORCH_BUILD_DIR"
+        )
+    return path
+
+
+def run(*command: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    """The finished process with its text; the caller looks at the exit code."""
+    words = [str(word) for word in command]
+    return subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False)

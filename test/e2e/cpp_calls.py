@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls a program through the C++ Module: values go to module_calls and come back as files."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from executorch.test.e2e.build_tree import binary, run
+
+INT, DOUBLE, BOOL = 255, 254, 253
+SCALAR_TYPES = {
+    torch.uint8: 0,
+    torch.int8: 1,
+    torch.int16: 2,
+    torch.int32: 3,
+    torch.int64: 4,
+    torch.float16: 5,
+    torch.float32: 6,
+    torch.float64: 7,
+    torch.bool: 11,
+    torch.bfloat16: 15,
+}
+DTYPES = {code: dtype for dtype, code in SCALAR_TYPES.items()}
+
+
+def raw_bytes(tensor: torch.Tensor) -> bytes:
+    flat = tensor.detach().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+
+
+def encode(value: Any) -> bytes:
+    if isinstance(value, bool):
+        return struct.pack("<BB", BOOL, value)
+    if isinstance(value, int):
+        return struct.pack("<Bq", INT, value)
+    if isinstance(value, float):
+        return struct.pack("<Bd", DOUBLE, value)
+    data = raw_bytes(value)
+    head = struct.pack("<BB", SCALAR_TYPES[value.dtype], value.dim())
+    return head + struct.pack(f"<{value.dim()}iQ", *value.shape, len(data)) + data
+
+
+def decode(data: bytes, at: int) -> tuple[Any, int]:
+    tag = data[at]
+    for special, form in ((INT, "<q"), (DOUBLE, "<d"), (BOOL, "<?")):
+        if tag == special:
+            return struct.unpack_from(form, data, at + 1)[0], at + 1 + struct.calcsize(form)
+    rank = data[at + 1]
+    *sizes, count = struct.unpack_from(f"<{rank}iQ", data, at + 2)
+    at += 2 + struct.calcsize(f"<{rank}iQ")
+    content = bytearray(data[at : at + count])
+    if not content:
+        return torch.empty(sizes, dtype=DTYPES[tag]), at
+    return torch.frombuffer(content, dtype=DTYPES[tag]).reshape(sizes), at + count
+
+
+def call_in_cpp(
+    pte: Path, calls: Sequence[tuple[str, Sequence[Any]]], data_files: Sequence[Path] = ()
+) -> list[list[Any]]:
+    """Outputs of each (method, flat inputs) on one Module; raises with its messages when a call fails."""
+    parts = [struct.pack("<I", len(calls))]
+    for method, inputs in calls:
+        name = method.encode()
+        parts += [struct.pack("<I", len(name)), name, struct.pack("<I", len(inputs))]
+        parts += [encode(value) for value in inputs]
+    with tempfile.TemporaryDirectory() as folder:
+        asked, answered = Path(folder, "calls.bin"), Path(folder, "outputs.bin")
+        asked.write_bytes(b"".join(parts))
+        done = run(binary("module_calls"), pte, asked, answered, *data_files)
+        if done.returncode != 0:
+            raise RuntimeError(
+                f"module_calls ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+            )
+        data = answered.read_bytes()
+    results, at = [], 0
+    for _ in calls:
+        (count,) = struct.unpack_from("<I", data, at)
+        at += 4
+        outputs = []
+        for _ in range(count):
+            value, at = decode(data, at)
+            outputs.append(value)
+        results.append(outputs)
+    return results

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small programs, one for each thing a program can do: branches, methods, state, lists, varying sizes."""
+
+import pytest
+import torch
+
+from executorch.examples.models import SMALL
+from executorch.test.e2e.conftest import LowerByName
+from executorch.test.e2e.programs import RUNTIMES, assert_same, run_in_python
+
+
+@pytest.mark.req("RT-025", "IX-022", "CMP-041", "PY-018")
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("name", SMALL)
+def test_program_equals_eager(name: str, runtime: str, lowered: LowerByName) -> None:
+    program = lowered(name)
+    assert_same(RUNTIMES[runtime](program.path, program.calls), program.expected)
+
+
+def test_cond_takes_both_branches(lowered: LowerByName) -> None:
+    program = lowered("cond")
+    sums = [inputs[0].sum().item() for _, inputs in program.calls]
+    assert max(sums) > 0 > min(sums)
+
+
+def test_a_fresh_method_starts_from_the_initial_state(lowered: LowerByName) -> None:
+    program = lowered("running_total")
+    first_call, first_outputs = program.calls[:1], program.expected[:1]
+    for _ in range(2):
+        assert_same(run_in_python(program.path, first_call), first_outputs)
+    (total, calls) = first_outputs[0]
+    assert torch.equal(total, first_call[0][1][0] + 5.0) and calls.item() == 1
