@@ -29,18 +29,24 @@ class Unpacker {
       throw FormatError(
           "expected file identifier " + codec_.identifier_ + ", found " + py::cast<std::string>(py::repr(py::bytes(found))));
     }
-    return table(codec_.tables_[codec_.root_], buffer_.follow(0), 0);
+    const TableReader root(buffer_, buffer_.follow(0));
+    return table(codec_.tables_[codec_.root_], &root, 0);
   }
 
  private:
-  py::object table(const SchemaCodec::Table& type, uint64_t position, int depth) {
+  py::object table_at(const SchemaCodec::Table& type, uint64_t position, int depth) {
+    const TableReader reader(buffer_, position);
+    return table(type, &reader, depth);
+  }
+
+  /// reader null: an absent table, all of its fields absent.
+  py::object table(const SchemaCodec::Table& type, const TableReader* reader, int depth) {
     if (depth > kMaxDepth) {
       throw FormatError("tables nested deeper than " + std::to_string(kMaxDepth));
     }
     if (!type.cls) {
       throw FormatError("table " + type.name + " has no Python class");
     }
-    const TableReader reader(buffer_, position);
     // A table costs its own 4 bytes and every item below one more, so that shared parts of a small file cannot make
     // much out of little.
     spend(4);
@@ -60,8 +66,8 @@ class Unpacker {
   }
 
   py::object value(
-      const SchemaCodec::Table& owner, const SchemaCodec::Field& field, const TableReader& reader, int depth) {
-    const uint64_t position = reader.field(field.slot, flatbuffers::GetTypeSize(field.type));
+      const SchemaCodec::Table& owner, const SchemaCodec::Field& field, const TableReader* reader, int depth) {
+    const uint64_t position = reader == nullptr ? 0 : reader->field(field.slot, flatbuffers::GetTypeSize(field.type));
     if (flatbuffers::IsScalar(field.type)) {
       return scalar(field, position);
     }
@@ -69,14 +75,14 @@ class Unpacker {
       return union_value(owner, field, reader, position, depth);
     }
     if (position == 0) {
-      return absent(owner, field);
+      return absent(owner, field, depth);
     }
     const uint64_t target = buffer_.follow(position);
     switch (field.type) {
       case reflection::String:
         return string(target);
       case reflection::Obj:
-        return table(codec_.tables_[field.index], target, depth + 1);
+        return table_at(codec_.tables_[field.index], target, depth + 1);
       case reflection::Vector:
         return vector(field, target, depth);
       default:
@@ -84,12 +90,15 @@ class Unpacker {
     }
   }
 
-  py::object absent(const SchemaCodec::Table& owner, const SchemaCodec::Field& field) const {
+  py::object absent(const SchemaCodec::Table& owner, const SchemaCodec::Field& field, int depth) {
     if (field.optional) {
       return py::none();
     }
     if (field.type == reflection::Vector) {
       return field.bytes ? py::object(py::bytes()) : py::object(py::list());
+    }
+    if (field.type == reflection::Obj) {
+      return table(codec_.tables_[field.index], nullptr, depth + 1);
     }
     throw FormatError(owner.name + "." + field.label + " is missing");
   }
@@ -97,10 +106,10 @@ class Unpacker {
   py::object union_value(
       const SchemaCodec::Table& owner,
       const SchemaCodec::Field& field,
-      const TableReader& reader,
+      const TableReader* reader,
       uint64_t position,
       int depth) {
-    const uint64_t tag_position = reader.field(field.tag_slot, 1);
+    const uint64_t tag_position = reader == nullptr ? 0 : reader->field(field.tag_slot, 1);
     const uint8_t tag = tag_position == 0 ? 0 : buffer_.read<uint8_t>(tag_position);
     const auto& tables = codec_.enums_[field.index].table_of_tag;
     const auto choice = tables.find(tag);
@@ -110,7 +119,7 @@ class Unpacker {
     if (choice->second < 0 || position == 0) {
       throw FormatError(owner.name + "." + field.label + " is missing");
     }
-    return table(codec_.tables_[choice->second], buffer_.follow(position), depth + 1);
+    return table_at(codec_.tables_[choice->second], buffer_.follow(position), depth + 1);
   }
 
   py::object scalar(const SchemaCodec::Field& field, uint64_t position) const {
@@ -195,7 +204,7 @@ class Unpacker {
   py::object element(const SchemaCodec::Field& field, uint64_t position, int depth) {
     switch (field.element) {
       case reflection::Obj:
-        return table(codec_.tables_[field.index], buffer_.follow(position), depth + 1);
+        return table_at(codec_.tables_[field.index], buffer_.follow(position), depth + 1);
       case reflection::String:
         return string(buffer_.follow(position));
       case reflection::Double:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`Cord`: a file's content as a list of pieces that are never joined unless asked for; `write_atomically` for paths."""
+
+import os
+import tempfile
+from io import BufferedIOBase
+from typing import Self
+
+from executorch.exir._native import Blob
+
+Piece = bytes | bytearray | memoryview | Blob
+
+
+class Cord:
+    """Bytes in pieces. Pieces are kept by reference: what they view must not change while the cord is in use."""
+
+    def __init__(self, data: "Piece | Cord | None" = None) -> None:
+        self._pieces: list[Piece] = []
+        self._size = 0
+        if data is not None:
+            self.append(data)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __bytes__(self) -> bytes:
+        return b"".join(self._pieces)
+
+    def append(self, data: "Piece | Cord") -> Self:
+        if isinstance(data, Cord):
+            self._pieces.extend(data._pieces)
+            self._size += data._size
+        else:
+            self._pieces.append(data)
+            self._size += memoryview(data).nbytes
+        return self
+
+    def pad_to(self, size: int) -> Self:
+        """Zero bytes up to `size`."""
+        if size > self._size:
+            self.append(bytes(size - self._size))
+        return self
+
+    def write_to_file(self, outfile: BufferedIOBase) -> None:
+        for piece in self._pieces:
+            outfile.write(piece)
+
+
+def write_atomically(path: str | os.PathLike[str], cord: Cord) -> None:
+    """Writes a file that is complete or not there: to a temporary name in the same folder, then renamed."""
+    path = os.fspath(path)
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".writing-")
+    try:
+        with os.fdopen(handle, "wb") as outfile:
+            cord.write_to_file(outfile)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

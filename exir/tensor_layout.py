@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`TensorLayout`: what a data file says about one of its tensors."""
+
+from dataclasses import dataclass
+
+import torch
+
+from executorch.exir.scalar_type import ScalarType
+from executorch.exir.tensor import dim_order_from_stride, scalar_type_enum
+
+
+@dataclass
+class TensorLayout:
+    scalar_type: ScalarType
+    sizes: list[int]
+    dim_order: list[int]
+
+    @classmethod
+    def from_tensor(cls, tensor: torch.Tensor) -> "TensorLayout":
+        return cls(
+            scalar_type=scalar_type_enum(tensor.dtype),
+            sizes=list(tensor.shape),
+            dim_order=list(dim_order_from_stride(tensor.stride())),
+        )
