@@ -18,14 +18,10 @@ def get_memory_format(dim_order: list[int] | None) -> torch.memory_format:
         return torch.contiguous_format
     if tuple(dim_order) == _CHANNELS_LAST.get(rank):
         return torch.channels_last if rank == 4 else torch.channels_last_3d
-    raise ValueError(
-        f"dim order {list(dim_order)} is neither contiguous nor channels last"
-    )
+    raise ValueError(f"dim order {list(dim_order)} is neither contiguous nor channels last")
 
 
-def get_dim_order(
-    memory_format: torch.memory_format | None, ndim: int
-) -> list[int] | None:
+def get_dim_order(memory_format: torch.memory_format | None, ndim: int) -> list[int] | None:
     """The dim order of `memory_format` for `ndim` dimensions; None for preserve_format."""
     if memory_format in (None, torch.preserve_format):
         return None

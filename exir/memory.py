@@ -29,7 +29,5 @@ def view(base: torch.Tensor, size: list[int]) -> torch.Tensor:
     """`base`'s bytes with other sizes; never copies (the planner gives both the same place)."""
     numel = math.prod(size)
     if numel >= 0 and numel != base.numel():
-        raise ValueError(
-            f"cannot view {tuple(base.shape)} ({base.numel()} elements) as {size}"
-        )
+        raise ValueError(f"cannot view {tuple(base.shape)} ({base.numel()} elements) as {size}")
     return base.view(size)

@@ -34,9 +34,7 @@ def upper_bound_or_none(maybe_symint: int | torch.SymInt) -> int | None:
     if constant is not None:
         return constant
     shape_env = node.shape_env
-    expr = (
-        shape_env.simplify(node.expr) if hasattr(shape_env, "simplify") else node.expr
-    )
+    expr = shape_env.simplify(node.expr) if hasattr(shape_env, "simplify") else node.expr
     upper = bound_sympy(expr, shape_env.var_to_range).upper
     if upper in _UNBOUNDED or not upper.is_number or int(upper) > _LARGEST_SIZE:
         return None

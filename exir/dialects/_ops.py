@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ops.edge.<namespace>.<op>.<overload>` and `ops.backend...`: every operator of the dialects by name;
+`ops.<namespace>` is torch's own. `bind_pattern_to_op` defines a backend operator by a pattern."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._C import DispatchKey
+
+from executorch.exir.dialects.backend._ops import BackendOpOverloadPacket
+from executorch.exir.dialects.edge._ops import EdgeOpOverloadPacket
+
+_Packet = type[EdgeOpOverloadPacket] | type[BackendOpOverloadPacket]
+
+
+class _DialectNamespace:
+    """Attribute access to the operators of one namespace."""
+
+    def __init__(self, dialect: str, name: str, packet_type: _Packet) -> None:
+        self._dialect = dialect
+        self._name = name
+        self._packet_type = packet_type
+
+    def __getattr__(self, op_name: str) -> EdgeOpOverloadPacket | BackendOpOverloadPacket:
+        if op_name.startswith("__"):
+            raise AttributeError(op_name)
+        torch_packet = getattr(getattr(torch.ops, self._name), op_name)
+        packet = self._packet_type(self._name, op_name, torch_packet)
+        setattr(self, op_name, packet)
+        return packet
+
+    def __repr__(self) -> str:
+        return f"<{self._dialect} operators of {self._name}>"
+
+
+class _Dialect:
+    """Attribute access to the namespaces of one dialect."""
+
+    def __init__(self, name: str, packet_type: _Packet) -> None:
+        self._name = name
+        self._packet_type = packet_type
+
+    def __getattr__(self, namespace: str) -> _DialectNamespace:
+        if namespace.startswith("__"):
+            raise AttributeError(namespace)
+        result = _DialectNamespace(self._name, namespace, self._packet_type)
+        setattr(self, namespace, result)
+        return result
+
+
+class _Ops:
+    """The dialects by name; anything else is a namespace of torch.ops."""
+
+    def __init__(self) -> None:
+        self.edge = _Dialect("edge", EdgeOpOverloadPacket)
+        self.backend = _Dialect("backend", BackendOpOverloadPacket)
+
+    def __getattr__(self, namespace: str) -> Any:
+        return getattr(torch.ops, namespace)
+
+
+ops = _Ops()
+
+
+def bind_pattern_to_op(
+    library: torch.library.Library, schema_or_name: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: the decorated function becomes the implementation of an operator, so that the operator can be
+    traced back to what it stands for.
+
+    With a full schema, or a bare name whose schema torch infers, the operator is defined and the pattern is its
+    CompositeImplicitAutograd kernel. When the operator exists already, it becomes a CompositeExplicitAutograd one.
+    """
+
+    def bind(pattern: Callable[..., Any]) -> Callable[..., Any]:
+        name = schema_or_name.split("(")[0]
+        if _is_defined(library.ns, name):
+            library.impl(name, pattern, "CompositeExplicitAutograd")
+            return pattern
+        schema = schema_or_name
+        if "(" not in schema:
+            schema = name + torch.library.infer_schema(pattern, mutates_args=())
+        library.define(schema)
+        library.impl(name, pattern, "CompositeImplicitAutograd")
+        return pattern
+
+    if inspect.isfunction(schema_or_name):
+        raise TypeError(
+            "expected a schema or an operator name; use it as @bind_pattern_to_op(lib, 'name')"
+        )
+    return bind
+
+
+def _is_defined(namespace: str, name: str) -> bool:
+    base, _, overload = name.partition(".")
+    base = base.split("::")[-1]
+    return torch._C._jit_get_schemas_for_operator(f"{namespace}::{base}") != [] and any(
+        schema.overload_name == overload
+        for schema in torch._C._jit_get_schemas_for_operator(f"{namespace}::{base}")
+    )
+
+
+__all__ = ["DispatchKey", "bind_pattern_to_op", "ops"]

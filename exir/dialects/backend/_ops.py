@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Backend operators: torch operators registered for one backend or one fusion, as call targets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+
+
+class BackendOpOverload(EdgeOpOverload):
+    """A torch operator used as a backend operator; `_pattern` is what it stands for, when bound."""
+
+    def __init__(self, op: torch._ops.OpOverload) -> None:
+        super().__init__(op)
+        self.__module__ = __name__
+
+    def __repr__(self) -> str:
+        return f"<BackendOpOverload: {self._op.name()}>: schema = {self._op._schema}"
+
+    def __reduce__(self) -> tuple[Any, tuple[str, str, str]]:
+        namespace, name = self._op._schema.name.split("::")
+        return (_find_backend_op, (namespace, name, self._op._overloadname))
+
+
+class BackendOpOverloadPacket:
+    """All overloads of one backend operator."""
+
+    def __init__(self, namespace: str, name: str, packet: torch._ops.OpOverloadPacket) -> None:
+        self._qualified_op_name = f"{namespace}::{name}"
+        self._op = packet
+        self.__name__ = name
+        self.__module__ = __name__
+
+    def __getattr__(self, overload: str) -> BackendOpOverload:
+        if overload.startswith("_"):
+            raise AttributeError(overload)
+        return backend_op_of(getattr(self._op, overload))
+
+    def overloads(self) -> list[str]:
+        return self._op.overloads()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._op(*args, **kwargs)
+
+
+_backend_ops: dict[torch._ops.OpOverload, BackendOpOverload] = {}
+
+
+def backend_op_of(op: torch._ops.OpOverload) -> BackendOpOverload:
+    """The backend operator of a torch operator."""
+    backend_op = _backend_ops.get(op)
+    if backend_op is None:
+        backend_op = _backend_ops.setdefault(op, BackendOpOverload(op))
+    return backend_op
+
+
+def _find_backend_op(namespace: str, name: str, overload: str) -> BackendOpOverload:
+    return backend_op_of(getattr(getattr(getattr(torch.ops, namespace), name), overload))

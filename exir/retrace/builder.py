@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the edge graph: plays templates back as nodes, turns numbers into lifted constants, memory formats into
+dim orders and torch operators into edge operators."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import Graph, Node
+
+import executorch.exir.passes.dim_order_ops_registry  # noqa: F401  (defines the operators)
+from executorch.exir.dialects.edge._ops import edge_op_of
+from executorch.exir.retrace.op_rules import OpRules, Rule
+from executorch.exir.retrace.symbols import SymbolTable
+from executorch.exir.retrace.template import (
+    INPUT,
+    NeedsFullTrace,
+    Recorder,
+    Ref,
+    Template,
+    call_key,
+    map_values,
+)
+from executorch.exir.tensor import dim_order_from_stride
+
+aten = torch.ops.aten
+OpOverload = torch._ops.OpOverload
+_SYM_TYPES = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+_TO_DIM_ORDER: dict[OpOverload, OpOverload] = {
+    aten._to_copy.default: torch.ops.dim_order_ops._to_dim_order_copy.default,
+    aten.clone.default: torch.ops.dim_order_ops._clone_dim_order.default,
+    aten.empty.memory_format: torch.ops.dim_order_ops._empty_dim_order.default,
+}
+
+# Metadata of the source node that every node made from it inherits.
+_INHERITED = frozenset(
+    {"stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn", "from_node", "custom"}
+)
+
+LiftScalar = Callable[[bool | int | float, torch.dtype], Node]
+
+
+class EdgeGraphBuilder:
+    """Appends edge operators to `graph`. One builder per graph; `templates` is shared by all graphs of a call."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        fake_mode: FakeTensorMode,
+        rules: OpRules,
+        templates: dict[Any, Template],
+        lift_scalar: LiftScalar | None,
+        skip_dim_order: bool,
+    ) -> None:
+        self.graph = graph
+        self.symbols = SymbolTable(graph, fake_mode)
+        self._fake_mode = fake_mode
+        self._rules = rules
+        self._templates = templates
+        self._lift_scalar = lift_scalar
+        self._skip_dim_order = skip_dim_order
+        self._meta: dict[str, Any] = {}
+
+    def inherit(self, source: Node) -> None:
+        """The nodes made from now on come from `source`."""
+        self._meta = {key: value for key, value in source.meta.items() if key in _INHERITED}
+
+    def call(
+        self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], whole: bool
+    ) -> Any:
+        """Nodes for op(*args, **kwargs); arguments are nodes and constants, the result too.
+
+        `whole` keeps the operator although the tables would decompose it.
+        """
+        inputs = list(dict.fromkeys(_nodes_in((args, list(kwargs.values())))))
+        key = call_key(op, args, kwargs, inputs)
+        template = self._templates.get((key, whole)) if key is not None else None
+        if template is None:
+            template = self._record(op, args, kwargs, inputs, whole)
+            if key is not None:
+                self._templates[(key, whole)] = template
+        return self._play(template, [n for n in inputs if _is_tensor(n)])
+
+    def _record(
+        self, op: OpOverload, args: Any, kwargs: Any, inputs: list[Node], whole: bool
+    ) -> Template:
+        fakes: dict[Node, Any] = {}
+        seen: set[int] = set()
+        with self._fake_mode, torch.no_grad(), torch._C._AutoDispatchBelowAutograd():
+            for node in inputs:
+                value = node.meta["val"]
+                if isinstance(value, torch.Tensor) and (
+                    id(value) in seen or value.is_leaf and value.requires_grad
+                ):
+                    value = torch.empty_strided(
+                        value.shape, value.stride(), dtype=value.dtype, device=value.device
+                    )
+                seen.add(id(value))
+                fakes[node] = value
+            tensors = [value for value in fakes.values() if isinstance(value, torch.Tensor)]
+            recorder = Recorder(self._rules)
+            return recorder.record(
+                op,
+                map_values(args, Node, fakes.__getitem__),
+                {k: map_values(v, Node, fakes.__getitem__) for k, v in kwargs.items()},
+                tensors,
+                whole,
+            )
+
+    def _play(self, template: Template, inputs: list[Node]) -> Any:
+        made: list[Any] = []
+
+        def value_of(ref: Ref) -> Any:
+            if ref.step == INPUT:
+                return inputs[ref.item]
+            return made[ref.step] if ref.item is None else made[ref.step][ref.item]
+
+        def resolve(tree: Any) -> Any:
+            return map_values(tree, (Ref, *_SYM_TYPES), leaf)
+
+        def leaf(item: Any) -> Any:
+            return value_of(item) if isinstance(item, Ref) else self.symbols.node_for(item)
+
+        for step in template.steps:
+            args = resolve(step.args)
+            kwargs = {k: resolve(v) for k, v in step.kwargs.items()}
+            made.append(self.leaf(step.op, args, kwargs, step.value))
+        return resolve(template.result)
+
+    def leaf(
+        self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any
+    ) -> Any:
+        """One operator that stays; gives its node, or for several results their list."""
+        if (
+            op is aten.scalar_tensor.default
+            and self._lift_scalar
+            and isinstance(args[0], int | float)
+        ):
+            return self._lift_scalar(args[0], value.dtype)
+        if op in _TO_DIM_ORDER:
+            if op is not aten.empty.memory_format and _is_same_layout(args[0].meta["val"], value):
+                return args[0]
+            if not self._skip_dim_order:
+                op, kwargs = _TO_DIM_ORDER[op], _dim_order_kwargs(op, kwargs, value)
+        if any(type(arg) in (bool, int, float) for arg in args):
+            args = self._numbers_to_tensors(op, args)
+        node = self.append(edge_op_of(op), args, kwargs, value)
+        if isinstance(value, list | tuple):
+            return [
+                self.append(operator.getitem, (node, item), {}, part)
+                for item, part in enumerate(value)
+            ]
+        return node
+
+    def append(self, target: Any, args: Any, kwargs: Any, value: Any) -> Node:
+        node = self.graph.call_function(target, args, kwargs)
+        node.meta.update(self._meta)
+        node.meta["val"] = value
+        self.symbols.observe(node, value)
+        return node
+
+    def _numbers_to_tensors(self, op: OpOverload, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Numbers that stand where the schema wants tensors become constants of the operand's kind."""
+        result = list(args)
+        for place, (arg, formal) in enumerate(zip(args, op._schema.arguments, strict=False)):
+            if type(arg) not in (bool, int, float) or not isinstance(formal.type, torch.TensorType):
+                continue
+            dtypes = [n.meta["val"].dtype for n in args if isinstance(n, Node) and _is_tensor(n)]
+            result[place] = self._constant(arg, _dtype_beside(arg, dtypes))
+        return tuple(result)
+
+    def _constant(self, number: bool | int | float, dtype: torch.dtype) -> Node:
+        if self._lift_scalar is not None:
+            return self._lift_scalar(number, dtype)
+        with self._fake_mode:
+            value = torch.empty((), dtype=dtype)
+        return self.append(edge_op_of(aten.full.default), ([], number), {"dtype": dtype}, value)
+
+
+def _nodes_in(tree: Any) -> list[Node]:
+    if isinstance(tree, Node):
+        return [tree]
+    if isinstance(tree, list | tuple):
+        return [node for item in tree for node in _nodes_in(item)]
+    return []
+
+
+def _is_tensor(node: Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _is_same_layout(source: Any, result: torch.Tensor) -> bool:
+    return (
+        source.dtype == result.dtype
+        and source.device == result.device
+        and len(source.shape) == len(result.shape)
+        and tuple(source.stride()) == tuple(result.stride())
+    )
+
+
+def _dim_order_kwargs(
+    op: OpOverload, kwargs: dict[str, Any], value: torch.Tensor
+) -> dict[str, Any]:
+    kept = {k: v for k, v in kwargs.items() if k != "memory_format"}
+    return kept | {"dim_order": list(dim_order_from_stride(value.stride()))}
+
+
+def _dtype_beside(number: bool | int | float, dtypes: list[torch.dtype]) -> torch.dtype:
+    """The dtype a number takes beside tensors of `dtypes`, as torch's promotion has it."""
+    dtype = dtypes[0] if dtypes else None
+    for other in dtypes[1:]:
+        dtype = torch.promote_types(dtype, other)
+    if dtype is None or (
+        isinstance(number, float) and not (dtype.is_floating_point or dtype.is_complex)
+    ):
+        return torch.get_default_dtype() if isinstance(number, float) else torch.int64
+    if dtype is torch.bool and type(number) is int:
+        return torch.int64
+    return dtype
+
+
+__all__ = ["EdgeGraphBuilder", "NeedsFullTrace", "Rule"]

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What becomes of each torch operator in the re-trace: kept, dropped, replaced by its copying or functional form,
+or decomposed. The rules are tables; `classify` reads them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions
+
+from executorch.exir.retrace.own_decompositions import OWN_DECOMPOSITIONS
+
+aten = torch.ops.aten
+OpOverload = torch._ops.OpOverload
+
+
+class Rule(Enum):
+    LEAF = "stays as it is"
+    VIEW = "becomes its copying form"
+    IDENTITY = "its first argument stands for it"
+    DROP = "has no effect at run time"
+    DECOMPOSE = "is computed by a function of other operators"
+    QUERY = "asks about a tensor at trace time"
+    MUTATE = "becomes its functional form and a new value of the argument it wrote"
+
+
+# Never decomposed although torch can: the runtime has a kernel that is better than the parts.
+KEEP_WHOLE: frozenset[OpOverload] = frozenset({aten.linear.default})
+
+_IDENTITY = frozenset(
+    {
+        aten.alias.default,
+        aten.alias_copy.default,
+        aten.detach.default,
+        aten.detach_copy.default,
+        aten.detach_.default,
+        aten.lift.default,
+        aten.lift_fresh.default,
+        aten.lift_fresh_copy.default,
+    }
+)
+
+_DROP_NAMES = frozenset(
+    {
+        "aten::_assert_async",
+        "aten::_assert_scalar",
+        "aten::_assert_tensor_metadata",
+        "aten::sym_constrain_range",
+        "aten::sym_constrain_range_for_size",
+        "aten::_functional_assert_async",
+        "aten::_functional_assert_scalar",
+        "aten::_functional_sym_constrain_range",
+        "aten::_functional_sym_constrain_range_for_size",
+    }
+)
+
+# View operators whose copying form has another name, or that are functional already.
+_COPY_FORMS: dict[OpOverload, OpOverload] = {
+    aten._unsafe_view.default: aten.view_copy.default,
+    aten.view.default: aten.view_copy.default,
+    aten._reshape_alias.default: aten.view_copy.default,
+    aten._reshape_copy.default: aten.view_copy.default,
+}
+
+# The core table decomposes these although the runtime's kernels take them whole.
+_NOT_DECOMPOSED = frozenset({aten.elu.default, aten.leaky_relu.default})
+
+
+@functools.cache
+def decomposition_table() -> dict[OpOverload, Callable[..., Any]]:
+    """torch's table to core ATen, less what the runtime runs whole, plus our own entries."""
+    table = {
+        op: function
+        for op, function in core_aten_decompositions().items()
+        if isinstance(op, OpOverload) and op not in _NOT_DECOMPOSED and not _is_copy_form(op)
+    }
+    table.update(OWN_DECOMPOSITIONS)
+    return table
+
+
+def _is_copy_form(op: OpOverload) -> bool:
+    """`view_copy` and its kin, which the table would turn back into views."""
+    return op._schema.name.endswith("_copy") and op is not aten.copy.default
+
+
+def is_composite(op: OpOverload) -> bool:
+    """True when torch itself defines `op` by other operators, whatever the backend."""
+    return op._can_decompose() and not _has_explicit_kernel(op)
+
+
+def _has_explicit_kernel(op: OpOverload) -> bool:
+    return torch._C._dispatch_has_kernel_for_dispatch_key(
+        op.name(), torch._C.DispatchKey.CompositeExplicitAutograd
+    )
+
+
+def is_view(op: OpOverload) -> bool:
+    schema = op._schema
+    return not schema.is_mutable and any(ret.alias_info is not None for ret in schema.returns)
+
+
+@functools.cache
+def copy_form(op: OpOverload) -> OpOverload | None:
+    """The operator that computes what the view `op` shows, in new memory."""
+    if op in _COPY_FORMS:
+        return _COPY_FORMS[op]
+    name = op._schema.name.split("::")[1]
+    packet = getattr(getattr(torch.ops, op.namespace), f"{name}_copy", None)
+    return getattr(packet, op._overloadname, None) if packet is not None else None
+
+
+@functools.cache
+def functional_form(op: OpOverload) -> OpOverload | None:
+    """`aten.add.Tensor` for `aten.add_.Tensor`; None when there is none with the same arguments."""
+    name = op._schema.name.split("::")[1]
+    if not name.endswith("_") or name.endswith("__"):
+        return None
+    packet = getattr(getattr(torch.ops, op.namespace), name[:-1], None)
+    functional = getattr(packet, op._overloadname, None) if packet is not None else None
+    if functional is None:
+        return None
+    same = [a.name for a in functional._schema.arguments] == [a.name for a in op._schema.arguments]
+    return functional if same and len(functional._schema.returns) == 1 else None
+
+
+class OpRules:
+    """The tables together with what the caller wants left whole."""
+
+    def __init__(self, preserve: Iterable[OpOverload] = ()) -> None:
+        self._preserve = KEEP_WHOLE | frozenset(preserve)
+        self._table = decomposition_table()
+        self._known: dict[OpOverload, Rule] = {}
+
+    def of(self, op: OpOverload) -> Rule:
+        rule = self._known.get(op)
+        if rule is None:
+            rule = self._known[op] = self._classify(op)
+        return rule
+
+    def decomposition(self, op: OpOverload) -> Callable[..., Any]:
+        return self._table.get(op, op.decompose)
+
+    def _classify(self, op: OpOverload) -> Rule:
+        if op.namespace == "prim":
+            return Rule.QUERY
+        if op in _IDENTITY:
+            return Rule.IDENTITY
+        if op._schema.name in _DROP_NAMES:
+            return Rule.DROP
+        if op in self._preserve:
+            return Rule.LEAF
+        if op._schema.is_mutable:
+            return Rule.MUTATE
+        if op in self._table:
+            return Rule.DECOMPOSE
+        if op in _COPY_FORMS or (is_view(op) and copy_form(op) is not None):
+            return Rule.VIEW
+        if is_composite(op):
+            return Rule.DECOMPOSE
+        return Rule.LEAF

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An ExportedProgram of torch.export in, an edge ExportedProgram out. The input is not changed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch._export.verifier import Verifier
+from torch._guards import detect_fake_mode
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+from torch.fx import Graph, Node
+
+from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
+from executorch.exir.retrace.symbols import UnknownSymbol
+from executorch.exir.retrace.template import NeedsFullTrace
+from executorch.exir.retrace.tracer import GraphTracer, TraceOptions, finish_module
+
+OpOverload = torch._ops.OpOverload
+_log = logging.getLogger(__name__)
+_MUTATION_OF = {
+    InputKind.BUFFER: OutputKind.BUFFER_MUTATION,
+    InputKind.PARAMETER: OutputKind.PARAMETER_MUTATION,
+    InputKind.USER_INPUT: OutputKind.USER_INPUT_MUTATION,
+}
+
+
+def retrace_to_edge(
+    program: ExportedProgram,
+    *,
+    preserve: Iterable[OpOverload] = (),
+    keep: Callable[[Node], bool] = lambda node: False,
+    skip_dim_order: bool = False,
+    verifier: type[Verifier],
+) -> ExportedProgram:
+    """The edge program of `program`. `preserve` and `keep` name operators and nodes that are not decomposed."""
+    preserve = frozenset(preserve)
+    try:
+        return _Retrace(program, preserve, keep, skip_dim_order, verifier).run()
+    except (NeedsFullTrace, UnknownSymbol) as reason:
+        _log.info("functionalising with torch first: %s", reason)
+    functional = _functionalise(program, preserve)
+    return _Retrace(functional, preserve, keep, skip_dim_order, verifier).run()
+
+
+def _functionalise(program: ExportedProgram, preserve: frozenset[OpOverload]) -> ExportedProgram:
+    table = torch.export.default_decompositions()
+    for op in (*KEEP_WHOLE, *preserve):
+        table.pop(op, None)
+    for op, function in decomposition_table().items():
+        if op not in preserve:
+            table[op] = function
+    return program.run_decompositions(table)
+
+
+class _Retrace:
+    """One method's way from torch.export to the edge dialect."""
+
+    def __init__(
+        self,
+        program: ExportedProgram,
+        preserve: frozenset[OpOverload],
+        keep: Callable[[Node], bool],
+        skip_dim_order: bool,
+        verifier: type[Verifier],
+    ) -> None:
+        self._program = program
+        self._verifier = verifier
+        self._constants = dict(program.constants)
+        self._lifted: dict[tuple[Any, ...], Node] = {}
+        self._lifted_specs: list[InputSpec] = []
+        self._graph = Graph()
+        self._options = TraceOptions(fake_mode_of(program), OpRules(preserve), skip_dim_order, keep)
+        self._tracer = GraphTracer(
+            program.graph_module, self._options, self._graph, self._lift_scalar
+        )
+        self._first_user_input: Node | None = None
+
+    def run(self) -> ExportedProgram:
+        source = self._program
+        kinds = {spec.arg.name: spec.kind for spec in source.graph_signature.input_specs}
+        env: dict[Node, Any] = {}
+        for node in source.graph.nodes:
+            if node.op == "placeholder":
+                env[node] = self._tracer.placeholder(node)
+                if kinds.get(node.name) == InputKind.USER_INPUT and self._first_user_input is None:
+                    self._first_user_input = env[node]
+        first_call = self._graph.call_function(torch.ops.aten.alias.default, ())  # keeps the place
+        if self._first_user_input is None:
+            self._first_user_input = first_call
+        outputs = list(self._tracer.run(source.graph_module, env))
+        self._graph.erase_node(first_call)
+        return self._assemble(outputs, env)
+
+    def _assemble(self, outputs: list[Any], env: dict[Node, Any]) -> ExportedProgram:
+        source = self._program
+        signature = source.graph_signature
+        specs, values = self._output_specs(outputs)
+        self._graph.output(tuple(values))
+        module = finish_module(self._tracer, "forward")
+        module.meta = dict(source.graph_module.meta)
+        return ExportedProgram(
+            root=module,
+            graph=module.graph,
+            graph_signature=ExportGraphSignature(
+                input_specs=self._input_specs(signature), output_specs=specs
+            ),
+            state_dict=dict(source.state_dict),
+            range_constraints=dict(source.range_constraints),
+            module_call_graph=source.module_call_graph,
+            example_inputs=source.example_inputs,
+            constants=self._constants,
+            verifiers=[self._verifier],
+        )
+
+    def _input_specs(self, signature: ExportGraphSignature) -> list[InputSpec]:
+        specs = list(signature.input_specs)
+        place = next(
+            (i for i, spec in enumerate(specs) if spec.kind == InputKind.USER_INPUT), len(specs)
+        )
+        return specs[:place] + self._lifted_specs + specs[place:]
+
+    def _output_specs(self, outputs: list[Any]) -> tuple[list[OutputSpec], list[Any]]:
+        """New values of written buffers first, then what the source returned."""
+        by_name = {spec.arg.name: spec for spec in self._program.graph_signature.input_specs}
+        written = self._tracer.written
+        specs, values = [], []
+        for placeholder, value in written.items():
+            spec = by_name[placeholder.name]
+            target = spec.target if spec.target is not None else placeholder.name
+            kind = _MUTATION_OF.get(spec.kind)
+            if kind is None:
+                raise NeedsFullTrace(f"a write to {placeholder.name}, a constant")
+            specs.append(OutputSpec(kind, TensorArgument(value.name), target))
+            values.append(value)
+        changed = {env.name for env in written}
+        source_outputs = next(iter(reversed(self._program.graph.nodes))).args[0]
+        for spec, value, origin in zip(
+            self._program.graph_signature.output_specs, outputs, source_outputs, strict=True
+        ):
+            if self._needs_own_memory(spec, value, origin, changed):
+                value = self._tracer.own_copy(value)
+            arg = spec.arg
+            if isinstance(value, Node):
+                arg = type(arg)(value.name) if hasattr(arg, "name") else TensorArgument(value.name)
+            specs.append(OutputSpec(spec.kind, arg, spec.target))
+            values.append(value)
+        return specs, values
+
+    def _needs_own_memory(
+        self, spec: OutputSpec, value: Any, origin: Any, changed: set[str]
+    ) -> bool:
+        """An output that is an input's value by the removal of a copy, or a buffer's value before it is
+        overwritten, must not share its memory."""
+        if not isinstance(value, Node) or value.op != "placeholder":
+            return False
+        if not isinstance(value.meta.get("val"), torch.Tensor):
+            return False
+        return value.name in changed or (isinstance(origin, Node) and origin.op != "placeholder")
+
+    def _lift_scalar(self, number: bool | int | float, dtype: torch.dtype) -> Node:
+        key = (type(number), str(number), dtype)
+        node = self._lifted.get(key)
+        if node is None:
+            node = self._lifted[key] = self._new_constant(number, dtype)
+        return node
+
+    def _new_constant(self, number: bool | int | float, dtype: torch.dtype) -> Node:
+        name = f"_lifted_tensor_constant{len(self._lifted)}"
+        while name in self._constants:
+            name += "_"
+        tensor = torch.tensor(number, dtype=dtype)
+        self._constants[name] = tensor
+        with self._graph.inserting_before(self._first_user_input):
+            node = self._graph.placeholder(name)
+        with self._options.fake_mode:
+            node.meta["val"] = torch.empty((), dtype=dtype)
+        node.meta["lifted_scalar"] = number
+        self._lifted_specs.append(
+            InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), name)
+        )
+        return node
+
+
+def fake_mode_of(program: ExportedProgram) -> FakeTensorMode:
+    values = (
+        node.meta["val"]
+        for node in program.graph.nodes
+        if node.op == "placeholder" and "val" in node.meta
+    )
+    mode = detect_fake_mode(list(values))
+    return mode if mode is not None else FakeTensorMode(allow_non_fake_inputs=True)

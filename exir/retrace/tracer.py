@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Walks a torch.export graph once and writes the functional edge graph: decomposed operators, no writes, no
+views. What the walk does not model (writes through views, unusual higher-order operators) raises NeedsFullTrace;
+the caller then lets torch functionalise the program first."""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import Graph, GraphModule, Node
+
+from executorch.exir.dialects.edge._ops import edge_op_of
+from executorch.exir.retrace.builder import EdgeGraphBuilder
+from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form, is_view
+from executorch.exir.retrace.template import NeedsFullTrace, Template, map_values
+from executorch.exir.tensor import dim_order_from_stride
+
+aten = torch.ops.aten
+_HOP = torch._ops.HigherOrderOperator
+_SYM_TYPES = (torch.SymInt, torch.SymFloat, torch.SymBool)
+Env = dict[Node, Any]
+
+
+@dataclass
+class TraceOptions:
+    """What a whole call of to_edge shares."""
+
+    fake_mode: FakeTensorMode
+    rules: OpRules
+    skip_dim_order: bool = False
+    keep: Callable[[Node], bool] = lambda node: (
+        False
+    )  # nodes that stay whole whatever the tables say
+    templates: dict[Any, Template] = field(default_factory=dict)
+
+
+class GraphTracer:
+    """Traces one graph (a method, or a branch of one) of `owner` into a new graph."""
+
+    def __init__(
+        self,
+        owner: GraphModule,
+        options: TraceOptions,
+        graph: Graph | None = None,
+        lift_scalar: Callable[..., Node] | None = None,
+    ) -> None:
+        self._owner = owner
+        self._options = options
+        self.graph = graph if graph is not None else Graph()
+        self.submodules: dict[str, GraphModule] = {}
+        self.written: dict[Node, Node] = {}  # source placeholder -> node of its new value
+        self._builder = EdgeGraphBuilder(
+            self.graph,
+            options.fake_mode,
+            options.rules,
+            options.templates,
+            lift_scalar,
+            options.skip_dim_order,
+        )
+        self._order: dict[Node, int] = {}
+        self._by_storage: dict[Any, list[Node]] = defaultdict(list)
+
+    def placeholder(self, source: Node) -> Node:
+        node = self.graph.placeholder(source.name)
+        node.meta = dict(source.meta)
+        self._builder.symbols.observe(node, node.meta.get("val"))
+        return node
+
+    def run(self, source: GraphModule, env: Env) -> Any:
+        """Traces all calls of `source`; `env` holds its placeholders' values. Returns the output's values."""
+        for place, node in enumerate(source.graph.nodes):
+            self._order[node] = place
+        for node in env:
+            self._note_storage(node)
+        for node in source.graph.nodes:
+            if node.op == "output":
+                return map_values(node.args[0], Node, env.__getitem__)
+            if node.op == "call_function":
+                env[node] = self._call(node, source, env)
+                self._note_storage(node)
+            elif node.op == "get_attr":
+                env[node] = node
+            elif node.op != "placeholder":
+                raise NeedsFullTrace(f"a {node.op} node")
+        return None
+
+    def _call(self, node: Node, source: GraphModule, env: Env) -> Any:
+        target = node.target
+        if target is operator.getitem:
+            return env[node.args[0]][node.args[1]]
+        value = node.meta.get("val")
+        if isinstance(value, _SYM_TYPES) and not isinstance(target, _HOP):
+            return self._scalar(node, env)
+        if isinstance(target, torch._ops.OpOverload):
+            return self._operator(node, env)
+        if isinstance(target, _HOP):
+            return self._higher_order(node, source, env)
+        raise NeedsFullTrace(f"call of {target}")
+
+    def _scalar(self, node: Node, env: Env) -> Any:
+        """Arithmetic on sizes is written again where it is used; only what reads data is a node of its own."""
+        args = map_values(node.args, Node, env.__getitem__)
+        if node.target in (aten.item.default, aten._local_scalar_dense.default):
+            self._builder.inherit(node)
+            target = aten._local_scalar_dense.default
+            return self._builder.append(target, args, {}, node.meta["val"])
+        if isinstance(node.meta["val"], torch.SymBool) or not _is_known_arithmetic(node.target):
+            self._builder.inherit(node)
+            return self._builder.append(node.target, args, {}, node.meta["val"])
+        return self._builder.symbols.node_for(node.meta["val"])
+
+    def _operator(self, node: Node, env: Env) -> Any:
+        self._builder.inherit(node)
+        op = node.target
+        whole = self._options.keep(node)
+        rule = Rule.LEAF if whole else self._options.rules.of(op)
+        if rule is Rule.DROP:
+            return None
+        args = map_values(node.args, Node, env.__getitem__)
+        kwargs = {k: map_values(v, Node, env.__getitem__) for k, v in node.kwargs.items()}
+        if rule is Rule.MUTATE:
+            return self._mutation(node, args, kwargs, env)
+        if rule is Rule.LEAF and _has_new_symbols(node):
+            return self._builder.leaf(op, args, kwargs, node.meta["val"])
+        if op is aten.batch_norm.default and args[5]:
+            raise NeedsFullTrace("batch_norm in training mode writes its running statistics")
+        return self._builder.call(op, args, kwargs, whole)
+
+    def _mutation(self, node: Node, args: Any, kwargs: dict[str, Any], env: Env) -> Any:
+        """x.add_(y): computes add(x, y); from here on every name of x's memory means the new value."""
+        functional = functional_form(node.target)
+        target = node.args[0] if node.args else None
+        if functional is None or not isinstance(target, Node):
+            raise NeedsFullTrace(f"{node.target} has no functional form")
+        names = self._names_of_written(target, node)
+        result = self._builder.call(functional, args, kwargs, False)
+        before = target.meta["val"]
+        if result.meta["val"].shape != before.shape:
+            result = self._builder.call(
+                aten.expand.default, (result, list(before.shape)), {}, False
+            )
+        if result.meta["val"].dtype != before.dtype:
+            dtype = {"dtype": before.dtype}
+            result = self._builder.call(aten._to_copy.default, (result,), dtype, False)
+        for name in names:
+            env[name] = result
+            if name.op == "placeholder":
+                self.written[name] = result
+        return result
+
+    def _names_of_written(self, target: Node, at: Node) -> list[Node]:
+        """All nodes that show exactly the memory of `target`; refuses when others still look at parts of it."""
+        names = []
+        for other in self._by_storage[_storage(target)]:
+            if _same_geometry(other.meta["val"], target.meta["val"]):
+                names.append(other)
+            elif other.op == "placeholder" or self._is_used_after(other, at):
+                raise NeedsFullTrace(f"{at} writes memory that {other} shows in another shape")
+        return names
+
+    def _is_used_after(self, node: Node, at: Node) -> bool:
+        now = self._order[at]
+        return any(self._order.get(user, now + 1) > now for user in node.users)
+
+    def _note_storage(self, node: Node) -> None:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor):
+            if is_torch_view(node) and _storage(node) != _storage(node.args[0]):
+                self._by_storage[_storage(node.args[0])].append(node)
+            self._by_storage[_storage(node)].append(node)
+
+    def own_copy(self, node: Node) -> Node:
+        """A copy of `node`'s value in memory of its own."""
+        op = torch.ops.dim_order_ops._clone_dim_order.default
+        value = node.meta["val"]
+        dim_order = list(dim_order_from_stride(value.stride()))
+        return self._builder.append(edge_op_of(op), (node,), {"dim_order": dim_order}, value)
+
+    def _higher_order(self, node: Node, source: GraphModule, env: Env) -> Any:
+        name = node.target.name()
+        if name == "wrap_with_set_grad_enabled":
+            return self._inline(node, source, env, node.args[1], node.args[2:])
+        if name == "cond":
+            return self._cond(node, source, env)
+        raise NeedsFullTrace(f"higher-order operator {name}")
+
+    def _inline(
+        self, node: Node, source: GraphModule, env: Env, module: Node, operands: Any
+    ) -> Any:
+        body = getattr(source, module.target)
+        inner: Env = {}
+        placeholders = [n for n in body.graph.nodes if n.op == "placeholder"]
+        for formal, actual in zip(placeholders, operands, strict=True):
+            inner[formal] = env[actual] if isinstance(actual, Node) else actual
+        if any(_writes(n) for n in body.graph.nodes):
+            raise NeedsFullTrace("a write inside a no_grad block")
+        return self.run(body, inner)
+
+    def _cond(self, node: Node, source: GraphModule, env: Env) -> Any:
+        predicate, true_branch, false_branch, operands = node.args
+        branches = [self._branch(source, branch) for branch in (true_branch, false_branch)]
+        self._builder.inherit(node)
+        args = (
+            map_values(predicate, Node, env.__getitem__),
+            *branches,
+            map_values(operands, Node, env.__getitem__),
+        )
+        values = node.meta["val"]
+        call = self._builder.append(torch.ops.higher_order.cond, args, {}, values)
+        return [
+            self._builder.append(operator.getitem, (call, item), {}, value)
+            for item, value in enumerate(values)
+        ]
+
+    def _branch(self, source: GraphModule, attribute: Node) -> Node:
+        body = getattr(source, attribute.target)
+        tracer = GraphTracer(body, self._options)
+        env: Env = {n: tracer.placeholder(n) for n in body.graph.nodes if n.op == "placeholder"}
+        outputs = tracer.run(body, env)
+        if tracer.written:
+            raise NeedsFullTrace("a write to an operand inside a branch")
+        tracer.graph.output(_distinct(tracer, tuple(outputs)))
+        name = attribute.target
+        self.submodules[name] = finish_module(tracer, f"{name}_branch")
+        node = self.graph.get_attr(name)
+        return node
+
+
+def _distinct(tracer: GraphTracer, outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A branch that returns an operand unchanged returns a copy: outputs of a branch own their memory."""
+    return tuple(
+        tracer.own_copy(value) if isinstance(value, Node) and value.op == "placeholder" else value
+        for value in outputs
+    )
+
+
+def finish_module(tracer: GraphTracer, name: str) -> GraphModule:
+    """The traced graph as a module, without dead calls."""
+    remove_dead_calls(tracer.graph)
+    module = GraphModule(dict(tracer.submodules), tracer.graph)
+    module.meta = {}
+    return module
+
+
+def remove_dead_calls(graph: Graph) -> None:
+    """Removes calls nobody uses; the graph has no side effects by now."""
+    for node in reversed(graph.nodes):
+        if node.op in ("call_function", "get_attr") and not node.users:
+            graph.erase_node(node)
+
+
+def is_torch_view(node: Node) -> bool:
+    return (
+        isinstance(node.target, torch._ops.OpOverload)
+        and is_view(node.target)
+        and bool(node.args)
+        and isinstance(node.args[0], Node)
+        and isinstance(node.args[0].meta.get("val"), torch.Tensor)
+    )
+
+
+def _storage(node: Node) -> int:
+    return node.meta["val"].untyped_storage()._cdata
+
+
+def _same_geometry(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return (
+        a.dtype == b.dtype
+        and a.dim() == b.dim()
+        and all(_equal(x, y) for x, y in zip(a.shape, b.shape, strict=True))
+        and all(_equal(x, y) for x, y in zip(a.stride(), b.stride(), strict=True))
+        and _equal(a.storage_offset(), b.storage_offset())
+    )
+
+
+def _equal(a: int | torch.SymInt, b: int | torch.SymInt) -> bool:
+    if isinstance(a, torch.SymInt) or isinstance(b, torch.SymInt):
+        return str(a) == str(b)
+    return a == b
+
+
+def _has_new_symbols(node: Node) -> bool:
+    """True for nodes whose result has sizes that depend on data: running them again would make new symbols."""
+    return bool(node.meta.get("unbacked_bindings"))
+
+
+def _writes(node: Node) -> bool:
+    target = node.target
+    return isinstance(target, torch._ops.OpOverload) and target._schema.is_mutable
+
+
+def _is_known_arithmetic(target: Any) -> bool:
+    return target in (
+        operator.add,
+        operator.sub,
+        operator.mul,
+        operator.floordiv,
+        operator.mod,
+        operator.neg,
+        torch.sym_max,
+        torch.sym_min,
+        aten.sym_size.int,
+        aten.sym_numel.default,
+    )
