@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sizes and places: the root, the depth of folders, lengths of files, what stands at the top of each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from executorch.test.repository.sources import ROOT, files, with_suffix
+
+ROOT_ENTRIES = 28  # hidden ones aside: tools expect them there
+FOLDER_FILES = 30
+DEPTH = 4
+PATH_LENGTH = 90
+LINES = 1000
+# Trees whose shape the documents print.
+DOCUMENTED = (
+    "runtime/core/portable_type/c10/",
+    "runtime/core/exec_aten/",
+    "third-party/",
+    "docs/",
+    "test/fuzz/corpus/",
+    "exir/passes/",
+    "exir/dialects/",
+)
+
+
+def ours(path: Path) -> bool:
+    return not str(path).startswith(DOCUMENTED)
+
+
+def test_the_root_is_small() -> None:
+    entries = {path.parts[0] for path in files() if not path.parts[0].startswith(".")}
+    assert len(entries) <= ROOT_ENTRIES, sorted(entries)
+
+
+def test_folders_are_shallow_and_small() -> None:
+    deep = [str(p) for p in files() if ours(p) and len(p.parts) - 1 > DEPTH]
+    assert not deep, "\n".join(deep)
+    counts = Counter(str(p.parent) for p in files() if ours(p) and len(p.parts) > 1)
+    crowded = {folder: count for folder, count in counts.items() if count > FOLDER_FILES}
+    assert not crowded, crowded
+
+
+def test_paths_are_short() -> None:
+    long = [str(p) for p in files() if len(str(p)) > PATH_LENGTH]
+    assert not long, "\n".join(long)
+
+
+def test_sources_are_short() -> None:
+    counts = {p: (ROOT / p).read_text().count("\n") for p in with_suffix(".h", ".cpp", ".py")}
+    long = {str(p): count for p, count in counts.items() if count > LINES}
+    assert not long, long
+
+
+@pytest.mark.parametrize("suffixes", [(".h", ".cpp"), (".py",), (".sh",)], ids="/".join)
+def test_every_source_says_what_it_is_for(suffixes: tuple[str, ...]) -> None:
+    offences = []
+    for path in with_suffix(*suffixes):
+        head = (ROOT / path).read_text().splitlines()[:3]
+        marked = [
+            i for i, line in enumerate(head) if "SPDX-License-Identifier: BSD-3-Clause" in line
+        ]
+        if not marked or len(head) < marked[0] + 2 or not head[marked[0] + 1].strip():
+            offences.append(str(path))
+    assert not offences, "\n".join(offences)
+
+
+def test_every_root_folder_has_a_readme() -> None:
+    folders = {p.parts[0] for p in files() if len(p.parts) > 1 and not p.parts[0].startswith(".")}
+    missing = [f for f in sorted(folders) if Path(f, "README.md") not in files()]
+    assert not missing, f"no README.md in {missing}"
+
+
+def test_no_todo_without_an_issue() -> None:
+    pattern = re.compile(r"\bTODO\b(?!\(#\d+\))|\bFIXME\b|\bXXX\b")
+    offences = [
+        f"{path}:{number}: {line.strip()}"
+        for path in with_suffix(".h", ".cpp", ".py", ".cmake", ".fbs")
+        if path != Path("test/repository/layout_test.py")
+        for number, line in enumerate((ROOT / path).read_text().splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not offences, "\n".join(offences)

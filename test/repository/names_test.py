@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Own code uses its own names, not the historic aliases, and files are called for what they hold."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from executorch.test.repository.sources import ROOT, files, includes, with_suffix
+
+# Spellings that only users write; `torch::executor::native` is the documented home of kernel functions.
+ALIASES = re.compile(r"\b(torch::executor::(?!native\b)\w+|exec_aten::\w+)")
+DEFINES_ALIASES = re.compile(r"namespace\s+(torch::executor|torch|exec_aten)\b")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+# Documented places that docs/api does not list.
+DOCUMENTED = ("tools/cmake/Utils.cmake", "extension/pybindings", "kernels/portable/cpu/util")
+VAGUE = re.compile(r"(^|_)(utils?|common|misc|helpers?)(\.|_test\.|$)", re.I)
+
+
+def user_facing(path: Path, text: str) -> bool:
+    """Headers that define the aliases, and tests that prove them."""
+    return bool(DEFINES_ALIASES.search(text)) or path.stem.endswith("_test")
+
+
+def test_own_code_does_not_use_the_historic_namespaces() -> None:
+    offences = []
+    for path in with_suffix(".h", ".cpp"):
+        if path.parts[0] in ("docs", "test"):
+            continue
+        text = (ROOT / path).read_text(errors="replace")
+        if user_facing(path, text):
+            continue
+        code = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+        for found in ALIASES.finditer(code):
+            offences.append(f"{path}:{code.count(chr(10), 0, found.start()) + 1}: {found[0]}")
+    assert not offences, "\n".join(offences)
+
+
+def documented_places() -> set[str]:
+    """Every header and module that docs/api lists, without suffix, and the folders above them."""
+    places = set(DOCUMENTED)
+    for page in (ROOT / "docs" / "api").glob("*.md"):
+        for title in re.findall(r"^## (\S+)", page.read_text(), re.M):
+            is_header = title.endswith(".h")
+            place = (
+                title.removesuffix(".h")
+                if is_header
+                else title.removeprefix("executorch.").replace(".", "/")
+            )
+            places.update({place, *map(str, Path(place).parents)})
+    return places
+
+
+def test_nothing_is_called_util_common_misc_or_helpers() -> None:
+    """Only a documented path may be: its own file, its test beside it, and the folders above it."""
+    documented = documented_places()
+    offences = set()
+    for path in files():
+        if path.parts[0] in ("docs", "third-party"):
+            continue
+        for depth, part in enumerate(path.parts):
+            place = Path(*path.parts[: depth + 1])
+            plain = str(place.with_suffix("")).removesuffix("_test")
+            if VAGUE.search(part) and plain not in documented and str(place) not in documented:
+                offences.add(str(place))
+    assert not offences, "\n".join(sorted(offences))
+
+
+def test_includes_are_spelled_from_the_package() -> None:
+    """<executorch/...> everywhere, so that a header means the same file to us and to users."""
+    offences = [
+        f"{path}:{line}: {included}"
+        for path in with_suffix(".h", ".cpp")
+        for line, included in includes(path)
+        if included.startswith(("../", "./")) or (ROOT / path.parent / included).is_file()
+    ]
+    assert not offences, "\n".join(offences)
