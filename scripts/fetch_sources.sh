@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Brings the sources of the third-party libraries that the build compiles: Highway, pthreadpool, cpuinfo, FXdiv.
+# They are the unmodified upstream tarballs of the Debian pool, checked by sha256; nothing is downloaded twice.
+#   fetch_sources.sh [name...]     default: every component of the table
+#   EXECUTORCH_SOURCE_CACHE        where tarballs and unpacked trees go (default: <root>/third-party/.cache)
+#   EXECUTORCH_SOURCE_MIRROR       base address of a Debian archive to try before those apt is set up for
+# Result: $EXECUTORCH_SOURCE_CACHE/src/<name>, one directory per component, with the tarball's top level stripped.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${EXECUTORCH_SOURCE_CACHE:-$root/third-party/.cache}
+attempts=3
+
+# name, path in the pool, sha256. A second row of the same name is used when the first is not to be had.
+table='
+highway pool/main/h/highway/highway_1.2.0.orig.tar.gz 7e0be78b8318e8bdbf6fa545d2ecb4c90f947df03f7aadc42c1967f019e63343
+highway pool/main/h/highway/highway_1.3.0.orig.tar.gz 07b3c1ba2c1096878a85a31a5b9b3757427af963b1141ca904db2f9f4afe0bc2
+pthreadpool pool/main/p/pthreadpool/pthreadpool_0.0~git20240616.560c60d.orig.tar.xz 4cc3cbd933b28131d2a34edc54f76af9fb41bc490af5eae1a5bd3cd07ea90708
+pthreadpool pool/main/p/pthreadpool/pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz 7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c
+cpuinfo pool/main/c/cpuinfo/cpuinfo_0.0~git20250905.877328f.orig.tar.xz 557ca404a3836b9f335a3a06b65ff9fe9dbaaefab7fb5c0185f53d9f33615a10
+cpuinfo pool/main/c/cpuinfo/cpuinfo_0.0~git20250327.39ea79a.orig.tar.xz 2a10028948f7f0663c56cc34405484391ee3d7ccdf09fe51d73897937b99d9d4
+fxdiv pool/main/f/fxdiv/fxdiv_0.0~git20200417.b408327.orig.tar.xz 7953482badaf4cb34026c3487c257b8e4ab2df061c019bd6fabbbc12ad52c44b
+'
+
+say() { printf '[sources] %s\n' "$*" >&2; }
+
+mirrors() { # base addresses, each with a closing slash
+  [ -z "${EXECUTORCH_SOURCE_MIRROR:-}" ] || echo "${EXECUTORCH_SOURCE_MIRROR%/}/"
+  command -v apt-get >/dev/null || return 0
+  { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 2>/dev/null || true; } \
+    | { grep -v security || true; } | sort -u
+}
+
+intact() { # file sha256
+  [ -f "$1" ] && printf '%s  %s\n' "$2" "$1" | sha256sum --check --status -
+}
+
+download() { # address file sha256
+  local part=$2.$$.part
+  if [ -x /usr/lib/apt/apt-helper ]; then
+    /usr/lib/apt/apt-helper download-file "$1" "$part" "SHA256:$3" >/dev/null 2>&1 || true
+  elif command -v curl >/dev/null; then
+    curl -fsSL --max-time 120 -o "$part" "$1" || true
+  fi
+  if intact "$part" "$3"; then mv "$part" "$2"; else rm -f "$part"; return 1; fi
+}
+
+tarball() { # component -> path of its tarball on stdout
+  local name path sum file mirror attempt
+  while read -r name path sum; do # a tarball that is already here wins over any download
+    file=$cache/tarballs/${path##*/}
+    if [ "$name" = "$1" ] && intact "$file" "$sum"; then echo "$file"; return 0; fi
+  done <<<"$table"
+  for attempt in $(seq "$attempts"); do
+    while read -r name path sum; do
+      [ "$name" = "$1" ] || continue
+      file=$cache/tarballs/${path##*/}
+      for mirror in $(mirrors); do
+        if download "$mirror$path" "$file" "$sum"; then say "$1: ${path##*/}"; echo "$file"; return 0; fi
+      done
+    done <<<"$table"
+    [ "$attempt" = "$attempts" ] || sleep "$attempt"
+  done
+  say "error: no source of $1 could be downloaded"
+  say "tried the mirrors: $(mirrors | tr '\n' ' ')with these files of the pool:"
+  awk -v n="$1" '$1 == n { print "[sources]   " $2 "  sha256 " $3 }' <<<"$table" >&2
+  say "next step: put one of these files into $cache/tarballs, or set EXECUTORCH_SOURCE_MIRROR to a Debian archive, and run $0 again"
+  return 1
+}
+
+unpack() { # component: leaves $cache/src/<component>, with the name of its tarball in .tarball
+  local file dir=$cache/src/$1 fresh=$cache/src/.$1.$$ strip=1
+  if [ -f "$dir/.tarball" ] && grep -q "^$1 .*/$(cat "$dir/.tarball") " <<<"$table"; then return 0; fi
+  file=$(tarball "$1")
+  # Some tarballs have one top directory, some have none.
+  if tar -tf "$file" | grep -qE '^(\./)?CMakeLists\.txt$'; then strip=0; fi
+  rm -rf "$fresh"
+  mkdir -p "$fresh"
+  tar -xf "$file" -C "$fresh" --strip-components="$strip"
+  printf '%s\n' "${file##*/}" >"$fresh/.tarball"
+  rm -rf "$dir"
+  mv "$fresh" "$dir"
+}
+
+mkdir -p "$cache/tarballs" "$cache/src"
+exec 9>"$cache/.lock"
+if command -v flock >/dev/null; then flock 9; fi
+[ $# -gt 0 ] || set -- $(awk 'NF == 3 { print $1 }' <<<"$table" | sort -u)
+for component in "$@"; do
+  grep -q "^$component " <<<"$table" || { say "error: no component called $component"; exit 2; }
+  unpack "$component"
+done
