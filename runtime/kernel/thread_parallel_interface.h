@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How kernels ask for threads. Code that links extension_threadpool (which defines ET_USE_THREADPOOL for its users) runs
+// on the pool; without it the same calls run on the calling thread, so that a kernel is written once.
+#pragma once
+
+#include <cstdint>
+
+#include <executorch/runtime/core/function_ref.h>
+
+namespace executorch {
+namespace extension {
+
+#ifdef ET_USE_THREADPOOL
+
+// Calls f(first, last) over disjoint pieces that together make [begin, end), each of at least `grain_size` items unless
+// it is the last one; returns when all have been called. Pieces run on different threads at the same time: f must not
+// write what another piece reads. Inside f, and on a thread under NoThreadPoolGuard, nested calls run serially. When
+// the pool is busy with another caller's work, f runs on the calling thread: callers never wait for each other.
+// Returns false, without calling f, when begin > end, a bound is negative, or grain_size < 1.
+bool parallel_for(
+    const int64_t begin, const int64_t end, const int64_t grain_size,
+    runtime::FunctionRef<void(int64_t, int64_t)> f);
+
+// Inside parallel_for: the number of the piece that the calling thread works on, below the pool's thread count, and
+// different from that of every piece that runs at the same time. Elsewhere 0.
+int64_t get_thread_num();
+void set_thread_num(int64_t thread_num);
+
+template <typename Func>
+bool parallel_for(
+    const int64_t begin, const int64_t end, const int64_t grain_size, const Func& func) {
+  return parallel_for(
+      begin, end, grain_size, runtime::FunctionRef<void(int64_t, int64_t)>(func));
+}
+
+#else
+
+// An inline namespace of its own, because one program may hold both kinds of callers.
+inline namespace serial {
+
+template <typename Func>
+bool parallel_for(
+    const int64_t begin, const int64_t end, const int64_t grain_size, const Func& func) {
+  if (begin < 0 || begin > end || grain_size < 1) {
+    return false;
+  }
+  if (begin < end) {
+    func(begin, end);
+  }
+  return true;
+}
+
+inline int64_t get_thread_num() {
+  return 0;
+}
+
+inline void set_thread_num(int64_t /*thread_num*/) {}
+
+}  // namespace serial
+
+#endif  // ET_USE_THREADPOOL
+
+}  // namespace extension
+}  // namespace executorch
