@@ -42,7 +42,7 @@ test-full: build ## Everything there is, sanitizers and interoperability include
 
 unit: build ## The tests beside the code, in under a minute
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS) -LE slow
-	@$(PYTHON_BIN) -m pytest -q -m "not slow" $(PYTEST_ARGS)
+	@$(PYTHON_BIN) -m pytest -q -m "not slow and not full" $(PYTEST_ARGS)
 
 bench: build ## Operators beside eager PyTorch
 	@$(PYTHON_BIN) -m executorch.tools.bench.ops

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`cmake --install` and a separate project that finds the package, links Module and runs a program."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.examples.models import make_example
+from executorch.exir import to_edge
+from executorch.test.e2e.build_tree import ROOT, binary
+
+pytestmark = pytest.mark.slow
+
+LIBRARIES = (
+    "executorch",
+    "executorch_core",
+    "portable_kernels",
+    "portable_ops_lib",
+    "extension_data_loader",
+    "extension_flat_tensor",
+    "extension_module_static",
+    "extension_tensor",
+)
+
+
+def command(*words: object) -> str:
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (
+        f"{' '.join(map(str, words))}\n{done.stdout[-6000:]}{done.stderr[-3000:]}"
+    )
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("prefix")
+    command("cmake", "--install", binary("executor_runner").parent, "--prefix", folder)
+    return folder
+
+
+def listed_headers() -> list[str]:
+    """The public headers: those whose names docs/api lists."""
+    titles = []
+    for page in sorted((ROOT / "docs" / "api").glob("cpp-*.md")):
+        titles += re.findall(r"^## (\S+\.h)\b", page.read_text(), re.M)
+    return titles
+
+
+@pytest.fixture(scope="module")
+def consumer(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    build = tmp_path_factory.mktemp("consumer")
+    headers = [
+        header
+        for header in listed_headers()
+        if (prefix / "include" / "executorch" / header).exists() and "testing_util" not in header
+    ]
+    assert len(headers) > 100, f"only {len(headers)} public headers are installed"
+    (build / "headers.txt").write_text("\n".join(headers))
+    launcher = shutil.which("ccache")
+    command(
+        "cmake",
+        *("-S", ROOT / "test" / "consumer", "-B", build / "build", "-G", "Ninja"),
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DHEADERS={build / 'headers.txt'}",
+        *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"] if launcher else []),
+    )
+    return build / "build"
+
+
+@pytest.mark.req("BLD-028")
+def test_layout(prefix: Path) -> None:
+    assert (prefix / "include/executorch/runtime/core/error.h").exists()
+    assert (prefix / "lib/cmake/ExecuTorch/executorch-config.cmake").exists()
+    missing = [name for name in LIBRARIES if not list((prefix / "lib").glob(f"lib{name}.*"))]
+    # `executorch` may be an interface over the core; its target is what counts then.
+    targets = (prefix / "lib/cmake/ExecuTorch/ExecuTorchTargets.cmake").read_text()
+    missing = [name for name in missing if f"add_library({name} " not in targets]
+    assert not missing
+
+
+@pytest.mark.req("BLD-028", "EXT-036")
+def test_a_separate_project_links_and_runs(consumer: Path, tmp_path: Path) -> None:
+    command("cmake", "--build", consumer, "--target", "consumer")
+    method = make_example("linear").forward
+    to_edge(method.export()).to_executorch().save(str(tmp_path / "linear.pte"))
+    printed = float(command(consumer / "consumer", tmp_path / "linear.pte").split()[0])
+    expected = method.module(torch.ones_like(method.inputs[0]))[0, 0].item()
+    assert printed == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_each_public_header_compiles_alone(consumer: Path) -> None:
+    jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
+    command("cmake", "--build", consumer, "--target", "headers_alone", "-j", jobs, "--", "-k", "0")
+
+
+def test_a_missing_component_is_named(prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(x CXX)\n"
+        "find_package(executorch CONFIG REQUIRED COMPONENTS no_such_backend)\n"
+    )
+    done = subprocess.run(
+        ["cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={prefix}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0 and "no_such_backend" in done.stderr

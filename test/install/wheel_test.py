@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`pip install .` into a fresh environment gives a package that exports and runs, and nothing superfluous."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from executorch.test.e2e.build_tree import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.full]
+
+SCRIPT = """
+import torch, executorch.exir, executorch.exir.schema, executorch.examples.models
+from executorch.exir import to_edge
+from executorch.runtime import Runtime
+assert executorch.exir.__file__.startswith({prefix!r}), executorch.exir.__file__
+model, x = torch.nn.Linear(3, 3).eval(), torch.randn(2, 3)
+to_edge(torch.export.export(model, (x,))).to_executorch().save("linear.pte")
+(y,) = Runtime.get().load_program("linear.pte").load_method("forward").execute([x])
+print(torch.allclose(y, model(x), rtol=1e-3, atol=1e-5))
+"""
+
+
+def command(*words: object, cwd: Path | None = None) -> str:
+    hidden = ("PYTHONPATH", "VIRTUAL_ENV")
+    environment = {k: v for k, v in os.environ.items() if k not in hidden}
+    done = subprocess.run(
+        [str(w) for w in words],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (
+        f"{' '.join(map(str, words))}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+    )
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command(
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        ROOT,
+        "--no-build-isolation",
+        "--no-deps",
+        "-w",
+        folder,
+    )
+    (path,) = folder.glob("executorch-*.whl")
+    return path
+
+
+@pytest.mark.req("PY-007")
+def test_contents(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for wanted in (
+        "exir/__init__.py",
+        "exir/schema.py",
+        "runtime/__init__.py",
+        "examples/models/__init__.py",
+    ):
+        assert f"executorch/{wanted}" in names, wanted
+    for module in ("executorch/extension/pybindings/_portable_lib", "executorch/exir/_native"):
+        found = [
+            name for name in names if name.startswith(module) and name.endswith((".so", ".pyd"))
+        ]
+        assert len(found) == 1, f"{module}: {found}"
+    unwanted = (".cpp", ".h", ".fbs", ".o", ".a", "_test.py", "CMakeLists.txt")
+    assert not [name for name in names if name.endswith(unwanted)]
+    assert wheel.stat().st_size < 20e6, f"the wheel has {wheel.stat().st_size} bytes"
+
+
+@pytest.mark.req("BLD-007", "PY-001", "PY-004")
+def test_a_fresh_environment_exports_and_runs(wheel: Path, tmp_path: Path) -> None:
+    command(sys.executable, "-m", "venv", tmp_path / "venv")
+    python = tmp_path / "venv" / "bin" / "python"
+    index = os.environ.get("TORCH_INDEX_URL")
+    extra = ["--index-url", index] if index else []
+    command(python, "-m", "pip", "install", "-q", *extra, "torch==2.13.0", "numpy")
+    command(python, "-m", "pip", "install", "-q", "torch==2.13.0", wheel)
+    script = SCRIPT.format(prefix=str(tmp_path / "venv"))
+    assert command(python, "-c", script, cwd=tmp_path).strip() == "True"

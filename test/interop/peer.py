@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our end of the talk with the upstream wheel: finds or makes its environment, sends jobs, reads results.
+
+EXECUTORCH_PEER_PYTHON names the interpreter of an environment that has the wheel; without it one is made
+under build/peer, where a package index that has the wheel can be reached.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+HERE = Path(__file__).resolve().parent
+Job = dict[str, Any]
+
+
+@functools.cache
+def python() -> str:
+    """The peer's interpreter; skips the test where the wheel cannot be installed."""
+    if given := os.environ.get("EXECUTORCH_PEER_PYTHON"):
+        return given
+    done = subprocess.run([str(HERE / "make_peer.sh")], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"the upstream wheel cannot be installed here: {done.stderr[-400:]}")
+    return done.stdout.strip()
+
+
+def lower_job(exported: dict[str, Path], out: Path, external_constants: bool = False) -> Job:
+    methods = {name: str(path) for name, path in exported.items()}
+    return {
+        "do": "lower",
+        "methods": methods,
+        "out": str(out),
+        "external_constants": external_constants,
+    }
+
+
+def run_job(program: Path, calls: list[Any], out: Path, data: Path | None = None) -> Job:
+    saved = out.with_suffix(".calls")
+    torch.save(calls, saved)
+    return {
+        "do": "run",
+        "program": str(program),
+        "calls": str(saved),
+        "out": str(out),
+        "data": str(data) if data else None,
+    }
+
+
+def do(jobs: list[Job], folder: Path) -> None:
+    """All jobs in one process of the peer; what fails leaves `<out>.error`."""
+    listing = folder / "jobs.json"
+    listing.write_text(json.dumps(jobs))
+    # The peer must not find this repository's package.
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(
+        [python(), str(HERE / "peer_side.py"), str(listing)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"the peer ended with {done.returncode}: {done.stderr[-2000:]}"
+
+
+def result(out: Path) -> Path:
+    """`out`, when the peer made it; its error otherwise."""
+    error = Path(f"{out}.error")
+    assert not error.exists(), f"the peer failed: {error.read_text()}"
+    assert out.exists(), f"the peer left no {out.name}"
+    return out
