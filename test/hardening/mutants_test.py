@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A sample of mutants in every run, and proof that the harness sees crashes, aborts and hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from executorch.test.hardening import mutants
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    made = mutants.make_programs(tmp_path_factory.mktemp("mutants"))
+    return {path.stem: path for path in made}
+
+
+@pytest.mark.parametrize("name", mutants.PROGRAMS)
+def test_damaged_programs_are_refused_or_run(
+    name: str, programs: dict[str, Path], tmp_path: Path
+) -> None:
+    count = int(os.environ.get("EXECUTORCH_MUTANTS", "100"))
+    verdicts = mutants.try_program(programs[name], count, seed=1, keep=tmp_path)
+    assert set(verdicts) <= {"refused", "accepted"}, verdicts
+    assert verdicts["refused"] > 0
+
+
+@pytest.mark.parametrize(
+    "end, expected",
+    [
+        (lambda: os.kill(os.getpid(), signal.SIGSEGV), "CRASH"),
+        (lambda: os.kill(os.getpid(), signal.SIGABRT), "ABORT"),
+        (lambda: os._exit(77), "CRASH"),
+        (lambda: time.sleep(5), "HANG"),
+    ],
+    ids=["fault", "abort", "exit code", "endless"],
+)
+def test_the_harness_sees_failures(
+    end: object, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def child(path: Path, inputs: mutants.Inputs) -> None:
+        signal.alarm(1)
+        end()
+
+    monkeypatch.setattr(mutants, "run_in_child", child)
+    assert mutants.verdict(Path("unused"), {}) == expected
