@@ -21,10 +21,18 @@ from executorch.exir.scalar_type import ScalarType
 
 # What Python's side fixes and a schema cannot say.
 CONSTRUCTOR_ORDER = {
-    "Tensor": (
-        "scalar_type storage_offset sizes dim_order requires_grad layout data_buffer_idx allocation_info "
-        "shape_dynamism extra_tensor_info"
-    ).split(),
+    "Tensor": [
+        "scalar_type",
+        "storage_offset",
+        "sizes",
+        "dim_order",
+        "requires_grad",
+        "layout",
+        "data_buffer_idx",
+        "allocation_info",
+        "shape_dynamism",
+        "extra_tensor_info",
+    ],
 }
 OPTIONAL = {("Tensor", "allocation_info"), ("Chain", "stacktrace")}  # may be None, must be given
 DEFAULTS = {
@@ -43,18 +51,18 @@ DEFAULTS = {
 }
 LISTS_OF_SMALL_INTS = {("Tensor", "dim_order")}  # [ubyte] that is no blob
 EXTRA_METHODS = {
-    "AllocationDetails": '''
+    "AllocationDetails": """
     @property
     def memory_offset(self) -> int:
         return self.memory_offset_high << 32 | self.memory_offset_low
-'''
+"""
 }
 PYTHON_TYPES = {
     "bool": "bool",
     "string": "str",
     "double": "float",
     "float": "float",
-    **dict.fromkeys("byte ubyte short ushort int uint long ulong".split(), "int"),
+    **dict.fromkeys(["byte", "ubyte", "short", "ushort", "int", "uint", "long", "ulong"], "int"),
 }
 
 
@@ -119,7 +127,9 @@ def _table(declaration: Declaration) -> str:
     types = dict(declaration.members)
     order = CONSTRUCTOR_ORDER.get(name, list(types))
     if sorted(order) != sorted(types):
-        raise ValueError(f"table {name} has fields {sorted(types)}, its constructor {sorted(order)}")
+        raise ValueError(
+            f"table {name} has fields {sorted(types)}, its constructor {sorted(order)}"
+        )
     lines = []
     for field in order:
         default = DEFAULTS.get((name, field))
