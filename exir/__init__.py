@@ -5,3 +5,32 @@ if __name__ == "exir":
     from executorch import _alias
 
     _alias.install("exir")
+else:
+    from executorch.exir.capture._config import (
+        CaptureConfig,
+        EdgeCompileConfig,
+        ExecutorchBackendConfig,
+    )
+    from executorch.exir.emit import EmitterOutput, emit_program
+    from executorch.exir.program._program import (
+        EdgeProgramManager,
+        ExecutorchProgramManager,
+        edge_to_executorch_passes,
+        to_edge,
+        to_edge_transform_and_lower,
+    )
+    from executorch.exir.tracer import ExirDynamoConfig
+
+    __all__ = [
+        "CaptureConfig",
+        "EdgeCompileConfig",
+        "EdgeProgramManager",
+        "EmitterOutput",
+        "ExecutorchBackendConfig",
+        "ExecutorchProgramManager",
+        "ExirDynamoConfig",
+        "edge_to_executorch_passes",
+        "emit_program",
+        "to_edge",
+        "to_edge_transform_and_lower",
+    ]

@@ -71,7 +71,7 @@ def eq(a: _SymScalar, b: _SymScalar) -> bool:
 
 
 def mod(a: SymInt, b: SymInt) -> SymInt:
-    return SymInt(int(a) % int(b))
+    return a % b
 
 
 def neg(a: _SymScalar) -> _SymScalar:
@@ -162,6 +162,10 @@ _PYTHON_SYM_OPS_TO_EXECUTORCH_SYM_OPS: dict[Any, torch._ops.OpOverload] = {
     torch.sym_not: _prim("sym_not"),
     torch.sym_ite: _prim("sym_ite"),
 }
+# Scalar operations torch.export may write that the runtime has no operator for.
+UNSUPPORTED_SYM_OPS = frozenset(
+    {operator.pow, operator.ne, operator.and_, operator.or_, operator.abs, math.floor}
+)
 _EXECUTORCH_SYM_OPS = frozenset(_PYTHON_SYM_OPS_TO_EXECUTORCH_SYM_OPS.values()) | {
     torch.ops.aten.sym_size.int,
     torch.ops.aten.sym_numel.default,

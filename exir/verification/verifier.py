@@ -11,9 +11,11 @@ from typing import Any
 
 import torch
 from torch._export.verifier import Verifier
+from torch.export import ExportedProgram
 from torch.fx import GraphModule
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.error import ExportError, ExportErrorType
 
 _FUNCTIONS = frozenset(
     {
@@ -82,3 +84,13 @@ def _is_edge_target(target: Any) -> bool:
     if isinstance(target, EdgeOpOverload | torch._ops.HigherOrderOperator):
         return True
     return target in _FUNCTIONS or isinstance(target, torch._ops.OpOverload)
+
+
+def check_edge_program(program: ExportedProgram, after: str) -> None:
+    """Raises when a graph is not edge dialect; `after` says which step made it so."""
+    found = edge_violations(program.graph_module)
+    if found:
+        raise ExportError(
+            ExportErrorType.VIOLATION_OF_SPEC,
+            f"after {after} the program is not edge dialect:\n  " + "\n  ".join(found),
+        )

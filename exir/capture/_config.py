@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options of the stages: capture (historic), edge, backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from executorch.exir.dynamic_shape import DynamicMemoryPlanningMode
+from executorch.exir.pass_base import ExportedProgramPassBase, PassType
+from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
+from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
+from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
+from executorch.exir.passes.to_out_var_pass import ToOutVarPass
+from executorch.exir.tracer import ExirDynamoConfig
+
+AnyPass = ExportedProgramPassBase | PassType
+
+
+@dataclass
+class CaptureConfig:
+    """Options of the capture that torch.export has replaced; kept for programs that construct one."""
+
+    pt2_mode: bool = True
+    enable_functionalization: bool = True
+    enable_dynamic_shape: bool = False
+    enable_aot: bool = False
+    _dynamo_config: ExirDynamoConfig = field(default_factory=ExirDynamoConfig)
+    _unlift: bool = False
+    _use_old_decomp_table: bool = False
+
+
+@dataclass
+class EdgeCompileConfig:
+    """How a torch.export program becomes an edge program."""
+
+    # Check the dialect's rules after every user pass.
+    _check_ir_validity: bool = True
+    # Leave memory formats as they are instead of writing dim orders.
+    _skip_dim_order: bool = False
+    # Operators outside core ATen that the check lets pass.
+    _core_aten_ops_exception_list: list[torch._ops.OpOverload] = field(default_factory=list)
+    # Operators that are not decomposed.
+    preserve_ops: list[torch._ops.OpOverload] = field(default_factory=list)
+
+
+@dataclass
+class ExecutorchBackendConfig:
+    """How an edge program becomes a planned program and its bytes. Per-method options take a dict as well."""
+
+    # Run first, on the edge program.
+    passes: list[AnyPass] = field(default_factory=list)
+    memory_planning_pass: AnyPass | dict[str, AnyPass] = field(default_factory=MemoryPlanningPass)
+    propagate_device_config: PropagateDeviceConfig | dict[str, PropagateDeviceConfig] = field(
+        default_factory=PropagateDeviceConfig
+    )
+    to_out_var_pass: AnyPass = field(default_factory=ToOutVarPass)
+    dynamic_memory_planning_mode: DynamicMemoryPlanningMode = DynamicMemoryPlanningMode.UPPER_BOUND
+    # Write the Python lines that instructions come from into the file.
+    emit_stacktrace: bool = False
+    # Delegate blobs become segments of the file instead of part of the program data.
+    extract_delegate_segments: bool = True
+    # Bytes, powers of two; None: the format's default.
+    segment_alignment: int = 128
+    constant_tensor_alignment: int | None = None
+    delegate_alignment: int | None = None
+    sym_shape_eval_pass: AnyPass | dict[str, AnyPass] = field(
+        default_factory=ConstraintBasedSymShapeEvalPass
+    )
+    # Views of contiguous tensors share their memory instead of copying.
+    remove_view_copy: bool = True
+    # True, or a function giving the .ptd file's name for a constant: constants go to data files.
+    external_constants: bool | Callable[[Node], str | None] = False
+    external_mutable_weights: bool = False
+    emit_mutable_buffer_names: bool = False
+    do_quant_fusion_and_const_prop: bool = False
+    run_reinplace_pass: bool = False
+    enable_non_cpu_memory_planning: bool = True
+    reinplace_extra_ops: frozenset[Any] | None = None

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""New values of buffers (and of inputs that are written) go back where they came from, at the end.
+
+before: return (%new_b, %y)                      after: %c = aten.copy_(%b, %new_b); return (%c, %y)
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+from torch.fx import GraphModule, Node
+
+_WRITE_BACK = frozenset(
+    {
+        OutputKind.BUFFER_MUTATION,
+        OutputKind.USER_INPUT_MUTATION,
+        getattr(OutputKind, "PARAMETER_MUTATION", OutputKind.BUFFER_MUTATION),
+    }
+)
+
+
+def insert_write_back_for_buffers_pass(
+    ep: ExportedProgram,
+) -> tuple[GraphModule, ExportGraphSignature]:
+    """Works in place on ep's graph; the returned signature names the copies as the mutations."""
+    graph_module = ep.graph_module
+    signature = ep.graph_signature
+    placeholders = _placeholder_of_target(ep)
+    output = next(iter(reversed(graph_module.graph.nodes)))
+    kept, specs = [], []
+    for spec, value in zip(signature.output_specs, output.args[0], strict=True):
+        if spec.kind not in _WRITE_BACK:
+            kept.append(value)
+            specs.append(spec)
+            continue
+        copy = _copy_back(graph_module, placeholders[spec.target], value, output)
+        kept.append(copy)
+        specs.append(OutputSpec(spec.kind, TensorArgument(copy.name), spec.target))
+    output.args = (tuple(kept),)
+    return graph_module, ExportGraphSignature(list(signature.input_specs), specs)
+
+
+def _placeholder_of_target(ep: ExportedProgram) -> dict[str, Node]:
+    nodes = {node.name: node for node in ep.graph_module.graph.nodes if node.op == "placeholder"}
+    result = {}
+    for spec in ep.graph_signature.input_specs:
+        node = nodes.get(spec.arg.name) if hasattr(spec.arg, "name") else None
+        if node is not None:
+            result[spec.target if spec.target is not None else spec.arg.name] = node
+    return result
+
+
+def _copy_back(graph_module: GraphModule, home: Node, value: Node, output: Node) -> Node:
+    with graph_module.graph.inserting_before(output):
+        copy = graph_module.graph.call_function(torch.ops.aten.copy_.default, (home, value))
+    copy.meta["val"] = home.meta["val"]
+    copy.meta["spec"] = home.meta.get("spec")
+    return copy

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arithmetic on sizes becomes operators that the runtime's core carries out.
+
+before: %n = operator.mul(%s, 2)                 after: %n = executorch_prim.mul.Scalar(%s, 2)
+"""
+
+from __future__ import annotations
+
+from torch.fx import GraphModule
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
+
+from executorch.exir.dialects.backend._ops import backend_op_of
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.passes.executorch_prim_ops_registry import (
+    _PYTHON_SYM_OPS_TO_EXECUTORCH_SYM_OPS as PRIM_OPS,
+)
+from executorch.exir.passes.executorch_prim_ops_registry import UNSUPPORTED_SYM_OPS
+
+
+class ReplaceSymSizeOpPass(PassBase):
+    """All operations the runtime lacks are reported in one error."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        missing: list[str] = []
+        for module in graph_module.modules():
+            if not isinstance(module, GraphModule):
+                continue
+            for node in module.graph.nodes:
+                if node.op != "call_function" or isinstance(node.target, EdgeOpOverload):
+                    continue
+                if node.target in PRIM_OPS:
+                    node.target = backend_op_of(PRIM_OPS[node.target])
+                elif node.target in UNSUPPORTED_SYM_OPS:
+                    missing.append(f"{node.name} = {node.target.__name__}{node.args}")
+        if missing:
+            raise ExportError(
+                ExportErrorType.NOT_SUPPORTED,
+                f"the runtime has no scalar operation for: {'; '.join(missing)}. Compute it with "
+                "+, -, *, //, %, comparisons, torch.sym_max or torch.sym_min",
+            )
+        return PassResult(graph_module, True)

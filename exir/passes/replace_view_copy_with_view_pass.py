@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Views share the memory of what they view.
+
+before: %v = view_copy(%x, [8])                  after: %v = memory.view(%x, [8]), spec.inplace_base = %x's spec
+Only where the bytes are the same: contiguous tensors; not of a buffer that is written, whose bytes change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
+
+from executorch.exir import memory
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.tensor import TensorSpec
+
+_aten = torch.ops.aten
+# Copying operators whose result has the bytes of a contiguous source, in the same order.
+_SAME_BYTES = frozenset(
+    {
+        _aten.view_copy.default,
+        _aten.unsqueeze_copy.default,
+        _aten.squeeze_copy.dim,
+        _aten.squeeze_copy.dims,
+        _aten.squeeze_copy.default,
+    }
+)
+
+
+class ReplaceViewCopyWithViewPass(PassBase):
+    """Runs after specs are known and before out variants are chosen."""
+
+    def __init__(self, kept_sources: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self._kept_sources = kept_sources  # names of placeholders whose memory is overwritten later
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        for module in graph_module.modules():
+            if isinstance(module, GraphModule):
+                is_branch = module is not graph_module
+                for node in module.graph.nodes:
+                    if self._can_share(node, is_branch):
+                        _share(node)
+        return PassResult(graph_module, True)
+
+    def _can_share(self, node: Node, is_branch: bool) -> bool:
+        if node.op != "call_function" or _torch_op(node.target) not in _SAME_BYTES:
+            return False
+        base = node.args[0]
+        root = _root(base)
+        if root.op == "placeholder" and (is_branch or root.name in self._kept_sources):
+            return False
+        return _is_contiguous(base) and _is_contiguous(node)
+
+    def ensures(self, graph_module: GraphModule) -> None:
+        for node in graph_module.graph.nodes:
+            if node.target is memory.view and node.meta["spec"].inplace_base is None:
+                raise ValueError(f"{node.name} does not know whose memory it shares")
+
+
+def _share(node: Node) -> None:
+    base = node.args[0]
+    sizes = node.args[1] if _torch_op(node.target) is _aten.view_copy.default else None
+    if sizes is None or any(isinstance(size, int) and size < 0 for size in sizes):
+        sizes = [size if type(size) is int else -1 for size in node.meta["val"].shape]
+        if sizes.count(-1) > 1:
+            return
+    node.target = memory.view
+    node.args = (base, list(sizes))
+    node.kwargs = {}
+    node.meta["spec"].inplace_base = base.meta["spec"]
+
+
+def _torch_op(target: Any) -> Any:
+    return target._op if isinstance(target, EdgeOpOverload) else target
+
+
+def _root(node: Node) -> Node:
+    while node.target is memory.view:
+        node = node.args[0]
+    return node
+
+
+def _is_contiguous(node: Node) -> bool:
+    spec = node.meta.get("spec")
+    return isinstance(spec, TensorSpec) and tuple(spec.dim_order) == tuple(range(len(spec.shape)))

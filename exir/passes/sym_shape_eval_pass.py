@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes every spec's sizes numbers.
+
+before: spec.shape = [s0, 4], 2 <= s0 <= 10       after: spec.shape = [10, 4], DYNAMIC_BOUND
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
+
+from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.schema import TensorShapeDynamism
+from executorch.exir.sym_util import eval_expr, upper_bound_or_none
+from executorch.exir.tensor import TensorSpec, stride_from_dim_order
+
+# Operators whose result has a size that depends on data, and what bounds it.
+_UPPER_BOUNDS: dict[Any, Callable[[Any, Any], list[int | None]]] = {}
+
+
+def register_upper_bound_inference(
+    fn: Any,
+) -> Callable[[Callable[[Any, Any], list[int | None]]], Callable[[Any, Any], list[int | None]]]:
+    """Decorator: the function gives the largest sizes of operator `fn`'s result from its args and kwargs."""
+
+    def register(
+        inference: Callable[[Any, Any], list[int | None]],
+    ) -> Callable[[Any, Any], list[int | None]]:
+        _UPPER_BOUNDS[fn] = inference
+        return inference
+
+    return register
+
+
+def _numel_bound(node: Node) -> int | None:
+    bound = 1
+    for size in node.meta["val"].shape:
+        upper = upper_bound_or_none(size)
+        if upper is None:
+            return None
+        bound *= upper
+    return bound
+
+
+@register_upper_bound_inference(torch.ops.aten.nonzero.default)
+def nonzero(args: Any, kwargs: Any) -> list[int | None]:
+    """At most every element."""
+    return [_numel_bound(args[0]), args[0].meta["val"].dim()]
+
+
+@register_upper_bound_inference(torch.ops.aten.index.Tensor)
+def index_Tensor(args: Any, kwargs: Any) -> list[int | None]:
+    """One index: its length, then the remaining sizes of the source."""
+    source, indices = args[0], args[1]
+    if len(indices) != 1 or indices[0] is None:
+        return []
+    index = indices[0].meta["val"]
+    rest = [upper_bound_or_none(size) for size in source.meta["val"].shape[1:]]
+    if index.dtype in (torch.bool, torch.uint8):
+        return [_numel_bound(indices[0]), *source.meta["val"].shape[index.dim() :]]
+    return [upper_bound_or_none(size) for size in index.shape] + rest
+
+
+class ConstraintBasedSymShapeEvalPass(PassBase):
+    """Sizes become their upper bounds under the program's range constraints. All tensors without a bound are
+    reported in one error."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        unbounded: list[str] = []
+        for module in graph_module.modules():
+            if isinstance(module, GraphModule):
+                for node in module.graph.nodes:
+                    if not _resolve(node, upper_bound_or_none):
+                        unbounded.append(_describe(node))
+        if unbounded:
+            raise ExportError(
+                ExportErrorType.NOT_SUPPORTED,
+                "these tensors have sizes without an upper bound: "
+                + "; ".join(unbounded)
+                + ". Give one: torch.export.Dim(name, max=...) for an input's dimension, "
+                "torch._check(size <= ...) for a size that depends on data",
+            )
+        return PassResult(graph_module, True)
+
+
+class HintBasedSymShapeEvalPass(PassBase):
+    """Sizes become those of the example inputs. Only for programs that are run at these sizes or smaller."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        for node in graph_module.graph.nodes:
+            _resolve(node, eval_expr)
+        return PassResult(graph_module, True)
+
+
+def _resolve(node: Node, evaluate: Callable[[Any], int | None]) -> bool:
+    specs = node.meta.get("spec")
+    specs = specs if isinstance(specs, list | tuple) else [specs]
+    good = True
+    for spec in specs:
+        if isinstance(spec, TensorSpec) and not _is_static(spec):
+            good = _evaluate(node, spec, evaluate) and good
+    return good
+
+
+def _is_static(spec: TensorSpec) -> bool:
+    return all(type(size) is int for size in spec.shape)
+
+
+def _evaluate(node: Node, spec: TensorSpec, evaluate: Callable[[Any], int | None]) -> bool:
+    shape = [evaluate(size) for size in spec.shape]
+    if None in shape:
+        op = getattr(node.target, "_op", node.target)
+        inference = _UPPER_BOUNDS.get(op)
+        bounds = inference(node.args, node.kwargs) if inference else []
+        if len(bounds) == len(shape):
+            shape = [bound if size is None else size for size, bound in zip(shape, bounds)]
+    if None in shape:
+        return False
+    spec.shape = shape
+    spec.stride = tuple(stride_from_dim_order(shape, spec.dim_order))
+    spec.shape_dynamism = TensorShapeDynamism.DYNAMIC_BOUND
+    return True
+
+
+def _describe(node: Node) -> str:
+    return f"{node.name} (sizes {tuple(getattr(node.meta.get('val'), 'shape', ()))})"

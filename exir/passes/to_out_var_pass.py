@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every operator writes into tensors that stand in the graph.
+
+before: %y = aten.add.Tensor(%a, %b)             after: %o = memory.alloc(((2, 4), float32))
+                                                        %y = torch.ops.aten.add.out(%a, %b, out=%o)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
+
+from executorch.exir import memory
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.operator.convert import NoOutVariant, is_out_variant, to_out_variant
+from executorch.exir.passes.executorch_prim_ops_registry import is_sym_op
+from executorch.exir.tensor import TensorSpec
+
+
+class MissingOutVariants(ExportError, RuntimeError):
+    """Operators of the program that cannot write into planned memory."""
+
+
+class ToOutVarPass(PassBase):
+    """Runs after specs have sizes. All operators without an out variant are reported in one error, unless
+    `ignore_to_out_var_failure`, which leaves them functional."""
+
+    def __init__(self, ignore_to_out_var_failure: bool = False) -> None:
+        super().__init__()
+        self.ignore_to_out_var_failure = ignore_to_out_var_failure
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        missing: dict[str, list[Node]] = {}
+        for module in graph_module.modules():
+            if isinstance(module, GraphModule):
+                _convert_graph(module, missing)
+        if missing and not self.ignore_to_out_var_failure:
+            raise MissingOutVariants(ExportErrorType.NOT_SUPPORTED, _explain(missing))
+        return PassResult(graph_module, True)
+
+
+def _convert_graph(module: GraphModule, missing: dict[str, list[Node]]) -> None:
+    for node in list(module.graph.nodes):
+        if node.op != "call_function":
+            continue
+        op = node.target._op if isinstance(node.target, EdgeOpOverload) else node.target
+        if not isinstance(op, torch._ops.OpOverload):
+            continue
+        if is_sym_op(op) or is_out_variant(op):
+            node.target = op
+            continue
+        if op._schema.is_mutable:
+            node.target = op
+            continue
+        try:
+            out_op, out_names = to_out_variant(op)
+        except NoOutVariant:
+            missing.setdefault(op.name(), []).append(node)
+            continue
+        _convert(module, node, out_op, out_names)
+
+
+def _convert(
+    module: GraphModule, node: Node, out_op: torch._ops.OpOverload, out_names: tuple[str, ...]
+) -> None:
+    kwargs = _accepted(node.kwargs, out_op)
+    returns = out_op._schema.returns
+    value, spec = node.meta["val"], node.meta["spec"]
+    with module.graph.inserting_before(node):
+        if len(out_names) == 1:
+            kwargs[out_names[0]] = _alloc(module, value, spec, node)
+        else:
+            for name, one_value, one_spec in zip(out_names, value, spec, strict=True):
+                kwargs[name] = _alloc(module, one_value, one_spec, node)
+    node.target = out_op
+    node.kwargs = kwargs
+    if not returns:  # the results are the list that was passed in
+        node.replace_all_uses_with(kwargs[out_names[0]])
+
+
+def _accepted(kwargs: dict[str, Any], out_op: torch._ops.OpOverload) -> dict[str, Any]:
+    names = {arg.name for arg in out_op._schema.arguments}
+    return {name: value for name, value in kwargs.items() if name in names}
+
+
+def _alloc(module: GraphModule, value: Any, spec: Any, origin: Node) -> Node:
+    node = module.graph.call_function(memory.alloc, (alloc_spec(spec),))
+    node.meta["val"] = value
+    node.meta["spec"] = spec
+    if "stack_trace" in origin.meta:
+        node.meta["stack_trace"] = origin.meta["stack_trace"]
+    return node
+
+
+def alloc_spec(spec: TensorSpec | list[TensorSpec]) -> Any:
+    """The argument of memory.alloc for a tensor, or a list of them."""
+    if isinstance(spec, list | tuple):
+        return [alloc_spec(item) for item in spec]
+    return (tuple(spec.shape), spec.dtype)
+
+
+def make_alloc_node(graph_module: GraphModule, val: Any, tensor_meta: Any) -> Node:
+    """A memory.alloc node for the fake value(s) `val`, at the graph's insertion point."""
+    if isinstance(val, list | tuple):
+        argument: Any = [_shape_and_dtype(item) for item in val]
+    else:
+        argument = _shape_and_dtype(val)
+    node = graph_module.graph.call_function(memory.alloc, (argument,))
+    node.meta["val"] = val
+    node.meta["tensor_meta"] = tensor_meta
+    return node
+
+
+def _shape_and_dtype(value: Any) -> Any:
+    if value is None:
+        return ((0,), torch.float32)
+    return (tuple(value.shape), value.dtype)
+
+
+def _explain(missing: dict[str, list[Node]]) -> str:
+    lines = [f"Missing out variants: {{{', '.join(repr(name) for name in sorted(missing))}}}"]
+    for name, nodes in sorted(missing.items()):
+        lines.append(f"  {name}: node {nodes[0].name}{_source_line(nodes[0])}")
+    lines.append(
+        "Give each a variant with out= arguments (torch.library: define 'name.out(..., *, Tensor(a!) out)'), "
+        "register a decomposition, or rewrite the operator in a pass given to transform()."
+    )
+    return "\n".join(lines)
+
+
+def _source_line(node: Node) -> str:
+    """The innermost line of the user's code, when the program has kept it."""
+    trace = node.meta.get("stack_trace")
+    if not trace:
+        return ""
+    frames = [line.strip() for line in trace.strip().splitlines() if line.strip()]
+    places = [index for index, line in enumerate(frames) if line.startswith("File ")]
+    if not places:
+        return ""
+    return " from " + ": ".join(frames[places[-1] : places[-1] + 2])

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole way of a program, top to bottom: torch.export -> edge -> delegates -> planned -> flat plan -> bytes.
+
+to_edge                   one re-trace (exir/retrace)
+EdgeProgramManager        .transform: user passes; .to_backend: delegates; .to_executorch: the list below
+ExecutorchProgramManager  the emitted program and its files (exir/emit, exir/_serialize)
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from torch.export import ExportedProgram
+from torch.fx import GraphModule
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.exir._serialize._cord import Cord, write_atomically
+from executorch.exir._serialize._serialize import serialize_for_executorch
+from executorch.exir._serialize.data_serializer import DataSerializer
+from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
+from executorch.exir.emit import EmitterOutput, emit_program
+from executorch.exir.pass_base import ExportedProgramPassBase
+from executorch.exir.passes.insert_write_back_for_buffers_pass import (
+    insert_write_back_for_buffers_pass,
+)
+from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
+from executorch.exir.passes.replace_edge_with_backend_pass import EdgeToBackendOpsPass
+from executorch.exir.passes.replace_view_copy_with_view_pass import ReplaceViewCopyWithViewPass
+from executorch.exir.passes.scalar_constants_to_scalars_pass import (
+    scalar_constants_to_scalars_pass,
+)
+from executorch.exir.passes.spec_prop_pass import SpecPropPass
+from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
+from executorch.exir.program._programs import (
+    apply_passes,
+    drop_unused_data,
+    named_programs,
+    own_copy,
+    per_method,
+    plan_memory,
+    tag_external_constants,
+)
+from executorch.exir.retrace.program import retrace_to_edge
+from executorch.exir.schema import Program
+from executorch.exir.verification.verifier import EXIREdgeDialectVerifier, check_edge_program
+
+Programs = ExportedProgram | dict[str, ExportedProgram]
+Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
+Passes = Sequence[Pass] | dict[str, Sequence[Pass]]
+
+
+# ---- torch.export -> edge ----
+
+
+def to_edge(
+    programs: Programs,
+    constant_methods: dict[str, Any] | None = None,
+    compile_config: EdgeCompileConfig | None = None,
+    generate_etrecord: bool = False,
+) -> EdgeProgramManager:
+    """Edge programs of what torch.export.export returned (one: the method "forward", or a dict by method name).
+    The given programs are not changed. `constant_methods` become methods that return these values."""
+    config = compile_config or EdgeCompileConfig()
+    edge = {
+        name: _edge_program(program, config) for name, program in named_programs(programs).items()
+    }
+    return EdgeProgramManager(edge, constant_methods, config)
+
+
+def to_edge_transform_and_lower(
+    programs: Programs,
+    transform_passes: Passes | None = None,
+    partitioner: Any = None,
+    constant_methods: dict[str, Any] | None = None,
+    compile_config: EdgeCompileConfig | None = None,
+    generate_etrecord: bool = False,
+) -> EdgeProgramManager:
+    """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority."""
+    manager = to_edge(programs, constant_methods, compile_config, generate_etrecord)
+    if transform_passes is not None:
+        manager = manager.transform(transform_passes)
+    return manager if not partitioner else manager.to_backend(partitioner)
+
+
+def _edge_program(program: ExportedProgram, config: EdgeCompileConfig) -> ExportedProgram:
+    edge = retrace_to_edge(
+        program,
+        preserve=config.preserve_ops,
+        skip_dim_order=config._skip_dim_order,
+        verifier=EXIREdgeDialectVerifier,
+    )
+    if config._check_ir_validity:
+        check_edge_program(edge, "to_edge")
+    return edge
+
+
+class EdgeProgramManager:
+    """Edge programs by method name. Every step returns a new manager; this one stays as it is."""
+
+    def __init__(
+        self,
+        edge_programs: Programs,
+        constant_methods: dict[str, Any] | None = None,
+        compile_config: EdgeCompileConfig | None = None,
+        core_aten_ops_exception_list: list[Any] | None = None,
+        preserve_ops: list[Any] | None = None,
+    ) -> None:
+        self.compile_config = compile_config or EdgeCompileConfig()
+        self._edge_programs = named_programs(edge_programs)
+        self._config_methods = dict(constant_methods) if constant_methods else None
+
+    @property
+    def methods(self) -> set[str]:
+        return set(self._edge_programs)
+
+    @property
+    def config_methods(self) -> set[str]:
+        """Names of the methods that return constants."""
+        return set(self._config_methods or ())
+
+    def exported_program(self, method_name: str = "forward") -> ExportedProgram:
+        return self._edge_programs[method_name]
+
+    def transform(
+        self, passes: Passes, compile_config: EdgeCompileConfig | None = None
+    ) -> EdgeProgramManager:
+        """Runs passes, in order, on all methods (a sequence) or on the methods named (a dict)."""
+        config = compile_config or self.compile_config
+        check = _check_after_pass if config._check_ir_validity else None
+        programs = {
+            name: apply_passes(own_copy(program), chosen, check) if chosen else program
+            for name, program in self._edge_programs.items()
+            for chosen in [passes.get(name, ()) if isinstance(passes, dict) else passes]
+        }
+        return EdgeProgramManager(programs, self._config_methods, config)
+
+    def to_backend(self, partitioner: Any = None) -> EdgeProgramManager:
+        """Hands what the partitioner claims to its backend; without one, nothing."""
+        if not partitioner:
+            return self
+        from executorch.exir.backend.backend_api import to_backend
+
+        programs = {
+            name: to_backend(program, chosen) if chosen else program
+            for name, program in self._edge_programs.items()
+            for chosen in [partitioner.get(name) if isinstance(partitioner, dict) else partitioner]
+        }
+        return EdgeProgramManager(programs, self._config_methods, self.compile_config)
+
+    def to_executorch(
+        self, config: ExecutorchBackendConfig | None = None
+    ) -> ExecutorchProgramManager:
+        """Planned programs and their emitted form."""
+        config = config or ExecutorchBackendConfig()
+        planned = {
+            name: _planned_program(name, program, config)
+            for name, program in self._edge_programs.items()
+        }
+        return ExecutorchProgramManager(planned, self._config_methods, config)
+
+
+def _check_after_pass(program: ExportedProgram, one: Pass) -> None:
+    check_edge_program(program, f"pass {getattr(one, '__name__', type(one).__name__)}")
+
+
+# ---- edge -> planned: the order of passes, with the reason for each place ----
+
+
+def _planned_program(
+    name: str, program: ExportedProgram, config: ExecutorchBackendConfig
+) -> ExportedProgram:
+    """All passes after the copy rewrite in place."""
+    program = own_copy(program)
+    # The user's passes expect the edge dialect.
+    program = apply_passes(program, config.passes)
+    module = program.graph_module
+    # Before unused data goes: this leaves constants without users.
+    scalar_constants_to_scalars_pass(module)
+    # Before specs: data nobody reads needs none.
+    drop_unused_data(program)
+    # Specs first carry symbolic sizes ...
+    specs = SpecPropPass()
+    specs(module)
+    specs.update_placeholder_tensor_specs(program, module)
+    # ... which become numbers before anything asks for bytes.
+    per_method(config.sym_shape_eval_pass, name, ConstraintBasedSymShapeEvalPass())(module)
+    # While views are still functional operators; needs specs.
+    if config.remove_view_copy:
+        ReplaceViewCopyWithViewPass(_overwritten(program))(module)
+    # Scalar operators have no out variant: they get their runtime names before that is asked.
+    EdgeToBackendOpsPass()(module)
+    config.to_out_var_pass(module)
+    # After out variants, because copy_ stays as it is.
+    _, program._graph_signature = insert_write_back_for_buffers_pass(program)
+    # Tags constants that live in data files; the planner leaves them out.
+    tag_external_constants(program, config)
+    # Last: nothing changes lifetimes any more.
+    plan_memory(per_method(config.memory_planning_pass, name, MemoryPlanningPass()), program)
+    return program
+
+
+def edge_to_executorch_passes(
+    config: ExecutorchBackendConfig, name: str | None = None
+) -> list[Pass]:
+    """The passes above that work on a graph alone, before memory planning."""
+    return [
+        *config.passes,
+        scalar_constants_to_scalars_pass,
+        SpecPropPass(),
+        per_method(
+            config.sym_shape_eval_pass, name or "forward", ConstraintBasedSymShapeEvalPass()
+        ),
+        *([ReplaceViewCopyWithViewPass()] if config.remove_view_copy else []),
+        EdgeToBackendOpsPass(),
+        config.to_out_var_pass,
+    ]
+
+
+def _overwritten(program: ExportedProgram) -> frozenset[str]:
+    """Placeholders whose memory gets a new value at the end of the method."""
+    signature = program.graph_signature
+    targets = {spec.target for spec in signature.output_specs if spec.target is not None}
+    return frozenset(
+        spec.arg.name
+        for spec in signature.input_specs
+        if (spec.target if spec.target is not None else spec.arg.name) in targets
+    )
+
+
+# ---- planned -> flat plan -> bytes ----
+
+
+class ExecutorchProgramManager:
+    """The emitted program of all methods. The bytes are laid out on first use; constants are not copied."""
+
+    def __init__(
+        self,
+        execution_programs: dict[str, ExportedProgram],
+        config_methods: dict[str, Any] | None = None,
+        backend_config: ExecutorchBackendConfig | None = None,
+        named_data: Any = None,
+    ) -> None:
+        config = backend_config or ExecutorchBackendConfig()
+        self._execution_programs = execution_programs
+        self._config_methods = config_methods
+        self._backend_config = config
+        self._named_data = named_data
+        self._emitter_output: EmitterOutput = emit_program(
+            execution_programs,
+            config.emit_stacktrace,
+            config_methods,
+            config.emit_mutable_buffer_names,
+        )
+        self._files: tuple[Cord, dict[str, Cord]] | None = None
+
+    @property
+    def methods(self) -> set[str]:
+        return set(self._execution_programs)
+
+    @property
+    def config_methods(self) -> set[str]:
+        return set(self._config_methods or ())
+
+    def exported_program(self, method_name: str = "forward") -> ExportedProgram:
+        return self._execution_programs[method_name]
+
+    @property
+    def executorch_program(self) -> Program:
+        return self._emitter_output.program
+
+    @property
+    def debug_handle_map(self) -> dict[Any, Any]:
+        return self._emitter_output.debug_handle_map
+
+    @property
+    def delegate_map(self) -> dict[str, Any]:
+        return self._emitter_output.method_to_delegate_debug_id_map
+
+    @property
+    def instruction_id_to_num_outs_map(self) -> dict[str, dict[int, int]]:
+        return self._emitter_output.instruction_id_to_num_outs_map
+
+    @property
+    def buffer(self) -> bytes:
+        """The file as bytes: a copy of all constants. `write_to_file` and `save` need none."""
+        return bytes(self._pte())
+
+    def write_to_file(self, open_file: io.BufferedIOBase) -> None:
+        self._pte().write_to_file(open_file)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the program file; what stood at `path` is replaced when all bytes are there."""
+        if not os.fspath(path).endswith(".pte"):
+            raise ValueError(f"expected a path ending in .pte, got {os.fspath(path)}")
+        write_atomically(path, self._pte())
+
+    def write_tensor_data_to_file(self, outdir: str | os.PathLike[str]) -> None:
+        """Writes each data file (`<tag>.ptd`) of constants that live outside the program."""
+        for name, data in self._data_files().items():
+            file_name = name if name.endswith(".ptd") else f"{name}.ptd"
+            write_atomically(os.path.join(outdir, file_name), data)
+
+    def dump_executorch_program(self, verbose: bool = False, out: TextIO | None = None) -> None:
+        """Prints the program: short, or with every value."""
+        from executorch.exir.print_program import pretty_print, print_program
+
+        target = out or sys.stdout
+        if verbose:
+            pretty_print(self.executorch_program, out=target)
+        else:
+            print_program(self.executorch_program, show_meminfo=True, out=target)
+
+    def _pte(self) -> Cord:
+        return self._laid_out()[0]
+
+    def _data_files(self) -> dict[str, Cord]:
+        return self._laid_out()[1]
+
+    def _laid_out(self) -> tuple[Cord, dict[str, Cord]]:
+        if self._files is None:
+            self._files = serialize_for_executorch(
+                self._emitter_output, self._backend_config, _data_serializer(), self._named_data
+            )
+        return self._files
+
+
+def _data_serializer() -> DataSerializer:
+    """The writer of data files; imported late, because it stands in a layer above."""
+    from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
+
+    return FlatTensorSerializer()

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the stages need from ExportedPrograms: names, cheap copies, passes applied with the signature kept right."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputSpec,
+)
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.exir.capture._config import ExecutorchBackendConfig
+from executorch.exir.error import ExportError, ExportErrorType, InternalError
+from executorch.exir.pass_base import ExportedProgramPassBase
+
+Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
+_DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
+_DEFAULT_TAG = "_default_external_constant"
+T = TypeVar("T")
+
+
+def named_programs(programs: Any) -> dict[str, ExportedProgram]:
+    """One program is the method "forward"."""
+    named = dict(programs) if isinstance(programs, Mapping) else {"forward": programs}
+    for name, program in named.items():
+        if not isinstance(name, str) or not isinstance(program, ExportedProgram):
+            raise ExportError(
+                ExportErrorType.INVALID_INPUT_TYPE,
+                f"method {name!r}: expected what torch.export.export returns, found a "
+                f"{type(program).__name__}; give one such program or a dict from name to program",
+            )
+    if not named:
+        raise ExportError(ExportErrorType.INVALID_INPUT_TYPE, "no programs given")
+    return named
+
+
+def per_method(option: T | Mapping[str, T], name: str, default: T) -> T:
+    """The value of an option that may be a dict from method name to value."""
+    return option.get(name, default) if isinstance(option, Mapping) else option
+
+
+def own_copy(program: ExportedProgram) -> ExportedProgram:
+    """A program with a graph of its own over the same parameters and constants."""
+    return with_graph_module(program, copy.deepcopy(program.graph_module))
+
+
+def with_graph_module(
+    program: ExportedProgram,
+    graph_module: GraphModule,
+    signature: ExportGraphSignature | None = None,
+) -> ExportedProgram:
+    """`program` over another graph; nothing is verified (torch's constructor would refuse out variants)."""
+    result = copy.copy(program)
+    result._graph_module = graph_module
+    result._graph_signature = signature or signature_for(program.graph_signature, graph_module)
+    result._state_dict = dict(program.state_dict)
+    result._constants = dict(program.constants)
+    result._range_constraints = dict(program.range_constraints)
+    return result
+
+
+def signature_for(
+    signature: ExportGraphSignature, graph_module: GraphModule
+) -> ExportGraphSignature:
+    """The signature with the names that the graph's placeholders and outputs now have."""
+    placeholders = graph_module.graph.find_nodes(op="placeholder")
+    outputs = next(iter(reversed(graph_module.graph.nodes))).args[0]
+    if len(placeholders) != len(signature.input_specs) or len(outputs) != len(
+        signature.output_specs
+    ):
+        raise ExportError(
+            ExportErrorType.VIOLATION_OF_SPEC,
+            f"a pass changed the number of inputs ({len(signature.input_specs)} -> "
+            f"{len(placeholders)}) or outputs ({len(signature.output_specs)} -> {len(outputs)}); "
+            "use an ExportedProgramPassBase, which also returns the signature",
+        )
+    inputs = [
+        InputSpec(spec.kind, _renamed(spec.arg, node), spec.target, spec.persistent)
+        for spec, node in zip(signature.input_specs, placeholders)
+    ]
+    results = [
+        OutputSpec(spec.kind, _renamed(spec.arg, node), spec.target)
+        for spec, node in zip(signature.output_specs, outputs)
+    ]
+    return ExportGraphSignature(inputs, results)
+
+
+def _renamed(arg: Any, value: Any) -> Any:
+    if isinstance(arg, ConstantArgument):
+        return arg
+    return type(arg)(name=value.name) if isinstance(value, Node) else arg
+
+
+def apply_passes(
+    program: ExportedProgram,
+    passes: Iterable[Pass],
+    check: Callable[[ExportedProgram, Any], None] | None = None,
+) -> ExportedProgram:
+    """Runs the passes in order on `program`, which they may change; `check` runs after each."""
+    for one in passes:
+        one = one() if inspect.isclass(one) else one
+        if isinstance(one, ExportedProgramPassBase):
+            program = one(program).exported_program
+        else:
+            result = one(program.graph_module)
+            if isinstance(result, PassResult):
+                program = with_graph_module(program, result.graph_module)
+            elif result is not None:
+                raise ExportError(
+                    ExportErrorType.INVALID_OUTPUT_TYPE,
+                    f"pass {one} returned a {type(result).__name__}; expected a PassResult or None",
+                )
+        if check is not None:
+            check(program, one)
+    return program
+
+
+def drop_unused_data(program: ExportedProgram) -> None:
+    """Removes parameters, buffers and constants that no instruction reads; works in place."""
+    written = {spec.target for spec in program.graph_signature.output_specs}
+    placeholders = {n.name: n for n in program.graph.find_nodes(op="placeholder")}
+    kept = []
+    for spec in program.graph_signature.input_specs:
+        node = placeholders.get(spec.arg.name)
+        if node is None:
+            raise InternalError(f"input {spec.arg.name} of the signature has no placeholder")
+        if spec.kind in _DATA_KINDS and not node.users and spec.target not in written:
+            program.graph.erase_node(node)
+        else:
+            kept.append(spec)
+    program._graph_signature = ExportGraphSignature(
+        kept, list(program.graph_signature.output_specs)
+    )
+
+
+def plan_memory(planning_pass: Any, program: ExportedProgram) -> None:
+    """Runs a memory planning pass in one of its forms: with the signature, or on the graph alone."""
+    run = getattr(planning_pass, "run", None)
+    if run is not None:
+        run(program.graph_module, program.graph_signature)
+    else:
+        planning_pass(program.graph_module)
+
+
+def tag_external_constants(program: ExportedProgram, config: ExecutorchBackendConfig) -> None:
+    """Names the data file (`meta["constant_tag"]`) of every constant that does not go into the program's file."""
+    where = config.external_constants
+    if where is False and not config.external_mutable_weights:
+        return
+    kinds = {spec.arg.name: spec for spec in program.graph_signature.input_specs}
+    written = {spec.target for spec in program.graph_signature.output_specs}
+    for node in program.graph.find_nodes(op="placeholder"):
+        spec = kinds[node.name]
+        if spec.kind not in _DATA_KINDS or spec.target in written:
+            continue
+        tag = _DEFAULT_TAG if where is True else where(node) if callable(where) else None
+        if tag is not None:
+            node.meta["constant_tag"] = tag
+
+
+def all_tensors(program: ExportedProgram) -> dict[str, torch.Tensor]:
+    """Data of the program by name: parameters, buffers, constants."""
+    constants = {k: v for k, v in program.constants.items() if isinstance(v, torch.Tensor)}
+    return {**program.state_dict, **constants}
