@@ -38,7 +38,7 @@ test: build ## What a change must pass: C++ tests, then Python tests (ctest, pyt
 	@$(PYTHON_BIN) -m pytest -q $(PYTEST_ARGS)
 
 test-full: build ## Everything there is, sanitizers and interoperability included; writes docs/results
-	@$(PYTHON_BIN) -m executorch.tools.results.test_full
+	@$(PYTHON_BIN) -m executorch.tools.results.full_run
 
 unit: build ## The tests beside the code, in under a minute
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS) -LE slow
@@ -60,7 +60,7 @@ requirements: setup ## Which promises are proven by a test, superseded, waived o
 	@$(PYTHON_BIN) -m executorch.tools.requirements.report
 
 api: setup ## Which documented C++ and Python names exist here (docs/api)
-	@$(PYTHON_BIN) -m executorch.tools.api.report
+	@$(PYTHON_BIN) -m executorch.tools.api.report --write docs/api/report.md --generated "$(BUILD)/generated"
 
 docs: requirements api ## Regenerate the generated pages
 

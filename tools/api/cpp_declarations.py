@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a C++ header declares, asked of clang: (scope, name) -> signatures, and the macros it leaves defined."""
+"""What a C++ header declares, asked of clang: (scope, name) -> signatures, and its macros."""
 
 import json
 import re
@@ -9,8 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _NAMESPACES = ("executorch", "torch", "c10")
-_SCOPES = {"NamespaceDecl", "CXXRecordDecl", "ClassTemplateDecl", "EnumDecl", "ClassTemplatePartialSpecializationDecl"}
-_FUNCTIONS = {"FunctionDecl", "CXXMethodDecl", "CXXConstructorDecl", "CXXDestructorDecl", "CXXConversionDecl"}
+_SCOPES = {
+    "NamespaceDecl",
+    "CXXRecordDecl",
+    "ClassTemplateDecl",
+    "EnumDecl",
+    "ClassTemplatePartialSpecializationDecl",
+}
+_FUNCTIONS = {
+    "FunctionDecl",
+    "CXXMethodDecl",
+    "CXXConstructorDecl",
+    "CXXDestructorDecl",
+    "CXXConversionDecl",
+}
 
 
 @dataclass
@@ -21,8 +33,12 @@ class Declarations:
 
 
 def normalize_type(text: str) -> str:
-    """Drops what differs only in spelling: attributes, qualifiers of namespaces, white space, by-value const."""
-    text = re.sub(r"\b(ET_\w+|__ET_\w+|C10_\w+|virtual|static|inline|constexpr|explicit|typename|struct|class|enum)\b", "", text)
+    """Drops what differs only in spelling: attributes, qualifiers of namespaces, spaces, by-value const."""
+    text = re.sub(
+        r"\b(ET_\w+|__ET_\w+|C10_\w+|virtual|static|inline|constexpr|explicit|typename|struct|class|enum)\b",
+        "",
+        text,
+    )
     text = re.sub(r"\b(_Bool)\b", "bool", text)
     text = re.sub(r"(?:::)?(?:\b[a-z_][a-z_0-9]*::)+(?=[A-Za-z_])", "", text)
     text = re.sub(r"\s+", " ", text).strip()
@@ -67,7 +83,9 @@ def listed_signature(text: str) -> tuple[str, str]:
     """(name, normalized `(types) const`) of a listed function."""
     text = re.sub(r"\s*\[[\w:,\s=]*\]$", "", text)
     text = re.sub(r"\boperator \(\)", "operator()", text)
-    start = text.index("(", text.index("operator()") + 10) if "operator()" in text else text.index("(")
+    start = (
+        text.index("(", text.index("operator()") + 10) if "operator()" in text else text.index("(")
+    )
     depth = 0
     for end in range(start, len(text)):
         depth += (text[end] == "(") - (text[end] == ")")
@@ -89,7 +107,9 @@ def _declared_signature(qual_type: str) -> str:
             start = i
             break
     end = qual_type.rindex(")")
-    types = [t for t in map(normalize_type, _split_arguments(qual_type[start + 1 : end])) if t != "void"]
+    types = [
+        t for t in map(normalize_type, _split_arguments(qual_type[start + 1 : end])) if t != "void"
+    ]
     const = " const" if "const" in qual_type[end:] else ""
     return f"({','.join(types)}){const}"
 
@@ -101,8 +121,14 @@ def _walk(node: dict, scope: str, out: Declarations) -> None:
     if name:
         out.names.add((scope, re.sub(r"\s+", "", name)))
     if kind in _FUNCTIONS and "type" in node:
-        out.signatures[scope, re.sub(r"\s+", "", name)].add(_declared_signature(node["type"]["qualType"]))
-    inner = f"{scope}::{name}".strip(":") if kind in _SCOPES and name and kind != "ClassTemplateDecl" else scope
+        out.signatures[scope, re.sub(r"\s+", "", name)].add(
+            _declared_signature(node["type"]["qualType"])
+        )
+    inner = (
+        f"{scope}::{name}".strip(":")
+        if kind in _SCOPES and name and kind != "ClassTemplateDecl"
+        else scope
+    )
     for child in node.get("inner", ()):
         _walk(child, inner, out)
 
@@ -110,7 +136,15 @@ def _walk(node: dict, scope: str, out: Declarations) -> None:
 def declared_by(header: str, include_dirs: list[Path], defines: list[str]) -> Declarations | str:
     """Everything `#include <executorch/header>` declares in our namespaces, or the compiler's message."""
     source = f"#include <executorch/{header}>\n"
-    base = ["clang++-19", "-std=c++17", "-x", "c++", "-", *[f"-I{d}" for d in include_dirs], *[f"-D{d}" for d in defines]]
+    base = [
+        "clang++-19",
+        "-std=c++17",
+        "-x",
+        "c++",
+        "-",
+        *[f"-I{d}" for d in include_dirs],
+        *[f"-D{d}" for d in defines],
+    ]
     macros = subprocess.run([*base, "-dM", "-E"], input=source, capture_output=True, text=True)
     if macros.returncode:
         return macros.stderr.splitlines()[0] if macros.stderr else "does not preprocess"

@@ -34,7 +34,9 @@ def _judge(row: Row, decls: Declarations) -> Verdict:
     if plain:
         return Verdict(row, "exists" if _named(decls, row.scope, plain[1]) else "missing")
     if re.match(r"(?:member|variable|externvar|property) ", text) or "(" not in text:
-        name = re.findall(r"\w+", text.split("=")[0].split("[")[0] if "char[]" not in text else text)[-1]
+        name = re.findall(
+            r"\w+", text.split("=")[0].split("[")[0] if "char[]" not in text else text
+        )[-1]
         return Verdict(row, "exists" if _named(decls, row.scope, name) else "missing")
     name, signature = listed_signature(text)
     declared = {
@@ -44,17 +46,27 @@ def _judge(row: Row, decls: Declarations) -> Verdict:
     if signature in declared:
         return Verdict(row, "exists")
     if declared or _named(decls, row.scope, name):
-        return Verdict(row, "differs", f"declared: {' | '.join(sorted(declared)) or 'not a function'}")
+        return Verdict(
+            row, "differs", f"declared: {' | '.join(sorted(declared)) or 'not a function'}"
+        )
     return Verdict(row, "missing")
 
 
-def report(listings: list[Path], include_dirs: list[Path], defines: list[str], jobs: int = 2) -> list[Verdict]:
+def report(
+    listings: list[Path], include_dirs: list[Path], defines: list[str], jobs: int = 2
+) -> list[Verdict]:
     rows = [row for path in listings for row in read_cpp(path)]
     units = sorted({row.unit for row in rows})
     root = include_dirs[0] / "executorch"
     present = [u for u in units if (root / u).exists()]
     with ThreadPoolExecutor(jobs) as pool:
-        found = dict(zip(present, pool.map(lambda u: declared_by(u, include_dirs, defines), present), strict=True))
+        found = dict(
+            zip(
+                present,
+                pool.map(lambda u: declared_by(u, include_dirs, defines), present),
+                strict=True,
+            )
+        )
     verdicts = []
     for row in rows:
         decls = found.get(row.unit)

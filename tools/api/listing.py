@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the listings of public names (docs/api/*.md) into plain rows.
 
-A listing is a Markdown file: `## <header or module>`, then items. C++ items stand under `- in <scope>`; Python items are
-`class X(...)`, `f(...)`, `enum E(...)`, indented methods and properties.
+A listing is a Markdown file: `## <header or module>`, then items. C++ items stand under `- in <scope>`;
+Python items are `class X(...)`, `f(...)`, `enum E(...)`, indented methods and properties.
 """
 
 import re
@@ -30,7 +30,10 @@ def read_cpp(path: Path) -> list[Row]:
             if not item["indent"]:
                 scope = text.removeprefix("in ").strip("`")
             elif text.startswith("enumerators:"):
-                rows += [Row(unit, scope, f"enumerator {name}") for name in re.findall(r"`([^`]+)`", text)]
+                rows += [
+                    Row(unit, scope, f"enumerator {name}")
+                    for name in re.findall(r"`([^`]+)`", text)
+                ]
             else:
                 rows.append(Row(unit, scope, text.strip("`")))
     return rows

@@ -15,7 +15,7 @@ _DEF = re.compile(r"`(?P<name>\w+)\((?P<params>.*)\)(?: -> .*)?`")
 
 
 def _parameter_names(text: str) -> list[str]:
-    """Names with their kind marks (`*`, `/`, `*args`, `**kwargs`) of a listed parameter list, cut lists included."""
+    """Names with their kind marks (`*`, `/`, `*args`, `**kwargs`) of a listed parameter list."""
     names, depth, current, quote = [], 0, "", ""
     for char in text + ",":
         if quote:
@@ -47,7 +47,10 @@ def _compare(row: Row, obj: Any, params: str, cut: bool) -> Verdict:
         return Verdict(row, "exists")
     listed = [n for n in _parameter_names(params) if n not in {"*", "/"}]
     listed = listed[:-1] if cut else listed
-    theirs, mine = [n for n in listed if n not in {"self", "cls"}], [n for n in ours if n not in {"self", "cls"}]
+    theirs, mine = (
+        [n for n in listed if n not in {"self", "cls"}],
+        [n for n in ours if n not in {"self", "cls"}],
+    )
     if theirs == mine[: len(theirs)] if cut else theirs == mine:
         return Verdict(row, "exists")
     return Verdict(row, "differs", f"ours: ({', '.join(mine)})")
@@ -72,7 +75,9 @@ def _judge(row: Row, module: ModuleType) -> Verdict:
     name = re.search(r"`(\w+)\(", text)
     if name is None:
         return Verdict(row, "missing", "listing line not understood")
-    obj = inspect.getattr_static(owner, name[1], None) if row.scope else getattr(owner, name[1], None)
+    obj = (
+        inspect.getattr_static(owner, name[1], None) if row.scope else getattr(owner, name[1], None)
+    )
     if obj is None and row.scope:
         obj = getattr(owner, name[1], None)
     if obj is None:
@@ -90,7 +95,11 @@ def _judge_enum(row: Row, obj: Any, listed: str) -> Verdict:
         f"{n}={v}" for n, v in re.findall(r"(\w+)=(-?\d+)", listed)
         if getattr(obj, n, None) is None or int(getattr(obj, n).value) != int(v)
     ]  # fmt: skip
-    return Verdict(row, "differs", "wrong or absent: " + ", ".join(wrong)) if wrong else Verdict(row, "exists")
+    return (
+        Verdict(row, "differs", "wrong or absent: " + ", ".join(wrong))
+        if wrong
+        else Verdict(row, "exists")
+    )
 
 
 def report(listings: list[Path]) -> list[Verdict]:

@@ -22,7 +22,9 @@ _STATES = ("exists", "differs", "missing")
 
 def left_out(path: Path) -> list[tuple[re.Pattern[str], str]]:
     """Rows of docs/api/left_out.yaml: a pattern over `unit scope text`, and the reason."""
-    return [(re.compile(entry["match"]), entry["why"]) for entry in yaml.safe_load(path.read_text())]
+    return [
+        (re.compile(entry["match"]), entry["why"]) for entry in yaml.safe_load(path.read_text())
+    ]
 
 
 def _reason(verdict: Verdict, rules: list[tuple[re.Pattern[str], str]]) -> str:
@@ -34,7 +36,10 @@ def render(verdicts: list[Verdict], rules: list[tuple[re.Pattern[str], str]], de
     units: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         units[verdict.row.unit].append(verdict)
-    lines = ["| header or module | exists | signature differs | missing | left out on purpose |", "|---|---|---|---|---|"]
+    lines = [
+        "| header or module | exists | signature differs | missing | left out on purpose |",
+        "|---|---|---|---|---|",
+    ]
     total: Counter[str] = Counter()
     open_rows: list[str] = []
     for unit, found in units.items():
@@ -44,28 +49,59 @@ def render(verdicts: list[Verdict], rules: list[tuple[re.Pattern[str], str]], de
             if state != "exists" and _reason(verdict, rules):
                 state = "left out"
             elif state != "exists":
-                open_rows.append(f"- {state}: `{unit}` {verdict.row.scope} `{verdict.row.text}` {verdict.note}")
+                open_rows.append(
+                    f"- {state}: `{unit}` {verdict.row.scope} `{verdict.row.text}` {verdict.note}"
+                )
             count[state] += 1
         total += count
-        lines.append(f"| {unit} | " + " | ".join(str(count[s]) for s in (*_STATES, "left out")) + " |")
+        lines.append(
+            f"| {unit} | " + " | ".join(str(count[s]) for s in (*_STATES, "left out")) + " |"
+        )
     lines.append("| **all** | " + " | ".join(str(total[s]) for s in (*_STATES, "left out")) + " |")
-    return "\n".join(lines + (["", "## Rows that differ or are missing", "", *open_rows] if details else []))
+    return "\n".join(
+        lines + (["", "## Rows that differ or are missing", "", *open_rows] if details else [])
+    )
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--write", type=Path, help="write the report with all details to this file")
-    parser.add_argument("--generated", type=Path, default=_ROOT / "cmake-out/generated", help="generated headers of a build")
-    parser.add_argument("--flatbuffers", type=Path, default=Path(sys.prefix) / "include", help="include folder of flatbuffers")
-    parser.add_argument("--missing", action="store_true", help="list the rows that differ or are missing")
+    parser.add_argument(
+        "--generated",
+        type=Path,
+        default=_ROOT / "cmake-out/generated",
+        help="generated headers of a build",
+    )
+    parser.add_argument(
+        "--flatbuffers",
+        type=Path,
+        default=Path(sys.prefix) / "include",
+        help="include folder of flatbuffers",
+    )
+    parser.add_argument(
+        "--missing", action="store_true", help="list the rows that differ or are missing"
+    )
     args = parser.parse_args(argv)
     api = _ROOT / "docs/api"
-    include = [_ROOT / "src", args.generated, args.flatbuffers, _ROOT / "runtime/core/portable_type/c10"]
+    include = [
+        _ROOT / "src",
+        args.generated,
+        args.flatbuffers,
+        _ROOT / "runtime/core/portable_type/c10",
+    ]
     rules = left_out(api / "left_out.yaml")
-    cpp = cpp_report.report(sorted(api.glob("cpp-*.md")), include, ["C10_USING_CUSTOM_GENERATED_MACROS"])
+    cpp = cpp_report.report(
+        sorted(api.glob("cpp-*.md")), include, ["C10_USING_CUSTOM_GENERATED_MACROS"]
+    )
     python = python_report.report(sorted(api.glob("python-*.md")))
     if args.write:
-        args.write.write_text("# Source compatibility, generated\n\n" + render(cpp + python, rules, details=True) + "\n")
+        args.write.write_text(
+            "# Source compatibility, generated\n\n"
+            + render(cpp + python, rules, details=True)
+            + "\n"
+        )
     print(render(cpp + python, rules, details=args.missing))
     return 0
 

@@ -27,7 +27,9 @@ def read_tables(folder: Path) -> list[Requirement]:
     for path in sorted(folder.glob("[0-9]*.md")):
         for line in path.read_text().splitlines():
             if found := _TABLE_ROW.match(line):
-                rows.append(Requirement(found["id"], path.stem, found["rest"].split("|")[0].strip()))
+                rows.append(
+                    Requirement(found["id"], path.stem, found["rest"].split("|")[0].strip())
+                )
     return rows
 
 
@@ -47,14 +49,30 @@ def test_marks(root: Path) -> dict[str, list[str]]:
     marks: dict[str, list[str]] = defaultdict(list)
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root)
-        if relative.parts[0] in _SKIPPED or relative.parts[0].startswith("cmake-out") or not path.is_file():
+        if (
+            relative.parts[0] in _SKIPPED
+            or relative.parts[0].startswith("cmake-out")
+            or not path.is_file()
+        ):
             continue
         if path.suffix in {".cpp", ".cc"}:
-            found = [i for ids in _CPP_MARK.findall(path.read_text(errors="replace")) for i in expand(ids)]
-        elif path.name.endswith("_test.py") or path.name.startswith("test_") or "test" in relative.parts[:-1]:
+            found = [
+                i
+                for ids in _CPP_MARK.findall(path.read_text(errors="replace"))
+                for i in expand(ids)
+            ]
+        elif (
+            path.name.endswith("_test.py")
+            or path.name.startswith("test_")
+            or "test" in relative.parts[:-1]
+        ):
             if path.suffix != ".py":
                 continue
-            found = [i for ids in _PY_MARK.findall(path.read_text()) for i in re.findall(r"[A-Z]+-C?\d+", ids)]
+            found = [
+                i
+                for ids in _PY_MARK.findall(path.read_text())
+                for i in re.findall(r"[A-Z]+-C?\d+", ids)
+            ]
         else:
             continue
         for row in dict.fromkeys(found):

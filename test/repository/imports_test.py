@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Import paths as the documents print them, and the same modules under their root-relative names."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from executorch.test.repository.sources import ROOT
+
+# module -> names that documents import from it
+DOCUMENTED = {
+    "executorch.exir": (
+        "CaptureConfig",
+        "EdgeCompileConfig",
+        "EdgeProgramManager",
+        "ExecutorchBackendConfig",
+        "ExecutorchProgramManager",
+        "to_edge",
+        "to_edge_transform_and_lower",
+    ),
+    "executorch.exir.capture": ("CaptureConfig",),
+    "executorch.exir.dialects._ops": ("ops",),
+    "executorch.exir.memory_planning": ("greedy", "naive"),
+    "executorch.exir.pass_base": ("ExportPass",),
+    "executorch.exir.pass_manager": ("PassManager",),
+    "executorch.exir.passes": ("MemoryPlanningPass",),
+    "executorch.exir.print_program": ("inspect_node",),
+    "executorch.exir.program": ("to_edge",),
+    "executorch.exir.schema": ("Program",),
+    "executorch.exir.tensor": ("TensorSpec",),
+    "executorch.extension.export_util.utils": ("save_pte_program",),
+    "executorch.extension.pybindings.portable_lib": ("_load_for_executorch",),
+    "executorch.runtime": ("BackendRegistry", "Method", "OperatorRegistry", "Program", "Runtime"),
+    "executorch.examples.models": ("MODEL_NAME_TO_MODEL",),
+}
+
+
+@pytest.mark.req("CMP-009", "PY-013")
+@pytest.mark.parametrize("module", DOCUMENTED)
+def test_documented_imports(module: str) -> None:
+    loaded = importlib.import_module(module)
+    missing = [name for name in DOCUMENTED[module] if not hasattr(loaded, name)]
+    assert not missing
+
+
+def from_root(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.req("PY-022")
+@pytest.mark.parametrize(
+    "name", ["exir", "exir.tensor", "runtime", "extension.export_util", "test.e2e"]
+)
+def test_root_relative_names_are_the_same_modules(name: str) -> None:
+    code = (
+        f"import sys, {name}, executorch.{name};"
+        f"sys.exit(sys.modules['{name}'] is not sys.modules['executorch.{name}'])"
+    )
+    done = from_root("-c", code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.req("PY-022", "CMP-060", "NPU-058")
+@pytest.mark.parametrize("package", ["examples", "executorch.examples"])
+def test_the_exporter_runs_from_the_root(package: str, tmp_path: Path) -> None:
+    script = f"{package}.portable.scripts.export"
+    done = from_root("-m", script, "--model_name=add", "--output_dir", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["add.pte"]
+
+
+@pytest.mark.slow
+@pytest.mark.req("CMP-035")
+def test_the_test_exporter_writes_program_and_data(tmp_path: Path) -> None:
+    done = from_root(
+        *("-m", "test.models.export_program", "--modules", "ModuleAddMul"),
+        *("--external-constants", "--outdir", str(tmp_path)),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path.suffix for path in tmp_path.iterdir()} == {".pte", ".ptd"}
+    assert (tmp_path / "ModuleAddMulProgram.ptd").exists()

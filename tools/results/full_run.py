@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs everything there is and writes a dated table to docs/results.
+
+usage: python -m executorch.tools.results.full_run [--only STEP] [--build cmake-out]
+
+A step is a few commands; its row says whether it passed, how long it took and its last line. Steps that need
+a build of another preset make it first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = sys.executable
+MUTANTS = [PYTHON, "-m", "executorch.test.hardening.mutants", "--count", "2000"]
+SANITIZER_SETTINGS = {
+    "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:detect_leaks=0",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """Commands that run one after the other until one fails."""
+
+    name: str
+    commands: list[list[str]]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    name: str
+    passed: bool
+    seconds: float
+    last_line: str
+
+
+def built(preset: str, folder: Path) -> list[list[str]]:
+    return [
+        ["cmake", "--preset", preset, "-B", str(folder)],
+        ["cmake", "--build", str(folder)],
+    ]
+
+
+def ctest(folder: Path) -> list[str]:
+    return ["ctest", "--test-dir", str(folder), "--output-on-failure"]
+
+
+def pytest(*arguments: str) -> list[str]:
+    return [PYTHON, "-m", "pytest", "-q", *arguments]
+
+
+def steps(build: Path) -> list[Step]:
+    def sanitized(name: str) -> Path:
+        return ROOT / f"cmake-out-{name}"
+
+    return [
+        Step("C++ tests", [*built("linux", build), ctest(build)]),
+        Step("Python tests", [pytest("-m", "full or not full")]),
+        Step("10,000 mutants", [MUTANTS]),
+        *(
+            Step(
+                f"C++ tests, {name}",
+                [*built(name, sanitized(name)), ctest(sanitized(name))],
+                SANITIZER_SETTINGS,
+            )
+            for name in ("asan", "ubsan", "tsan")
+        ),
+        Step("size of the core", [["make", "size"]]),
+        Step("operators beside eager", [["make", "bench"]]),
+        Step("demo", [["make", "demo"]]),
+        Step("requirements", [[PYTHON, "-m", "executorch.tools.requirements.report", "--check"]]),
+        Step("lint", [["make", "lint"]]),
+    ]
+
+
+def run(step: Step, log: Path) -> Outcome:
+    start, lines, code = time.monotonic(), [""], 0
+    with log.open("w") as file:
+        for command in step.commands:
+            file.write(f"+ {' '.join(command)}\n")
+            done = subprocess.run(
+                command,
+                cwd=ROOT,
+                env={**os.environ, **step.environment},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            file.write(done.stdout)
+            lines, code = done.stdout.strip().splitlines() or [""], done.returncode
+            if code != 0:
+                break
+    return Outcome(step.name, code == 0, time.monotonic() - start, lines[-1][:150])
+
+
+def commit() -> str:
+    done = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or "unknown"
+
+
+def table(outcomes: list[Outcome], when: datetime) -> str:
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    lines = [
+        f"# Full run of {when:%Y-%m-%d %H:%M} UTC",
+        "",
+        f"Commit {commit()}; {machine}. Command: `make test-full`.",
+        "",
+        "| step | result | seconds | last line |",
+        "|---|---|---|---|",
+    ]
+    for outcome in outcomes:
+        verdict = "passed" if outcome.passed else "FAILED"
+        text = outcome.last_line.replace("|", "\\|")
+        lines.append(f"| {outcome.name} | {verdict} | {outcome.seconds:.0f} | {text} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    default = os.environ.get("EXECUTORCH_BUILD_DIR", str(ROOT / "cmake-out"))
+    parser.add_argument("--build", type=Path, default=Path(default))
+    parser.add_argument("--only", help="run only steps whose name contains this")
+    options = parser.parse_args(argv)
+    when = datetime.now(timezone.utc)
+    logs = ROOT / "build" / "test-full"
+    logs.mkdir(parents=True, exist_ok=True)
+    outcomes = []
+    for step in steps(options.build):
+        if options.only and options.only not in step.name:
+            continue
+        print(f"{step.name} ...", flush=True)
+        log = logs / f"{step.name.replace(' ', '-').replace(',', '')}.log"
+        outcomes.append(run(step, log))
+        last = outcomes[-1]
+        verdict = "passed" if last.passed else f"FAILED, see {log}"
+        print(f"  {verdict} in {last.seconds:.0f} s: {last.last_line}")
+    result = ROOT / "docs" / "results" / f"{when:%Y-%m-%d}.md"
+    if not options.only:
+        result.parent.mkdir(parents=True, exist_ok=True)
+        result.write_text(table(outcomes, when))
+        print(f"wrote {result.relative_to(ROOT)}")
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
