@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which tensors of a method need a place in memory, and from which step to which they need it.
 
-Steps count the nodes in the order of execution, branches of torch.cond included where they stand. Several specs may
-stand for one storage: a view and its base, an item of a multi-output call, the operand and the placeholder of a branch,
-what both branches yield. One of them, the root, is planned; the others take over its place."""
+Steps count the nodes in the order of execution, branches of torch.cond included where they stand.
+Several specs may stand for one storage: a view and its base, an item of a multi-output call, the
+operand and the placeholder of a branch, what both branches yield. One of them, the root, is
+planned; the others take over its place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory planning: a place for every tensor of a method. Lifetimes come from `memory_lifetimes`, the places from the
-native planner; `passes/memory_planning_pass.py` runs it all."""
+"""Memory planning: a place for every tensor of a method. Lifetimes come from `memory_lifetimes`,
+the places from the native planner; `passes/memory_planning_pass.py` runs it all."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def greedy(
     *,
     allow_overlapping_allocations: bool = True,
 ) -> MemoryAlgoResult:
-    """Best fit with reuse: the smallest of several greedy plans. With `allow_overlapping_allocations` false a stretch
-    of memory serves one tensor at a time."""
+    """Best fit with reuse: the smallest of several greedy plans. With
+    `allow_overlapping_allocations` false a stretch of memory serves one tensor at a time."""
 
     def planner(
         tensors: list[tuple[int, int, int]], alignment: int
@@ -147,8 +147,8 @@ def apply_algo(
     alloc_mutable_buffers: bool = True,
     enable_non_cpu_memory_planning: bool = False,
 ) -> list[int]:
-    """Plans a method, branches of torch.cond included; gives the arena sizes. An input, output or mutable buffer that
-    is not to be allocated keeps mem_id None."""
+    """Plans a method, branches of torch.cond included; gives the arena sizes. An input, output or
+    mutable buffer that is not to be allocated keeps mem_id None."""
     storages = _walk(graph_module, graph_signature)
     left_out = _left_out(
         storages,
@@ -197,7 +197,8 @@ def _left_out(
         left_out.update(buffers)
     if not allocate_outputs:
         own = {*inputs, *buffers}
-        # What is also seen through a view needs memory from the start: the user's pointer reaches one spec only.
+        # What is also seen through a view needs memory from the start: the user's pointer reaches
+        # one spec only.
         left_out.update(
             spec for spec in output_specs(module) if spec not in own and spec not in storages.viewed
         )

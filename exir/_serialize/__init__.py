@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs to files and back. The formats are handled by the native module; here is what goes into which segment."""
+"""Programs to files and back. The formats are handled by the native module; here is what goes into
+which segment."""
 
 from executorch.exir._serialize._program import PTEFile as _PTEFile
 from executorch.exir._serialize._program import (

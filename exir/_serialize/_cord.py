@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`Cord`: a file's content as a list of pieces that are never joined unless asked for; `write_atomically` for paths."""
+"""`Cord`: a file's content as a list of pieces that are never joined unless asked for;
+`write_atomically` for paths."""
 
 import os
 import tempfile
@@ -12,7 +13,8 @@ Piece = bytes | bytearray | memoryview | Blob
 
 
 class Cord:
-    """Bytes in pieces. Pieces are kept by reference: what they view must not change while the cord is in use."""
+    """Bytes in pieces. Pieces are kept by reference: what they view must not change while the cord
+    is in use."""
 
     def __init__(self, data: "Piece | Cord | None" = None) -> None:
         self._pieces: list[Piece] = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`NamedDataStore`: blobs that backends and constants file under a key, for the program file or for a data file."""
+"""`NamedDataStore`: blobs that backends and constants file under a key, for the program file or for
+a data file."""
 
 import hashlib
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ _FINGERPRINT_BYTES = 32
 
 @dataclass
 class NamedDataStoreOutput:
-    """The distinct buffers, the keys of the program file, and per external tag the keys of that data file."""
+    """The distinct buffers, the keys of the program file, and per external tag the keys of that
+    data file."""
 
     buffers: list[bytes]
     pte_data: dict[str, DataEntry]
@@ -43,8 +45,8 @@ class NamedDataStore:
         external_tag: str | None = None,
         tensor_layout: TensorLayout | None = None,
     ) -> None:
-        """Files `data` under `key`, in the program or in the data file `external_tag`. The same key again must come
-        with the same bytes."""
+        """Files `data` under `key`, in the program or in the data file `external_tag`. The same key
+        again must come with the same bytes."""
         if isinstance(data, torch.Tensor):
             if tensor_layout is None:
                 tensor_layout = TensorLayout.from_tensor(data)
@@ -74,7 +76,8 @@ class NamedDataStore:
                 self.add_named_data(key, data, entry.alignment, tag, entry.tensor_layout)
 
     def _index_of(self, data: bytes | Blob) -> int:
-        """The buffer with these bytes, added if new. Hashing starts with the second blob of one length and start."""
+        """The buffer with these bytes, added if new. Hashing starts with the second blob of one
+        length and start."""
         view = memoryview(data)
         same_start = self._by_fingerprint.setdefault(
             (view.nbytes, bytes(view[:_FINGERPRINT_BYTES])), {}

@@ -36,8 +36,8 @@ _EMPTY_STORE = NamedDataStoreOutput([], {}, {})
 
 @dataclass
 class PTEFile:
-    """A program with the data that its file carries beside it. `mutable_data[0]` is a placeholder, as is entry 0 of
-    `program.constant_buffer`."""
+    """A program with the data that its file carries beside it. `mutable_data[0]` is a placeholder,
+    as is entry 0 of `program.constant_buffer`."""
 
     program: Program
     mutable_data: list[Buffer] | None = None
@@ -76,7 +76,8 @@ class _SegmentList:
 
 
 def _extract_delegates(program: Program, segments: _SegmentList) -> Program:
-    """`program` with its delegate blobs moved to segments, empty ones excepted; a blob in use twice is stored once."""
+    """`program` with its delegate blobs moved to segments, empty ones excepted; a blob in use twice
+    is stored once."""
     inline: list[BackendDelegateInlineData] = []
     moved: dict[int, BackendDelegateDataReference] = {}
 
@@ -119,10 +120,11 @@ def serialize_pte_binary(
     constant_tensor_alignment: int | None = None,
     delegate_alignment: int | None = None,
 ) -> Cord:
-    """The bytes of a .pte file, as pieces: constants and blobs are referred to, not copied. `pte_file` stays as it is.
+    """The bytes of a .pte file, as pieces: constants and blobs are referred to, not copied.
+    `pte_file` stays as it is.
 
-    Alignments: of each segment's start, of each constant in the constant segment, of inline delegate blobs (the last
-    two 16 unless given)."""
+    Alignments: of each segment's start, of each constant in the constant segment, of inline
+    delegate blobs (the last two 16 unless given)."""
     constant_alignment = constant_tensor_alignment or DEFAULT_ALIGNMENT
     blob_alignment = delegate_alignment or DEFAULT_ALIGNMENT
     program = pte_file.program
@@ -228,15 +230,17 @@ def _restore_named_data(program: Program, segments: list[memoryview]) -> NamedDa
 
 
 def read_program(program_data: bytes) -> Program:
-    """The program data of a file as it is stored, segments unread. Raises FormatError (a ValueError) on damage."""
+    """The program data of a file as it is stored, segments unread. Raises FormatError (a
+    ValueError) on damage."""
     file = memoryview(program_data).cast("B")
     header = parse_program_header(file)
     return program_codec().unpack(file if header is None else file[: header.program_size])
 
 
 def deserialize_pte_binary(program_data: bytes) -> PTEFile:
-    """The inverse of serialize_pte_binary: constants, delegate blobs and named data are back in memory and `segments`
-    is empty. For untrusted bytes: raises FormatError (a ValueError) on damage."""
+    """The inverse of serialize_pte_binary: constants, delegate blobs and named data are back in
+    memory and `segments` is empty. For untrusted bytes: raises FormatError (a ValueError) on
+    damage."""
     file = memoryview(program_data).cast("B")
     program = read_program(program_data)
     segments = _segments_of(file, program)
@@ -263,5 +267,6 @@ def deserialize_pte_binary(program_data: bytes) -> PTEFile:
 
 
 def program_to_json(program: Program, indent: int | None = None) -> str:
-    """The program as JSON text; a union's kind stands beside it as `<field>_type`, blobs are lists of numbers."""
+    """The program as JSON text; a union's kind stands beside it as `<field>_type`, blobs are lists
+    of numbers."""
     return json.dumps(to_plain(program), indent=indent)

@@ -24,7 +24,8 @@ def serialize_for_executorch(
     data_serializer: DataSerializer,
     named_data_store: NamedDataStoreOutput | None = None,
 ) -> tuple[Cord, dict[str, Cord]]:
-    """(program file, data files by tag). Nothing is copied: the cords refer to the weights until they are written."""
+    """(program file, data files by tag). Nothing is copied: the cords refer to the weights until
+    they are written."""
     store = NamedDataStore()
     if named_data_store is not None:
         store.merge_named_data_store(named_data_store)

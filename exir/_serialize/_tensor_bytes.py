@@ -8,12 +8,13 @@ from executorch.exir.error import ExportError, ExportErrorType
 
 
 def tensor_bytes(tensor: torch.Tensor, dim_order: tuple[int, ...] | None = None) -> Blob:
-    """The elements of `tensor` in `dim_order` (None: the order its memory has, if it is dense). The result keeps the
-    tensor's memory alive and shows later changes to it."""
+    """The elements of `tensor` in `dim_order` (None: the order its memory has, if it is dense). The
+    result keeps the tensor's memory alive and shows later changes to it."""
     if isinstance(tensor, torch._subclasses.FakeTensor) or tensor.device.type == "meta":
         raise ExportError(
             ExportErrorType.MISSING_PROPERTY,
-            f"constant tensor of shape {tuple(tensor.shape)} holds no data (fake or meta); load the weights first",
+            f"constant tensor of shape {tuple(tensor.shape)} holds no data (fake or meta); "
+            "load the weights first",
         )
     if tensor.layout != torch.strided:
         raise ExportError(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HEAD = '''# SPDX-License-Identifier: BSD-3-Clause
-"""The parts of a program as plain dataclasses. Generated from schema/program.fbs by the build: do not edit."""
+"""The parts of a program as plain dataclasses. Generated from schema/program.fbs by the build: do
+not edit."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ EXECUTORCH_SCHEMA_VERSION = 0
 class EmitterOutput:
     """A program whose constants and delegate blobs are still in memory (views of the tensors, not copies).
 
-    The maps are keyed by method name, then instruction index. `mutable_data`: first contents of mutable buffers, entry
-    0 reserved; None when all are zeros. `external_constant_map`: data file -> tensor name -> index into
-    `external_constant_buffer`."""
+    The maps are keyed by method name, then instruction index. `mutable_data`: first contents of
+    mutable buffers, entry 0 reserved; None when all are zeros. `external_constant_map`: data file
+    -> tensor name -> index into `external_constant_buffer`."""
 
     program: Program
     debug_handle_map: dict[str, dict[int, int | list[int]]]

@@ -47,7 +47,8 @@ class EmitOptions:
 
 
 class MethodEmitter:
-    """Emits one method. `state` is shared by all methods of the program; `higher_order` lowers what is no operator."""
+    """Emits one method. `state` is shared by all methods of the program; `higher_order` lowers what
+    is no operator."""
 
     def __init__(
         self,
@@ -164,7 +165,8 @@ class MethodEmitter:
         return index
 
     def emit_graph(self, module: GraphModule) -> list[Any]:
-        """Emits all but placeholders, which have their values already; gives the graph's output arguments."""
+        """Emits all but placeholders, which have their values already; gives the graph's output
+        arguments."""
         outer = self._node
         outputs: list[Any] = []
         for node in module.graph.nodes:
@@ -200,8 +202,8 @@ class MethodEmitter:
             else:
                 raise ExportError(
                     ExportErrorType.NOT_SUPPORTED,
-                    f"input {node.name} of method {self.name} is a {spec.kind.name}; only tensors, numbers, strings "
-                    "and None can be inputs of a program",
+                    f"input {node.name} of method {self.name} is a {spec.kind.name}; "
+                    "only tensors, numbers, strings and None can be inputs of a program",
                 )
         return inputs
 
@@ -287,8 +289,9 @@ class MethodEmitter:
         else:
             raise ExportError(
                 ExportErrorType.NOT_SUPPORTED,
-                f"method {self.name}, node {node.name}: {node.target} cannot stand in a program; expected an operator, "
-                f"torch.cond or a delegate call\n{node.meta.get('stack_trace') or ''}",
+                f"method {self.name}, node {node.name}: {node.target} cannot stand in a "
+                "program; expected an operator, torch.cond or a delegate call\n"
+                f"{node.meta.get('stack_trace') or ''}",
             )
 
     def _emit_operator(self, node: Node, op: torch._ops.OpOverload) -> None:
@@ -312,7 +315,8 @@ class MethodEmitter:
             self.kernel_call(signature.name, signature.overload, [*args, result], 1)
         elif not written:
             raise InternalError(
-                f"method {self.name}, node {node.name}: {op} writes none of its arguments; expected an out-variant"
+                f"method {self.name}, node {node.name}: {op} writes none of its "
+                "arguments; expected an out-variant"
             )
         else:
             self.value_of[node] = self._results(written, signature.returns)

@@ -16,8 +16,8 @@ _FINGERPRINT_BYTES = 64
 
 
 class BlobPool:
-    """Distinct blobs in order of arrival. Blobs are compared with those of the same length and first bytes only, so
-    a program's weights are read at most once for it."""
+    """Distinct blobs in order of arrival. Blobs are compared with those of the same length and
+    first bytes only, so a program's weights are read at most once for it."""
 
     def __init__(self) -> None:
         self.blobs: list[Any] = []

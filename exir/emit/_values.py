@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The value table of one method: constants are entered once, everything that changes gets a slot of its own."""
+"""The value table of one method: constants are entered once, everything that changes gets a slot of
+its own."""
 
 from collections.abc import Callable
 from functools import cache
@@ -18,7 +19,8 @@ NodeValue = int | list[int]
 
 
 class ValueTable:
-    """Appends values and finds constants again. Constants are never written at run time, so calls may share them."""
+    """Appends values and finds constants again. Constants are never written at run time, so calls
+    may share them."""
 
     def __init__(self) -> None:
         self.values: list[schema.EValue] = []
@@ -60,8 +62,8 @@ def boxed(value: Any) -> schema.KernelTypes:
             return make(value)
     raise ExportError(
         ExportErrorType.NOT_SUPPORTED,
-        f"a {type(value).__name__} ({value!r}) cannot be stored in a program; expected a number, a string, None, "
-        "a dtype, a layout or a memory format",
+        f"a {type(value).__name__} ({value!r}) cannot be stored in a program; "
+        "expected a number, a string, None, a dtype, a layout or a memory format",
     )
 
 
@@ -221,6 +223,7 @@ class ArgumentWriter:
             case "DeviceObjType":
                 raise ExportError(
                     ExportErrorType.NOT_SUPPORTED,
-                    f"argument {parameter.name}: a device ({value}) cannot be stored in a program; leave it out",
+                    f"argument {parameter.name}: a device ({value}) cannot be stored in a program; "
+                    "leave it out",
                 )
         return self._table.constant(value)

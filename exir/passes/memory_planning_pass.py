@@ -25,8 +25,8 @@ _BY_NAME = {"greedy": greedy, "naive": naive}
 
 class MemoryPlanningPass(PassBase):
     """`memory_planning_algo`: a function such as `greedy` or `naive` (or its name), or a
-    MemoryPlanningAlgorithmSuite; greedy unless given. What is not allocated (`alloc_graph_input` ... false) has a null
-    data pointer after loading and must be supplied by the user."""
+    MemoryPlanningAlgorithmSuite; greedy unless given. What is not allocated (`alloc_graph_input`
+    ... false) has a null data pointer after loading and must be supplied by the user."""
 
     def __init__(
         self,
@@ -73,6 +73,7 @@ def _algorithm(algorithm: Callable[..., Any] | str | None) -> Callable[..., Any]
     if algorithm not in _BY_NAME:
         raise ExportError(
             ExportErrorType.NOT_SUPPORTED,
-            f"unknown memory planning algorithm {algorithm!r}; expected one of {sorted(_BY_NAME)} or a function",
+            f"unknown memory planning algorithm {algorithm!r}; "
+            f"expected one of {sorted(_BY_NAME)} or a function",
         )
     return _BY_NAME[algorithm]
