@@ -123,8 +123,14 @@ def functional_form(op: OpOverload) -> OpOverload | None:
     functional = getattr(packet, op._overloadname, None) if packet is not None else None
     if functional is None:
         return None
-    same = [a.name for a in functional._schema.arguments] == [a.name for a in op._schema.arguments]
+    same = _positional_types(functional) == _positional_types(op)
     return functional if same and len(functional._schema.returns) == 1 else None
+
+
+def _positional_types(op: OpOverload) -> list[tuple[str, str | None]]:
+    """Types of the arguments, with names where calls must use them."""
+    arguments = op._schema.arguments
+    return [(str(arg.type), arg.name if arg.kwarg_only else None) for arg in arguments]
 
 
 class OpRules:
