@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cache blocking and threads around the register tiles of gemm_simd.cpp.
+//
+// Each thread takes a rectangle of C and, for one block of B at a time (kBlockK rows, kBlockN columns: its panels stay in the
+// L2 cache), walks over kBlockM rows of A with the panel in the L1 cache. A thread packs its own panels, so there is
+// one parallel region and no barrier; the price, packing B once per thread when C is split by rows, is 1/m of the work.
+#include <executorch/kernels/optimized/gemm.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <executorch/kernels/optimized/gemm_simd.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace executorch::kernels::optimized {
+
+using executorch::extension::get_num_threads;
+using executorch::extension::get_thread_num;
+using executorch::extension::parallel_for;
+using runtime::Error;
+
+namespace {
+
+constexpr int64_t kBlockK = 256;
+constexpr int64_t kBlockM = 256;
+constexpr int64_t kBlockPanels = 8;
+constexpr int64_t kUnpackedRows = 16;         // with so few rows of A, packing B costs more than it gains
+constexpr int64_t kMinWorkPerTask = 1 << 16;  // multiply-adds worth waking a thread for
+constexpr int64_t kPartsPerThread = 2;        // of a large product, so that a held-up thread is not waited for long
+constexpr int64_t kWorkForSpareParts = 1 << 22;
+constexpr size_t kAlignment = 64;
+
+int64_t div_up(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+struct Rectangle {
+  int64_t m_begin, m_end, n_begin, n_end;
+};
+
+struct Block {
+  int64_t k_begin, k_size;
+  const float* panels;  // packed, or nullptr to read b_rows
+};
+
+// One panel of columns against rows [m_begin, m_end).
+void multiply_panel(const GemmKernels& kernels, const Gemm& g, const Block& block, int64_t j0,
+                    int64_t cols, const float* b, int64_t ldb, int64_t m_begin, int64_t m_end) {
+  const int64_t vectors = div_up(cols, kernels.lanes);
+  const bool first = block.k_begin == 0;
+  alignas(kAlignment) float buffer[kMaxTileRows * kMaxTileWidth];
+  GemmTile tile;
+  tile.k = block.k_size;
+  tile.lda = g.lda;
+  tile.b = b;
+  tile.ldb = ldb;
+  tile.tail = cols - (vectors - 1) * kernels.lanes;
+  tile.col_bias = first && g.col_bias != nullptr ? g.col_bias + j0 : nullptr;
+  tile.accumulate = !g.c_transposed && (g.accumulate || !first);
+  for (int64_t i = m_begin; i < m_end; i += kernels.tile_rows) {
+    const int64_t rows = std::min(kernels.tile_rows, m_end - i);
+    tile.a = g.a + i * g.lda + block.k_begin;
+    tile.row_bias = first && g.row_bias != nullptr ? g.row_bias + i : nullptr;
+    tile.c = g.c_transposed ? buffer : g.c + i * g.ldc + j0;
+    tile.ldc = g.c_transposed ? kMaxTileWidth : g.ldc;
+    kernels.tile[rows - 1][vectors - 1](tile);
+    if (g.c_transposed) {
+      kernels.transpose(buffer, kMaxTileWidth, rows, cols, g.c + j0 * g.ldc + i, g.ldc,
+                        g.accumulate || !first);
+    }
+  }
+}
+
+void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& block,
+                    const Rectangle& r) {
+  const int64_t width = kTileVectors * kernels.lanes;
+  for (int64_t i = r.m_begin; i < r.m_end; i += kBlockM) {
+    const int64_t i_end = std::min(i + kBlockM, r.m_end);
+    const float* panel = block.panels;
+    for (int64_t j = r.n_begin; j < r.n_end; j += width) {
+      const int64_t cols = std::min(width, r.n_end - j);
+      if (panel != nullptr) {
+        multiply_panel(kernels, g, block, j, cols, panel, width, i, i_end);
+        panel += width * block.k_size;
+      } else {
+        const float* b = g.b_rows + block.k_begin * g.ldb + j;
+        multiply_panel(kernels, g, block, j, cols, b, g.ldb, i, i_end);
+      }
+    }
+  }
+}
+
+// Columns of [n_begin, n_end) that can be read in place: whole panels of a B that lies in rows, when it is read rarely.
+int64_t unpacked_end(const Gemm& g, const Rectangle& r, int64_t width) {
+  if (g.b_rows == nullptr || r.m_end - r.m_begin > kUnpackedRows) {
+    return r.n_begin;
+  }
+  return r.n_begin + (r.n_end - r.n_begin) / width * width;
+}
+
+void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, float* scratch) {
+  const int64_t width = kTileVectors * kernels.lanes;
+  const int64_t k_blocks = std::max<int64_t>(1, div_up(g.k, kBlockK));
+  const int64_t k_step = std::max<int64_t>(1, div_up(g.k, k_blocks));
+  const int64_t in_place = unpacked_end(g, r, width);
+  for (int64_t n = r.n_begin; n < r.n_end;) {
+    const bool packed = n >= in_place;
+    const int64_t n_end = packed ? std::min(n + kBlockPanels * width, r.n_end) : in_place;
+    for (int64_t k = 0; k == 0 || k < g.k; k += k_step) {
+      Block block{k, std::min(k_step, g.k - k), nullptr};
+      if (packed) {
+        float* out = scratch;
+        for (int64_t j = n; j < n_end; j += width, out += width * block.k_size) {
+          g.pack(g.source, {k, k + block.k_size, j, std::min(j + width, n_end), width}, out);
+        }
+        block.panels = scratch;
+      }
+      multiply_block(kernels, g, block, {r.m_begin, r.m_end, n, n_end});
+    }
+    n = n_end;
+  }
+}
+
+// How one product is cut: parts of rows times parts of columns, each a whole number of tiles.
+struct Split {
+  int64_t rows_per_part, row_parts, cols_per_part, col_parts;
+};
+
+Split split_product(const GemmKernels& kernels, const Gemm& g, int64_t parts) {
+  const int64_t width = kTileVectors * kernels.lanes;
+  const int64_t row_tiles = div_up(g.m, kernels.tile_rows);
+  const int64_t col_tiles = div_up(g.n, width);
+  int64_t row_parts = 1, col_parts = 1;
+  if (row_tiles >= col_tiles) {
+    row_parts = std::min(parts, row_tiles);
+    col_parts = std::min(parts / row_parts, col_tiles);
+  } else {
+    col_parts = std::min(parts, col_tiles);
+    row_parts = std::min(parts / col_parts, row_tiles);
+  }
+  const int64_t rows = div_up(row_tiles, row_parts) * kernels.tile_rows;
+  const int64_t cols = div_up(col_tiles, col_parts) * width;
+  return {rows, div_up(g.m, rows), cols, div_up(g.n, cols)};
+}
+
+// Parts per product: enough for every thread, none of them too small.
+int64_t parts_per_product(const Gemm& g, int64_t batch) {
+  const int64_t threads = get_num_threads();
+  if (batch >= 2 * threads) {
+    return 1;
+  }
+  const int64_t work = g.m * g.n * std::max<int64_t>(g.k, 1);
+  const int64_t spare = work / (threads * kPartsPerThread) >= kWorkForSpareParts ? kPartsPerThread : 1;
+  return threads == 1 ? 1 : std::clamp<int64_t>(work / kMinWorkPerTask, 1, threads * spare);
+}
+
+void run_task(const GemmKernels& kernels, const Gemm& g, const Split& split, int64_t part,
+              float* scratch) {
+  const int64_t i = part / split.col_parts * split.rows_per_part;
+  const int64_t j = part % split.col_parts * split.cols_per_part;
+  const Rectangle r{i, std::min(i + split.rows_per_part, g.m), j,
+                    std::min(j + split.cols_per_part, g.n)};
+  multiply_rectangle(kernels, g, r, scratch);
+}
+
+}  // namespace
+
+void pack_rows(const void* source, const GemmPanel& panel, float* out) {
+  const auto& b = *static_cast<const GemmSource*>(source);
+  const int64_t cols = panel.n_end - panel.n_begin;
+  for (int64_t k = panel.k_begin; k < panel.k_end; ++k, out += panel.width) {
+    const float* row = b.data + k * b.stride + panel.n_begin;
+    std::memcpy(out, row, static_cast<size_t>(cols) * sizeof(float));
+    std::fill(out + cols, out + panel.width, 0.0f);
+  }
+}
+
+void pack_columns(const void* source, const GemmPanel& panel, float* out) {
+  const auto& b = *static_cast<const GemmSource*>(source);
+  const int64_t rows = panel.k_end - panel.k_begin;
+  const int64_t cols = panel.n_end - panel.n_begin;
+  gemm_kernels().transpose(b.data + panel.n_begin * b.stride + panel.k_begin, b.stride, cols, rows,
+                           out, panel.width, /*add=*/false);
+  for (int64_t k = 0; cols < panel.width && k < rows; ++k) {
+    std::fill(out + k * panel.width + cols, out + (k + 1) * panel.width, 0.0f);
+  }
+}
+
+Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
+           runtime::FunctionRef<Gemm(int64_t)> problem) {
+  if (batch <= 0) {
+    return Error::Ok;
+  }
+  const GemmKernels& kernels = gemm_kernels();
+  const Gemm shape = problem(0);
+  if (shape.m <= 0 || shape.n <= 0) {
+    return Error::Ok;
+  }
+  const Split split = split_product(kernels, shape, parts_per_product(shape, batch));
+  const int64_t parts = split.row_parts * split.col_parts;
+  const int64_t tasks = batch * parts;
+  const int64_t work = shape.m * shape.n * std::max<int64_t>(shape.k, 1);
+  const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / parts));
+  const int64_t width = kTileVectors * kernels.lanes;
+  const int64_t panels = std::min(kBlockPanels, div_up(shape.n, width));
+  const int64_t per_thread = panels * width * std::min(kBlockK, std::max<int64_t>(shape.k, 1));
+  const int64_t threads = std::min(get_num_threads(), tasks);
+  auto memory = ctx.allocate_temp(static_cast<size_t>(threads * per_thread) * sizeof(float), kAlignment);
+  if (!memory.ok()) {
+    return memory.error();
+  }
+  auto* scratch = static_cast<float*>(memory.get());
+  parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
+    float* own = scratch + get_thread_num() * per_thread;
+    for (int64_t task = first; task < last; ++task) {
+      run_task(kernels, problem(task / parts), split, task % parts, own);
+    }
+  });
+  return Error::Ok;
+}
+
+void dot_rows(const DotRows& problem) {
+  const GemmKernels& kernels = gemm_kernels();
+  const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, problem.k));
+  parallel_for(0, problem.num_rows, grain, [&](int64_t first, int64_t last) {
+    kernels.dot_rows(problem, first, last);
+  });
+}
+
+}  // namespace executorch::kernels::optimized

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// f32 matrix multiply, cache-blocked and threaded: what mm, bmm, addmm, linear and convolution are made of.
+#pragma once
+
+#include <cstdint>
+
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/function_ref.h>
+#include <executorch/runtime/kernel/kernel_runtime_context.h>
+
+namespace executorch::kernels::optimized {
+
+// A piece of the right operand: rows [k_begin, k_end), columns [n_begin, n_end) with n_end - n_begin <= width.
+// It is written as panel[(k - k_begin) * width + (n - n_begin)]; columns from n_end up to width are set to 0.
+struct GemmPanel {
+  int64_t k_begin, k_end;
+  int64_t n_begin, n_end;
+  int64_t width;
+};
+
+// Writes one panel from `source`, whatever its layout and dtype are. Called from several threads.
+using GemmPackFn = void (*)(const void* source, const GemmPanel& panel, float* out);
+
+// C = A * B (+ bias, or + what C holds). The left operand is read in place, so it should be the one that is reused: weights,
+// or the larger matrix. The right operand goes through `pack` into panels. To multiply the other way round, compute
+// the transposed product and set c_transposed.
+struct Gemm {
+  int64_t m = 0, n = 0, k = 0;
+  const float* a = nullptr;  // m rows of k contiguous values
+  int64_t lda = 0;           // values between rows
+  GemmPackFn pack = nullptr;
+  const void* source = nullptr;    // handed to pack
+  const float* b_rows = nullptr;   // B as k rows of n contiguous values, where it is that; saves packing
+  int64_t ldb = 0;                 // values between those rows
+  float* c = nullptr;              // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
+  int64_t ldc = 0;
+  bool c_transposed = false;
+  bool accumulate = false;           // add to what C holds; the biases are then left alone
+  const float* row_bias = nullptr;   // m values, or none
+  const float* col_bias = nullptr;   // n values, or none
+};
+
+// Pack functions for dense f32 matrices; `source` points at a GemmSource.
+struct GemmSource {
+  const float* data = nullptr;
+  int64_t stride = 0;  // values between rows
+};
+void pack_rows(const void* source, const GemmPanel& panel, float* out);     // B[k][n]: row k is contiguous
+void pack_columns(const void* source, const GemmPanel& panel, float* out);  // B[n][k]: column n is contiguous
+
+// Computes `batch` products of equal shape on the thread pool: problem(i) describes the i-th one and may be called from any
+// thread, several times. Scratch memory (at most 400 KB a thread) comes from ctx. The outputs must not overlap.
+// MemoryAllocationFailed when ctx cannot give it; nothing has been written then.
+[[nodiscard]] runtime::Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
+                                  runtime::FunctionRef<Gemm(int64_t)> problem);
+
+// out[i * out_stride + r] = dot(rows[r], x[i]) (+ bias[r]) for r < num_rows, i < num_x <= kMaxDotVectors: matrix times a few
+// vectors, bound by reading the rows once. Threaded; needs no scratch memory.
+constexpr int64_t kMaxDotVectors = 4;
+struct DotRows {
+  int64_t num_rows = 0, num_x = 0, k = 0;
+  const float* rows = nullptr;
+  int64_t row_stride = 0;
+  const float* x = nullptr;
+  int64_t x_stride = 0;
+  const float* bias = nullptr;
+  float* out = nullptr;
+  int64_t out_stride = 0;
+};
+void dot_rows(const DotRows& problem);
+
+}  // namespace executorch::kernels::optimized
