@@ -11,14 +11,8 @@ namespace {
 
 thread_local int64_t thread_number = 0;
 
-// Calls f for piece `number`, then gives the thread its former number back.
-void run_piece(
-    runtime::FunctionRef<void(int64_t, int64_t)> f, int64_t number, int64_t first, int64_t last) {
-  const int64_t outer = thread_number;
-  thread_number = number;
-  f(first, last);
-  thread_number = outer;
-}
+// Pieces per thread, so that a thread that is held up leaves most of its share to the others.
+constexpr int64_t kPiecesPerThread = 4;
 
 }  // namespace
 
@@ -43,22 +37,17 @@ bool parallel_for(
     return false;
   }
   const int64_t items = end - begin;
-  if (items <= grain_size || threadpool::NoThreadPoolGuard::is_enabled()) {
-    if (items > 0) {
-      run_piece(f, 0, begin, end);
-    }
-    return true;
-  }
-  threadpool::ThreadPool* pool = threadpool::get_threadpool();
-  const auto threads = static_cast<int64_t>(pool->get_thread_count());
-  const int64_t piece = std::max(grain_size, items / threads + (items % threads != 0));
-  const int64_t pieces = items / piece + (items % piece != 0);
-  const auto run = [&](size_t i) {
-    const auto number = static_cast<int64_t>(i);
-    const int64_t first = begin + number * piece;
-    run_piece(f, number, first, first + std::min(piece, end - first));
+  const int64_t wanted = kPiecesPerThread * get_num_threads();
+  const int64_t piece =
+      wanted <= kPiecesPerThread ? items : std::max(grain_size, items / wanted + 1);
+  const auto run_piece = [&](size_t i) {
+    const int64_t first = begin + static_cast<int64_t>(i) * piece;
+    f(first, first + std::min(piece, end - first));
   };
-  pool->run(run, static_cast<size_t>(pieces));
+  if (items > 0) {
+    const int64_t pieces = items / piece + (items % piece != 0);
+    threadpool::get_threadpool()->run(run_piece, static_cast<size_t>(pieces));
+  }
   return true;
 }
 

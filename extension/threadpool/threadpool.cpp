@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <thread>
 
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
 namespace executorch::extension::threadpool {
 namespace {
 
@@ -90,16 +92,22 @@ void ThreadPool::run(runtime::FunctionRef<void(size_t)> fn, size_t range) {
     if (lock.owns_lock()) {
       lock.unlock();
     }
+    const int64_t outer = get_thread_num();
+    set_thread_num(0);
     for (size_t i = 0; i < range; ++i) {
       fn(i);
     }
+    set_thread_num(outer);
     return;
   }
-  pthreadpool_parallelize_1d(
+  pthreadpool_parallelize_1d_with_thread(
       pool_.get(),
-      [](void* context, size_t i) {
+      [](void* context, size_t thread, size_t i) {
         const NoThreadPoolGuard nested_calls_stay_here;
+        const int64_t outer = get_thread_num();
+        set_thread_num(static_cast<int64_t>(thread));
         (*static_cast<runtime::FunctionRef<void(size_t)>*>(context))(i);
+        set_thread_num(outer);
       },
       &fn,
       range,

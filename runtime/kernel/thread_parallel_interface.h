@@ -21,12 +21,12 @@ bool parallel_for(
     const int64_t begin, const int64_t end, const int64_t grain_size,
     runtime::FunctionRef<void(int64_t, int64_t)> f);
 
-// Inside parallel_for: the number of the piece that the calling thread works on, below get_num_threads() as it was at the
-// call, and different from that of every other piece of the same call that runs at the same time. Elsewhere 0.
+// Inside parallel_for: the number of the calling thread, below get_num_threads() as it was at the call, and different from
+// that of every other thread that works on the same call. Elsewhere 0.
 int64_t get_thread_num();
 void set_thread_num(int64_t thread_num);
 
-// The most pieces that a parallel_for called here and now runs at the same time: what scratch memory is sized by.
+// The threads that a parallel_for called here and now runs on at most: what scratch memory is sized by.
 int64_t get_num_threads();
 
 template <typename Func>
