@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Documents tell the truth: their commands exist, their links lead somewhere, their Python runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from executorch.test.repository.sources import ROOT, files
+
+PAGES = [
+    p
+    for p in files()
+    if p.suffix == ".md" and not str(p).startswith(("docs/requirements", "docs/api"))
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = (ROOT / page).read_text()
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    missing = [t for t in targets if not (ROOT / page.parent / t).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_make_targets_exist(page: Path) -> None:
+    defined = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"`make ([a-z-]+)", (ROOT / page).read_text()))
+    named |= set(re.findall(r"^make ([a-z-]+)", (ROOT / page).read_text(), re.M))
+    assert named <= defined, named - defined
+
+
+def test_the_makefile_offers_what_is_promised() -> None:
+    promised = [
+        "demo",
+        "build",
+        "test",
+        "test-full",
+        "unit",
+        "bench",
+        "lint",
+        "format",
+        "size",
+        "requirements",
+        "docs",
+        "help",
+    ]
+    defined = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.M)
+    assert set(promised) <= set(defined)
+
+
+@pytest.mark.slow
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "tensor(" in done.stdout and (tmp_path / "linear.pte").exists()
+
+
+def test_documents_do_not_name_machines() -> None:
+    """No path of one machine, no package mirror, no user's home."""
+    pattern = re.compile(r"(?<![\w.])/(work|home/\w+|root)/|https?://(localhost|\d+\.\d+\.)")
+    offences = [
+        f"{path}:{number}: {line.strip()[:80]}"
+        for path in files()
+        if path.suffix
+        in (".md", ".py", ".sh", ".cpp", ".h", ".cmake", ".toml", ".txt", ".yaml", ".json")
+        and path != Path("test/repository/documents_test.py")
+        for number, line in enumerate((ROOT / path).read_text(errors="replace").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not offences, "\n".join(offences)
