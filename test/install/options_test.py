@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CMake options: defaults, precedence, what switches what on, and what cannot go together."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from executorch.test.e2e.build_tree import ROOT
+
+PROJECT = f"""
+cmake_minimum_required(VERSION 3.24)
+project(options NONE)
+@BEFORE@
+include("{ROOT}/tools/cmake/Options.cmake")
+foreach(name IN LISTS ET_OPTION_NAMES)
+  message(STATUS "value ${{name}}=${{${{name}}}}")
+endforeach()
+@AFTER@
+"""
+
+
+def configure(
+    folder: Path, *arguments: str, before: str = "", after: str = ""
+) -> tuple[int, dict[str, str], str]:
+    """Exit code, option values and all text of configuring a project that has only our options."""
+    text = PROJECT.replace("@BEFORE@", before).replace("@AFTER@", after)
+    (folder / "CMakeLists.txt").write_text(text)
+    command = ["cmake", "-S", str(folder), "-B", str(folder / "b"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [line.removeprefix("-- value ") for line in done.stdout.splitlines()]
+    values = dict(line.split("=", 1) for line in lines if line.startswith("EXECUTORCH_"))
+    return done.returncode, values, done.stdout + done.stderr
+
+
+def test_desktop_defaults(tmp_path: Path) -> None:
+    code, values, _ = configure(tmp_path)
+    assert code == 0
+    on = {
+        "EXTENSION_MODULE",
+        "EXTENSION_TENSOR",
+        "KERNELS_OPTIMIZED",
+        "PTHREADPOOL",
+        "EXECUTOR_RUNNER",
+    }
+    assert {values[f"EXECUTORCH_BUILD_{name}"] for name in on} == {"ON"}
+    assert values["EXECUTORCH_ENABLE_PROGRAM_VERIFICATION"] == "ON"
+    assert values["EXECUTORCH_BUILD_PYBIND"] == "OFF"
+
+
+def test_bare_metal_has_them_off(tmp_path: Path) -> None:
+    _, values, _ = configure(tmp_path, "-DEXECUTORCH_DESKTOP_DEFAULTS=OFF")
+    assert values["EXECUTORCH_BUILD_KERNELS_OPTIMIZED"] == "OFF"
+    assert values["EXECUTORCH_BUILD_PTHREADPOOL"] == "OFF"
+
+
+@pytest.mark.req("BLD-038")
+def test_an_option_that_needs_another_switches_it_on_and_says_so(tmp_path: Path) -> None:
+    code, values, text = configure(
+        tmp_path,
+        "-DEXECUTORCH_DESKTOP_DEFAULTS=OFF",
+        "-DEXECUTORCH_BUILD_EXTENSION_MODULE=ON",
+        "-DEXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR=OFF",
+    )
+    assert code == 0
+    assert values["EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR"] == "ON"
+    assert "EXECUTORCH_BUILD_EXTENSION_MODULE needs EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR" in text
+
+
+def test_true_conflicts_are_errors(tmp_path: Path) -> None:
+    code, _, text = configure(
+        tmp_path,
+        "-DEXECUTORCH_THREADPOOL_USE_PERFORMANCE_CORES=ON",
+        "-DEXECUTORCH_THREADPOOL_USE_ALL_LOGICAL_CORES=ON",
+    )
+    assert code != 0 and "cannot both be on" in " ".join(text.split())
+
+
+@pytest.mark.req("BLD-027", "BLD-056")
+def test_command_line_over_preset_file_over_default(tmp_path: Path) -> None:
+    preset = tmp_path / "preset.cmake"
+    preset.write_text(
+        "set_overridable_option(EXECUTORCH_LOG_LEVEL Debug)\n"
+        "set_overridable_option(EXECUTORCH_BUILD_EXTENSION_TENSOR OFF)\n"
+    )
+    _, values, _ = configure(
+        tmp_path, f"-DEXECUTORCH_BUILD_PRESET_FILE={preset}", "-DEXECUTORCH_LOG_LEVEL=Error"
+    )
+    assert values["EXECUTORCH_LOG_LEVEL"] == "Error"
+    assert values["EXECUTORCH_BUILD_EXTENSION_TENSOR"] == "OFF"
+
+
+@pytest.mark.req("BLD-027")
+def test_a_value_set_by_the_including_project_counts(tmp_path: Path) -> None:
+    _, values, _ = configure(tmp_path, before="set(EXECUTORCH_BUILD_EXECUTOR_RUNNER OFF)")
+    assert values["EXECUTORCH_BUILD_EXECUTOR_RUNNER"] == "OFF"
+
+
+@pytest.mark.parametrize(
+    "definition, words",
+    [
+        ('define_overridable_option(ET_X "s" BOOL ON)', "must start with EXECUTORCH_"),
+        ('define_overridable_option(EXECUTORCH_X "s" PATH ON)', "neither BOOL nor STRING"),
+    ],
+)
+def test_a_badly_named_option_is_refused(definition: str, words: str, tmp_path: Path) -> None:
+    code, _, text = configure(tmp_path, after=definition)
+    assert code != 0 and words in " ".join(text.split())
+
+
+def test_presets() -> None:
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    names = {preset["name"] for preset in presets if not preset.get("hidden")}
+    assert {"linux", "debug", "asan", "ubsan", "tsan", "minsize", "pybind"} <= names
+    done = subprocess.run(
+        ["cmake", "--list-presets"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and all(name in done.stdout for name in names), done.stderr
