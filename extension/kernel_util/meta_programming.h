@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A function as a type, and what a function's type says about its parameters.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+
+// The function `func` as a value that carries it in its type. A second argument, the operator's name, may be given.
+#define EXECUTORCH_FN_TYPE(func, ...) \
+  ::executorch::extension::kernel_util_internal::CompileTimeFunction<decltype(func), func>
+#define EXECUTORCH_FN(func, ...) \
+  EXECUTORCH_FN_TYPE(func) {}
+
+namespace executorch::extension::kernel_util_internal {
+
+template <typename Function, Function* function>
+struct CompileTimeFunction final {
+  using FuncType = Function;
+  static constexpr Function* func_ptr() { return function; }
+};
+
+template <typename T>
+struct is_compile_time_function : std::false_type {};
+template <typename Function, Function* function>
+struct is_compile_time_function<CompileTimeFunction<Function, function>> : std::true_type {};
+
+template <typename... Types>
+struct typelist final {
+  static constexpr size_t size = sizeof...(Types);
+};
+
+template <typename List>
+struct drop_first {
+  using type = List;
+};
+template <typename First, typename... Rest>
+struct drop_first<typelist<First, Rest...>> {
+  using type = typelist<Rest...>;
+};
+
+// The list without its first element; an empty list stays empty. (`count` is 1.)
+template <typename List, size_t count>
+using drop_if_nonempty_t = typename drop_first<List>::type;
+
+template <typename Function>
+struct function_traits {
+  static_assert(!sizeof(Function), "expected the type of a plain function");
+};
+template <typename Result, typename... Args>
+struct function_traits<Result(Args...)> {
+  using return_type = Result;
+  using parameter_types = typelist<Args...>;
+};
+
+template <typename Function>
+using infer_function_traits_t = function_traits<std::remove_pointer_t<Function>>;
+
+// How many values an operator with this return type gives back: void 0, a tuple its size, anything else 1.
+template <typename T>
+struct return_count : std::integral_constant<size_t, 1> {};
+template <>
+struct return_count<void> : std::integral_constant<size_t, 0> {};
+template <typename... Types>
+struct return_count<std::tuple<Types...>> : std::integral_constant<size_t, sizeof...(Types)> {};
+
+}  // namespace executorch::extension::kernel_util_internal
