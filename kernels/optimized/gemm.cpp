@@ -40,7 +40,7 @@ struct Rectangle {
 
 struct Block {
   int64_t k_begin, k_size;
-  const float* panels;  // packed, or nullptr to read b_rows
+  const float* panels;  // packed, or nullptr to read B in place
 };
 
 // One panel of columns against rows [m_begin, m_end).
@@ -83,7 +83,7 @@ void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& bloc
         multiply_panel(kernels, g, block, j, cols, panel, width, i, i_end);
         panel += width * block.k_size;
       } else {
-        const float* b = g.b_rows + block.k_begin * g.ldb + j;
+        const float* b = static_cast<const float*>(g.b) + block.k_begin * g.ldb + j;
         multiply_panel(kernels, g, block, j, cols, b, g.ldb, i, i_end);
       }
     }
@@ -92,7 +92,7 @@ void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& bloc
 
 // Columns of [n_begin, n_end) that can be read in place: whole panels of a B that lies in rows, when it is read rarely.
 int64_t unpacked_end(const Gemm& g, const Rectangle& r, int64_t width) {
-  if (g.b_rows == nullptr || r.m_end - r.m_begin > kUnpackedRows) {
+  if (!g.b_in_rows || r.m_end - r.m_begin > kUnpackedRows) {
     return r.n_begin;
   }
   return r.n_begin + (r.n_end - r.n_begin) / width * width;
@@ -111,7 +111,7 @@ void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, 
       if (packed) {
         float* out = scratch;
         for (int64_t j = n; j < n_end; j += width, out += width * block.k_size) {
-          g.pack(g.source, {k, k + block.k_size, j, std::min(j + width, n_end), width}, out);
+          g.pack(g, {k, k + block.k_size, j, std::min(j + width, n_end), width}, out);
         }
         block.panels = scratch;
       }
@@ -165,22 +165,22 @@ void run_task(const GemmKernels& kernels, const Gemm& g, const Split& split, int
 
 }  // namespace
 
-void pack_rows(const void* source, const GemmPanel& panel, float* out) {
-  const auto& b = *static_cast<const GemmSource*>(source);
+void pack_rows(const Gemm& g, const GemmPanel& panel, float* out) {
+  const auto* b = static_cast<const float*>(g.b);
   const int64_t cols = panel.n_end - panel.n_begin;
   for (int64_t k = panel.k_begin; k < panel.k_end; ++k, out += panel.width) {
-    const float* row = b.data + k * b.stride + panel.n_begin;
+    const float* row = b + k * g.ldb + panel.n_begin;
     std::memcpy(out, row, static_cast<size_t>(cols) * sizeof(float));
     std::fill(out + cols, out + panel.width, 0.0f);
   }
 }
 
-void pack_columns(const void* source, const GemmPanel& panel, float* out) {
-  const auto& b = *static_cast<const GemmSource*>(source);
+void pack_columns(const Gemm& g, const GemmPanel& panel, float* out) {
+  const auto* b = static_cast<const float*>(g.b);
   const int64_t rows = panel.k_end - panel.k_begin;
   const int64_t cols = panel.n_end - panel.n_begin;
-  gemm_kernels().transpose(b.data + panel.n_begin * b.stride + panel.k_begin, b.stride, cols, rows,
-                           out, panel.width, /*add=*/false);
+  gemm_kernels().transpose(b + panel.n_begin * g.ldb + panel.k_begin, g.ldb, cols, rows, out,
+                            panel.width, /*add=*/false);
   for (int64_t k = 0; cols < panel.width && k < rows; ++k) {
     std::fill(out + k * panel.width + cols, out + (k + 1) * panel.width, 0.0f);
   }

@@ -18,8 +18,14 @@ struct GemmPanel {
   int64_t width;
 };
 
-// Writes one panel from `source`, whatever its layout and dtype are. Called from several threads.
-using GemmPackFn = void (*)(const void* source, const GemmPanel& panel, float* out);
+struct Gemm;
+
+// Writes one panel of the right operand of `g`, whatever its layout and dtype are. Called from several threads.
+using GemmPackFn = void (*)(const Gemm& g, const GemmPanel& panel, float* out);
+
+// Pack functions for dense f32 matrices.
+void pack_rows(const Gemm& g, const GemmPanel& panel, float* out);     // (k, n) is at b[k * ldb + n]
+void pack_columns(const Gemm& g, const GemmPanel& panel, float* out);  // (k, n) is at b[n * ldb + k]
 
 // C = A * B (+ bias, or + what C holds). The left operand is read in place, so it should be the one that is reused: weights,
 // or the larger matrix. The right operand goes through `pack` into panels. To multiply the other way round, compute
@@ -29,9 +35,10 @@ struct Gemm {
   const float* a = nullptr;  // m rows of k contiguous values
   int64_t lda = 0;           // values between rows
   GemmPackFn pack = nullptr;
-  const void* source = nullptr;    // handed to pack
-  const float* b_rows = nullptr;   // B as k rows of n contiguous values, where it is that; saves packing
-  int64_t ldb = 0;                 // values between those rows
+  const void* b = nullptr;          // these three are read by `pack` alone
+  int64_t ldb = 0;
+  const void* layout = nullptr;
+  bool b_in_rows = false;           // B is f32 and lies as for pack_rows: it may be read without packing
   float* c = nullptr;              // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
   int64_t ldc = 0;
   bool c_transposed = false;
@@ -39,14 +46,6 @@ struct Gemm {
   const float* row_bias = nullptr;   // m values, or none
   const float* col_bias = nullptr;   // n values, or none
 };
-
-// Pack functions for dense f32 matrices; `source` points at a GemmSource.
-struct GemmSource {
-  const float* data = nullptr;
-  int64_t stride = 0;  // values between rows
-};
-void pack_rows(const void* source, const GemmPanel& panel, float* out);     // B[k][n]: row k is contiguous
-void pack_columns(const void* source, const GemmPanel& panel, float* out);  // B[n][k]: column n is contiguous
 
 // Computes `batch` products of equal shape on the thread pool: problem(i) describes the i-th one and may be called from any
 // thread, several times. Scratch memory (at most 400 KB a thread) comes from ctx. The outputs must not overlap.
