@@ -44,8 +44,9 @@ unit: build ## The tests beside the code, in under a minute
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS) -LE slow
 	@$(PYTHON_BIN) -m pytest -q -m "not slow and not full" $(PYTEST_ARGS)
 
-bench: build ## Operators beside eager PyTorch
+bench: build ## Operators and networks beside eager PyTorch, in the same run
 	@$(PYTHON_BIN) -m executorch.tools.bench.ops
+	@$(PYTHON_BIN) -m executorch.tools.bench.networks
 
 lint: setup ## ruff, clang-format, and the rules of the repository
 	@./scripts/lint.sh

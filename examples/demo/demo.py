@@ -69,15 +69,21 @@ def shapes(values: list[Any]) -> str:
 def side_by_side(
     eager: Callable[[], Any], ours: Callable[[], Any], runs: int
 ) -> tuple[float, float]:
-    """Median milliseconds of both, taken in turns so that noise hits both alike."""
+    """Median milliseconds of both, in short blocks by turns so that noise hits both alike.
+
+    Before each block the other side's idle threads get time to go to sleep.
+    """
     times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(runs + 2):
+    block = max(1, runs // 4)
+    while len(times[1]) < runs:
         for function, taken in zip((eager, ours), times):
-            start = time.perf_counter()
+            time.sleep(0.1)
             function()
-            taken.append((time.perf_counter() - start) * 1e3)
-    first, second = (statistics.median(taken[2:]) for taken in times)
-    return first, second
+            for _ in range(block):
+                start = time.perf_counter()
+                function()
+                taken.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times[0]), statistics.median(times[1])
 
 
 def run_executor_runner(

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Processes that take turns: each side runs in its own, idle while the other works, so noise hits all alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Worker:
+    """A Python process that answers each line with one line of JSON after the word RESULT.
+
+    It runs in a folder of its own and finds no package of this tree but what its interpreter has installed.
+    """
+
+    def __init__(self, python: str, code: str, folder: Path, label: str) -> None:
+        hidden = ("PYTHONPATH", "VIRTUAL_ENV")
+        environment = {k: v for k, v in os.environ.items() if k not in hidden}
+        self._errors = folder / f"{label}.errors"
+        self._process = subprocess.Popen(
+            [python, "-c", code],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors.open("w"),
+            text=True,
+        )
+
+    def ask(self, question: Any) -> Any:
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if line.startswith("RESULT "):
+                return json.loads(line.removeprefix("RESULT "))
+        raise RuntimeError(f"a worker ended:\n{self._errors.read_text()[-2000:]}")
+
+    def close(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def peer_python() -> str:
+    """The interpreter of the upstream wheel's environment, made when it is not there."""
+    if given := os.environ.get("EXECUTORCH_PEER_PYTHON"):
+        return given
+    script = ROOT / "test" / "interop" / "make_peer.sh"
+    done = subprocess.run([script], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"the upstream wheel cannot be installed here: {done.stderr[-400:]}")
+    return done.stdout.strip()
