@@ -37,6 +37,7 @@ from executorch.exir.passes.spec_prop_pass import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from executorch.exir.program._programs import (
     apply_passes,
+    collector_paused,
     drop_unused_data,
     named_programs,
     own_copy,
@@ -65,9 +66,11 @@ def to_edge(
     """Edge programs of what torch.export.export returned (one: the method "forward", or a dict by method name).
     The given programs are not changed. `constant_methods` become methods that return these values."""
     config = compile_config or EdgeCompileConfig()
-    edge = {
-        name: _edge_program(program, config) for name, program in named_programs(programs).items()
-    }
+    with collector_paused():
+        edge = {
+            name: _edge_program(program, config)
+            for name, program in named_programs(programs).items()
+        }
     return EdgeProgramManager(edge, constant_methods, config)
 
 
@@ -156,10 +159,11 @@ class EdgeProgramManager:
     ) -> ExecutorchProgramManager:
         """Planned programs and their emitted form."""
         config = config or ExecutorchBackendConfig()
-        planned = {
-            name: _planned_program(name, program, config)
-            for name, program in self._edge_programs.items()
-        }
+        with collector_paused():
+            planned = {
+                name: _planned_program(name, program, config)
+                for name, program in self._edge_programs.items()
+            }
         return ExecutorchProgramManager(planned, self._config_methods, config)
 
 

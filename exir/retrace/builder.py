@@ -5,10 +5,12 @@ dim orders and torch operators into edge operators."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
+from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, Node
 
@@ -24,6 +26,7 @@ from executorch.exir.retrace.template import (
     Template,
     call_key,
     map_values,
+    surely_equal,
 )
 from executorch.exir.tensor import dim_order_from_stride
 
@@ -79,11 +82,10 @@ class EdgeGraphBuilder:
         """
         inputs = list(dict.fromkeys(_nodes_in((args, list(kwargs.values())))))
         key = call_key(op, args, kwargs, inputs)
-        template = self._templates.get((key, whole)) if key is not None else None
+        template = self._templates.get((key, whole))
         if template is None:
             template = self._record(op, args, kwargs, inputs, whole)
-            if key is not None:
-                self._templates[(key, whole)] = template
+            self._templates[(key, whole)] = template
         return self._play(template, [n for n in inputs if _is_tensor(n)])
 
     def _record(
@@ -91,7 +93,7 @@ class EdgeGraphBuilder:
     ) -> Template:
         fakes: dict[Node, Any] = {}
         seen: set[int] = set()
-        with self._fake_mode, torch.no_grad(), torch._C._AutoDispatchBelowAutograd():
+        with self._tracing():
             for node in inputs:
                 value = node.meta["val"]
                 if isinstance(value, torch.Tensor) and (
@@ -111,6 +113,18 @@ class EdgeGraphBuilder:
                 tensors,
                 whole,
             )
+
+    @contextmanager
+    def _tracing(self) -> Iterator[None]:
+        """Fake tensors, no autograd, and every operator reaches the recorder before torch takes it apart."""
+        symbolic = self._fake_mode.shape_env is not None
+        with (
+            self._fake_mode,
+            torch.no_grad(),
+            enable_python_dispatcher() if symbolic else nullcontext(),
+            torch._C._AutoDispatchBelowAutograd(),
+        ):
+            yield
 
     def _play(self, template: Template, inputs: list[Node]) -> Any:
         made: list[Any] = []
@@ -199,7 +213,7 @@ def _is_same_layout(source: Any, result: torch.Tensor) -> bool:
         source.dtype == result.dtype
         and source.device == result.device
         and len(source.shape) == len(result.shape)
-        and tuple(source.stride()) == tuple(result.stride())
+        and all(surely_equal(a, b) for a, b in zip(source.stride(), result.stride()))
     )
 
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -21,6 +23,7 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 from torch.fx import Graph, Node
+from torch.fx.experimental.symbolic_shapes import _ShapeEnvGuardError
 
 from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
 from executorch.exir.retrace.symbols import UnknownSymbol
@@ -46,12 +49,16 @@ def retrace_to_edge(
 ) -> ExportedProgram:
     """The edge program of `program`. `preserve` and `keep` name operators and nodes that are not decomposed."""
     preserve = frozenset(preserve)
+    shape_env = fake_mode_of(program).shape_env
     try:
-        return _Retrace(program, preserve, keep, skip_dim_order, verifier).run()
-    except (NeedsFullTrace, UnknownSymbol) as reason:
+        # Deciding about a symbolic size would narrow the caller's program, too.
+        with shape_env.error_on_new_guards() if shape_env is not None else nullcontext():
+            return _Retrace(program, preserve, keep, skip_dim_order, verifier).run()
+    except (NeedsFullTrace, UnknownSymbol, _ShapeEnvGuardError) as reason:
         _log.info("functionalising with torch first: %s", reason)
     functional = _functionalise(program, preserve)
-    return _Retrace(functional, preserve, keep, skip_dim_order, verifier).run()
+    with shape_env.suppress_guards() if shape_env is not None else nullcontext():
+        return _Retrace(functional, preserve, keep, skip_dim_order, verifier).run()
 
 
 def _functionalise(program: ExportedProgram, preserve: frozenset[OpOverload]) -> ExportedProgram:
@@ -96,14 +103,15 @@ class _Retrace:
                 env[node] = self._tracer.placeholder(node)
                 if kinds.get(node.name) == InputKind.USER_INPUT and self._first_user_input is None:
                     self._first_user_input = env[node]
+        placeholders = dict(env)
         first_call = self._graph.call_function(torch.ops.aten.alias.default, ())  # keeps the place
         if self._first_user_input is None:
             self._first_user_input = first_call
         outputs = list(self._tracer.run(source.graph_module, env))
         self._graph.erase_node(first_call)
-        return self._assemble(outputs, env)
+        return self._assemble(outputs, placeholders)
 
-    def _assemble(self, outputs: list[Any], env: dict[Node, Any]) -> ExportedProgram:
+    def _assemble(self, outputs: list[Any], placeholders: dict[Node, Node]) -> ExportedProgram:
         source = self._program
         signature = source.graph_signature
         specs, values = self._output_specs(outputs)
@@ -114,7 +122,7 @@ class _Retrace:
             root=module,
             graph=module.graph,
             graph_signature=ExportGraphSignature(
-                input_specs=self._input_specs(signature), output_specs=specs
+                input_specs=self._input_specs(signature, placeholders), output_specs=specs
             ),
             state_dict=dict(source.state_dict),
             range_constraints=dict(source.range_constraints),
@@ -124,8 +132,15 @@ class _Retrace:
             verifiers=[self._verifier],
         )
 
-    def _input_specs(self, signature: ExportGraphSignature) -> list[InputSpec]:
-        specs = list(signature.input_specs)
+    def _input_specs(
+        self, signature: ExportGraphSignature, placeholders: dict[Node, Node]
+    ) -> list[InputSpec]:
+        """The source's inputs under the names they have here, with the lifted constants before the user's."""
+        names = {node.name: value.name for node, value in placeholders.items()}
+        specs = [
+            dataclasses.replace(spec, arg=dataclasses.replace(spec.arg, name=names[spec.arg.name]))
+            for spec in signature.input_specs
+        ]
         place = next(
             (i for i, spec in enumerate(specs) if spec.kind == InputKind.USER_INPUT), len(specs)
         )

@@ -110,6 +110,11 @@ class Recorder(TorchDispatchMode):
             if op is torch.ops.aten.sym_size.int or op is torch.ops.aten.sym_numel.default:
                 return result
             raise NeedsFullTrace(f"{op} makes a number that depends on data inside a decomposition")
+        return self._write_step(op, args, kwargs, result)
+
+    def _write_step(
+        self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+    ) -> Any:
         step = len(self._template.steps)
         self._template.steps.append(
             Step(
@@ -133,8 +138,10 @@ class Recorder(TorchDispatchMode):
         if _is_noop_view(copy, args):
             self._viewed.add(id(source))
             return source
-        result = self._leaf(copy, args, kwargs)
+        shown = op(*args, **kwargs)
+        self._write_step(copy, args, kwargs, map_values(shown, torch.Tensor, _contiguous_copy))
         self._viewed.add(id(source))
+        result = self._template.steps[-1].value
         for tensor in result if isinstance(result, list | tuple) else (result,):
             self._viewed.add(id(tensor))
         return result
@@ -168,6 +175,11 @@ class Recorder(TorchDispatchMode):
         return ref
 
 
+def _contiguous_copy(tensor: torch.Tensor) -> torch.Tensor:
+    """What the copying form of a view gives. (Those forms cannot run on symbolic sizes themselves.)"""
+    return torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
+
+
 def _is_noop_view(op: OpOverload, args: tuple[Any, ...]) -> bool:
     """True when the copy would have the sizes and the layout of its source."""
     source = args[0]
@@ -187,18 +199,18 @@ def _same_sizes(source: torch.Tensor, sizes: Any) -> bool:
     return (
         source.is_contiguous()
         and len(sizes) == source.dim()
-        and all(_surely_equal(a, b) for a, b in zip(source.shape, sizes, strict=True))
+        and all(surely_equal(a, b) for a, b in zip(source.shape, sizes, strict=True))
     )
 
 
 def _same_expansion(source: torch.Tensor, sizes: Any) -> bool:
     return len(sizes) == source.dim() and all(
-        _surely_equal(b, -1) or _surely_equal(a, b)
-        for a, b in zip(source.shape, sizes, strict=True)
+        surely_equal(b, -1) or surely_equal(a, b) for a, b in zip(source.shape, sizes, strict=True)
     )
 
 
-def _surely_equal(a: int | torch.SymInt, b: int | torch.SymInt) -> bool:
+def surely_equal(a: int | torch.SymInt, b: int | torch.SymInt) -> bool:
+    """Equal for all values of the symbols. (`==` would make the shape environment guess, and specialise.)"""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
     if isinstance(a, torch.SymInt) and isinstance(b, torch.SymInt):
@@ -207,32 +219,33 @@ def _surely_equal(a: int | torch.SymInt, b: int | torch.SymInt) -> bool:
 
 
 def call_key(op: OpOverload, args: Any, kwargs: dict[str, Any], inputs: list[Node]) -> Any:
-    """A key under which equal calls share a template; None when something symbolic makes calls unequal."""
+    """A key under which equal calls share a template; None when a value has none. Symbolic sizes count by their
+    expressions."""
     numbers = {node: number for number, node in enumerate(inputs)}
     parts: list[Any] = [op]
     for tree in (*args, *kwargs.items()):
-        if not _add_key(tree, numbers, parts):
-            return None
+        _add_key(tree, numbers, parts)
     return tuple(parts)
 
 
-def _add_key(tree: Any, numbers: dict[Node, int], parts: list[Any]) -> bool:
+def _add_key(tree: Any, numbers: dict[Node, int], parts: list[Any]) -> None:
     if isinstance(tree, Node):
         value = tree.meta["val"]
-        if not isinstance(value, torch.Tensor) or not _is_static(value):
-            return False
-        parts.append((numbers[tree], value.dtype, tuple(value.shape), value.stride()))
-        return True
-    if isinstance(tree, list | tuple):
+        if isinstance(value, torch.Tensor):
+            shape = tuple(map(_size_key, value.shape))
+            stride = tuple(map(_size_key, value.stride()))
+            parts.append((numbers[tree], value.dtype, value.device, shape, stride))
+        else:
+            parts.append((numbers[tree], _size_key(value)))
+    elif isinstance(tree, list | tuple):
         parts.append(("[", len(tree)))
-        return all(_add_key(item, numbers, parts) for item in tree)
-    if isinstance(tree, torch.SymInt | torch.SymFloat | torch.SymBool):
-        return False
-    parts.append((type(tree), tree))
-    return True
+        for item in tree:
+            _add_key(item, numbers, parts)
+    else:
+        parts.append((type(tree), _size_key(tree), str(tree) if isinstance(tree, float) else ""))
 
 
-def _is_static(tensor: torch.Tensor) -> bool:
-    return all(type(size) is int for size in tensor.shape) and all(
-        type(step) is int for step in tensor.stride()
-    )
+def _size_key(value: Any) -> Any:
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        return value.node.expr
+    return value

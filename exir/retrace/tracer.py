@@ -18,7 +18,7 @@ from torch.fx import Graph, GraphModule, Node
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.retrace.builder import EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form, is_view
-from executorch.exir.retrace.template import NeedsFullTrace, Template, map_values
+from executorch.exir.retrace.template import NeedsFullTrace, Template, map_values, surely_equal
 from executorch.exir.tensor import dim_order_from_stride
 
 aten = torch.ops.aten
@@ -273,16 +273,10 @@ def _same_geometry(a: torch.Tensor, b: torch.Tensor) -> bool:
     return (
         a.dtype == b.dtype
         and a.dim() == b.dim()
-        and all(_equal(x, y) for x, y in zip(a.shape, b.shape, strict=True))
-        and all(_equal(x, y) for x, y in zip(a.stride(), b.stride(), strict=True))
-        and _equal(a.storage_offset(), b.storage_offset())
+        and all(surely_equal(x, y) for x, y in zip(a.shape, b.shape, strict=True))
+        and all(surely_equal(x, y) for x, y in zip(a.stride(), b.stride(), strict=True))
+        and surely_equal(a.storage_offset(), b.storage_offset())
     )
-
-
-def _equal(a: int | torch.SymInt, b: int | torch.SymInt) -> bool:
-    if isinstance(a, torch.SymInt) or isinstance(b, torch.SymInt):
-        return str(a) == str(b)
-    return a == b
 
 
 def _has_new_symbols(node: Node) -> bool:
