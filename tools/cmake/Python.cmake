@@ -45,6 +45,11 @@ function(et_python_module name)
   add_custom_command(TARGET ${name} POST_BUILD
     COMMAND "${CMAKE_COMMAND}" -E copy_if_different "$<TARGET_FILE:${name}>" "${EXECUTORCH_ROOT}/${ARG_FOLDER}/"
     VERBATIM)
+  # Also on every build: another build tree may have placed its own module meanwhile.
+  add_custom_target(place_${name} ALL
+    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "$<TARGET_FILE:${name}>" "${EXECUTORCH_ROOT}/${ARG_FOLDER}/"
+    VERBATIM)
+  add_dependencies(place_${name} ${name})
   add_dependencies(python_modules ${name})
   install(TARGETS ${name} LIBRARY DESTINATION "executorch/${ARG_FOLDER}" COMPONENT python EXCLUDE_FROM_ALL)
 endfunction()

@@ -27,6 +27,8 @@ SANITIZER_SETTINGS = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1",
 }
+# Python itself is not instrumented, so the sanitizer's library must be there before it.
+PRELOADED = {"asan": "libasan.so", "ubsan": "libubsan.so"}
 
 
 @dataclass(frozen=True)
@@ -57,28 +59,37 @@ def ctest(folder: Path) -> list[str]:
     return ["ctest", "--test-dir", str(folder), "--output-on-failure"]
 
 
+def preload(library: str) -> dict[str, str]:
+    found = subprocess.run(
+        ["g++", f"-print-file-name={library}"], capture_output=True, text=True, check=True
+    )
+    return {**SANITIZER_SETTINGS, "LD_PRELOAD": found.stdout.strip()}
+
+
 def pytest(*arguments: str) -> list[str]:
     return [PYTHON, "-m", "pytest", "-q", *arguments]
 
 
-def steps(build: Path) -> list[Step]:
-    def sanitized(name: str) -> Path:
-        return ROOT / f"cmake-out-{name}"
+def sanitizer_steps(name: str) -> list[Step]:
+    """Building places the sanitizer's Python modules in the tree; the mutants run on those."""
+    folder = ROOT / f"cmake-out-{name}"
+    commands = [*built(name, folder), ctest(folder)]
+    found = [Step(f"C++ tests, {name}", commands, SANITIZER_SETTINGS)]
+    if name in PRELOADED:
+        found.append(Step(f"10,000 mutants, {name}", [MUTANTS], preload(PRELOADED[name])))
+    return found
 
+
+def steps(build: Path) -> list[Step]:
     return [
         Step("C++ tests", [*built("linux", build), ctest(build)]),
         Step("Python tests", [pytest("-m", "full or not full")]),
         Step("10,000 mutants", [MUTANTS]),
-        *(
-            Step(
-                f"C++ tests, {name}",
-                [*built(name, sanitized(name)), ctest(sanitized(name))],
-                SANITIZER_SETTINGS,
-            )
-            for name in ("asan", "ubsan", "tsan")
-        ),
+        *(step for name in ("asan", "ubsan", "tsan") for step in sanitizer_steps(name)),
+        Step("the default build again", built("linux", build)),
         Step("size of the core", [["make", "size"]]),
-        Step("operators beside eager", [["make", "bench"]]),
+        Step("operators and networks beside eager", [["make", "bench"]]),
+        Step("lowering beside upstream", [[PYTHON, "-m", "executorch.tools.bench.lowering"]]),
         Step("demo", [["make", "demo"]]),
         Step("requirements", [[PYTHON, "-m", "executorch.tools.requirements.report", "--check"]]),
         Step("lint", [["make", "lint"]]),
