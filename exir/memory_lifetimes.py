@@ -248,3 +248,15 @@ def forget_lifetimes(modules: Iterable[torch.nn.Module]) -> None:
             for node in module.graph.nodes:
                 for spec in specs_of(node):
                     spec.lifetime = [None, None]
+
+
+def walk_method(module: GraphModule, signature: ExportGraphSignature | None) -> StorageMap:
+    """Finds all lifetimes of a method anew: inputs live from the start, outputs to the end, mutable
+    buffers always."""
+    forget_lifetimes(module.modules())
+    storages = StorageMap()
+    storages.walk(module)
+    _, buffers = input_specs(module, signature)
+    for spec in [*output_specs(module), *buffers]:
+        storages.touch(spec, storages.last_step)
+    return storages

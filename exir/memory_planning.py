@@ -9,18 +9,42 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from torch.export.graph_signature import ExportGraphSignature
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
+from torch.utils import _pytree as pytree
 
 from executorch.exir._native import lower_bound, plan_arena, plan_linear
-from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.error import ExportError, ExportErrorType, InternalError
 from executorch.exir.memory_lifetimes import (
     StorageMap,
-    forget_lifetimes,
     input_specs,
+    is_cond,
     output_specs,
+    specs_of,
+    torch_op,
+    walk_method,
 )
+from executorch.exir.memory_verifier import Verifier
+from executorch.exir.schema import DeviceType, NonConstBufferDevice
 from executorch.exir.tensor import TensorSpec
 
+__all__ = [
+    "MemoryAlgoResult",
+    "MemoryPlanningAlgorithmSuite",
+    "SpecAllocResult",
+    "Verifier",
+    "apply_algo",
+    "collect_specs_from_nodes",
+    "filter_nodes",
+    "get_cond_nodes",
+    "get_graph_input_tensors",
+    "get_graph_output_tensors",
+    "get_node_tensor_specs",
+    "greedy",
+    "naive",
+    "peak_live_bytes",
+    "update_all_tensors_lifetime",
+    "update_tensor_lifetime",
+]
 _DEFAULT_ARENA = 1
 
 
@@ -41,6 +65,7 @@ class MemoryAlgoResult:
     bufsizes: list[int]
 
 
+Algorithm = Callable[..., "MemoryAlgoResult | list[int]"]
 Planner = Callable[[list[tuple[int, int, int]], int], tuple[list[int], list[int], int]]
 
 
@@ -138,7 +163,7 @@ def _take(result: MemoryAlgoResult, specs: Iterable[TensorSpec]) -> list[int]:
 
 
 def apply_algo(
-    algo: Callable[..., list[int] | MemoryAlgoResult],
+    algo: Algorithm,
     graph_module: GraphModule,
     alignment: int,
     graph_signature: ExportGraphSignature | None = None,
@@ -148,8 +173,10 @@ def apply_algo(
     enable_non_cpu_memory_planning: bool = False,
 ) -> list[int]:
     """Plans a method, branches of torch.cond included; gives the arena sizes. An input, output or
-    mutable buffer that is not to be allocated keeps mem_id None."""
-    storages = _walk(graph_module, graph_signature)
+    mutable buffer that is not to be allocated keeps mem_id None. With `enable_non_cpu_memory_planning`
+    tensors of each other device get an arena of their own, listed in
+    graph_module.meta["non_const_buffer_device"]."""
+    storages = walk_method(graph_module, graph_signature)
     left_out = _left_out(
         storages,
         graph_module,
@@ -161,8 +188,17 @@ def apply_algo(
         spec.mem_obj_id = number  # makes the order of a set of specs reproducible
     for spec in left_out:
         spec.mem_id = spec.mem_offset = None
-    result = algo(alignment, set(planned), graph_module, graph_signature, 0)
-    sizes = _take(result, planned) if isinstance(result, MemoryAlgoResult) else result
+
+    def plan(specs: list[TensorSpec]) -> list[int]:
+        result = algo(alignment, set(specs), graph_module, graph_signature, 0)
+        return _take(result, specs) if isinstance(result, MemoryAlgoResult) else list(result)
+
+    if enable_non_cpu_memory_planning:
+        sizes, devices = _plan_devices(plan, planned)
+        if devices:
+            graph_module.meta["non_const_buffer_device"] = devices
+    else:
+        sizes = plan(planned)
     for spec, root in storages.aliases():
         spec.lifetime = root.lifetime
         if not root.const:
@@ -171,15 +207,25 @@ def apply_algo(
     return sizes
 
 
-def _walk(module: GraphModule, signature: ExportGraphSignature | None) -> StorageMap:
-    """Lifetimes of all storages: inputs from the start, outputs to the end, mutable buffers always."""
-    forget_lifetimes(module.modules())
-    storages = StorageMap()
-    storages.walk(module)
-    _, buffers = input_specs(module, signature)
-    for spec in [*output_specs(module), *buffers]:
-        storages.touch(spec, storages.last_step)
-    return storages
+def _plan_devices(
+    plan: Callable[[list[TensorSpec]], list[int]], specs: list[TensorSpec]
+) -> tuple[list[int], list[NonConstBufferDevice]]:
+    """The CPU's arenas first, then one arena per other device in the order of their numbers."""
+    groups: dict[tuple[DeviceType, int], list[TensorSpec]] = {}
+    for spec in specs:
+        groups.setdefault((spec.device, spec.device_index), []).append(spec)
+    sizes = plan(groups.pop((DeviceType.CPU, 0), []))
+    devices = []
+    for device, index in sorted(groups):
+        members = groups[device, index]
+        for spec in members:
+            spec.mem_id = _DEFAULT_ARENA
+        (size,) = plan(members)[1:]
+        for spec in members:
+            spec.mem_id = len(sizes)
+        devices.append(NonConstBufferDevice(len(sizes), device, index))
+        sizes.append(size)
+    return sizes, devices
 
 
 def _left_out(
@@ -203,3 +249,108 @@ def _left_out(
             spec for spec in output_specs(module) if spec not in own and spec not in storages.viewed
         )
     return left_out
+
+
+# ---- Questions that planning passes of users ask ----
+
+
+def update_all_tensors_lifetime(
+    graph_module: GraphModule, graph_signature: ExportGraphSignature | None = None
+) -> set[TensorSpec]:
+    """Finds the lifetime of every tensor; gives those that need a place."""
+    return set(walk_method(graph_module, graph_signature).roots)
+
+
+def update_tensor_lifetime(
+    node: Node,
+    spec: TensorSpec,
+    node_idx: int,
+    max_node_idx: int,
+    gs: ExportGraphSignature | None = None,
+) -> None:
+    """Extends one lifetime by the use of `spec` at `node`, the `node_idx`-th; inputs begin at 0, and a
+    mutable buffer lives to the end."""
+    first, last = spec.lifetime
+    start = 0 if node.op == "placeholder" else node_idx
+    spec.lifetime = [
+        start if first is None else min(first, start),
+        node_idx if last is None else max(last, node_idx),
+    ]
+    if gs is None or node.op != "placeholder":
+        return
+    if gs.inputs_to_buffers.get(node.name) in set(gs.buffers_to_mutate.values()):
+        spec.lifetime = [0, max_node_idx]
+
+
+def filter_nodes(inputs: Iterable[object]) -> Iterable[Node]:
+    """The nodes among arguments, lists included."""
+    return [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, Node)]
+
+
+def get_node_tensor_specs(node: Node) -> list[TensorSpec]:
+    return specs_of(node)
+
+
+def get_graph_input_tensors(
+    nodes: Iterable[Node], graph_signature: ExportGraphSignature | None = None
+) -> set[TensorSpec]:
+    """Specs of the placeholders that the user fills; of all placeholders without a signature."""
+    user = None if graph_signature is None else set(graph_signature.user_inputs)
+    return {
+        spec
+        for node in nodes
+        if node.op == "placeholder" and (user is None or node.name in user)
+        for spec in specs_of(node)
+    }
+
+
+def get_graph_output_tensors(nodes: Iterable[Node]) -> set[TensorSpec]:
+    return {
+        spec
+        for node in nodes
+        if node.op == "output"
+        for source in node.all_input_nodes
+        for spec in specs_of(source)
+    }
+
+
+def get_cond_nodes(graph_module: GraphModule) -> Iterable[Node]:
+    return (node for node in graph_module.graph.nodes if is_cond(node))
+
+
+def collect_specs_from_nodes(
+    nodes: Iterable[Node],
+    graph_signature: ExportGraphSignature | None = None,
+    ignore_graph_input: bool = False,
+    ignore_graph_output: bool = False,
+    ignore_mutable_buffers: bool = False,
+    ignore_const: bool = True,
+    ignore_out_var_node: bool = True,
+    dedup: bool = True,
+    do_assertion: bool = True,
+    ignore_dynamic_unbound_tensor: bool = True,
+) -> Iterable[TensorSpec]:
+    """The specs of `nodes` in order. Calls that write into given tensors are passed over unless
+    `ignore_out_var_node` is false, since their alloc nodes have the same specs."""
+    nodes = list(nodes)
+    seen: set[TensorSpec] = set()
+    if ignore_graph_input:
+        seen |= get_graph_input_tensors(nodes, graph_signature)
+    if ignore_graph_output:
+        seen |= get_graph_output_tensors(nodes)
+    if ignore_mutable_buffers and graph_signature is not None and nodes:
+        seen.update(input_specs(nodes[0].graph.owning_module, graph_signature)[1])
+    for node in nodes:
+        op = torch_op(node.target)
+        if ignore_out_var_node and op is not None and any(a.is_out for a in op._schema.arguments):
+            continue
+        if do_assertion and node.op == "call_function" and "spec" not in node.meta:
+            raise InternalError(f"node {node.format_node()} has no spec; run SpecPropPass first")
+        for spec in specs_of(node):
+            if spec in seen or (ignore_const and spec.const):
+                continue
+            if ignore_dynamic_unbound_tensor and spec.is_dynamic_unbound_tensor:
+                continue
+            if dedup:
+                seen.add(spec)
+            yield spec

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kHeaderStart = 8;
 constexpr uint32_t kProgramHeaderSize = 32;
-constexpr uint32_t kOldProgramHeaderSize = 24; // before segment_data_size
+constexpr uint32_t kOldProgramHeaderSize = 24;  // before segment_data_size
 constexpr uint32_t kFlatTensorHeaderSize = 40;
 constexpr uint64_t kMaxOffset = std::numeric_limits<int64_t>::max();
 
@@ -27,7 +27,8 @@ uint64_t checked_add(uint64_t a, uint64_t b) {
 
 uint64_t round_up(uint64_t value, uint64_t alignment) {
   if (alignment == 0 || alignment > (uint64_t{1} << 32)) {
-    throw std::invalid_argument("expected an alignment in [1, 2^32], found " + std::to_string(alignment));
+    throw std::invalid_argument("expected an alignment in [1, 2^32], found " +
+                                std::to_string(alignment));
   }
   return checked_add(value, alignment - 1) / alignment * alignment;
 }
@@ -35,11 +36,12 @@ uint64_t round_up(uint64_t value, uint64_t alignment) {
 template <typename T>
 void append(std::string& out, T value) {
   char bytes[sizeof(T)];
-  std::memcpy(bytes, &value, sizeof(T)); // little-endian host, as everywhere in this module
+  std::memcpy(bytes, &value, sizeof(T));  // little-endian host, as everywhere in this module
   out.append(bytes, sizeof(T));
 }
 
-/// `flatbuffer` with `header` (already padded) between its identifier and the rest; the root offset moves along.
+/// `flatbuffer` with `header` (already padded) between its identifier and the rest; the root offset
+/// moves along.
 std::string insert_header(const std::string& flatbuffer, const std::string& header) {
   if (flatbuffer.size() < kHeaderStart) {
     throw std::invalid_argument("not a flatbuffer: fewer than 8 bytes");
@@ -60,13 +62,13 @@ bool has_magic(const FlatbufferReader& file, const char* magic) {
 
 void check_range(const char* what, uint64_t offset, uint64_t num_bytes, uint64_t size) {
   if (offset > size || num_bytes > size - offset) {
-    throw FormatError(
-        std::string(what) + ": " + std::to_string(num_bytes) + " bytes at " + std::to_string(offset) +
-        " lie outside the file of " + std::to_string(size) + " bytes");
+    throw FormatError(std::string(what) + ": " + std::to_string(num_bytes) + " bytes at " +
+                      std::to_string(offset) + " lie outside the file of " + std::to_string(size) +
+                      " bytes");
   }
 }
 
-} // namespace
+}  // namespace
 
 Layout lay_out(const std::vector<std::pair<uint64_t, uint64_t>>& items, uint64_t alignment) {
   Layout layout;
@@ -79,8 +81,8 @@ Layout lay_out(const std::vector<std::pair<uint64_t, uint64_t>>& items, uint64_t
   return layout;
 }
 
-std::string program_head(
-    const std::string& flatbuffer, uint64_t segment_data_size, uint64_t header_alignment, uint64_t base_alignment) {
+std::string program_head(const std::string& flatbuffer, uint64_t segment_data_size,
+                         uint64_t header_alignment, uint64_t base_alignment) {
   if (segment_data_size == 0) {
     return flatbuffer;
   }
@@ -98,8 +100,8 @@ std::string program_head(
   return head;
 }
 
-std::string flat_tensor_head(
-    const std::string& flatbuffer, uint64_t segment_data_size, uint64_t header_alignment, uint64_t base_alignment) {
+std::string flat_tensor_head(const std::string& flatbuffer, uint64_t segment_data_size,
+                             uint64_t header_alignment, uint64_t base_alignment) {
   const uint64_t inserted = round_up(kFlatTensorHeaderSize, header_alignment);
   const uint64_t base = round_up(flatbuffer.size() + inserted, base_alignment);
   std::string header = "FH01";
@@ -142,11 +144,11 @@ std::optional<FlatTensorHeader> parse_flat_tensor_header(const uint8_t* data, ui
   if (length < kFlatTensorHeaderSize) {
     throw FormatError("expected a header of at least 40 bytes, found " + std::to_string(length));
   }
-  const FlatTensorHeader header{
-      file.read<uint64_t>(16), file.read<uint64_t>(24), file.read<uint64_t>(32), file.read<uint64_t>(40)};
+  const FlatTensorHeader header{file.read<uint64_t>(16), file.read<uint64_t>(24),
+                                file.read<uint64_t>(32), file.read<uint64_t>(40)};
   check_range("flatbuffer", header.flatbuffer_offset, header.flatbuffer_size, size);
   check_range("segments", header.segment_base_offset, header.segment_data_size, size);
   return header;
 }
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where things lie in a .pte or .ptd file: headers behind the flatbuffer's first eight bytes, aligned segments behind it.
+// Where things lie in a .pte or .ptd file: headers behind the flatbuffer's first eight bytes,
+// aligned segments behind it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace executorch::exir {
 
-/// Offsets of items laid out one after the other, and the end of the last one (no padding behind it).
+/// Offsets of items laid out one after the other, and the end of the last one (no padding behind
+/// it).
 struct Layout {
   std::vector<uint64_t> offsets;
   uint64_t size = 0;
@@ -35,19 +37,19 @@ struct FlatTensorHeader {
   uint64_t segment_data_size;
 };
 
-/// Everything of a .pte before its segments: `flatbuffer` with the header inserted, zero padded to the segment base.
-/// header_alignment: the largest alignment in the flatbuffer. base_alignment: of the segment base. A program without
-/// segment bytes has no header and comes back unchanged.
-std::string program_head(
-    const std::string& flatbuffer, uint64_t segment_data_size, uint64_t header_alignment, uint64_t base_alignment);
+/// Everything of a .pte before its segments: `flatbuffer` with the header inserted, zero padded to
+/// the segment base. header_alignment: the largest alignment in the flatbuffer. base_alignment: of
+/// the segment base. A program without segment bytes has no header and comes back unchanged.
+std::string program_head(const std::string& flatbuffer, uint64_t segment_data_size,
+                         uint64_t header_alignment, uint64_t base_alignment);
 
 /// The same for a .ptd, which always has a header.
-std::string flat_tensor_head(
-    const std::string& flatbuffer, uint64_t segment_data_size, uint64_t header_alignment, uint64_t base_alignment);
+std::string flat_tensor_head(const std::string& flatbuffer, uint64_t segment_data_size,
+                             uint64_t header_alignment, uint64_t base_alignment);
 
-/// Reads untrusted bytes; nullopt when the file has no header of that kind. Throws FormatError when it has a bad one,
-/// or one whose ranges lie outside the `size` bytes.
+/// Reads untrusted bytes; nullopt when the file has no header of that kind. Throws FormatError when
+/// it has a bad one, or one whose ranges lie outside the `size` bytes.
 std::optional<ProgramHeader> parse_program_header(const uint8_t* data, uint64_t size);
 std::optional<FlatTensorHeader> parse_flat_tensor_header(const uint8_t* data, uint64_t size);
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

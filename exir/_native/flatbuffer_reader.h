@@ -15,8 +15,8 @@ class FormatError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A window over bytes that the caller keeps alive. Offsets count from the first byte; all reads are unaligned and
-/// throw FormatError outside the window.
+/// A window over bytes that the caller keeps alive. Offsets count from the first byte; all reads
+/// are unaligned and throw FormatError outside the window.
 class FlatbufferReader {
  public:
   FlatbufferReader(const uint8_t* data, uint64_t size) : data_(data), size_(size) {}
@@ -25,9 +25,8 @@ class FlatbufferReader {
 
   const uint8_t* at(uint64_t offset, uint64_t num_bytes) const {
     if (offset > size_ || num_bytes > size_ - offset) {
-      throw FormatError(
-          std::to_string(num_bytes) + " bytes at offset " + std::to_string(offset) + " lie outside the " +
-          std::to_string(size_) + " bytes of flatbuffer data");
+      throw FormatError(std::to_string(num_bytes) + " bytes at offset " + std::to_string(offset) +
+                        " lie outside the " + std::to_string(size_) + " bytes of flatbuffer data");
     }
     return data_ + offset;
   }
@@ -59,7 +58,8 @@ class TableReader {
   TableReader(const FlatbufferReader& buffer, uint64_t table) : buffer_(buffer), table_(table) {
     const int64_t vtable = static_cast<int64_t>(table) - buffer.read<int32_t>(table);
     if (vtable < 0) {
-      throw FormatError("table at byte " + std::to_string(table) + ": its field list lies before the file");
+      throw FormatError("table at byte " + std::to_string(table) +
+                        ": its field list lies before the file");
     }
     vtable_ = static_cast<uint64_t>(vtable);
     vtable_size_ = buffer.read<uint16_t>(vtable_);
@@ -80,7 +80,8 @@ class TableReader {
       return 0;
     }
     if (offset + num_bytes > table_size_) {
-      throw FormatError("table at byte " + std::to_string(table_) + ": a field lies outside the table");
+      throw FormatError("table at byte " + std::to_string(table_) +
+                        ": a field lies outside the table");
     }
     return table_ + offset;
   }
@@ -93,4 +94,4 @@ class TableReader {
   uint16_t table_size_;
 };
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

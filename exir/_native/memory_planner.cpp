@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Greedy arena planning. Each strategy is an order of the tensors and a way to choose among the gaps; no single one
-// wins everywhere, all are cheap, so all are tried until one meets the lower bound.
+// Greedy arena planning. Each strategy is an order of the tensors and a way to choose among the
+// gaps; no single one wins everywhere, all are cheap, so all are tried until one meets the lower
+// bound.
 #include <executorch/exir/_native/memory_planner.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ bool alive_together(const Lifetime& a, const Lifetime& b) {
 std::vector<Lifetime> aligned(const std::vector<Lifetime>& tensors, uint64_t alignment) {
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
   if (alignment == 0 || alignment > kMax / 2) {
-    throw std::invalid_argument("expected a positive alignment, found " + std::to_string(alignment));
+    throw std::invalid_argument("expected a positive alignment, found " +
+                                std::to_string(alignment));
   }
   std::vector<Lifetime> result = tensors;
   uint64_t total = 0;
@@ -103,7 +105,8 @@ Order by_breadth(const std::vector<Lifetime>& t) {
   for (const auto& [step, bytes] : live_bytes(t)) {
     steps.emplace_back(bytes, step);
   }
-  std::stable_sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   Order largest_first = by_size(t);
   Order order;
   for (const auto& [bytes, step] : steps) {
@@ -119,40 +122,66 @@ Order by_breadth(const std::vector<Lifetime>& t) {
   return order;
 }
 
-/// Puts each tensor into a gap between those already placed that live with it: the tightest gap, or the lowest.
-ArenaPlan place(const std::vector<Lifetime>& tensors, const Order& order, bool tightest) {
+/// Unused bytes between placed tensors, or behind them up to `kOpen`.
+struct Gap {
+  uint64_t begin;
+  uint64_t end;
+};
+constexpr uint64_t kOpen = std::numeric_limits<uint64_t>::max();
+
+/// Chooses an offset for `size` bytes among the gaps in which they fit; the last of these is open.
+using Choice = uint64_t (*)(const std::vector<Gap>& gaps, uint64_t size, uint64_t bound,
+                            size_t turn);
+
+uint64_t lowest(const std::vector<Gap>& gaps, uint64_t, uint64_t, size_t) {
+  return gaps.front().begin;
+}
+
+uint64_t tightest(const std::vector<Gap>& gaps, uint64_t, uint64_t, size_t) {
+  return std::min_element(
+             gaps.begin(), gaps.end(),
+             [](const Gap& a, const Gap& b) { return a.end - a.begin < b.end - b.begin; })
+      ->begin;
+}
+
+/// The two ends of an arena of `bound` bytes by turns: of a chain, where only neighbours live
+/// together, any two fit.
+uint64_t either_end(const std::vector<Gap>& gaps, uint64_t size, uint64_t bound, size_t turn) {
+  const Gap& last = gaps.back();
+  const bool at_end = turn % 2 == 1 && bound >= size && last.begin <= bound - size;
+  return at_end ? bound - size : gaps.front().begin;
+}
+
+/// Places the tensors in the given order, each into a gap between those already placed that live
+/// with it.
+ArenaPlan place(const std::vector<Lifetime>& tensors, const Order& order, Choice choose,
+                uint64_t bound) {
   ArenaPlan plan;
   plan.offsets.assign(tensors.size(), 0);
   plan.objects.resize(tensors.size());
   std::iota(plan.objects.begin(), plan.objects.end(), int64_t{0});
-  Order placed; // by offset
-  for (size_t i : order) {
-    uint64_t end_of_previous = 0;
-    uint64_t best_gap = std::numeric_limits<uint64_t>::max();
-    uint64_t best_offset = 0;
-    bool found = false;
+  Order placed;  // by offset
+  std::vector<Gap> gaps;
+  for (size_t turn = 0; turn < order.size(); ++turn) {
+    const size_t i = order[turn];
+    uint64_t begin = 0;
+    gaps.clear();
     for (size_t other : placed) {
       if (!alive_together(tensors[i], tensors[other])) {
         continue;
       }
-      if (plan.offsets[other] >= end_of_previous) {
-        const uint64_t gap = plan.offsets[other] - end_of_previous;
-        if (gap >= tensors[i].size && gap < best_gap) {
-          best_gap = gap;
-          best_offset = end_of_previous;
-          found = true;
-          if (!tightest) {
-            break;
-          }
-        }
+      const uint64_t end = plan.offsets[other];
+      if (end >= begin && end - begin >= tensors[i].size) {
+        gaps.push_back({begin, end});
       }
-      end_of_previous = std::max(end_of_previous, plan.offsets[other] + tensors[other].size);
+      begin = std::max(begin, end + tensors[other].size);
     }
-    plan.offsets[i] = found ? best_offset : end_of_previous;
+    gaps.push_back({begin, kOpen});
+    plan.offsets[i] = choose(gaps, tensors[i].size, bound, turn);
     plan.size = std::max(plan.size, plan.offsets[i] + tensors[i].size);
-    const auto position = std::upper_bound(placed.begin(), placed.end(), plan.offsets[i], [&](uint64_t offset, size_t b) {
-      return offset < plan.offsets[b];
-    });
+    const auto position =
+        std::upper_bound(placed.begin(), placed.end(), plan.offsets[i],
+                         [&](uint64_t offset, size_t b) { return offset < plan.offsets[b]; });
     placed.insert(position, i);
   }
   return plan;
@@ -164,7 +193,8 @@ struct Stretch {
   Order users;
 };
 
-/// Gives each tensor, largest first, the free stretch of the closest size, or a new one; stretches lie in a row.
+/// Gives each tensor, largest first, the free stretch of the closest size, or a new one; stretches
+/// lie in a row.
 ArenaPlan take_turns(const std::vector<Lifetime>& tensors) {
   ArenaPlan plan;
   plan.offsets.resize(tensors.size());
@@ -195,7 +225,7 @@ ArenaPlan take_turns(const std::vector<Lifetime>& tensors) {
   return plan;
 }
 
-} // namespace
+}  // namespace
 
 uint64_t lower_bound(const std::vector<Lifetime>& tensors, uint64_t alignment) {
   uint64_t most = 0;
@@ -205,23 +235,26 @@ uint64_t lower_bound(const std::vector<Lifetime>& tensors, uint64_t alignment) {
   return most;
 }
 
-ArenaPlan plan_arena(const std::vector<Lifetime>& tensors, uint64_t alignment, bool share_stretches) {
+ArenaPlan plan_arena(const std::vector<Lifetime>& tensors, uint64_t alignment,
+                     bool share_stretches) {
   const std::vector<Lifetime> sized = aligned(tensors, alignment);
   ArenaPlan best = take_turns(sized);
   if (!share_stretches) {
     return best;
   }
   const uint64_t bound = lower_bound(sized, alignment);
-  for (const auto& order_of : {by_breadth, by_size, by_area, by_length, by_start}) {
-    const Order order = order_of(sized);
-    for (bool tightest : {true, false}) {
-      if (best.size == bound) {
-        return best;
-      }
-      ArenaPlan plan = place(sized, order, tightest);
-      if (plan.size < best.size) {
-        best = std::move(plan);
-      }
+  const std::pair<Order (*)(const std::vector<Lifetime>&), Choice> strategies[] = {
+      {by_breadth, tightest}, {by_breadth, lowest}, {by_size, tightest},    {by_size, lowest},
+      {by_area, tightest},    {by_area, lowest},    {by_length, tightest},  {by_length, lowest},
+      {by_start, tightest},   {by_start, lowest},   {by_start, either_end},
+  };
+  for (const auto& [order_of, choose] : strategies) {
+    if (best.size == bound) {
+      break;
+    }
+    ArenaPlan plan = place(sized, order_of(sized), choose, bound);
+    if (plan.size < best.size) {
+      best = std::move(plan);
     }
   }
   return best;
@@ -237,4 +270,4 @@ ArenaPlan plan_linear(const std::vector<Lifetime>& tensors, uint64_t alignment) 
   return plan;
 }
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

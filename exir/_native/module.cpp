@@ -28,18 +28,18 @@ py::bytes binary_schema() {
 }
 
 void bind_codec(py::module_& module) {
-  module.def("program_schema", &binary_schema<executorch_flatbuffer::ProgramBinarySchema>, "schema/program.fbs, binary.");
-  module.def(
-      "flat_tensor_schema", &binary_schema<flat_tensor_flatbuffer::FlatTensorBinarySchema>, "flat_tensor.fbs, binary.");
-  py::class_<SchemaCodec>(module, "SchemaCodec", "Packs dataclasses into flatbuffers of one schema and reads them back.")
+  module.def("program_schema", &binary_schema<executorch_flatbuffer::ProgramBinarySchema>,
+             "schema/program.fbs, binary.");
+  module.def("flat_tensor_schema", &binary_schema<flat_tensor_flatbuffer::FlatTensorBinarySchema>,
+             "flat_tensor.fbs, binary.");
+  py::class_<SchemaCodec>(module, "SchemaCodec",
+                          "Packs dataclasses into flatbuffers of one schema and reads them back.")
       .def(py::init<const py::bytes&, const py::dict&>(), py::arg("bfbs"), py::arg("classes"))
-      .def(
-          "pack",
-          &SchemaCodec::pack,
-          py::arg("root"),
-          py::arg("alignments") = std::map<std::string, uint32_t>(),
-          "The flatbuffer of `root`; `alignments`: 'Table.field' -> alignment of a byte vector.")
-      .def("unpack", &SchemaCodec::unpack, py::arg("data"), "The object of untrusted bytes; FormatError when they are bad.");
+      .def("pack", &SchemaCodec::pack, py::arg("root"),
+           py::arg("alignments") = std::map<std::string, uint32_t>(),
+           "The flatbuffer of `root`; `alignments`: 'Table.field' -> alignment of a byte vector.")
+      .def("unpack", &SchemaCodec::unpack, py::arg("data"),
+           "The object of untrusted bytes; FormatError when they are bad.");
 }
 
 void bind_layout(py::module_& module) {
@@ -49,20 +49,17 @@ void bind_layout(py::module_& module) {
         const Layout layout = lay_out(items, alignment);
         return py::make_tuple(layout.offsets, layout.size);
       },
-      py::arg("items"),
-      py::arg("alignment") = 1,
+      py::arg("items"), py::arg("alignment") = 1,
       "(offsets, size) of (size, alignment) items one after the other.");
   const auto head = [&](const char* name, auto make) {
     module.def(
         name,
-        [make](const py::bytes& flatbuffer, uint64_t data_size, uint64_t header_alignment, uint64_t base_alignment) {
+        [make](const py::bytes& flatbuffer, uint64_t data_size, uint64_t header_alignment,
+               uint64_t base_alignment) {
           return py::bytes(make(flatbuffer, data_size, header_alignment, base_alignment));
         },
-        py::arg("flatbuffer"),
-        py::arg("segment_data_size"),
-        py::arg("header_alignment"),
-        py::arg("base_alignment"),
-        "All bytes of the file before its segments.");
+        py::arg("flatbuffer"), py::arg("segment_data_size"), py::arg("header_alignment"),
+        py::arg("base_alignment"), "All bytes of the file before its segments.");
   };
   head("program_head", &program_head);
   head("flat_tensor_head", &flat_tensor_head);
@@ -85,7 +82,8 @@ void bind_layout(py::module_& module) {
   });
 }
 
-std::vector<Lifetime> lifetimes(const std::vector<std::tuple<uint64_t, int64_t, int64_t>>& tensors) {
+std::vector<Lifetime> lifetimes(
+    const std::vector<std::tuple<uint64_t, int64_t, int64_t>>& tensors) {
   std::vector<Lifetime> result;
   result.reserve(tensors.size());
   for (const auto& [size, first, last] : tensors) {
@@ -102,28 +100,26 @@ void bind_planner(py::module_& module) {
         const ArenaPlan plan = plan_arena(lifetimes(tensors), alignment, share_stretches);
         return py::make_tuple(plan.offsets, plan.objects, plan.size);
       },
-      py::arg("tensors"),
-      py::arg("alignment"),
-      py::arg("share_stretches") = true,
-      "(offsets, objects, size) for tensors (size, first step, last step); tensors alive together never overlap.");
+      py::arg("tensors"), py::arg("alignment"), py::arg("share_stretches") = true,
+      "(offsets, objects, size) for tensors (size, first step, last step); tensors alive together "
+      "never overlap.");
   module.def(
       "plan_linear",
       [](const Tensors& tensors, uint64_t alignment) {
         const ArenaPlan plan = plan_linear(lifetimes(tensors), alignment);
         return py::make_tuple(plan.offsets, plan.objects, plan.size);
       },
-      py::arg("tensors"),
-      py::arg("alignment"));
+      py::arg("tensors"), py::arg("alignment"));
   module.def(
       "lower_bound",
-      [](const Tensors& tensors, uint64_t alignment) { return lower_bound(lifetimes(tensors), alignment); },
-      py::arg("tensors"),
-      py::arg("alignment"),
-      "The most bytes alive at one step.");
+      [](const Tensors& tensors, uint64_t alignment) {
+        return lower_bound(lifetimes(tensors), alignment);
+      },
+      py::arg("tensors"), py::arg("alignment"), "The most bytes alive at one step.");
 }
 
-} // namespace
-} // namespace executorch::exir
+}  // namespace
+}  // namespace executorch::exir
 
 PYBIND11_MODULE(_native, module) {
   using namespace executorch::exir;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of a schema as flat descriptors; see schema_pack.cpp and schema_unpack.cpp for the two walks over them.
+// The tables of a schema as flat descriptors; see schema_pack.cpp and schema_unpack.cpp for the two
+// walks over them.
 #include <executorch/exir/_native/schema_codec.h>
 
 #include <executorch/exir/_native/schema_tables.h>
@@ -18,7 +19,8 @@ std::string short_name(const flatbuffers::String* name) {
   return full.substr(full.rfind('.') + 1);
 }
 
-/// What the annotations of a dataclass say that a schema cannot: the order of the constructor, Optional, bytes.
+/// What the annotations of a dataclass say that a schema cannot: the order of the constructor,
+/// Optional, bytes.
 struct Annotation {
   std::string name;
   bool optional;
@@ -38,10 +40,8 @@ std::vector<Annotation> annotations_of(py::handle cls) {
   return result;
 }
 
-SchemaCodec::Field make_field(
-    const reflection::Object& table,
-    const reflection::Field& field,
-    const Annotation& annotation) {
+SchemaCodec::Field make_field(const reflection::Object& table, const reflection::Field& field,
+                              const Annotation& annotation) {
   const reflection::Type& type = *field.type();
   SchemaCodec::Field result;
   result.name = py::str(annotation.name);
@@ -85,7 +85,8 @@ SchemaCodec::Table make_table(const reflection::Object& object, const py::dict& 
     table.store_order.push_back(i);
   }
   std::stable_sort(table.store_order.begin(), table.store_order.end(), [&](size_t a, size_t b) {
-    return flatbuffers::GetTypeSize(table.fields[a].type) > flatbuffers::GetTypeSize(table.fields[b].type);
+    return flatbuffers::GetTypeSize(table.fields[a].type) >
+           flatbuffers::GetTypeSize(table.fields[b].type);
   });
   return table;
 }
@@ -97,7 +98,8 @@ SchemaCodec::Enum make_enum(const reflection::Enum& source, const py::dict& clas
     if (source.is_union()) {
       result.table_of_tag[value->value()] = value->value() == 0 ? -1 : value->union_type()->index();
     } else if (classes.contains(result.name)) {
-      result.member_of_value[value->value()] = py::object(classes[result.name.c_str()])(value->value());
+      result.member_of_value[value->value()] =
+          py::object(classes[result.name.c_str()])(value->value());
     }
   }
   for (const auto& [tag, table] : result.table_of_tag) {
@@ -106,7 +108,7 @@ SchemaCodec::Enum make_enum(const reflection::Enum& source, const py::dict& clas
   return result;
 }
 
-} // namespace
+}  // namespace
 
 SchemaCodec::SchemaCodec(const py::bytes& bfbs, const py::dict& classes) {
   const std::string_view bytes = bfbs;
@@ -133,4 +135,4 @@ SchemaCodec::SchemaCodec(const py::bytes& bfbs, const py::dict& classes) {
 
 SchemaCodec::~SchemaCodec() = default;
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

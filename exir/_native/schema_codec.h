@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs Python dataclasses into flatbuffers and reads them back, for any schema given in binary form (.bfbs).
+// Packs Python dataclasses into flatbuffers and reads them back, for any schema given in binary
+// form (.bfbs).
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,19 +14,24 @@
 
 namespace executorch::exir {
 
-/// The codec of one schema. Classes are matched to tables by name, attributes to fields by name; an attribute whose
-/// annotation says Optional is None when the field is absent. Immutable once made; calls hold the interpreter lock.
+/// The codec of one schema. Classes are matched to tables by name, attributes to fields by name; an
+/// attribute whose annotation says Optional is None when the field is absent. Immutable once made;
+/// calls hold the interpreter lock.
 class SchemaCodec {
  public:
-  /// `bfbs`: the schema. `classes`: table or enum name -> Python class; tables need only be there when they are met.
+  /// `bfbs`: the schema. `classes`: table or enum name -> Python class; tables need only be there
+  /// when they are met.
   SchemaCodec(const pybind11::bytes& bfbs, const pybind11::dict& classes);
   ~SchemaCodec();
 
-  /// The flatbuffer of `root`, an instance of the root table's class. `alignments`: "Table.field" -> alignment of a byte
-  /// vector, at least what the schema forces. Throws pybind11::type_error or value_error naming the attribute.
-  pybind11::bytes pack(pybind11::handle root, const std::map<std::string, uint32_t>& alignments) const;
+  /// The flatbuffer of `root`, an instance of the root table's class. `alignments`: "Table.field"
+  /// -> alignment of a byte vector, at least what the schema forces. Throws pybind11::type_error or
+  /// value_error naming the attribute.
+  pybind11::bytes pack(pybind11::handle root,
+                       const std::map<std::string, uint32_t>& alignments) const;
 
-  /// Reads untrusted bytes. Throws FormatError. Work is bounded by the size of `data`, whatever it holds.
+  /// Reads untrusted bytes. Throws FormatError. Work is bounded by the size of `data`, whatever it
+  /// holds.
   pybind11::object unpack(const pybind11::buffer& data) const;
 
   struct Field;
@@ -43,4 +49,4 @@ class SchemaCodec {
   std::string identifier_;
 };
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SchemaCodec::pack: one walk over Python objects, children before parents, straight into a flatbuffer builder.
+// SchemaCodec::pack: one walk over Python objects, children before parents, straight into a
+// flatbuffer builder.
 #include <executorch/exir/_native/schema_tables.h>
 
 #include <flatbuffers/flatbuffer_builder.h>
@@ -16,12 +17,13 @@ namespace executorch::exir {
 namespace {
 
 constexpr size_t kMaxFields = 32;
-constexpr size_t kMaxBytes = (size_t{1} << 31) - (1 << 20); // flatbuffer offsets are 32 bits, signed in places
+constexpr size_t kMaxBytes =
+    (size_t{1} << 31) - (1 << 20);  // flatbuffer offsets are 32 bits, signed in places
 constexpr int kMaxDepth = 64;
 
 using Offset = flatbuffers::Offset<void>;
 
-} // namespace
+}  // namespace
 
 class Packer {
  public:
@@ -32,14 +34,17 @@ class Packer {
     const SchemaCodec::Table& table = codec_.tables_[codec_.root_];
     path_ = table.name;
     builder_.Finish(pack_table(table, root, 0), codec_.identifier_.c_str());
-    return py::bytes(reinterpret_cast<const char*>(builder_.GetBufferPointer()), builder_.GetSize());
+    return py::bytes(reinterpret_cast<const char*>(builder_.GetBufferPointer()),
+                     builder_.GetSize());
   }
 
  private:
   /// Extends the path shown in errors for the life of the object.
   class Step {
    public:
-    Step(std::string& path, const std::string& text) : path_(path), size_(path.size()) { path_ += text; }
+    Step(std::string& path, const std::string& text) : path_(path), size_(path.size()) {
+      path_ += text;
+    }
     ~Step() { path_.resize(size_); }
 
    private:
@@ -56,12 +61,14 @@ class Packer {
     std::array<py::object, kMaxFields> values;
     for (size_t i = 0; i < table.fields.size(); ++i) {
       const SchemaCodec::Field& field = table.fields[i];
-      values[i] = py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), field.name.ptr()));
+      values[i] =
+          py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), field.name.ptr()));
       if (!values[i]) {
         PyErr_Clear();
         fail("has no attribute " + field.label, object);
       }
-      if (!values[i].is_none() && !flatbuffers::IsScalar(field.type) && field.type != reflection::UType) {
+      if (!values[i].is_none() && !flatbuffers::IsScalar(field.type) &&
+          field.type != reflection::UType) {
         const Step step(path_, "." + field.label);
         children[i] = pack_child(table, field, values[i], depth, &tags[i]);
       }
@@ -85,12 +92,8 @@ class Packer {
     return builder_.EndTable(start);
   }
 
-  Offset pack_child(
-      const SchemaCodec::Table& table,
-      const SchemaCodec::Field& field,
-      py::handle value,
-      int depth,
-      uint8_t* tag) {
+  Offset pack_child(const SchemaCodec::Table& table, const SchemaCodec::Field& field,
+                    py::handle value, int depth, uint8_t* tag) {
     switch (field.type) {
       case reflection::String:
         return pack_string(value);
@@ -116,7 +119,8 @@ class Packer {
 
   Offset pack_string(py::handle value) {
     Py_ssize_t size = 0;
-    const char* text = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
+    const char* text =
+        PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
     if (text == nullptr) {
       PyErr_Clear();
       fail("expected str", value);
@@ -125,9 +129,10 @@ class Packer {
     return builder_.CreateString(text, static_cast<size_t>(size)).Union();
   }
 
-  Offset pack_vector(
-      const SchemaCodec::Table& table, const SchemaCodec::Field& field, py::handle value, int depth) {
-    if (field.bytes || (field.element == reflection::UByte && PyObject_CheckBuffer(value.ptr()) != 0)) {
+  Offset pack_vector(const SchemaCodec::Table& table, const SchemaCodec::Field& field,
+                     py::handle value, int depth) {
+    if (field.bytes ||
+        (field.element == reflection::UByte && PyObject_CheckBuffer(value.ptr()) != 0)) {
       return pack_bytes(table, field, value);
     }
     if (PyUnicode_Check(value.ptr())) {
@@ -147,21 +152,23 @@ class Packer {
     for (size_t i = 0; i < count; ++i) {
       const Step step(path_, "[" + std::to_string(i) + "]");
       offsets[i] = field.element == reflection::String
-          ? pack_string(elements[i])
-          : pack_table(codec_.tables_[field.index], elements[i], depth + 1);
+                       ? pack_string(elements[i])
+                       : pack_table(codec_.tables_[field.index], elements[i], depth + 1);
     }
     check_room(count * sizeof(uint32_t));
     return builder_.CreateVector(offsets).Union();
   }
 
-  Offset pack_bytes(const SchemaCodec::Table& table, const SchemaCodec::Field& field, py::handle value) {
+  Offset pack_bytes(const SchemaCodec::Table& table, const SchemaCodec::Field& field,
+                    py::handle value) {
     if (PyObject_CheckBuffer(value.ptr()) == 0) {
       fail("expected bytes", value);
     }
     const py::buffer_info view = py::reinterpret_borrow<py::buffer>(value).request();
     const size_t size = static_cast<size_t>(view.size * view.itemsize);
     uint32_t alignment = field.alignment;
-    if (const auto asked = alignments_.find(table.name + "." + field.label); asked != alignments_.end()) {
+    if (const auto asked = alignments_.find(table.name + "." + field.label);
+        asked != alignments_.end()) {
       alignment = asked->second;
     }
     check_room(size + alignment);
@@ -179,10 +186,10 @@ class Packer {
     for (size_t i = 0; i < count; ++i) {
       if (flatbuffers::IsFloat(field.element)) {
         const double value = real(elements[i]);
-        std::memcpy(out + i * width, &value, width); // the formats have f64 only
+        std::memcpy(out + i * width, &value, width);  // the formats have f64 only
       } else {
         const int64_t value = integer(field.element, elements[i]);
-        std::memcpy(out + i * width, &value, width); // little-endian host
+        std::memcpy(out + i * width, &value, width);  // little-endian host
       }
     }
     return Offset(offset);
@@ -200,14 +207,14 @@ class Packer {
     const int64_t number = integer(field.type, value.ptr());
     switch (flatbuffers::GetTypeSize(field.type)) {
       case 1:
-        return builder_.AddElement<uint8_t>(
-            field.slot, static_cast<uint8_t>(number), static_cast<uint8_t>(field.default_integer));
+        return builder_.AddElement<uint8_t>(field.slot, static_cast<uint8_t>(number),
+                                            static_cast<uint8_t>(field.default_integer));
       case 2:
-        return builder_.AddElement<uint16_t>(
-            field.slot, static_cast<uint16_t>(number), static_cast<uint16_t>(field.default_integer));
+        return builder_.AddElement<uint16_t>(field.slot, static_cast<uint16_t>(number),
+                                             static_cast<uint16_t>(field.default_integer));
       case 4:
-        return builder_.AddElement<uint32_t>(
-            field.slot, static_cast<uint32_t>(number), static_cast<uint32_t>(field.default_integer));
+        return builder_.AddElement<uint32_t>(field.slot, static_cast<uint32_t>(number),
+                                             static_cast<uint32_t>(field.default_integer));
       default:
         return builder_.AddElement<int64_t>(field.slot, number, field.default_integer);
     }
@@ -222,7 +229,8 @@ class Packer {
     return result;
   }
 
-  /// The bits of an integer of `type`; u64 values above the range of i64 come back as the same bits.
+  /// The bits of an integer of `type`; u64 values above the range of i64 come back as the same
+  /// bits.
   int64_t integer(reflection::BaseType type, PyObject* value) {
     if (!PyLong_Check(value)) {
       fail("expected an integer", value);
@@ -242,7 +250,8 @@ class Packer {
     }
     const auto [low, high] = range_of(type);
     if (overflow != 0 || number < low || number > high) {
-      fail("expected an integer in [" + std::to_string(low) + ", " + std::to_string(high) + "]", value);
+      fail("expected an integer in [" + std::to_string(low) + ", " + std::to_string(high) + "]",
+           value);
     }
     return number;
   }
@@ -271,15 +280,16 @@ class Packer {
 
   void check_room(size_t num_bytes) const {
     if (num_bytes > kMaxBytes || builder_.GetSize() > kMaxBytes - num_bytes) {
-      throw py::value_error(
-          path_ + ": the flatbuffer would exceed 2 GiB; keep large data in segments (extract_delegate_segments)");
+      throw py::value_error(path_ +
+                            ": the flatbuffer would exceed 2 GiB; keep large data in segments "
+                            "(extract_delegate_segments)");
     }
   }
 
   [[noreturn]] void fail(const std::string& expected, py::handle found) const {
     const std::string text = py::repr(found);
-    throw py::type_error(
-        path_ + ": " + expected + ", found " + Py_TYPE(found.ptr())->tp_name + " " + text.substr(0, 80));
+    throw py::type_error(path_ + ": " + expected + ", found " + Py_TYPE(found.ptr())->tp_name +
+                         " " + text.substr(0, 80));
   }
 
   const SchemaCodec& codec_;
@@ -288,8 +298,9 @@ class Packer {
   std::string path_;
 };
 
-py::bytes SchemaCodec::pack(py::handle root, const std::map<std::string, uint32_t>& alignments) const {
+py::bytes SchemaCodec::pack(py::handle root,
+                            const std::map<std::string, uint32_t>& alignments) const {
   return Packer(*this, alignments).run(root);
 }
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

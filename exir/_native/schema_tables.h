@@ -9,32 +9,32 @@
 namespace executorch::exir {
 
 struct SchemaCodec::Field {
-  pybind11::str name; // attribute, interned by the interpreter
+  pybind11::str name;  // attribute, interned by the interpreter
   std::string label;
   reflection::BaseType type = reflection::None;
-  reflection::BaseType element = reflection::None; // of vectors
-  uint16_t slot = 0; // vtable offset
-  uint16_t tag_slot = 0; // of unions
-  int index = -1; // table or enum of the type
+  reflection::BaseType element = reflection::None;  // of vectors
+  uint16_t slot = 0;                                // vtable offset
+  uint16_t tag_slot = 0;                            // of unions
+  int index = -1;                                   // table or enum of the type
   int64_t default_integer = 0;
   double default_real = 0.0;
-  uint32_t alignment = 0; // force_align, 0 = none
+  uint32_t alignment = 0;  // force_align, 0 = none
   bool optional = false;
-  bool bytes = false; // a byte vector given as bytes, not as a list of ints
+  bool bytes = false;  // a byte vector given as bytes, not as a list of ints
 };
 
 struct SchemaCodec::Table {
   std::string name;
-  pybind11::object cls; // null when Python has no such class
-  std::vector<Field> fields; // in the order of the constructor
+  pybind11::object cls;       // null when Python has no such class
+  std::vector<Field> fields;  // in the order of the constructor
   std::vector<size_t> store_order;
 };
 
 struct SchemaCodec::Enum {
   std::string name;
-  std::unordered_map<int64_t, pybind11::object> member_of_value; // of enums
-  std::unordered_map<int64_t, int> table_of_tag; // of unions; NONE -> -1
+  std::unordered_map<int64_t, pybind11::object> member_of_value;  // of enums
+  std::unordered_map<int64_t, int> table_of_tag;                  // of unions; NONE -> -1
   std::unordered_map<int, uint8_t> tag_of_table;
 };
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SchemaCodec::unpack: one checked walk over untrusted bytes that makes the Python objects as it goes.
+// SchemaCodec::unpack: one checked walk over untrusted bytes that makes the Python objects as it
+// goes.
 #include <executorch/exir/_native/flatbuffer_reader.h>
 #include <executorch/exir/_native/schema_tables.h>
 
@@ -13,7 +14,7 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr uint64_t kMinFileBytes = 8;
 
-} // namespace
+}  // namespace
 
 class Unpacker {
  public:
@@ -26,8 +27,8 @@ class Unpacker {
     }
     const std::string found(reinterpret_cast<const char*>(buffer_.at(4, 4)), 4);
     if (found != codec_.identifier_) {
-      throw FormatError(
-          "expected file identifier " + codec_.identifier_ + ", found " + py::cast<std::string>(py::repr(py::bytes(found))));
+      throw FormatError("expected file identifier " + codec_.identifier_ + ", found " +
+                        py::cast<std::string>(py::repr(py::bytes(found))));
     }
     const TableReader root(buffer_, buffer_.follow(0));
     return table(codec_.tables_[codec_.root_], &root, 0);
@@ -47,8 +48,8 @@ class Unpacker {
     if (!type.cls) {
       throw FormatError("table " + type.name + " has no Python class");
     }
-    // A table costs its own 4 bytes and every item below one more, so that shared parts of a small file cannot make
-    // much out of little.
+    // A table costs its own 4 bytes and every item below one more, so that shared parts of a small
+    // file cannot make much out of little.
     spend(4);
     std::vector<py::object> values;
     std::vector<PyObject*> arguments;
@@ -58,16 +59,18 @@ class Unpacker {
       values.push_back(value(type, field, reader, depth));
       arguments.push_back(values.back().ptr());
     }
-    PyObject* const result = PyObject_Vectorcall(type.cls.ptr(), arguments.data(), arguments.size(), nullptr);
+    PyObject* const result =
+        PyObject_Vectorcall(type.cls.ptr(), arguments.data(), arguments.size(), nullptr);
     if (result == nullptr) {
       throw py::error_already_set();
     }
     return py::reinterpret_steal<py::object>(result);
   }
 
-  py::object value(
-      const SchemaCodec::Table& owner, const SchemaCodec::Field& field, const TableReader* reader, int depth) {
-    const uint64_t position = reader == nullptr ? 0 : reader->field(field.slot, flatbuffers::GetTypeSize(field.type));
+  py::object value(const SchemaCodec::Table& owner, const SchemaCodec::Field& field,
+                   const TableReader* reader, int depth) {
+    const uint64_t position =
+        reader == nullptr ? 0 : reader->field(field.slot, flatbuffers::GetTypeSize(field.type));
     if (flatbuffers::IsScalar(field.type)) {
       return scalar(field, position);
     }
@@ -103,12 +106,8 @@ class Unpacker {
     throw FormatError(owner.name + "." + field.label + " is missing");
   }
 
-  py::object union_value(
-      const SchemaCodec::Table& owner,
-      const SchemaCodec::Field& field,
-      const TableReader* reader,
-      uint64_t position,
-      int depth) {
+  py::object union_value(const SchemaCodec::Table& owner, const SchemaCodec::Field& field,
+                         const TableReader* reader, uint64_t position, int depth) {
     const uint64_t tag_position = reader == nullptr ? 0 : reader->field(field.tag_slot, 1);
     const uint8_t tag = tag_position == 0 ? 0 : buffer_.read<uint8_t>(tag_position);
     const auto& tables = codec_.enums_[field.index].table_of_tag;
@@ -131,8 +130,8 @@ class Unpacker {
       const auto& members = codec_.enums_[field.index].member_of_value;
       const auto member = members.find(number);
       if (member == members.end()) {
-        throw FormatError(
-            field.label + ": " + std::to_string(number) + " is not a " + codec_.enums_[field.index].name);
+        throw FormatError(field.label + ": " + std::to_string(number) + " is not a " +
+                          codec_.enums_[field.index].name);
       }
       return member->second;
     }
@@ -175,9 +174,11 @@ class Unpacker {
     const uint8_t* const text = buffer_.at(position + 4, uint64_t{size} + 1);
     spend(size);
     if (text[size] != 0) {
-      throw FormatError("string at byte " + std::to_string(position) + " does not end in a NUL byte");
+      throw FormatError("string at byte " + std::to_string(position) +
+                        " does not end in a NUL byte");
     }
-    PyObject* const result = PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(text), size, nullptr);
+    PyObject* const result =
+        PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(text), size, nullptr);
     if (result == nullptr) {
       PyErr_Clear();
       throw FormatError("string at byte " + std::to_string(position) + " is not UTF-8");
@@ -196,7 +197,8 @@ class Unpacker {
     }
     py::list items(count);
     for (uint64_t i = 0; i < count; ++i) {
-      PyList_SET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i), element(field, first + i * width, depth).release().ptr());
+      PyList_SET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i),
+                      element(field, first + i * width, depth).release().ptr());
     }
     return items;
   }
@@ -228,7 +230,9 @@ class Unpacker {
 
 py::object SchemaCodec::unpack(const py::buffer& data) const {
   const py::buffer_info view = data.request();
-  return Unpacker(*this, static_cast<const uint8_t*>(view.ptr), static_cast<uint64_t>(view.size * view.itemsize)).run();
+  return Unpacker(*this, static_cast<const uint8_t*>(view.ptr),
+                  static_cast<uint64_t>(view.size * view.itemsize))
+      .run();
 }
 
-} // namespace executorch::exir
+}  // namespace executorch::exir

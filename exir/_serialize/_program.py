@@ -175,6 +175,8 @@ def _slice(data: memoryview, offset: int, size: int, what: str) -> memoryview:
 
 def _split(segment: memoryview, offsets: list[int], what: str) -> list[Buffer]:
     """The buffers of a segment; each ends where the next begins."""
+    if not offsets:
+        return []
     ends = [*offsets[1:], len(segment)]
     for begin, end in zip(offsets, ends, strict=True):
         if begin > end:

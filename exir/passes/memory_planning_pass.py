@@ -15,10 +15,12 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.memory_planning import (
     MemoryPlanningAlgorithmSuite,
+    Verifier,
     apply_algo,
     greedy,
     naive,
 )
+from executorch.exir.tensor import TensorSpec
 
 _BY_NAME = {"greedy": greedy, "naive": naive}
 
@@ -45,6 +47,7 @@ class MemoryPlanningPass(PassBase):
         self.alloc_mutable_buffers = alloc_mutable_buffers
         self.share_mutable_buffers = share_mutable_buffers
         self.alignment = alignment
+        self._shared: list[tuple[GraphModule, dict[str, TensorSpec]]] = []
 
     def call(self, graph_module: GraphModule) -> PassResult:
         return self.run(graph_module)
@@ -59,10 +62,42 @@ class MemoryPlanningPass(PassBase):
             graph_signature,
             self.alloc_graph_input,
             self.alloc_graph_output,
-            self.alloc_mutable_buffers,
+            self.alloc_mutable_buffers and not self.share_mutable_buffers,
+            enable_non_cpu_memory_planning=True,
         )
         graph_module.meta["non_const_buffer_sizes"] = sizes
+        if _is_foreign(self.memory_planning_algo):
+            verifier = Verifier(
+                graph_module,
+                self.alloc_graph_input,
+                self.alloc_graph_output,
+                self.alloc_mutable_buffers,
+                graph_signature,
+            )
+            verifier.verify_storage_reuse(self.allow_lifetime_and_storage_overlap)
+        if self.share_mutable_buffers and graph_signature is not None:
+            self._shared.append((graph_module, _mutable_buffers(graph_module, graph_signature)))
         return PassResult(graph_module, True)
+
+    def run_multimethod(self) -> None:
+        """With share_mutable_buffers: gives buffers of the same name one place for all methods that
+        ran, in an arena behind those of every method."""
+        if not self._shared:
+            return
+        arena = max(len(module.meta["non_const_buffer_sizes"]) for module, _ in self._shared)
+        offsets: dict[str, int] = {}
+        size = 0
+        for _, buffers in self._shared:
+            for name, spec in buffers.items():
+                if name not in offsets:
+                    offsets[name] = size
+                    size += spec.realign(self.alignment)
+        for module, buffers in self._shared:
+            sizes = module.meta["non_const_buffer_sizes"]
+            sizes += [0] * (arena - len(sizes)) + [size]
+            for name, spec in buffers.items():
+                spec.mem_id, spec.mem_obj_id, spec.mem_offset = arena, None, offsets[name]
+        self._shared.clear()
 
 
 def _algorithm(algorithm: Callable[..., Any] | str | None) -> Callable[..., Any]:
@@ -77,3 +112,23 @@ def _algorithm(algorithm: Callable[..., Any] | str | None) -> Callable[..., Any]
             f"expected one of {sorted(_BY_NAME)} or a function",
         )
     return _BY_NAME[algorithm]
+
+
+def _is_foreign(algorithm: Callable[..., Any]) -> bool:
+    """Our own algorithms are proven by tests; a check after each run would cost more than planning."""
+    parts = getattr(algorithm, "algo_list", [algorithm])
+    return any(part not in (greedy, naive) for part in parts)
+
+
+def _mutable_buffers(
+    graph_module: GraphModule, signature: ExportGraphSignature
+) -> dict[str, TensorSpec]:
+    """Specs of the buffers that a method writes, by name."""
+    written = set(signature.buffers_to_mutate.values())
+    names = {
+        node_name: name
+        for node_name, name in signature.inputs_to_buffers.items()
+        if name in written
+    }
+    placeholders = graph_module.graph.find_nodes(op="placeholder")
+    return {names[node.name]: node.meta["spec"] for node in placeholders if node.name in names}
