@@ -95,6 +95,18 @@ def test_a_separate_project_links_and_runs(consumer: Path, tmp_path: Path) -> No
     assert printed == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.full
+@pytest.mark.req("EXT-035", "BLD-027")
+def test_a_project_that_has_the_sources_as_a_folder(tmp_path: Path) -> None:
+    source = ROOT / "test" / "consumer" / "subdirectory"
+    command(
+        "cmake", "-S", source, "-B", tmp_path / "b", "-G", "Ninja", f"-DEXECUTORCH_SOURCE={ROOT}"
+    )
+    command("cmake", "--build", tmp_path / "b", "--target", "my_target")
+    to_edge(make_example("linear").export()).to_executorch().save(str(tmp_path / "linear.pte"))
+    assert len(command(tmp_path / "b" / "my_target", tmp_path / "linear.pte").split()) == 1
+
+
 def test_each_public_header_compiles_alone(consumer: Path) -> None:
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
     command("cmake", "--build", consumer, "--target", "headers_alone", "-j", jobs, "--", "-k", "0")
