@@ -67,3 +67,12 @@ def collect_free_symbols(shape: Iterable[int | torch.SymInt]) -> set[sympy.Symbo
         if isinstance(size, torch.SymInt)
         for symbol in size.node.expr.free_symbols
     }
+
+
+def surely_equal(a: int | torch.SymInt, b: int | torch.SymInt) -> bool:
+    """Equal for all values of the symbols. (`==` would make the shape environment guess, and specialise.)"""
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    if isinstance(a, torch.SymInt) and isinstance(b, torch.SymInt):
+        return a.node.expr == b.node.expr
+    return False

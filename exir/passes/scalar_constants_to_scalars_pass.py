@@ -13,6 +13,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
+from executorch.exir.sym_util import surely_equal
 
 _aten = torch.ops.aten
 # Tensor form -> (Scalar form, operands may change places)
@@ -79,29 +80,16 @@ def _number(operand: Any) -> Any:
 
 
 def _same_result(op: torch._ops.OpOverload, left: Node, number: Any, node: Node) -> bool:
-    tensor = left.meta["val"]
-    if op._schema.returns[0].type and node.meta["val"].dtype is torch.bool:
-        return True
-    kind = _kind(number)
-    if kind is None:
+    """True when the number changes neither dtype nor sizes. (Kernels of arithmetic with a Scalar want the tensor's
+    dtype to be the result's; those of comparisons give bool for any.)"""
+    tensor, result = left.meta["val"], node.meta["val"]
+    if not all(surely_equal(a, b) for a, b in zip(tensor.shape, result.shape)):
         return False
-    dtype = tensor.dtype
-    if kind is float and not dtype.is_floating_point:
-        dtype = torch.get_default_dtype()
-    if kind is int and dtype is torch.bool:
-        dtype = torch.int64
-    if op in (_aten.div.Scalar,) and not dtype.is_floating_point:
-        dtype = torch.get_default_dtype()
-    return dtype == node.meta["val"].dtype and tensor.shape == node.meta["val"].shape
+    if tensor.dim() != result.dim():
+        return False
+    if result.dtype is torch.bool and op._schema.name in _COMPARISONS:
+        return True
+    return tensor.dtype == result.dtype and tensor.dtype is not torch.bool
 
 
-def _kind(number: Any) -> type | None:
-    if isinstance(number, Node):
-        number = number.meta.get("val")
-    if isinstance(number, bool):
-        return bool
-    if isinstance(number, int | torch.SymInt):
-        return int
-    if isinstance(number, float | torch.SymFloat):
-        return float
-    return None
+_COMPARISONS = frozenset(f"aten::{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))

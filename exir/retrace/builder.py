@@ -26,8 +26,8 @@ from executorch.exir.retrace.template import (
     Template,
     call_key,
     map_values,
-    surely_equal,
 )
+from executorch.exir.sym_util import surely_equal
 from executorch.exir.tensor import dim_order_from_stride
 
 aten = torch.ops.aten

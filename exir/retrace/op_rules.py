@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 import torch
-from torch._decomp import core_aten_decompositions
+from torch._decomp import core_aten_decompositions, get_decompositions
 
 from executorch.exir.retrace.own_decompositions import OWN_DECOMPOSITIONS
 
@@ -66,6 +66,17 @@ _COPY_FORMS: dict[OpOverload, OpOverload] = {
     aten._reshape_copy.default: aten.view_copy.default,
 }
 
+# Operators outside core ATen that torch's tables for other compilers take apart, and the runtime cannot run.
+_ALSO_DECOMPOSED: tuple[OpOverload, ...] = (
+    aten._addmm_activation.default,
+    aten.addmv.default,
+    aten.diagonal_scatter.default,
+    aten.dist.default,
+    aten.linalg_vector_norm.default,
+    aten.tril_indices.default,
+    aten.triu_indices.default,
+)
+
 # The core table decomposes these although the runtime's kernels take them whole.
 _NOT_DECOMPOSED = frozenset({aten.elu.default, aten.leaky_relu.default})
 
@@ -78,6 +89,7 @@ def decomposition_table() -> dict[OpOverload, Callable[..., Any]]:
         for op, function in core_aten_decompositions().items()
         if isinstance(op, OpOverload) and op not in _NOT_DECOMPOSED and not _is_copy_form(op)
     }
+    table.update(get_decompositions(_ALSO_DECOMPOSED))
     table.update(OWN_DECOMPOSITIONS)
     return table
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._decomp import decompositions as rnn
 
 aten = torch.ops.aten
 
@@ -83,8 +84,77 @@ def _softmax_of_masked(scores: torch.Tensor) -> torch.Tensor:
     return torch.where(no_key, 0.0, torch.softmax(scores, -1))
 
 
+def _trilinear(
+    i1: torch.Tensor,
+    i2: torch.Tensor,
+    i3: torch.Tensor,
+    expand1: list[int],
+    expand2: list[int],
+    expand3: list[int],
+    sumdim: list[int],
+    unroll_dim: int = 1,
+) -> torch.Tensor:
+    product = None
+    for operand, dims in ((i1, expand1), (i2, expand2), (i3, expand3)):
+        for dim in dims:
+            operand = operand.unsqueeze(dim)
+        product = operand if product is None else product * operand
+    return product.sum(sumdim) if sumdim else product
+
+
+def _lstm(
+    input: torch.Tensor,
+    hx: list[torch.Tensor],
+    params: list[torch.Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """torch's own steps; its entry point would choose a fused operator of one CPU vendor."""
+    layer_params = rnn.gather_params(params, has_biases, hx[0].size(2) != hx[1].size(2))
+    hidden = list(zip(hx[0], hx[1]))
+    out, finals = rnn._rnn_helper(
+        input,
+        hidden,
+        layer_params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        batch_first,
+        rnn.one_layer_lstm,
+    )
+    states = list(zip(*finals))
+    return out, torch.stack(states[0], 0), torch.stack(states[1], 0)
+
+
+def _empty_permuted(
+    size: list[int],
+    physical_layout: list[int],
+    dtype: torch.dtype | None = None,
+    layout: torch.layout | None = None,
+    device: torch.device | None = None,
+    pin_memory: bool | None = None,
+) -> torch.Tensor:
+    """Kernels know the contiguous order and channels last; any other becomes contiguous."""
+    is_channels_last = list(physical_layout) == [0, 2, 3, 1]
+    memory_format = torch.channels_last if is_channels_last else torch.contiguous_format
+    return aten.empty.memory_format(size, dtype=dtype, device=device, memory_format=memory_format)
+
+
 OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
+    aten.__lshift__.Scalar: aten.bitwise_left_shift.Tensor_Scalar,
+    aten.__lshift__.Tensor: aten.bitwise_left_shift.Tensor,
+    aten.__rshift__.Scalar: aten.bitwise_right_shift.Tensor_Scalar,
+    aten.__rshift__.Tensor: aten.bitwise_right_shift.Tensor,
+    aten._trilinear.default: _trilinear,
     aten.copy.default: _copy,
+    aten.empty_permuted.default: _empty_permuted,
+    aten.lstm.input: _lstm,
     aten.batch_norm.default: _batch_norm,
     aten.scaled_dot_product_attention.default: _scaled_dot_product_attention,
 }

@@ -13,6 +13,7 @@ from torch.fx import Node
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from executorch.exir.retrace.op_rules import OpRules, Rule, copy_form, functional_form
+from executorch.exir.sym_util import surely_equal
 
 OpOverload = torch._ops.OpOverload
 INPUT = -1
@@ -207,15 +208,6 @@ def _same_expansion(source: torch.Tensor, sizes: Any) -> bool:
     return len(sizes) == source.dim() and all(
         surely_equal(b, -1) or surely_equal(a, b) for a, b in zip(source.shape, sizes, strict=True)
     )
-
-
-def surely_equal(a: int | torch.SymInt, b: int | torch.SymInt) -> bool:
-    """Equal for all values of the symbols. (`==` would make the shape environment guess, and specialise.)"""
-    if isinstance(a, int) and isinstance(b, int):
-        return a == b
-    if isinstance(a, torch.SymInt) and isinstance(b, torch.SymInt):
-        return a.node.expr == b.node.expr
-    return False
 
 
 def call_key(op: OpOverload, args: Any, kwargs: dict[str, Any], inputs: list[Node]) -> Any:

@@ -18,7 +18,8 @@ from torch.fx import Graph, GraphModule, Node
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.retrace.builder import EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form, is_view
-from executorch.exir.retrace.template import NeedsFullTrace, Template, map_values, surely_equal
+from executorch.exir.retrace.template import NeedsFullTrace, Template, map_values
+from executorch.exir.sym_util import surely_equal
 from executorch.exir.tensor import dim_order_from_stride
 
 aten = torch.ops.aten
