@@ -19,6 +19,7 @@ struct Conv {
   bool channels_last;  // how input and output lie: NHWC instead of NCHW
   const float* input;
   const float* weight;  // [out_channels][in_channels / groups][kernel_h][kernel_w]
+  bool weight_channels_last;  // or [out_channels][kernel_h][kernel_w][in_channels / groups]
   const float* bias;    // out_channels values, or nullptr
   float* output;
 };

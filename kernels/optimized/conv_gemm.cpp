@@ -129,13 +129,15 @@ void pack_nhwc(const Gemm& g, const GemmPanel& panel, float* out) {
   }
 }
 
-// [out][in][kh][kw] -> [out][kh][kw][in]
+// Brings the weights from [out][in][tap] to [out][tap][in], or back.
 void reorder_weights(const Conv& c, float* out) {
   const int64_t channels = c.in_channels / c.groups;
+  const int64_t rows = c.weight_channels_last ? taps(c) : channels;
+  const int64_t cols = c.weight_channels_last ? channels : taps(c);
   for (int64_t o = 0; o < c.out_channels; ++o) {
-    const float* from = c.weight + o * channels * taps(c);
-    gemm_kernels().transpose(from, taps(c), channels, taps(c), out + o * channels * taps(c),
-                             channels, /*add=*/false);
+    const int64_t filter = o * channels * taps(c);
+    gemm_kernels().transpose(c.weight + filter, cols, rows, cols, out + filter, rows,
+                             /*add=*/false);
   }
 }
 
@@ -189,7 +191,7 @@ Gemm group_problem(const Conv& c, const float* weight, int64_t index) {
 
 Error gemm_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv) {
   const float* weight = conv.weight;
-  if (conv.channels_last && taps(conv) > 1) {
+  if (conv.channels_last != conv.weight_channels_last && taps(conv) > 1) {
     const int64_t count = conv.out_channels * conv.in_channels / conv.groups * taps(conv);
     auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
     if (!memory.ok()) {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// convolution.out: f32, 1-D and 2-D, NCHW and NHWC, any groups. Transposed, 3-D and other dtypes are the portable kernel's.
+#include <executorch/kernels/optimized/conv.h>
+#include <executorch/kernels/optimized/portable_fallback.h>
+
+namespace torch::executor::native {
+
+using executorch::aten::SizesType;
+using executorch::kernels::optimized::Conv;
+using executorch::kernels::optimized::depthwise_conv;
+using executorch::kernels::optimized::gemm_conv;
+using executorch::kernels::optimized::is_channels_last;
+using executorch::kernels::optimized::is_contiguous;
+using executorch::kernels::optimized::is_f32;
+using executorch::runtime::Error;
+
+namespace {
+
+// The value for the height (axis 0) or width (axis 1) of a list of one value for all, or one for each spatial dimension.
+int64_t value_at(IntArrayRef list, int64_t spatial_dims, int64_t axis, int64_t missing) {
+  const int64_t index = axis - (2 - spatial_dims);
+  if (index < 0) {
+    return missing;
+  }
+  return list[list.size() == 1 ? 0 : static_cast<size_t>(index)];
+}
+
+bool has_length(IntArrayRef list, int64_t spatial_dims) {
+  return list.size() == 1 || list.size() == static_cast<size_t>(spatial_dims);
+}
+
+bool layouts_match(const Tensor& input, const Tensor& out) {
+  const bool contiguous = is_contiguous(input) && is_contiguous(out);
+  return contiguous || (is_channels_last(input) && is_channels_last(out));
+}
+
+bool dtypes_fit(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                const Tensor& out) {
+  if (!is_f32(input) || !is_f32(weight) || !is_f32(out)) {
+    return false;
+  }
+  return !bias.has_value() || (is_f32(*bias) && bias->dim() == 1 && bias->size(0) == weight.size(0));
+}
+
+int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
+  return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
+}
+
+bool is_small(int64_t value) {
+  return value >= 0 && value < (int64_t{1} << 30);
+}
+
+// Fills in the geometry; false when it is none that the fast path takes (wrong, empty, or huge values).
+bool set_geometry(const Tensor& input, const Tensor& weight, IntArrayRef stride,
+                  IntArrayRef padding, IntArrayRef dilation, int64_t groups, Conv& c) {
+  const int64_t spatial = input.dim() - 2;
+  if (spatial < 1 || spatial > 2 || weight.dim() != input.dim() || groups < 1 ||
+      !has_length(stride, spatial) || !has_length(padding, spatial) ||
+      !has_length(dilation, spatial)) {
+    return false;
+  }
+  c.groups = groups;
+  c.batch = input.size(0);
+  c.in_channels = input.size(1);
+  c.out_channels = weight.size(0);
+  c.in_h = spatial == 2 ? input.size(2) : 1;
+  c.in_w = input.size(input.dim() - 1);
+  c.kernel_h = spatial == 2 ? weight.size(2) : 1;
+  c.kernel_w = weight.size(weight.dim() - 1);
+  c.stride_h = value_at(stride, spatial, 0, 1);
+  c.stride_w = value_at(stride, spatial, 1, 1);
+  c.pad_h = value_at(padding, spatial, 0, 0);
+  c.pad_w = value_at(padding, spatial, 1, 0);
+  c.dilation_h = value_at(dilation, spatial, 0, 1);
+  c.dilation_w = value_at(dilation, spatial, 1, 1);
+  const bool in_range = is_small(c.stride_h) && is_small(c.stride_w) && is_small(c.pad_h) &&
+                        is_small(c.pad_w) && is_small(c.dilation_h) && is_small(c.dilation_w);
+  if (!in_range || c.stride_h < 1 || c.stride_w < 1 || c.dilation_h < 1 || c.dilation_w < 1 ||
+      weight.numel() == 0 || input.numel() == 0 || c.in_channels != weight.size(1) * groups ||
+      c.out_channels % groups != 0) {
+    return false;
+  }
+  const int64_t reach_h = c.dilation_h * (c.kernel_h - 1) + 1;
+  const int64_t reach_w = c.dilation_w * (c.kernel_w - 1) + 1;
+  if (c.in_h + 2 * c.pad_h < reach_h || c.in_w + 2 * c.pad_w < reach_w) {
+    return false;
+  }
+  c.out_h = output_size(c.in_h, c.kernel_h, c.stride_h, c.pad_h, c.dilation_h);
+  c.out_w = output_size(c.in_w, c.kernel_w, c.stride_w, c.pad_w, c.dilation_w);
+  return is_small(c.out_h) && is_small(c.out_w);
+}
+
+bool resize_output(const Conv& c, int64_t dims, Tensor& out) {
+  const SizesType sizes[4] = {static_cast<SizesType>(c.batch), static_cast<SizesType>(c.out_channels),
+                              static_cast<SizesType>(dims == 4 ? c.out_h : c.out_w),
+                              static_cast<SizesType>(c.out_w)};
+  return executorch::runtime::resize_tensor(out, {sizes, static_cast<size_t>(dims)}) == Error::Ok;
+}
+
+Error convolve(KernelRuntimeContext& ctx, const Conv& c) {
+  const bool depthwise = c.groups > 1 && c.groups == c.in_channels && c.groups == c.out_channels;
+  return depthwise ? depthwise_conv(ctx, c) : gemm_conv(ctx, c);
+}
+
+}  // namespace
+
+Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor& weight,
+                            const std::optional<Tensor>& bias, IntArrayRef stride,
+                            IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                            IntArrayRef output_padding, int64_t groups, Tensor& out) {
+  Conv c = {};
+  const bool fast = !transposed && dtypes_fit(input, weight, bias, out) &&
+                    (is_contiguous(weight) || is_channels_last(weight)) &&
+                    layouts_match(input, out) &&
+                    set_geometry(input, weight, stride, padding, dilation, groups, c) &&
+                    resize_output(c, input.dim(), out);
+  if (fast) {
+    c.channels_last = !is_contiguous(input);
+    c.input = input.const_data_ptr<float>();
+    c.weight_channels_last = !is_contiguous(weight) && weight.size(1) > 1;
+    c.weight = weight.const_data_ptr<float>();
+    c.bias = bias.has_value() ? bias->const_data_ptr<float>() : nullptr;
+    c.output = out.mutable_data_ptr<float>();
+    if (convolve(ctx, c) == Error::Ok) {
+      return out;
+    }
+  }
+  return convolution_out(ctx, input, weight, bias, stride, padding, dilation, transposed,
+                         output_padding, groups, out);
+}
+
+}  // namespace torch::executor::native

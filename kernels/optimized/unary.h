@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Elementwise f32 functions of one argument, SIMD and threads.
+#pragma once
+
+#include <cstdint>
+
+namespace executorch::kernels::optimized {
+
+enum class Unary {
+  kAbs,
+  kNeg,
+  kExp,
+  kExpm1,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kReciprocal,
+  kSin,
+  kCos,
+  kTanh,
+  kSigmoid,
+  kErf,
+  kGelu,
+  kGeluTanh,
+  kRelu,
+  kClamp,      // to [a, b]
+  kLeakyRelu,  // slope a
+  kElu,        // x > 0 ? b * x : a * expm1(c * x)
+  kCeil,
+  kFloor,
+  kRound,  // half to even
+  kTrunc,
+  kSquare,
+  kCube,
+};
+
+// The constants of the functions that have some.
+struct UnaryConstants {
+  float a = 0.0f, b = 0.0f, c = 0.0f;
+};
+
+// out[i] = f(in[i]) for dense arrays, which may be the same one. Small arrays stay on the calling thread.
+void map_unary(Unary f, const UnaryConstants& constants, const float* in, float* out, int64_t n);
+
+}  // namespace executorch::kernels::optimized

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One functor for each row of the Unary table, and the loop they share.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/unary_simd.cpp"
+#include <executorch/kernels/optimized/simd_targets.h>
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/simd_math-inl.h>
+#include <executorch/kernels/optimized/unary.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+
+HWY_BEFORE_NAMESPACE();
+namespace executorch::kernels::optimized {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// Name, expression over d, x and constants k.
+#define ET_UNARY(Name, expression)                          \
+  struct Name {                                             \
+    HWY_INLINE V operator()(D d, V x, const UnaryConstants& k) const { \
+      static_cast<void>(d);                                 \
+      static_cast<void>(k);                                 \
+      return expression;                                    \
+    }                                                       \
+  };
+ET_UNARY(AbsOf, hn::Abs(x))
+ET_UNARY(NegOf, hn::Neg(x))
+ET_UNARY(ExpOf, exp_f32(d, x))
+ET_UNARY(Expm1Of, expm1_f32(d, x))
+ET_UNARY(LogOf, log_f32(d, x))
+ET_UNARY(SqrtOf, hn::Sqrt(x))
+ET_UNARY(RsqrtOf, hn::Div(hn::Set(d, 1.0f), hn::Sqrt(x)))
+ET_UNARY(ReciprocalOf, hn::Div(hn::Set(d, 1.0f), x))
+ET_UNARY(SinOf, hn::Sin(d, x))
+ET_UNARY(CosOf, hn::Cos(d, x))
+ET_UNARY(TanhOf, tanh_f32(d, x))
+ET_UNARY(SigmoidOf, sigmoid_f32(d, x))
+ET_UNARY(ErfOf, erf_f32(d, x))
+ET_UNARY(GeluOf, gelu_f32(d, x))
+ET_UNARY(GeluTanhOf, gelu_tanh_f32(d, x))
+ET_UNARY(ReluOf, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x))
+ET_UNARY(ClampOf, keep_nan(d, x, hn::Min(hn::Max(x, hn::Set(d, k.a)), hn::Set(d, k.b))))
+ET_UNARY(LeakyReluOf, hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Mul(x, hn::Set(d, k.a))))
+ET_UNARY(EluOf, hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Mul(x, hn::Set(d, k.b)),
+                               hn::Mul(hn::Set(d, k.a),
+                                       expm1_f32(d, hn::Mul(x, hn::Set(d, k.c))))))
+ET_UNARY(CeilOf, hn::Ceil(x))
+ET_UNARY(FloorOf, hn::Floor(x))
+ET_UNARY(RoundOf, hn::Round(x))
+ET_UNARY(TruncOf, hn::Trunc(x))
+ET_UNARY(SquareOf, hn::Mul(x, x))
+ET_UNARY(CubeOf, hn::Mul(hn::Mul(x, x), x))
+#undef ET_UNARY
+
+template <class F>
+void loop(const UnaryConstants& k, const float* in, float* out, int64_t n) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(F()(d, hn::LoadU(d, in + i), k), d, out + i);
+  }
+  if (i < n) {
+    const auto rest = static_cast<size_t>(n - i);
+    hn::StoreN(F()(d, hn::LoadN(d, in + i, rest), k), d, out + i, rest);
+  }
+}
+
+// Beyond this the vector versions of sine and cosine lose their argument's bits.
+constexpr float kLargestAngle = 39000.0f;
+
+// Vectors first, then the few large angles (infinities and NaN among them) with the standard library.
+template <class F, float (*kExact)(float)>
+void angle_loop(const UnaryConstants& k, const float* in, float* out, int64_t n) {
+  constexpr int64_t kBlock = 256;
+  float angles[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t count = n - i < kBlock ? n - i : kBlock;
+    bool large = false;
+    for (int64_t j = 0; j < count; ++j) {
+      angles[j] = in[i + j];
+      large |= !(std::fabs(angles[j]) <= kLargestAngle);
+    }
+    loop<F>(k, angles, out + i, count);
+    for (int64_t j = 0; large && j < count; ++j) {
+      if (!(std::fabs(angles[j]) <= kLargestAngle)) {
+        out[i + j] = kExact(angles[j]);
+      }
+    }
+  }
+}
+
+void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, int64_t n) {
+  switch (f) {
+#define ET_CASE(Name) \
+  case Unary::k##Name: \
+    return loop<Name##Of>(k, in, out, n);
+    ET_CASE(Abs)
+    ET_CASE(Neg)
+    ET_CASE(Exp)
+    ET_CASE(Expm1)
+    ET_CASE(Log)
+    ET_CASE(Sqrt)
+    ET_CASE(Rsqrt)
+    ET_CASE(Reciprocal)
+    ET_CASE(Tanh)
+    ET_CASE(Sigmoid)
+    ET_CASE(Erf)
+    ET_CASE(Gelu)
+    ET_CASE(GeluTanh)
+    ET_CASE(Relu)
+    ET_CASE(Clamp)
+    ET_CASE(LeakyRelu)
+    ET_CASE(Elu)
+    ET_CASE(Ceil)
+    ET_CASE(Floor)
+    ET_CASE(Round)
+    ET_CASE(Trunc)
+    ET_CASE(Square)
+    ET_CASE(Cube)
+#undef ET_CASE
+    case Unary::kSin:
+      return angle_loop<SinOf, std::sin>(k, in, out, n);
+    case Unary::kCos:
+      return angle_loop<CosOf, std::cos>(k, in, out, n);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace executorch::kernels::optimized
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace executorch::kernels::optimized {
+
+HWY_EXPORT(unary_range);
+
+namespace {
+constexpr int64_t kGrain = 8192;  // elements worth a thread
+}  // namespace
+
+void map_unary(Unary f, const UnaryConstants& constants, const float* in, float* out, int64_t n) {
+  executorch::extension::parallel_for(0, n, kGrain, [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(unary_range)(f, constants, in + first, out + first, last - first);
+  });
+}
+
+}  // namespace executorch::kernels::optimized
+#endif  // HWY_ONCE
