@@ -88,7 +88,7 @@ fetch_third_party() {
 }
 
 fingerprint() {
-  cat "$root"/scripts/{setup.sh,apt-packages.txt,requirements.txt,requirements-torch.txt} | sha256sum | cut -d' ' -f1
+  cat "$root"/scripts/{*.sh,*.txt} | sha256sum | cut -d' ' -f1
 }
 
 want="$(fingerprint) $root"
