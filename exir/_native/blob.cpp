@@ -56,7 +56,9 @@ void bind_blob(py::module_& module) {
       .def("__deepcopy__", [](const py::object& self, const py::object&) { return self; })
       .def("__reduce__",
            [](const py::object& self) {
-             return py::make_tuple(py::type::of(self), py::make_tuple(py::bytes(self)));
+             return py::make_tuple(
+                 py::type::of(self),
+                 py::make_tuple(py::reinterpret_steal<py::object>(PyBytes_FromObject(self.ptr()))));
            })
       .def("__repr__",
            [](const Blob& blob) { return "Blob(" + std::to_string(blob.size()) + " bytes)"; })
