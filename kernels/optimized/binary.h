@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Elementwise f32 functions of two arguments and selection, SIMD and threads, over rows that broadcasting leaves.
+#pragma once
+
+#include <cstdint>
+
+namespace executorch::kernels::optimized {
+
+enum class Binary { kAdd, kSub, kMul, kDiv, kMax, kMin };  // kAdd and kSub: x + alpha * y, x - alpha * y
+enum class Compare { kEq, kNe, kLt, kLe, kGt, kGe };
+
+// How up to three operands that broadcast to a dense output are walked: `rows` rows of `row` output elements each. Within
+// a row an operand advances by inner[i] (0 or 1) elements.
+constexpr int kMaxOperands = 3;
+constexpr int kMaxOuterDims = 16;
+struct Broadcast {
+  int64_t row = 1;
+  int64_t rows = 1;
+  int outer_dims = 0;
+  int64_t outer_sizes[kMaxOuterDims] = {};
+  int64_t outer_strides[kMaxOperands][kMaxOuterDims] = {};
+  int64_t inner[kMaxOperands] = {};
+};
+
+// Plans the walk: sizes of the output, and for each operand the stride of every dimension (0 where it broadcasts).
+// Dimensions that lie together in all operands become one. num_dims <= kMaxOuterDims.
+Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
+                         const int64_t (*strides)[kMaxOuterDims]);
+
+void map_binary(Binary f, float alpha, const Broadcast& walk, const float* x, const float* y,
+                float* out);
+void map_compare(Compare f, const Broadcast& walk, const float* x, const float* y, bool* out);
+
+// out = condition ? x : y
+void map_where(const Broadcast& walk, const bool* condition, const float* x, const float* y,
+               float* out);
+
+}  // namespace executorch::kernels::optimized

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loops of binary.h: one row at a time, where an operand is either an array or one value.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/binary_simd.cpp"
+#include <executorch/kernels/optimized/simd_targets.h>
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/binary.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+HWY_BEFORE_NAMESPACE();
+namespace executorch::kernels::optimized {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// An operand of a row: memory, or one value for all of it.
+struct Array {
+  const float* data;
+  HWY_INLINE V load(int64_t i) const { return hn::LoadU(D(), data + i); }
+  HWY_INLINE V load(int64_t i, size_t n) const { return hn::LoadN(D(), data + i, n); }
+};
+struct Value {
+  V value;
+  HWY_INLINE V load(int64_t /*i*/) const { return value; }
+  HWY_INLINE V load(int64_t /*i*/, size_t /*n*/) const { return value; }
+};
+
+template <class F, class X, class Y>
+HWY_INLINE void loop(const F& f, const X& x, const Y& y, float* out, int64_t n) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(f(x.load(i), y.load(i)), d, out + i);
+  }
+  if (i < n) {
+    const auto rest = static_cast<size_t>(n - i);
+    hn::StoreN(f(x.load(i, rest), y.load(i, rest)), d, out + i, rest);
+  }
+}
+
+template <class F>
+void row_of(const F& f, const float* x, bool x_array, const float* y, bool y_array, float* out,
+            int64_t n) {
+  const D d;
+  if (x_array && y_array) {
+    loop(f, Array{x}, Array{y}, out, n);
+  } else if (x_array) {
+    loop(f, Array{x}, Value{hn::Set(d, *y)}, out, n);
+  } else if (y_array) {
+    loop(f, Value{hn::Set(d, *x)}, Array{y}, out, n);
+  } else {
+    loop(f, Value{hn::Set(d, *x)}, Value{hn::Set(d, *y)}, out, n);
+  }
+}
+
+struct AddOf {
+  HWY_INLINE V operator()(V x, V y) const { return hn::Add(x, y); }
+};
+struct SubOf {
+  HWY_INLINE V operator()(V x, V y) const { return hn::Sub(x, y); }
+};
+struct AddScaled {
+  V alpha;
+  HWY_INLINE V operator()(V x, V y) const { return hn::Add(x, hn::Mul(alpha, y)); }
+};
+struct MulOf {
+  HWY_INLINE V operator()(V x, V y) const { return hn::Mul(x, y); }
+};
+struct DivOf {
+  HWY_INLINE V operator()(V x, V y) const { return hn::Div(x, y); }
+};
+struct MaxOf {  // NaN wins
+  HWY_INLINE V operator()(V x, V y) const {
+    return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
+  }
+};
+struct MinOf {
+  HWY_INLINE V operator()(V x, V y) const {
+    return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Lt(x, y)), x, y);
+  }
+};
+
+void binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y, bool y_array,
+                float* out, int64_t n) {
+  const D d;
+  switch (f) {
+    case Binary::kAdd:
+      return alpha == 1.0f ? row_of(AddOf(), x, x_array, y, y_array, out, n)
+                           : row_of(AddScaled{hn::Set(d, alpha)}, x, x_array, y, y_array, out, n);
+    case Binary::kSub:
+      return alpha == 1.0f ? row_of(SubOf(), x, x_array, y, y_array, out, n)
+                           : row_of(AddScaled{hn::Set(d, -alpha)}, x, x_array, y, y_array, out, n);
+    case Binary::kMul:
+      return row_of(MulOf(), x, x_array, y, y_array, out, n);
+    case Binary::kDiv:
+      return row_of(DivOf(), x, x_array, y, y_array, out, n);
+    case Binary::kMax:
+      return row_of(MaxOf(), x, x_array, y, y_array, out, n);
+    case Binary::kMin:
+      return row_of(MinOf(), x, x_array, y, y_array, out, n);
+  }
+}
+
+// 0 or 1 a byte from comparisons of lanes.
+template <class F>
+void compare_loop(const F& f, const float* x, int64_t x_step, const float* y, int64_t y_step,
+                  bool* out, int64_t n) {
+  const D d;
+  const hn::RebindToUnsigned<D> bits;
+  const hn::Rebind<uint8_t, D> bytes;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto* to = reinterpret_cast<uint8_t*>(out);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V a = x_step != 0 ? hn::LoadU(d, x + i) : hn::Set(d, *x);
+    const V b = y_step != 0 ? hn::LoadU(d, y + i) : hn::Set(d, *y);
+    const auto ones = hn::And(hn::BitCast(bits, hn::VecFromMask(d, f(a, b))), hn::Set(bits, 1u));
+    hn::StoreU(hn::TruncateTo(bytes, ones), bytes, to + i);
+  }
+  for (; i < n; ++i) {
+    const hn::CappedTag<float, 1> one;
+    const auto mask = f(hn::Set(one, x[i * x_step]), hn::Set(one, y[i * y_step]));
+    to[i] = hn::AllFalse(one, mask) ? 0 : 1;
+  }
+}
+
+void compare_row(Compare f, const float* x, int64_t x_step, const float* y, int64_t y_step,
+                 bool* out, int64_t n) {
+  const auto run = [&](auto compare) { compare_loop(compare, x, x_step, y, y_step, out, n); };
+  switch (f) {
+    case Compare::kEq:
+      return run([](auto a, auto b) HWY_ATTR { return hn::Eq(a, b); });
+    case Compare::kNe:
+      return run([](auto a, auto b) HWY_ATTR { return hn::Ne(a, b); });
+    case Compare::kLt:
+      return run([](auto a, auto b) HWY_ATTR { return hn::Lt(a, b); });
+    case Compare::kLe:
+      return run([](auto a, auto b) HWY_ATTR { return hn::Le(a, b); });
+    case Compare::kGt:
+      return run([](auto a, auto b) HWY_ATTR { return hn::Gt(a, b); });
+    case Compare::kGe:
+      return run([](auto a, auto b) HWY_ATTR { return hn::Ge(a, b); });
+  }
+}
+
+void where_row(const bool* condition, int64_t c_step, const float* x, int64_t x_step,
+               const float* y, int64_t y_step, float* out, int64_t n) {
+  const D d;
+  const hn::RebindToSigned<D> bits;
+  const hn::Rebind<int8_t, D> bytes;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto* chosen = reinterpret_cast<const int8_t*>(condition);
+  int64_t i = 0;
+  for (; c_step != 0 && i + lanes <= n; i += lanes) {
+    const auto flags = hn::PromoteTo(bits, hn::LoadU(bytes, chosen + i));
+    const auto mask = hn::RebindMask(d, hn::Ne(flags, hn::Zero(bits)));
+    const V a = x_step != 0 ? hn::LoadU(d, x + i) : hn::Set(d, *x);
+    const V b = y_step != 0 ? hn::LoadU(d, y + i) : hn::Set(d, *y);
+    hn::StoreU(hn::IfThenElse(mask, a, b), d, out + i);
+  }
+  for (; i < n; ++i) {
+    out[i] = chosen[i * c_step] != 0 ? x[i * x_step] : y[i * y_step];
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace executorch::kernels::optimized
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace executorch::kernels::optimized {
+
+HWY_EXPORT(binary_row);
+HWY_EXPORT(compare_row);
+HWY_EXPORT(where_row);
+
+namespace {
+
+constexpr int64_t kGrain = 16384;  // elements worth a thread
+
+// Calls f(offsets, out_offset, n) for the parts of rows that make up output elements [begin, end).
+template <typename Fn>
+void walk_range(const Broadcast& walk, int64_t begin, int64_t end, Fn&& f) {
+  int64_t index[kMaxOuterDims];
+  int64_t offset[kMaxOperands] = {};
+  int64_t rest = begin / walk.row;
+  for (int dim = walk.outer_dims - 1; dim >= 0; --dim) {
+    index[dim] = rest % walk.outer_sizes[dim];
+    rest /= walk.outer_sizes[dim];
+    for (int i = 0; i < kMaxOperands; ++i) {
+      offset[i] += index[dim] * walk.outer_strides[i][dim];
+    }
+  }
+  int64_t column = begin % walk.row;
+  for (int64_t at = begin; at < end;) {
+    const int64_t n = std::min(walk.row - column, end - at);
+    int64_t from[kMaxOperands];
+    for (int i = 0; i < kMaxOperands; ++i) {
+      from[i] = offset[i] + column * walk.inner[i];
+    }
+    f(from, at, n);
+    at += n;
+    column = 0;
+    for (int dim = walk.outer_dims - 1; dim >= 0; --dim) {
+      const bool carry = ++index[dim] == walk.outer_sizes[dim];
+      const int64_t steps = carry ? 1 - walk.outer_sizes[dim] : 1;
+      for (int i = 0; i < kMaxOperands; ++i) {
+        offset[i] += steps * walk.outer_strides[i][dim];
+      }
+      if (!carry) {
+        break;
+      }
+      index[dim] = 0;
+    }
+  }
+}
+
+template <typename Fn>
+void walk_parallel(const Broadcast& walk, Fn&& f) {
+  executorch::extension::parallel_for(
+      0, walk.rows * walk.row, kGrain,
+      [&](int64_t begin, int64_t end) { walk_range(walk, begin, end, f); });
+}
+
+bool merges(int num_operands, const int64_t (*strides)[kMaxOuterDims], int outer, int64_t size,
+            const int64_t* inner_strides) {
+  for (int i = 0; i < num_operands; ++i) {
+    if (strides[i][outer] != inner_strides[i] * size) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
+                         const int64_t (*strides)[kMaxOuterDims]) {
+  Broadcast walk;
+  // Groups of dimensions, innermost first.
+  int groups = 0;
+  int64_t group_sizes[kMaxOuterDims];
+  int64_t group_strides[kMaxOuterDims][kMaxOperands] = {};
+  for (int dim = num_dims - 1; dim >= 0; --dim) {
+    if (sizes[dim] == 1) {
+      continue;
+    }
+    if (groups > 0 && merges(num_operands, strides, dim, group_sizes[groups - 1],
+                             group_strides[groups - 1])) {
+      group_sizes[groups - 1] *= sizes[dim];
+      continue;
+    }
+    group_sizes[groups] = sizes[dim];
+    for (int i = 0; i < num_operands; ++i) {
+      group_strides[groups][i] = strides[i][dim];
+    }
+    ++groups;
+  }
+  if (groups == 0) {
+    return walk;
+  }
+  walk.row = group_sizes[0];
+  for (int i = 0; i < num_operands; ++i) {
+    walk.inner[i] = group_strides[0][i];
+  }
+  walk.outer_dims = groups - 1;
+  for (int group = 1; group < groups; ++group) {
+    const int dim = walk.outer_dims - group;
+    walk.outer_sizes[dim] = group_sizes[group];
+    walk.rows *= group_sizes[group];
+    for (int i = 0; i < num_operands; ++i) {
+      walk.outer_strides[i][dim] = group_strides[group][i];
+    }
+  }
+  return walk;
+}
+
+void map_binary(Binary f, float alpha, const Broadcast& walk, const float* x, const float* y,
+                float* out) {
+  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
+    HWY_DYNAMIC_DISPATCH(binary_row)
+    (f, alpha, x + from[0], walk.inner[0] != 0, y + from[1], walk.inner[1] != 0, out + at, n);
+  });
+}
+
+void map_compare(Compare f, const Broadcast& walk, const float* x, const float* y, bool* out) {
+  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
+    HWY_DYNAMIC_DISPATCH(compare_row)
+    (f, x + from[0], walk.inner[0], y + from[1], walk.inner[1], out + at, n);
+  });
+}
+
+void map_where(const Broadcast& walk, const bool* condition, const float* x, const float* y,
+               float* out) {
+  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
+    HWY_DYNAMIC_DISPATCH(where_row)
+    (condition + from[0], walk.inner[0], x + from[1], walk.inner[1], y + from[2], walk.inner[2],
+     out + at, n);
+  });
+}
+
+}  // namespace executorch::kernels::optimized
+#endif  // HWY_ONCE

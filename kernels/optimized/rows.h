@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// f32 computations along one dimension of a dense tensor seen as [outer][n][inner]: sums, softmax, normalization.
+#pragma once
+
+#include <cstdint>
+
+namespace executorch::kernels::optimized {
+
+struct Lines {
+  int64_t outer;
+  int64_t n;      // the dimension that is reduced
+  int64_t inner;  // elements between its neighbours; 1 when it is the last one
+};
+
+// out[outer][inner] = scale * sum over n.
+void sum_lines(const Lines& lines, float scale, const float* in, float* out);
+
+// Softmax or its logarithm; `out` may be `in`.
+void softmax_lines(const Lines& lines, bool logarithm, const float* in, float* out);
+
+// out = (in - mean) * rstd * weight + bias for each of `rows` rows of n; mean and rstd (1 / sqrt(variance + eps)) are also
+// stored, one a row. weight and bias hold n values each, or are nullptr.
+struct LayerNorm {
+  int64_t rows, n;
+  float eps;
+  const float* in;
+  const float* weight;
+  const float* bias;
+  float* out;
+  float* mean;
+  float* rstd;
+};
+void layer_norm(const LayerNorm& p);
+
+// out[image][channel][i] = in[image][channel][i] * scale[channel] + shift[channel].
+void scale_channels(int64_t images, int64_t channels, int64_t plane, const float* scale,
+                    const float* shift, const float* in, float* out);
+// The same with channels last.
+void scale_pixels(int64_t pixels, int64_t channels, const float* scale, const float* shift,
+                  const float* in, float* out);
+
+}  // namespace executorch::kernels::optimized

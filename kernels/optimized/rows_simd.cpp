@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loops of rows.h. A line of the last dimension is reduced with several vectors of sums; for other dimensions vectors
+// run across neighbouring lines instead.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows_simd.cpp"
+#include <executorch/kernels/optimized/simd_targets.h>
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/rows.h>
+#include <executorch/kernels/optimized/simd_math-inl.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+
+HWY_BEFORE_NAMESPACE();
+namespace executorch::kernels::optimized {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+int64_t lanes() {
+  return static_cast<int64_t>(hn::Lanes(D()));
+}
+
+// Combines f(value) of all values with `add`, in four vectors side by side.
+template <class F, class Add>
+HWY_INLINE V reduce(const float* in, int64_t n, V start, F&& f, Add&& add) {
+  const D d;
+  const int64_t step = lanes();
+  V sum0 = start, sum1 = start, sum2 = start, sum3 = start;
+  int64_t i = 0;
+  for (; i + 4 * step <= n; i += 4 * step) {
+    sum0 = add(sum0, f(hn::LoadU(d, in + i)));
+    sum1 = add(sum1, f(hn::LoadU(d, in + i + step)));
+    sum2 = add(sum2, f(hn::LoadU(d, in + i + 2 * step)));
+    sum3 = add(sum3, f(hn::LoadU(d, in + i + 3 * step)));
+  }
+  for (; i + step <= n; i += step) {
+    sum0 = add(sum0, f(hn::LoadU(d, in + i)));
+  }
+  if (i < n) {
+    const auto rest = static_cast<size_t>(n - i);
+    const V value = f(hn::LoadN(d, in + i, rest));
+    sum1 = add(sum1, hn::IfThenElse(hn::FirstN(d, rest), value, start));
+  }
+  return add(add(sum0, sum1), add(sum2, sum3));
+}
+
+struct Plus {
+  HWY_INLINE V operator()(V a, V b) const { return hn::Add(a, b); }
+};
+struct Larger {  // NaN wins
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b);
+  }
+};
+struct Same {
+  HWY_INLINE V operator()(V a) const { return a; }
+};
+
+float sum_of(const float* in, int64_t n) {
+  const D d;
+  return hn::ReduceSum(d, reduce(in, n, hn::Zero(d), Same(), Plus()));
+}
+
+float max_of(const float* in, int64_t n) {
+  const D d;
+  const V most = reduce(in, n, hn::Set(d, -std::numeric_limits<float>::infinity()), Same(), Larger());
+  return hn::AllFalse(d, hn::IsNaN(most)) ? hn::ReduceMax(d, most)
+                                          : std::numeric_limits<float>::quiet_NaN();
+}
+
+// out[i] = f(in[i]) over n values.
+template <class F>
+HWY_INLINE void map(const float* in, float* out, int64_t n, F&& f) {
+  const D d;
+  const int64_t step = lanes();
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    hn::StoreU(f(hn::LoadU(d, in + i)), d, out + i);
+  }
+  if (i < n) {
+    const auto rest = static_cast<size_t>(n - i);
+    hn::StoreN(f(hn::LoadN(d, in + i, rest)), d, out + i, rest);
+  }
+}
+
+void softmax_line(bool logarithm, const float* in, float* out, int64_t n) {
+  const D d;
+  const V top = hn::Set(d, max_of(in, n));
+  const auto shifted_exp = [&](V x) HWY_ATTR { return exp_f32(d, hn::Sub(x, top)); };
+  if (logarithm) {
+    const float sum = hn::ReduceSum(d, reduce(in, n, hn::Zero(d), shifted_exp, Plus()));
+    const V log_sum = hn::Set(d, std::log(sum));
+    map(in, out, n, [&](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_sum); });
+    return;
+  }
+  map(in, out, n, shifted_exp);
+  const V scale = hn::Set(d, 1.0f / sum_of(out, n));
+  map(out, out, n, [&](V x) HWY_ATTR { return hn::Mul(x, scale); });
+}
+
+// One vector of neighbouring lines; `count` of its lanes are real.
+void softmax_across(bool logarithm, const float* in, float* out, int64_t n, int64_t inner,
+                    size_t count) {
+  const D d;
+  V top = hn::LoadN(d, in, count);
+  for (int64_t i = 1; i < n; ++i) {
+    top = Larger()(top, hn::LoadN(d, in + i * inner, count));
+  }
+  V sum = hn::Zero(d);
+  for (int64_t i = 0; i < n; ++i) {
+    const V shifted = hn::Sub(hn::LoadN(d, in + i * inner, count), top);
+    const V power = exp_f32(d, shifted);
+    sum = hn::Add(sum, power);
+    hn::StoreN(logarithm ? shifted : power, d, out + i * inner, count);
+  }
+  const V log_sum = log_f32(d, sum);
+  for (int64_t i = 0; i < n; ++i) {
+    const V x = hn::LoadN(d, out + i * inner, count);
+    hn::StoreN(logarithm ? hn::Sub(x, log_sum) : hn::Div(x, sum), d, out + i * inner, count);
+  }
+}
+
+void sum_across(float scale, const float* in, float* out, int64_t n, int64_t inner, size_t count) {
+  const D d;
+  V sum0 = hn::Zero(d), sum1 = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + 2 <= n; i += 2) {
+    sum0 = hn::Add(sum0, hn::LoadN(d, in + i * inner, count));
+    sum1 = hn::Add(sum1, hn::LoadN(d, in + (i + 1) * inner, count));
+  }
+  if (i < n) {
+    sum0 = hn::Add(sum0, hn::LoadN(d, in + i * inner, count));
+  }
+  hn::StoreN(hn::Mul(hn::Add(sum0, sum1), hn::Set(d, scale)), d, out, count);
+}
+
+// Tasks of a Lines problem: one line when inner is 1, else one vector of lines.
+int64_t tasks_of(const Lines& lines_) {
+  return lines_.inner == 1 ? lines_.outer
+                           : lines_.outer * ((lines_.inner + lanes() - 1) / lanes());
+}
+
+// The first element of task t: its outer index, its inner one, and how many lines it has.
+struct Task {
+  int64_t outer, first;
+  size_t count;
+};
+Task task_at(const Lines& p, int64_t t) {
+  const int64_t blocks = (p.inner + lanes() - 1) / lanes();
+  const int64_t first = t % blocks * lanes();
+  return {t / blocks, first, static_cast<size_t>(std::min(lanes(), p.inner - first))};
+}
+
+void softmax_range(const Lines& p, bool logarithm, const float* in, float* out, int64_t first,
+                   int64_t last) {
+  for (int64_t t = first; t < last; ++t) {
+    if (p.inner == 1) {
+      softmax_line(logarithm, in + t * p.n, out + t * p.n, p.n);
+      continue;
+    }
+    const Task task = task_at(p, t);
+    const int64_t at = task.outer * p.n * p.inner + task.first;
+    softmax_across(logarithm, in + at, out + at, p.n, p.inner, task.count);
+  }
+}
+
+void sum_range(const Lines& p, float scale, const float* in, float* out, int64_t first,
+               int64_t last) {
+  for (int64_t t = first; t < last; ++t) {
+    if (p.inner == 1) {
+      out[t] = scale * sum_of(in + t * p.n, p.n);
+      continue;
+    }
+    const Task task = task_at(p, t);
+    sum_across(scale, in + task.outer * p.n * p.inner + task.first,
+               out + task.outer * p.inner + task.first, p.n, p.inner, task.count);
+  }
+}
+
+void norm_row(const LayerNorm& p, int64_t row) {
+  const D d;
+  const float* in = p.in + row * p.n;
+  float* out = p.out + row * p.n;
+  const auto count = static_cast<float>(p.n);
+  const float mean = sum_of(in, p.n) / count;
+  const V center = hn::Set(d, mean);
+  const auto square = [&](V x) HWY_ATTR {
+    const V distance = hn::Sub(x, center);
+    return hn::Mul(distance, distance);
+  };
+  const float squares = hn::ReduceSum(d, reduce(in, p.n, hn::Zero(d), square, Plus()));
+  const float rstd = 1.0f / std::sqrt(squares / count + p.eps);
+  p.mean[row] = mean;
+  p.rstd[row] = rstd;
+  const V scale = hn::Set(d, rstd);
+  for (int64_t i = 0; i < p.n; i += lanes()) {
+    const auto rest = static_cast<size_t>(std::min(lanes(), p.n - i));
+    V y = hn::Mul(hn::Sub(hn::LoadN(d, in + i, rest), center), scale);
+    if (p.weight != nullptr) {
+      y = hn::Mul(y, hn::LoadN(d, p.weight + i, rest));
+    }
+    if (p.bias != nullptr) {
+      y = hn::Add(y, hn::LoadN(d, p.bias + i, rest));
+    }
+    hn::StoreN(y, d, out + i, rest);
+  }
+}
+
+void norm_range(const LayerNorm& p, int64_t first, int64_t last) {
+  for (int64_t row = first; row < last; ++row) {
+    norm_row(p, row);
+  }
+}
+
+void scale_plane(float scale, float shift, const float* in, float* out, int64_t n) {
+  const D d;
+  const V factor = hn::Set(d, scale);
+  const V offset = hn::Set(d, shift);
+  map(in, out, n, [&](V x) HWY_ATTR { return hn::MulAdd(x, factor, offset); });
+}
+
+void scale_pixel(const float* scale, const float* shift, const float* in, float* out, int64_t n) {
+  const D d;
+  for (int64_t i = 0; i < n; i += lanes()) {
+    const auto rest = static_cast<size_t>(std::min(lanes(), n - i));
+    const V y = hn::MulAdd(hn::LoadN(d, in + i, rest), hn::LoadN(d, scale + i, rest),
+                           hn::LoadN(d, shift + i, rest));
+    hn::StoreN(y, d, out + i, rest);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace executorch::kernels::optimized
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace executorch::kernels::optimized {
+
+HWY_EXPORT(tasks_of);
+HWY_EXPORT(softmax_range);
+HWY_EXPORT(sum_range);
+HWY_EXPORT(norm_range);
+HWY_EXPORT(scale_plane);
+HWY_EXPORT(scale_pixel);
+
+using executorch::extension::parallel_for;
+
+namespace {
+
+constexpr int64_t kGrain = 8192;      // elements with little arithmetic that are worth a thread
+constexpr int64_t kExpGrain = 2048;   // with an exponential each
+
+// Tasks of `size` elements each that are worth a thread.
+int64_t tasks_for(int64_t grain, int64_t size) {
+  return std::max<int64_t>(1, grain / std::max<int64_t>(1, size));
+}
+
+}  // namespace
+
+void sum_lines(const Lines& lines, float scale, const float* in, float* out) {
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
+  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+  parallel_for(0, tasks, tasks_for(kGrain, size), [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(sum_range)(lines, scale, in, out, first, last);
+  });
+}
+
+void softmax_lines(const Lines& lines, bool logarithm, const float* in, float* out) {
+  if (lines.n == 0) {
+    return;
+  }
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
+  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+  parallel_for(0, tasks, tasks_for(kExpGrain, size), [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(softmax_range)(lines, logarithm, in, out, first, last);
+  });
+}
+
+void layer_norm(const LayerNorm& p) {
+  parallel_for(0, p.rows, tasks_for(kGrain, p.n), [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(norm_range)(p, first, last);
+  });
+}
+
+void scale_channels(int64_t images, int64_t channels, int64_t plane, const float* scale,
+                    const float* shift, const float* in, float* out) {
+  parallel_for(0, images * channels, tasks_for(kGrain, plane), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      HWY_DYNAMIC_DISPATCH(scale_plane)
+      (scale[i % channels], shift[i % channels], in + i * plane, out + i * plane, plane);
+    }
+  });
+}
+
+void scale_pixels(int64_t pixels, int64_t channels, const float* scale, const float* shift,
+                  const float* in, float* out) {
+  parallel_for(0, pixels, tasks_for(kGrain, channels), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      HWY_DYNAMIC_DISPATCH(scale_pixel)(scale, shift, in + i * channels, out + i * channels, channels);
+    }
+  });
+}
+
+}  // namespace executorch::kernels::optimized
+#endif  // HWY_ONCE
