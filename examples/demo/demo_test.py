@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The demo on a small model: its table, and what it says when numbers differ."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.examples.demo import demo
+
+
+@pytest.mark.slow
+def test_the_table_has_what_is_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert demo.main(["--model", "dynamic_rows", "--runs", "4", "--out", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    for row in (
+        "inputs",
+        "outputs",
+        "largest difference, Python",
+        "largest difference, executor_runner",
+    ):
+        assert f"| {row} " in text
+    for row in (
+        "planned memory",
+        "file",
+        "eager PyTorch",
+        "ours, from Python",
+        "seconds: torch.export",
+    ):
+        assert row in text
+    assert (tmp_path / "dynamic_rows.pte").exists()
+
+
+@pytest.mark.parametrize("wrong", [1.0, float("nan")])
+def test_numbers_that_differ_fail_the_demo(wrong: float) -> None:
+    report = demo.Report()
+    report.compare("here", [torch.zeros(2)], [torch.zeros(2)])
+    assert report.failed == []
+    report.compare("there", [torch.tensor([0.0, wrong])], [torch.zeros(2)])
+    assert report.failed == ["there"] and "MORE THAN" in report.table()
