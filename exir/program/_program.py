@@ -24,6 +24,7 @@ from executorch.exir._serialize.data_serializer import DataSerializer
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.exir.emit import EmitterOutput, emit_program
 from executorch.exir.pass_base import ExportedProgramPassBase
+from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
@@ -181,6 +182,8 @@ def _planned_program(
     program = own_copy(program)
     # The user's passes expect the edge dialect.
     program = apply_passes(program, config.passes)
+    # What they left without users must not reach the file.
+    dead_code_elimination_pass(program.graph_module)
     module = program.graph_module
     # Before unused data goes: this leaves constants without users.
     scalar_constants_to_scalars_pass(module)

@@ -8,9 +8,11 @@ import copy
 import gc
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import torch
+from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
 from torch.export.graph_signature import (
     ConstantArgument,
@@ -20,6 +22,7 @@ from torch.export.graph_signature import (
     OutputSpec,
 )
 from torch.fx import GraphModule, Node
+from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.capture._config import ExecutorchBackendConfig
@@ -136,9 +139,24 @@ def apply_passes(
                     ExportErrorType.INVALID_OUTPUT_TYPE,
                     f"pass {one} returned a {type(result).__name__}; expected a PassResult or None",
                 )
+        _restore_values(program.graph_module)
         if check is not None:
             check(program, one)
     return program
+
+
+def _restore_values(graph_module: GraphModule) -> None:
+    """Computes `meta["val"]` of nodes that a pass has added without one (torch's subgraph rewriter does)."""
+    nodes = graph_module.graph.nodes
+    if all("val" in node.meta or node.op in ("output", "get_attr") for node in nodes):
+        return
+    mode = detect_fake_mode([n.meta.get("val") for n in nodes])
+    for node in nodes:
+        if "val" in node.meta or node.op != "call_function":
+            continue
+        args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+        with mode or nullcontext(), torch.no_grad():
+            node.meta["val"] = node.target(*args, **kwargs)
 
 
 def drop_unused_data(program: ExportedProgram) -> None:

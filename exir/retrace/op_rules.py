@@ -44,7 +44,7 @@ _IDENTITY = frozenset(
     }
 )
 
-_DROP_NAMES = frozenset(
+DROPPED_NAMES = frozenset(
     {
         "aten::_assert_async",
         "aten::_assert_scalar",
@@ -167,7 +167,7 @@ class OpRules:
             return Rule.QUERY
         if op in _IDENTITY:
             return Rule.IDENTITY
-        if op._schema.name in _DROP_NAMES:
+        if op._schema.name in DROPPED_NAMES:
             return Rule.DROP
         if op in self._preserve:
             return Rule.LEAF

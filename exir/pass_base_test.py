@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Passes as users write them: replaced, expanded and removed calls, in graphs and through the managers."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.fx import GraphModule, subgraph_rewriter
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
+
+from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge
+from executorch.exir.dialects._ops import bind_pattern_to_op
+from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.error import ExportError
+from executorch.exir.pass_base import ExportPass
+from executorch.exir.pass_manager import PassManager
+from executorch.exir.passes.replace_aten_with_edge_pass import _trace_and_lower_to_edge_ops
+from executorch.exir.passes.scalar_to_tensor_pass import ScalarToTensorPass
+
+edge_aten = exir_ops.edge.aten
+INPUTS = (torch.randn(2, 3, generator=torch.Generator().manual_seed(0)), torch.ones(2, 3))
+
+
+class AddRelu(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x + y)
+
+
+class ConvertReluToSigmoid(ExportPass):
+    def call_operator(self, op: Any, args: Any, kwargs: Any, meta: Any) -> Any:
+        if op == edge_aten.relu.default:
+            return super().call_operator(edge_aten.sigmoid.default, args, kwargs, meta)
+        return super().call_operator(op, args, kwargs, meta)
+
+
+class ReplaceAddWithMulSub(ExportPass):
+    def call_operator(self, op: Any, args: Any, kwargs: Any, meta: Any) -> Any:
+        if op != edge_aten.add.Tensor:
+            return super().call_operator(op, args, kwargs, meta)
+        product = super().call_operator(edge_aten.mul.Tensor, args, {}, meta)
+        return super().call_operator(edge_aten.sub.Tensor, (product, args[1]), {}, meta)
+
+
+class RemoveRelu(ExportPass):
+    def call_operator(self, op: Any, args: Any, kwargs: Any, meta: Any) -> Any:
+        if op == edge_aten.relu.default:
+            return args[0]
+        return super().call_operator(op, args, kwargs, meta)
+
+
+def edge() -> EdgeProgramManager:
+    return to_edge(torch.export.export(AddRelu(), INPUTS))
+
+
+def targets(manager: EdgeProgramManager) -> list[str]:
+    return [
+        node.target.__name__
+        for node in manager.exported_program().graph.nodes
+        if node.op == "call_function"
+    ]
+
+
+@pytest.mark.req("CMP-004", "CMP-027")
+def test_one_to_one_pass_keeps_metadata_and_leaves_the_manager_alone() -> None:
+    before = edge()
+    after = before.transform((ConvertReluToSigmoid(),))
+    assert targets(before) == ["aten.add.Tensor", "aten.relu.default"]
+    assert targets(after) == ["aten.add.Tensor", "aten.sigmoid.default"]
+    call = list(after.exported_program().graph.nodes)[-2]
+    assert "relu" in call.meta["stack_trace"] and "nn_module_stack" in call.meta
+    assert call.meta["val"].shape == (2, 3)
+    result = after.exported_program().module()(*INPUTS)
+    torch.testing.assert_close(result, torch.sigmoid(INPUTS[0] + INPUTS[1]))
+    assert len(after.to_executorch().buffer) > 0
+
+
+@pytest.mark.req("CMP-027")
+def test_one_to_many_and_one_to_none_passes_in_order() -> None:
+    after = edge().transform([ReplaceAddWithMulSub(), RemoveRelu()])
+    assert targets(after) == ["aten.mul.Tensor", "aten.sub.Tensor"]
+    result = after.exported_program().module()(*INPUTS)
+    torch.testing.assert_close(result, INPUTS[0] * INPUTS[1] - INPUTS[1])
+
+
+@pytest.mark.req("CMP-027")
+def test_pass_called_on_a_graph_module_gives_a_runnable_one() -> None:
+    module = edge().exported_program().graph_module
+    changed = ConvertReluToSigmoid()(module).graph_module
+    torch.testing.assert_close(changed(*INPUTS)[0], torch.sigmoid(INPUTS[0] + INPUTS[1]))
+    torch.testing.assert_close(module(*INPUTS)[0], torch.relu(INPUTS[0] + INPUTS[1]))
+
+
+def test_scalar_to_tensor_pass() -> None:
+    program = torch.export.export(torch.nn.ReLU(), (INPUTS[0],))
+    graph = program.graph_module.graph
+    relu = next(node for node in graph.nodes if node.op == "call_function")
+    relu.target, relu.args = torch.ops.aten.add.Tensor, (relu.args[0], 2)
+    changed = ScalarToTensorPass()(program.graph_module).graph_module
+    torch.testing.assert_close(changed(INPUTS[0])[0], INPUTS[0] + 2)
+    assert all(
+        not isinstance(arg, int)
+        for node in changed.graph.nodes
+        if "add" in str(node.target)
+        for arg in node.args
+    )
+
+
+def test_passes_run_branches_of_conditions() -> None:
+    class Branches(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cond(x.sum() > 0, lambda x: x.relu(), lambda x: x + 1, (x,))
+
+    manager = to_edge(torch.export.export(Branches(), (torch.ones(3),)))
+    after = manager.transform([ConvertReluToSigmoid()])
+    run = after.exported_program().module()
+    torch.testing.assert_close(run(torch.ones(3)), torch.sigmoid(torch.ones(3)))
+    torch.testing.assert_close(run(-torch.ones(3)), torch.zeros(3))
+
+
+@pytest.mark.req("CMP-004")
+def test_validity_is_checked_after_every_pass() -> None:
+    def breaks(graph_module: GraphModule) -> PassResult:
+        relu = next(n for n in graph_module.graph.nodes if n.target == edge_aten.relu.default)
+        relu.target = torch.nn.functional.relu
+        return PassResult(graph_module, True)
+
+    with pytest.raises(ExportError, match="after pass breaks .*\n.*not an edge operator"):
+        edge().transform([breaks])
+    edge().transform([breaks], EdgeCompileConfig(_check_ir_validity=False))
+
+
+def test_pass_that_returns_something_else_is_named() -> None:
+    with pytest.raises(ExportError, match="returned a int"):
+        edge().transform([lambda graph_module: 3])
+
+
+@pytest.mark.req("CMP-020", "CMP-021")
+def test_pattern_is_fused_to_a_backend_operator_and_traced_back() -> None:
+    library = torch.library.Library("foo_namespace", "DEF")
+
+    @bind_pattern_to_op(library, "add_relu(Tensor self, Tensor other) -> Tensor")
+    def pattern(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.ops.aten.relu.default(torch.ops.aten.add.Tensor(x, y))
+
+    def replacement(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.ops.foo_namespace.add_relu.default(x, y)
+
+    class AddReluFusionPass(ExportPass):
+        def call(self, graph_module: GraphModule) -> PassResult:
+            subgraph_rewriter.replace_pattern(
+                graph_module,
+                _trace_and_lower_to_edge_ops(pattern),
+                _trace_and_lower_to_edge_ops(replacement),
+            )
+            return PassResult(graph_module, True)
+
+    fused = edge().transform([AddReluFusionPass()])
+    call = next(n for n in fused.exported_program().graph.nodes if n.op == "call_function")
+    assert call.name == "foo_namespace_add_relu_default"
+    assert call.meta["val"].shape == (2, 3)
+    again = torch.export.export(fused.exported_program().module(), INPUTS).run_decompositions()
+    names = {str(n.target) for n in again.graph.nodes if n.op == "call_function"}
+    assert names == {"aten.add.Tensor", "aten.relu.default"}
+
+
+class ReplaceTarget(PassBase):
+    def __init__(self, old: Any, new: Any) -> None:
+        super().__init__()
+        self.old, self.new = old, new
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        for node in graph_module.graph.nodes:
+            if node.target == self.old:
+                node.target = self.new
+        return PassResult(graph_module, True)
+
+
+@pytest.mark.req("CMP-029")
+def test_pass_manager_runs_checks_after_each_pass() -> None:
+    def check_div_target(graph_module: GraphModule) -> None:
+        for node in graph_module.graph.nodes:
+            if node.op == "call_function" and node.target != torch.div:
+                raise ValueError("Target should be div!")
+
+    def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.add(x, y)
+
+    module = torch.fx.symbolic_trace(add)
+    passes = [ReplaceTarget(torch.add, torch.div), ReplaceTarget(torch.div, torch.mul)]
+    assert PassManager(passes=passes)(copy.deepcopy(module)).graph_module is not None
+    checked = PassManager(passes=passes, run_checks_after_each_pass=True)
+    checked.add_checks(check_div_target)
+    with pytest.raises(ValueError, match="Target should be div!"):
+        checked(copy.deepcopy(module))
+    lenient = PassManager(
+        passes=passes, run_checks_after_each_pass=True, suppress_check_failures=True
+    )
+    lenient.add_checks(check_div_target)
+    with pytest.warns(UserWarning, match="Target should be div!"):
+        lenient(copy.deepcopy(module))

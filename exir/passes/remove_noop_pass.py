@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Copies that change nothing go.
+
+before: %y = _to_dim_order_copy(%x, dtype=float32), %x float32     after: %x
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.pass_base import ExportPass
+
+_aten = torch.ops.aten
+_TO_COPY = frozenset({"aten::_to_copy", "dim_order_ops::_to_dim_order_copy"})
+_NOOPS = _TO_COPY | {
+    "aten::clone",
+    "aten::alias_copy",
+    "aten::detach_copy",
+    "aten::expand_copy",
+    "aten::view_copy",
+    "aten::slice_copy",
+    "aten::permute_copy",
+    "dim_order_ops::_clone_dim_order",
+}
+
+
+def _remove(graph_module: GraphModule, names: frozenset[str]) -> PassResult:
+    modified = False
+    for module in graph_module.modules():
+        if isinstance(module, GraphModule):
+            for node in list(module.graph.nodes):
+                if _is_noop(node, names):
+                    node.replace_all_uses_with(node.args[0])
+                    module.graph.erase_node(node)
+                    modified = True
+    return PassResult(graph_module, modified)
+
+
+def _is_noop(node: Node, names: frozenset[str]) -> bool:
+    if node.op != "call_function" or _schema_name(node.target) not in names:
+        return False
+    source = node.args[0]
+    if source.op == "placeholder" and any(user.op == "output" for user in node.users):
+        return False  # an output owns its memory
+    if _schema_name(node.target) == "aten::permute_copy" and not _is_identity(node.args[1]):
+        return False
+    before, after = source.meta["val"], node.meta["val"]
+    return (
+        before.dtype == after.dtype
+        and before.device == after.device
+        and str(tuple(before.shape)) == str(tuple(after.shape))
+        and str(before.stride()) == str(after.stride())
+    )
+
+
+def _schema_name(target: Any) -> str | None:
+    op = target._op if isinstance(target, EdgeOpOverload) else target
+    return op._schema.name if isinstance(op, torch._ops.OpOverload) else None
+
+
+def _is_identity(dims: list[int]) -> bool:
+    return all(dim % len(dims) == place for place, dim in enumerate(dims))
+
+
+class RemoveNoopPass(ExportPass):
+    """Removes copies, views and casts that give what they got. Works in place."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        return _remove(graph_module, _NOOPS)
+
+
+class RemoveToCopyPass(ExportPass):
+    """Removes conversions that convert nothing. Works in place."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        return _remove(graph_module, _TO_COPY)
