@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // convolution.out: f32, 1-D and 2-D, NCHW and NHWC, any groups. Transposed, 3-D and other dtypes are the portable kernel's.
+#include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/conv.h>
-#include <executorch/kernels/optimized/portable_fallback.h>
+#include <executorch/kernels/portable/NativeFunctions.h>
 
 namespace torch::executor::native {
+
+using executorch::aten::IntArrayRef;
+using executorch::aten::Scalar;
+using executorch::aten::Tensor;
+using executorch::runtime::KernelRuntimeContext;
 
 using executorch::aten::SizesType;
 using executorch::kernels::optimized::Conv;

@@ -2,11 +2,17 @@
 // mm, bmm, addmm, linear: f32 in place, Half and BFloat16 through f32 sums.
 #include <algorithm>
 
+#include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/gemm.h>
-#include <executorch/kernels/optimized/portable_fallback.h>
+#include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch::executor::native {
+
+using executorch::aten::IntArrayRef;
+using executorch::aten::Scalar;
+using executorch::aten::Tensor;
+using executorch::runtime::KernelRuntimeContext;
 
 using executorch::aten::BFloat16;
 using executorch::aten::Half;

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arithmetic, comparison and selection of f32 tensors: each kernel is a row of a table; other dtypes are the portable
+// kernels'.
+#include <executorch/kernels/optimized/binary.h>
+
+#include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/portable/NativeFunctions.h>
+
+#include <algorithm>
+
+namespace torch::executor::native {
+
+using executorch::aten::Scalar;
+using executorch::aten::ScalarType;
+using executorch::aten::SizesType;
+using executorch::aten::Tensor;
+using executorch::kernels::optimized::Binary;
+using executorch::kernels::optimized::Broadcast;
+using executorch::kernels::optimized::Compare;
+using executorch::kernels::optimized::is_contiguous;
+using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::kMaxOperands;
+using executorch::kernels::optimized::kMaxOuterDims;
+using executorch::kernels::optimized::map_binary;
+using executorch::kernels::optimized::map_compare;
+using executorch::kernels::optimized::map_where;
+using executorch::kernels::optimized::plan_broadcast;
+using executorch::kernels::optimized::same_layout;
+using executorch::runtime::Error;
+using executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+template <int kOperands>
+using Operands = const Tensor* (&)[kOperands];
+
+// The shape that all operands broadcast to; false when there is none.
+template <int kOperands>
+bool broadcast_sizes(Operands<kOperands> in, int64_t (&sizes)[kMaxOuterDims], int& dims) {
+  dims = 0;
+  for (const Tensor* t : in) {
+    dims = std::max(dims, static_cast<int>(t->dim()));
+  }
+  std::fill(sizes, sizes + kMaxOuterDims, 1);
+  for (const Tensor* t : in) {
+    const int lead = dims - static_cast<int>(t->dim());
+    for (int d = lead; d < dims; ++d) {
+      const int64_t size = t->size(d - lead);
+      if (size != sizes[d] && size != 1 && sizes[d] != 1) {
+        return false;
+      }
+      sizes[d] = size == 1 ? sizes[d] : size;
+    }
+  }
+  return dims <= kMaxOuterDims;
+}
+
+bool resized(Tensor& out, const int64_t* sizes, int dims) {
+  SizesType shape[kMaxOuterDims];
+  std::copy(sizes, sizes + dims, shape);
+  return executorch::runtime::resize_tensor(out, {shape, static_cast<size_t>(dims)}) == Error::Ok;
+}
+
+// Plans the walk over contiguous operands, or over any that all lie like the output; false for other layouts.
+template <int kOperands>
+bool plan(Operands<kOperands> in, Tensor& out, Broadcast& walk) {
+  int64_t sizes[kMaxOuterDims];
+  int dims = 0;
+  if (!broadcast_sizes<kOperands>(in, sizes, dims) || !resized(out, sizes, dims)) {
+    return false;
+  }
+  const auto all = [&](auto&& test) { return std::all_of(in, in + kOperands, test); };
+  if (all([&](const Tensor* t) { return t->numel() == 1 || same_layout(*t, out); })) {
+    walk = Broadcast();
+    walk.row = out.numel();
+    for (int i = 0; i < kOperands; ++i) {
+      walk.inner[i] = in[i]->numel() == 1 && out.numel() != 1 ? 0 : 1;
+    }
+    return true;
+  }
+  if (!is_contiguous(out) || !all([](const Tensor* t) { return is_contiguous(*t); })) {
+    return false;
+  }
+  int64_t strides[kMaxOperands][kMaxOuterDims] = {};
+  for (int i = 0; i < kOperands; ++i) {
+    const int lead = dims - static_cast<int>(in[i]->dim());
+    int64_t stride = 1;
+    for (int d = dims - 1; d >= lead; --d) {
+      const int64_t size = in[i]->size(d - lead);
+      strides[i][d] = size == 1 ? 0 : stride;
+      stride *= size;
+    }
+  }
+  walk = plan_broadcast(dims, sizes, kOperands, strides);
+  return true;
+}
+
+float as_float(const Scalar& s) {
+  if (s.isFloatingPoint()) {
+    return static_cast<float>(s.to<double>());
+  }
+  return s.isBoolean() ? static_cast<float>(s.to<bool>()) : static_cast<float>(s.to<int64_t>());
+}
+
+bool run(Binary f, float alpha, const Tensor& self, const Tensor& other, Tensor& out) {
+  const Tensor* in[2] = {&self, &other};
+  Broadcast walk;
+  if (!is_f32(self) || !is_f32(other) || !is_f32(out) || !plan<2>(in, out, walk)) {
+    return false;
+  }
+  map_binary(f, alpha, walk, self.const_data_ptr<float>(), other.const_data_ptr<float>(),
+             out.mutable_data_ptr<float>());
+  return true;
+}
+
+// A walk over self and one value.
+bool plan_scalar(const Tensor& self, Tensor& out, Broadcast& walk) {
+  if (!is_f32(self) || executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
+      !same_layout(self, out)) {
+    return false;
+  }
+  walk = Broadcast();
+  walk.row = out.numel();
+  walk.inner[0] = 1;
+  return true;
+}
+
+bool run_scalar(Binary f, float alpha, const Tensor& self, const Scalar& other, Tensor& out) {
+  Broadcast walk;
+  if (!is_f32(out) || !plan_scalar(self, out, walk)) {
+    return false;
+  }
+  const float value = as_float(other);
+  map_binary(f, alpha, walk, self.const_data_ptr<float>(), &value, out.mutable_data_ptr<float>());
+  return true;
+}
+
+bool is_bool(const Tensor& t) {
+  return t.scalar_type() == ScalarType::Bool;
+}
+
+bool run_compare(Compare f, const Tensor& self, const Tensor& other, Tensor& out) {
+  const Tensor* in[2] = {&self, &other};
+  Broadcast walk;
+  if (!is_f32(self) || !is_f32(other) || !is_bool(out) || !plan<2>(in, out, walk)) {
+    return false;
+  }
+  map_compare(f, walk, self.const_data_ptr<float>(), other.const_data_ptr<float>(),
+              out.mutable_data_ptr<bool>());
+  return true;
+}
+
+bool run_compare_scalar(Compare f, const Tensor& self, const Scalar& other, Tensor& out) {
+  Broadcast walk;
+  if (!is_bool(out) || !plan_scalar(self, out, walk)) {
+    return false;
+  }
+  const float value = as_float(other);
+  map_compare(f, walk, self.const_data_ptr<float>(), &value, out.mutable_data_ptr<bool>());
+  return true;
+}
+
+}  // namespace
+
+// Name of the kernel, name of the portable one, function.
+#define ET_ADDITION(name, portable, function)                                             \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,        \
+               const Scalar& alpha, Tensor& out) {                                        \
+    return run(Binary::function, as_float(alpha), self, other, out)                       \
+               ? out                                                                      \
+               : portable(ctx, self, other, alpha, out);                                  \
+  }
+ET_ADDITION(opt_add_out, add_out, kAdd)
+ET_ADDITION(opt_sub_out, sub_out, kSub)
+#undef ET_ADDITION
+
+#define ET_ADDITION_SCALAR(name, portable, function)                                      \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,        \
+               const Scalar& alpha, Tensor& out) {                                        \
+    return run_scalar(Binary::function, as_float(alpha), self, other, out)                \
+               ? out                                                                      \
+               : portable(ctx, self, other, alpha, out);                                  \
+  }
+ET_ADDITION_SCALAR(opt_add_scalar_out, add_scalar_out, kAdd)
+ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)
+#undef ET_ADDITION_SCALAR
+
+#define ET_BINARY(name, portable, Other, call)                                            \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Other& other,         \
+               Tensor& out) {                                                             \
+    return call ? out : portable(ctx, self, other, out);                                  \
+  }
+#define ET_MULTIPLICATION(name, portable, function) \
+  ET_BINARY(name, portable, Tensor, run(Binary::function, 1.0f, self, other, out))
+ET_MULTIPLICATION(opt_mul_out, mul_out, kMul)
+ET_MULTIPLICATION(opt_div_out, div_out, kDiv)
+ET_MULTIPLICATION(opt_maximum_out, maximum_out, kMax)
+ET_MULTIPLICATION(opt_minimum_out, minimum_out, kMin)
+#undef ET_MULTIPLICATION
+
+ET_BINARY(opt_mul_scalar_out, mul_scalar_out, Scalar, run_scalar(Binary::kMul, 1.0f, self, other, out))
+ET_BINARY(opt_div_scalar_out, div_scalar_out, Scalar, run_scalar(Binary::kDiv, 1.0f, self, other, out))
+
+#define ET_COMPARISON(name, function)                                        \
+  ET_BINARY(opt_##name##_tensor_out, name##_tensor_out, Tensor,              \
+            run_compare(Compare::function, self, other, out))                \
+  ET_BINARY(opt_##name##_scalar_out, name##_scalar_out, Scalar,              \
+            run_compare_scalar(Compare::function, self, other, out))
+ET_COMPARISON(eq, kEq)
+ET_COMPARISON(ne, kNe)
+ET_COMPARISON(lt, kLt)
+ET_COMPARISON(le, kLe)
+ET_COMPARISON(gt, kGt)
+ET_COMPARISON(ge, kGe)
+#undef ET_COMPARISON
+#undef ET_BINARY
+
+Tensor& opt_where_out(KernelRuntimeContext& ctx, const Tensor& condition, const Tensor& self,
+                      const Tensor& other, Tensor& out) {
+  const Tensor* in[3] = {&condition, &self, &other};
+  Broadcast walk;
+  if (!is_bool(condition) || !is_f32(self) || !is_f32(other) || !is_f32(out) ||
+      !plan<3>(in, out, walk)) {
+    return where_out(ctx, condition, self, other, out);
+  }
+  map_where(walk, condition.const_data_ptr<bool>(), self.const_data_ptr<float>(),
+            other.const_data_ptr<float>(), out.mutable_data_ptr<float>());
+  return out;
+}
+
+}  // namespace torch::executor::native

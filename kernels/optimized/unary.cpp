@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels of one f32 tensor: each is a row of a table; all other cases are the portable kernel's.
+#include <executorch/kernels/optimized/unary.h>
+
+#include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/portable/NativeFunctions.h>
+
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace torch::executor::native {
+
+using executorch::aten::Scalar;
+using executorch::aten::Tensor;
+using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::map_unary;
+using executorch::kernels::optimized::same_layout;
+using executorch::kernels::optimized::Unary;
+using executorch::kernels::optimized::UnaryConstants;
+using executorch::runtime::Error;
+using executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+// Computes and returns true when self and out are f32 and lie alike.
+bool run(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& out) {
+  if (!is_f32(self) || !is_f32(out) ||
+      executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
+      !same_layout(self, out)) {
+    return false;
+  }
+  map_unary(f, constants, self.const_data_ptr<float>(), out.mutable_data_ptr<float>(), self.numel());
+  return true;
+}
+
+float as_float(const Scalar& s) {
+  if (s.isFloatingPoint()) {
+    return static_cast<float>(s.to<double>());
+  }
+  return s.isBoolean() ? static_cast<float>(s.to<bool>()) : static_cast<float>(s.to<int64_t>());
+}
+
+}  // namespace
+
+// Name of the kernel, name of the portable one, function.
+#define ET_UNARY_KERNEL(name, portable, function)                               \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {    \
+    return run(Unary::function, {}, self, out) ? out : portable(ctx, self, out); \
+  }
+ET_UNARY_KERNEL(opt_abs_out, abs_out, kAbs)
+ET_UNARY_KERNEL(opt_ceil_out, ceil_out, kCeil)
+ET_UNARY_KERNEL(opt_cos_out, cos_out, kCos)
+ET_UNARY_KERNEL(opt_erf_out, erf_out, kErf)
+ET_UNARY_KERNEL(opt_exp_out, exp_out, kExp)
+ET_UNARY_KERNEL(opt_expm1_out, expm1_out, kExpm1)
+ET_UNARY_KERNEL(opt_floor_out, floor_out, kFloor)
+ET_UNARY_KERNEL(opt_log_out, log_out, kLog)
+ET_UNARY_KERNEL(opt_neg_out, neg_out, kNeg)
+ET_UNARY_KERNEL(opt_reciprocal_out, reciprocal_out, kReciprocal)
+ET_UNARY_KERNEL(opt_relu_out, relu_out, kRelu)
+ET_UNARY_KERNEL(opt_round_out, round_out, kRound)
+ET_UNARY_KERNEL(opt_rsqrt_out, rsqrt_out, kRsqrt)
+ET_UNARY_KERNEL(opt_sigmoid_out, sigmoid_out, kSigmoid)
+ET_UNARY_KERNEL(opt_sin_out, sin_out, kSin)
+ET_UNARY_KERNEL(opt_sqrt_out, sqrt_out, kSqrt)
+ET_UNARY_KERNEL(opt_tanh_out, tanh_out, kTanh)
+ET_UNARY_KERNEL(opt_trunc_out, trunc_out, kTrunc)
+#undef ET_UNARY_KERNEL
+
+Tensor& opt_gelu_out(KernelRuntimeContext& ctx, const Tensor& self, std::string_view approximate,
+                     Tensor& out) {
+  const bool known = approximate == "none" || approximate == "tanh";
+  const Unary f = approximate == "tanh" ? Unary::kGeluTanh : Unary::kGelu;
+  return known && run(f, {}, self, out) ? out : gelu_out(ctx, self, approximate, out);
+}
+
+Tensor& opt_hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& min_val,
+                         const Scalar& max_val, Tensor& out) {
+  const UnaryConstants k{as_float(min_val), as_float(max_val)};
+  return run(Unary::kClamp, k, self, out) ? out : hardtanh_out(ctx, self, min_val, max_val, out);
+}
+
+Tensor& opt_clamp_out(KernelRuntimeContext& ctx, const Tensor& self,
+                      const std::optional<Scalar>& min, const std::optional<Scalar>& max,
+                      Tensor& out) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const UnaryConstants k{min.has_value() ? as_float(*min) : -kInfinity,
+                         max.has_value() ? as_float(*max) : kInfinity};
+  const bool fast = (min.has_value() || max.has_value()) && k.a == k.a && k.b == k.b;
+  return fast && run(Unary::kClamp, k, self, out) ? out : clamp_out(ctx, self, min, max, out);
+}
+
+Tensor& opt_leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& self,
+                           const Scalar& negative_slope, Tensor& out) {
+  const UnaryConstants k{as_float(negative_slope)};
+  return run(Unary::kLeakyRelu, k, self, out) ? out
+                                              : leaky_relu_out(ctx, self, negative_slope, out);
+}
+
+Tensor& opt_elu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& alpha,
+                    const Scalar& scale, const Scalar& input_scale, Tensor& out) {
+  const UnaryConstants k{as_float(alpha) * as_float(scale), as_float(scale), as_float(input_scale)};
+  return run(Unary::kElu, k, self, out) ? out
+                                        : elu_out(ctx, self, alpha, scale, input_scale, out);
+}
+
+Tensor& opt_pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                  const Scalar& exponent, Tensor& out) {
+  struct Row {
+    float exponent;
+    Unary function;
+  };
+  constexpr Row kRows[] = {{2.0f, Unary::kSquare},
+                           {3.0f, Unary::kCube},
+                           {-0.5f, Unary::kRsqrt},
+                           {-1.0f, Unary::kReciprocal}};
+  for (const Row& row : kRows) {
+    if (as_float(exponent) == row.exponent && run(row.function, {}, self, out)) {
+      return out;
+    }
+  }
+  return pow_Tensor_Scalar_out(ctx, self, exponent, out);
+}
+
+}  // namespace torch::executor::native
