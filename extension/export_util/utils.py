@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Export, lower and save in one call each, as scripts and tutorials use them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+import torch
+from torch.export import export
+
+from executorch.exir import (
+    EdgeCompileConfig,
+    EdgeProgramManager,
+    ExecutorchBackendConfig,
+    ExecutorchProgramManager,
+    to_edge,
+)
+
+_EDGE_COMPILE_CONFIG = EdgeCompileConfig(_check_ir_validity=True, _skip_dim_order=True)
+
+
+def export_to_edge(
+    model: torch.fx.GraphModule | torch.nn.Module,
+    example_inputs: tuple[Any, ...],
+    *,
+    example_kwarg_inputs: dict[str, Any] | None = None,
+    dynamic_shapes: dict[str, Any] | tuple[Any] | None = None,
+    edge_constant_methods: dict[str, Any] | None = None,
+    edge_compile_config: EdgeCompileConfig = _EDGE_COMPILE_CONFIG,
+    strict: bool = True,
+    verbose: bool = True,
+) -> EdgeProgramManager:
+    """torch.export, then to_edge."""
+    program = export(
+        model, example_inputs, example_kwarg_inputs, dynamic_shapes=dynamic_shapes, strict=strict
+    )
+    edge = to_edge(
+        program, constant_methods=edge_constant_methods, compile_config=edge_compile_config
+    )
+    if verbose:
+        logging.info("Exported graph:\n%s", edge.exported_program())
+    return edge
+
+
+def export_to_exec_prog(
+    model: torch.fx.GraphModule | torch.nn.Module,
+    example_inputs: tuple[Any, ...],
+    *,
+    example_kwarg_inputs: dict[str, Any] | None = None,
+    dynamic_shapes: dict[str, Any] | tuple[Any] | None = None,
+    edge_constant_methods: dict[str, Any] | None = None,
+    edge_compile_config: EdgeCompileConfig = _EDGE_COMPILE_CONFIG,
+    backend_config: ExecutorchBackendConfig | None = None,
+    strict: bool = True,
+) -> ExecutorchProgramManager:
+    """torch.export, to_edge, to_executorch."""
+    edge = export_to_edge(
+        model,
+        example_inputs,
+        example_kwarg_inputs=example_kwarg_inputs,
+        dynamic_shapes=dynamic_shapes,
+        edge_constant_methods=edge_constant_methods,
+        edge_compile_config=edge_compile_config,
+        strict=strict,
+        verbose=False,
+    )
+    return edge.to_executorch(backend_config)
+
+
+def save_pte_program(prog: ExecutorchProgramManager, model_name: str, output_dir: str = "") -> str:
+    """Writes `model_name` (with .pte added when it lacks it) into `output_dir` and its data files beside it; gives
+    the path."""
+    file_name = model_name if model_name.endswith(".pte") else f"{model_name}.pte"
+    path = os.path.join(output_dir, file_name)
+    prog.save(path)
+    prog.write_tensor_data_to_file(os.path.dirname(path))
+    logging.info("Saved exported program to %s", path)
+    return path
