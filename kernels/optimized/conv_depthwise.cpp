@@ -64,9 +64,65 @@ void output_row(const float* in, const int64_t* offset, const float* weight, int
   }
 }
 
-// One NHWC pixel; weight is [tap][channel] and in[t] the pixel that tap t reads, or nullptr outside the input.
-void output_pixel(const float* const* in, const float* weight, int64_t taps, const float* bias,
-                  float* out, int64_t channels) {
+// Splits 2 * n values into those at even and at odd places. May read two vectors more.
+void split_pairs(const float* in, int64_t n, float* even, float* odd) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < n; i += lanes) {
+    hn::Vec<D> first, second;
+    hn::LoadInterleaved2(d, in + 2 * i, first, second);
+    const auto count = static_cast<size_t>(std::min(lanes, n - i));
+    hn::StoreN(first, d, even + i, count);
+    hn::StoreN(second, d, odd + i, count);
+  }
+}
+
+// kPixels NHWC pixels side by side: tap t of the first reads in + offset[t], that of the next `step` further on. weight is
+// [tap][channel].
+template <int kPixels>
+HWY_INLINE void pixel_block(const float* in, const int64_t* offset, int64_t step,
+                            const float* weight, int64_t taps, const float* bias, float* out,
+                            int64_t channels) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < channels; c += lanes) {
+    const auto valid = static_cast<size_t>(std::min(lanes, channels - c));
+    auto sum0 = bias != nullptr ? hn::LoadN(d, bias + c, valid) : hn::Zero(d);
+    auto sum1 = sum0, sum2 = sum0, sum3 = sum0;
+    for (int64_t t = 0; t < taps; ++t) {
+      const auto w = hn::LoadN(d, weight + t * channels + c, valid);
+      const float* from = in + offset[t] + c;
+      sum0 = hn::MulAdd(w, hn::LoadN(d, from, valid), sum0);
+      if constexpr (kPixels == 4) {
+        sum1 = hn::MulAdd(w, hn::LoadN(d, from + step, valid), sum1);
+        sum2 = hn::MulAdd(w, hn::LoadN(d, from + 2 * step, valid), sum2);
+        sum3 = hn::MulAdd(w, hn::LoadN(d, from + 3 * step, valid), sum3);
+      }
+    }
+    hn::StoreN(sum0, d, out + c, valid);
+    if constexpr (kPixels == 4) {
+      hn::StoreN(sum1, d, out + channels + c, valid);
+      hn::StoreN(sum2, d, out + 2 * channels + c, valid);
+      hn::StoreN(sum3, d, out + 3 * channels + c, valid);
+    }
+  }
+}
+
+// `pixels` pixels whose taps all lie inside the input.
+void output_pixels(const float* in, const int64_t* offset, int64_t step, const float* weight,
+                   int64_t taps, const float* bias, float* out, int64_t channels,
+                   int64_t pixels) {
+  for (; pixels >= 4; pixels -= 4, in += 4 * step, out += 4 * channels) {
+    pixel_block<4>(in, offset, step, weight, taps, bias, out, channels);
+  }
+  for (; pixels > 0; --pixels, in += step, out += channels) {
+    pixel_block<1>(in, offset, step, weight, taps, bias, out, channels);
+  }
+}
+
+// One pixel of which some taps lie outside: in[t] is nullptr there.
+void output_edge(const float* const* in, const float* weight, int64_t taps, const float* bias,
+                 float* out, int64_t channels) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t c = 0; c < channels; c += lanes) {
@@ -90,7 +146,9 @@ HWY_AFTER_NAMESPACE();
 namespace executorch::kernels::optimized {
 
 HWY_EXPORT(output_row);
-HWY_EXPORT(output_pixel);
+HWY_EXPORT(split_pairs);
+HWY_EXPORT(output_pixels);
+HWY_EXPORT(output_edge);
 
 using executorch::extension::get_num_threads;
 using executorch::extension::get_thread_num;
@@ -123,29 +181,37 @@ Rows plan_rows(const Conv& c) {
   return r;
 }
 
-// Copies input row ih with its padding: position x of phase p is column x * stride_w + p - pad_w.
-void copy_row(const Conv& c, const Rows& r, const float* plane, int64_t ih, float* out) {
+// Copies columns first, first + stride, ... of a row, count of them, with 0 for those outside it.
+void copy_columns(const float* row, int64_t width, int64_t first, int64_t stride, int64_t count,
+                  float* out) {
+  const int64_t lowest = first >= 0 ? 0 : (-first + stride - 1) / stride;
+  const int64_t highest = first > width - 1 ? 0 : (width - 1 - first) / stride + 1;
+  const int64_t begin = std::min(lowest, count);
+  const int64_t end = std::clamp(highest, begin, count);
+  std::fill(out, out + begin, 0.0f);
+  if (stride == 1) {
+    std::memcpy(out + begin, row + begin + first, static_cast<size_t>(end - begin) * sizeof(float));
+  } else {
+    for (int64_t x = begin; x < end; ++x) {
+      out[x] = row[x * stride + first];
+    }
+  }
+  std::fill(out + end, out + count, 0.0f);
+}
+
+// Copies input row ih with its padding: position x of phase p is column x * stride_w + p - pad_w. `line` holds a padded row.
+void copy_row(const Conv& c, const Rows& r, const float* plane, int64_t ih, float* line,
+              float* out) {
+  const float* row = plane + ih * c.in_w;
   if (ih < 0 || ih >= c.in_h) {
     std::fill(out, out + r.row, 0.0f);
-    return;
-  }
-  const float* row = plane + ih * c.in_w;
-  for (int64_t p = 0; p < r.phases; ++p, out += r.phase_width) {
-    const int64_t shift = p - c.pad_w;
-    const int64_t lowest = shift >= 0 ? 0 : (-shift + c.stride_w - 1) / c.stride_w;
-    const int64_t highest = shift > c.in_w - 1 ? 0 : (c.in_w - 1 - shift) / c.stride_w + 1;
-    const int64_t begin = std::min(lowest, r.phase_width);
-    const int64_t end = std::clamp(highest, begin, r.phase_width);
-    std::fill(out, out + begin, 0.0f);
-    if (c.stride_w == 1) {
-      std::memcpy(out + begin, row + begin + shift,
-                  static_cast<size_t>(end - begin) * sizeof(float));
-    } else {
-      for (int64_t x = begin; x < end; ++x) {
-        out[x] = row[x * c.stride_w + shift];
-      }
+  } else if (r.phases == 2 && c.stride_w == 2) {
+    copy_columns(row, c.in_w, -c.pad_w, 1, 2 * r.phase_width, line);
+    HWY_DYNAMIC_DISPATCH(split_pairs)(line, r.phase_width, out, out + r.phase_width);
+  } else {
+    for (int64_t p = 0; p < r.phases; ++p) {
+      copy_columns(row, c.in_w, p - c.pad_w, c.stride_w, r.phase_width, out + p * r.phase_width);
     }
-    std::fill(out + end, out + r.phase_width, 0.0f);
   }
 }
 
@@ -160,8 +226,9 @@ void convolve_plane(const Conv& c, const Rows& r, const int64_t* offsets, int64_
     const int64_t last = std::min(oh + r.out_rows, c.out_h);
     const int64_t first_in = oh * c.stride_h - c.pad_h;
     const int64_t in_rows = r.in_rows - (oh + r.out_rows - last) * c.stride_h;
+    float* line = scratch + r.in_rows * r.row + kOverread;
     for (int64_t i = 0; i < in_rows; ++i) {
-      copy_row(c, r, in, first_in + i, scratch + i * r.row);
+      copy_row(c, r, in, first_in + i, line, scratch + i * r.row);
     }
     for (int64_t y = oh; y < last; ++y) {
       HWY_DYNAMIC_DISPATCH(output_row)
@@ -174,7 +241,7 @@ void convolve_plane(const Conv& c, const Rows& r, const int64_t* offsets, int64_
 Error depthwise_nchw(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const int64_t taps = c.kernel_h * c.kernel_w;
   const Rows r = plan_rows(c);
-  const int64_t per_thread = r.in_rows * r.row + kOverread;
+  const int64_t per_thread = r.in_rows * r.row + kOverread + 2 * r.phase_width + kOverread;
   const int64_t planes = c.batch * c.out_channels;
   const int64_t threads = std::min(get_num_threads(), planes);
   auto offset_memory = ctx.allocate_temp(static_cast<size_t>(taps) * sizeof(int64_t), 64);
@@ -201,20 +268,54 @@ Error depthwise_nchw(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   return Error::Ok;
 }
 
-void convolve_pixels(const Conv& c, const float* weight, int64_t row, const float** in) {
-  const int64_t image = row / c.out_h;
-  const int64_t oh = row % c.out_h;
+// What the NHWC loops share: weights as [tap][channel] and, for each thread, lists of taps.
+struct PixelScratch {
+  const float* weight;
+  int64_t* offsets;   // of the taps inside, relative to the first pixel read
+  const float** taps;  // pixels read at the edge
+};
+
+void edge_pixel(const Conv& c, const PixelScratch& s, const float* input, int64_t oh, int64_t ow,
+                float* out) {
   const int64_t taps = c.kernel_h * c.kernel_w;
-  const float* input = c.input + image * c.in_h * c.in_w * c.in_channels;
-  for (int64_t ow = 0; ow < c.out_w; ++ow) {
-    for (int64_t t = 0; t < taps; ++t) {
-      const int64_t ih = oh * c.stride_h - c.pad_h + t / c.kernel_w * c.dilation_h;
-      const int64_t iw = ow * c.stride_w - c.pad_w + t % c.kernel_w * c.dilation_w;
-      const bool inside = ih >= 0 && ih < c.in_h && iw >= 0 && iw < c.in_w;
-      in[t] = inside ? input + (ih * c.in_w + iw) * c.in_channels : nullptr;
+  for (int64_t t = 0; t < taps; ++t) {
+    const int64_t ih = oh * c.stride_h - c.pad_h + t / c.kernel_w * c.dilation_h;
+    const int64_t iw = ow * c.stride_w - c.pad_w + t % c.kernel_w * c.dilation_w;
+    const bool inside = ih >= 0 && ih < c.in_h && iw >= 0 && iw < c.in_w;
+    s.taps[t] = inside ? input + (ih * c.in_w + iw) * c.in_channels : nullptr;
+  }
+  HWY_DYNAMIC_DISPATCH(output_edge)(s.taps, s.weight, taps, c.bias, out, c.out_channels);
+}
+
+// One output row: pixels with all columns inside together, the others one by one. Taps in rows outside are left out.
+void convolve_pixels(const Conv& c, const PixelScratch& s, int64_t row) {
+  const int64_t oh = row % c.out_h;
+  const float* input = c.input + row / c.out_h * c.in_h * c.in_w * c.in_channels;
+  float* out = c.output + row * c.out_w * c.out_channels;
+  const int64_t top = oh * c.stride_h - c.pad_h;
+  const int64_t kh_begin = top >= 0 ? 0 : (-top + c.dilation_h - 1) / c.dilation_h;
+  const int64_t room = c.in_h - 1 - top;
+  const int64_t kh_end = room < 0 ? 0 : std::min(c.kernel_h, room / c.dilation_h + 1);
+  const int64_t first = std::min(c.out_w, (c.pad_w + c.stride_w - 1) / c.stride_w);
+  const int64_t span = c.in_w - (c.kernel_w - 1) * c.dilation_w - 1 + c.pad_w;
+  const int64_t last = std::clamp(span < 0 ? 0 : span / c.stride_w + 1, first, c.out_w);
+  int64_t taps = 0;
+  for (int64_t kh = kh_begin; kh < kh_end; ++kh) {
+    for (int64_t kw = 0; kw < c.kernel_w; ++kw) {
+      s.offsets[taps++] = (kh * c.dilation_h * c.in_w + kw * c.dilation_w) * c.in_channels;
     }
-    HWY_DYNAMIC_DISPATCH(output_pixel)
-    (in, weight, taps, c.bias, c.output + (row * c.out_w + ow) * c.out_channels, c.out_channels);
+  }
+  for (int64_t ow = 0; ow < first; ++ow) {
+    edge_pixel(c, s, input, oh, ow, out + ow * c.out_channels);
+  }
+  if (first < last) {
+    const float* from = input + (top * c.in_w + first * c.stride_w - c.pad_w) * c.in_channels;
+    HWY_DYNAMIC_DISPATCH(output_pixels)
+    (from, s.offsets, c.stride_w * c.in_channels, s.weight + kh_begin * c.kernel_w * c.out_channels,
+     taps, c.bias, out + first * c.out_channels, c.out_channels, last - first);
+  }
+  for (int64_t ow = last; ow < c.out_w; ++ow) {
+    edge_pixel(c, s, input, oh, ow, out + ow * c.out_channels);
   }
 }
 
@@ -223,12 +324,14 @@ Error depthwise_nhwc(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const int64_t threads = get_num_threads();
   auto weight_memory =
       ctx.allocate_temp(static_cast<size_t>(taps * c.out_channels) * sizeof(float), 64);
+  auto offset_memory = ctx.allocate_temp(static_cast<size_t>(taps * threads) * sizeof(int64_t), 64);
   auto tap_memory = ctx.allocate_temp(static_cast<size_t>(taps * threads) * sizeof(float*), 64);
-  if (!weight_memory.ok() || !tap_memory.ok()) {
+  if (!weight_memory.ok() || !offset_memory.ok() || !tap_memory.ok()) {
     return Error::MemoryAllocationFailed;
   }
   auto* weight = static_cast<float*>(weight_memory.get());
-  auto** in = static_cast<const float**>(tap_memory.get());
+  auto* offsets = static_cast<int64_t*>(offset_memory.get());
+  auto** pixels = static_cast<const float**>(tap_memory.get());
   for (int64_t channel = 0; channel < c.out_channels; ++channel) {
     for (int64_t t = 0; t < taps; ++t) {
       weight[t * c.out_channels + channel] = c.weight[channel * taps + t];
@@ -237,8 +340,9 @@ Error depthwise_nhwc(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const int64_t work = c.out_w * taps * c.out_channels;
   parallel_for(0, c.batch * c.out_h, std::max<int64_t>(1, kMinWorkPerTask / work),
                [&](int64_t first, int64_t last) {
+                 const int64_t own = get_thread_num() * taps;
                  for (int64_t row = first; row < last; ++row) {
-                   convolve_pixels(c, weight, row, in + get_thread_num() * taps);
+                   convolve_pixels(c, {weight, offsets + own, pixels + own}, row);
                  }
                });
   return Error::Ok;
