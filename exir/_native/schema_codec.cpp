@@ -19,6 +19,19 @@ std::string short_name(const flatbuffers::String* name) {
   return full.substr(full.rfind('.') + 1);
 }
 
+/// The item of a schema list with that name or key, null when there is none. Not LookupByKey: under
+/// sanitizers its string comparison sets off a false warning in GCC 12.
+template <typename Item>
+const Item* find(const flatbuffers::Vector<flatbuffers::Offset<Item>>* items,
+                 const flatbuffers::String* (Item::*name_of)() const, const std::string& name) {
+  for (const Item* item : *items) {
+    if ((item->*name_of)()->str() == name) {
+      return item;
+    }
+  }
+  return nullptr;
+}
+
 /// What the annotations of a dataclass say that a schema cannot: the order of the constructor,
 /// Optional, bytes.
 struct Annotation {
@@ -55,12 +68,13 @@ SchemaCodec::Field make_field(const reflection::Object& table, const reflection:
   result.optional = annotation.optional;
   result.bytes = annotation.bytes;
   if (field.attributes() != nullptr) {
-    if (const auto* forced = field.attributes()->LookupByKey("force_align"); forced != nullptr) {
+    if (const auto* forced = find(field.attributes(), &reflection::KeyValue::key, "force_align");
+        forced != nullptr) {
       result.alignment = static_cast<uint32_t>(std::stoul(forced->value()->str()));
     }
   }
   if (result.type == reflection::Union) {
-    const auto* tag = table.fields()->LookupByKey((annotation.name + "_type").c_str());
+    const auto* tag = find(table.fields(), &reflection::Field::name, annotation.name + "_type");
     result.tag_slot = tag->offset();
   }
   return result;
@@ -74,7 +88,7 @@ SchemaCodec::Table make_table(const reflection::Object& object, const py::dict& 
   }
   table.cls = classes[table.name.c_str()];
   for (const Annotation& annotation : annotations_of(table.cls)) {
-    const auto* field = object.fields()->LookupByKey(annotation.name.c_str());
+    const auto* field = find(object.fields(), &reflection::Field::name, annotation.name);
     if (field == nullptr) {
       throw py::value_error("class " + table.name + ": the schema has no field " + annotation.name);
     }

@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kMaxFields = 32;
 constexpr size_t kMaxBytes =
     (size_t{1} << 31) - (1 << 20);  // flatbuffer offsets are 32 bits, signed in places
+constexpr uint32_t kMaxAlignment = 1 << 20;
 constexpr int kMaxDepth = 64;
 
 using Offset = flatbuffers::Offset<void>;
@@ -171,9 +172,13 @@ class Packer {
         asked != alignments_.end()) {
       alignment = asked->second;
     }
+    if (alignment > kMaxAlignment || (alignment & (alignment - 1)) != 0) {
+      throw py::value_error(path_ + ": alignment " + std::to_string(alignment) +
+                            " is no power of two up to " + std::to_string(kMaxAlignment));
+    }
     check_room(size + alignment);
     if (alignment > 1) {
-      builder_.ForceVectorAlignment(size, 1, alignment);
+      builder_.PreAlign(size, alignment);  // ForceVectorAlignment refuses more than 32
     }
     return builder_.CreateVector(static_cast<const uint8_t*>(view.ptr), size).Union();
   }

@@ -289,6 +289,12 @@ def test_bad_alignment_is_an_error(option: str) -> None:
         _serialize_pte_binary(_PTEFile(make_program(constants=(b"x",))), **{option: -1})
 
 
+@pytest.mark.parametrize("alignment", [24, 1 << 21])
+def test_delegate_alignment_is_a_power_of_two(alignment: int) -> None:
+    with pytest.raises(ValueError, match=f"alignment {alignment} is no power of two"):
+        _serialize_pte_binary(_PTEFile(make_program(blobs=(b"x",))), delegate_alignment=alignment)
+
+
 def test_output_is_deterministic_and_input_untouched() -> None:
     file = _PTEFile(make_program(blobs=(b"blob",), constants=(b"abc",)))
     before = repr(file)
