@@ -47,6 +47,7 @@ def test_a_wrong_input_is_refused(
     assert all(word.lower() in text.lower() for word in words), text
 
 
+@pytest.mark.req("RT-C08")
 def test_after_a_refusal_the_method_still_works(lowered: LowerByName) -> None:
     program = lowered("linear")
     method = Runtime.get().load_program(program.path).load_method("forward")
@@ -176,6 +177,7 @@ class TestDataFiles:
             module = _load_for_executorch(str(pair[0]), str(wrong))
             module.forward([torch.randn(2, 3)])
 
+    @pytest.mark.req("PY-005", "PY-C01", "RT-007")
     def test_the_right_pair_runs(self, pair: tuple[Path, Path]) -> None:
         method = make_example("linear").forward
         (output,) = _load_for_executorch(*map(str, pair)).forward(list(method.inputs))

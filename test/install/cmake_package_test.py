@@ -74,7 +74,7 @@ def consumer(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build / "build"
 
 
-@pytest.mark.req("BLD-028")
+@pytest.mark.req("BLD-028", "BLD-064", "EXT-018")
 def test_layout(prefix: Path) -> None:
     assert (prefix / "include/executorch/runtime/core/error.h").exists()
     assert (prefix / "lib/cmake/ExecuTorch/executorch-config.cmake").exists()
@@ -85,7 +85,7 @@ def test_layout(prefix: Path) -> None:
     assert not missing
 
 
-@pytest.mark.req("BLD-028", "EXT-036")
+@pytest.mark.req("BLD-028", "EXT-036", "EXT-C02", "BLD-062")
 def test_a_separate_project_links_and_runs(consumer: Path, tmp_path: Path) -> None:
     command("cmake", "--build", consumer, "--target", "consumer")
     method = make_example("linear").forward

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -80,6 +81,31 @@ def test_contents(wheel: Path) -> None:
     unwanted = (".cpp", ".h", ".fbs", ".o", ".a", "_test.py", "CMakeLists.txt")
     assert not [name for name in names if name.endswith(unwanted)]
     assert wheel.stat().st_size < 20e6, f"the wheel has {wheel.stat().st_size} bytes"
+
+
+@pytest.mark.req("BLD-005", "PY-014")
+def test_an_editable_install_shows_edits(tmp_path: Path) -> None:
+    """In a copy of the tree: the package's Python is the copy's, native modules are built and found."""
+    tree = tmp_path / "tree"
+    command("git", "clone", "-q", ROOT, tree)
+    command(sys.executable, "-m", "venv", "--system-site-packages", tmp_path / "venv")
+    site = Path(sysconfig.get_path("purelib"))
+    (inside,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
+    names = [path.name for path in site.iterdir() if not path.name.endswith(".pth")]
+    for name in names:
+        if not (inside / name).exists() and "executorch" not in name:
+            (inside / name).symlink_to(site / name)
+    python = tmp_path / "venv" / "bin" / "python"
+    command(
+        python, "-m", "pip", "install", "-e", ".", "--no-build-isolation", "--no-deps", cwd=tree
+    )
+    with (tree / "exir" / "__init__.py").open("a") as file:
+        file.write("EDITED = 42\n")
+    code = "import executorch.exir as e, executorch.exir._native; print(e.EDITED, e.__file__)"
+    assert command(python, "-c", code, cwd=tmp_path).split() == [
+        "42",
+        str(tree / "exir/__init__.py"),
+    ]
 
 
 @pytest.mark.req("BLD-007", "PY-001", "PY-004")
