@@ -11,6 +11,7 @@ from torch.export import Dim, export
 
 from executorch.exir import ExecutorchBackendConfig, memory_planning, schema, to_edge
 from executorch.exir._native import lower_bound, plan_arena, plan_linear
+from executorch.exir.emit import emit_program
 from executorch.exir.error import ExportError, InternalError
 from executorch.exir.memory_planning import (
     MemoryAlgoResult,
@@ -149,7 +150,10 @@ def lower(
 
 
 def planned_specs(program) -> set[TensorSpec]:
-    method = program.exported_program()
+    return planned_specs_of(program.exported_program())
+
+
+def planned_specs_of(method) -> set[TensorSpec]:
     specs = memory_planning.update_all_tensors_lifetime(method.graph_module, method.graph_signature)
     return {spec for spec in specs if spec.mem_offset is not None}
 
@@ -453,3 +457,43 @@ def test_shared_mutable_buffers_have_one_place() -> None:
         assert len(sizes) == 3
         assert sizes[2] == 32
     assert places == [(2, 0), (2, 0)]
+
+
+def test_other_devices_have_arenas_of_their_own() -> None:
+    method = lower(*MIXED).exported_program()
+    moved = [spec for spec in planned_specs_of(method) if spec.shape == [2, 16]]
+    assert moved
+    for spec in moved:
+        spec.device, spec.device_index = schema.DeviceType.CUDA, 1
+    MemoryPlanningPass().run(method.graph_module, method.graph_signature)
+    (plan,) = emit_program(method).program.execution_plan
+    assert plan.non_const_buffer_device == [
+        schema.NonConstBufferDevice(2, schema.DeviceType.CUDA, 1)
+    ]
+    assert len(plan.non_const_buffer_sizes) == 3
+    assert {spec.mem_id for spec in moved} == {2}
+    assert all(spec.mem_id == 1 for spec in planned_specs_of(method) if spec not in moved)
+
+
+def test_queries_for_users_passes() -> None:
+    method = lower(*BRANCHES).exported_program()
+    nodes = list(method.graph.nodes)
+    inputs = memory_planning.get_graph_input_tensors(nodes, method.graph_signature)
+    outputs = memory_planning.get_graph_output_tensors(nodes)
+    assert len(inputs) == len(outputs) == 2
+    assert len(list(memory_planning.get_cond_nodes(method.graph_module))) == 1
+    everything = list(memory_planning.collect_specs_from_nodes(nodes, method.graph_signature))
+    assert len(everything) == len(set(everything))
+    inner = list(
+        memory_planning.collect_specs_from_nodes(
+            nodes, method.graph_signature, ignore_graph_input=True, ignore_graph_output=True
+        )
+    )
+    assert set(inner) == set(everything) - inputs - outputs
+    call = next(node for node in nodes if node.target == torch.ops.aten.mul.out)
+    assert memory_planning.filter_nodes((call.args, call.kwargs)) == list(call.all_input_nodes)
+    (spec,) = memory_planning.get_node_tensor_specs(call)
+    spec.lifetime = [None, None]
+    memory_planning.update_tensor_lifetime(call, spec, 5, 9)
+    memory_planning.update_tensor_lifetime(call, spec, 7, 9)
+    assert spec.lifetime == [5, 7]

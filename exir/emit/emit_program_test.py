@@ -7,6 +7,7 @@ import operator
 
 import pytest
 import torch
+from torch._ops import HigherOrderOperator
 from torch.export import Dim, export
 from torch.fx import Graph
 
@@ -16,6 +17,7 @@ from executorch.exir._serialize._program import read_program
 from executorch.exir.emit import emit_program
 from executorch.exir.emit._values import ValueTable, boxed, signature_of
 from executorch.exir.error import ExportError, InternalError
+from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.scalar_type import ScalarType
 
 Module = torch.nn.Module
@@ -486,6 +488,67 @@ def test_constants_of_different_type_or_sign_are_different_values() -> None:
     assert len(set(indices)) == len(items)
     assert [table.constant(item) for item in items] == indices
     assert str(table.values[indices[2]].val) == "Double(double_val=-0.0)"
+
+
+class _CallDelegate(HigherOrderOperator):
+    def __init__(self) -> None:
+        super().__init__("executorch_call_delegate")
+
+    def __call__(self, *args: object) -> object:
+        return super().__call__(*args)
+
+
+class _Lowered(torch.nn.Module):
+    """What a backend leaves in the graph, as far as emission looks at it."""
+
+    def __init__(self, blob: bytes, original: torch.export.ExportedProgram) -> None:
+        super().__init__()
+        self.backend_id = "demo"
+        self.processed_bytes = blob
+        self.compile_specs = [schema.CompileSpec("key", b"value")]
+        self.original_module = original
+        self.meta = {"debug_handle_map": {0: (1, 2)}}
+
+
+def test_delegate_calls_share_equal_blobs() -> None:
+    class Chain(Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x * 2) * 3
+
+    method = lower(Chain(), torch.randn(3)).exported_program()
+    graph: Graph = method.graph
+    operation = getattr(torch.ops.higher_order, "executorch_call_delegate", None)
+    operation = operation or _CallDelegate()
+    for number, node in enumerate(
+        graph.find_nodes(op="call_function", target=torch.ops.aten.mul.Scalar_out)
+    ):
+        name = f"lowered_module_{number}"
+        setattr(method.graph_module, name, _Lowered(b"blob", method))
+        with graph.inserting_before(node):
+            module = graph.get_attr(name)
+            call = graph.call_function(operation, (module, node.args[0]))
+            item = graph.call_function(operator.getitem, (call, 0))
+        call.meta.update(val=[node.meta["val"]], spec=[node.meta["spec"]], debug_handle=number)
+        item.meta.update(val=node.meta["val"], spec=node.meta["spec"])
+        node.replace_all_uses_with(item)
+        graph.erase_node(node)
+    MemoryPlanningPass().run(method.graph_module, method.graph_signature)
+    output = emit_program(method)
+    (plan,) = output.program.execution_plan
+    code = [instruction.instr_args for instruction in plan.chains[0].instructions]
+    (x,), (result,) = plan.inputs, plan.outputs
+    middle = code[0].args[1]
+    assert code == [schema.DelegateCall(0, [x, middle]), schema.DelegateCall(1, [middle, result])]
+    inline = schema.BackendDelegateDataReference(schema.DataLocation.INLINE, 0)
+    delegate = schema.BackendDelegate("demo", inline, [schema.CompileSpec("key", b"value")])
+    assert plan.delegates == [delegate, delegate]
+    assert [blob.data for blob in output.program.backend_delegate_data] == [b"blob"]
+    assert plan.values[middle].val.allocation_info is not None
+    assert output.method_to_delegate_debug_id_map["forward"][1] == {
+        "name": "demo",
+        "delegate_map": {0: (1, 2)},
+    }
+    assert output.instruction_id_to_num_outs_map == {"forward": {0: 1, 1: 1}}
 
 
 @pytest.mark.parametrize("value", [object(), 1j, torch.device("cpu"), b"bytes"])
