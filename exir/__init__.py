@@ -19,9 +19,21 @@ else:
         to_edge,
         to_edge_transform_and_lower,
     )
+    from executorch.exir.program._single_program import (
+        CallSpec,
+        ExecutorchProgram,
+        ExirExportedProgram,
+        MultiMethodExecutorchProgram,
+        capture,
+    )
     from executorch.exir.tracer import ExirDynamoConfig
 
     __all__ = [
+        "CallSpec",
+        "ExecutorchProgram",
+        "ExirExportedProgram",
+        "MultiMethodExecutorchProgram",
+        "capture",
         "CaptureConfig",
         "EdgeCompileConfig",
         "EdgeProgramManager",

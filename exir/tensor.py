@@ -239,6 +239,11 @@ def scalar_type_enum(dtype: torch.dtype) -> ScalarType:
     return _SCALAR_TYPES[dtype]
 
 
+def is_storable_dtype(dtype: torch.dtype) -> bool:
+    """True when the file format has a number for `dtype`."""
+    return dtype in _SCALAR_TYPES
+
+
 def get_scalar_type(enum: ScalarType) -> torch.dtype:
     return _DTYPES[enum]
 

@@ -70,21 +70,30 @@ class ConstraintBasedSymShapeEvalPass(PassBase):
     reported in one error."""
 
     def call(self, graph_module: GraphModule) -> PassResult:
-        unbounded: list[str] = []
-        for module in graph_module.modules():
-            if isinstance(module, GraphModule):
-                for node in module.graph.nodes:
-                    if not _resolve(node, upper_bound_or_none):
-                        unbounded.append(_describe(node))
+        unbounded = unbounded_tensors(graph_module)
         if unbounded:
-            raise ExportError(
-                ExportErrorType.NOT_SUPPORTED,
-                "these tensors have sizes without an upper bound: "
-                + "; ".join(unbounded)
-                + ". Give one: torch.export.Dim(name, max=...) for an input's dimension, "
-                "torch._check(size <= ...) for a size that depends on data",
-            )
+            raise ExportError(ExportErrorType.NOT_SUPPORTED, explain_unbounded(unbounded))
         return PassResult(graph_module, True)
+
+
+def unbounded_tensors(graph_module: GraphModule) -> list[Node]:
+    """Gives every spec numbers where the ranges bound it, and the nodes where they do not."""
+    return [
+        node
+        for module in graph_module.modules()
+        if isinstance(module, GraphModule)
+        for node in module.graph.nodes
+        if not _resolve(node, upper_bound_or_none)
+    ]
+
+
+def explain_unbounded(nodes: list[Node]) -> str:
+    return (
+        "these tensors have sizes without an upper bound: "
+        + "; ".join(map(_describe, nodes))
+        + ". Give one: torch.export.Dim(name, max=...) for an input's dimension, "
+        "torch._check(size <= ...) for a size that depends on data"
+    )
 
 
 class HintBasedSymShapeEvalPass(PassBase):

@@ -14,9 +14,10 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir import memory
+from executorch.exir.dialects.backend._ops import BackendOpOverload
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.error import ExportError, ExportErrorType
-from executorch.exir.operator.convert import NoOutVariant, is_out_variant, to_out_variant
+from executorch.exir.operator.convert import NoOutVariant, to_out_variant
 from executorch.exir.passes.executorch_prim_ops_registry import is_sym_op
 from executorch.exir.tensor import TensorSpec
 
@@ -34,39 +35,57 @@ class ToOutVarPass(PassBase):
         self.ignore_to_out_var_failure = ignore_to_out_var_failure
 
     def call(self, graph_module: GraphModule) -> PassResult:
-        missing: dict[str, list[Node]] = {}
+        missing = missing_out_variants(graph_module)
+        if missing and not self.ignore_to_out_var_failure:
+            raise MissingOutVariants(ExportErrorType.NOT_SUPPORTED, explain_missing(missing))
         for module in graph_module.modules():
             if isinstance(module, GraphModule):
-                _convert_graph(module, missing)
-        if missing and not self.ignore_to_out_var_failure:
-            raise MissingOutVariants(ExportErrorType.NOT_SUPPORTED, _explain(missing))
+                for node in list(module.graph.nodes):
+                    _convert(module, node)
         return PassResult(graph_module, True)
 
 
-def _convert_graph(module: GraphModule, missing: dict[str, list[Node]]) -> None:
-    for node in list(module.graph.nodes):
-        if node.op != "call_function":
+def missing_out_variants(graph_module: GraphModule) -> dict[str, list[Node]]:
+    """Operators without an out variant, and the nodes that call them; branches included."""
+    missing: dict[str, list[Node]] = {}
+    for module in graph_module.modules():
+        if not isinstance(module, GraphModule):
             continue
-        op = node.target._op if isinstance(node.target, EdgeOpOverload) else node.target
-        if not isinstance(op, torch._ops.OpOverload):
-            continue
-        if is_sym_op(op) or is_out_variant(op):
-            node.target = op
-            continue
-        if op._schema.is_mutable:
-            node.target = op
-            continue
-        try:
-            out_op, out_names = to_out_variant(op)
-        except NoOutVariant:
-            missing.setdefault(op.name(), []).append(node)
-            continue
-        _convert(module, node, out_op, out_names)
+        for node in module.graph.nodes:
+            op = _operator(node)
+            if op is None or _stays(op):
+                continue
+            try:
+                to_out_variant(op)
+            except NoOutVariant:
+                missing.setdefault(op.name(), []).append(node)
+    return missing
 
 
-def _convert(
-    module: GraphModule, node: Node, out_op: torch._ops.OpOverload, out_names: tuple[str, ...]
-) -> None:
+def _operator(node: Node) -> torch._ops.OpOverload | None:
+    if node.op != "call_function":
+        return None
+    op = node.target._op if isinstance(node.target, EdgeOpOverload) else node.target
+    return op if isinstance(op, torch._ops.OpOverload) else None
+
+
+def _stays(op: torch._ops.OpOverload) -> bool:
+    """Scalar operators, and operators that write to an argument already."""
+    return is_sym_op(op) or op._schema.is_mutable
+
+
+def _convert(module: GraphModule, node: Node) -> None:
+    op = _operator(node)
+    if op is None:
+        return
+    if not isinstance(node.target, BackendOpOverload):
+        node.target = op
+    if _stays(op):
+        return
+    try:
+        out_op, out_names = to_out_variant(op)
+    except NoOutVariant:
+        return
     kwargs = _accepted(node.kwargs, out_op)
     returns = out_op._schema.returns
     value, spec = node.meta["val"], node.meta["spec"]
@@ -121,7 +140,7 @@ def _shape_and_dtype(value: Any) -> Any:
     return (tuple(value.shape), value.dtype)
 
 
-def _explain(missing: dict[str, list[Node]]) -> str:
+def explain_missing(missing: dict[str, list[Node]]) -> str:
     lines = [f"Missing out variants: {{{', '.join(repr(name) for name in sorted(missing))}}}"]
     for name, nodes in sorted(missing.items()):
         lines.append(f"  {name}: node {nodes[0].name}{_source_line(nodes[0])}")

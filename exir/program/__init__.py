@@ -8,8 +8,18 @@ from executorch.exir.program._program import (
     to_edge,
     to_edge_transform_and_lower,
 )
+from executorch.exir.program._single_program import (
+    ExecutorchProgram,
+    ExirExportedProgram,
+    MultiMethodExecutorchProgram,
+    get_fake_program,
+)
 
 __all__ = [
+    "ExecutorchProgram",
+    "ExirExportedProgram",
+    "MultiMethodExecutorchProgram",
+    "get_fake_program",
     "EdgeProgramManager",
     "ExecutorchProgramManager",
     "edge_to_executorch_passes",

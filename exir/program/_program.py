@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from torch.export import ExportedProgram
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir._serialize._cord import Cord, write_atomically
@@ -23,6 +23,7 @@ from executorch.exir._serialize._serialize import serialize_for_executorch
 from executorch.exir._serialize.data_serializer import DataSerializer
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.exir.emit import EmitterOutput, emit_program
+from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
@@ -36,6 +37,8 @@ from executorch.exir.passes.scalar_constants_to_scalars_pass import (
 )
 from executorch.exir.passes.spec_prop_pass import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
+from executorch.exir.program._blockers import check_blockers
+from executorch.exir.program._delegation import kept_by, lower_to_backends, partitioners_of
 from executorch.exir.program._programs import (
     apply_passes,
     collector_paused,
@@ -66,13 +69,7 @@ def to_edge(
 ) -> EdgeProgramManager:
     """Edge programs of what torch.export.export returned (one: the method "forward", or a dict by method name).
     The given programs are not changed. `constant_methods` become methods that return these values."""
-    config = compile_config or EdgeCompileConfig()
-    with collector_paused():
-        edge = {
-            name: _edge_program(program, config)
-            for name, program in named_programs(programs).items()
-        }
-    return EdgeProgramManager(edge, constant_methods, config)
+    return _to_edge(programs, {}, constant_methods, compile_config, generate_etrecord)
 
 
 def to_edge_transform_and_lower(
@@ -83,17 +80,45 @@ def to_edge_transform_and_lower(
     compile_config: EdgeCompileConfig | None = None,
     generate_etrecord: bool = False,
 ) -> EdgeProgramManager:
-    """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority."""
-    manager = to_edge(programs, constant_methods, compile_config, generate_etrecord)
+    """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
+    list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
+    programs = named_programs(programs)
+    partitioners = {name: partitioners_of(partitioner, name) for name in programs}
+    kept = {name: kept_by(partitioners[name], program) for name, program in programs.items()}
+    manager = _to_edge(programs, kept, constant_methods, compile_config, generate_etrecord)
     if transform_passes is not None:
         manager = manager.transform(transform_passes)
-    return manager if not partitioner else manager.to_backend(partitioner)
+    return manager.to_backend(partitioners)
 
 
-def _edge_program(program: ExportedProgram, config: EdgeCompileConfig) -> ExportedProgram:
+def _to_edge(
+    programs: Programs,
+    kept: dict[str, frozenset[Node]],
+    constant_methods: dict[str, Any] | None,
+    compile_config: EdgeCompileConfig | None,
+    generate_etrecord: bool,
+) -> EdgeProgramManager:
+    if generate_etrecord:
+        raise ExportError(
+            ExportErrorType.NOT_SUPPORTED,
+            "ETRecords are not generated yet; leave generate_etrecord=False",
+        )
+    config = compile_config or EdgeCompileConfig()
+    with collector_paused():
+        edge = {
+            name: _edge_program(program, kept.get(name, frozenset()), config)
+            for name, program in named_programs(programs).items()
+        }
+    return EdgeProgramManager(edge, constant_methods, config)
+
+
+def _edge_program(
+    program: ExportedProgram, kept: frozenset[Node], config: EdgeCompileConfig
+) -> ExportedProgram:
     edge = retrace_to_edge(
         program,
         preserve=config.preserve_ops,
+        keep=kept.__contains__,
         skip_dim_order=config._skip_dim_order,
         verifier=EXIREdgeDialectVerifier,
     )
@@ -144,14 +169,9 @@ class EdgeProgramManager:
 
     def to_backend(self, partitioner: Any = None) -> EdgeProgramManager:
         """Hands what the partitioner claims to its backend; without one, nothing."""
-        if not partitioner:
-            return self
-        from executorch.exir.backend.backend_api import to_backend
-
         programs = {
-            name: to_backend(program, chosen) if chosen else program
+            name: lower_to_backends(program, partitioners_of(partitioner, name))
             for name, program in self._edge_programs.items()
-            for chosen in [partitioner.get(name) if isinstance(partitioner, dict) else partitioner]
         }
         return EdgeProgramManager(programs, self._config_methods, self.compile_config)
 
@@ -193,8 +213,14 @@ def _planned_program(
     specs = SpecPropPass()
     specs(module)
     specs.update_placeholder_tensor_specs(program, module)
+    evaluate_shapes = per_method(
+        config.sym_shape_eval_pass, name, ConstraintBasedSymShapeEvalPass()
+    )
+    # One error for everything that stands in the way, before the first step that would fail.
+    by_bounds = isinstance(evaluate_shapes, ConstraintBasedSymShapeEvalPass)
+    check_blockers(name, program, by_bounds, _needs_out_variants(config))
     # ... which become numbers before anything asks for bytes.
-    per_method(config.sym_shape_eval_pass, name, ConstraintBasedSymShapeEvalPass())(module)
+    evaluate_shapes(module)
     # While views are still functional operators; needs specs.
     if config.remove_view_copy:
         ReplaceViewCopyWithViewPass(_overwritten(program))(module)
@@ -208,6 +234,10 @@ def _planned_program(
     # Last: nothing changes lifetimes any more.
     plan_memory(per_method(config.memory_planning_pass, name, MemoryPlanningPass()), program)
     return program
+
+
+def _needs_out_variants(config: ExecutorchBackendConfig) -> bool:
+    return not getattr(config.to_out_var_pass, "ignore_to_out_var_failure", False)
 
 
 def edge_to_executorch_passes(

@@ -56,9 +56,11 @@ def retrace_to_edge(
             return _Retrace(program, preserve, keep, skip_dim_order, verifier).run()
     except (NeedsFullTrace, UnknownSymbol, _ShapeEnvGuardError) as reason:
         _log.info("functionalising with torch first: %s", reason)
+    # torch's nodes are other nodes: here operators are kept, all calls of them.
+    preserve |= {node.target for node in program.graph.nodes if keep(node)}
     functional = _functionalise(program, preserve)
     with shape_env.suppress_guards() if shape_env is not None else nullcontext():
-        return _Retrace(functional, preserve, keep, skip_dim_order, verifier).run()
+        return _Retrace(functional, preserve, lambda node: False, skip_dim_order, verifier).run()
 
 
 def _functionalise(program: ExportedProgram, preserve: frozenset[OpOverload]) -> ExportedProgram:
