@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of error codes.
+// Names of the error codes.
 #include <executorch/runtime/core/error.h>
 
 namespace executorch {
@@ -36,5 +36,5 @@ const char* to_string(const Error error) {
   return "Error::Unknown";
 }
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

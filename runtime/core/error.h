@@ -1,58 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error codes of the runtime, and the checks that return them.
+// Error codes, and the macros that check a condition, say what is wrong and return.
+//
+// Values are part of the interface (users see them as 0x%x) and never change. Messages can be compiled out (log.h);
+// what is returned does not depend on that.
 #pragma once
 
-#include <executorch/runtime/platform/compiler.h>
-#include <executorch/runtime/platform/log.h>
-
 #include <cstdint>
+
+#include <executorch/runtime/platform/log.h>
 
 namespace executorch {
 namespace runtime {
 
 using error_code_t = uint32_t;
 
-/// The values are part of the interface: they stand in logs and cross language borders.
-enum class ET_NODISCARD Error : error_code_t {
-  // System
-  Ok = 0x00, // success
-  Internal = 0x01, // a defect of ours
-  InvalidState = 0x02, // the object is not in a state in which this can be called
-  EndOfMethod = 0x03, // nothing is left to step over
-  AlreadyLoaded = 0x04, // a resource is there already
-
-  // Logical
-  NotSupported = 0x10, // not available in this build or for this value
-  NotImplemented = 0x11, // no implementation exists
-  InvalidArgument = 0x12, // an argument of the caller
-  InvalidType = 0x13, // a value of another type than expected
-  OperatorMissing = 0x14, // no kernel is registered for an operator
-  RegistrationExceedingMaxKernels = 0x15, // the kernel table is full
-  RegistrationAlreadyRegistered = 0x16, // another kernel has this name and key
-
-  // Resource
+enum class [[nodiscard]] Error : error_code_t {
+  // System.
+  Ok = 0x00,
+  Internal = 0x01,
+  InvalidState = 0x02,
+  EndOfMethod = 0x03,
+  AlreadyLoaded = 0x04,
+  // What was asked for.
+  NotSupported = 0x10,
+  NotImplemented = 0x11,
+  InvalidArgument = 0x12,
+  InvalidType = 0x13,
+  OperatorMissing = 0x14,
+  RegistrationExceedingMaxKernels = 0x15,
+  RegistrationAlreadyRegistered = 0x16,
+  // Resources.
   NotFound = 0x20,
   MemoryAllocationFailed = 0x21,
-  AccessFailed = 0x22, // a file or device could not be read
-  InvalidProgram = 0x23, // the program file is damaged or malformed
-  InvalidExternalData = 0x24, // the data file is damaged or does not fit the program
+  AccessFailed = 0x22,
+  InvalidProgram = 0x23,
+  InvalidExternalData = 0x24,
   OutOfResources = 0x25,
-
-  // Delegate
+  // Delegates.
   DelegateInvalidCompatibility = 0x30,
   DelegateMemoryAllocationFailed = 0x31,
   DelegateInvalidHandle = 0x32,
 };
 
-/// "Error::<Name>"; never null.
+/// "Error::<Name>", or "Error::Unknown". A string constant.
 const char* to_string(const Error error);
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch
 
-#include <executorch/runtime/core/historic_namespaces.h>
-
-/// Logs the message and returns `error` from the calling function unless `cond`.
+/// Returns Error::error__ with a message unless the condition holds.
 #define ET_CHECK_OR_RETURN_ERROR(cond__, error__, message__, ...) \
   do {                                                            \
     if (ET_UNLIKELY(!(cond__))) {                                 \
@@ -61,46 +57,40 @@ const char* to_string(const Error error);
     }                                                             \
   } while (0)
 
-/// Logs the message and returns false from the calling function unless `cond`.
-#define ET_CHECK_OR_RETURN_FALSE(cond__, message__, ...)                      \
-  do {                                                                        \
-    if (ET_UNLIKELY(!(cond__))) {                                             \
-      ET_LOG(Error, "Check failed (%s): " message__, #cond__, ##__VA_ARGS__); \
-      return false;                                                           \
-    }                                                                         \
+/// Returns false with a message unless the condition holds.
+#define ET_CHECK_OR_RETURN_FALSE(cond__, message__, ...)                              \
+  do {                                                                                \
+    if (ET_UNLIKELY(!(cond__))) {                                                     \
+      ET_LOG(Error, "Check failed (%s): " message__, #cond__, ##__VA_ARGS__);         \
+      return false;                                                                   \
+    }                                                                                 \
   } while (0)
 
-/// Returns the error from the calling function unless it is Ok: (error) or (error, format, ...).
-#define ET_CHECK_OK_OR_RETURN_ERROR(...)                                       \
-  ET_INTERNAL_SELECT_3(                                                        \
-      __VA_ARGS__,                                                             \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_MESSAGE,                                            \
-      ET_INTERNAL_CHECK_OK_SILENT)                                             \
+/// ET_CHECK_OK_OR_RETURN_ERROR(error) or (error, format, ...): returns `error`, with the message, unless it is Ok.
+#define ET_CHECK_OK_OR_RETURN_ERROR(...)                                                       \
+  ET_INTERNAL_ONE_OR_MORE(                                                                     \
+      __VA_ARGS__, ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,                         \
+      ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,            \
+      ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,            \
+      ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK, 0)                                       \
   (__VA_ARGS__)
 
-#define ET_INTERNAL_SELECT_3(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, name, ...) name
+// Picks its eleventh argument: lets a macro with 1 to 10 arguments tell one from more.
+#define ET_INTERNAL_ONE_OR_MORE(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, name, ...) name
 
-#define ET_INTERNAL_CHECK_OK_SILENT(error__)                          \
-  do {                                                                \
-    const ::executorch::runtime::Error et_error__ = (error__);        \
+#define ET_INTERNAL_CHECK_OK(error__)                             \
+  do {                                                            \
+    const ::executorch::runtime::Error et_error__ = (error__);    \
     if (ET_UNLIKELY(et_error__ != ::executorch::runtime::Error::Ok)) { \
-      return et_error__;                                              \
-    }                                                                 \
+      return et_error__;                                          \
+    }                                                             \
   } while (0)
 
-#define ET_INTERNAL_CHECK_OK_MESSAGE(error__, message__, ...)         \
-  do {                                                                \
-    const ::executorch::runtime::Error et_error__ = (error__);        \
+#define ET_INTERNAL_CHECK_OK_MSG(error__, message__, ...)         \
+  do {                                                            \
+    const ::executorch::runtime::Error et_error__ = (error__);    \
     if (ET_UNLIKELY(et_error__ != ::executorch::runtime::Error::Ok)) { \
-      ET_LOG(Error, message__, ##__VA_ARGS__);                        \
-      return et_error__;                                              \
-    }                                                                 \
+      ET_LOG(Error, message__, ##__VA_ARGS__);                    \
+      return et_error__;                                          \
+    }                                                             \
   } while (0)

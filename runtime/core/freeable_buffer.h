@@ -1,109 +1,119 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FreeableBuffer: bytes that can be given back early.
+// FreeableBuffer: read-only bytes with a function that gives them back.
 #pragma once
-
-#include <executorch/runtime/core/error.h>
-#include <executorch/runtime/core/result.h>
-#include <executorch/runtime/platform/assert.h>
 
 #include <cstddef>
 #include <cstdint>
 
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/result.h>
+#include <executorch/runtime/platform/assert.h>
+#include <executorch/runtime/platform/compiler.h>
+
 namespace executorch {
 namespace runtime {
 
-/// Holds `size` bytes at `data` and a function that releases them, called once: by Free() or by the destructor. Move-only. Data may be
-/// named by a 64-bit address that is no pointer of this process (a device's); such a buffer has data_uint64_type() only.
+/// Owns access to `size` bytes until Free() or destruction, which call the free function once. Movable; a moved-from
+/// buffer is empty. Besides a pointer the data may be a 64-bit integer, for memory of another processor or a file handle
+/// that does not fit a pointer.
 class FreeableBuffer final {
  public:
   using FreeFn = void (*)(void* context, void* data, size_t size);
-  using FreeUInt64Fn = void (*)(void* context, uint64_t data_uint64, size_t size);
+  using FreeUInt64Fn = void (*)(void* context, uint64_t data, size_t size);
 
   FreeableBuffer() = default;
-
+  /// `free_fn` may be null: nothing to give back. `free_fn_context` is passed to it.
   FreeableBuffer(
       const void* data, size_t size, FreeFn free_fn, void* free_fn_context = nullptr)
-      : data_(data), size_(size), free_fn_(free_fn), context_(free_fn_context) {}
-
+      : free_fn_(free_fn), free_fn_context_(free_fn_context), data_(data), size_(size) {}
   explicit FreeableBuffer(
-      const uint64_t data_uint64,
-      size_t size,
-      FreeUInt64Fn free_fn,
+      const uint64_t data_uint64, size_t size, FreeUInt64Fn free_fn,
       void* free_fn_context = nullptr)
-      : address_(data_uint64),
-        is_address_(true),
+      : free_uint64_fn_(free_fn),
+        free_fn_context_(free_fn_context),
+        data_uint64_(data_uint64),
         size_(size),
-        free_address_fn_(free_fn),
-        context_(free_fn_context) {}
+        is_uint64_(true) {}
 
-  FreeableBuffer(FreeableBuffer&& rhs) noexcept
-      : data_(rhs.data_),
-        address_(rhs.address_),
-        is_address_(rhs.is_address_),
-        size_(rhs.size_),
-        free_fn_(rhs.free_fn_),
-        free_address_fn_(rhs.free_address_fn_),
-        context_(rhs.context_) {
-    rhs.forget();
+  FreeableBuffer(FreeableBuffer&& rhs) noexcept { take(rhs); }
+  FreeableBuffer& operator=(FreeableBuffer&& rhs) noexcept {
+    if (this != &rhs) {
+      Free();
+      take(rhs);
+    }
+    return *this;
   }
-
-  ~FreeableBuffer() {
-    Free();
-  }
-
   FreeableBuffer(const FreeableBuffer&) = delete;
   FreeableBuffer& operator=(const FreeableBuffer&) = delete;
-  FreeableBuffer& operator=(FreeableBuffer&&) noexcept = delete;
+  ~FreeableBuffer() { Free(); }
 
-  /// Releases the bytes now; harmless when already released.
+  /// Gives the bytes back; the buffer is empty afterwards. Calling it again has no effect.
   void Free() {
-    if (is_address_ && free_address_fn_ != nullptr && address_ != 0) {
-      free_address_fn_(context_, address_, size_);
-    } else if (!is_address_ && free_fn_ != nullptr && data_ != nullptr) {
-      free_fn_(context_, const_cast<void*>(data_), size_);
+    if (is_uint64_) {
+      if (free_uint64_fn_ != nullptr) {
+        free_uint64_fn_(free_fn_context_, data_uint64_, size_);
+      }
+    } else if (data_ != nullptr && free_fn_ != nullptr) {
+      free_fn_(free_fn_context_, const_cast<void*>(data_), size_);
     }
-    forget();
+    clear();
   }
 
-  size_t size() const {
-    return size_;
-  }
+  /// Bytes, 0 after Free().
+  size_t size() const { return size_; }
 
-  /// The bytes, or null after Free(). The buffer must hold a pointer.
+  /// The bytes, null after Free(). The buffer must hold a pointer.
   const void* data() const {
-    ET_CHECK_MSG(!is_address_, "the buffer holds a 64-bit address, not a pointer");
+    ET_CHECK_MSG(!is_uint64_, "the buffer holds a 64-bit integer, not a pointer");
     return data_;
   }
-
+  /// As data(), but InvalidType when the buffer holds an integer.
   Result<const void*> data_safe() const {
     ET_CHECK_OR_RETURN_ERROR(
-        !is_address_, InvalidType, "expected a pointer, found a 64-bit address");
+        !is_uint64_, InvalidType, "the buffer holds a 64-bit integer, not a pointer");
     return data_;
   }
-
+  /// The integer; InvalidType when the buffer holds a pointer.
   Result<uint64_t> data_uint64_type() const {
     ET_CHECK_OR_RETURN_ERROR(
-        is_address_, InvalidType, "expected a 64-bit address, found a pointer");
-    return address_;
+        is_uint64_, InvalidType, "the buffer holds a pointer, not a 64-bit integer");
+    return data_uint64_;
   }
 
  private:
-  void forget() {
-    data_ = nullptr;
-    address_ = 0;
-    size_ = 0;
+  void take(FreeableBuffer& rhs) {
+    is_uint64_ = rhs.is_uint64_;
+    if (is_uint64_) {
+      free_uint64_fn_ = rhs.free_uint64_fn_;
+      data_uint64_ = rhs.data_uint64_;
+    } else {
+      free_fn_ = rhs.free_fn_;
+      data_ = rhs.data_;
+    }
+    free_fn_context_ = rhs.free_fn_context_;
+    size_ = rhs.size_;
+    rhs.clear();
+  }
+  void clear() {
+    is_uint64_ = false;
     free_fn_ = nullptr;
-    free_address_fn_ = nullptr;
+    data_ = nullptr;
+    free_fn_context_ = nullptr;
+    size_ = 0;
   }
 
-  const void* data_ = nullptr;
-  uint64_t address_ = 0;
-  bool is_address_ = false;
+  union {
+    FreeFn free_fn_ = nullptr;
+    FreeUInt64Fn free_uint64_fn_;
+  };
+  void* free_fn_context_ = nullptr;
+  union {
+    const void* data_ = nullptr;
+    uint64_t data_uint64_;
+  };
   size_t size_ = 0;
-  FreeFn free_fn_ = nullptr;
-  FreeUInt64Fn free_address_fn_ = nullptr;
-  void* context_ = nullptr;
+  bool is_uint64_ = false;
 };
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

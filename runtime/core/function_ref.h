@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FunctionRef<R(Args...)>: a view of a callable.
+// FunctionRef<R(A...)>: a callable passed by reference, two words, no allocation. Valid only as long as what it refers
+// to: take it as a parameter, never store it.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +9,15 @@
 
 namespace executorch {
 namespace runtime {
+
 namespace internal {
-
 template <typename T>
-struct remove_cvref {
-  using type = std::remove_cv_t<std::remove_reference_t<T>>;
-};
-template <typename T>
-using remove_cvref_t = typename remove_cvref<T>::type;
-
-} // namespace internal
+using remove_cvref_t = std::remove_cv_t<std::remove_reference_t<T>>;
+}  // namespace internal
 
 template <typename Fn>
 class FunctionRef;
 
-/// Does not own: the callable must outlive every call. Two pointers wide; pass it by value.
 template <typename Ret, typename... Params>
 class FunctionRef<Ret(Params...)> {
  public:
@@ -39,30 +34,26 @@ class FunctionRef<Ret(Params...)> {
           std::is_convertible<
               decltype(std::declval<Callable>()(std::declval<Params>()...)),
               Ret>::value>* = nullptr)
-      : callback_(call<std::remove_reference_t<Callable>>),
+      : call_(call_as<std::remove_reference_t<Callable>>),
         callable_(reinterpret_cast<intptr_t>(&callable)) {}
 
   Ret operator()(Params... params) const {
-    return callback_(callable_, std::forward<Params>(params)...);
+    return call_(callable_, std::forward<Params>(params)...);
   }
-
-  explicit operator bool() const {
-    return callback_ != nullptr;
-  }
-
+  explicit operator bool() const { return call_ != nullptr; }
   bool operator==(const FunctionRef<Ret(Params...)>& Other) const {
     return callable_ == Other.callable_;
   }
 
  private:
   template <typename Callable>
-  static Ret call(intptr_t callable, Params... params) {
+  static Ret call_as(intptr_t callable, Params... params) {
     return (*reinterpret_cast<Callable*>(callable))(std::forward<Params>(params)...);
   }
 
-  Ret (*callback_)(intptr_t callable, Params... params) = nullptr;
+  Ret (*call_)(intptr_t callable, Params... params) = nullptr;
   intptr_t callable_ = 0;
 };
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

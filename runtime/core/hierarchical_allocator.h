@@ -1,58 +1,75 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HierarchicalAllocator: the planned arenas of a method.
+// HierarchicalAllocator: the memory-planned buffers ("arenas") of a method, addressed by (buffer, offset).
 #pragma once
+
+#include <cstddef>
+#include <cstdint>
 
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/memory_allocator.h>
 #include <executorch/runtime/core/portable_type/device.h>
 #include <executorch/runtime/core/result.h>
 #include <executorch/runtime/core/span.h>
-
-#include <cstddef>
-#include <cstdint>
+#include <executorch/runtime/platform/compiler.h>
 
 namespace executorch {
 namespace runtime {
 
-/// Turns (arena, offset) of the file into addresses. Does not own the arenas, nor the spans that name them.
+/// Does not own the buffers, nor the array that lists them; both must outlive it.
 class HierarchicalAllocator final {
  public:
-  /// `buffers[k]` is planned arena k.
+  /// One buffer per memory id, in the order of MethodMeta::memory_planned_buffer_size().
   explicit HierarchicalAllocator(Span<Span<uint8_t>> buffers) : buffers_(buffers) {}
 
-  /// As above; `planned_buffer_devices[k]` tells where arena k lies.
+  /// As above; `planned_buffer_devices` tells on which device each buffer lies.
   HierarchicalAllocator(
       Span<Span<uint8_t>> buffers, Span<const etensor::Device> planned_buffer_devices)
-      : buffers_(buffers), devices_(planned_buffer_devices) {}
+      : buffers_(buffers), planned_buffer_devices_(planned_buffer_devices) {}
 
-  /// The memory of up to 16 allocators; use the Span constructor.
-  ET_DEPRECATED HierarchicalAllocator(uint32_t n_allocators, MemoryAllocator* allocators);
+  /// The regions of at most 16 allocators, which must be unused.
+  ET_DEPRECATED HierarchicalAllocator(uint32_t n_allocators, MemoryAllocator* allocators)
+      : buffers_(to_spans(n_allocators, allocators)) {}
 
   HierarchicalAllocator(const HierarchicalAllocator&) = delete;
   HierarchicalAllocator& operator=(const HierarchicalAllocator&) = delete;
-  HierarchicalAllocator(HierarchicalAllocator&&) = delete;
-  HierarchicalAllocator& operator=(HierarchicalAllocator&&) = delete;
 
-  /// Address of bytes [offset_bytes, offset_bytes + size_bytes) of arena `memory_id`.
-  /// InvalidArgument: no such arena, or the range overflows. MemoryAllocationFailed: the range leaves the arena.
+  /// The address of `size_bytes` bytes at `offset_bytes` of buffer `memory_id`. InvalidArgument when there is no such
+  /// buffer, MemoryAllocationFailed when the bytes do not lie within it.
   ET_NODISCARD Result<void*> get_offset_address(
-      uint32_t memory_id, size_t offset_bytes, size_t size_bytes);
-
-  /// The arenas, for zeroing at Method load.
-  Span<Span<uint8_t>> buffers() const {
-    return buffers_;
+      uint32_t memory_id, size_t offset_bytes, size_t size_bytes) {
+    ET_CHECK_OR_RETURN_ERROR(
+        memory_id < buffers_.size(), InvalidArgument, "planned buffer %" PRIu32 " of %zu",
+        memory_id, buffers_.size());
+    const Span<uint8_t> buffer = buffers_[memory_id];
+    ET_CHECK_OR_RETURN_ERROR(
+        offset_bytes <= buffer.size() && size_bytes <= buffer.size() - offset_bytes,
+        MemoryAllocationFailed,
+        "%zu bytes at offset %zu exceed planned buffer %" PRIu32 " of %zu bytes", size_bytes,
+        offset_bytes, memory_id, buffer.size());
+    return static_cast<void*>(buffer.data() + offset_bytes);
   }
 
-  Span<const etensor::Device> planned_buffer_devices() const {
-    return devices_;
-  }
+  /// The device of each buffer; empty when all are on the CPU.
+  Span<const etensor::Device> planned_buffer_devices() const { return planned_buffer_devices_; }
 
  private:
   static constexpr size_t kSpanArraySize = 16;
-  Span<uint8_t> span_array_[kSpanArraySize]; // used by the deprecated constructor only
+
+  Span<Span<uint8_t>> to_spans(uint32_t n_allocators, MemoryAllocator* allocators) {
+    ET_CHECK_MSG(
+        n_allocators <= kSpanArraySize, "%" PRIu32 " allocators, at most %zu", n_allocators,
+        kSpanArraySize);
+    for (uint32_t i = 0; i < n_allocators; ++i) {
+      span_array_[i] = Span<uint8_t>(allocators[i].base_address(), allocators[i].size());
+    }
+    return {span_array_, n_allocators};
+  }
+
+  // Used by the deprecated constructor only.
+  Span<uint8_t> span_array_[kSpanArraySize];
   Span<Span<uint8_t>> buffers_;
-  Span<const etensor::Device> devices_;
+  Span<const etensor::Device> planned_buffer_devices_;
 };
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

@@ -1,113 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MemoryAllocator: hands out pieces of one block, and never takes single ones back.
+// MemoryAllocator: hands out pieces of one region, front to back. Users may derive their own.
 #pragma once
-
-#include <executorch/runtime/core/error.h>
-#include <executorch/runtime/platform/assert.h>
-#include <executorch/runtime/platform/compiler.h>
-#include <executorch/runtime/platform/log.h>
-#include <executorch/runtime/platform/profiler.h>
 
 #include <cstddef>
 #include <cstdint>
 
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/result.h>
+#include <executorch/runtime/platform/assert.h>
+#include <executorch/runtime/platform/compiler.h>
+
 namespace executorch {
 namespace runtime {
 
-/// Does not own the block. Not thread-safe. Subclasses may take memory from elsewhere (see MallocMemoryAllocator).
+/// Does not own the region, which must outlive the allocator and everything allocated. Single pieces are never given
+/// back; reset() gives back all of them. Not thread-safe.
 class MemoryAllocator {
  public:
+  /// Alignment of a piece when none is asked for.
   static constexpr size_t kDefaultAlignment = alignof(void*);
 
+  /// `size` bytes from `base_address` on.
   MemoryAllocator(uint32_t size, uint8_t* base_address)
-      : begin_(base_address),
-        cur_(base_address),
-        size_(size) {}
-
+      : begin_(base_address), size_(size), used_(0) {}
   virtual ~MemoryAllocator() = default;
+  MemoryAllocator(const MemoryAllocator&) = delete;
+  MemoryAllocator& operator=(const MemoryAllocator&) = delete;
 
-  /// `size` bytes at an address that is a multiple of `alignment` (a power of two), or null with a logged reason.
-  virtual void* allocate(size_t size, size_t alignment = kDefaultAlignment) {
-    if (ET_UNLIKELY(alignment == 0 || (alignment & (alignment - 1)) != 0)) {
-      ET_LOG(Error, "expected an alignment that is a power of two, got %zu", alignment);
-      return nullptr;
-    }
-    const size_t misplaced = reinterpret_cast<uintptr_t>(cur_) & (alignment - 1);
-    const size_t padding = misplaced == 0 ? 0 : alignment - misplaced;
-    const size_t available = free_size();
-    if (ET_UNLIKELY(padding > available || size > available - padding)) {
-      ET_LOG(
-          Error,
-          "Memory allocation failed: %zuB requested (adjusted for alignment), %zuB available",
-          size + (size <= SIZE_MAX - padding ? padding : 0),
-          available);
-      return nullptr;
-    }
-    uint8_t* const start = cur_ + padding;
-    cur_ = start + size;
-    return start;
-  }
+  /// `size` bytes aligned to `alignment`, a power of two; null, with a message, when they do not fit.
+  virtual void* allocate(size_t size, size_t alignment = kDefaultAlignment);
 
-  /// Room for one T, not constructed.
+  /// Memory for one T, not constructed; null when it does not fit.
   template <typename T>
   T* allocateInstance(size_t alignment = alignof(T)) {
     return static_cast<T*>(allocate(sizeof(T), alignment));
   }
 
-  /// Room for `size` Ts, not constructed; null also when the byte count overflows.
+  /// Memory for `size` elements, not constructed; null when they do not fit or their bytes exceed size_t.
   template <typename T>
   T* allocateList(size_t size, size_t alignment = alignof(T)) {
-    size_t bytes = 0;
-    if (ET_UNLIKELY(__builtin_mul_overflow(size, sizeof(T), &bytes))) {
-      ET_LOG(Error, "size overflow: %zu elements of %zu bytes", size, sizeof(T));
+    if (size > SIZE_MAX / sizeof(T)) {
+      ET_LOG(Error, "list of %zu elements of %zu bytes exceeds the address space", size, sizeof(T));
       return nullptr;
     }
-    return static_cast<T*>(allocate(bytes, alignment));
+    return static_cast<T*>(allocate(size * sizeof(T), alignment));
   }
 
-  virtual uint8_t* base_address() const {
-    return begin_;
-  }
-  virtual uint32_t size() const {
-    return size_;
-  }
-  virtual size_t used_size() const {
-    return static_cast<size_t>(cur_ - begin_);
-  }
-  virtual size_t free_size() const {
-    return size_ - used_size();
-  }
+  virtual uint8_t* base_address() const { return begin_; }
+  /// Bytes of the region.
+  virtual uint32_t size() const { return size_; }
+  /// Bytes handed out, paddings included.
+  virtual size_t used_size() const { return used_; }
+  virtual size_t free_size() const { return size_ - used_; }
+  /// Forgets all pieces.
+  virtual void reset() { used_ = 0; }
 
-  /// Makes the whole block available again; everything handed out becomes invalid.
-  virtual void reset() {
-    cur_ = begin_;
-  }
+  /// Kept for callers of the former profiler; no effect.
+  void enable_profiling(ET_UNUSED const char* name) {}
 
-  void enable_profiling(ET_UNUSED const char* name) {
-    prof_id_ = EXECUTORCH_TRACK_ALLOCATOR(name);
-  }
-
- protected:
-  int32_t prof_id() const {
-    return prof_id_;
-  }
-
-  static bool isPowerOf2(size_t value) {
-    return value > 0 && (value & (value - 1)) == 0;
-  }
-
-  /// The first address >= `ptr` that is a multiple of `alignment`.
-  static uint8_t* alignPointer(void* ptr, size_t alignment) {
-    const uintptr_t address = reinterpret_cast<uintptr_t>(ptr);
-    return static_cast<uint8_t*>(ptr) + ((alignment - (address & (alignment - 1))) & (alignment - 1));
+  static constexpr bool isPowerOf2(size_t value) {
+    return value != 0 && (value & (value - 1)) == 0;
   }
 
  private:
-  uint8_t* begin_;
-  uint8_t* cur_;
-  uint32_t const size_;
-  int32_t prof_id_ = -1;
+  uint8_t* const begin_;
+  const uint32_t size_;
+  size_t used_;
 };
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

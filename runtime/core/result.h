@@ -1,66 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Result<T>: a value or an Error.
+// Result<T>: a value, or the Error that took its place.
 #pragma once
-
-#include <executorch/runtime/core/error.h>
-#include <executorch/runtime/platform/assert.h>
 
 #include <new>
 #include <type_traits>
 #include <utility>
 
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/platform/assert.h>
+#include <executorch/runtime/platform/compiler.h>
+
 namespace executorch {
 namespace runtime {
 
-/// What a fallible function returns. Move-only when T is. Taking the value of a failed Result aborts: ask ok() first.
+/// Holds a T when ok(), an Error otherwise. Reading the value of a failed result ends the program: ask ok() first, or
+/// use ET_UNWRAP. A moved-from result stays as it was, with a moved-from value.
 template <typename T>
-class ET_NODISCARD Result final {
-  // References are held as pointers.
-  using Stored = std::conditional_t<
-      std::is_reference_v<T>,
-      std::remove_reference_t<T>*,
-      std::remove_const_t<T>>;
-
+class [[nodiscard]] Result final {
  public:
   using value_type = T;
 
-  /// A failure. `error` must not be Ok: an Ok without a value becomes Internal.
+  /// A failure. Error::Ok is none and becomes Error::Internal.
   /* implicit */ Result(Error error)
       : error_(error == Error::Ok ? Error::Internal : error), hasValue_(false) {}
-
-  /* implicit */ Result(const T& val) : hasValue_(true) {
-    new (&value_) Stored(val);
-  }
-
-  /* implicit */ Result(T&& val) : hasValue_(true) {
-    new (&value_) Stored(std::move(val));
-  }
+  /* implicit */ Result(const T& val) : value_(val), hasValue_(true) {}
+  /* implicit */ Result(T&& val) : value_(std::move(val)), hasValue_(true) {}
 
   Result(Result&& rhs) noexcept : hasValue_(rhs.hasValue_) {
     if (hasValue_) {
-      new (&value_) Stored(std::move(rhs.value_));
+      new (const_cast<MutableT*>(&value_)) T(std::move(rhs.value_));
     } else {
-      error_ = rhs.error_;
+      new (&error_) Error(rhs.error_);
     }
   }
-
-  ~Result() {
-    if (hasValue_) {
-      value_.~Stored();
-    }
-  }
-
   Result(const Result&) = delete;
   Result& operator=(const Result&) = delete;
   Result& operator=(Result&&) = delete;
 
-  ET_NODISCARD bool ok() const {
-    return hasValue_;
+  ~Result() {
+    if (hasValue_) {
+      value_.~T();
+    }
   }
 
-  ET_NODISCARD Error error() const {
-    return hasValue_ ? Error::Ok : error_;
-  }
+  ET_NODISCARD bool ok() const { return hasValue_; }
+  ET_NODISCARD Error error() const { return hasValue_ ? Error::Ok : error_; }
 
   T& get() {
     CheckOk();
@@ -70,60 +54,67 @@ class ET_NODISCARD Result final {
     CheckOk();
     return value_;
   }
-
-  T& operator*() {
-    return get();
-  }
-  const T& operator*() const {
-    return get();
-  }
-
-  T* operator->() {
-    return &get();
-  }
-  const T* operator->() const {
-    return &get();
-  }
+  T& operator*() & { return get(); }
+  const T& operator*() const& { return get(); }
+  T&& operator*() && { return std::move(get()); }
+  T* operator->() { return &get(); }
+  const T* operator->() const { return &get(); }
 
  private:
-  void CheckOk() const {
-    ET_CHECK(hasValue_);
-  }
+  using MutableT = std::remove_const_t<T>;
+
+  void CheckOk() const { ET_CHECK(hasValue_); }
 
   union {
-    Stored value_;
+    T value_;
     Error error_;
   };
   const bool hasValue_;
 };
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch
 
-/// The value of a Result expression, or return its error from the calling function: (result) or (result, format, ...).
-#define ET_UNWRAP(result__, ...)                                        \
-  ({                                                                    \
-    auto et_result__ = (result__);                                      \
-    if (ET_UNLIKELY(!et_result__.ok())) {                               \
-      ET_INTERNAL_LOG_IF_ANY(__VA_ARGS__);                              \
-      return et_result__.error();                                       \
-    }                                                                   \
-    std::move(*et_result__);                                            \
+/// ET_ASSIGN_OR_RETURN(auto x, expression [, format, ...]): initializes or assigns the left side with the value of a
+/// Result, or returns its error, logging the message. The form of ET_UNWRAP for every compiler.
+#define ET_ASSIGN_OR_RETURN(lhs__, ...)                                                     \
+  ET_INTERNAL_ASSIGN_OR_RETURN(                                                             \
+      ET_INTERNAL_JOIN(et_result_, __LINE__), lhs__,                                        \
+      ET_INTERNAL_FIRST(__VA_ARGS__, 0), (__VA_ARGS__))
+
+#define ET_INTERNAL_JOIN2(a, b) a##b
+#define ET_INTERNAL_JOIN(a, b) ET_INTERNAL_JOIN2(a, b)
+#define ET_INTERNAL_FIRST(first, ...) first
+#define ET_INTERNAL_ASSIGN_OR_RETURN(name__, lhs__, result__, args__) \
+  auto name__ = (result__);                                           \
+  ET_INTERNAL_RETURN_UNLESS_OK(name__, args__);                       \
+  lhs__ = std::move(*name__)
+
+// `args__` is "(result, format, ...)" or "(result)".
+#define ET_INTERNAL_RETURN_UNLESS_OK(name__, args__) \
+  do {                                               \
+    if (ET_UNLIKELY(!name__.ok())) {                 \
+      ET_INTERNAL_LOG_REST args__;                   \
+      return name__.error();                         \
+    }                                                \
+  } while (0)
+#define ET_INTERNAL_LOG_REST(...)                                                          \
+  ET_INTERNAL_ONE_OR_MORE(                                                                 \
+      __VA_ARGS__, ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,                 \
+      ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,  \
+      ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,  \
+      ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_NOTHING, 0)                              \
+  (__VA_ARGS__)
+#define ET_INTERNAL_LOG_SKIP_FIRST(first, message__, ...) ET_LOG(Error, message__, ##__VA_ARGS__)
+#define ET_INTERNAL_LOG_NOTHING(first) ((void)0)
+
+#if ET_HAVE_GNU_STATEMENT_EXPRESSIONS
+/// ET_UNWRAP(expression [, format, ...]): the value of a Result; on failure logs the message and returns the error from
+/// the enclosing function.
+#define ET_UNWRAP(result__, ...)                                                       \
+  ({                                                                                   \
+    auto et_result__ = (result__);                                                     \
+    ET_INTERNAL_RETURN_UNLESS_OK(et_result__, (0, ##__VA_ARGS__));                     \
+    std::move(*et_result__);                                                           \
   })
-
-#define ET_INTERNAL_LOG_IF_ANY(...) \
-  __VA_OPT__(ET_LOG(Error, __VA_ARGS__))
-
-/// Declares `var` as the value of a Result expression, or returns its error: ET_ASSIGN_OR_RETURN(var, expr) or (var, expr, format, ...).
-#define ET_ASSIGN_OR_RETURN(var__, result__, ...)                       \
-  ET_INTERNAL_ASSIGN_OR_RETURN(                                         \
-      ET_INTERNAL_JOIN(et_result_, __LINE__), var__, result__, ##__VA_ARGS__)
-#define ET_INTERNAL_JOIN(a, b) ET_INTERNAL_JOIN_AGAIN(a, b)
-#define ET_INTERNAL_JOIN_AGAIN(a, b) a##b
-#define ET_INTERNAL_ASSIGN_OR_RETURN(tmp__, var__, result__, ...) \
-  auto tmp__ = (result__);                                        \
-  if (ET_UNLIKELY(!tmp__.ok())) {                                 \
-    ET_INTERNAL_LOG_IF_ANY(__VA_ARGS__);                          \
-    return tmp__.error();                                         \
-  }                                                               \
-  auto var__ = std::move(*tmp__)
+#endif

@@ -1,40 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of tags.
+// Names of tags in a caller's buffer.
 #include <executorch/runtime/core/tag.h>
 
 namespace executorch {
 namespace runtime {
+
 namespace {
 
-size_t copy_text(const char* text, char* buffer, size_t buffer_size) {
-  size_t length = 0;
-  while (text[length] != '\0' && length + 1 < buffer_size) {
-    buffer[length] = text[length];
-    ++length;
+size_t copy_text(const char* text, size_t length, char* buffer, size_t buffer_size) {
+  if (buffer_size > 0) {
+    const size_t copied = length < buffer_size ? length : buffer_size - 1;
+    for (size_t i = 0; i < copied; ++i) {
+      buffer[i] = text[i];
+    }
+    buffer[copied] = '\0';
   }
-  buffer[length] = '\0';
-  return length;
+  return length + 1;
 }
 
-} // namespace
+size_t copy_number(uint32_t number, char* buffer, size_t buffer_size) {
+  char digits[10];
+  size_t start = sizeof(digits);
+  do {
+    digits[--start] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  return copy_text(digits + start, sizeof(digits) - start, buffer, buffer_size);
+}
+
+}  // namespace
 
 size_t tag_to_string(Tag tag, char* buffer, size_t buffer_size) {
-  if (buffer_size == 0) {
-    return 0;
-  }
+  switch (tag) {
 #if ET_ENABLE_ENUM_STRINGS
-  return copy_text(tag_to_string(tag), buffer, buffer_size);
-#else
-  char digits[11] = {};
-  size_t first = sizeof(digits) - 1;
-  uint32_t value = static_cast<uint32_t>(tag);
-  do {
-    digits[--first] = static_cast<char>('0' + value % 10);
-    value /= 10;
-  } while (value != 0);
-  return copy_text(digits + first, buffer, buffer_size);
+#define CASE_TAG(x) \
+  case Tag::x:      \
+    return copy_text(#x, sizeof(#x) - 1, buffer, buffer_size);
+    EXECUTORCH_FORALL_TAGS(CASE_TAG)
+#undef CASE_TAG
 #endif
+    default:
+      return copy_number(static_cast<uint32_t>(tag), buffer, buffer_size);
+  }
 }
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tag: what an EValue holds.
+// Tag: which kind of value an EValue holds.
 #pragma once
-
-#include <executorch/runtime/core/defines.h>
-#include <executorch/runtime/core/error.h>
-#include <executorch/runtime/core/historic_namespaces.h>
 
 #include <cstddef>
 #include <cstdint>
 
+#include <executorch/runtime/core/defines.h>
+#include <executorch/runtime/platform/compiler.h>
+
 namespace executorch {
 namespace runtime {
 
+/// The kinds in the order of their numbers, which are those of the program format.
 #define EXECUTORCH_FORALL_TAGS(_) \
   _(None)                         \
   _(Tensor)                       \
@@ -32,15 +32,15 @@ enum class Tag : uint32_t {
 #undef DEFINE_TAG
 };
 
-/// Bytes that any name takes, its NUL included.
+/// Bytes that tag_to_string() needs at most, the final NUL included.
 constexpr size_t kTagNameBufferSize = 19;
 
-/// Writes the tag's name (its number when enum strings are off) to `buffer`, NUL-terminated and cut to `buffer_size`. Returns the length
-/// written without the NUL.
+/// Writes the name of `tag` (its number when names are compiled out or there is none) into `buffer`, cut at
+/// `buffer_size` - 1 characters. Returns the bytes the full name needs with its NUL.
 size_t tag_to_string(Tag tag, char* buffer, size_t buffer_size);
 
 #if ET_ENABLE_ENUM_STRINGS
-/// The tag's name, or "Unknown".
+/// The name of `tag`, or "Unknown". A string constant.
 inline const char* tag_to_string(Tag tag) {
   switch (tag) {
 #define CASE_TAG(x) \
@@ -53,5 +53,5 @@ inline const char* tag_to_string(Tag tag) {
 }
 #endif
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

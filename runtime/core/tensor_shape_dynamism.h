@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a tensor's shape may change.
+// How far a tensor's shape may change after it was made.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,13 @@ namespace executorch {
 namespace runtime {
 
 enum class TensorShapeDynamism : uint8_t {
-  STATIC = 0, // never
-  DYNAMIC_BOUND = 1, // up to the element count it was created with
-  DYNAMIC_UNBOUND = 2, // without limit; not supported by portable tensors
+  /// Never.
+  STATIC = 0,
+  /// To anything of the same rank whose elements fit the memory planned for it.
+  DYNAMIC_BOUND = 1,
+  /// To anything of the same rank; the memory is found when the size is known.
+  DYNAMIC_UNBOUND = 2,
 };
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

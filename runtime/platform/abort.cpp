@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// runtime_abort().
+// See abort.h.
 #include <executorch/runtime/platform/abort.h>
 
 #include <executorch/runtime/platform/platform.h>
@@ -11,5 +11,5 @@ void runtime_abort() {
   pal_abort();
 }
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends the program through the platform layer. For programmer errors only.
+// The runtime's one way to end the program.
 #pragma once
 
 #include <executorch/runtime/platform/compiler.h>
@@ -7,7 +7,8 @@
 namespace executorch {
 namespace runtime {
 
+/// Ends the program through the platform's abort. For broken invariants only: input data never leads here.
 ET_NORETURN void runtime_abort();
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

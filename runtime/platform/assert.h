@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks of programmer errors. What comes from a file, a user or a device gives an Error instead.
+// Checks of programmer errors. They end the program: never use them on what a file, a user or a tensor brings.
 #pragma once
 
 #include <executorch/runtime/platform/abort.h>
@@ -9,7 +9,7 @@
 #define ET_ASSERT_MESSAGE_EMIT(_format, ...) \
   ET_LOG(Fatal, "In function %s(), assert failed" _format, ET_FUNCTION, ##__VA_ARGS__)
 
-/// Aborts with a message when `_cond` is false.
+/// Ends the program with a message unless the condition holds.
 #define ET_CHECK_MSG(_cond, _format, ...)                                  \
   do {                                                                     \
     if (ET_UNLIKELY(!(_cond))) {                                           \
@@ -18,43 +18,35 @@
     }                                                                      \
   } while (0)
 
-#define ET_CHECK(_cond)                         \
-  do {                                          \
-    if (ET_UNLIKELY(!(_cond))) {                \
-      ET_ASSERT_MESSAGE_EMIT(": %s", #_cond);   \
-      ::executorch::runtime::runtime_abort();   \
-    }                                           \
+/// Ends the program unless the condition holds.
+#define ET_CHECK(_cond)                        \
+  do {                                         \
+    if (ET_UNLIKELY(!(_cond))) {               \
+      ET_ASSERT_MESSAGE_EMIT(": %s", #_cond);  \
+      ::executorch::runtime::runtime_abort();  \
+    }                                          \
   } while (0)
 
 #ifdef NDEBUG
-#define ET_DEBUG_ONLY false
+#define ET_DEBUG_ONLY while (false)
 #else
-#define ET_DEBUG_ONLY true
+#define ET_DEBUG_ONLY
 #endif
 
 /// As ET_CHECK, in debug builds only.
-#define ET_DCHECK(_cond)      \
-  do {                        \
-    if (ET_DEBUG_ONLY) {      \
-      ET_CHECK(_cond);        \
-    }                         \
-  } while (0)
+#define ET_DCHECK(_cond) ET_DEBUG_ONLY ET_CHECK(_cond)
+#define ET_DCHECK_MSG(_cond, _format, ...) ET_DEBUG_ONLY ET_CHECK_MSG(_cond, _format, ##__VA_ARGS__)
 
-#define ET_DCHECK_MSG(_cond, _format, ...)            \
-  do {                                                \
-    if (ET_DEBUG_ONLY) {                              \
-      ET_CHECK_MSG(_cond, _format, ##__VA_ARGS__);    \
-    }                                                 \
+/// Marks a place the program cannot come to.
+#define ET_ASSERT_UNREACHABLE()                                     \
+  do {                                                              \
+    ET_ASSERT_MESSAGE_EMIT(": Execution should not reach this point"); \
+    ::executorch::runtime::runtime_abort();                         \
+    ET_UNREACHABLE();                                               \
   } while (0)
-
-#define ET_ASSERT_UNREACHABLE()                               \
-  do {                                                        \
-    ET_ASSERT_MESSAGE_EMIT(": %s", "reached unreachable code"); \
-    ::executorch::runtime::runtime_abort();                   \
-  } while (0)
-
-#define ET_ASSERT_UNREACHABLE_MSG(_format, ...)     \
-  do {                                              \
-    ET_ASSERT_MESSAGE_EMIT(": " _format, ##__VA_ARGS__); \
-    ::executorch::runtime::runtime_abort();         \
+#define ET_ASSERT_UNREACHABLE_MSG(_format, ...)                                       \
+  do {                                                                                \
+    ET_ASSERT_MESSAGE_EMIT(": Execution should not reach this point. " _format, ##__VA_ARGS__); \
+    ::executorch::runtime::runtime_abort();                                           \
+    ET_UNREACHABLE();                                                                 \
   } while (0)

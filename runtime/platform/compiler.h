@@ -2,8 +2,10 @@
 // Names for what compilers spell differently: attributes, source positions, builtins.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <executorch/runtime/platform/compatibility.h>
 
 #if !defined(__has_builtin)
 #define __has_builtin(x) 0

@@ -1,113 +1,107 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of platform functions in force: the weak C functions until somebody registers others.
+// The table of platform functions in use: the et_pal_*() symbols, overlaid by what register_pal() was given.
 #include <executorch/runtime/platform/platform.h>
+
+#include <executorch/runtime/platform/log.h>
 
 namespace executorch {
 namespace runtime {
+
 namespace {
 
-// A function-local static without a guard: constant-initialized, so that global constructors may register into it.
-PalImpl& current() {
-  static PalImpl impl{
-      et_pal_init,
-      et_pal_abort,
-      et_pal_current_ticks,
-      et_pal_ticks_to_ns_multiplier,
-      et_pal_emit_log_message,
-      et_pal_allocate,
-      et_pal_free,
-      nullptr};
-  return impl;
-}
+// Constant-initialized, so that global constructors of other files may register a platform before or after this one.
+PalImpl pal_in_use = {
+    et_pal_init,
+    et_pal_abort,
+    et_pal_current_ticks,
+    et_pal_ticks_to_ns_multiplier,
+    et_pal_emit_log_message,
+    et_pal_allocate,
+    et_pal_free,
+    nullptr,
+};
+bool is_registered = false;
 
 template <typename Method>
-void replace(Method& slot, Method method) {
-  if (method != nullptr) {
-    slot = method;
+void overlay(Method& target, Method replacement) {
+  if (replacement != nullptr) {
+    target = replacement;
   }
 }
 
-} // namespace
+}  // namespace
 
-PalImpl PalImpl::create(
-    pal_emit_log_message_method emit_log_message, const char* source_filename) {
-  return create(
-      nullptr, nullptr, nullptr, nullptr, emit_log_message, nullptr, nullptr, source_filename);
+PalImpl PalImpl::create(pal_emit_log_message_method emit_log_message, const char* source_filename) {
+  PalImpl impl;
+  impl.emit_log_message = emit_log_message;
+  impl.source_filename = source_filename;
+  return impl;
 }
 
 PalImpl PalImpl::create(
-    pal_init_method init,
-    pal_abort_method abort,
-    pal_current_ticks_method current_ticks,
+    pal_init_method init, pal_abort_method abort, pal_current_ticks_method current_ticks,
     pal_ticks_to_ns_multiplier_method ticks_to_ns_multiplier,
-    pal_emit_log_message_method emit_log_message,
-    pal_allocate_method allocate,
-    pal_free_method free,
-    const char* source_filename) {
-  return PalImpl{
-      init,
-      abort,
-      current_ticks,
-      ticks_to_ns_multiplier,
-      emit_log_message,
-      allocate,
-      free,
-      source_filename};
+    pal_emit_log_message_method emit_log_message, pal_allocate_method allocate,
+    pal_free_method free, const char* source_filename) {
+  return {init,     abort, current_ticks,  ticks_to_ns_multiplier, emit_log_message,
+          allocate, free,  source_filename};
 }
 
 bool register_pal(PalImpl impl) {
-  PalImpl& now = current();
-  const bool first = now.source_filename == nullptr;
-  replace(now.init, impl.init);
-  replace(now.abort, impl.abort);
-  replace(now.current_ticks, impl.current_ticks);
-  replace(now.ticks_to_ns_multiplier, impl.ticks_to_ns_multiplier);
-  replace(now.emit_log_message, impl.emit_log_message);
-  replace(now.allocate, impl.allocate);
-  replace(now.free, impl.free);
-  now.source_filename = impl.source_filename != nullptr ? impl.source_filename : "";
-  return first;
+  if (is_registered) {
+    ET_LOG(
+        Error, "A platform is registered already, from %s; the one from %s is ignored",
+        pal_in_use.source_filename != nullptr ? pal_in_use.source_filename : "(unknown)",
+        impl.source_filename != nullptr ? impl.source_filename : "(unknown)");
+    return false;
+  }
+  is_registered = true;
+  overlay(pal_in_use.init, impl.init);
+  overlay(pal_in_use.abort, impl.abort);
+  overlay(pal_in_use.current_ticks, impl.current_ticks);
+  overlay(pal_in_use.ticks_to_ns_multiplier, impl.ticks_to_ns_multiplier);
+  overlay(pal_in_use.emit_log_message, impl.emit_log_message);
+  overlay(pal_in_use.allocate, impl.allocate);
+  overlay(pal_in_use.free, impl.free);
+  pal_in_use.source_filename = impl.source_filename;
+  return true;
 }
 
 const PalImpl* get_pal_impl() {
-  return &current();
+  return &pal_in_use;
 }
 
 void pal_init() {
-  current().init();
+  pal_in_use.init();
 }
 
 void pal_abort() {
-  current().abort();
-  et_pal_abort(); // a registered abort that returns must not let the caller go on
+  pal_in_use.abort();
+  // A registered function that returns by mistake does not let the program go on.
+  et_pal_abort();
 }
 
 et_timestamp_t pal_current_ticks() {
-  return current().current_ticks();
+  return pal_in_use.current_ticks();
 }
 
 et_tick_ratio_t pal_ticks_to_ns_multiplier() {
-  return current().ticks_to_ns_multiplier();
+  return pal_in_use.ticks_to_ns_multiplier();
 }
 
 void pal_emit_log_message(
-    et_timestamp_t timestamp,
-    et_pal_log_level_t level,
-    const char* filename,
-    const char* function,
-    size_t line,
-    const char* message,
-    size_t length) {
-  current().emit_log_message(timestamp, level, filename, function, line, message, length);
+    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename, const char* function,
+    size_t line, const char* message, size_t length) {
+  pal_in_use.emit_log_message(timestamp, level, filename, function, line, message, length);
 }
 
 void* pal_allocate(size_t size) {
-  return current().allocate(size);
+  return pal_in_use.allocate(size);
 }
 
 void pal_free(void* ptr) {
-  current().free(ptr);
+  pal_in_use.free(ptr);
 }
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The platform layer: the few services the runtime needs from its surroundings. Each has a weak C default that a program may
-// replace at link time, and register_pal() replaces them at run time (preferred: no link-order surprises).
+// The platform abstraction layer (PAL): what the runtime needs from the system it runs on.
+//
+// Two ways to replace the default platform (default/posix.cpp or default/minimal.cpp, see EXECUTORCH_PAL_DEFAULT):
+//  - at run time: executorch::runtime::register_pal(PalImpl::create(...)); null members keep the default;
+//  - at link time: define any et_pal_*() function; the defaults are weak symbols.
+// Includable from C; the second half is C++ only.
 #pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <executorch/runtime/platform/compiler.h>
 #include <executorch/runtime/platform/types.h>
 
-#include <stddef.h>
-#include <stdint.h>
-
+#ifdef __cplusplus
 extern "C" {
+#endif
 
-/// Ratio of ticks to nanoseconds: ns = ticks * numerator / denominator.
-typedef struct {
-  uint64_t numerator;
-  uint64_t denominator;
-} et_tick_ratio_t;
-
-/// Severity of a message; the values are printable letters.
+/// Severity of a log message as one printable letter.
 typedef enum {
   kDebug = 'D',
   kInfo = 'I',
@@ -26,65 +27,56 @@ typedef enum {
   kUnknown = '?',
 } et_pal_log_level_t;
 
-/// Called once by runtime_init(), before any other function here.
-void et_pal_init(void);
+/// Nanoseconds per tick, as numerator / denominator.
+typedef struct {
+  uint64_t numerator;
+  uint64_t denominator;
+} et_tick_ratio_t;
 
-/// Ends the program.
-ET_NORETURN void et_pal_abort(void);
-
-/// A monotonic clock.
-et_timestamp_t et_pal_current_ticks(void);
-
-et_tick_ratio_t et_pal_ticks_to_ns_multiplier(void);
-
-/// Shows one message. `message` is NUL-terminated and `length` characters long; it is valid during the call only.
-void et_pal_emit_log_message(
-    et_timestamp_t timestamp,
-    et_pal_log_level_t level,
-    const char* filename,
-    const char* function,
-    size_t line,
-    const char* message,
-    size_t length);
-
-/// Memory for the default temp allocator; nullptr when there is none. Never called on heapless set-ups that pass their own.
-void* et_pal_allocate(size_t size);
-void et_pal_free(void* ptr);
-
-typedef void (*pal_init_method)();
-typedef void (*pal_abort_method)();
-typedef et_timestamp_t (*pal_current_ticks_method)();
-typedef et_tick_ratio_t (*pal_ticks_to_ns_multiplier_method)();
+typedef void (*pal_init_method)(void);
+typedef void (*pal_abort_method)(void);
+typedef et_timestamp_t (*pal_current_ticks_method)(void);
+typedef et_tick_ratio_t (*pal_ticks_to_ns_multiplier_method)(void);
+/// `message` is NUL-terminated at `length`; `filename` and `function` live as long as the program.
 typedef void (*pal_emit_log_message_method)(
-    et_timestamp_t timestamp,
-    et_pal_log_level_t level,
-    const char* filename,
-    const char* function,
-    size_t line,
-    const char* message,
-    size_t length);
+    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename, const char* function,
+    size_t line, const char* message, size_t length);
 typedef void* (*pal_allocate_method)(size_t size);
 typedef void (*pal_free_method)(void* ptr);
 
-} // extern "C"
+/// Prepares the platform; called by runtime_init(), harmless when called again.
+void et_pal_init(void);
+/// Ends the program. Must not return.
+#ifdef __cplusplus
+ET_NORETURN
+#endif
+void et_pal_abort(void);
+/// A monotonic time in ticks.
+et_timestamp_t et_pal_current_ticks(void);
+et_tick_ratio_t et_pal_ticks_to_ns_multiplier(void);
+/// Called by one or several threads at a time; must not log through ET_LOG.
+void et_pal_emit_log_message(
+    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename, const char* function,
+    size_t line, const char* message, size_t length);
+/// Heap of the platform, or null when there is none. The core runtime itself never calls these two.
+void* et_pal_allocate(size_t size);
+void et_pal_free(void* ptr);
+
+#ifdef __cplusplus
+}  // extern "C"
 
 namespace executorch {
 namespace runtime {
 
-/// A set of platform functions; a null member keeps what is there.
+/// A platform to be registered at run time. A null member stands for the default.
 struct PalImpl {
   static PalImpl create(
       pal_emit_log_message_method emit_log_message, const char* source_filename);
-
   static PalImpl create(
-      pal_init_method init,
-      pal_abort_method abort,
-      pal_current_ticks_method current_ticks,
+      pal_init_method init, pal_abort_method abort, pal_current_ticks_method current_ticks,
       pal_ticks_to_ns_multiplier_method ticks_to_ns_multiplier,
-      pal_emit_log_message_method emit_log_message,
-      pal_allocate_method allocate,
-      pal_free_method free,
-      const char* source_filename);
+      pal_emit_log_message_method emit_log_message, pal_allocate_method allocate,
+      pal_free_method free, const char* source_filename);
 
   pal_init_method init = nullptr;
   pal_abort_method abort = nullptr;
@@ -93,35 +85,33 @@ struct PalImpl {
   pal_emit_log_message_method emit_log_message = nullptr;
   pal_allocate_method allocate = nullptr;
   pal_free_method free = nullptr;
-  /// File that registered this set, for messages.
+  /// Where the platform comes from, for messages: pass __FILE__.
   const char* source_filename = nullptr;
 };
 
-/// Replaces the platform functions that `impl` names. May be called from a global constructor. Not thread-safe: call it before
-/// the runtime is used. Returns false when another set was registered before (the new one still takes effect).
+/// Replaces the default functions by the non-null members of `impl`. Callable from a global constructor; not while
+/// another thread logs. Returns false, and changes nothing but the log, when another platform was registered before.
 bool register_pal(PalImpl impl);
 
+/// The platform in use; never null, all function members set.
 const PalImpl* get_pal_impl();
 
+// The functions of the platform in use.
 void pal_init();
 ET_NORETURN void pal_abort();
 et_timestamp_t pal_current_ticks();
 et_tick_ratio_t pal_ticks_to_ns_multiplier();
 void pal_emit_log_message(
-    et_timestamp_t timestamp,
-    et_pal_log_level_t level,
-    const char* filename,
-    const char* function,
-    size_t line,
-    const char* message,
-    size_t length);
+    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename, const char* function,
+    size_t line, const char* message, size_t length);
 void* pal_allocate(size_t size);
 void pal_free(void* ptr);
 
-} // namespace runtime
+}  // namespace runtime
 
 namespace platform {
 using ::executorch::runtime::PalImpl;
 using ::executorch::runtime::register_pal;
-} // namespace platform
-} // namespace executorch
+}  // namespace platform
+}  // namespace executorch
+#endif  // __cplusplus

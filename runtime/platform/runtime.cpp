@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// runtime_init().
+// See runtime.h.
 #include <executorch/runtime/platform/runtime.h>
 
 #include <executorch/runtime/platform/platform.h>
@@ -11,5 +11,5 @@ void runtime_init() {
   pal_init();
 }
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

@@ -2,11 +2,13 @@
 // Start of the runtime.
 #pragma once
 
+#include <executorch/runtime/platform/compiler.h>
+
 namespace executorch {
 namespace runtime {
 
-/// Call once before anything else of the runtime; calling it again is harmless.
+/// Prepares the platform. Call once before anything else of the runtime; further calls have no effect.
 void runtime_init();
 
-} // namespace runtime
-} // namespace executorch
+}  // namespace runtime
+}  // namespace executorch

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions to the dynamic loader.
+// Which shared library an address belongs to.
 #pragma once
 
-#if defined(__linux__) || defined(__APPLE__)
-#define ET_HAVE_DLADDR 1
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
+#include <executorch/runtime/platform/compiler.h>
+
+/// Answers of et_pal_get_shared_library_name() when there is no name to give.
+inline constexpr const char* DYNAMIC_LIBRARY_NOT_SUPPORTED = "NOT_SUPPORTED";
+inline constexpr const char* DYNAMIC_LIBRARY_NOT_FOUND = "NOT_FOUND";
+
+// _GNU_SOURCE, which g++ always defines, brings dladdr() on Linux.
+#if defined(ET_USE_LIBDL) && (defined(__linux__) || defined(__APPLE__))
 #include <dlfcn.h>
-#endif
 
-constexpr const char* DYNAMIC_LIBRARY_NOT_SUPPORTED = "NOT_SUPPORTED";
-constexpr const char* DYNAMIC_LIBRARY_NOT_FOUND = "NOT_FOUND";
-
-/// File name of the library or program that holds `addr`.
+/// The path of the shared library that holds `addr`; owned by the dynamic linker.
 inline const char* et_pal_get_shared_library_name(const void* addr) {
-#ifdef ET_HAVE_DLADDR
   Dl_info info;
-  return dladdr(addr, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname
-                                                               : DYNAMIC_LIBRARY_NOT_FOUND;
-#else
-  (void)addr;
-  return DYNAMIC_LIBRARY_NOT_SUPPORTED;
-#endif
+  if (dladdr(addr, &info) != 0 && info.dli_fname != nullptr) {
+    return info.dli_fname;
+  }
+  return DYNAMIC_LIBRARY_NOT_FOUND;
 }
+#else
+inline const char* et_pal_get_shared_library_name(ET_UNUSED const void* addr) {
+  return DYNAMIC_LIBRARY_NOT_SUPPORTED;
+}
+#endif

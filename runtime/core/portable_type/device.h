@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a tensor's data lies.
+// Device: where a tensor's memory lies.
 #pragma once
-
-#include <executorch/runtime/core/historic_namespaces.h>
 
 #include <cstddef>
 #include <cstdint>
+
+#include <executorch/runtime/platform/compiler.h>
 
 namespace executorch {
 namespace runtime {
@@ -15,36 +15,32 @@ enum class DeviceType : int8_t {
   CPU = 0,
   CUDA = 1,
 };
+
 constexpr size_t kNumDeviceTypes = 2;
 
 using DeviceIndex = int8_t;
 
+/// A kind of device and which of them.
 struct Device final {
   using Type = DeviceType;
 
-  /* implicit */ Device(DeviceType type, DeviceIndex index = 0) : type_(type), index_(index) {}
+  /* implicit */ constexpr Device(DeviceType type, DeviceIndex index = 0)
+      : type_(type), index_(index) {}
 
-  DeviceType type() const noexcept {
-    return type_;
-  }
-  DeviceIndex index() const noexcept {
-    return index_;
-  }
-  bool is_cpu() const noexcept {
-    return type_ == DeviceType::CPU;
-  }
-  bool operator==(const Device& other) const noexcept {
+  constexpr bool operator==(const Device& other) const {
     return type_ == other.type_ && index_ == other.index_;
   }
-  bool operator!=(const Device& other) const noexcept {
-    return !(*this == other);
-  }
+  constexpr bool operator!=(const Device& other) const { return !(*this == other); }
+
+  constexpr DeviceType type() const noexcept { return type_; }
+  constexpr DeviceIndex index() const noexcept { return index_; }
+  constexpr bool is_cpu() const noexcept { return type_ == DeviceType::CPU; }
 
  private:
   DeviceType type_;
   DeviceIndex index_;
 };
 
-} // namespace etensor
-} // namespace runtime
-} // namespace executorch
+}  // namespace etensor
+}  // namespace runtime
+}  // namespace executorch

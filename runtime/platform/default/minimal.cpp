@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Platform layer that needs nothing: no clock, no output, no memory. For targets that register their own.
+// Platform for systems without anything: no clock, no log, no heap; abort traps. All weak, to be overridden.
 #include <executorch/runtime/platform/platform.h>
 
 extern "C" {
@@ -7,14 +7,15 @@ extern "C" {
 ET_WEAK void et_pal_init(void) {}
 
 ET_WEAK ET_NORETURN void et_pal_abort(void) {
-#if defined(_MSC_VER) && !defined(__clang__)
+#if __has_builtin(__builtin_trap) || defined(__GNUC__)
+  __builtin_trap();
+#else
   for (;;) {
   }
-#else
-  __builtin_trap();
 #endif
 }
 
+// Time is unknown and stands still.
 ET_WEAK et_timestamp_t et_pal_current_ticks(void) {
   return 0;
 }
@@ -24,12 +25,14 @@ ET_WEAK et_tick_ratio_t et_pal_ticks_to_ns_multiplier(void) {
 }
 
 ET_WEAK void et_pal_emit_log_message(
-    et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t, const char*, size_t) {}
+    ET_UNUSED et_timestamp_t timestamp, ET_UNUSED et_pal_log_level_t level,
+    ET_UNUSED const char* filename, ET_UNUSED const char* function, ET_UNUSED size_t line,
+    ET_UNUSED const char* message, ET_UNUSED size_t length) {}
 
-ET_WEAK void* et_pal_allocate(size_t) {
+ET_WEAK void* et_pal_allocate(ET_UNUSED size_t size) {
   return nullptr;
 }
 
-ET_WEAK void et_pal_free(void*) {}
+ET_WEAK void et_pal_free(ET_UNUSED void* ptr) {}
 
-} // extern "C"
+}  // extern "C"

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Platform layer of desktop and server systems: steady clock, messages to stderr, malloc.
+// Platform for systems with a C++ standard library: steady_clock, messages to stderr, malloc. All weak.
 #include <executorch/runtime/platform/platform.h>
 
-#include <cinttypes>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
-
-#include <chrono>
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Clock::time_point start_of_clock() {
+Clock::time_point start_time() {
+  // The first caller sets it; logging before runtime_init() is therefore fine.
   static const Clock::time_point start = Clock::now();
   return start;
 }
 
-} // namespace
+}  // namespace
 
 extern "C" {
 
 ET_WEAK void et_pal_init(void) {
-  (void)start_of_clock();
+  (void)start_time();
 }
 
 ET_WEAK ET_NORETURN void et_pal_abort(void) {
@@ -31,35 +29,25 @@ ET_WEAK ET_NORETURN void et_pal_abort(void) {
 }
 
 ET_WEAK et_timestamp_t et_pal_current_ticks(void) {
-  const auto start = start_of_clock();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  const auto start = start_time();
+  return static_cast<et_timestamp_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
 }
 
 ET_WEAK et_tick_ratio_t et_pal_ticks_to_ns_multiplier(void) {
   return {1, 1};
 }
 
+// I 00:00:00.043703 executorch:executor_runner.cpp:379] Message
 ET_WEAK void et_pal_emit_log_message(
-    et_timestamp_t timestamp,
-    et_pal_log_level_t level,
-    const char* filename,
-    ET_UNUSED const char* function,
-    size_t line,
-    const char* message,
-    ET_UNUSED size_t length) {
+    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename,
+    ET_UNUSED const char* function, size_t line, const char* message, ET_UNUSED size_t length) {
   const uint64_t micros = timestamp / 1000;
-  const uint64_t seconds = micros / 1000000;
+  const unsigned long seconds = static_cast<unsigned long>(micros / 1000000);
   std::fprintf(
-      stderr,
-      "%c %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64 ".%06" PRIu64 " executorch:%s:%zu] %s\n",
-      static_cast<char>(level),
-      seconds / 3600,
-      (seconds / 60) % 60,
-      seconds % 60,
-      micros % 1000000,
-      filename,
-      line,
-      message);
+      stderr, "%c %02lu:%02lu:%02lu.%06lu executorch:%s:%zu] %s\n", static_cast<char>(level),
+      seconds / 3600, seconds / 60 % 60, seconds % 60, static_cast<unsigned long>(micros % 1000000),
+      filename, line, message);
   std::fflush(stderr);
 }
 
@@ -71,4 +59,4 @@ ET_WEAK void et_pal_free(void* ptr) {
   std::free(ptr);
 }
 
-} // extern "C"
+}  // extern "C"

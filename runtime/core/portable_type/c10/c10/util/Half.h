@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Re-exports torch/headeronly/util/Half.h.
+#pragma once
+
+#include <torch/headeronly/util/Half.h>

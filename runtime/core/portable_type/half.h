@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Half as an element type of tensors.
+#pragma once
+
+#include <executorch/runtime/platform/compiler.h>
+#include <torch/headeronly/util/Half.h>
+
+namespace executorch {
+namespace runtime {
+namespace etensor {
+
+using c10::Half;
+
+}  // namespace etensor
+}  // namespace runtime
+}  // namespace executorch
