@@ -212,7 +212,9 @@ class MethodEmitter:
         if isinstance(spec, TensorSpec):
             return self.new_tensor(spec)
         if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
-            value = value.node.hint if value.node.has_hint() else value
+            if not value.node.has_hint():
+                return self.table.add(_run_time_scalar(value))
+            value = value.node.hint
         return self.table.add(boxed(value))
 
     def _data(self, node: Node, name: str, is_mutable: bool) -> int:

@@ -75,9 +75,6 @@ _BOXES: tuple[tuple[Any, Callable[[Any], schema.KernelTypes]], ...] = (
     (torch.dtype, lambda dtype: schema.Int(int(scalar_type_enum(dtype)))),
     (torch.layout, lambda layout: schema.Int(layout_enum(layout))),
     (torch.memory_format, lambda memory_format: schema.Int(memory_format_enum(memory_format))),
-    (torch.SymBool, lambda _: schema.Bool(False)),  # known at run time only
-    (torch.SymInt, lambda _: schema.Int(0)),
-    (torch.SymFloat, lambda _: schema.Double(0.0)),
 )
 
 
@@ -139,6 +136,11 @@ def _parameter(argument: torch.Argument) -> Parameter:
     )
 
 
+def _plain_int(item: Any) -> Any:
+    """Numbers as int; a symbolic size stays what it is and is refused, since it has no node."""
+    return item if isinstance(item, torch.SymInt) else int(item)
+
+
 class ArgumentWriter:
     """Turns the arguments of a node into value indices, as an operator's schema wants them."""
 
@@ -158,7 +160,7 @@ class ArgumentWriter:
     def int_list(self, items: list[Any]) -> int:
         """Integers stand in slots of their own, since some become known at run time only."""
         slots = [
-            self._node(item) if isinstance(item, Node) else self._table.constant(int(item))
+            self._node(item) if isinstance(item, Node) else self._table.constant(_plain_int(item))
             for item in items
         ]
         return self._table.constant_list(schema.IntList, slots)

@@ -15,7 +15,7 @@ from executorch.exir import ExecutorchBackendConfig, memory, schema, to_edge
 from executorch.exir._serialize import _deserialize_pte_binary
 from executorch.exir._serialize._program import read_program
 from executorch.exir.emit import emit_program
-from executorch.exir.emit._values import ValueTable, boxed, signature_of
+from executorch.exir.emit._values import ArgumentWriter, ValueTable, boxed, signature_of
 from executorch.exir.error import ExportError, InternalError
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.scalar_type import ScalarType
@@ -549,6 +549,16 @@ def test_delegate_calls_share_equal_blobs() -> None:
         "delegate_map": {0: (1, 2)},
     }
     assert output.instruction_id_to_num_outs_map == {"forward": {0: 1, 1: 1}}
+
+
+def test_symbolic_size_without_a_node_is_an_error() -> None:
+    x = torch.randn(4)
+    program = export(torch.nn.ReLU(), (x,), dynamic_shapes=({0: Dim("n", min=2, max=8)},))
+    (placeholder,) = program.graph.find_nodes(op="placeholder")
+    size = placeholder.meta["val"].shape[0]
+    assert isinstance(size, torch.SymInt)
+    with pytest.raises(ExportError, match="SymInt .* cannot be stored"):
+        ArgumentWriter(ValueTable(), {}).int_list([size])
 
 
 @pytest.mark.parametrize("value", [object(), 1j, torch.device("cpu"), b"bytes"])
