@@ -33,7 +33,7 @@ class ValueTable:
 
     def constant(self, value: Any) -> int:
         """The slot of a scalar, string, None or torch enum that no instruction changes."""
-        key = (type(value), value if value == value else "nan", str(value))  # -0.0 is not 0.0
+        key = (type(value), repr(value))  # tells -0.0 from 0.0 and knows nan again
         index = self._constants.get(key)
         if index is None:
             index = self._constants[key] = self.add(boxed(value))
