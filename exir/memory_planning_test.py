@@ -443,20 +443,18 @@ def test_shared_mutable_buffers_have_one_place() -> None:
             self.count.copy_(x * 0)
             return x + 1
 
-    pass_ = MemoryPlanningPass(share_mutable_buffers=True)
     edge = to_edge({m.__name__: export(m(), (torch.randn(5),)) for m in (Counter, Reset)})
-    methods = [edge.to_executorch().exported_program(m) for m in ("Counter", "Reset")]
-    for method in methods:
-        pass_.run(method.graph_module, method.graph_signature)
-    pass_.run_multimethod()
-    places = []
-    for method in methods:
-        (spec,) = memory_planning.input_specs(method.graph_module, method.graph_signature)[1]
-        places.append((spec.mem_id, spec.mem_offset))
-        sizes = method.graph_module.meta["non_const_buffer_sizes"]
-        assert len(sizes) == 3
-        assert sizes[2] == 32
-    assert places == [(2, 0), (2, 0)]
+    config = ExecutorchBackendConfig(
+        memory_planning_pass=MemoryPlanningPass(share_mutable_buffers=True)
+    )
+    for plan in edge.to_executorch(config).executorch_program.execution_plan:
+        (buffer,) = (
+            plan.values[args[0]].val
+            for args in (i.instr_args.args for i in plan.chains[0].instructions)
+            if args[0] == args[-1]
+        )
+        assert buffer.allocation_info == schema.AllocationDetails(2, 0, 0)
+        assert plan.non_const_buffer_sizes[2:] == [32]
 
 
 def test_other_devices_have_arenas_of_their_own() -> None:

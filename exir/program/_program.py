@@ -43,6 +43,7 @@ from executorch.exir.program._programs import (
     apply_passes,
     collector_paused,
     drop_unused_data,
+    finish_plans,
     named_programs,
     own_copy,
     per_method,
@@ -185,6 +186,7 @@ class EdgeProgramManager:
                 name: _planned_program(name, program, config)
                 for name, program in self._edge_programs.items()
             }
+            finish_plans(config.memory_planning_pass)
         return ExecutorchProgramManager(planned, self._config_methods, config)
 
 

@@ -186,6 +186,15 @@ def plan_memory(planning_pass: Any, program: ExportedProgram) -> None:
         planning_pass(program.graph_module)
 
 
+def finish_plans(option: Any) -> None:
+    """Lets memory planning passes place what methods share, once all methods are planned."""
+    passes = option.values() if isinstance(option, Mapping) else [option]
+    for planning_pass in {id(one): one for one in passes}.values():
+        run_multimethod = getattr(planning_pass, "run_multimethod", None)
+        if run_multimethod is not None:
+            run_multimethod()
+
+
 def tag_external_constants(program: ExportedProgram, config: ExecutorchBackendConfig) -> None:
     """Names the data file (`meta["constant_tag"]`) of every constant that does not go into the program's file."""
     where = config.external_constants
