@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operators whose result does not depend on the elements of a tensor: filled tensors, ranges, random numbers.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/convert.h>
+#include <executorch/kernels/portable/loops/elementwise.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::IntArrayRef;
+using ::executorch::aten::MemoryFormat;
+using ::executorch::aten::OptionalArrayRef;
+using ::executorch::aten::Scalar;
+using ::executorch::aten::ScalarType;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+bool shape_of(const OpCall& call, IntArrayRef size, Shape& shape) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims), InvalidArgument, false,
+      "%s: expected at most %d sizes, got %zu", call.op, Shape::kMaxDims, size.size());
+  for (int64_t value : size) {
+    shape.push(value);
+  }
+  return true;
+}
+
+Tensor& fill(const OpCall& call, const Shape& shape, const Scalar& value, Tensor& out) {
+  alignas(16) char element[16];
+  if (resize_output(call, out, shape) &&
+      scalar_element(call, value, out.scalar_type(), element)) {
+    fill_view(element, StridedView::of(out));
+  }
+  return out;
+}
+
+Tensor& fill_sized(const OpCall& call, IntArrayRef size, const Scalar& value, Tensor& out) {
+  Shape shape;
+  return shape_of(call, size, shape) ? fill(call, shape, value, out) : out;
+}
+
+}  // namespace
+
+Tensor& full_out(
+    KernelRuntimeContext& ctx, IntArrayRef size, const Scalar& fill_value, Tensor& out) {
+  return fill_sized({ctx, "full.out"}, size, fill_value, out);
+}
+
+Tensor& full_like_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& fill_value,
+    std::optional<MemoryFormat> memory_format, Tensor& out) {
+  (void)memory_format;  // out is laid out already
+  return fill({ctx, "full_like.out"}, Shape(self), fill_value, out);
+}
+
+Tensor& ones_out(KernelRuntimeContext& ctx, IntArrayRef size, Tensor& out) {
+  return fill_sized({ctx, "ones.out"}, size, Scalar(static_cast<int64_t>(1)), out);
+}
+
+Tensor& zeros_out(KernelRuntimeContext& ctx, IntArrayRef size, Tensor& out) {
+  Shape shape;
+  const OpCall call{ctx, "zeros.out"};
+  if (shape_of(call, size, shape) && resize_output(call, out, shape) && out.nbytes() > 0) {
+    std::memset(out.mutable_data_ptr(), 0, out.nbytes());
+  }
+  return out;
+}
+
+Tensor& empty_out(
+    KernelRuntimeContext& ctx, IntArrayRef size, std::optional<MemoryFormat> memory_format,
+    Tensor& out) {
+  (void)memory_format;  // out is laid out already
+  Shape shape;
+  const OpCall call{ctx, "empty.out"};
+  if (shape_of(call, size, shape)) {
+    resize_output(call, out, shape);
+  }
+  return out;
+}
+
+Tensor& _empty_dim_order_out(
+    KernelRuntimeContext& ctx, IntArrayRef size, OptionalArrayRef<int64_t> dim_order, Tensor& out) {
+  const OpCall call{ctx, "_empty_dim_order.out"};
+  ET_KERNEL_CHECK_MSG(
+      ctx, !dim_order.has_value() || dim_order->size() == size.size(), InvalidArgument, out,
+      "_empty_dim_order.out: expected %zu entries of dim_order, got %zu", size.size(),
+      dim_order.has_value() ? dim_order->size() : 0);
+  Shape shape;
+  if (shape_of(call, size, shape)) {
+    resize_output(call, out, shape);
+  }
+  return out;
+}
+
+Tensor& scalar_tensor_out(KernelRuntimeContext& ctx, const Scalar& s, Tensor& out) {
+  return fill({ctx, "scalar_tensor.out"}, Shape(), s, out);
+}
+
+Tensor& fill_scalar_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& value, Tensor& out) {
+  const OpCall call{ctx, "fill.Scalar_out"};
+  return check_same_dtype(call, "out", out, "self", self) ? fill(call, Shape(self), value, out)
+                                                           : out;
+}
+
+Tensor& fill_tensor_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& value, Tensor& out) {
+  const OpCall call{ctx, "fill.Tensor_out"};
+  ET_KERNEL_CHECK_MSG(
+      ctx, value.dim() == 0, InvalidArgument, out, "fill.Tensor_out: expected 0 dims for value, got %d",
+      static_cast<int>(value.dim()));
+  if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
+    copy_converted(call, value, out);
+  }
+  return out;
+}
+
+namespace {
+
+template <typename C>
+void write_range(C start, C step, const Tensor& out) {
+  const StoreRun store = storer(compute_type_v<C>, out.scalar_type());
+  char* to = static_cast<char*>(out.mutable_data_ptr());
+  C values[kChunk];
+  for (int64_t begin = 0; begin < out.numel(); begin += kChunk) {
+    const int64_t n = out.numel() - begin < kChunk ? out.numel() - begin : kChunk;
+    for (int64_t i = 0; i < n; ++i) {
+      values[i] = start + static_cast<C>(begin + i) * step;
+    }
+    store(values, n, to + begin * out.element_size());
+  }
+}
+
+Tensor& arange(
+    const OpCall& call, const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+  if (!check_computable(call, "out", out)) {
+    return out;
+  }
+  const double first = scalar_to<double>(start);
+  const double last = scalar_to<double>(end);
+  const double by = scalar_to<double>(step);
+  const double count = std::ceil((last - first) / by);
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, by != 0 && count >= 0 && count <= INT32_MAX, InvalidArgument, out,
+      "%s: no range from %g to %g by %g", call.op, first, last, by);
+  const bool whole = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
+  Shape shape;
+  shape.push(static_cast<int64_t>(count));
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  if (whole && compute_type_of(out.scalar_type()) == ComputeType::kInt64) {
+    write_range<int64_t>(scalar_to<int64_t>(start), scalar_to<int64_t>(step), out);
+  } else {
+    write_range<double>(first, by, out);
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor& arange_out(KernelRuntimeContext& ctx, const Scalar& end, Tensor& out) {
+  return arange(
+      {ctx, "arange.out"}, Scalar(static_cast<int64_t>(0)), end, Scalar(static_cast<int64_t>(1)),
+      out);
+}
+
+Tensor& arange_start_out(
+    KernelRuntimeContext& ctx, const Scalar& start, const Scalar& end, const Scalar& step,
+    Tensor& out) {
+  return arange({ctx, "arange.start_out"}, start, end, step, out);
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operators that read or write at positions given by index tensors. Every index is checked before memory is touched.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/binary.h>
+#include <executorch/kernels/portable/loops/convert.h>
+#include <executorch/kernels/portable/loops/elementwise.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::ArrayRef;
+using ::executorch::aten::Scalar;
+using ::executorch::aten::ScalarType;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+bool check_index_dtype(const OpCall& call, const Tensor& index) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, index.scalar_type() == ScalarType::Long || index.scalar_type() == ScalarType::Int,
+      InvalidArgument, false, "%s: indices are %s, expected Int or Long", call.op,
+      ::executorch::runtime::toString(index.scalar_type()));
+  return true;
+}
+
+// An index from memory made non-negative; -1 when it is out of [-size, size).
+int64_t wrapped_index(const char* data, ScalarType type, int64_t offset, int64_t size) {
+  int64_t index = 0;
+  if (type == ScalarType::Long) {
+    index = reinterpret_cast<const int64_t*>(data)[offset];
+  } else {
+    index = reinterpret_cast<const int32_t*>(data)[offset];
+  }
+  index = index < 0 && index >= -size ? index + size : index;
+  return index >= 0 && index < size ? index : -1;
+}
+
+bool fail_index(const OpCall& call, int64_t size) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, false, InvalidArgument, false, "%s: an index is out of range [%lld, %lld)", call.op,
+      static_cast<long long>(-size), static_cast<long long>(size));
+  return false;
+}
+
+// out[..., i, ...] = self[..., index[i], ...] along `dim`, rows as whole runs.
+bool take_rows(
+    const OpCall& call, const Tensor& self, int dim, const Tensor& index, const StridedView& out,
+    bool allow_negative) {
+  const StridedView from = StridedView::of(self);
+  const StridedView positions = StridedView::of(index);
+  Odometer<1> odometer(positions.ndim, positions.sizes);
+  odometer.set_strides(0, positions.strides);
+  const int64_t size = from.sizes[dim];
+  // A row that is dense on both sides is one memcpy.
+  bool dense = dim == 0;
+  int64_t expected = 1;
+  for (int d = from.ndim - 1; d > 0 && dense; --d) {
+    dense = (from.strides[d] == expected && out.strides[d] == expected) || from.sizes[d] == 1;
+    expected *= from.sizes[d];
+  }
+  const int64_t row_bytes = expected * from.element_size;
+  for (int64_t i = 0; i < index.numel(); ++i, odometer.next()) {
+    const int64_t row = wrapped_index(positions.data, index.scalar_type(), odometer.offset(0), size);
+    if (row < 0 || (!allow_negative && positions.element_size == 8 &&
+                    reinterpret_cast<const int64_t*>(positions.data)[odometer.offset(0)] < 0)) {
+      return fail_index(call, size);
+    }
+    if (dense) {
+      std::memcpy(
+          out.data + i * out.strides[0] * out.element_size,
+          from.data + row * from.strides[0] * from.element_size, row_bytes);
+    } else {
+      copy_view(from.selected(dim, row), out.selected(dim, i));
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor& embedding_out(
+    KernelRuntimeContext& ctx, const Tensor& weight, const Tensor& indices, int64_t padding_idx,
+    bool scale_grad_by_freq, bool sparse, Tensor& out) {
+  (void)padding_idx;  // these three are about gradients only
+  (void)scale_grad_by_freq;
+  (void)sparse;
+  const OpCall call{ctx, "embedding.out"};
+  if (!check_rank(call, "weight", weight, 2) || !check_index_dtype(call, indices) ||
+      !check_same_dtype(call, "out", out, "weight", weight)) {
+    return out;
+  }
+  Shape shape(indices);
+  ET_KERNEL_CHECK_MSG(
+      ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
+      "embedding.out: indices have %d dims already", shape.ndim);
+  shape.push(weight.sizes()[1]);
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  ET_KERNEL_CHECK_MSG(
+      ctx, is_row_major(out), InvalidArgument, out, "embedding.out: out must be in row-major order");
+  StridedView rows{};
+  rows.data = StridedView::of(out).data;
+  rows.ndim = 2;
+  rows.element_size = out.element_size();
+  rows.sizes[0] = indices.numel();
+  rows.sizes[1] = rows.strides[0] = weight.sizes()[1];
+  rows.strides[1] = 1;
+  take_rows(call, weight, 0, indices, rows, /*allow_negative=*/false);
+  return out;
+}
+
+Tensor& index_select_out(
+    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
+  const OpCall call{ctx, "index_select.out"};
+  if (!normalize_dim(call, "dim", self.dim(), dim) || !check_index_dtype(call, index) ||
+      !check_same_dtype(call, "out", out, "self", self)) {
+    return out;
+  }
+  ET_KERNEL_CHECK_MSG(
+      ctx, index.dim() <= 1 && (self.dim() > 0 || index.numel() == 1), InvalidArgument, out,
+      "index_select.out: expected at most 1 dim for index, got %d", static_cast<int>(index.dim()));
+  Shape shape(self);
+  if (self.dim() > 0) {
+    shape.sizes[dim] = index.numel();
+  }
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  if (self.dim() == 0) {
+    if (wrapped_index(static_cast<const char*>(index.const_data_ptr()), index.scalar_type(), 0, 1) < 0) {
+      fail_index(call, 1);
+    } else {
+      copy_in_order(self, out);
+    }
+    return out;
+  }
+  take_rows(
+      call, self, static_cast<int>(dim), index, StridedView::of(out), /*allow_negative=*/false);
+  return out;
+}
+
+namespace {
+
+using OptionalTensors = ArrayRef<std::optional<Tensor>>;
+
+bool is_mask(const Tensor& index) {
+  return index.scalar_type() == ScalarType::Bool || index.scalar_type() == ScalarType::Byte;
+}
+
+int64_t count_true(const Tensor& mask) {
+  const uint8_t* values = static_cast<const uint8_t*>(mask.const_data_ptr());
+  int64_t count = 0;
+  for (int64_t i = 0; i < mask.numel(); ++i) {
+    count += values[i] != 0;
+  }
+  return count;
+}
+
+// The positions of true elements of a mask of one dimension as numbers, in temporary memory.
+const int64_t* mask_positions(const OpCall& call, const Tensor& mask, int64_t count) {
+  const size_t bytes = static_cast<size_t>(count > 0 ? count : 1) * sizeof(int64_t);
+  const auto memory = call.ctx.allocate_temp(bytes, alignof(int64_t));
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, memory.ok(), MemoryAllocationFailed, nullptr,
+      "%s: no temporary memory for %zu bytes of positions", call.op, bytes);
+  int64_t* positions = static_cast<int64_t*>(memory.get());
+  const uint8_t* values = static_cast<const uint8_t*>(mask.const_data_ptr());
+  for (int64_t i = 0, k = 0; i < mask.numel(); ++i) {
+    if (values[i] != 0) {
+      positions[k++] = i;
+    }
+  }
+  return positions;
+}
+
+// One indexed dimension as (data, dtype, strides over the broadcast shape).
+struct IndexData {
+  const char* data;
+  ScalarType type;
+  int64_t strides[Shape::kMaxDims];
+};
+
+struct Resolved {
+  int num_indexed = 0;
+  int dims[Shape::kMaxDims];
+  IndexData data[Shape::kMaxDims];
+  Shape shape;
+  Shape remaining;  // sizes of dimensions that are not indexed
+  int remaining_dims[Shape::kMaxDims];
+  int place = 0;
+};
+
+// Broadcasts the index tensors; masks of one dimension become positions.
+bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Resolved& r) {
+  Shape own[Shape::kMaxDims];
+  int64_t own_strides[Shape::kMaxDims][Shape::kMaxDims];
+  int next_dim = 0;
+  bool gap = false;
+  bool adjacent = true;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (!indices[i].has_value()) {
+      gap = gap || r.num_indexed > 0;
+      ++next_dim;
+      continue;
+    }
+    const Tensor& index = *indices[i];
+    adjacent = adjacent && !gap;
+    const int covered = is_mask(index) ? static_cast<int>(index.dim()) : 1;
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, next_dim + covered <= self.dim() && covered > 0, InvalidArgument, false,
+        "%s: indices cover more than the %d dims of self", call.op, static_cast<int>(self.dim()));
+    const int k = r.num_indexed;
+    if (is_mask(index)) {
+      ET_KERNEL_CHECK_MSG(
+          call.ctx, covered == 1 && index.sizes()[0] == self.sizes()[next_dim], InvalidArgument,
+          false, "%s: a mask must have 1 dim of the size of the dimension it indexes", call.op);
+      const int64_t count = count_true(index);
+      const int64_t* positions = mask_positions(call, index, count);
+      if (positions == nullptr) {
+        return false;
+      }
+      own[k].push(count);
+      own_strides[k][0] = 1;
+      r.data[k].data = reinterpret_cast<const char*>(positions);
+      r.data[k].type = ScalarType::Long;
+    } else {
+      if (!check_index_dtype(call, index)) {
+        return false;
+      }
+      own[k] = Shape(index);
+      for (int d = 0; d < own[k].ndim; ++d) {
+        own_strides[k][d] = index.strides()[d];
+      }
+      r.data[k].data = static_cast<const char*>(index.const_data_ptr());
+      r.data[k].type = index.scalar_type();
+    }
+    if (!broadcast_shapes(call, r.shape, own[k], r.shape)) {
+      return false;
+    }
+    r.dims[k] = next_dim;
+    ++r.num_indexed;
+    ++next_dim;
+  }
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, next_dim <= self.dim(), InvalidArgument, false,
+      "%s: expected at most %d indices, got %zu", call.op, static_cast<int>(self.dim()),
+      indices.size());
+  for (int k = 0; k < r.num_indexed; ++k) {
+    const int lead = r.shape.ndim - own[k].ndim;
+    for (int d = 0; d < r.shape.ndim; ++d) {
+      const bool varies = d >= lead && own[k][d - lead] != 1;
+      r.data[k].strides[d] = varies ? own_strides[k][d - lead] : 0;
+    }
+  }
+  for (int d = 0, k = 0; d < self.dim(); ++d) {
+    if (k < r.num_indexed && r.dims[k] == d) {
+      ++k;
+      continue;
+    }
+    r.remaining_dims[r.remaining.ndim] = d;
+    r.remaining.push(self.sizes()[d]);
+  }
+  r.place = adjacent && r.num_indexed > 0 ? r.dims[0] : 0;
+  return true;
+}
+
+// The shape of self[indices].
+bool result_shape(const OpCall& call, const Resolved& r, Shape& shape) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, r.shape.ndim + r.remaining.ndim <= Shape::kMaxDims, InvalidArgument, false,
+      "%s: the result has more than %d dims", call.op, Shape::kMaxDims);
+  for (int d = 0; d < r.place; ++d) {
+    shape.push(r.remaining[d]);
+  }
+  for (int d = 0; d < r.shape.ndim; ++d) {
+    shape.push(r.shape[d]);
+  }
+  for (int d = r.place; d < r.remaining.ndim; ++d) {
+    shape.push(r.remaining[d]);
+  }
+  return true;
+}
+
+// Views of the remaining dimensions only.
+StridedView remaining_view(const StridedView& view, const Resolved& r, const int* dims) {
+  StridedView result = view;
+  result.ndim = r.remaining.ndim;
+  for (int d = 0; d < r.remaining.ndim; ++d) {
+    result.sizes[d] = r.remaining[d];
+    result.strides[d] = view.strides[dims[d]];
+  }
+  return result;
+}
+
+// Calls visit(offset in self, offset in the values) for every index tuple, after checking all of its indices.
+// `value_strides` are those of the indexed block of dimensions in the values.
+template <typename Visit>
+bool for_each_tuple(
+    const OpCall& call, const Tensor& self, const Resolved& r, const int64_t* value_strides,
+    const Visit& visit) {
+  Odometer<1> odometer(r.shape.ndim, r.shape.sizes);
+  odometer.set_strides(0, value_strides);
+  const int64_t count = r.shape.numel();
+  for (int64_t i = 0; i < count; ++i, odometer.next()) {
+    int64_t offset = 0;
+    for (int k = 0; k < r.num_indexed; ++k) {
+      int64_t at = 0;
+      for (int d = 0; d < r.shape.ndim; ++d) {
+        at += odometer.index()[d] * r.data[k].strides[d];
+      }
+      const int64_t size = self.sizes()[r.dims[k]];
+      const int64_t position = wrapped_index(r.data[k].data, r.data[k].type, at, size);
+      if (position < 0) {
+        return fail_index(call, size);
+      }
+      offset += position * self.strides()[r.dims[k]];
+    }
+    visit(offset, odometer.offset(0));
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor& index_Tensor_out(
+    KernelRuntimeContext& ctx, const Tensor& self, OptionalTensors indices, Tensor& out) {
+  const OpCall call{ctx, "index.Tensor_out"};
+  Resolved r;
+  Shape shape;
+  if (!check_same_dtype(call, "out", out, "self", self) || !resolve(call, self, indices, r) ||
+      !result_shape(call, r, shape) || !resize_output(call, out, shape)) {
+    return out;
+  }
+  StridedView from = remaining_view(StridedView::of(self), r, r.remaining_dims);
+  const StridedView all = StridedView::of(out);
+  int out_dims[Shape::kMaxDims];
+  for (int d = 0; d < r.remaining.ndim; ++d) {
+    out_dims[d] = d < r.place ? d : d + r.shape.ndim;
+  }
+  StridedView to = remaining_view(all, r, out_dims);
+  char* const from_base = from.data;
+  char* const to_base = to.data;
+  const bool single = r.remaining.numel() == 1;
+  for_each_tuple(call, self, r, all.strides + r.place, [&](int64_t offset, int64_t out_offset) {
+    from.data = from_base + offset * from.element_size;
+    to.data = to_base + out_offset * to.element_size;
+    if (single) {
+      std::memcpy(to.data, from.data, to.element_size);
+    } else {
+      copy_view(from, to);
+    }
+  });
+  return out;
+}
+
+namespace {
+
+// to[i] += from[i], in the dtype's compute type.
+void accumulate_view(const StridedView& from, const StridedView& to, ScalarType type) {
+  with_compute_type(compute_type_of(type), [&](auto zero) {
+    using C = decltype(zero);
+    const LoadRun load = loader(type, compute_type_v<C>);
+    const StoreRun store = storer(compute_type_v<C>, type);
+    Odometer<2> odometer(to.ndim, to.sizes);
+    odometer.set_strides(0, from.strides);
+    odometer.set_strides(1, to.strides);
+    const int64_t count = to.numel();
+    for (int64_t i = 0; i < count; ++i, odometer.next()) {
+      char* target = to.data + odometer.offset(1) * to.element_size;
+      C value[2];
+      load(from.data + odometer.offset(0) * from.element_size, 1, 1, &value[0]);
+      load(target, 1, 1, &value[1]);
+      value[0] = wrap_add(value[0], value[1]);
+      store(value, 1, target);
+    }
+  });
+}
+
+void put(
+    const OpCall& call, OptionalTensors indices, const Tensor& values, bool accumulate,
+    Tensor& out) {
+  Resolved r;
+  Shape shape;
+  if (!check_same_dtype(call, "values", values, "self", out) ||
+      !resolve(call, out, indices, r) || !result_shape(call, r, shape)) {
+    return;
+  }
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, broadcasts_to(Shape(values), shape), InvalidArgument, ,
+      "%s: values do not broadcast to the shape of the indexed part", call.op);
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, !accumulate || is_computable(out.scalar_type()), InvalidArgument, ,
+      "%s: cannot accumulate this dtype", call.op);
+  StridedView source = StridedView::of(values);
+  while (source.ndim < shape.ndim) {
+    source = source.inserted(0, 1, 0);
+  }
+  for (int d = 0; d < shape.ndim; ++d) {
+    source.strides[d] = source.sizes[d] == shape[d] ? source.strides[d] : 0;
+  }
+  int source_dims[Shape::kMaxDims];
+  for (int d = 0; d < r.remaining.ndim; ++d) {
+    source_dims[d] = d < r.place ? d : d + r.shape.ndim;
+  }
+  StridedView from = remaining_view(source, r, source_dims);
+  StridedView to = remaining_view(StridedView::of(out), r, r.remaining_dims);
+  char* const from_base = from.data;
+  char* const to_base = to.data;
+  // Indices are checked first, so that a failing call leaves out as it was.
+  if (!for_each_tuple(call, out, r, source.strides + r.place, [](int64_t, int64_t) {})) {
+    return;
+  }
+  for_each_tuple(call, out, r, source.strides + r.place, [&](int64_t offset, int64_t at) {
+    from.data = from_base + at * from.element_size;
+    to.data = to_base + offset * to.element_size;
+    if (accumulate) {
+      accumulate_view(from, to, out.scalar_type());
+    } else {
+      copy_view(from, to);
+    }
+  });
+}
+
+}  // namespace
+
+Tensor& index_put_out(
+    KernelRuntimeContext& ctx, const Tensor& self, OptionalTensors indices, const Tensor& values,
+    bool accumulate, Tensor& out) {
+  const OpCall call{ctx, "index_put.out"};
+  if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self)) &&
+      copy_converted(call, self, out)) {
+    put(call, indices, values, accumulate, out);
+  }
+  return out;
+}
+
+Tensor& index_put_(
+    KernelRuntimeContext& ctx, Tensor& self, OptionalTensors indices, const Tensor& values,
+    bool accumulate) {
+  put({ctx, "index_put_"}, indices, values, accumulate, self);
+  return self;
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Argument checks and their messages.
+#include <executorch/kernels/portable/loops/checks.h>
+
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+
+namespace executorch {
+namespace kernels {
+
+using executorch::runtime::toString;
+
+Shape::Shape(const Tensor& tensor) : ndim(static_cast<int>(tensor.dim())) {
+  for (int d = 0; d < ndim; ++d) {
+    sizes[d] = tensor.sizes()[d];
+  }
+}
+
+int64_t Shape::numel() const {
+  int64_t count = 1;
+  for (int d = 0; d < ndim; ++d) {
+    count *= sizes[d];
+  }
+  return count;
+}
+
+void Shape::erase(int dim) {
+  --ndim;
+  for (int d = dim; d < ndim; ++d) {
+    sizes[d] = sizes[d + 1];
+  }
+}
+
+void Shape::insert(int dim, int64_t size) {
+  for (int d = ndim; d > dim; --d) {
+    sizes[d] = sizes[d - 1];
+  }
+  sizes[dim] = size;
+  ++ndim;
+}
+
+bool resize_output(const OpCall& call, const Tensor& out, const Shape& shape) {
+  executorch::aten::SizesType sizes[Shape::kMaxDims];
+  for (int d = 0; d < shape.ndim; ++d) {
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, shape.sizes[d] >= 0 && shape.sizes[d] <= INT32_MAX, InvalidArgument, false,
+        "%s: size %lld of output dimension %d is out of range", call.op,
+        static_cast<long long>(shape.sizes[d]), d);
+    sizes[d] = static_cast<executorch::aten::SizesType>(shape.sizes[d]);
+  }
+  const Error error =
+      executorch::runtime::resize_tensor(out, {sizes, static_cast<size_t>(shape.ndim)});
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, error == Error::Ok, InvalidArgument, false,
+      "%s: out (rank %d) cannot take the result's shape (rank %d, leading size %lld)", call.op,
+      static_cast<int>(out.dim()), shape.ndim,
+      static_cast<long long>(shape.ndim > 0 ? shape.sizes[0] : 1));
+  return true;
+}
+
+bool check_dtype(const OpCall& call, const char* name, const Tensor& tensor, ScalarType expected) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, tensor.scalar_type() == expected, InvalidArgument, false,
+      "%s: expected %s to be %s, found %s", call.op, name, toString(expected),
+      toString(tensor.scalar_type()));
+  return true;
+}
+
+bool check_same_dtype(
+    const OpCall& call, const char* name, const Tensor& tensor, const char* other_name,
+    const Tensor& other) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, tensor.scalar_type() == other.scalar_type(), InvalidArgument, false,
+      "%s: expected %s to have the dtype of %s (%s), found %s", call.op, name, other_name,
+      toString(other.scalar_type()), toString(tensor.scalar_type()));
+  return true;
+}
+
+bool check_computable(const OpCall& call, const char* name, const Tensor& tensor) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, is_computable(tensor.scalar_type()), InvalidArgument, false,
+      "%s: %s is %s, expected a real number type or Bool", call.op, name,
+      toString(tensor.scalar_type()));
+  return true;
+}
+
+bool check_floating(const OpCall& call, const char* name, const Tensor& tensor) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx,
+      is_computable(tensor.scalar_type()) &&
+          executorch::runtime::isFloatingType(tensor.scalar_type()),
+      InvalidArgument, false, "%s: %s is %s, expected a floating point type", call.op, name,
+      toString(tensor.scalar_type()));
+  return true;
+}
+
+bool check_castable(const OpCall& call, ScalarType type, const Tensor& out) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx,
+      is_computable(out.scalar_type()) && executorch::runtime::canCast(type, out.scalar_type()),
+      InvalidArgument, false, "%s: the result is %s and cannot be stored in out, which is %s",
+      call.op, toString(type), toString(out.scalar_type()));
+  return true;
+}
+
+bool check_rank(const OpCall& call, const char* name, const Tensor& tensor, int64_t rank) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, tensor.dim() == rank, InvalidArgument, false, "%s: expected %d dims for %s, got %d",
+      call.op, static_cast<int>(rank), name, static_cast<int>(tensor.dim()));
+  return true;
+}
+
+bool check_count(const OpCall& call, const char* name, int64_t found, int64_t expected) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, found == expected, InvalidArgument, false, "%s: expected %lld entries of %s, got %lld",
+      call.op, static_cast<long long>(expected), name, static_cast<long long>(found));
+  return true;
+}
+
+bool normalize_dim(const OpCall& call, const char* name, int64_t rank, int64_t& dim) {
+  const int64_t bound = rank == 0 ? 1 : rank;
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, dim >= -bound && dim < bound, InvalidArgument, false,
+      "%s: expected %s in [%lld, %lld], got %lld", call.op, name, static_cast<long long>(-bound),
+      static_cast<long long>(bound - 1), static_cast<long long>(dim));
+  dim = dim < 0 ? dim + bound : dim;
+  return true;
+}
+
+bool broadcast_shapes(const OpCall& call, const Shape& a, const Shape& b, Shape& shape) {
+  Shape result;
+  result.ndim = a.ndim > b.ndim ? a.ndim : b.ndim;
+  for (int i = 1; i <= result.ndim; ++i) {
+    const int64_t size_a = i <= a.ndim ? a[a.ndim - i] : 1;
+    const int64_t size_b = i <= b.ndim ? b[b.ndim - i] : 1;
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, size_a == size_b || size_a == 1 || size_b == 1, InvalidArgument, false,
+        "%s: shapes do not broadcast: sizes %lld and %lld at dimension -%d", call.op,
+        static_cast<long long>(size_a), static_cast<long long>(size_b), i);
+    result.sizes[result.ndim - i] = size_a == 1 ? size_b : size_a;
+  }
+  shape = result;
+  return true;
+}
+
+bool broadcasts_to(const Shape& shape, const Shape& target) {
+  if (shape.ndim > target.ndim) {
+    return false;
+  }
+  for (int i = 1; i <= shape.ndim; ++i) {
+    const int64_t size = shape[shape.ndim - i];
+    if (size != 1 && size != target[target.ndim - i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ScalarType promote_with_scalar(ScalarType tensor, const Scalar& scalar) {
+  if (scalar.isBoolean() || executorch::runtime::isFloatingType(tensor)) {
+    return tensor;
+  }
+  if (scalar.isFloatingPoint()) {
+    return executorch::runtime::isIntegralType(tensor, /*includeBool=*/true) ? ScalarType::Float
+                                                                             : tensor;
+  }
+  return tensor == ScalarType::Bool ? ScalarType::Long : tensor;
+}
+
+namespace {
+
+// The largest value of an integer type; 0 for others.
+int64_t integer_limit(ScalarType type) {
+  switch (type) {
+    case ScalarType::Byte:
+      return UINT8_MAX;
+    case ScalarType::Char:
+      return INT8_MAX;
+    case ScalarType::Short:
+      return INT16_MAX;
+    case ScalarType::Int:
+      return INT32_MAX;
+    case ScalarType::Long:
+      return INT64_MAX;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, void* bytes) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, is_computable(type), InvalidArgument, false,
+      "%s: expected a real number type or Bool, found %s", call.op, toString(type));
+  if (scalar.isBoolean()) {
+    const uint8_t value = scalar.to<bool>() ? 1 : 0;
+    storer(ComputeType::kBool, type)(&value, 1, bytes);
+    return true;
+  }
+  const int64_t limit = integer_limit(type);
+  const double as_double = scalar.isFloatingPoint()
+      ? scalar.to<double>()
+      : static_cast<double>(scalar.to<int64_t>());
+  const double bound = static_cast<double>(limit);
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, limit == 0 || (as_double >= -bound - 1.0 && as_double <= bound), InvalidArgument,
+      false, "%s: value %g does not fit %s", call.op, as_double, toString(type));
+  if (scalar.isFloatingPoint()) {
+    storer(ComputeType::kDouble, type)(&as_double, 1, bytes);
+  } else {
+    const int64_t value = scalar.to<int64_t>();
+    storer(ComputeType::kInt64, type)(&value, 1, bytes);
+  }
+  return true;
+}
+
+bool is_row_major(const Tensor& tensor) {
+  int64_t expected = 1;
+  for (int64_t d = tensor.dim() - 1; d >= 0; --d) {
+    const int64_t size = tensor.sizes()[d];
+    if (size != 1 && tensor.strides()[d] != expected) {
+      return tensor.numel() == 0;
+    }
+    expected *= size;
+  }
+  return true;
+}
+
+}  // namespace kernels
+}  // namespace executorch

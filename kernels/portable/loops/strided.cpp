@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The copy between strided views: dimensions are ordered by the output's strides and merged, then one of three inner
+// loops runs: memcpy, a blocked transpose, or element by element.
+#include <executorch/kernels/portable/loops/strided.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace executorch {
+namespace kernels {
+
+using executorch::extension::parallel_for;
+
+StridedView StridedView::of(const Tensor& tensor) {
+  StridedView view{};
+  view.data = const_cast<char*>(static_cast<const char*>(tensor.const_data_ptr()));
+  view.ndim = static_cast<int>(tensor.dim());
+  view.element_size = tensor.element_size();
+  for (int d = 0; d < view.ndim; ++d) {
+    view.sizes[d] = tensor.sizes()[d];
+    view.strides[d] = tensor.strides()[d];
+  }
+  return view;
+}
+
+int64_t StridedView::numel() const {
+  int64_t count = 1;
+  for (int d = 0; d < ndim; ++d) {
+    count *= sizes[d];
+  }
+  return count;
+}
+
+StridedView StridedView::sliced(int dim, int64_t start, int64_t size, int64_t step) const {
+  StridedView view = *this;
+  view.data += start * strides[dim] * element_size;
+  view.sizes[dim] = size;
+  view.strides[dim] = strides[dim] * step;
+  return view;
+}
+
+StridedView StridedView::selected(int dim, int64_t index) const {
+  StridedView view = *this;
+  view.data += index * strides[dim] * element_size;
+  view.ndim -= 1;
+  for (int d = dim; d < view.ndim; ++d) {
+    view.sizes[d] = sizes[d + 1];
+    view.strides[d] = strides[d + 1];
+  }
+  return view;
+}
+
+StridedView StridedView::inserted(int dim, int64_t size, int64_t stride) const {
+  StridedView view = *this;
+  view.ndim += 1;
+  for (int d = ndim; d > dim; --d) {
+    view.sizes[d] = sizes[d - 1];
+    view.strides[d] = strides[d - 1];
+  }
+  view.sizes[dim] = size;
+  view.strides[dim] = stride;
+  return view;
+}
+
+namespace {
+
+// Both views over common sizes, outermost first, innermost the one that is closest together in the output.
+struct Plan {
+  int ndim = 0;
+  int64_t sizes[kMaxViewDims];
+  int64_t in[kMaxViewDims];
+  int64_t out[kMaxViewDims];
+};
+
+Plan make_plan(const StridedView& from, const StridedView& to) {
+  int order[kMaxViewDims];
+  int count = 0;
+  for (int d = 0; d < to.ndim; ++d) {
+    if (to.sizes[d] != 1) {
+      order[count++] = d;
+    }
+  }
+  std::sort(order, order + count, [&](int a, int b) {
+    const int64_t stride_a = to.strides[a] < 0 ? -to.strides[a] : to.strides[a];
+    const int64_t stride_b = to.strides[b] < 0 ? -to.strides[b] : to.strides[b];
+    return stride_a != stride_b ? stride_a > stride_b : a < b;
+  });
+  Plan plan;
+  for (int i = 0; i < count; ++i) {
+    const int d = order[i];
+    const int last = plan.ndim - 1;
+    if (last >= 0 && plan.in[last] == from.strides[d] * to.sizes[d] &&
+        plan.out[last] == to.strides[d] * to.sizes[d]) {
+      plan.sizes[last] *= to.sizes[d];
+      plan.in[last] = from.strides[d];
+      plan.out[last] = to.strides[d];
+      continue;
+    }
+    plan.sizes[plan.ndim] = to.sizes[d];
+    plan.in[plan.ndim] = from.strides[d];
+    plan.out[plan.ndim] = to.strides[d];
+    ++plan.ndim;
+  }
+  if (plan.ndim == 0) {
+    plan.sizes[0] = 1;
+    plan.in[0] = plan.out[0] = 1;
+    plan.ndim = 1;
+  }
+  return plan;
+}
+
+template <int kSize>
+struct Element {
+  char bytes[kSize];
+};
+
+template <typename T>
+void copy_run(const char* in, int64_t in_stride, char* out, int64_t out_stride, int64_t n) {
+  const T* from = reinterpret_cast<const T*>(in);
+  T* to = reinterpret_cast<T*>(out);
+  if (in_stride == 0 && out_stride == 1) {
+    const T value = from[0];
+    for (int64_t i = 0; i < n; ++i) {
+      to[i] = value;
+    }
+    return;
+  }
+  if (in_stride == 1 && out_stride == 1) {
+    for (int64_t i = 0; i < n; ++i) {
+      to[i] = from[i];
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    to[i * out_stride] = from[i * in_stride];
+  }
+}
+
+// out[c][r] = in[r][c] where `in` has rows `in_row` apart and dense columns, `out` dense rows `out_col` apart.
+template <typename T>
+void transpose_block(
+    const T* in, int64_t in_row, T* out, int64_t out_col, int64_t rows, int64_t cols) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t c0 = 0; c0 < cols; c0 += kBlock) {
+    const int64_t c1 = std::min(cols, c0 + kBlock);
+    for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+      const int64_t r1 = std::min(rows, r0 + kBlock);
+      for (int64_t c = c0; c < c1; ++c) {
+        for (int64_t r = r0; r < r1; ++r) {
+          out[c * out_col + r] = in[r * in_row + c];
+        }
+      }
+    }
+  }
+}
+
+// One thread's share of the outer dimensions.
+template <typename T>
+void copy_share(
+    const Plan& plan, int inner_dims, int transposed, const char* in, char* out, int64_t first,
+    int64_t last) {
+  constexpr int64_t kSize = sizeof(T);
+  const int outer = plan.ndim - inner_dims;
+  Odometer<2> odometer(outer, plan.sizes);
+  odometer.set_strides(0, plan.in);
+  odometer.set_strides(1, plan.out);
+  odometer.seek(first);
+  const int d = plan.ndim - 1;
+  const bool dense = plan.in[d] == 1 && plan.out[d] == 1;
+  const bool long_run = dense && plan.sizes[d] * kSize >= 64;
+  for (int64_t i = first; i < last; ++i, odometer.next()) {
+    const char* from = in + odometer.offset(0) * kSize;
+    char* to = out + odometer.offset(1) * kSize;
+    if (transposed >= 0) {
+      transpose_block(
+          reinterpret_cast<const T*>(from), plan.in[d], reinterpret_cast<T*>(to),
+          plan.out[transposed], plan.sizes[d], plan.sizes[transposed]);
+    } else if (long_run) {
+      std::memcpy(to, from, plan.sizes[d] * kSize);
+    } else {
+      copy_run<T>(from, plan.in[d], to, plan.out[d], plan.sizes[d]);
+    }
+  }
+}
+
+// Brings the dimension that is dense in the input next to the innermost one, when the two make a transpose.
+bool arrange_transpose(Plan& plan) {
+  const int inner = plan.ndim - 1;
+  if (plan.out[inner] != 1 || plan.in[inner] == 1 || plan.in[inner] == 0 || plan.sizes[inner] < 2) {
+    return false;
+  }
+  for (int d = inner - 1; d >= 0; --d) {
+    if (plan.in[d] == 1 && plan.sizes[d] >= 2) {
+      for (int k = d; k + 1 < inner; ++k) {
+        std::swap(plan.sizes[k], plan.sizes[k + 1]);
+        std::swap(plan.in[k], plan.in[k + 1]);
+        std::swap(plan.out[k], plan.out[k + 1]);
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+template <typename T>
+void copy_elements(Plan& plan, const char* in, char* out, int64_t numel) {
+  constexpr int64_t kGrainBytes = 1 << 17;
+  int inner_dims = 1;
+  int transposed = -1;
+  if (arrange_transpose(plan)) {
+    inner_dims = 2;
+    transposed = plan.ndim - 2;
+  }
+  const int innermost = plan.ndim - 1;
+  // A single long run is cut so that threads can share it.
+  const bool flat = plan.ndim == 1 && plan.in[0] == 1 && plan.out[0] == 1;
+  if (flat) {
+    parallel_for(0, numel, kGrainBytes / static_cast<int64_t>(sizeof(T)), [&](int64_t first, int64_t last) {
+      std::memcpy(
+          out + first * sizeof(T), in + first * sizeof(T), (last - first) * sizeof(T));
+    });
+    return;
+  }
+  const int64_t inner =
+      plan.sizes[innermost] * (inner_dims == 2 ? plan.sizes[transposed] : 1);
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainBytes / (inner * static_cast<int64_t>(sizeof(T))));
+  parallel_for(0, numel / inner, grain, [&](int64_t first, int64_t last) {
+    copy_share<T>(plan, inner_dims, transposed, in, out, first, last);
+  });
+}
+
+}  // namespace
+
+void copy_view(const StridedView& from, const StridedView& to) {
+  const int64_t numel = to.numel();
+  if (numel == 0) {
+    return;
+  }
+  Plan plan = make_plan(from, to);
+  switch (to.element_size) {
+    case 1:
+      return copy_elements<uint8_t>(plan, from.data, to.data, numel);
+    case 2:
+      return copy_elements<uint16_t>(plan, from.data, to.data, numel);
+    case 4:
+      return copy_elements<uint32_t>(plan, from.data, to.data, numel);
+    case 8:
+      return copy_elements<uint64_t>(plan, from.data, to.data, numel);
+    default:
+      return copy_elements<Element<16>>(plan, from.data, to.data, numel);
+  }
+}
+
+void fill_view(const void* element, const StridedView& to) {
+  StridedView from = to;
+  from.data = const_cast<char*>(static_cast<const char*>(element));
+  for (int d = 0; d < to.ndim; ++d) {
+    from.strides[d] = 0;
+  }
+  copy_view(from, to);
+}
+
+}  // namespace kernels
+}  // namespace executorch

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Elementwise operators of one tensor: one prologue, one loop, and a row per operator.
+#include <executorch/kernels/portable/unary.h>
+
+#include <limits>
+
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/elementwise.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::Scalar;
+using ::executorch::aten::ScalarType;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+bool prepare(const OpCall& call, const Tensor& in, ScalarType result, const Tensor& out) {
+  return check_computable(call, "self", in) && check_castable(call, result, out) &&
+      resize_output(call, out, Shape(in));
+}
+
+// Integers and Bool give Float, floats their own type.
+template <typename F>
+Tensor& to_float(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
+  const ScalarType result = ::executorch::runtime::isFloatingType(in.scalar_type())
+      ? in.scalar_type()
+      : ScalarType::Float;
+  if (prepare(call, in, result, out)) {
+    with_float_compute_type(compute_type_of(result), [&](auto zero) {
+      using C = decltype(zero);
+      map_elements<C, C>(f, out, {RangeReader(in, out, compute_type_v<C>)});
+    });
+  }
+  return out;
+}
+
+// Any real dtype gives itself.
+template <typename F>
+Tensor& same(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out,
+      "%s: self is Bool, expected a number type", call.op);
+  if (prepare(call, in, in.scalar_type(), out)) {
+    with_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
+      using C = decltype(zero);
+      map_elements<C, C>(f, out, {RangeReader(in, out, compute_type_v<C>)});
+    });
+  }
+  return out;
+}
+
+// Floats only; `make(zero)` gives the functor for a compute type.
+template <typename Make>
+Tensor& float_only(const OpCall& call, const Tensor& in, Tensor& out, const Make& make) {
+  if (check_floating(call, "self", in) && prepare(call, in, in.scalar_type(), out)) {
+    with_float_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
+      using C = decltype(zero);
+      map_elements<C, C>(make(zero), out, {RangeReader(in, out, compute_type_v<C>)});
+    });
+  }
+  return out;
+}
+
+template <typename Test>
+Tensor& float_test(const OpCall& call, const Tensor& in, Tensor& out, const Test& test) {
+  if (prepare(call, in, ScalarType::Bool, out)) {
+    with_float_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
+      using C = decltype(zero);
+      map_elements<uint8_t, C>(test, out, {RangeReader(in, out, compute_type_v<C>)});
+    });
+  }
+  return out;
+}
+
+}  // namespace
+
+#define UNARY(name, functor, rule)                                               \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {     \
+    return rule(OpCall{ctx, #name}, self, out, functor());                       \
+  }
+
+UNARY(abs_out, Abs, same)
+UNARY(acos_out, Acos, to_float)
+UNARY(acosh_out, Acosh, to_float)
+UNARY(asin_out, Asin, to_float)
+UNARY(asinh_out, Asinh, to_float)
+UNARY(atan_out, Atan, to_float)
+UNARY(atanh_out, Atanh, to_float)
+UNARY(ceil_out, Ceil, same)
+UNARY(cos_out, Cos, to_float)
+UNARY(cosh_out, Cosh, to_float)
+UNARY(erf_out, Erf, to_float)
+UNARY(exp_out, Exp, to_float)
+UNARY(expm1_out, Expm1, to_float)
+UNARY(floor_out, Floor, same)
+UNARY(log10_out, Log10, to_float)
+UNARY(log1p_out, Log1p, to_float)
+UNARY(log2_out, Log2, to_float)
+UNARY(log_out, Log, to_float)
+UNARY(neg_out, Neg, same)
+UNARY(reciprocal_out, Reciprocal, to_float)
+UNARY(relu_out, Relu, same)
+UNARY(round_out, Round, same)
+UNARY(rsqrt_out, Rsqrt, to_float)
+UNARY(sigmoid_out, Sigmoid, to_float)
+UNARY(sin_out, Sin, to_float)
+UNARY(sinh_out, Sinh, to_float)
+UNARY(sqrt_out, Sqrt, to_float)
+UNARY(tan_out, Tan, to_float)
+UNARY(tanh_out, Tanh, to_float)
+UNARY(trunc_out, Trunc, same)
+#undef UNARY
+
+Tensor& sign_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  const OpCall call{ctx, "sign.out"};
+  if (prepare(call, self, self.scalar_type(), out)) {
+    with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+      using C = decltype(zero);
+      map_elements<C, C>(Sign(), out, {RangeReader(self, out, compute_type_v<C>)});
+    });
+  }
+  return out;
+}
+
+Tensor& isinf_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  return float_test(
+      {ctx, "isinf.out"}, self, out, [](auto x) { return static_cast<uint8_t>(std::isinf(x)); });
+}
+
+Tensor& isnan_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  return float_test(
+      {ctx, "isnan.out"}, self, out, [](auto x) { return static_cast<uint8_t>(x != x); });
+}
+
+Tensor& logical_not_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  if (prepare({ctx, "logical_not.out"}, self, ScalarType::Bool, out)) {
+    map_elements<uint8_t, uint8_t>(
+        [](uint8_t x) { return static_cast<uint8_t>(x == 0); }, out,
+        {RangeReader(self, out, ComputeType::kBool)});
+  }
+  return out;
+}
+
+Tensor& bitwise_not_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  if (self.scalar_type() == ScalarType::Bool) {
+    return logical_not_out(ctx, self, out);
+  }
+  ET_KERNEL_CHECK_MSG(
+      ctx, ::executorch::runtime::isIntegralType(self.scalar_type(), /*includeBool=*/true),
+      InvalidArgument, out, "bitwise_not.out: self is %s, expected an integer type or Bool",
+      ::executorch::runtime::toString(self.scalar_type()));
+  if (prepare({ctx, "bitwise_not.out"}, self, self.scalar_type(), out)) {
+    map_elements<int64_t, int64_t>(
+        [](int64_t x) { return ~x; }, out, {RangeReader(self, out, ComputeType::kInt64)});
+  }
+  return out;
+}
+
+Tensor& gelu_out(
+    KernelRuntimeContext& ctx, const Tensor& self, std::string_view approximate, Tensor& out) {
+  const OpCall call{ctx, "gelu.out"};
+  const bool tanh = approximate == "tanh";
+  ET_KERNEL_CHECK_MSG(
+      ctx, tanh || approximate == "none", InvalidArgument, out,
+      "gelu.out: expected approximate to be \"none\" or \"tanh\"");
+  if (tanh) {
+    return float_only(call, self, out, [](auto) { return GeluTanh(); });
+  }
+  return float_only(call, self, out, [](auto) { return GeluErf(); });
+}
+
+Tensor& leaky_relu_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& negative_slope, Tensor& out) {
+  return float_only({ctx, "leaky_relu.out"}, self, out, [&](auto zero) {
+    using C = decltype(zero);
+    return LeakyRelu<C>{scalar_to<C>(negative_slope)};
+  });
+}
+
+Tensor& elu_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& alpha, const Scalar& scale,
+    const Scalar& input_scale, Tensor& out) {
+  return float_only({ctx, "elu.out"}, self, out, [&](auto zero) {
+    using C = decltype(zero);
+    return Elu<C>{
+        scalar_to<C>(alpha) * scalar_to<C>(scale), scalar_to<C>(scale), scalar_to<C>(input_scale)};
+  });
+}
+
+Tensor& logit_out(
+    KernelRuntimeContext& ctx, const Tensor& self, std::optional<double> eps, Tensor& out) {
+  const OpCall call{ctx, "logit.out"};
+  const ScalarType result = ::executorch::runtime::isFloatingType(self.scalar_type())
+      ? self.scalar_type()
+      : ScalarType::Float;
+  if (prepare(call, self, result, out)) {
+    with_float_compute_type(compute_type_of(result), [&](auto zero) {
+      using C = decltype(zero);
+      map_elements<C, C>(
+          Logit<C>{static_cast<C>(eps.value_or(-1.0))}, out,
+          {RangeReader(self, out, compute_type_v<C>)});
+    });
+  }
+  return out;
+}
+
+namespace {
+
+Tensor& clamp(
+    const OpCall& call, const Tensor& self, const std::optional<Scalar>& min,
+    const std::optional<Scalar>& max, Tensor& out) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, min.has_value() || max.has_value(), InvalidArgument, out,
+      "%s: expected min or max, got neither", call.op);
+  if (!check_computable(call, "self", self)) {
+    return out;
+  }
+  ScalarType common = self.scalar_type();
+  common = min.has_value() ? promote_with_scalar(common, *min) : common;
+  common = max.has_value() ? promote_with_scalar(common, *max) : common;
+  if (prepare(call, self, common, out)) {
+    with_compute_type(compute_type_of(common), [&](auto zero) {
+      using C = decltype(zero);
+      using Limits = std::numeric_limits<C>;
+      const C lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+      const C highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+      const Clamp<C> f{
+          min.has_value() ? scalar_to<C>(*min) : lowest,
+          max.has_value() ? scalar_to<C>(*max) : highest};
+      map_elements<C, C>(f, out, {RangeReader(self, out, compute_type_v<C>)});
+    });
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor& clamp_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const std::optional<Scalar>& min,
+    const std::optional<Scalar>& max, Tensor& out) {
+  return clamp({ctx, "clamp.out"}, self, min, max, out);
+}
+
+Tensor& hardtanh_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& min_val, const Scalar& max_val,
+    Tensor& out) {
+  return clamp({ctx, "hardtanh.out"}, self, min_val, max_val, out);
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch
