@@ -29,7 +29,7 @@ void expect_each_index_once(ThreadPool& pool, size_t range) {
 }
 
 TEST(ThreadPool, RunsEveryIndexOnce) {
-  for (size_t threads : {1, 2, 3, 8}) {
+  for (size_t threads : {1, 2, 3}) {
     ThreadPool pool(threads);
     EXPECT_EQ(pool.get_thread_count(), threads);
     for (size_t range : {0, 1, 2, 7, 1000}) {
@@ -103,7 +103,7 @@ TEST(ThreadPool, SeveralCallersAtOnce) {
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 8; ++caller) {
     callers.emplace_back([&] {
-      for (int round = 0; round < 200; ++round) {
+      for (int round = 0; round < 50; ++round) {
         pool.run([&](size_t i) { sum += static_cast<int64_t>(i); }, 5);
       }
     });
@@ -111,7 +111,7 @@ TEST(ThreadPool, SeveralCallersAtOnce) {
   for (std::thread& caller : callers) {
     caller.join();
   }
-  EXPECT_EQ(sum, 8 * 200 * 10);
+  EXPECT_EQ(sum, 8 * 50 * 10);
 }
 
 #if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer ends a child that starts threads

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Convolution, through the matrix multiply and direct, against seven loops.
+#include <executorch/kernels/optimized/conv.h>
+
+#include <executorch/runtime/core/memory_allocator.h>
+#include <executorch/runtime/kernel/kernel_runtime_context.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using executorch::kernels::optimized::Conv;
+using executorch::kernels::optimized::depthwise_conv;
+using executorch::kernels::optimized::gemm_conv;
+using executorch::runtime::Error;
+using executorch::runtime::KernelRuntimeContext;
+using executorch::runtime::MemoryAllocator;
+
+struct Case {
+  int64_t batch, in_channels, out_channels, groups, height, width, kernel_h, kernel_w, stride, pad,
+      dilation;
+};
+
+constexpr Case kCases[] = {
+    {1, 3, 8, 1, 17, 19, 3, 3, 2, 1, 1},    {2, 8, 12, 4, 9, 11, 3, 3, 2, 1, 2},
+    {1, 20, 50, 1, 7, 7, 1, 1, 1, 0, 1},    {1, 20, 50, 1, 7, 7, 1, 1, 2, 0, 1},
+    {2, 4, 4, 1, 1, 40, 1, 5, 1, 2, 1},     {1, 40, 24, 2, 14, 14, 3, 3, 1, 1, 1},
+    {1, 2, 3, 1, 6, 120, 2, 7, 3, 3, 2},    {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1},
+    {2, 6, 6, 6, 10, 13, 3, 3, 2, 2, 2},    {1, 5, 5, 5, 8, 70, 5, 5, 3, 2, 1},
+    {1, 4, 4, 4, 3, 3, 3, 3, 2, 4, 1},      {1, 33, 33, 33, 28, 28, 3, 3, 1, 1, 1},
+    {1, 7, 7, 7, 200, 150, 3, 3, 2, 1, 1},  {1, 3, 3, 3, 12, 150, 3, 3, 1, 0, 4},
+    {1, 2, 2, 2, 5, 5, 1, 1, 1, 0, 1},      {1, 300, 20, 1, 5, 6, 3, 3, 1, 1, 1},
+};
+
+class ConvTest : public ::testing::TestWithParam<Case> {
+ protected:
+  void fill(bool channels_last, bool weight_channels_last) {
+    const Case& p = GetParam();
+    c_ = {};
+    c_.batch = p.batch;
+    c_.groups = p.groups;
+    c_.in_channels = p.in_channels;
+    c_.out_channels = p.out_channels;
+    c_.in_h = p.height;
+    c_.in_w = p.width;
+    c_.kernel_h = p.kernel_h;
+    c_.kernel_w = p.kernel_w;
+    c_.stride_h = c_.stride_w = p.stride;
+    c_.pad_h = p.kernel_h == 1 ? 0 : p.pad;
+    c_.pad_w = p.pad;
+    c_.dilation_h = c_.dilation_w = p.dilation;
+    c_.out_h = (p.height + 2 * c_.pad_h - p.dilation * (p.kernel_h - 1) - 1) / p.stride + 1;
+    c_.out_w = (p.width + 2 * c_.pad_w - p.dilation * (p.kernel_w - 1) - 1) / p.stride + 1;
+    c_.channels_last = channels_last;
+    c_.weight_channels_last = weight_channels_last;
+    fill(input_, p.batch * p.in_channels * p.height * p.width);
+    fill(weight_, p.out_channels * p.in_channels / p.groups * p.kernel_h * p.kernel_w);
+    fill(bias_, p.out_channels);
+    output_.assign(static_cast<size_t>(p.batch * p.out_channels * c_.out_h * c_.out_w), NAN);
+    c_.input = input_.data();
+    c_.weight = weight_.data();
+    c_.bias = bias_.data();
+    c_.output = output_.data();
+  }
+
+  static void fill(std::vector<float>& values, int64_t count) {
+    values.resize(static_cast<size_t>(count));
+    uint32_t state = 12345;
+    for (float& value : values) {  // small integers: sums are exact in any order
+      state = state * 1664525u + 1013904223u;
+      value = static_cast<float>((state >> 24) % 9) - 4.0f;
+    }
+  }
+
+  float input_at(int64_t n, int64_t channel, int64_t h, int64_t w) const {
+    if (h < 0 || w < 0 || h >= c_.in_h || w >= c_.in_w) {
+      return 0.0f;
+    }
+    const int64_t at = c_.channels_last
+                           ? ((n * c_.in_h + h) * c_.in_w + w) * c_.in_channels + channel
+                           : ((n * c_.in_channels + channel) * c_.in_h + h) * c_.in_w + w;
+    return input_[static_cast<size_t>(at)];
+  }
+
+  float weight_at(int64_t o, int64_t i, int64_t kh, int64_t kw) const {
+    const int64_t channels = c_.in_channels / c_.groups;
+    const int64_t at = c_.weight_channels_last
+                           ? ((o * c_.kernel_h + kh) * c_.kernel_w + kw) * channels + i
+                           : ((o * channels + i) * c_.kernel_h + kh) * c_.kernel_w + kw;
+    return weight_[static_cast<size_t>(at)];
+  }
+
+  float expected_at(int64_t n, int64_t o, int64_t oh, int64_t ow) const {
+    const int64_t channels = c_.in_channels / c_.groups;
+    const int64_t group = o / (c_.out_channels / c_.groups);
+    float sum = c_.bias != nullptr ? bias_[static_cast<size_t>(o)] : 0.0f;
+    for (int64_t i = 0; i < channels; ++i) {
+      for (int64_t kh = 0; kh < c_.kernel_h; ++kh) {
+        for (int64_t kw = 0; kw < c_.kernel_w; ++kw) {
+          sum += weight_at(o, i, kh, kw) *
+                 input_at(n, group * channels + i, oh * c_.stride_h - c_.pad_h + kh * c_.dilation_h,
+                          ow * c_.stride_w - c_.pad_w + kw * c_.dilation_w);
+        }
+      }
+    }
+    return sum;
+  }
+
+  void expect_right() const {
+    size_t at = 0;
+    const int64_t planes = c_.out_h * c_.out_w;
+    for (int64_t n = 0; n < c_.batch; ++n) {
+      for (int64_t i = 0; i < c_.out_channels * planes; ++i, ++at) {
+        const int64_t o = c_.channels_last ? i % c_.out_channels : i / planes;
+        const int64_t position = c_.channels_last ? i / c_.out_channels : i % planes;
+        ASSERT_EQ(output_[at], expected_at(n, o, position / c_.out_w, position % c_.out_w))
+            << "image " << n << " channel " << o << " position " << position;
+      }
+    }
+  }
+
+  template <typename Kernel>
+  void run(const Kernel& kernel) {
+    for (bool channels_last : {false, true}) {
+      for (bool with_bias : {false, true}) {
+        SCOPED_TRACE(std::string(channels_last ? "NHWC" : "NCHW") + (with_bias ? ", bias" : ""));
+        std::vector<uint8_t> memory(8 << 20, 0xff);
+        MemoryAllocator allocator(8 << 20, memory.data());
+        KernelRuntimeContext ctx(nullptr, &allocator);
+        fill(channels_last, weight_order_);
+        c_.bias = with_bias ? c_.bias : nullptr;
+        ASSERT_EQ(kernel(ctx, c_), Error::Ok);
+        expect_right();
+      }
+    }
+  }
+
+  bool weight_order_ = false;
+  Conv c_ = {};
+  std::vector<float> input_, weight_, bias_, output_;
+};
+
+// req: KS-003
+TEST_P(ConvTest, OnTheMatrixMultiply) {
+  run(gemm_conv);
+}
+
+TEST_P(ConvTest, OnTheMatrixMultiplyWithWeightsChannelsLast) {
+  weight_order_ = true;
+  run(gemm_conv);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ConvTest, ::testing::ValuesIn(kCases));
+
+class DepthwiseTest : public ConvTest {};
+
+TEST_P(DepthwiseTest, Direct) {
+  run(depthwise_conv);
+}
+
+std::vector<Case> depthwise_cases() {
+  std::vector<Case> cases;
+  for (const Case& c : kCases) {
+    if (c.groups == c.in_channels && c.groups == c.out_channels) {
+      cases.push_back(c);
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DepthwiseTest, ::testing::ValuesIn(depthwise_cases()));
+
+}  // namespace

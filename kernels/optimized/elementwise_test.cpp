@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Unary and binary functions, comparisons, selection, sums, softmax and normalization against plain loops in double.
+#include <executorch/kernels/optimized/binary.h>
+#include <executorch/kernels/optimized/rows.h>
+#include <executorch/kernels/optimized/unary.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace executorch::kernels::optimized;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> random_values(int64_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal(0.0f, 2.0f);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) {
+    value = normal(generator);
+  }
+  return values;
+}
+
+struct UnaryCase {
+  const char* name;
+  Unary function;
+  double (*exact)(double);
+  double relative;
+};
+
+double gelu(double x) {
+  return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+}
+
+const UnaryCase kUnaryCases[] = {
+    {"abs", Unary::kAbs, [](double x) { return std::fabs(x); }, 0},
+    {"neg", Unary::kNeg, [](double x) { return -x; }, 0},
+    {"exp", Unary::kExp, [](double x) { return std::exp(x); }, 2e-7},
+    {"expm1", Unary::kExpm1, [](double x) { return std::expm1(x); }, 5e-7},
+    {"log", Unary::kLog, [](double x) { return std::log(x); }, 2e-7},
+    {"sqrt", Unary::kSqrt, [](double x) { return std::sqrt(x); }, 1e-7},
+    {"rsqrt", Unary::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 2e-7},
+    {"reciprocal", Unary::kReciprocal, [](double x) { return 1 / x; }, 1e-7},
+    {"sin", Unary::kSin, [](double x) { return std::sin(x); }, 3e-7},
+    {"cos", Unary::kCos, [](double x) { return std::cos(x); }, 3e-7},
+    {"tanh", Unary::kTanh, [](double x) { return std::tanh(x); }, 4e-7},
+    {"sigmoid", Unary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4e-7},
+    {"erf", Unary::kErf, [](double x) { return std::erf(x); }, 4e-7},
+    {"gelu", Unary::kGelu, gelu, 4e-7},
+    {"relu", Unary::kRelu, [](double x) { return x < 0 ? 0 : x; }, 0},
+    {"ceil", Unary::kCeil, [](double x) { return std::ceil(x); }, 0},
+    {"floor", Unary::kFloor, [](double x) { return std::floor(x); }, 0},
+    {"round", Unary::kRound, [](double x) { return std::nearbyint(x); }, 0},
+    {"trunc", Unary::kTrunc, [](double x) { return std::trunc(x); }, 0},
+    {"square", Unary::kSquare, [](double x) { return x * x; }, 1e-7},
+    {"cube", Unary::kCube, [](double x) { return x * x * x; }, 2e-7},
+};
+
+TEST(UnaryFunctions, AreCloseToTheStandardLibrary) {
+  std::vector<float> in = random_values(20001, 1);
+  for (int i = -1200; i < 1200; ++i) {
+    in.push_back(static_cast<float>(i) * 0.07f);
+  }
+  std::vector<float> out(in.size());
+  for (const UnaryCase& c : kUnaryCases) {
+    map_unary(c.function, {}, in.data(), out.data(), static_cast<int64_t>(in.size()));
+    for (size_t i = 0; i < in.size(); ++i) {
+      const double exact = c.exact(in[i]);
+      if (std::isnan(exact)) {
+        ASSERT_TRUE(std::isnan(out[i])) << c.name << "(" << in[i] << ")";
+      } else if (std::fabs(exact) <= std::numeric_limits<float>::max()) {
+        ASSERT_NEAR(out[i], exact, c.relative * std::fabs(exact) + 4e-7 * (c.relative > 0))
+            << c.name << "(" << in[i] << ")";
+      }
+    }
+  }
+}
+
+TEST(UnaryFunctions, TakeSpecialValues) {
+  const std::vector<float> in = {0.0f, -0.0f, kInfinity, -kInfinity, kNan, 88.7f, 89.0f, -110.0f, 3e38f, 1e6f};
+  std::vector<float> out(in.size());
+  for (const UnaryCase& c : kUnaryCases) {
+    map_unary(c.function, {}, in.data(), out.data(), static_cast<int64_t>(in.size()));
+    for (size_t i = 0; i < in.size(); ++i) {
+      const auto exact = static_cast<float>(c.exact(in[i]));
+      if (std::isnan(exact)) {
+        // -inf * 0 in gelu is the one place where the limit is 0 and the formula is not a number
+        EXPECT_TRUE(std::isnan(out[i]) || c.function == Unary::kGelu) << c.name << "(" << in[i] << ")";
+      } else if (c.function == Unary::kGelu && in[i] == -kInfinity) {
+        continue;
+      } else if (std::isinf(exact)) {
+        EXPECT_EQ(out[i], exact) << c.name << "(" << in[i] << ")";
+      } else {
+        EXPECT_NEAR(out[i], exact, 2e-6 * std::fabs(exact)) << c.name << "(" << in[i] << ")";
+      }
+    }
+  }
+}
+
+TEST(UnaryFunctions, WithConstants) {
+  const std::vector<float> in = {-7.0f, -0.5f, 0.0f, 0.5f, 6.0f, 9.0f, kNan};
+  std::vector<float> out(in.size());
+  map_unary(Unary::kClamp, {0.0f, 6.0f}, in.data(), out.data(), 7);
+  EXPECT_EQ(std::vector<float>(out.begin(), out.end() - 1), (std::vector<float>{0, 0, 0, 0.5f, 6, 6}));
+  EXPECT_TRUE(std::isnan(out.back()));
+  map_unary(Unary::kLeakyRelu, {0.1f}, in.data(), out.data(), 7);
+  EXPECT_FLOAT_EQ(out[0], -0.7f);
+  EXPECT_EQ(out[4], 6.0f);
+  map_unary(Unary::kElu, {2.0f, 3.0f, 0.5f}, in.data(), out.data(), 7);
+  EXPECT_FLOAT_EQ(out[1], 2.0f * std::expm1(-0.25f));
+  EXPECT_EQ(out[4], 18.0f);
+}
+
+// Strides of a contiguous operand of the given shape, 0 where it is 1.
+void set_strides(const std::vector<int64_t>& shape, int64_t (&strides)[kMaxOuterDims]) {
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = shape[d] == 1 ? 0 : stride;
+    stride *= shape[d];
+  }
+}
+
+struct BroadcastCase {
+  std::vector<int64_t> x, y;
+};
+
+class BroadcastTest : public ::testing::TestWithParam<BroadcastCase> {
+ protected:
+  void SetUp() override {
+    int64_t strides[kMaxOperands][kMaxOuterDims] = {};
+    set_strides(GetParam().x, strides[0]);
+    set_strides(GetParam().y, strides[1]);
+    set_strides(GetParam().x, strides[2]);
+    int64_t x_count = 1, y_count = 1;
+    for (size_t d = 0; d < GetParam().x.size(); ++d) {
+      sizes_.push_back(GetParam().x[d] == 1 ? GetParam().y[d] : GetParam().x[d]);
+      count_ *= sizes_.back();
+      x_count *= GetParam().x[d];
+      y_count *= GetParam().y[d];
+    }
+    for (int64_t at = 0; at < count_; ++at) {
+      int64_t rest = at, x = 0, y = 0;
+      for (size_t d = sizes_.size(); d-- > 0;) {
+        x += rest % sizes_[d] * strides[0][d];
+        y += rest % sizes_[d] * strides[1][d];
+        rest /= sizes_[d];
+      }
+      x_index_.push_back(static_cast<size_t>(x));
+      y_index_.push_back(static_cast<size_t>(y));
+    }
+    x_ = random_values(x_count, 2);
+    y_ = random_values(y_count, 3);
+    walk_ = plan_broadcast(static_cast<int>(sizes_.size()), sizes_.data(), kMaxOperands, strides);
+  }
+
+  std::vector<int64_t> sizes_;
+  int64_t count_ = 1;
+  std::vector<size_t> x_index_, y_index_;
+  std::vector<float> x_, y_;
+  Broadcast walk_;
+};
+
+TEST_P(BroadcastTest, Arithmetic) {
+  std::vector<float> out(static_cast<size_t>(count_), kNan);
+  const auto check = [&](Binary f, float alpha, auto exact) {
+    map_binary(f, alpha, walk_, x_.data(), y_.data(), out.data());
+    for (size_t i = 0; i < out.size(); ++i) {
+      ASSERT_FLOAT_EQ(out[i], exact(x_[x_index_[i]], y_[y_index_[i]])) << i;
+    }
+  };
+  check(Binary::kAdd, 1.0f, [](float x, float y) { return x + y; });
+  check(Binary::kAdd, 2.0f, [](float x, float y) { return x + 2 * y; });
+  check(Binary::kSub, 1.0f, [](float x, float y) { return x - y; });
+  check(Binary::kSub, 0.5f, [](float x, float y) { return x - 0.5f * y; });
+  check(Binary::kMul, 1.0f, [](float x, float y) { return x * y; });
+  check(Binary::kDiv, 1.0f, [](float x, float y) { return x / y; });
+  check(Binary::kMax, 1.0f, [](float x, float y) { return x > y ? x : y; });
+  check(Binary::kMin, 1.0f, [](float x, float y) { return x < y ? x : y; });
+}
+
+TEST_P(BroadcastTest, ComparisonAndSelection) {
+  if (count_ > 0) {
+    y_[0] = x_[0];
+  }
+  std::vector<char> flags(static_cast<size_t>(count_), 7);
+  auto* out = reinterpret_cast<bool*>(flags.data());
+  const auto check = [&](Compare f, auto exact) {
+    map_compare(f, walk_, x_.data(), y_.data(), out);
+    for (size_t i = 0; i < flags.size(); ++i) {
+      ASSERT_EQ(flags[i], exact(x_[x_index_[i]], y_[y_index_[i]]) ? 1 : 0) << i;
+    }
+  };
+  check(Compare::kEq, [](float x, float y) { return x == y; });
+  check(Compare::kNe, [](float x, float y) { return x != y; });
+  check(Compare::kLt, [](float x, float y) { return x < y; });
+  check(Compare::kLe, [](float x, float y) { return x <= y; });
+  check(Compare::kGt, [](float x, float y) { return x > y; });
+  check(Compare::kGe, [](float x, float y) { return x >= y; });
+  // Selection: x's shape decides between y (as the second operand) and x itself.
+  std::vector<char> condition(x_.size());
+  for (size_t i = 0; i < x_.size(); ++i) {
+    condition[i] = x_[i] > 0 ? 1 : 0;
+  }
+  std::vector<float> chosen(static_cast<size_t>(count_), kNan);
+  map_where(walk_, reinterpret_cast<const bool*>(condition.data()), y_.data(), x_.data(), chosen.data());
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    ASSERT_EQ(chosen[i], condition[x_index_[i]] != 0 ? y_[y_index_[i]] : x_[x_index_[i]]) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, BroadcastTest,
+    ::testing::Values(BroadcastCase{{1}, {1}}, BroadcastCase{{5}, {1}}, BroadcastCase{{1}, {67}},
+                      BroadcastCase{{3, 45}, {3, 45}}, BroadcastCase{{3, 45}, {1, 45}},
+                      BroadcastCase{{3, 45}, {3, 1}}, BroadcastCase{{3, 1}, {1, 45}},
+                      BroadcastCase{{2, 3, 4, 17}, {1, 3, 1, 1}},
+                      BroadcastCase{{2, 1, 4, 1}, {1, 3, 1, 17}},
+                      BroadcastCase{{300, 1, 130}, {1, 2, 1}},
+                      BroadcastCase{{4, 0, 3}, {4, 1, 3}}));
+
+struct LinesCase {
+  int64_t outer, n, inner;
+};
+
+class LinesTest : public ::testing::TestWithParam<LinesCase> {
+ protected:
+  void SetUp() override {
+    lines_ = {GetParam().outer, GetParam().n, GetParam().inner};
+    in_ = random_values(lines_.outer * lines_.n * lines_.inner, 4);
+  }
+  // Calls f(values of the line, its index) for every line.
+  template <typename Fn>
+  void for_each_line(const std::vector<float>& from, Fn&& f) const {
+    for (int64_t line = 0; line < lines_.outer * lines_.inner; ++line) {
+      const int64_t start = line / lines_.inner * lines_.n * lines_.inner + line % lines_.inner;
+      std::vector<double> values;
+      for (int64_t i = 0; i < lines_.n; ++i) {
+        values.push_back(from[static_cast<size_t>(start + i * lines_.inner)]);
+      }
+      f(values, static_cast<size_t>(line));
+    }
+  }
+  Lines lines_ = {};
+  std::vector<float> in_;
+};
+
+TEST_P(LinesTest, Sum) {
+  std::vector<float> out(static_cast<size_t>(lines_.outer * lines_.inner), kNan);
+  sum_lines(lines_, 0.5f, in_.data(), out.data());
+  for_each_line(in_, [&](const std::vector<double>& values, size_t line) {
+    double sum = 0;
+    for (double value : values) {
+      sum += value;
+    }
+    ASSERT_NEAR(out[line], 0.5 * sum, 1e-6 * static_cast<double>(values.size() + 1)) << line;
+  });
+}
+
+TEST_P(LinesTest, Softmax) {
+  for (bool logarithm : {false, true}) {
+    std::vector<float> out(in_.size(), kNan);
+    softmax_lines(lines_, logarithm, in_.data(), out.data());
+    std::vector<std::vector<double>> expected;
+    for_each_line(in_, [&](const std::vector<double>& values, size_t) {
+      double sum = 0;
+      for (double value : values) {
+        sum += std::exp(value);
+      }
+      expected.emplace_back();
+      for (double value : values) {
+        expected.back().push_back(logarithm ? value - std::log(sum) : std::exp(value) / sum);
+      }
+    });
+    for_each_line(out, [&](const std::vector<double>& values, size_t line) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        ASSERT_NEAR(values[i], expected[line][i], 2e-6 * (1 + std::fabs(expected[line][i])));
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, LinesTest,
+                         ::testing::Values(LinesCase{1, 1, 1}, LinesCase{3, 5, 1},
+                                           LinesCase{40, 200, 1}, LinesCase{2, 7, 3},
+                                           LinesCase{2, 50, 49}, LinesCase{1, 1000, 20},
+                                           LinesCase{2, 1, 33}));
+
+TEST(Softmax, MasksWithInfinityAndKeepsNan) {
+  const std::vector<float> in = {1.0f, -kInfinity, 2.0f, 1.0f, kNan, 2.0f};
+  std::vector<float> out(6);
+  softmax_lines({2, 3, 1}, /*logarithm=*/false, in.data(), out.data());
+  EXPECT_EQ(out[1], 0.0f);
+  EXPECT_NEAR(out[0] + out[2], 1.0f, 1e-6f);
+  for (size_t i = 3; i < 6; ++i) {
+    EXPECT_TRUE(std::isnan(out[i]));
+  }
+}
+
+TEST(LayerNorm, NormalizesRows) {
+  for (int64_t n : {1, 3, 16, 100, 777}) {
+    constexpr int64_t kRows = 5;
+    const auto in = random_values(kRows * n, 5);
+    const auto weight = random_values(n, 6);
+    const auto bias = random_values(n, 7);
+    std::vector<float> out(in.size(), kNan), mean(kRows), rstd(kRows);
+    for (bool affine : {false, true}) {
+      layer_norm({kRows, n, 1e-5f, in.data(), affine ? weight.data() : nullptr,
+                  affine ? bias.data() : nullptr, out.data(), mean.data(), rstd.data()});
+      for (int64_t row = 0; row < kRows; ++row) {
+        double sum = 0, squares = 0;
+        for (int64_t i = 0; i < n; ++i) {
+          sum += in[static_cast<size_t>(row * n + i)];
+        }
+        const double average = sum / static_cast<double>(n);
+        for (int64_t i = 0; i < n; ++i) {
+          squares += std::pow(in[static_cast<size_t>(row * n + i)] - average, 2);
+        }
+        const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + 1e-5);
+        EXPECT_NEAR(mean[static_cast<size_t>(row)], average, 1e-5);
+        EXPECT_NEAR(rstd[static_cast<size_t>(row)], scale, 1e-4 * scale);
+        for (int64_t i = 0; i < n; ++i) {
+          const auto at = static_cast<size_t>(row * n + i);
+          double y = (in[at] - average) * scale;
+          y = affine ? y * weight[static_cast<size_t>(i)] + bias[static_cast<size_t>(i)] : y;
+          ASSERT_NEAR(out[at], y, 1e-4);
+        }
+      }
+    }
+  }
+}
+
+TEST(ScaleChannels, InBothLayouts) {
+  constexpr int64_t kImages = 2, kChannels = 5, kPlane = 37;
+  const auto in = random_values(kImages * kChannels * kPlane, 8);
+  const auto scale = random_values(kChannels, 9);
+  const auto shift = random_values(kChannels, 10);
+  std::vector<float> out(in.size());
+  scale_channels(kImages, kChannels, kPlane, scale.data(), shift.data(), in.data(), out.data());
+  for (size_t i = 0; i < in.size(); ++i) {
+    const size_t c = i / kPlane % kChannels;
+    ASSERT_NEAR(out[i], in[i] * scale[c] + shift[c], 1e-5);
+  }
+  scale_pixels(kImages * kPlane, kChannels, scale.data(), shift.data(), in.data(), out.data());
+  for (size_t i = 0; i < in.size(); ++i) {
+    ASSERT_NEAR(out[i], in[i] * scale[i % kChannels] + shift[i % kChannels], 1e-5);
+  }
+}
+
+}  // namespace

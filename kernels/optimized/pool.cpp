@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// 2-D pooling of contiguous f32 tensors on all threads, by whole planes; other layouts are the portable kernels'.
+#include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/optimized/rows.h>
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+namespace torch::executor::native {
+
+using executorch::aten::IntArrayRef;
+using executorch::aten::ScalarType;
+using executorch::aten::SizesType;
+using executorch::aten::Tensor;
+using executorch::extension::parallel_for;
+using executorch::kernels::optimized::is_contiguous;
+using executorch::kernels::optimized::is_dense_f32;
+using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::sum_lines;
+using executorch::runtime::Error;
+using executorch::runtime::KernelRuntimeContext;
+using executorch::runtime::resize_tensor;
+
+namespace {
+
+constexpr int64_t kGrain = 1 << 14;  // window elements worth a thread
+
+// One spatial axis of a pooling window.
+struct Axis {
+  int64_t in, out, kernel, stride, pad, dilation;
+
+  // The part [begin, end) of the window at output position o that lies inside the input, in window elements.
+  void clip(int64_t o, int64_t& begin, int64_t& end) const {
+    const int64_t start = o * stride - pad;
+    begin = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    const int64_t room = in - 1 - start;
+    end = room < 0 ? 0 : std::min(kernel, room / dilation + 1);
+    begin = std::min(begin, end);
+  }
+};
+
+struct Pool {
+  int64_t planes;
+  Axis h, w;
+};
+
+int64_t value_at(IntArrayRef list, size_t axis, int64_t missing) {
+  return list.empty() ? missing : list[list.size() == 1 ? 0 : axis];
+}
+
+bool has_length(IntArrayRef list, bool may_be_empty) {
+  return list.size() == 1 || list.size() == 2 || (may_be_empty && list.empty());
+}
+
+bool in_range(int64_t value, int64_t low) {
+  return value >= low && value < (int64_t{1} << 30);
+}
+
+// False for arguments that the portable kernel has to look at: wrong ones above all.
+bool set_axis(int64_t in, size_t axis, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
+              IntArrayRef dilation, bool ceil_mode, Axis& a) {
+  a.in = in;
+  a.kernel = value_at(kernel, axis, 0);
+  a.stride = value_at(stride, axis, a.kernel);
+  a.pad = value_at(padding, axis, 0);
+  a.dilation = value_at(dilation, axis, 1);
+  if (!in_range(in, 1) || !in_range(a.kernel, 1) || !in_range(a.stride, 1) || !in_range(a.pad, 0) ||
+      !in_range(a.dilation, 1) || a.pad > a.kernel / 2) {
+    return false;
+  }
+  const int64_t room = in + 2 * a.pad - a.dilation * (a.kernel - 1) - 1;
+  if (room < 0) {
+    return false;
+  }
+  a.out = room / a.stride + 1;
+  if (ceil_mode && room % a.stride != 0 && a.out * a.stride < in + a.pad) {
+    ++a.out;  // a further window that starts inside the input or its left padding
+  }
+  return true;
+}
+
+bool set_pool(const Tensor& self, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
+              IntArrayRef dilation, bool ceil_mode, Pool& p) {
+  if ((self.dim() != 3 && self.dim() != 4) || self.numel() == 0 || !is_dense_f32(self) ||
+      !has_length(kernel, false) || !has_length(stride, true) || !has_length(padding, true) ||
+      !has_length(dilation, true)) {
+    return false;
+  }
+  const int64_t height = self.size(self.dim() - 2);
+  const int64_t width = self.size(self.dim() - 1);
+  p.planes = self.numel() / (height * width);
+  return set_axis(height, 0, kernel, stride, padding, dilation, ceil_mode, p.h) &&
+         set_axis(width, 1, kernel, stride, padding, dilation, ceil_mode, p.w);
+}
+
+bool resize_pooled(const Tensor& self, int64_t height, int64_t width, Tensor& out) {
+  SizesType sizes[4];
+  const auto rank = static_cast<size_t>(self.dim());
+  for (size_t d = 0; d < rank; ++d) {
+    sizes[d] = static_cast<SizesType>(self.size(static_cast<int64_t>(d)));
+  }
+  sizes[rank - 2] = static_cast<SizesType>(height);
+  sizes[rank - 1] = static_cast<SizesType>(width);
+  return resize_tensor(out, {sizes, rank}) == Error::Ok && is_contiguous(out);
+}
+
+// Calls f(plane index) for all planes, on as many threads as the work is worth.
+template <typename Fn>
+void for_each_plane(const Pool& p, const Fn& f) {
+  const int64_t work = p.h.out * p.w.out * p.h.kernel * p.w.kernel;
+  parallel_for(0, p.planes, std::max<int64_t>(1, kGrain / work), [&](int64_t first, int64_t last) {
+    for (int64_t plane = first; plane < last; ++plane) {
+      f(plane);
+    }
+  });
+}
+
+void max_plane(const Pool& p, const float* in, float* out, int64_t* indices) {
+  for (int64_t oh = 0; oh < p.h.out; ++oh) {
+    int64_t kh_begin, kh_end;
+    p.h.clip(oh, kh_begin, kh_end);
+    for (int64_t ow = 0; ow < p.w.out; ++ow) {
+      int64_t kw_begin, kw_end;
+      p.w.clip(ow, kw_begin, kw_end);
+      const int64_t corner = (oh * p.h.stride - p.h.pad) * p.w.in + ow * p.w.stride - p.w.pad;
+      int64_t best = corner + kh_begin * p.h.dilation * p.w.in + kw_begin * p.w.dilation;
+      float most = -std::numeric_limits<float>::infinity();
+      for (int64_t kh = kh_begin; kh < kh_end; ++kh) {
+        const int64_t row = corner + kh * p.h.dilation * p.w.in;
+        for (int64_t kw = kw_begin; kw < kw_end; ++kw) {
+          const int64_t at = row + kw * p.w.dilation;
+          const float value = in[at];
+          if (value > most || value != value) {
+            most = value;
+            best = at;
+          }
+        }
+      }
+      *out++ = most;
+      *indices++ = best;
+    }
+  }
+}
+
+// How the sum of a window becomes its mean.
+struct Divisor {
+  bool count_padding;
+  int64_t fixed;  // 0: by the number of elements
+};
+
+int64_t divide_by(const Pool& p, const Divisor& divisor, int64_t oh, int64_t ow, int64_t inside) {
+  if (divisor.fixed != 0) {
+    return divisor.fixed;
+  }
+  if (!divisor.count_padding) {
+    return inside;
+  }
+  const auto extent = [](const Axis& a, int64_t o) {
+    return std::min(a.kernel, a.in + a.pad - (o * a.stride - a.pad));
+  };
+  return extent(p.h, oh) * extent(p.w, ow);
+}
+
+void mean_plane(const Pool& p, const Divisor& divisor, const float* in, float* out) {
+  for (int64_t oh = 0; oh < p.h.out; ++oh) {
+    int64_t kh_begin, kh_end;
+    p.h.clip(oh, kh_begin, kh_end);
+    for (int64_t ow = 0; ow < p.w.out; ++ow) {
+      int64_t kw_begin, kw_end;
+      p.w.clip(ow, kw_begin, kw_end);
+      const float* corner = in + (oh * p.h.stride - p.h.pad) * p.w.in + ow * p.w.stride - p.w.pad;
+      float sum = 0.0f;
+      for (int64_t kh = kh_begin; kh < kh_end; ++kh) {
+        for (int64_t kw = kw_begin; kw < kw_end; ++kw) {
+          sum += corner[kh * p.w.in + kw];
+        }
+      }
+      const int64_t inside = (kh_end - kh_begin) * (kw_end - kw_begin);
+      *out++ = sum / static_cast<float>(divide_by(p, divisor, oh, ow, inside));
+    }
+  }
+}
+
+}  // namespace
+
+std::tuple<Tensor&, Tensor&> opt_max_pool2d_with_indices_out(
+    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, Tensor& out, Tensor& indices) {
+  Pool p;
+  const bool fast = is_f32(out) && indices.scalar_type() == ScalarType::Long &&
+                    set_pool(self, kernel_size, stride, padding, dilation, ceil_mode, p) &&
+                    resize_pooled(self, p.h.out, p.w.out, out) &&
+                    resize_pooled(self, p.h.out, p.w.out, indices);
+  if (!fast) {
+    return max_pool2d_with_indices_out(ctx, self, kernel_size, stride, padding, dilation, ceil_mode,
+                                       out, indices);
+  }
+  const auto* in = self.const_data_ptr<float>();
+  auto* to = out.mutable_data_ptr<float>();
+  auto* where = indices.mutable_data_ptr<int64_t>();
+  const int64_t out_plane = p.h.out * p.w.out;
+  for_each_plane(p, [&](int64_t plane) {
+    max_plane(p, in + plane * p.h.in * p.w.in, to + plane * out_plane, where + plane * out_plane);
+  });
+  return {out, indices};
+}
+
+Tensor& opt_avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef kernel_size,
+                           IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                           bool count_include_pad, std::optional<int64_t> divisor_override,
+                           Tensor& out) {
+  Pool p;
+  const bool fast = is_f32(out) && divisor_override.value_or(1) != 0 &&
+                    set_pool(self, kernel_size, stride, padding, {}, ceil_mode, p) &&
+                    resize_pooled(self, p.h.out, p.w.out, out);
+  if (!fast) {
+    return avg_pool2d_out(ctx, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                          divisor_override, out);
+  }
+  const Divisor divisor{count_include_pad, divisor_override.value_or(0)};
+  const auto* in = self.const_data_ptr<float>();
+  auto* to = out.mutable_data_ptr<float>();
+  for_each_plane(p, [&](int64_t plane) {
+    mean_plane(p, divisor, in + plane * p.h.in * p.w.in, to + plane * p.h.out * p.w.out);
+  });
+  return out;
+}
+
+Tensor& opt_adaptive_avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                    IntArrayRef output_size, Tensor& out) {
+  const bool to_one = output_size.size() == 2 && output_size[0] == 1 && output_size[1] == 1;
+  const bool fast = to_one && (self.dim() == 3 || self.dim() == 4) && self.numel() > 0 &&
+                    is_dense_f32(self) && is_f32(out) && resize_pooled(self, 1, 1, out);
+  if (!fast) {
+    return _adaptive_avg_pool2d_out(ctx, self, output_size, out);
+  }
+  const int64_t plane = self.size(self.dim() - 2) * self.size(self.dim() - 1);
+  sum_lines({self.numel() / plane, plane, 1}, 1.0f / static_cast<float>(plane),
+            self.const_data_ptr<float>(), out.mutable_data_ptr<float>());
+  return out;
+}
+
+}  // namespace torch::executor::native
