@@ -28,7 +28,7 @@ function(et_flatbuffers_schema name)
   set(header "${out_dir}/${stem}_generated.h")
   add_custom_command(
     OUTPUT "${header}"
-    COMMAND "${ET_FLATC}" --cpp --scoped-enums --gen-object-api --no-warnings
+    COMMAND "${ET_FLATC}" --cpp --scoped-enums --gen-object-api --force-empty-vectors --no-warnings
             --include-prefix executorch/schema -I "${EXECUTORCH_ROOT}/schema" -o "${out_dir}" "${source}"
     DEPENDS "${source}" "${EXECUTORCH_ROOT}/schema/scalar_type.fbs" "${ET_FLATC}"
     COMMENT "flatc ${folder}/${stem}.fbs" VERBATIM)

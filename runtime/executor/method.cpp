@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Inputs, outputs and attributes of a method.
+#include <executorch/runtime/executor/method.h>
+
+#include <cmath>
+#include <cstring>
+#include <new>
+
+#include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/executor/program_validation.h>
+#include <executorch/runtime/platform/assert.h>
+#include <executorch/runtime/platform/log.h>
+#include <executorch/schema/program_generated.h>
+
+namespace executorch::ET_RUNTIME_NAMESPACE {
+namespace {
+
+namespace fb = executorch_flatbuffer;
+using executorch::aten::DimOrderType;
+using executorch::aten::SizesType;
+using executorch::aten::StridesType;
+using executorch::aten::Tensor;
+using executorch::aten::TensorImpl;
+using executorch::aten::TensorShapeDynamism;
+
+// How far a Double input may be from the value the method was exported with.
+constexpr double kRelativeTolerance = 1e-5;
+constexpr double kAbsoluteTolerance = 1e-4;
+
+bool is_close(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) {
+    return std::isnan(a) && std::isnan(b);
+  }
+  if (std::isinf(a) || std::isinf(b)) {
+    return a == b;
+  }
+  return std::fabs(a - b) <= kAbsoluteTolerance + kRelativeTolerance * std::fabs(b);
+}
+
+// Whether the memory plan or a constant gives the tensor its memory.
+bool is_memory_planned(const fb::Tensor& tensor) {
+  return tensor.allocation_info() != nullptr || tensor.data_buffer_idx() != 0;
+}
+
+// Whether the elements of two tensors of the same sizes lie in the same order, without gaps. Dimensions of size one have
+// no order. Tensors without strides or dim order are contiguous.
+bool have_same_layout(const Tensor& input, const Tensor& own) {
+  StridesType computed[kMaxTensorRank];
+  const auto rank = static_cast<size_t>(own.dim());
+  const StridesType* strides = input.strides().data();
+  if (strides == nullptr) {
+    DimOrderType contiguous[kMaxTensorRank];
+    const DimOrderType* dim_order = input.dim_order().data();
+    for (size_t i = 0; i < rank; ++i) {
+      contiguous[i] = static_cast<DimOrderType>(i);
+    }
+    const Error error = dim_order_to_stride(
+        own.sizes().data(), dim_order == nullptr ? contiguous : dim_order, rank, computed);
+    if (error != Error::Ok) {
+      return false;
+    }
+    strides = computed;
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    if (own.sizes()[i] > 1 && strides[i] != own.strides()[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Builds the tensor anew around its sizes: the sizes become its capacity.
+void set_capacity(const Tensor& tensor, const SizesType* sizes, void* data) {
+  TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  const size_t rank = static_cast<size_t>(tensor.dim());
+  auto* own_sizes = const_cast<SizesType*>(tensor.sizes().data());
+  auto* dim_order = const_cast<DimOrderType*>(tensor.dim_order().data());
+  auto* strides = const_cast<StridesType*>(tensor.strides().data());
+  if (rank > 0 && sizes != own_sizes) {
+    std::memcpy(own_sizes, sizes, rank * sizeof(SizesType));
+  }
+  dim_order_to_stride_nocheck(own_sizes, dim_order, rank, strides);
+  new (impl) TensorImpl(
+      tensor.scalar_type(), static_cast<ssize_t>(rank), own_sizes, data, dim_order, strides,
+      tensor.shape_dynamism(), impl->device_type(), impl->device_index());
+}
+
+}  // namespace
+
+size_t Method::inputs_size() const {
+  return plan_->inputs()->size();
+}
+
+size_t Method::outputs_size() const {
+  return plan_->outputs()->size();
+}
+
+EValue& Method::input(size_t i) const {
+  return values_[static_cast<size_t>(plan_->inputs()->Get(static_cast<uint32_t>(i)))];
+}
+
+EValue& Method::output(size_t i) const {
+  return values_[static_cast<size_t>(plan_->outputs()->Get(static_cast<uint32_t>(i)))];
+}
+
+// ---- Inputs ----
+
+Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
+  ET_CHECK_OR_RETURN_ERROR(
+      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(
+      input_idx < inputs_size(), InvalidArgument, "Input %zu: method %s has %zu inputs", input_idx,
+      plan_->name()->c_str(), inputs_size());
+  const EValue& own = input(input_idx);
+  ET_CHECK_OR_RETURN_ERROR(
+      input_evalue.tag == own.tag, InvalidArgument,
+      "Input %zu of method %s: expected a value of kind %u, got kind %u", input_idx,
+      plan_->name()->c_str(), static_cast<unsigned>(own.tag),
+      static_cast<unsigned>(input_evalue.tag));
+  input_set_[input_idx] = false;
+  bool equal = true;
+  switch (own.tag) {
+    case Tag::None:
+      break;
+    case Tag::Tensor:
+      ET_CHECK_OK_OR_RETURN_ERROR(set_tensor_input(input_evalue.toTensor(), input_idx));
+      break;
+    case Tag::Int:
+      equal = input_evalue.toInt() == own.toInt();
+      break;
+    case Tag::Bool:
+      equal = input_evalue.toBool() == own.toBool();
+      break;
+    case Tag::Double:
+      equal = is_close(input_evalue.toDouble(), own.toDouble());
+      break;
+    case Tag::String:
+      equal = input_evalue.toString() == own.toString();
+      break;
+    default:
+      ET_LOG(
+          Error, "Input %zu of method %s: values of kind %u cannot be set", input_idx,
+          plan_->name()->c_str(), static_cast<unsigned>(own.tag));
+      return Error::InvalidArgument;
+  }
+  ET_CHECK_OR_RETURN_ERROR(
+      equal, InvalidArgument,
+      "Input %zu of method %s: it is not a tensor, so it must equal the value at export", input_idx,
+      plan_->name()->c_str());
+  input_set_[input_idx] = true;
+  return Error::Ok;
+}
+
+Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
+  const Tensor own = input(input_idx).toTensor();
+  const uint32_t value_index =
+      static_cast<uint32_t>(plan_->inputs()->Get(static_cast<uint32_t>(input_idx)));
+  const fb::Tensor& source = *plan_->values()->Get(value_index)->val_as_Tensor();
+  ET_CHECK_OR_RETURN_ERROR(
+      input_tensor.scalar_type() == own.scalar_type(), InvalidArgument,
+      "Input %zu: expected element type %d, got %d", input_idx, static_cast<int>(own.scalar_type()),
+      static_cast<int>(input_tensor.scalar_type()));
+  ET_CHECK_OR_RETURN_ERROR(
+      input_tensor.dim() == own.dim(), InvalidArgument, "Input %zu: expected %zd dimensions, got %zd",
+      input_idx, static_cast<ssize_t>(own.dim()), static_cast<ssize_t>(input_tensor.dim()));
+  const bool planned = is_memory_planned(source);
+  const bool borrows_dynamic = !planned && own.shape_dynamism() != TensorShapeDynamism::STATIC;
+  if (borrows_dynamic && own.unsafeGetTensorImpl() != input_tensor.unsafeGetTensorImpl()) {
+    // The bounds of the program again, in place of the last input's sizes.
+    set_capacity(own, source.sizes()->data(), nullptr);
+  }
+  const Error resized = resize_tensor(own, input_tensor.sizes());
+  if (resized != Error::Ok) {
+    ET_LOG(Error, "Input %zu of method %s: its sizes do not fit", input_idx, plan_->name()->c_str());
+    return resized;
+  }
+  ET_CHECK_OR_RETURN_ERROR(
+      have_same_layout(input_tensor, own), InvalidArgument,
+      "Input %zu: its strides or dim order differ from those the method was exported with; make it "
+      "contiguous in that dim order",
+      input_idx);
+  void* data = const_cast<void*>(input_tensor.const_data_ptr());
+  ET_CHECK_OR_RETURN_ERROR(
+      data != nullptr || own.numel() == 0, InvalidArgument, "Input %zu: the tensor has no data",
+      input_idx);
+  if (planned) {
+    void* target = own.mutable_data_ptr();
+    ET_CHECK_OR_RETURN_ERROR(
+        !is_read_only(target), InvalidProgram, "Input %zu: the program has a constant in its place",
+        input_idx);
+    if (own.nbytes() > 0 && target != data) {
+      std::memmove(target, data, own.nbytes());
+    }
+    return Error::Ok;
+  }
+  if (borrows_dynamic) {
+    // No kernel may grow it beyond the memory it was given.
+    set_capacity(own, own.sizes().data(), data);
+  } else {
+    own.unsafeGetTensorImpl()->set_data(data);
+  }
+  return Error::Ok;
+}
+
+Error Method::set_inputs(const executorch::aten::ArrayRef<EValue>& input_evalues) {
+  ET_CHECK_OR_RETURN_ERROR(
+      input_evalues.size() == inputs_size(), InvalidArgument,
+      "Method %s: expected %zu inputs, got %zu", plan_->name()->c_str(), inputs_size(),
+      input_evalues.size());
+  for (size_t i = 0; i < input_evalues.size(); ++i) {
+    ET_CHECK_OK_OR_RETURN_ERROR(set_input(input_evalues[i], i));
+  }
+  return Error::Ok;
+}
+
+const EValue& Method::get_input(size_t i) const {
+  ET_CHECK_MSG(i < inputs_size(), "Input %zu of %zu does not exist", i, inputs_size());
+  return input(i);
+}
+
+EValue& Method::mutable_input(size_t i) {
+  ET_CHECK_MSG(i < inputs_size(), "Input %zu of %zu does not exist", i, inputs_size());
+  return input(i);
+}
+
+Error Method::get_inputs(EValue* input_evalues, size_t length) {
+  ET_CHECK_OR_RETURN_ERROR(
+      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(
+      input_evalues != nullptr && length >= inputs_size(), InvalidArgument,
+      "get_inputs: room for %zu values, expected at least %zu", length, inputs_size());
+  for (size_t i = 0; i < length; ++i) {
+    input_evalues[i] = i < inputs_size() ? input(i) : EValue();
+  }
+  return Error::Ok;
+}
+
+// ---- Outputs ----
+
+Error Method::set_output_data_ptr(void* buffer, size_t size, size_t output_idx) {
+  ET_CHECK_OR_RETURN_ERROR(
+      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(
+      output_idx < outputs_size(), InvalidArgument, "Output %zu: method %s has %zu outputs",
+      output_idx, plan_->name()->c_str(), outputs_size());
+  const uint32_t value_index =
+      static_cast<uint32_t>(plan_->outputs()->Get(static_cast<uint32_t>(output_idx)));
+  const fb::Tensor* source = plan_->values()->Get(value_index)->val_as_Tensor();
+  ET_CHECK_OR_RETURN_ERROR(
+      source != nullptr && values_[value_index].isTensor(), InvalidArgument,
+      "Output %zu of method %s is not a tensor", output_idx, plan_->name()->c_str());
+  ET_CHECK_OR_RETURN_ERROR(
+      !is_memory_planned(*source), InvalidState,
+      "Output %zu of method %s has memory from the memory plan or a constant", output_idx,
+      plan_->name()->c_str());
+  const size_t nbytes = tensor_nbytes(source);
+  ET_CHECK_OR_RETURN_ERROR(
+      buffer != nullptr && size >= nbytes, InvalidArgument,
+      "Output %zu of method %s: its largest shape needs %zu bytes, got %zu", output_idx,
+      plan_->name()->c_str(), nbytes, buffer == nullptr ? 0 : size);
+  values_[value_index].toTensor().unsafeGetTensorImpl()->set_data(buffer);
+  return Error::Ok;
+}
+
+const EValue& Method::get_output(size_t i) const {
+  ET_CHECK_MSG(i < outputs_size(), "Output %zu of %zu does not exist", i, outputs_size());
+  return output(i);
+}
+
+EValue& Method::mutable_output(size_t i) {
+  ET_CHECK_MSG(i < outputs_size(), "Output %zu of %zu does not exist", i, outputs_size());
+  return output(i);
+}
+
+Error Method::get_outputs(EValue* output_evalues, size_t length) {
+  ET_CHECK_OR_RETURN_ERROR(
+      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(
+      output_evalues != nullptr && length >= outputs_size(), InvalidArgument,
+      "get_outputs: room for %zu values, expected at least %zu", length, outputs_size());
+  for (size_t i = 0; i < length; ++i) {
+    output_evalues[i] = i < outputs_size() ? output(i) : EValue();
+  }
+  return Error::Ok;
+}
+
+// ---- Other ----
+
+MethodMeta Method::method_meta() const {
+  return MethodMeta(plan_);
+}
+
+Result<Tensor> Method::get_attribute(std::string_view name) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const fb::Tensor* tensor = plan_->values()->Get(static_cast<uint32_t>(i))->val_as_Tensor();
+    const fb::ExtraTensorInfo* extra = tensor == nullptr ? nullptr : tensor->extra_tensor_info();
+    if (extra != nullptr && extra->fully_qualified_name() != nullptr &&
+        extra->fully_qualified_name()->string_view() == name && values_[i].isTensor()) {
+      return values_[i].toTensor();
+    }
+  }
+  return Error::NotFound;
+}
+
+EventTracer* Method::get_event_tracer() {
+  return event_tracer_;
+}
+
+}  // namespace executorch::ET_RUNTIME_NAMESPACE

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Loading of programs: headers, segments, constants, named data, lookups, metadata.
+// Experimental and former calls are used, too.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include <executorch/runtime/executor/program.h>
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include <executorch/runtime/executor/test/loaded_method.h>
+#include <executorch/runtime/executor/test/test_kernels.h>
+#include <executorch/runtime/platform/runtime.h>
+
+namespace executorch::runtime::testing {
+namespace {
+
+using Verification = Program::Verification;
+
+template <typename T>
+void put(std::vector<uint8_t>& file, size_t offset, T value) {
+  std::memcpy(file.data() + offset, &value, sizeof(T));
+}
+
+class ProgramTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    runtime_init();
+    register_test_kernels();
+  }
+};
+
+// req: RT-001
+TEST_F(ProgramTest, FilesBeginWithRootOffsetAndIdentifier) {
+  std::vector<uint8_t> file = add_program().build();
+  EXPECT_EQ(std::memcmp(file.data() + 4, "ET12", 4), 0);
+  EXPECT_EQ(Program::check_header(file.data(), file.size()), Program::CompatibleVersion);
+  EXPECT_EQ(Program::check_header(file.data(), 63), Program::ShortData);
+  file[7] = '3';
+  EXPECT_EQ(Program::check_header(file.data(), file.size()), Program::IncompatibleVersion);
+  EXPECT_EQ(LoadedProgram(file).error(), Error::InvalidProgram);
+  EXPECT_EQ(LoadedProgram(file, Verification::Minimal).error(), Error::InvalidProgram);
+  file[4] = 'X';
+  EXPECT_EQ(Program::check_header(file.data(), file.size()), Program::NotPresent);
+  EXPECT_EQ(LoadedProgram(file).error(), Error::InvalidProgram);
+}
+
+// req: RT-002
+TEST_F(ProgramTest, FilesWithoutSegmentsHaveNoHeader) {
+  const std::vector<uint8_t> file = dynamic_program().build();
+  EXPECT_NE(std::memcmp(file.data() + 8, "eh00", 4), 0);
+  EXPECT_TRUE(LoadedProgram(file).ok());
+}
+
+// req: RT-004
+TEST_F(ProgramTest, ReadsNoMoreThanProgramDataAndConstants) {
+  ProgramBuilder builder = add_program();
+  const std::vector<uint8_t> large(100000, 1);
+  builder.add_named_data("large", builder.add_segment(large.data(), large.size()));
+  LoadedProgram loaded(builder);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_LT(loaded.loader.bytes_read, 10000u);
+  EXPECT_GT(loaded.file.size(), 100000u);
+}
+
+TEST_F(ProgramTest, RefusesHeadersThatContradictTheFile) {
+  struct {
+    size_t offset;
+    uint64_t value;
+  } const kWrong[] = {
+      {16, UINT64_MAX}, {16, uint64_t{1} << 40}, {16, 0},          {16, 7},
+      {24, UINT64_MAX}, {24, UINT64_MAX - 127},  {24, 64},         {24, 0},
+      {32, UINT64_MAX}, {32, UINT64_MAX - 4000}, {32, 1u << 30},
+  };
+  for (const auto& wrong : kWrong) {
+    for (const Verification level : {Verification::InternalConsistency, Verification::Minimal}) {
+      std::vector<uint8_t> file = add_program().build();
+      put<uint64_t>(file, wrong.offset, wrong.value);
+      EXPECT_FALSE(LoadedProgram(file, level).ok()) << wrong.offset << " " << wrong.value;
+    }
+  }
+}
+
+// req: RT-009
+TEST_F(ProgramTest, ConstantsPointIntoWhatTheLoaderGave) {
+  LoadedProgram loaded(add_program().build());
+  ASSERT_TRUE(loaded.ok());
+  const Result<const void*> constant = loaded->get_constant_buffer_data(1, 24);
+  ASSERT_TRUE(constant.ok());
+  const auto* begin = static_cast<const uint8_t*>(*constant);
+  EXPECT_GE(begin, loaded.file.data());
+  EXPECT_LE(begin + 24, loaded.file.data() + loaded.file.size());
+  EXPECT_EQ(static_cast<const float*>(*constant)[5], 60);
+  EXPECT_EQ(loaded->get_constant_buffer_data(1, 25).error(), Error::InvalidArgument);
+  EXPECT_EQ(loaded->get_constant_buffer_data(1, SIZE_MAX).error(), Error::InvalidArgument);
+  EXPECT_EQ(loaded->get_constant_buffer_data(2, 1).error(), Error::InvalidArgument);
+  EXPECT_EQ(loaded->get_constant_buffer_data(SIZE_MAX, 1).error(), Error::InvalidArgument);
+}
+
+// Old files keep constants in the program data; a switch decides about them.
+TEST_F(ProgramTest, InlineConstantsAreReadOrRefused) {
+  ProgramBuilder builder;
+  builder.program().constant_segment->offsets.clear();
+  for (const size_t size : {0, 16}) {
+    auto buffer = std::make_unique<fb::BufferT>();
+    buffer->storage.assign(size, 5);
+    builder.program().constant_buffer.push_back(std::move(buffer));
+  }
+  builder.add_method("forward");
+  LoadedProgram loaded(builder);
+#if defined(ET_ENABLE_DEPRECATED_CONSTANT_BUFFER) && !ET_ENABLE_DEPRECATED_CONSTANT_BUFFER
+  EXPECT_EQ(loaded.error(), Error::InvalidProgram);
+#else
+  ASSERT_TRUE(loaded.ok());
+  const Result<const void*> constant = loaded->get_constant_buffer_data(1, 16);
+  ASSERT_TRUE(constant.ok());
+  EXPECT_EQ(*static_cast<const uint8_t*>(*constant), 5);
+  EXPECT_EQ(loaded->get_constant_buffer_data(1, 17).error(), Error::InvalidArgument);
+  EXPECT_EQ(loaded->get_constant_buffer_data(2, 0).error(), Error::InvalidArgument);
+#endif
+}
+
+TEST_F(ProgramTest, NamedDataIsFoundByKey) {
+  ProgramBuilder builder = add_program();
+  const uint32_t segment = builder.add_segment("content", 7);
+  builder.add_named_data("first", segment);
+  builder.add_named_data("second", segment);
+  LoadedProgram loaded(builder);
+  ASSERT_TRUE(loaded.ok());
+  const Result<const NamedDataMap*> map = loaded->get_named_data_map();
+  ASSERT_TRUE(map.ok());
+  EXPECT_EQ((*map)->get_num_keys().get(), 2u);
+  EXPECT_STREQ((*map)->get_key(1).get(), "second");
+  EXPECT_EQ((*map)->get_key(2).error(), Error::InvalidArgument);
+  for (const char* key : {"first", "second"}) {
+    const Result<FreeableBuffer> data = (*map)->get_data(key);
+    ASSERT_TRUE(data.ok());
+    EXPECT_EQ(std::memcmp(data->data(), "content", 7), 0);
+  }
+  EXPECT_EQ((*map)->get_data("third").error(), Error::NotFound);
+  EXPECT_EQ((*map)->get_tensor_layout("first").error(), Error::NotImplemented);
+  EXPECT_EQ((*map)->load_data_into("first", nullptr, 0), Error::NotImplemented);
+  EXPECT_EQ(LoadedProgram(add_program().build())->get_named_data_map().error(), Error::NotFound);
+}
+
+TEST_F(ProgramTest, MethodsAreFoundByName) {
+  LoadedProgram loaded(two_method_program().build());
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->num_methods(), 2u);
+  EXPECT_STREQ(loaded->get_method_name(0).get(), "one");
+  EXPECT_STREQ(loaded->get_method_name(1).get(), "two");
+  EXPECT_EQ(loaded->get_method_name(2).error(), Error::InvalidArgument);
+  EXPECT_EQ(loaded->method_meta("three").error(), Error::InvalidArgument);
+  EXPECT_EQ(loaded->method_meta("").error(), Error::InvalidArgument);
+  EXPECT_EQ(loaded->method_meta(nullptr).error(), Error::InvalidArgument);
+  EXPECT_EQ(LoadedMethod(loaded, "three").error(), Error::InvalidArgument);
+  EXPECT_EQ(loaded->load_method("one", nullptr).error(), Error::InvalidArgument);
+}
+
+// req: RT-012
+TEST_F(ProgramTest, MetadataDescribesAMethod) {
+  LoadedProgram loaded(add_program().build());
+  ASSERT_TRUE(loaded.ok());
+  const Result<MethodMeta> meta = loaded->method_meta("forward");
+  ASSERT_TRUE(meta.ok());
+  EXPECT_STREQ(meta->name(), "forward");
+  EXPECT_EQ(meta->num_inputs(), 1u);
+  EXPECT_EQ(meta->num_outputs(), 1u);
+  EXPECT_EQ(meta->input_tag(0).get(), Tag::Tensor);
+  EXPECT_EQ(meta->input_tag(1).error(), Error::InvalidArgument);
+  EXPECT_EQ(meta->input_tensor_meta(1).error(), Error::InvalidArgument);
+  const Result<TensorInfo> input = meta->input_tensor_meta(0);
+  ASSERT_TRUE(input.ok());
+  EXPECT_EQ(input->sizes().size(), 2u);
+  EXPECT_EQ(input->sizes()[1], 3);
+  EXPECT_EQ(input->dim_order()[1], 1);
+  EXPECT_EQ(input->scalar_type(), executorch::aten::ScalarType::Float);
+  EXPECT_EQ(input->nbytes(), 24u);
+  EXPECT_TRUE(input->is_memory_planned());
+  EXPECT_EQ(input->name(), "");
+  EXPECT_EQ(meta->num_memory_planned_buffers(), 1u);
+  EXPECT_EQ(meta->memory_planned_buffer_size(0).get(), 64);
+  EXPECT_EQ(meta->memory_planned_buffer_size(1).error(), Error::InvalidArgument);
+  EXPECT_TRUE(meta->memory_planned_buffer_device(0)->is_cpu());
+  EXPECT_EQ(meta->num_attributes(), 1u);
+  EXPECT_EQ(meta->attribute_tensor_meta(0)->name(), "weight");
+  EXPECT_EQ(meta->attribute_tensor_meta(1).error(), Error::InvalidArgument);
+  EXPECT_EQ(meta->num_instructions(), 1u);
+  EXPECT_EQ(meta->num_backends(), 0u);
+  EXPECT_EQ(meta->get_backend_name(0).error(), Error::InvalidArgument);
+  EXPECT_FALSE(meta->uses_backend("Backend"));
+}
+
+TEST_F(ProgramTest, MetadataOfKindsAndBackends) {
+  ProgramBuilder builder = every_value_program();
+  builder.add_inline_delegate_data("x", 1);
+  MethodBuilder& method = builder.add_method("delegated");
+  method.add_delegate("B", fb::DataLocation::INLINE, 0);
+  method.add_delegate("A", fb::DataLocation::INLINE, 0);
+  method.add_delegate("B", fb::DataLocation::INLINE, 0);
+  method.outputs({method.add_int_list({})});
+  LoadedProgram loaded(builder);
+  ASSERT_TRUE(loaded.ok());
+  const Result<MethodMeta> meta = loaded->method_meta("forward");
+  EXPECT_EQ(meta->input_tag(1).get(), Tag::None);
+  EXPECT_EQ(meta->input_tag(2).get(), Tag::Int);
+  EXPECT_EQ(meta->input_tensor_meta(2).error(), Error::InvalidArgument);
+  const Result<MethodMeta> delegated = loaded->method_meta("delegated");
+  EXPECT_EQ(delegated->num_backends(), 2u);
+  EXPECT_STREQ(delegated->get_backend_name(0).get(), "B");
+  EXPECT_STREQ(delegated->get_backend_name(1).get(), "A");
+  EXPECT_TRUE(delegated->uses_backend("A"));
+  EXPECT_EQ(delegated->output_tag(0).error(), Error::Internal);
+}
+
+// CVE-2025-30402: metadata of impossible shapes, also where nothing else was verified.
+TEST_F(ProgramTest, MetadataOfImpossibleShapesIsRefused) {
+  const std::vector<std::vector<int32_t>> kSizes = {
+      {INT32_MAX, INT32_MAX, INT32_MAX}, {1 << 30, 1 << 30, 16}, {-1}, {0, -5}, {INT32_MIN, 2}};
+  for (const std::vector<int32_t>& sizes : kSizes) {
+    ProgramBuilder builder = add_program();
+    fb::TensorT* tensor = nullptr;
+    MethodBuilder& method = builder.add_method("bad");
+    const int32_t x = method.add_tensor({{1}});
+    method.inputs({x});
+    tensor = &method.tensor(x);
+    tensor->sizes = sizes;
+    tensor->dim_order.resize(sizes.size());
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      tensor->dim_order[i] = static_cast<uint8_t>(i);
+    }
+    const std::vector<uint8_t> file = builder.build();
+    EXPECT_EQ(LoadedProgram(file).error(), Error::InvalidProgram);
+    LoadedProgram minimal(file, Verification::Minimal);
+    ASSERT_TRUE(minimal.ok());
+    EXPECT_EQ(
+        minimal->method_meta("bad")->input_tensor_meta(0).error(), Error::InvalidProgram);
+    EXPECT_EQ(LoadedMethod(minimal, "bad").error(), Error::InvalidProgram);
+  }
+}
+
+TEST_F(ProgramTest, LoaderErrorsArePassedOn) {
+  const std::vector<uint8_t> bytes = add_program().build();
+  for (int i = 0; i < 3; ++i) {
+    AlignedFile file(bytes);
+    MemoryLoader loader(file);
+    loader.failing_load = i;
+    EXPECT_EQ(Program::load(&loader).error(), Error::AccessFailed);
+    EXPECT_EQ(loader.num_held, 0);
+  }
+  EXPECT_EQ(Program::load(nullptr).error(), Error::InvalidArgument);
+}
+
+TEST_F(ProgramTest, ShortFilesAreRefused) {
+  for (size_t size = 0; size < 64; ++size) {
+    EXPECT_FALSE(LoadedProgram(std::vector<uint8_t>(size, 0)).ok());
+  }
+}
+
+TEST_F(ProgramTest, OutputEncodingIsText) {
+  ProgramBuilder builder;
+  builder.add_method("forward").plan().container_meta_type->encoded_out_str = "T1#1($)";
+  builder.add_method("other").plan().container_meta_type.reset();
+  LoadedProgram loaded(builder);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_STREQ(loaded->get_output_flattening_encoding("forward").get(), "T1#1($)");
+  EXPECT_EQ(
+      loaded->get_output_flattening_encoding("other").error(), Error::InvalidProgram);
+}
+
+}  // namespace
+}  // namespace executorch::runtime::testing

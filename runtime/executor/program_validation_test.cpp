@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every rule of the verifier: a program that keeps it loads, one that breaks it is refused.
+#include <executorch/runtime/executor/program_validation.h>
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include <executorch/runtime/executor/test/loaded_method.h>
+#include <executorch/runtime/executor/test/test_kernels.h>
+#include <executorch/runtime/platform/runtime.h>
+
+namespace executorch::runtime::testing {
+namespace {
+
+constexpr int32_t kMax = INT32_MAX;
+
+// A program with something of everything that has rules, and handles to it.
+struct Everything {
+  Everything() {
+    const uint32_t constant = builder.add_constant(std::vector<float>{1, 2});
+    const uint32_t initial = builder.add_initial_data(std::vector<float>{3, 4});
+    segment = builder.add_segment("blob", 4);
+    builder.add_named_data("key", segment);
+    builder.add_inline_delegate_data("inline", 6);
+    MethodBuilder& m = builder.add_method("forward");
+    method = &m;
+    none = m.add_none();
+    integer = m.add_int(1);
+    condition = m.add_bool(true);
+    string = m.add_string("text");
+    tensor = m.add_tensor({{2, 3}});
+    TensorSpec spec{{2}};
+    spec.planned = false;
+    spec.data_buffer_idx = constant;
+    weight = m.add_tensor(spec);
+    spec.planned = true;
+    spec.data_buffer_idx = initial;
+    state = m.add_tensor(spec);
+    TensorSpec input{{2, 3}};
+    input.planned = false;
+    input.dynamic = true;
+    dynamic_input = m.add_tensor(input);
+    int_list = m.add_int_list({integer, integer});
+    double_list = m.add_double_list({1, 2});
+    bool_list = m.add_bool_list({true});
+    tensor_list = m.add_tensor_list({tensor, weight});
+    optional_list = m.add_optional_tensor_list({tensor, -1, none});
+    m.inputs({dynamic_input, integer}).outputs({tensor});
+    inline_delegate = m.add_delegate("Backend", fb::DataLocation::INLINE, 0);
+    segment_delegate = m.add_delegate("Backend", fb::DataLocation::SEGMENT, segment);
+    auto spec_entry = std::make_unique<fb::CompileSpecT>();
+    spec_entry->key = "option";
+    m.plan().delegates[0]->compile_specs.push_back(std::move(spec_entry));
+    call = m.call("test::take", "", {none, integer, tensor});
+    delegate_call = m.call_delegate(inline_delegate, {tensor, tensor});
+    move = m.move(integer, integer);
+    jump = m.jump_false(condition, 5);
+    free = m.free(tensor);
+  }
+
+  fb::TensorT& t(int32_t value) {
+    return method->tensor(value);
+  }
+  fb::ExecutionPlanT& plan() {
+    return method->plan();
+  }
+  fb::KernelCallT& kernel_call() {
+    return *method->instruction(call).instr_args.AsKernelCall();
+  }
+
+  ProgramBuilder builder;
+  MethodBuilder* method;
+  uint32_t segment;
+  int32_t none, integer, condition, string, tensor, weight, state, dynamic_input, int_list,
+      double_list, bool_list, tensor_list, optional_list, inline_delegate, segment_delegate, call,
+      delegate_call, move, jump, free;
+};
+
+struct Rule {
+  const char* name;
+  std::function<void(Everything&)> damage;
+};
+
+#define DAMAGE(statement) [](Everything& e) { statement; }
+
+// What each row does to the program must make it invalid.
+const Rule kBroken[] = {
+    // Tensors.
+    {"rank 17", DAMAGE(e.t(e.tensor).sizes.assign(17, 1); e.t(e.tensor).dim_order.assign(17, 0))},
+    {"rank 255", DAMAGE(e.t(e.tensor).sizes.assign(255, 1); e.t(e.tensor).dim_order.assign(255, 0))},
+    {"rank is not that of the dim order", DAMAGE(e.t(e.tensor).dim_order.push_back(2))},
+    {"no dim order", DAMAGE(e.t(e.tensor).dim_order.clear())},
+    {"dim order repeats", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 0}))},
+    {"dim order out of range", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 2}))},
+    {"dim order 255", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 255}))},
+    {"negative size", DAMAGE(e.t(e.tensor).sizes[0] = -1)},
+    {"smallest size", DAMAGE(e.t(e.tensor).sizes[0] = INT32_MIN)},
+    {"bytes overflow", DAMAGE(e.t(e.tensor).sizes.assign(16, kMax);
+                              e.t(e.tensor).dim_order = (std::vector<uint8_t>{
+                                  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
+    {"16 dimensions of 2^16", DAMAGE(e.t(e.tensor).sizes.assign(16, 65536);
+                                     e.t(e.tensor).dim_order = (std::vector<uint8_t>{
+                                         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
+    {"bytes overflow behind a zero",
+     DAMAGE(e.t(e.tensor).sizes = (std::vector<int32_t>{0, kMax, kMax, kMax});
+            e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2, 3}))},
+    {"strides overflow", DAMAGE(e.t(e.tensor).sizes = (std::vector<int32_t>{1, 65536, 65536});
+                                e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2}))},
+    {"planned dynamic tensor overflows",
+     DAMAGE(e.t(e.tensor).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
+            e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 1, 2});
+            e.t(e.tensor).shape_dynamism = fb::TensorShapeDynamism::DYNAMIC_BOUND)},
+    {"unplanned dynamic tensor overflows, but is no input",
+     DAMAGE(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
+            e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2});
+            e.plan().inputs.clear())},
+    {"element type 30", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(30))},
+    {"element type -1", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(-1))},
+    {"element type 100", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(100))},
+    {"unknown dynamism",
+     DAMAGE(e.t(e.tensor).shape_dynamism = static_cast<fb::TensorShapeDynamism>(3))},
+    {"memory id 0", DAMAGE(e.t(e.tensor).allocation_info->memory_id = 0)},
+    {"memory id out of range", DAMAGE(e.t(e.tensor).allocation_info->memory_id = 2)},
+    {"memory id -1", DAMAGE(e.t(e.tensor).allocation_info->memory_id = 0xFFFFFFFF)},
+    {"constant out of range", DAMAGE(e.t(e.weight).data_buffer_idx = 2)},
+    {"constant 2^32 - 1", DAMAGE(e.t(e.weight).data_buffer_idx = 0xFFFFFFFF)},
+    {"constant too short", DAMAGE(e.t(e.weight).sizes[0] = 3)},
+    {"initial data out of range", DAMAGE(e.t(e.state).data_buffer_idx = 2)},
+    {"initial data too short", DAMAGE(e.t(e.state).sizes[0] = 3)},
+    {"initial data without a segment",
+     DAMAGE(e.builder.program().mutable_data_segments.clear())},
+    {"external without a name",
+     DAMAGE(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
+            e.t(e.weight).extra_tensor_info->location = fb::TensorDataLocation::EXTERNAL)},
+    {"unknown data location",
+     DAMAGE(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
+            e.t(e.weight).extra_tensor_info->location = static_cast<fb::TensorDataLocation>(2))},
+    {"unknown device",
+     DAMAGE(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
+            e.t(e.weight).extra_tensor_info->device_type = static_cast<fb::DeviceType>(2))},
+    // Values.
+    {"value without content", DAMAGE(e.plan().values[1]->val.Reset();
+                                     e.plan().values[1]->val.type = fb::KernelTypes::Int)},
+    {"value without type", DAMAGE(e.plan().values[1]->val.Reset())},
+    {"string without content", DAMAGE(
+        e.plan().values[static_cast<size_t>(e.string)]->val.AsString()->string_val.clear())},
+    {"int list out of range", DAMAGE(
+        e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = 1000)},
+    {"int list -1", DAMAGE(
+        e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = -1)},
+    {"int list 2^32", DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]
+                                 ->val.AsIntList()->items[0] = int64_t{1} << 32)},
+    {"int list of a tensor", DAMAGE(
+        e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = e.tensor)},
+    {"int list of itself", DAMAGE(
+        e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = e.int_list)},
+    {"tensor list out of range", DAMAGE(
+        e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] = 99)},
+    {"tensor list -1", DAMAGE(
+        e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] = -1)},
+    {"tensor list of an int", DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]
+                                         ->val.AsTensorList()->items[0] = e.integer)},
+    {"tensor list of None", DAMAGE(
+        e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] = e.none)},
+    {"optional list -2", DAMAGE(e.plan().values[static_cast<size_t>(e.optional_list)]
+                                    ->val.AsOptionalTensorList()->items[0] = -2)},
+    {"optional list of an int", DAMAGE(e.plan().values[static_cast<size_t>(e.optional_list)]
+                                           ->val.AsOptionalTensorList()->items[0] = e.integer)},
+    {"optional list of itself", DAMAGE(e.plan().values[static_cast<size_t>(e.optional_list)]
+                                           ->val.AsOptionalTensorList()->items[0] = e.optional_list)},
+    // Methods.
+    {"method without a name", DAMAGE(e.plan().name.clear())},
+    {"input out of range", DAMAGE(e.plan().inputs[0] = 1000)},
+    {"input -1", DAMAGE(e.plan().inputs[0] = -1)},
+    {"output out of range", DAMAGE(e.plan().outputs[0] = 1000)},
+    {"output -1", DAMAGE(e.plan().outputs[0] = -1)},
+    {"negative buffer size", DAMAGE(e.plan().non_const_buffer_sizes[1] = -1)},
+    {"device of buffer 0",
+     DAMAGE(e.plan().non_const_buffer_device.push_back(std::make_unique<fb::NonConstBufferDeviceT>()))},
+    {"device of buffer 2",
+     DAMAGE(e.plan().non_const_buffer_device.push_back(std::make_unique<fb::NonConstBufferDeviceT>());
+            e.plan().non_const_buffer_device[0]->buffer_idx = 2)},
+    {"operator without a name", DAMAGE(e.plan().operators[0]->name.clear())},
+    // Delegates.
+    {"delegate without a backend", DAMAGE(e.plan().delegates[0]->id.clear())},
+    {"delegate without data", DAMAGE(e.plan().delegates[0]->processed.reset())},
+    {"inline data out of range", DAMAGE(e.plan().delegates[0]->processed->index = 1)},
+    {"delegate segment out of range", DAMAGE(e.plan().delegates[1]->processed->index = 99)},
+    {"delegate data nowhere",
+     DAMAGE(e.plan().delegates[1]->processed->location = static_cast<fb::DataLocation>(2))},
+    {"compile spec without a key", DAMAGE(e.plan().delegates[0]->compile_specs[0]->key.clear())},
+    // Instructions.
+    {"operator out of range", DAMAGE(e.kernel_call().op_index = 1)},
+    {"operator -1", DAMAGE(e.kernel_call().op_index = -1)},
+    {"argument out of range", DAMAGE(e.kernel_call().args[0] = 1000)},
+    {"argument -1", DAMAGE(e.kernel_call().args[0] = -1)},
+    {"delegate out of range", DAMAGE(
+        e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index = 2)},
+    {"delegate -1", DAMAGE(
+        e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index = -1)},
+    {"delegate argument out of range", DAMAGE(
+        e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->args[1] = kMax)},
+    {"move from out of range",
+     DAMAGE(e.method->instruction(e.move).instr_args.AsMoveCall()->move_from = 1000)},
+    {"move to -1", DAMAGE(e.method->instruction(e.move).instr_args.AsMoveCall()->move_to = -1)},
+    {"jump condition out of range", DAMAGE(
+        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->cond_value_index = 1000)},
+    {"jump target out of range", DAMAGE(
+        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = 6)},
+    {"jump target -1", DAMAGE(
+        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = -1)},
+    {"jump to itself", DAMAGE(
+        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = e.jump)},
+    {"endless loop", DAMAGE(
+        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = 0)},
+    {"free of no tensor",
+     DAMAGE(e.method->instruction(e.free).instr_args.AsFreeCall()->value_index = e.integer)},
+    {"free out of range",
+     DAMAGE(e.method->instruction(e.free).instr_args.AsFreeCall()->value_index = 1000)},
+    {"instruction without content", DAMAGE(e.method->instruction(e.free).instr_args.Reset())},
+    // Segments.
+    {"constant segment out of range",
+     DAMAGE(e.builder.program().constant_segment->segment_index = 99)},
+    {"constant starts outside its segment",
+     DAMAGE(e.builder.program().constant_segment->offsets[1] = 9)},
+    {"constant offset 2^64 - 8",
+     DAMAGE(e.builder.program().constant_segment->offsets[1] = UINT64_MAX - 7)},
+    {"initial data segment out of range",
+     DAMAGE(e.builder.program().mutable_data_segments[0]->segment_index = 99)},
+    {"initial data offset 2^64 - 1",
+     DAMAGE(e.builder.program().mutable_data_segments[0]->offsets[1] = UINT64_MAX)},
+    {"named data segment out of range",
+     DAMAGE(e.builder.program().named_data[0]->segment_index = 99)},
+    {"named data without a key", DAMAGE(e.builder.program().named_data[0]->key.clear())},
+    {"constants in two places", DAMAGE(
+        e.builder.program().constant_buffer.push_back(std::make_unique<fb::BufferT>()))},
+};
+
+class VerifierTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    runtime_init();
+  }
+};
+
+// req: RT-049
+TEST_F(VerifierTest, AcceptsTheProgramThatTheRulesDamage) {
+  Everything everything;
+  EXPECT_EQ(LoadedProgram(everything.builder).error(), Error::Ok);
+}
+
+// req: RT-049
+TEST_F(VerifierTest, RefusesEveryBrokenRule) {
+  for (const Rule& rule : kBroken) {
+    Everything everything;
+    rule.damage(everything);
+    EXPECT_EQ(LoadedProgram(everything.builder).error(), Error::InvalidProgram) << rule.name;
+  }
+}
+
+TEST_F(VerifierTest, AcceptsEdgesOfTheRules) {
+  const Rule kSound[] = {
+      {"rank 0", DAMAGE(e.t(e.tensor).sizes.clear(); e.t(e.tensor).dim_order.clear())},
+      {"rank 16", DAMAGE(e.t(e.tensor).sizes.assign(16, 1);
+                         e.t(e.tensor).dim_order = (std::vector<uint8_t>{
+                             0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))},
+      {"size 0", DAMAGE(e.t(e.tensor).sizes[1] = 0)},
+      {"channels last", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{1, 0}))},
+      {"open-ended dynamic input",
+       DAMAGE(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
+              e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2}))},
+      {"jump to the end", DAMAGE(e.method->instruction(e.jump)
+                                     .instr_args.AsJumpFalseCall()->destination_instruction = 5)},
+      {"loop whose condition changes", DAMAGE(
+          e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = 0;
+          e.kernel_call().args[0] = e.condition)},
+      {"no named data", DAMAGE(e.builder.program().named_data.clear())},
+  };
+  for (const Rule& rule : kSound) {
+    Everything everything;
+    rule.damage(everything);
+    EXPECT_EQ(LoadedProgram(everything.builder).error(), Error::Ok) << rule.name;
+  }
+}
+
+TEST_F(VerifierTest, SegmentsMustLieInTheFile) {
+  Everything everything;
+  std::vector<uint8_t> file = everything.builder.build();
+  const fb::Program* root = fb::GetProgram(file.data());
+  for (uint32_t i = 0; i < root->segments()->size(); ++i) {
+    auto* segment = const_cast<fb::DataSegment*>(root->segments()->Get(i));
+    auto* table = reinterpret_cast<flatbuffers::Table*>(segment);
+    for (const uint64_t size : {UINT64_MAX, UINT64_MAX - 7, uint64_t{1} << 32, uint64_t{100000}}) {
+      const uint64_t before = segment->size();
+      if (!table->SetField<uint64_t>(fb::DataSegment::VT_SIZE, size, 0)) {
+        continue;
+      }
+      EXPECT_EQ(LoadedProgram(file).error(), Error::InvalidProgram) << i << " " << size;
+      table->SetField<uint64_t>(fb::DataSegment::VT_SIZE, before, 0);
+    }
+  }
+  EXPECT_EQ(LoadedProgram(file).error(), Error::Ok);
+}
+
+// One long list that many tables share would take quadratic time.
+TEST_F(VerifierTest, RefusesListsSharedBeyondTheSizeOfTheFile) {
+  flatbuffers::FlatBufferBuilder fbb;
+  const std::vector<int32_t> none(1000, -1);
+  const auto shared = fbb.CreateVector(none);
+  std::vector<flatbuffers::Offset<fb::EValue>> values;
+  for (int i = 0; i < 2000; ++i) {
+    const auto list = fb::CreateOptionalTensorList(fbb, shared);
+    values.push_back(
+        fb::CreateEValue(fbb, fb::KernelTypes::OptionalTensorList, list.Union()));
+  }
+  const std::vector<int32_t> empty;
+  const std::vector<int64_t> sizes = {0};
+  const auto plan = fb::CreateExecutionPlan(
+      fbb, fbb.CreateString("forward"), 0, fbb.CreateVector(values), fbb.CreateVector(empty),
+      fbb.CreateVector(empty), fbb.CreateVector(std::vector<flatbuffers::Offset<fb::Chain>>()), 0, 0,
+      fbb.CreateVector(sizes));
+  const auto plans = fbb.CreateVector(&plan, 1);
+  fbb.Finish(fb::CreateProgram(fbb, 0, plans), fb::ProgramIdentifier());
+  const std::vector<uint8_t> file(fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize());
+  EXPECT_EQ(LoadedProgram(file).error(), Error::InvalidProgram);
+}
+
+TEST_F(VerifierTest, TensorsAloneAreValidatedAlike) {
+  flatbuffers::FlatBufferBuilder fbb;
+  auto nbytes_of = [&fbb](const std::vector<int32_t>& sizes) {
+    fbb.Clear();
+    std::vector<uint8_t> dim_order(sizes.size());
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      dim_order[i] = static_cast<uint8_t>(i);
+    }
+    const auto s = fbb.CreateVector(sizes);
+    const auto d = fbb.CreateVector(dim_order);
+    fbb.Finish(fb::CreateTensor(fbb, fb::ScalarType::FLOAT, 0, s, d));
+    return flatbuffers::GetRoot<fb::Tensor>(fbb.GetBufferPointer());
+  };
+  EXPECT_EQ(validate_tensor(nbytes_of({2, 3})), Error::Ok);
+  EXPECT_EQ(tensor_nbytes(nbytes_of({2, 3})), 24u);
+  EXPECT_EQ(tensor_nbytes(nbytes_of({})), 4u);
+  EXPECT_EQ(tensor_nbytes(nbytes_of({5, 0})), 0u);
+  EXPECT_EQ(tensor_nbytes(nbytes_of({0, 5})), 0u);
+  EXPECT_EQ(validate_tensor(nbytes_of({kMax, kMax, kMax})), Error::InvalidProgram);
+  EXPECT_EQ(validate_tensor(nbytes_of({-1})), Error::InvalidProgram);
+  EXPECT_EQ(validate_tensor(nullptr), Error::InvalidProgram);
+  EXPECT_EQ(validate_program(nullptr), Error::InvalidProgram);
+}
+
+}  // namespace
+}  // namespace executorch::runtime::testing
