@@ -47,8 +47,7 @@ using MemoryFormat = executorch::runtime::etensor::MemoryFormat;
 using Scalar = executorch::runtime::etensor::Scalar;
 using ScalarType = executorch::runtime::etensor::ScalarType;
 
-template <typename T>
-using ArrayRef = executorch::runtime::ArrayRef<T>;
+using executorch::runtime::ArrayRef;
 using IntArrayRef = executorch::runtime::IntArrayRef;
 using TensorList = ArrayRef<Tensor>;
 template <typename T>
@@ -56,16 +55,14 @@ using OptionalArrayRef = std::optional<ArrayRef<T>>;
 using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
 
 // Former spellings of the standard types.
-template <typename T>
-using optional = std::optional<T>;
-using nullopt_t = std::nullopt_t;
 using std::nullopt;
-using string_view = std::string_view;
+using std::nullopt_t;
+using std::optional;
+using std::string_view;
 
 using Half = executorch::runtime::etensor::Half;
 using BFloat16 = executorch::runtime::etensor::BFloat16;
-template <typename T>
-using complex = executorch::runtime::etensor::complex<T>;
+using executorch::runtime::etensor::complex;
 using qint8 = executorch::runtime::etensor::qint8;
 using quint8 = executorch::runtime::etensor::quint8;
 using qint32 = executorch::runtime::etensor::qint32;

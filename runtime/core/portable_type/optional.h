@@ -10,9 +10,8 @@ namespace executorch {
 namespace runtime {
 namespace etensor {
 
-template <typename T>
-using optional = std::optional<T>;
-using nullopt_t = std::nullopt_t;
+using std::nullopt_t;
+using std::optional;
 ET_DEPRECATED inline constexpr std::nullopt_t nullopt{std::nullopt};
 
 }  // namespace etensor

@@ -10,7 +10,7 @@ namespace executorch {
 namespace runtime {
 namespace etensor {
 
-using string_view = std::string_view;
+using std::string_view;
 
 }  // namespace etensor
 }  // namespace runtime
