@@ -9,6 +9,7 @@
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/executor/program_validation.h>
+#include <executorch/runtime/executor/tensor_parser.h>
 #include <executorch/runtime/platform/assert.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/program_generated.h>
@@ -70,20 +71,17 @@ bool have_same_layout(const Tensor& input, const Tensor& own) {
   return true;
 }
 
-// Builds the tensor anew around its sizes: the sizes become its capacity.
-void set_capacity(const Tensor& tensor, const SizesType* sizes, void* data) {
+// Builds the tensor anew around its sizes: they become its capacity.
+void make_sizes_its_capacity(const Tensor& tensor, void* data) {
   TensorImpl* impl = tensor.unsafeGetTensorImpl();
-  const size_t rank = static_cast<size_t>(tensor.dim());
-  auto* own_sizes = const_cast<SizesType*>(tensor.sizes().data());
+  const ssize_t rank = tensor.dim();
+  auto* sizes = const_cast<SizesType*>(tensor.sizes().data());
   auto* dim_order = const_cast<DimOrderType*>(tensor.dim_order().data());
   auto* strides = const_cast<StridesType*>(tensor.strides().data());
-  if (rank > 0 && sizes != own_sizes) {
-    std::memcpy(own_sizes, sizes, rank * sizeof(SizesType));
-  }
-  dim_order_to_stride_nocheck(own_sizes, dim_order, rank, strides);
+  dim_order_to_stride_nocheck(sizes, dim_order, static_cast<size_t>(rank), strides);
   new (impl) TensorImpl(
-      tensor.scalar_type(), static_cast<ssize_t>(rank), own_sizes, data, dim_order, strides,
-      tensor.shape_dynamism(), impl->device_type(), impl->device_index());
+      tensor.scalar_type(), rank, sizes, data, dim_order, strides, tensor.shape_dynamism(),
+      impl->device_type(), impl->device_index());
 }
 
 }  // namespace
@@ -168,7 +166,9 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   const bool borrows_dynamic = !planned && own.shape_dynamism() != TensorShapeDynamism::STATIC;
   if (borrows_dynamic && own.unsafeGetTensorImpl() != input_tensor.unsafeGetTensorImpl()) {
     // The bounds of the program again, in place of the last input's sizes.
-    set_capacity(own, source.sizes()->data(), nullptr);
+    deserialization::getInitialSizes(
+        &source, const_cast<SizesType*>(own.sizes().data()));
+    make_sizes_its_capacity(own, nullptr);
   }
   const Error resized = resize_tensor(own, input_tensor.sizes());
   if (resized != Error::Ok) {
@@ -196,7 +196,7 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   }
   if (borrows_dynamic) {
     // No kernel may grow it beyond the memory it was given.
-    set_capacity(own, own.sizes().data(), data);
+    make_sizes_its_capacity(own, data);
   } else {
     own.unsafeGetTensorImpl()->set_data(data);
   }

@@ -140,8 +140,6 @@ const Rule kBroken[] = {
      DAMAGE(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
             e.t(e.weight).extra_tensor_info->device_type = static_cast<fb::DeviceType>(2))},
     // Values.
-    {"value without content", DAMAGE(e.plan().values[1]->val.Reset();
-                                     e.plan().values[1]->val.type = fb::KernelTypes::Int)},
     {"value without type", DAMAGE(e.plan().values[1]->val.Reset())},
     {"string without content", DAMAGE(
         e.plan().values[static_cast<size_t>(e.string)]->val.AsString()->string_val.clear())},

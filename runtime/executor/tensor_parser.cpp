@@ -70,19 +70,20 @@ Result<void*> load_external_state(
   return planned;
 }
 
-// Bounds whose product does not fit are shrunk; each input brings its own sizes.
-void bound_sizes(const fb::Tensor& tensor, SizesType* sizes) {
-  uint64_t room = INT32_MAX;
-  for (uint32_t i = tensor.sizes()->size(); i-- > 0;) {
-    const uint8_t dim = tensor.dim_order()->Get(i);
-    const uint64_t size = static_cast<uint64_t>(sizes[dim]);
-    sizes[dim] = static_cast<SizesType>(size < room ? size : room);
-    room /= size == 0 ? 1 : static_cast<uint64_t>(sizes[dim] == 0 ? 1 : sizes[dim]);
+}  // namespace
+
+void getInitialSizes(const fb::Tensor* s_tensor, SizesType* out_sizes) {
+  const auto& sizes = *s_tensor->sizes();
+  const bool fits = tensor_nbytes(s_tensor) != SIZE_MAX;
+  int32_t room = INT32_MAX;
+  for (uint32_t i = sizes.size(); i-- > 0;) {
+    const uint8_t dim = s_tensor->dim_order()->Get(i);
+    const int32_t size = sizes[dim];
+    out_sizes[dim] = fits || size <= room ? size : room;
+    room /= out_sizes[dim] == 0 ? 1 : out_sizes[dim];
     room = room == 0 ? 1 : room;
   }
 }
-
-}  // namespace
 
 NamedData* get_data_by_key(const char* key, Span<NamedData> entries) {
   for (NamedData& entry : entries) {
@@ -180,14 +181,8 @@ Result<Tensor> parseTensor(
   }
   static_assert(std::is_same_v<SizesType, StridesType>, "sizes and strides share an allocation");
   if (!is_static) {
-    auto* copy = static_cast<SizesType*>(strides + rank);
-    if (rank > 0) {
-      std::memcpy(copy, sizes, rank * sizeof(SizesType));
-    }
-    sizes = copy;
-    if (unbounded_input) {
-      bound_sizes(*s_tensor, sizes);
-    }
+    sizes = strides + rank;
+    getInitialSizes(s_tensor, sizes);
   }
   ET_CHECK_OK_OR_RETURN_ERROR(dim_order_to_stride(sizes, dim_order, rank, strides));
 

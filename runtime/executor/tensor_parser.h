@@ -50,6 +50,11 @@ ET_NODISCARD Result<executorch::aten::Tensor> parseTensor(
     const NamedDataMap* named_data_map = nullptr,
     Span<NamedData> external_constants = {});
 
+// Writes the sizes that a tensor starts with: those of the program, which are upper bounds if it is dynamic. Bounds of an
+// input whose product does not fit are shrunk; each input brings its own sizes.
+void getInitialSizes(
+    const executorch_flatbuffer::Tensor* s_tensor, executorch::aten::SizesType* out_sizes);
+
 // Where the nbytes of a tensor are, with initial content read in; null if nowhere yet.
 ET_NODISCARD Result<void*> getTensorDataPtr(
     const executorch_flatbuffer::Tensor* s_tensor,
