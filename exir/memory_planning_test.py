@@ -10,7 +10,7 @@ import torch
 from torch.export import Dim, export
 
 from executorch.exir import ExecutorchBackendConfig, memory_planning, schema, to_edge
-from executorch.exir._native import lower_bound, plan_arena, plan_linear
+from executorch.exir._native import lower_bound, plan_arena, plan_linear, verify_program
 from executorch.exir.emit import emit_program
 from executorch.exir.error import ExportError, InternalError
 from executorch.exir.memory_planning import (
@@ -146,7 +146,9 @@ def lower(
     model: torch.nn.Module, inputs: tuple, pass_: MemoryPlanningPass | None = None, **options
 ):
     config = ExecutorchBackendConfig(memory_planning_pass=pass_ or MemoryPlanningPass())
-    return to_edge(export(model, inputs, **options)).to_executorch(config)
+    program = to_edge(export(model, inputs, **options)).to_executorch(config)
+    verify_program(program.buffer)
+    return program
 
 
 def planned_specs(program) -> set[TensorSpec]:

@@ -4,6 +4,7 @@
 #include <executorch/exir/_native/file_layout.h>
 #include <executorch/exir/_native/flatbuffer_reader.h>
 #include <executorch/exir/_native/memory_planner.h>
+#include <executorch/exir/_native/program_verifier.h>
 #include <executorch/exir/_native/schema_codec.h>
 
 #include <flat_tensor_bfbs_generated.h>
@@ -72,6 +73,14 @@ void bind_layout(py::module_& module) {
       .def_readonly("flatbuffer_size", &FlatTensorHeader::flatbuffer_size)
       .def_readonly("segment_base_offset", &FlatTensorHeader::segment_base_offset)
       .def_readonly("segment_data_size", &FlatTensorHeader::segment_data_size);
+  module.def(
+      "verify_program",
+      [](const py::buffer& file) {
+        const View view(file);
+        verify_program_file(view.data(), view.size());
+      },
+      py::arg("file"),
+      "What the runtime checks when it loads a program file; FormatError when it would refuse it.");
   module.def("parse_program_header", [](const py::buffer& file) {
     const View view(file);
     return parse_program_header(view.data(), view.size());

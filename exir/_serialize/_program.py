@@ -12,6 +12,7 @@ from executorch.exir._native import (
     lay_out,
     parse_program_header,
     program_head,
+    verify_program,
 )
 from executorch.exir._serialize._codec import program_codec
 from executorch.exir._serialize._cord import Cord, Piece
@@ -242,9 +243,10 @@ def read_program(program_data: bytes) -> Program:
 def deserialize_pte_binary(program_data: bytes) -> PTEFile:
     """The inverse of serialize_pte_binary: constants, delegate blobs and named data are back in
     memory and `segments` is empty. For untrusted bytes: raises FormatError (a ValueError) on
-    damage."""
+    whatever the runtime would refuse to load."""
     file = memoryview(program_data).cast("B")
-    program = read_program(program_data)
+    program = read_program(program_data)  # first, since it says more about damaged structure
+    verify_program(program_data)
     segments = _segments_of(file, program)
     constants = program.constant_segment
     if constants.offsets:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Program files: headers, segments, alignments, round trips, damaged files."""
 
+import copy
 import random
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -49,8 +50,8 @@ VALUES = [
     schema.IntList([]),
     schema.DoubleList([0.5, -1e300]),
     schema.BoolList([True, False, True]),
-    schema.TensorList([15]),
-    schema.OptionalTensorList([15, -1]),
+    schema.TensorList([17, 18]),
+    schema.OptionalTensorList([17, -1]),
     TENSOR,
     replace(TENSOR, allocation_info=None, extra_tensor_info=None, sizes=[], dim_order=[]),
 ]
@@ -58,7 +59,7 @@ INSTRUCTIONS = [
     schema.KernelCall(0, [1, 2]),
     schema.DelegateCall(0, []),
     schema.MoveCall(3, 4),
-    schema.JumpFalseCall(4, 5),
+    schema.JumpFalseCall(4, 4),
     schema.FreeCall(17),
 ]
 
@@ -74,12 +75,13 @@ def make_program(
         )
         for index in range(len(blobs))
     ]
+    calls = [c for c in INSTRUCTIONS if blobs or not isinstance(c, schema.DelegateCall)]
     frame = schema.Frame("model.py", 12, "forward", "return x + 1")
     chain = schema.Chain(
         inputs=[],
         outputs=[],
-        instructions=[schema.Instruction(call) for call in INSTRUCTIONS],
-        stacktrace=[schema.FrameList([frame])] * len(INSTRUCTIONS),
+        instructions=[schema.Instruction(call) for call in calls],
+        stacktrace=[schema.FrameList([frame])] * len(calls),
     )
     plan = schema.ExecutionPlan(
         name="forward",
@@ -336,6 +338,41 @@ def test_json_names_the_kind_of_unions() -> None:
     assert '"val_type": "Tensor"' in text
     assert '"instr_args_type": "JumpFalseCall"' in text
     assert '"scalar_type": "FLOAT"' in text
+
+
+def _plan(program: schema.Program) -> schema.ExecutionPlan:
+    return program.execution_plan[0]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda p: _plan(p).inputs.append(len(VALUES)),
+        lambda p: _plan(p).outputs.append(-1),
+        lambda p: setattr(_plan(p).values[17].val, "dim_order", [0, 0]),
+        lambda p: setattr(_plan(p).values[17].val, "sizes", [2]),
+        lambda p: setattr(_plan(p).values[17].val, "sizes", [2, -3]),
+        lambda p: setattr(_plan(p).values[11].val, "items", [1, 99]),
+        lambda p: setattr(_plan(p).values[15].val, "items", [1]),
+        lambda p: setattr(_plan(p).chains[0].instructions[0].instr_args, "op_index", 2),
+        lambda p: setattr(_plan(p).chains[0].instructions[0].instr_args, "args", [99]),
+        lambda p: setattr(
+            _plan(p).chains[0].instructions[2].instr_args, "destination_instruction", 9
+        ),
+        lambda p: setattr(_plan(p).values[17].val.allocation_info, "memory_id", 2),
+        lambda p: setattr(_plan(p), "values", _plan(p).values + [schema.EValue(_wide_tensor())]),
+    ],
+)
+def test_what_the_runtime_refuses_is_refused_here(damage: Callable[[schema.Program], None]) -> None:
+    program = copy.deepcopy(make_program())
+    _deserialize_pte_binary(bytes(_serialize_pte_binary(_PTEFile(program))))
+    damage(program)
+    with pytest.raises(FormatError):
+        _deserialize_pte_binary(bytes(_serialize_pte_binary(_PTEFile(program))))
+
+
+def _wide_tensor() -> schema.Tensor:
+    return replace(TENSOR, sizes=[1] * 17, dim_order=list(range(17)))
 
 
 def _attempt(data: bytes) -> bool:

@@ -12,6 +12,7 @@ from torch.export import Dim, export
 from torch.fx import Graph
 
 from executorch.exir import ExecutorchBackendConfig, memory, schema, to_edge
+from executorch.exir._native import verify_program
 from executorch.exir._serialize import _deserialize_pte_binary
 from executorch.exir._serialize._program import read_program
 from executorch.exir.emit import emit_program
@@ -24,7 +25,9 @@ Module = torch.nn.Module
 
 
 def lower(model: Module, *inputs: object, config: ExecutorchBackendConfig | None = None, **options):
-    return to_edge(export(model, inputs, **options)).to_executorch(config)
+    program = to_edge(export(model, inputs, **options)).to_executorch(config)
+    verify_program(program.buffer)
+    return program
 
 
 def only_plan(program) -> schema.ExecutionPlan:
