@@ -10,7 +10,7 @@ namespace runtime {
 namespace {
 
 Error wrong_type(Tag expected, Tag found) {
-  if constexpr (internal::is_log_level_compiled_in(LogLevel::Error)) {
+  if constexpr (ET_IS_LOGGED(Error)) {
     char expected_name[kTagNameBufferSize];
     char found_name[kTagNameBufferSize];
     (void)tag_to_string(expected, expected_name, sizeof(expected_name));

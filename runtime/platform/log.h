@@ -55,18 +55,24 @@ void vlogf(
     LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
     size_t line, const char* format, std::va_list args);
 
-constexpr bool is_log_level_compiled_in(LogLevel level) {
-  return ET_LOG_ENABLED && level >= LogLevel::ET_MIN_LOG_LEVEL;
+// Arguments instead of the macros: files of one program may have different settings.
+constexpr bool is_log_level_compiled_in(LogLevel level, bool is_enabled, LogLevel min_level) {
+  return is_enabled && level >= min_level;
 }
 
 }  // namespace internal
 }  // namespace runtime
 }  // namespace executorch
 
+/// Whether ET_LOG of this level does something.
+#define ET_IS_LOGGED(_level)                                             \
+  (::executorch::runtime::internal::is_log_level_compiled_in(            \
+      ::executorch::runtime::LogLevel::_level, ET_LOG_ENABLED,           \
+      ::executorch::runtime::LogLevel::ET_MIN_LOG_LEVEL))
+
 #define ET_LOG(_level, _format, ...)                                                         \
   do {                                                                                       \
-    if constexpr (::executorch::runtime::internal::is_log_level_compiled_in(                 \
-                      ::executorch::runtime::LogLevel::_level)) {                            \
+    if constexpr (ET_IS_LOGGED(_level)) {                                                    \
       ::executorch::runtime::internal::logf(                                                 \
           ::executorch::runtime::LogLevel::_level,                                           \
           ::executorch::runtime::internal::get_log_timestamp(), ET_SHORT_FILENAME,           \
