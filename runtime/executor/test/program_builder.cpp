@@ -263,7 +263,8 @@ uint32_t ProgramBuilder::add_initial_data(const void* data, size_t size) {
   if (program_.mutable_data_segments.empty()) {
     program_.mutable_data_segments.push_back(std::make_unique<fb::SubsegmentOffsetsT>());
     program_.mutable_data_segments[0]->offsets = {0};
-    program_.mutable_data_segments[0]->segment_index = add_segment(nullptr, 0);
+    initial_data_segment_ = add_segment(nullptr, 0);
+    program_.mutable_data_segments[0]->segment_index = initial_data_segment_;
   }
   auto& offsets = program_.mutable_data_segments[0]->offsets;
   offsets.push_back(initial_data_.size());
@@ -293,8 +294,8 @@ void ProgramBuilder::add_named_data(const std::string& key, uint32_t segment) {
 
 void ProgramBuilder::place_segments() {
   segments_[0] = constants_;
-  if (!program_.mutable_data_segments.empty()) {
-    segments_[program_.mutable_data_segments[0]->segment_index] = initial_data_;
+  if (initial_data_segment_ != 0) {
+    segments_[initial_data_segment_] = initial_data_;
   }
   for (const std::vector<uint8_t>& bytes : segments_) {
     if (!bytes.empty()) {

@@ -118,6 +118,7 @@ class ProgramBuilder {
   std::vector<std::unique_ptr<MethodBuilder>> methods_;
   std::vector<uint8_t> constants_;
   std::vector<uint8_t> initial_data_;
+  uint32_t initial_data_segment_ = 0;
   std::vector<std::vector<uint8_t>> segments_;
   std::vector<uint8_t> segment_bytes_;
 };
