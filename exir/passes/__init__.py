@@ -4,6 +4,7 @@
 from executorch.exir.dynamic_shape import DynamicMemoryPlanningMode
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
+from executorch.exir.passes.debug_handle_generator_pass import DebugHandleGeneratorPass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
@@ -23,6 +24,7 @@ from executorch.exir.passes.to_out_var_pass import ToOutVarPass, make_alloc_node
 
 __all__ = [
     "ConstraintBasedSymShapeEvalPass",
+    "DebugHandleGeneratorPass",
     "DynamicMemoryPlanningMode",
     "EdgeToBackendOpsPass",
     "ExportPass",

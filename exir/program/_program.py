@@ -26,6 +26,7 @@ from executorch.exir.emit import EmitterOutput, emit_program
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
+from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
@@ -204,6 +205,7 @@ def _planned_program(
     program = own_copy(program)
     # The user's passes expect the edge dialect.
     program = apply_passes(program, config.passes)
+    generate_missing_debug_handles(program)
     # What they left without users must not reach the file.
     dead_code_elimination_pass(program.graph_module)
     module = program.graph_module
@@ -235,6 +237,8 @@ def _planned_program(
     tag_external_constants(program, config)
     # Last: nothing changes lifetimes any more.
     plan_memory(per_method(config.memory_planning_pass, name, MemoryPlanningPass()), program)
+    # For those who print the graph; nothing runs this code.
+    module.recompile()
     return program
 
 

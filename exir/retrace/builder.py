@@ -68,10 +68,13 @@ class EdgeGraphBuilder:
         self._lift_scalar = lift_scalar
         self._skip_dim_order = skip_dim_order
         self._meta: dict[str, Any] = {}
+        self._handles = 0  # nodes made from one source node share a debug handle
 
     def inherit(self, source: Node) -> None:
         """The nodes made from now on come from `source`."""
         self._meta = {key: value for key, value in source.meta.items() if key in _INHERITED}
+        self._handles += 1
+        self._meta["debug_handle"] = self._handles
 
     def call(
         self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], whole: bool

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers nodes, so that what the runtime measures can be traced back to them.
+
+before: %y = relu(%x)                            after: %y.meta["debug_handle"] = 3
+to_edge numbers by source operator; here are the nodes that passes have added since.
+"""
+
+from __future__ import annotations
+
+from torch.export import ExportedProgram
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.exir.pass_base import ExportPass
+
+
+class DebugHandleGeneratorPass(ExportPass):
+    """Numbers all calls anew, in order; branches included."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        for handle, node in enumerate(_calls(graph_module), start=1):
+            node.meta["debug_handle"] = handle
+        return PassResult(graph_module, True)
+
+
+def generate_missing_debug_handles(ep: ExportedProgram) -> None:
+    """Numbers the calls that have no handle, after the largest one there is."""
+    calls = _calls(ep.graph_module)
+    largest = max((node.meta.get("debug_handle") or 0 for node in calls), default=0)
+    for node in calls:
+        if not node.meta.get("debug_handle"):
+            largest += 1
+            node.meta["debug_handle"] = largest
+
+
+def _calls(graph_module: GraphModule) -> list[Node]:
+    return [
+        node
+        for module in graph_module.modules()
+        if isinstance(module, GraphModule)
+        for node in module.graph.nodes
+        if node.op == "call_function"
+    ]
