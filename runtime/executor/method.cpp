@@ -189,6 +189,9 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
     ET_CHECK_OR_RETURN_ERROR(
         !is_read_only(target), InvalidProgram, "Input %zu: the program has a constant in its place",
         input_idx);
+    ET_CHECK_OR_RETURN_ERROR(
+        target != nullptr || own.numel() == 0, InvalidState,
+        "Input %zu: an earlier execution freed its memory", input_idx);
     if (own.nbytes() > 0 && target != data) {
       std::memmove(target, data, own.nbytes());
     }

@@ -130,6 +130,10 @@ void greater_out(KernelRuntimeContext& context, Args args) {
   if (!check(context, args, 4, {0, 1})) {
     return;
   }
+  if (!args[2]->isTensor()) {
+    context.fail(Error::InvalidArgument);
+    return;
+  }
   const Tensor out = args[2]->toTensor();
   if (args[0]->toTensor().numel() < 1 || args[1]->toTensor().numel() < 1 || out.nbytes() != 1) {
     context.fail(Error::InvalidArgument);

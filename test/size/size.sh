@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds the size programs with the minsize preset and reports what the core adds, file by file, against its limit.
+# usage: test/size/size.sh [BUILD_DIR]
+set -euo pipefail
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+build="${1:-$root/cmake-out-minsize}"
+cd "$root"
+cmake --preset minsize -B "$build" >/dev/null
+cmake --build "$build" --target size_test size_test_empty
+python="$root/.venv/bin/python"
+[ -x "$python" ] || python=python3
+exec "$python" test/size/report.py "$build"
