@@ -41,9 +41,14 @@ def torch_op(target: Any) -> torch._ops.OpOverload | None:
     return op if isinstance(op, torch._ops.OpOverload) else None
 
 
-def is_cond(node: Node) -> bool:
+def higher_order_name(node: Node) -> str | None:
+    """The name of the higher-order operator that a node calls, such as "cond"."""
     target = node.target
-    return isinstance(target, torch._ops.HigherOrderOperator) and target.name() == _BRANCHING
+    return target.name() if isinstance(target, torch._ops.HigherOrderOperator) else None
+
+
+def is_cond(node: Node) -> bool:
+    return higher_order_name(node) == _BRANCHING
 
 
 def branches_of(node: Node) -> tuple[GraphModule, GraphModule]:

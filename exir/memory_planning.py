@@ -12,12 +12,13 @@ from torch.export.graph_signature import ExportGraphSignature
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
+from executorch.exir import memory
 from executorch.exir._native import lower_bound, plan_arena, plan_linear
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
 from executorch.exir.memory_lifetimes import (
     StorageMap,
+    higher_order_name,
     input_specs,
-    is_cond,
     output_specs,
     specs_of,
     torch_op,
@@ -38,8 +39,14 @@ __all__ = [
     "get_cond_nodes",
     "get_graph_input_tensors",
     "get_graph_output_tensors",
+    "get_input_specs",
+    "get_map_nodes",
     "get_node_tensor_specs",
+    "get_return_specs",
+    "get_scan_nodes",
+    "get_while_nodes",
     "greedy",
+    "insert_calls_to_free",
     "naive",
     "peak_live_bytes",
     "update_all_tensors_lifetime",
@@ -314,8 +321,50 @@ def get_graph_output_tensors(nodes: Iterable[Node]) -> set[TensorSpec]:
     }
 
 
+def get_input_specs(graph_module: GraphModule) -> set[TensorSpec]:
+    """Specs of all placeholders."""
+    return set(input_specs(graph_module, None)[0])
+
+
+def get_return_specs(graph_module: GraphModule) -> set[TensorSpec]:
+    return set(output_specs(graph_module))
+
+
+def _higher_order_nodes(graph_module: GraphModule, *names: str) -> Iterable[Node]:
+    return (node for node in graph_module.graph.nodes if higher_order_name(node) in names)
+
+
 def get_cond_nodes(graph_module: GraphModule) -> Iterable[Node]:
-    return (node for node in graph_module.graph.nodes if is_cond(node))
+    return _higher_order_nodes(graph_module, "cond")
+
+
+def get_while_nodes(graph_module: GraphModule) -> Iterable[Node]:
+    return _higher_order_nodes(graph_module, "while_loop")
+
+
+def get_map_nodes(graph_module: GraphModule) -> Iterable[Node]:
+    return _higher_order_nodes(graph_module, "map", "map_impl")
+
+
+def get_scan_nodes(graph_module: GraphModule) -> Iterable[Node]:
+    return _higher_order_nodes(graph_module, "scan")
+
+
+def insert_calls_to_free(graph_module: GraphModule, allspecs: AbstractSet[TensorSpec]) -> None:
+    """Frees each tensor of `allspecs` without an upper bound behind its last use; outputs stay."""
+    last_use: dict[TensorSpec, Node] = {}
+    for node in graph_module.graph.nodes:
+        for user in (node, *node.all_input_nodes):
+            last_use.update((spec, node) for spec in specs_of(user))
+    origin = {
+        spec: node
+        for node in graph_module.graph.find_nodes(op="call_function", target=memory.alloc)
+        for spec in specs_of(node)
+    }
+    for spec, node in last_use.items():
+        if spec in allspecs and spec.is_dynamic_unbound_tensor and node.op != "output":
+            with graph_module.graph.inserting_after(node):
+                graph_module.graph.call_function(memory.free, (origin[spec],))
 
 
 def collect_specs_from_nodes(

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.export import Dim, export
 
-from executorch.exir import ExecutorchBackendConfig, memory_planning, schema, to_edge
+from executorch.exir import ExecutorchBackendConfig, memory, memory_planning, schema, to_edge
 from executorch.exir._native import lower_bound, plan_arena, plan_linear, verify_program
 from executorch.exir.emit import emit_program
 from executorch.exir.error import ExportError, InternalError
@@ -481,7 +481,18 @@ def test_queries_for_users_passes() -> None:
     inputs = memory_planning.get_graph_input_tensors(nodes, method.graph_signature)
     outputs = memory_planning.get_graph_output_tensors(nodes)
     assert len(inputs) == len(outputs) == 2
-    assert len(list(memory_planning.get_cond_nodes(method.graph_module))) == 1
+    assert memory_planning.get_input_specs(method.graph_module) == inputs
+    assert memory_planning.get_return_specs(method.graph_module) == outputs
+    counts = {
+        query: len(list(query(method.graph_module)))
+        for query in (
+            memory_planning.get_cond_nodes,
+            memory_planning.get_while_nodes,
+            memory_planning.get_map_nodes,
+            memory_planning.get_scan_nodes,
+        )
+    }
+    assert list(counts.values()) == [1, 0, 0, 0]
     everything = list(memory_planning.collect_specs_from_nodes(nodes, method.graph_signature))
     assert len(everything) == len(set(everything))
     inner = list(
@@ -497,3 +508,28 @@ def test_queries_for_users_passes() -> None:
     memory_planning.update_tensor_lifetime(call, spec, 5, 9)
     memory_planning.update_tensor_lifetime(call, spec, 7, 9)
     assert spec.lifetime == [5, 7]
+
+
+def test_unbounded_tensors_are_freed_after_their_last_use() -> None:
+    method = lower(*MIXED).exported_program()
+    unbounded = next(
+        spec
+        for node in method.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.out)
+        for spec in memory_planning.get_node_tensor_specs(node)
+    )
+    unbounded.shape_dynamism = schema.TensorShapeDynamism.DYNAMIC_UNBOUND
+    everything = memory_planning.update_all_tensors_lifetime(
+        method.graph_module, method.graph_signature
+    )
+    memory_planning.insert_calls_to_free(method.graph_module, everything)
+    nodes = list(method.graph.nodes)
+    (free,) = (node for node in nodes if node.target is memory.free)
+    (freed,) = free.args
+    assert memory_planning.get_node_tensor_specs(freed) == [unbounded]
+    uses = [
+        node
+        for node in nodes
+        if unbounded
+        in {s for a in node.all_input_nodes for s in memory_planning.get_node_tensor_specs(a)}
+    ]
+    assert [node for node in uses if node is not free][-1] is nodes[nodes.index(free) - 1]
