@@ -19,7 +19,6 @@
 #include <executorch/runtime/core/span.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/runtime/kernel/operator_registry.h>
-#include <executorch/runtime/platform/assert.h>
 
 namespace executorch::extension {
 
@@ -75,13 +74,10 @@ struct Unboxed<Function, with_context, Result, typelist<Args...>> {
   }
 };
 
-// Registration from a static constructor: a clash of two different kernels is a programmer's error.
+// For static constructors: ends the program when another kernel has this name.
 inline bool register_or_abort(const ::executorch::runtime::Kernel& kernel) {
-  const ::executorch::runtime::Error error = ::executorch::runtime::register_kernel(kernel);
-  ET_CHECK_MSG(
-      error == ::executorch::runtime::Error::Ok, "cannot register kernel %s: error 0x%x",
-      kernel.name_, static_cast<unsigned>(error));
-  return true;
+  return ::executorch::runtime::internal::register_kernels_or_abort(
+      ::executorch::runtime::Span<const ::executorch::runtime::Kernel>(&kernel, 1));
 }
 
 }  // namespace kernel_util_internal

@@ -23,9 +23,9 @@ inline Result<size_t> get_aligned_size(size_t size, size_t alignment) {
       alignment);
   const size_t slack = alignment > alignof(std::max_align_t) ? alignment - 1 : 0;
   ET_CHECK_OR_RETURN_ERROR(
-      size <= SIZE_MAX - slack,
+      size <= static_cast<size_t>(PTRDIFF_MAX) - slack,
       InvalidArgument,
-      "%zu bytes aligned to %zu do not fit into the address space",
+      "%zu bytes aligned to %zu cannot be one object",
       size,
       alignment);
   return size + slack;

@@ -113,7 +113,7 @@ inline TensorPtr make_tensor_ptr(
 // within each; never from floating point to integers, never to Bool.
 template <
     typename T = float,
-    executorch::aten::ScalarType deduced_type = internal::scalar_type_of<T>>
+    executorch::aten::ScalarType deduced_type = executorch::runtime::CppTypeToScalarType<T>::value>
 inline TensorPtr make_tensor_ptr(
     std::vector<executorch::aten::SizesType> sizes,
     std::vector<T> data,
@@ -130,7 +130,7 @@ inline TensorPtr make_tensor_ptr(
 
 template <
     typename T = float,
-    executorch::aten::ScalarType deduced_type = internal::scalar_type_of<T>>
+    executorch::aten::ScalarType deduced_type = executorch::runtime::CppTypeToScalarType<T>::value>
 inline TensorPtr make_tensor_ptr(
     std::vector<executorch::aten::SizesType> sizes,
     std::vector<T> data,
@@ -143,7 +143,7 @@ inline TensorPtr make_tensor_ptr(
 // A vector, as a tensor of one dimension.
 template <
     typename T = float,
-    executorch::aten::ScalarType deduced_type = internal::scalar_type_of<T>>
+    executorch::aten::ScalarType deduced_type = executorch::runtime::CppTypeToScalarType<T>::value>
 inline TensorPtr make_tensor_ptr(
     std::vector<T> data,
     executorch::aten::ScalarType type = deduced_type,
@@ -156,7 +156,7 @@ inline TensorPtr make_tensor_ptr(
 // The same with lists in braces.
 template <
     typename T = float,
-    executorch::aten::ScalarType deduced_type = internal::scalar_type_of<T>>
+    executorch::aten::ScalarType deduced_type = executorch::runtime::CppTypeToScalarType<T>::value>
 inline TensorPtr make_tensor_ptr(
     std::vector<executorch::aten::SizesType> sizes,
     std::initializer_list<T> list,
@@ -172,7 +172,7 @@ inline TensorPtr make_tensor_ptr(
 
 template <
     typename T = float,
-    executorch::aten::ScalarType deduced_type = internal::scalar_type_of<T>>
+    executorch::aten::ScalarType deduced_type = executorch::runtime::CppTypeToScalarType<T>::value>
 inline TensorPtr make_tensor_ptr(
     std::vector<executorch::aten::SizesType> sizes,
     std::initializer_list<T> list,
@@ -184,7 +184,7 @@ inline TensorPtr make_tensor_ptr(
 
 template <
     typename T = float,
-    executorch::aten::ScalarType deduced_type = internal::scalar_type_of<T>>
+    executorch::aten::ScalarType deduced_type = executorch::runtime::CppTypeToScalarType<T>::value>
 inline TensorPtr make_tensor_ptr(
     std::initializer_list<T> list,
     executorch::aten::ScalarType type = deduced_type,

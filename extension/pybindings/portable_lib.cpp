@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Python module executorch.extension.pybindings._portable_lib: programs, methods, metadata, registries.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <executorch/extension/data_loader/buffer_data_loader.h>
+#include <executorch/extension/module/module.h>
+#include <executorch/extension/pybindings/log_capture.h>
+#include <executorch/extension/pybindings/method_meta.h>
+#include <executorch/extension/pybindings/method_runner.h>
+#include <executorch/extension/pybindings/py_data_loader.h>
+#include <executorch/extension/pybindings/torch_tensor.h>
+#include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/kernel/operator_registry.h>
+#include <executorch/runtime/platform/runtime.h>
+#ifdef ET_USE_THREADPOOL
+#include <executorch/extension/threadpool/threadpool.h>
+#endif
+
+namespace py = pybind11;
+
+namespace executorch::extension::pybindings {
+namespace {
+
+using executorch::runtime::DataLoader;
+using executorch::runtime::Error;
+using Verification = Program::Verification;
+
+// A bytes object, in place: it is immutable, and the callers keep it. Copied only where Python has not aligned it.
+class BytesLoader final : public DataLoader {
+ public:
+  explicit BytesLoader(const std::string_view bytes)
+      : copy_(is_aligned(bytes.data()) ? 0 : bytes.size() + alignof(std::max_align_t)),
+        view_(place(bytes), bytes.size()) {}
+
+  ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
+      size_t offset, size_t size, const SegmentInfo& info) const override {
+    return view_.load(offset, size, info);
+  }
+  ET_NODISCARD Error
+  load_into(size_t offset, size_t size, const SegmentInfo& info, void* buffer) const override {
+    return view_.load_into(offset, size, info, buffer);
+  }
+  ET_NODISCARD executorch::runtime::Result<size_t> size() const override { return view_.size(); }
+
+ private:
+  static bool is_aligned(const void* data) {
+    return reinterpret_cast<uintptr_t>(data) % alignof(std::max_align_t) == 0;
+  }
+  const void* place(const std::string_view bytes) {
+    if (copy_.empty()) {
+      return bytes.data();
+    }
+    size_t misplaced = reinterpret_cast<uintptr_t>(copy_.data()) % alignof(std::max_align_t);
+    uint8_t* start = copy_.data() + (alignof(std::max_align_t) - misplaced) % alignof(std::max_align_t);
+    std::memcpy(start, bytes.data(), bytes.size());
+    return start;
+  }
+
+  std::vector<uint8_t> copy_;
+  BufferDataLoader view_;
+};
+
+std::unique_ptr<Module> load_module(
+    std::unique_ptr<Module> module, Verification verification, const std::string& what) {
+  const LogCapture capture;
+  Error error;
+  {
+    const py::gil_scoped_release release;
+    error = module->load(verification);
+  }
+  capture.check(error, "Cannot load " + what);
+  return module;
+}
+
+std::unique_ptr<Module> module_from_file(
+    const std::string& path, const std::optional<std::string>& data_path, Verification verification) {
+  auto module = data_path.has_value() ? std::make_unique<Module>(path, *data_path)
+                                      : std::make_unique<Module>(path);
+  return load_module(
+      std::move(module), verification,
+      data_path.has_value() ? path + " with " + *data_path : path);
+}
+
+std::unique_ptr<Module> module_from_buffer(
+    const py::bytes& buffer, const std::optional<py::bytes>& data, Verification verification) {
+  std::unique_ptr<DataLoader> data_loader;
+  if (data.has_value()) {
+    data_loader = std::make_unique<BytesLoader>(std::string_view(*data));
+  }
+  auto module = std::make_unique<Module>(
+      std::make_unique<BytesLoader>(std::string_view(buffer)), nullptr, nullptr, nullptr,
+      std::move(data_loader));
+  return load_module(std::move(module), verification, "the program in the buffer");
+}
+
+void refuse_etdump(bool enable_etdump) {
+  if (enable_etdump) {
+    throw RuntimeFailure("This build has no event tracer: load without enable_etdump");
+  }
+}
+
+[[noreturn]] void fail_no_etdump() {
+  throw RuntimeFailure("There is no etdump to write: the program was loaded without enable_etdump");
+}
+
+// A program whose methods share one Module.
+class PyModule {
+ public:
+  PyModule(std::unique_ptr<Module> module, std::vector<py::object> owners)
+      : owners_(std::move(owners)), program_(module->program()) {
+    module_ = std::make_shared<GuardedModule>(std::move(module));
+  }
+
+  py::list run_method(
+      const std::string& name, const py::sequence& inputs, const py::object& self, bool clone) {
+    return runner(name).run(inputs, self, clone);
+  }
+
+  // Runs with the inputs of the last run_method().
+  py::list plan_execute(const std::string& name, const py::object& self, bool clone) {
+    runner(name).execute();
+    return runner(name).get_outputs(self, clone);
+  }
+
+  std::vector<std::string> method_names() const {
+    const LogCapture capture;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < program_->num_methods(); ++i) {
+      names.emplace_back(capture.take(program_->get_method_name(i), "Cannot list the methods"));
+    }
+    return names;
+  }
+
+  PyMethodMeta method_meta(const std::string& name, const py::object& self) const {
+    const LogCapture capture;
+    return {
+        capture.take(program_->method_meta(name.c_str()), "There is no method " + name), self};
+  }
+
+ private:
+  MethodRunner& runner(const std::string& name) {
+    auto found = runners_.find(name);
+    if (found == runners_.end()) {
+      found = runners_.emplace(name, std::make_unique<MethodRunner>(module_, name)).first;
+    }
+    return *found->second;
+  }
+
+  std::vector<py::object> owners_;  // of the memory the program lies in
+  std::shared_ptr<Program> program_;
+  std::shared_ptr<GuardedModule> module_;
+  std::map<std::string, std::unique_ptr<MethodRunner>> runners_;
+};
+
+// A method with memory of its own.
+class PyMethod {
+ public:
+  PyMethod(std::shared_ptr<Program> program, const std::string& name, py::object owner)
+      : owner_(std::move(owner)),
+        program_(program),
+        name_(name),
+        runner_(
+            std::make_shared<GuardedModule>(std::make_unique<Module>(std::move(program))), name) {}
+
+  MethodRunner& runner() { return runner_; }
+
+  PyMethodMeta method_meta(const py::object& self) const {
+    const LogCapture capture;
+    return {
+        capture.take(program_->method_meta(name_.c_str()), "There is no method " + name_), self};
+  }
+
+ private:
+  py::object owner_;  // the program object, which keeps the memory it lies in
+  std::shared_ptr<Program> program_;
+  std::string name_;
+  MethodRunner runner_;
+};
+
+class PyProgram {
+ public:
+  PyProgram(const std::unique_ptr<Module>& module, py::object owner)
+      : owner_(std::move(owner)), program_(module->program()) {}
+
+  size_t num_methods() const { return program_->num_methods(); }
+
+  std::string get_method_name(size_t index) const {
+    const LogCapture capture;
+    return capture.take(
+        program_->get_method_name(index), "There is no method " + std::to_string(index));
+  }
+
+  std::unique_ptr<PyMethod> load_method(const std::string& name, py::object self) const {
+    return std::make_unique<PyMethod>(program_, name, std::move(self));
+  }
+
+  PyMethodMeta method_meta(const std::string& name, const py::object& self) const {
+    const LogCapture capture;
+    return {
+        capture.take(program_->method_meta(name.c_str()), "There is no method " + name), self};
+  }
+
+ private:
+  py::object owner_;
+  std::shared_ptr<Program> program_;
+};
+
+// A single tensor may stand for a list of one.
+py::list as_inputs(const py::object& inputs) {
+  if (is_torch_tensor(inputs)) {
+    py::list list;
+    list.append(inputs);
+    return list;
+  }
+  if (!py::isinstance<py::sequence>(inputs) || py::isinstance<py::str>(inputs)) {
+    fail_argument("Expected a sequence of inputs or a torch.Tensor");
+  }
+  return py::list(inputs);
+}
+
+template <typename Class>
+void bind_no_etdump(Class& cls) {
+  cls.def("has_etdump", [](const typename Class::type&) { return false; });
+  cls.def(
+      "write_etdump_result_to_file",
+      [](const typename Class::type&, const std::string&, const py::object&) { fail_no_etdump(); },
+      py::arg("path"), py::arg("debug_buffer_path") = py::none());
+}
+
+void bind_module(py::module_& m) {
+  const auto run = [](const py::object& self, const py::object& inputs, bool clone) {
+    return self.cast<PyModule&>().run_method("forward", as_inputs(inputs), self, clone);
+  };
+  py::class_<PyModule> cls(m, "ExecuTorchModule", py::module_local());
+  cls.def(
+         "run_method",
+         [](const py::object& self, const std::string& name, const py::object& inputs,
+            bool clone) {
+           return self.cast<PyModule&>().run_method(name, as_inputs(inputs), self, clone);
+         },
+         py::arg("method_name"), py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
+      .def("forward", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
+      .def("__call__", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
+      .def(
+          "plan_execute",
+          [](const py::object& self, const std::string& name, bool clone) {
+            return self.cast<PyModule&>().plan_execute(name, self, clone);
+          },
+          py::arg("method_name"), py::arg("clone_outputs") = true)
+      .def("method_names", &PyModule::method_names)
+      .def(
+          "method_meta",
+          [](const py::object& self, const std::string& name) {
+            return self.cast<PyModule&>().method_meta(name, self);
+          },
+          py::arg("method_name"));
+  bind_no_etdump(cls);
+}
+
+void bind_method(py::module_& m) {
+  const auto run = [](const py::object& self, const py::object& inputs, bool clone) {
+    return self.cast<PyMethod&>().runner().run(as_inputs(inputs), self, clone);
+  };
+  py::class_<PyMethod>(m, "ExecuTorchMethod", py::module_local())
+      .def(
+          "set_inputs",
+          [](PyMethod& method, const py::object& inputs) {
+            method.runner().set_inputs(as_inputs(inputs));
+          },
+          py::arg("inputs"))
+      .def("execute", [](PyMethod& method) { method.runner().execute(); })
+      .def(
+          "get_outputs",
+          [](const py::object& self, bool clone) {
+            return self.cast<PyMethod&>().runner().get_outputs(self, clone);
+          },
+          py::arg("clone_outputs") = true)
+      .def("call", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
+      .def("__call__", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
+      .def(
+          "get_attribute",
+          [](PyMethod& method, const std::string& name) {
+            return method.runner().get_attribute(name);
+          },
+          py::arg("name"))
+      .def("method_meta", [](const py::object& self) {
+        return self.cast<PyMethod&>().method_meta(self);
+      });
+}
+
+void bind_program(py::module_& m) {
+  py::class_<PyProgram> cls(m, "ExecuTorchProgram", py::module_local());
+  cls.def("num_methods", &PyProgram::num_methods)
+      .def("get_method_name", &PyProgram::get_method_name, py::arg("method_index"))
+      .def(
+          "load_method",
+          [](const py::object& self, const std::string& name) {
+            return self.cast<PyProgram&>().load_method(name, self);
+          },
+          py::arg("method_name"))
+      .def(
+          "method_meta",
+          [](const py::object& self, const std::string& name) {
+            return self.cast<PyProgram&>().method_meta(name, self);
+          },
+          py::arg("method_name"));
+  bind_no_etdump(cls);
+}
+
+void bind_loading(py::module_& m) {
+  const auto full = Verification::InternalConsistency;
+  m.def(
+      "_load_for_executorch",
+      [](const std::string& path, const std::optional<std::string>& data_path, bool etdump,
+         size_t /*debug_buffer_size*/, Verification verification) {
+        refuse_etdump(etdump);
+        return std::make_unique<PyModule>(
+            module_from_file(path, data_path, verification), std::vector<py::object>());
+      },
+      py::arg("program_path"), py::arg("data_path") = std::nullopt,
+      py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
+      py::arg("program_verification") = full);
+  m.def(
+      "_load_for_executorch_from_buffer",
+      [](const py::bytes& buffer, const std::optional<py::bytes>& data, bool etdump,
+         size_t /*debug_buffer_size*/, Verification verification) {
+        refuse_etdump(etdump);
+        std::vector<py::object> owners = {buffer};
+        if (data.has_value()) {
+          owners.push_back(*data);
+        }
+        return std::make_unique<PyModule>(
+            module_from_buffer(buffer, data, verification), std::move(owners));
+      },
+      py::arg("buffer"), py::arg("data_map_buffer") = std::nullopt,
+      py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
+      py::arg("program_verification") = full);
+  m.def(
+      "_load_for_executorch_from_data_loader",
+      [](PyDataLoader& loader, const std::optional<std::string>& data_path, bool etdump,
+         size_t /*debug_buffer_size*/) {
+        refuse_etdump(etdump);
+        std::unique_ptr<DataLoader> data_loader;
+        if (data_path.has_value()) {
+          data_loader = open_data_loader(*data_path);
+        }
+        auto module = std::make_unique<Module>(
+            loader.take(), nullptr, nullptr, nullptr, std::move(data_loader));
+        return std::make_unique<PyModule>(
+            load_module(std::move(module), Verification::InternalConsistency, "the program"),
+            std::vector<py::object>{loader.owner()});
+      },
+      py::arg("loader"), py::arg("data_path") = std::nullopt, py::arg("enable_etdump") = false,
+      py::arg("debug_buffer_size") = 0);
+  m.def(
+      "_load_program",
+      [](const std::string& path, bool etdump, size_t /*debug_buffer_size*/,
+         Verification verification) {
+        refuse_etdump(etdump);
+        return std::make_unique<PyProgram>(
+            module_from_file(path, std::nullopt, verification), py::none());
+      },
+      py::arg("path"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
+      py::arg("program_verification") = full);
+  m.def(
+      "_load_program_from_buffer",
+      [](const py::bytes& buffer, bool etdump, size_t /*debug_buffer_size*/,
+         Verification verification) {
+        refuse_etdump(etdump);
+        return std::make_unique<PyProgram>(
+            module_from_buffer(buffer, std::nullopt, verification), buffer);
+      },
+      py::arg("buffer"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
+      py::arg("program_verification") = full);
+}
+
+void bind_registries(py::module_& m) {
+  m.def("_get_operator_names", [] {
+    py::list names;
+    for (const auto& kernel : executorch::runtime::get_registered_kernels()) {
+      if (kernel.name_ != nullptr) {
+        names.append(std::string(kernel.name_));
+      }
+    }
+    return names;
+  });
+  m.def("_get_registered_backend_names", [] {
+    const LogCapture capture;
+    py::list names;
+    for (size_t i = 0; i < executorch::runtime::get_num_registered_backends(); ++i) {
+      names.append(std::string(
+          capture.take(executorch::runtime::get_backend_name(i), "Cannot list the backends")));
+    }
+    return names;
+  });
+  m.def(
+      "_is_available",
+      [](const std::string& name) {
+        const auto* backend = executorch::runtime::get_backend_class(name.c_str());
+        return backend != nullptr && backend->is_available();
+      },
+      py::arg("backend_name"));
+#ifdef ET_USE_THREADPOOL
+  m.def("_threadpool_get_thread_count", [] {
+    return threadpool::get_threadpool()->get_thread_count();
+  });
+  m.def(
+      "_unsafe_reset_threadpool",
+      [](uint32_t count) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the documented way to set the threads
+        threadpool::get_threadpool()->_unsafe_reset_threadpool(count);
+#pragma GCC diagnostic pop
+      },
+      py::arg("num_threads"));
+#endif
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_portable_lib, m) {
+  executorch::runtime::runtime_init();
+  route_messages();
+  // Loaded first, so that its PyDataLoader is known as an argument type.
+  py::module_::import("executorch.extension.pybindings.data_loader");
+  py::register_exception<RuntimeFailure>(m, "ExecuTorchError", PyExc_RuntimeError);
+  py::enum_<Verification>(m, "Verification", py::module_local())
+      .value("Minimal", Verification::Minimal)
+      .value("InternalConsistency", Verification::InternalConsistency);
+  bind_torch_tensor(m);
+  bind_method_meta(m);
+  bind_method(m);
+  bind_module(m);
+  bind_program(m);
+  bind_loading(m);
+  bind_registries(m);
+}
+
+}  // namespace executorch::extension::pybindings

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A DataLoader that Python code holds and gives to a program once.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <executorch/extension/data_loader/file_data_loader.h>
+#include <executorch/runtime/core/data_loader.h>
+
+namespace executorch::extension::pybindings {
+
+// Shared by the modules data_loader, which makes them, and _portable_lib, which uses them.
+class PyDataLoader {
+ public:
+  PyDataLoader(
+      std::unique_ptr<executorch::runtime::DataLoader> loader, pybind11::object owner)
+      : loader_(std::move(loader)), owner_(std::move(owner)) {}
+
+  // Throws the second time.
+  std::unique_ptr<executorch::runtime::DataLoader> take() {
+    if (loader_ == nullptr) {
+      throw std::runtime_error("This data loader was already given to a program");
+    }
+    return std::move(loader_);
+  }
+
+  // What keeps the loader's memory; None if it has its own.
+  pybind11::object owner() const { return owner_; }
+
+ private:
+  std::unique_ptr<executorch::runtime::DataLoader> loader_;
+  pybind11::object owner_;
+};
+
+// Throws if the file cannot be opened.
+inline std::unique_ptr<executorch::runtime::DataLoader> open_data_loader(const std::string& path) {
+  auto loader = FileDataLoader::from(path.c_str());
+  if (!loader.ok()) {
+    throw std::runtime_error(
+        "Cannot open " + path + ": " + executorch::runtime::to_string(loader.error()));
+  }
+  return std::make_unique<FileDataLoader>(std::move(loader.get()));
+}
+
+}  // namespace executorch::extension::pybindings

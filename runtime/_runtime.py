@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runtime, Program and Method: thin, typed wrappers of the native module."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, BinaryIO
+
+from executorch.extension.pybindings import portable_lib
+from executorch.extension.pybindings.portable_lib import (
+    ExecuTorchMethod,
+    ExecuTorchProgram,
+    MethodMeta,
+    Verification,
+)
+
+
+class Method:
+    """A loaded method, with memory of its own. To be used by one thread at a time."""
+
+    def __init__(self, method: ExecuTorchMethod) -> None:
+        self._method = method
+
+    def execute(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Runs the method and returns its outputs, which the caller owns.
+
+        Raises RuntimeError if the inputs do not fit (the text says what was expected) or the execution fails.
+        """
+        return self._method(inputs)
+
+    @property
+    def metadata(self) -> MethodMeta:
+        return self._method.method_meta()
+
+
+class Program:
+    """A loaded program. May be shared by threads, each of which loads its own methods."""
+
+    def __init__(self, program: ExecuTorchProgram, data: bytes | None) -> None:
+        self._program = program
+        self._data = data  # what the program points into
+        self._names = [program.get_method_name(i) for i in range(program.num_methods())]
+        self._of_thread = threading.local()
+
+    @property
+    def method_names(self) -> set[str]:
+        return set(self._names)
+
+    def load_method(self, name: str) -> Method | None:
+        """The method of this name. A thread always gets the same one, other threads get their own, with memory and
+        state of its own. Raises KeyError if the program has no such method."""
+        if name not in self._names:
+            raise KeyError(f"the program has no method {name}, only {', '.join(self._names)}")
+        methods = self._of_thread.__dict__.setdefault("methods", {})
+        if name not in methods:
+            methods[name] = Method(self._program.load_method(name))
+        return methods[name]
+
+    def metadata(self, method_name: str) -> MethodMeta:
+        """What the file says about a method, without loading it."""
+        return self._program.method_meta(method_name)
+
+    def write_etdump_result_to_file(self, etdump_path: str, debug_buffer_path: str) -> None:
+        """Raises RuntimeError unless the program was loaded with `enable_etdump`."""
+        self._program.write_etdump_result_to_file(etdump_path, debug_buffer_path)
+
+
+class BackendRegistry:
+    """The backends this build has."""
+
+    def __init__(self, legacy_module: ModuleType) -> None:
+        self._legacy_module = legacy_module
+
+    @property
+    def registered_backend_names(self) -> list[str]:
+        return self._legacy_module._get_registered_backend_names()
+
+    def is_available(self, backend_name: str) -> bool:
+        """Whether programs that use the backend can run here."""
+        return self._legacy_module._is_available(backend_name)
+
+
+class OperatorRegistry:
+    """The operators this build has kernels for."""
+
+    def __init__(self, legacy_module: ModuleType) -> None:
+        self._legacy_module = legacy_module
+
+    @property
+    def operator_names(self) -> set[str]:
+        return set(self._legacy_module._get_operator_names())
+
+
+class Runtime:
+    """The runtime of this process. Use `Runtime.get()`."""
+
+    @staticmethod
+    @functools.lru_cache(maxsize=1)
+    def get() -> Runtime:
+        return Runtime(legacy_module=portable_lib)
+
+    def __init__(self, *, legacy_module: ModuleType) -> None:
+        self._legacy_module = legacy_module
+        self.backend_registry = BackendRegistry(legacy_module)
+        self.operator_registry = OperatorRegistry(legacy_module)
+
+    def load_program(
+        self,
+        data: bytes | bytearray | BinaryIO | Path | str,
+        *,
+        verification: Verification = Verification.InternalConsistency,
+        enable_etdump: bool = False,
+        debug_buffer_size: int = 0,
+    ) -> Program:
+        """Loads a program from a path, from bytes, or from a file opened for binary reading.
+
+        Raises RuntimeError if the file cannot be read or is no program, and TypeError for other kinds of data.
+        """
+        options = {
+            "enable_etdump": enable_etdump,
+            "debug_buffer_size": debug_buffer_size,
+            "program_verification": verification,
+        }
+        if isinstance(data, (Path, str)):
+            return Program(self._legacy_module._load_program(str(data), **options), None)
+        if not isinstance(data, (bytes, bytearray)):
+            if not hasattr(data, "read"):
+                raise TypeError(
+                    f"expected a path, bytes or a binary file to load a program from, got {type(data).__name__}"
+                )
+            data = data.read()
+            if not isinstance(data, (bytes, bytearray)):
+                raise TypeError("expected a file opened for binary reading, got one opened for text")
+        # What was verified must not change: a bytearray is copied.
+        buffer = bytes(data)
+        return Program(self._legacy_module._load_program_from_buffer(buffer, **options), buffer)
