@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
         Sample{"constant", add_program}, Sample{"dynamic", dynamic_program},
         Sample{"stateful", stateful_program}, Sample{"branching", branching_program},
         Sample{"looping", looping_program}, Sample{"two_methods", two_method_program},
-        Sample{"every_value", every_value_program}),
+        Sample{"symbolic", symbolic_program}, Sample{"every_value", every_value_program}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // ---- Programs that are well-formed and mean nothing ----

@@ -8,6 +8,8 @@ build="${1:-$root/cmake-out-minsize}"
 cd "$root"
 cmake --preset minsize -B "$build" >/dev/null
 cmake --build "$build" --target size_test size_test_empty
+# The program that is measured does load and run a file.
+"$build/size_test" test/fuzz/corpus/pte/symbolic.pte
 python="$root/.venv/bin/python"
 [ -x "$python" ] || python=python3
 exec "$python" test/size/report.py "$build"

@@ -275,6 +275,26 @@ ProgramBuilder two_method_program() {
   return builder;
 }
 
+ProgramBuilder symbolic_program() {
+  ProgramBuilder builder;
+  MethodBuilder& method = builder.add_method("forward");
+  const int32_t x = method.add_tensor({{2, 3}});
+  TensorSpec spec{{6, 1}};
+  spec.dynamic = true;
+  spec.planned = false;
+  const int32_t view = method.add_tensor(spec);
+  const int32_t two = method.add_int(2);
+  const int32_t numel = method.add_int(0);
+  const int32_t product = method.add_int(0);
+  method.inputs({x}).outputs({product, view});
+  method.call("aten::sym_numel", "", {x, numel});
+  method.call("executorch_prim::mul", "Scalar", {numel, two, product});
+  method.call(
+      "executorch_prim::et_view", "default",
+      {x, method.add_int_list({method.add_int(-1), two}), view});
+  return builder;
+}
+
 ProgramBuilder every_value_program() {
   ProgramBuilder builder;
   MethodBuilder& method = builder.add_method("forward");

@@ -36,6 +36,9 @@ ProgramBuilder looping_program();
 // Two methods, `one` and `two`, that share a constant.
 ProgramBuilder two_method_program();
 
+// forward(x: [2, 3]) = numel * 2, and a view of x; prim ops only.
+ProgramBuilder symbolic_program();
+
 // Values of every kind, which operator test::take receives.
 ProgramBuilder every_value_program();
 
