@@ -156,12 +156,10 @@ class TestDataFiles:
         (data,) = folder.glob("*.ptd")
         return folder / "linear.pte", data
 
-    def test_without_the_data_file_the_missing_tensor_is_named(
-        self, pair: tuple[Path, Path]
-    ) -> None:
+    def test_without_the_data_file_the_next_step_is_named(self, pair: tuple[Path, Path]) -> None:
         with pytest.raises(RuntimeError) as caught:
             Runtime.get().load_program(pair[0]).load_method("forward")
-        assert "weight" in str(caught.value) or "bias" in str(caught.value), str(caught.value)
+        assert ".ptd" in str(caught.value), str(caught.value)
 
     def test_with_the_wrong_data_file_the_missing_tensor_is_named(
         self, pair: tuple[Path, Path], tmp_path: Path
@@ -231,7 +229,7 @@ def test_what_torch_export_rejects_keeps_its_own_message() -> None:
 def test_what_is_no_exported_program_is_refused(program: Any) -> None:
     with pytest.raises((ExportError, TypeError)) as caught:
         to_edge(program)
-    assert "ExportedProgram" in str(caught.value)
+    assert "torch.export.export" in str(caught.value)
 
 
 class TestRunner:
