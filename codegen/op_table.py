@@ -103,7 +103,7 @@ def _kernel_keys(
 ) -> tuple[str, ...]:
     """One key for each combination of the aliases; outputs count again as returned values."""
     tensors = [a for a in schema.arguments if a.type in ("Tensor", "Tensor!")]
-    tensors += [a for a in tensors if a.is_out]
+    tensors += [a for a in tensors if a.is_written]
     for argument in tensors:
         if argument.name not in meta:
             raise SchemaError(f"{schema.qualified_name}: arg_meta lacks tensor {argument.name}")

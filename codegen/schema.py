@@ -46,10 +46,16 @@ class Argument:
 
     name: str
     type: str
+    keyword_only: bool = False
+
+    @property
+    def is_written(self) -> bool:
+        return "!" in self.type
 
     @property
     def is_out(self) -> bool:
-        return "!" in self.type
+        """An output of an out-variant; other written arguments are updated in place."""
+        return self.is_written and self.keyword_only
 
     @property
     def cpp_type(self) -> str:
@@ -114,22 +120,29 @@ def _split_top_level(text: str) -> list[str]:
 
 
 def parse_schema(text: str) -> Schema:
+    """As parse_signature, for operators that kernels can be written for: out-variants."""
+    schema = parse_signature(text)
+    _check_out_variant(schema)
+    return schema
+
+
+def parse_signature(text: str) -> Schema:
     """Parses `ns::name.overload(arguments) -> returns`; the namespace defaults to aten."""
     match = re.fullmatch(r"\s*(?:(\w+)::)?(\w+)(?:\.(\w+))?\((.*)\)\s*->\s*(.+?)\s*", text)
     if match is None:
         raise SchemaError(f"not an operator schema: {text!r}")
     namespace, name, overload, arguments_text, returns_text = match.groups()
-    arguments = []
+    arguments: list[Argument] = []
+    keyword_only = False
     for part in _split_top_level(arguments_text):
         if part == "*":
+            keyword_only = True
             continue
         type_text, _, rest = part.rpartition(" ") if "=" not in part else _split_default(part)
-        arguments.append(Argument(rest, _plain_type(type_text)))
+        arguments.append(Argument(rest, _plain_type(type_text), keyword_only))
     inner = returns_text[1:-1] if returns_text.startswith("(") else returns_text
     returns = tuple(_plain_type(r.split(" ")[0]) for r in _split_top_level(inner))
-    schema = Schema(namespace or "aten", name, overload or "", tuple(arguments), returns)
-    _check_out_variant(schema)
-    return schema
+    return Schema(namespace or "aten", name, overload or "", tuple(arguments), returns)
 
 
 def _split_default(part: str) -> tuple[str, str, str]:
@@ -139,7 +152,7 @@ def _split_default(part: str) -> tuple[str, str, str]:
 
 def _check_out_variant(schema: Schema) -> None:
     """Kernels write to arguments that they are given and return those, nothing else."""
-    if not any(a.is_out for a in schema.arguments):
+    if not any(a.is_written for a in schema.arguments):
         raise SchemaError(f"{schema.qualified_name}: not an out-variant: no argument is written to")
     for returned in schema.returns:
         if returned != "Tensor!":

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every operator of every kernel library against eager PyTorch."""

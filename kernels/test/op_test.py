@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels of each library against eager PyTorch: dtype, shape, memory order and values, for static and dynamic outputs."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+
+from codegen.schema import Schema
+from kernels.test.kernel_call import Call, functional_of, load_library, load_schemas
+from kernels.test.op_cases import CASES, Case, Input
+
+LIBRARIES = ["portable", "optimized"]
+# Outputs without defined content.
+NO_VALUES = {"aten::empty.out", "dim_order_ops::_empty_dim_order.out", "aten::rand.out", "aten::randn.out"}
+
+
+@cache
+def library(name: str) -> ModuleType:
+    return load_library(name)
+
+
+@cache
+def schemas() -> dict[str, Schema]:
+    return load_schemas()
+
+
+def make(value: Any, seed: int) -> Any:
+    """Tensors for Inputs, in lists too."""
+    if isinstance(value, Input):
+        return value.make(seed)
+    if isinstance(value, list):
+        return [make(v, seed + 1 + i) for i, v in enumerate(value)]
+    return value
+
+
+def bind(case: Case, schema: Schema) -> list[Any]:
+    """Values of all inputs in the schema's order; defaults come from the registered out-variant."""
+    inputs = [a for a in schema.arguments if not a.is_out]
+    values = [make(v, 17 * i) for i, v in enumerate(case.args)]
+    defaults = {}
+    if schema.namespace == "aten":
+        packet = getattr(torch.ops.aten, schema.name)
+        overload = getattr(packet, schema.overload or "default")
+        defaults = {a.name: a.default_value for a in overload._schema.arguments if a.has_default_value()}
+    for argument in inputs[len(values) :]:
+        fallback = defaults.get(argument.name, False if argument.type == "bool" else None)
+        values.append(make(case.kwargs.get(argument.name, fallback), 991))
+    return values
+
+
+def expected_results(case: Case, schema: Schema, values: list[Any]) -> tuple[torch.Tensor, ...]:
+    values = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
+    if case.reference is not None:
+        result = case.reference(*(v for v in values if isinstance(v, torch.Tensor)))
+    elif schema.name.endswith("_"):
+        result = getattr(getattr(torch.ops.aten, schema.name), "default")(*values)
+    else:
+        operator = functional_of(schema)
+        arguments = operator._schema.arguments
+        positional = [v for a, v in zip(arguments, values, strict=True) if not a.kwarg_only]
+        named = {a.name: v for a, v in zip(arguments, values, strict=True) if a.kwarg_only}
+        result = operator(*positional, **named)
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+
+def run_case(module: ModuleType, case: Case, schema: Schema, dynamic: bool) -> None:
+    values = bind(case, schema)
+    expected = expected_results(case, schema, values)
+    call = Call(module, schema, dynamic)
+    for argument, value in zip(schema.arguments, values, strict=False):
+        call.add_input(argument, value)
+    in_place = schema.name.endswith("_")
+    if in_place:
+        results = [values[0]]
+    else:
+        call.add_outputs(expected)
+    assert call.run() == 0, "the kernel failed"
+    if not in_place:
+        results = call.results()
+    for found, wanted in zip(results, expected, strict=True):
+        assert found.dtype == wanted.dtype
+        assert found.shape == wanted.shape
+        rtol, atol = case.tolerance(found.dtype)
+        torch.testing.assert_close(found, wanted, rtol=rtol, atol=atol, equal_nan=True)
+
+
+@pytest.mark.req("KS-001", "KS-011", "KS-012")
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("op", sorted({c.name for c in CASES}))
+def test_kernel_equals_eager(name: str, op: str) -> None:
+    failures = []
+    for case in CASES:
+        if case.name != op:
+            continue
+        for dynamic in (False, True):
+            try:
+                run_case(library(name), case, schemas()[op], dynamic)
+            except Exception as error:  # all cases of the operator are reported at once
+                kind = "dynamic" if dynamic else "static"
+                failures.append(f"{case} {kind}: {type(error).__name__}: {error}")
+    assert not failures, "\n".join(failures[:12])
+
+
+@pytest.mark.req("KS-001")
+def test_every_row_has_a_case() -> None:
+    tested = {c.name for c in CASES}
+    assert set(schemas()) - tested - NO_VALUES == set()
+
+
+@pytest.mark.req("KS-003")
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_library_registers_its_whole_table(name: str) -> None:
+    assert set(schemas()) <= set(library(name).registered())
