@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs a .pte program from the command line: executor_runner --help.
+#include <iostream>
+#include <sstream>
+#include <string>
+
+#include <executorch/extension/runner_util/flags.h>
+#include <executorch/extension/runner_util/model_runner.h>
+#include <executorch/runtime/platform/runtime.h>
+
+using executorch::extension::Flag;
+using executorch::extension::FlagTable;
+using executorch::extension::ModelRunnerOptions;
+using executorch::runtime::Error;
+
+namespace {
+
+bool parse_print(const std::string& text, ModelRunnerOptions::Print* out) {
+  using Print = ModelRunnerOptions::Print;
+  *out = text == "none" ? Print::None : text == "all" ? Print::All : Print::Summary;
+  return text == "none" || text == "all" || text == "summary";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  executorch::runtime::runtime_init();
+  ModelRunnerOptions options;
+  std::string inputs;
+  std::string print_output = "summary";
+  const FlagTable table{
+      "executor_runner: runs a method of a .pte program and shows its outputs.",
+      "executor_runner --model_path=mv2.pte --num_executions=10 --output_file=/tmp/out",
+      {{"model_path", &options.model_path, "The program."},
+       {"data_path", &options.data_path, "Its data file (.ptd), if it has one."},
+       {"inputs", &inputs,
+        "Files with the raw bytes of the inputs, one per input tensor, separated by commas. "
+        "Without it inputs are filled with ones."},
+       {"output_file", &options.output_file,
+        "Base name: output tensor i is written to <base>-<i>.bin, as raw bytes."},
+       {"print_output", &print_output,
+        "none, summary (the first and last 100 items) or all (every item on a line)."},
+       {"num_executions", &options.num_executions, "How often to run the method."},
+       {"method_name", &options.method_name, "The method; the program's first if empty."},
+       {"server_mode", &options.server_mode,
+        "Runs once for each line on the standard input, reading the input files again."},
+       {"cpu_threads", &options.cpu_threads,
+        "-1: as many as there are performance cores; 0: as the thread pool is; 1: without the pool; "
+        "n: n threads."}}};
+  bool wants_help = false;
+  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
+    return 1;
+  }
+  if (wants_help) {
+    print_help(table, std::cout);
+    return 0;
+  }
+  if (!parse_print(print_output, &options.print)) {
+    std::cerr << "--print_output: expected none, summary or all, got " << print_output << "\n";
+    return 1;
+  }
+  std::stringstream list(inputs);
+  for (std::string file; std::getline(list, file, ',');) {
+    options.input_files.push_back(file);
+  }
+  return run_model(options) == Error::Ok ? 0 : 1;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Command line flags from one table, which also makes --help.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <executorch/runtime/core/error.h>
+
+namespace executorch::extension {
+
+// A flag and the variable it sets, whose value beforehand is the default.
+struct Flag {
+  const char* name;
+  std::variant<std::string*, int32_t*, uint32_t*, bool*> value;
+  const char* help;
+};
+
+struct FlagTable {
+  const char* program;  // name and one sentence
+  const char* example;  // a command line
+  std::vector<Flag> flags;
+};
+
+// Sets the variables from --name=value, --name value, or -name likewise; a bool also from --name and --noname. Flags that
+// stand twice: the last one counts. InvalidArgument, with a message on `errors`, for a flag or value that is not possible.
+// *wants_help is set by --help.
+ET_NODISCARD runtime::Error parse_flags(
+    const FlagTable& table, int argc, const char* const* argv, bool* wants_help, std::ostream& errors);
+
+void print_help(const FlagTable& table, std::ostream& out);
+
+}  // namespace executorch::extension

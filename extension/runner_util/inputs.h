@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Inputs for a method whose meaning does not matter: all ones, or bytes from elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include <executorch/runtime/core/result.h>
+#include <executorch/runtime/core/span.h>
+#include <executorch/runtime/executor/method.h>
+#include <executorch/runtime/executor/method_meta.h>
+
+namespace executorch::extension {
+
+using ::executorch::runtime::Method;
+using ::executorch::runtime::MethodMeta;
+
+// Frees memory of input tensors, and the list of it, when destroyed.
+class BufferCleanup final {
+ public:
+  // Takes over `buffers` (from malloc) and each buffer in it (likewise, or null).
+  explicit BufferCleanup(executorch::runtime::Span<void*> buffers) : buffers_(buffers) {}
+
+  BufferCleanup(BufferCleanup&& rhs) noexcept : buffers_(rhs.buffers_) {
+    rhs.buffers_ = executorch::runtime::Span<void*>();
+  }
+  BufferCleanup(const BufferCleanup&) = delete;
+  BufferCleanup& operator=(const BufferCleanup&) = delete;
+  BufferCleanup& operator=(BufferCleanup&&) noexcept = delete;
+
+  ~BufferCleanup() {
+    for (void* buffer : buffers_) {
+      std::free(buffer);
+    }
+    std::free(buffers_.data());
+  }
+
+ private:
+  executorch::runtime::Span<void*> buffers_;
+};
+
+// Limits for programs that nobody has looked at.
+struct PrepareInputTensorsOptions {
+  size_t max_total_allocation_size = 1024 * 1024 * 1024;
+  size_t max_inputs = 1024;
+};
+
+// Gives every input of the method a value: tensors one by one the (data, size) of input_buffers, copied, or ones when
+// input_buffers is empty (dynamic sizes at their bounds); Int 1, Double 1, Bool true; others keep what the program says.
+// The returned object keeps the memory and must live as long as the method is run with these inputs.
+//   InvalidArgument         fewer or more buffers than tensors, or one of another size: expected and found are logged
+//   InvalidProgram          beyond the limits
+//   MemoryAllocationFailed, and what Method::set_input returns
+executorch::runtime::Result<BufferCleanup> prepare_input_tensors(
+    Method& method,
+    PrepareInputTensorsOptions options = {},
+    const std::vector<std::pair<char*, size_t>>& input_buffers = {});
+
+}  // namespace executorch::extension

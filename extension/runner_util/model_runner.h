@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What executor_runner and its relatives do: load a program, fill its inputs, run it, show and write its outputs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <executorch/runtime/core/error.h>
+
+namespace executorch::extension {
+
+struct ModelRunnerOptions {
+  std::string model_path = "model.pte";
+  std::string data_path;  // .ptd, or empty
+  // Raw bytes, one file per input tensor; without files inputs are filled with ones.
+  std::vector<std::string> input_files;
+  // Output tensor i goes to <output_file>-<i>.bin; empty: nowhere.
+  std::string output_file;
+  enum class Print { None, Summary, All } print = Print::Summary;
+  uint32_t num_executions = 1;
+  std::string method_name;  // empty: the program's first
+  // Runs once for each line of the standard input, reading the input files again.
+  bool server_mode = false;
+  // -1: as many as there are performance cores; 0: as the pool is; 1: without the pool.
+  int32_t cpu_threads = -1;
+};
+
+// Checks what can be checked before anything runs: paths can be written, files have the sizes of the inputs. Everything that
+// goes wrong is logged with what was expected, what was found and what to do next.
+ET_NODISCARD runtime::Error run_model(const ModelRunnerOptions& options);
+
+}  // namespace executorch::extension
