@@ -27,7 +27,17 @@ executorch::runtime::Error f(int x) {
 
 
 def compile_object(source: Path, target: Path, *flags: str) -> bytes:
-    command = [str(COMPILER), "-std=c++17", "-O2", *flags, *INCLUDES, "-c", str(source), "-o", str(target)]
+    command = [
+        str(COMPILER),
+        "-std=c++17",
+        "-O2",
+        *flags,
+        *INCLUDES,
+        "-c",
+        str(source),
+        "-o",
+        str(target),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     return target.read_bytes()
 
@@ -35,10 +45,20 @@ def compile_object(source: Path, target: Path, *flags: str) -> bytes:
 @pytest.mark.req("RT-036")
 def test_minimal_platform_needs_nothing(tmp_path: Path) -> None:
     compile_object(ROOT / "runtime/platform/default/minimal.cpp", tmp_path / "minimal.o")
-    symbols = subprocess.run(["nm", str(tmp_path / "minimal.o")], check=True, capture_output=True, text=True).stdout
+    symbols = subprocess.run(
+        ["nm", str(tmp_path / "minimal.o")], check=True, capture_output=True, text=True
+    ).stdout
     undefined = [line for line in symbols.splitlines() if " U " in line]
     assert undefined == []
-    for name in ("init", "abort", "current_ticks", "ticks_to_ns_multiplier", "emit_log_message", "allocate", "free"):
+    for name in (
+        "init",
+        "abort",
+        "current_ticks",
+        "ticks_to_ns_multiplier",
+        "emit_log_message",
+        "allocate",
+        "free",
+    ):
         assert f" W et_pal_{name}\n" in symbols
 
 
@@ -59,7 +79,9 @@ def test_message_text_in_the_object(
     source = tmp_path / "messages.cpp"
     source.write_text(MESSAGES)
     contents = compile_object(source, tmp_path / "messages.o", optimization, *flags)
-    assert {text for text in (b"debug-text", b"info-text", b"error-text") if text in contents} == present
+    assert {
+        text for text in (b"debug-text", b"info-text", b"error-text") if text in contents
+    } == present
 
 
 @pytest.mark.req("RT-040")
@@ -71,5 +93,7 @@ def test_log_level_in_any_case(tmp_path: Path) -> None:
             f"et_min_log_level(level {level} ON)\n"
             'message(STATUS "level=${level}")\n'
         )
-        done = subprocess.run(["cmake", "-P", str(script)], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            ["cmake", "-P", str(script)], check=True, capture_output=True, text=True
+        )
         assert f"level={expected}\n" in done.stdout
