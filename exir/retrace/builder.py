@@ -164,7 +164,7 @@ class EdgeGraphBuilder:
                 return args[0]
             if not self._skip_dim_order:
                 op, kwargs = _TO_DIM_ORDER[op], _dim_order_kwargs(op, kwargs, value)
-        if any(type(arg) in (bool, int, float) for arg in args):
+        if any(_is_number(arg) for arg in args):
             args = self._numbers_to_tensors(op, args)
         node = self.append(edge_op_of(op), args, kwargs, value)
         if isinstance(value, list | tuple):
@@ -184,18 +184,22 @@ class EdgeGraphBuilder:
     def _numbers_to_tensors(self, op: OpOverload, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Numbers that stand where the schema wants tensors become constants of the operand's kind."""
         result = list(args)
-        for place, (arg, formal) in enumerate(zip(args, op._schema.arguments, strict=False)):
-            if type(arg) not in (bool, int, float) or not isinstance(formal.type, torch.TensorType):
-                continue
-            dtypes = [n.meta["val"].dtype for n in args if isinstance(n, Node) and _is_tensor(n)]
-            result[place] = self._constant(arg, _dtype_beside(arg, dtypes))
+        for place, (arg, formal) in enumerate(zip(args, op._schema.arguments)):
+            if _is_number(arg) and isinstance(formal.type, torch.TensorType):
+                dtypes = [
+                    n.meta["val"].dtype for n in args if isinstance(n, Node) and _is_tensor(n)
+                ]
+                result[place] = self._constant(arg, _dtype_beside(_plain(arg), dtypes))
         return tuple(result)
 
-    def _constant(self, number: bool | int | float, dtype: torch.dtype) -> Node:
-        if self._lift_scalar is not None:
+    def _constant(self, number: bool | int | float | Node, dtype: torch.dtype) -> Node:
+        if self._lift_scalar is not None and not isinstance(number, Node):
             return self._lift_scalar(number, dtype)
         with self._fake_mode:
             value = torch.empty((), dtype=dtype)
+        if isinstance(number, Node):
+            op = edge_op_of(aten.scalar_tensor.default)
+            return self.append(op, (number,), {"dtype": dtype}, value)
         return self.append(edge_op_of(aten.full.default), ([], number), {"dtype": dtype}, value)
 
 
@@ -209,6 +213,23 @@ def _nodes_in(tree: Any) -> list[Node]:
 
 def _is_tensor(node: Node) -> bool:
     return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _is_number(arg: Any) -> bool:
+    """A number, or the node of one that is computed at run time."""
+    if isinstance(arg, Node):
+        return isinstance(arg.meta.get("val"), (*_SYM_TYPES, bool, int, float))
+    return type(arg) in (bool, int, float)
+
+
+def _plain(number: Any) -> bool | int | float:
+    """A number of the same kind."""
+    if not isinstance(number, Node):
+        return number
+    value = number.meta["val"]
+    if isinstance(value, torch.SymBool | bool):
+        return True
+    return 1.0 if isinstance(value, torch.SymFloat | float) else 1
 
 
 def _is_same_layout(source: Any, result: torch.Tensor) -> bool:

@@ -29,7 +29,9 @@ class Rule(Enum):
 
 
 # Never decomposed although torch can: the runtime has a kernel that is better than the parts.
-KEEP_WHOLE: frozenset[OpOverload] = frozenset({aten.linear.default})
+KEEP_WHOLE: frozenset[OpOverload] = frozenset(
+    {aten.linear.default, aten.upsample_bilinear2d.vec, aten.upsample_nearest2d.vec}
+)
 
 _IDENTITY = frozenset(
     {
@@ -129,7 +131,7 @@ def copy_form(op: OpOverload) -> OpOverload | None:
 def functional_form(op: OpOverload) -> OpOverload | None:
     """`aten.add.Tensor` for `aten.add_.Tensor`; None when there is none with the same arguments."""
     name = op._schema.name.split("::")[1]
-    if not name.endswith("_") or name.endswith("__"):
+    if not name.endswith("_") or name.endswith("__") or torch.Tag.inplace_view in op.tags:
         return None
     packet = getattr(getattr(torch.ops, op.namespace), name[:-1], None)
     functional = getattr(packet, op._overloadname, None) if packet is not None else None

@@ -13,6 +13,7 @@ import torch
 from torch.fx import Graph, Node
 from torch.utils._sympy.functions import (
     CleanDiv,
+    FloatTrueDiv,
     FloorDiv,
     FloorToInt,
     IntTrueDiv,
@@ -33,6 +34,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     sympy.Mul: operator.mul,
     FloorDiv: operator.floordiv,
     CleanDiv: operator.floordiv,
+    FloatTrueDiv: operator.truediv,
     IntTrueDiv: operator.truediv,
     Mod: operator.mod,
     PythonMod: operator.mod,

@@ -17,7 +17,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.retrace.builder import EdgeGraphBuilder
-from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form, is_view
+from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form
 from executorch.exir.retrace.template import NeedsFullTrace, Template, map_values
 from executorch.exir.sym_util import surely_equal
 from executorch.exir.tensor import dim_order_from_stride
@@ -139,6 +139,7 @@ class GraphTracer:
         target = node.args[0] if node.args else None
         if functional is None or not isinstance(target, Node):
             raise NeedsFullTrace(f"{node.target} has no functional form")
+        _check_aliases_are_known(node, target)
         names = self._names_of_written(target, node)
         result = self._builder.call(functional, args, kwargs, False)
         before = target.meta["val"]
@@ -170,10 +171,7 @@ class GraphTracer:
         return any(self._order.get(user, now + 1) > now for user in node.users)
 
     def _note_storage(self, node: Node) -> None:
-        value = node.meta.get("val")
-        if isinstance(value, torch.Tensor):
-            if is_torch_view(node) and _storage(node) != _storage(node.args[0]):
-                self._by_storage[_storage(node.args[0])].append(node)
+        if _is_tensor(node):
             self._by_storage[_storage(node)].append(node)
 
     def own_copy(self, node: Node) -> Node:
@@ -256,14 +254,15 @@ def remove_dead_calls(graph: Graph) -> None:
             graph.erase_node(node)
 
 
-def is_torch_view(node: Node) -> bool:
-    return (
-        isinstance(node.target, torch._ops.OpOverload)
-        and is_view(node.target)
-        and bool(node.args)
-        and isinstance(node.args[0], Node)
-        and isinstance(node.args[0].meta.get("val"), torch.Tensor)
-    )
+def _check_aliases_are_known(node: Node, target: Node) -> None:
+    """A write gives back the memory it wrote. Where the fake values do not show that (a program loaded from a file),
+    they do not show which values are views of which, either."""
+    if _is_tensor(node) and _storage(node) != _storage(target):
+        raise NeedsFullTrace("the program's fake values do not show which memory they share")
+
+
+def _is_tensor(node: Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.Tensor)
 
 
 def _storage(node: Node) -> int:
