@@ -111,7 +111,7 @@ def _upsample(m: Any, x: torch.Tensor) -> torch.Tensor:
 
 
 N = Dim("n", min=2, max=9)
-IMAGE = ({2: Dim("h", min=4, max=16), 3: Dim("w", min=4, max=16)},)
+IMAGE = (({2: Dim("h", min=4, max=16), 3: Dim("w", min=4, max=16)},),)  # of *args
 CASES: dict[str, tuple[nn.Module, tuple[Any, ...], Any]] = {
     "cache_slice": (Stateful(_cache_slice, c=torch.zeros(1, 8, 4)), (_randn(1, 2, 4),), None),
     "cache_index": (
@@ -131,7 +131,7 @@ CASES: dict[str, tuple[nn.Module, tuple[Any, ...], Any]] = {
         None,
     ),
     "numbers": (Stateful(_numbers), (_randn(2), 3, 2.5, True), None),
-    "dynamic": (Stateful(_dynamic, t=torch.zeros(3, 4)), (_randn(4, 3, 4),), ({0: N},)),
+    "dynamic": (Stateful(_dynamic, t=torch.zeros(3, 4)), (_randn(4, 3, 4),), (({0: N},),)),
     "item": (Stateful(_item), (torch.ones(3),), None),
     "autocast": (Stateful(_autocast), (_randn(4, 4),), None),
     "write_part_of_input": (Stateful(_write_part_of_input), (_randn(2, 3),), None),
@@ -141,7 +141,7 @@ CASES: dict[str, tuple[nn.Module, tuple[Any, ...], Any]] = {
     "old_and_new": (Stateful(_old_and_new, a=torch.zeros(4)), (_randn(4),), None),
     "no_inputs": (Stateful(lambda m: m.w * 2 + 1, w=torch.ones(3)), (), None),
     "upsample": (Stateful(_upsample), (_randn(1, 3, 8, 8),), IMAGE),
-    "symbolic": (Stateful(_symbolic), (_randn(4, 2),), ({0: N},)),
+    "symbolic": (Stateful(_symbolic), (_randn(4, 2),), (({0: N},),)),
     "nested": (
         Stateful(lambda m, d: {"o": [d["a"][0] + d["b"], (d["a"][1],)]}),
         ({"a": [_randn(2), _randn(2)], "b": _randn(2)},),
