@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Element-wise gathering and scattering along a dimension, and operators whose result's size depends on the data.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/binary.h>
+#include <executorch/kernels/portable/loops/convert.h>
+#include <executorch/kernels/portable/loops/elementwise.h>
+#include <executorch/kernels/portable/loops/lines.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::Scalar;
+using ::executorch::aten::ScalarType;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+// A 0-dim tensor is treated as one of one dimension.
+StridedView at_least_1d(const Tensor& tensor) {
+  const StridedView view = StridedView::of(tensor);
+  return view.ndim == 0 ? view.inserted(0, 1, 1) : view;
+}
+
+// `index` has the rank of the others and is nowhere larger, but along `dim`.
+bool check_index(
+    const OpCall& call, const Tensor& index, const StridedView& at, const StridedView& other, int dim,
+    bool whole) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, index.scalar_type() == ScalarType::Long, InvalidArgument, false,
+      "%s: index is %s, expected Long", call.op,
+      ::executorch::runtime::toString(index.scalar_type()));
+  if (index.numel() == 0) {
+    return true;
+  }
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, at.ndim == other.ndim, InvalidArgument, false, "%s: expected %d dims for index, got %d",
+      call.op, other.ndim, at.ndim);
+  for (int d = 0; d < at.ndim; ++d) {
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, at.sizes[d] <= other.sizes[d] || (d == dim && !whole), InvalidArgument, false,
+        "%s: index has size %lld at dimension %d, at most %lld are possible", call.op,
+        static_cast<long long>(at.sizes[d]), d, static_cast<long long>(other.sizes[d]));
+  }
+  return true;
+}
+
+// Calls visit(offset in `target` of the indexed element, offset in `other` at the index's own place).
+template <typename Visit>
+bool for_each_index(
+    const OpCall& call, const Tensor& index, const StridedView& at, const StridedView& target,
+    const StridedView& other, int dim, const Visit& visit) {
+  StridedView stepped = target;
+  const int64_t size = target.sizes[dim];
+  const int64_t stride = target.strides[dim];
+  stepped.strides[dim] = 0;
+  Odometer<3> odometer(at.ndim, at.sizes);
+  odometer.set_strides(0, at.strides);
+  odometer.set_strides(1, stepped.strides);
+  odometer.set_strides(2, other.strides);
+  const int64_t* indices = reinterpret_cast<const int64_t*>(at.data);
+  for (int64_t i = 0; i < index.numel(); ++i, odometer.next()) {
+    const int64_t position = indices[odometer.offset(0)];
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, position >= 0 && position < size, InvalidArgument, false,
+        "%s: index %lld is out of range [0, %lld)", call.op, static_cast<long long>(position),
+        static_cast<long long>(size));
+    visit(odometer.offset(1) + position * stride, odometer.offset(2));
+  }
+  return true;
+}
+
+bool start_from_self(const OpCall& call, const Tensor& self, Tensor& out) {
+  return check_same_dtype(call, "out", out, "self", self) &&
+      resize_output(call, out, Shape(self)) && copy_converted(call, self, out);
+}
+
+}  // namespace
+
+Tensor& gather_out(
+    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad,
+    Tensor& out) {
+  (void)sparse_grad;  // about gradients only
+  const OpCall call{ctx, "gather.out"};
+  if (!normalize_dim(call, "dim", self.dim(), dim) ||
+      !check_same_dtype(call, "out", out, "self", self)) {
+    return out;
+  }
+  const StridedView from = at_least_1d(self);
+  const StridedView at = at_least_1d(index);
+  if (!check_index(call, index, at, from, static_cast<int>(dim), /*whole=*/false) ||
+      !resize_output(call, out, Shape(index))) {
+    return out;
+  }
+  const StridedView to = at_least_1d(out);
+  for_each_index(
+      call, index, at, from, to, static_cast<int>(dim), [&](int64_t source, int64_t target) {
+        std::memcpy(
+            to.data + target * to.element_size, from.data + source * to.element_size,
+            to.element_size);
+      });
+  return out;
+}
+
+namespace {
+
+// Gives each indexed element of out what `put(bytes of the element, offset in src)` does to it.
+template <typename Put>
+Tensor& scatter(
+    const OpCall& call, const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src,
+    Tensor& out, const Put& put) {
+  if (!normalize_dim(call, "dim", self.dim(), dim) ||
+      (src != nullptr && !check_same_dtype(call, "src", *src, "self", self))) {
+    return out;
+  }
+  const int d = static_cast<int>(dim);
+  const StridedView at = at_least_1d(index);
+  const StridedView from = at_least_1d(src != nullptr ? *src : self);
+  if (!check_index(call, index, at, at_least_1d(self), d, /*whole=*/false) ||
+      (src != nullptr && !check_index(call, index, at, from, d, /*whole=*/true))) {
+    return out;
+  }
+  // Indices are checked first, so that a failing call leaves out as it was.
+  if (!for_each_index(call, index, at, at_least_1d(self), from, d, [](int64_t, int64_t) {}) ||
+      !start_from_self(call, self, out)) {
+    return out;
+  }
+  const StridedView to = at_least_1d(out);
+  for_each_index(call, index, at, to, from, d, [&](int64_t target, int64_t source) {
+    put(to.data + target * to.element_size, from.data + source * to.element_size);
+  });
+  return out;
+}
+
+}  // namespace
+
+Tensor& scatter_src_out(
+    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index,
+    const Tensor& src, Tensor& out) {
+  const int64_t size = self.element_size();
+  return scatter(
+      {ctx, "scatter.src_out"}, self, dim, index, &src, out,
+      [size](char* to, const char* from) { std::memcpy(to, from, size); });
+}
+
+Tensor& scatter_value_out(
+    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index,
+    const Scalar& value, Tensor& out) {
+  const OpCall call{ctx, "scatter.value_out"};
+  alignas(16) char element[16];
+  if (!scalar_element(call, value, self.scalar_type(), element)) {
+    return out;
+  }
+  const int64_t size = self.element_size();
+  return scatter(
+      call, self, dim, index, nullptr, out,
+      [&](char* to, const char*) { std::memcpy(to, element, size); });
+}
+
+Tensor& scatter_add_out(
+    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index,
+    const Tensor& src, Tensor& out) {
+  const OpCall call{ctx, "scatter_add.out"};
+  if (!check_computable(call, "self", self)) {
+    return out;
+  }
+  const ScalarType type = self.scalar_type();
+  with_compute_type(compute_type_of(type), [&](auto zero) {
+    using C = decltype(zero);
+    const LoadRun load = loader(type, compute_type_v<C>);
+    const StoreRun store = storer(compute_type_v<C>, type);
+    scatter(call, self, dim, index, &src, out, [&](char* to, const char* from) {
+      C values[2];
+      load(to, 1, 1, &values[0]);
+      load(from, 1, 1, &values[1]);
+      values[0] = wrap_add(values[0], values[1]);
+      store(values, 1, to);
+    });
+  });
+  return out;
+}
+
+Tensor& masked_select_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask, Tensor& out) {
+  const OpCall call{ctx, "masked_select.out"};
+  Shape shape;
+  if (!check_dtype(call, "mask", mask, ScalarType::Bool) ||
+      !check_same_dtype(call, "out", out, "self", self) ||
+      !broadcast_shapes(call, Shape(self), Shape(mask), shape)) {
+    return out;
+  }
+  const StridedView from = StridedView::of(self);
+  const StridedView masks = StridedView::of(mask);
+  int64_t strides[2][kMaxViewDims];
+  const StridedView* views[2] = {&from, &masks};
+  for (int k = 0; k < 2; ++k) {
+    const int lead = shape.ndim - views[k]->ndim;
+    for (int d = 0; d < shape.ndim; ++d) {
+      const bool varies = d >= lead && views[k]->sizes[d - lead] != 1;
+      strides[k][d] = varies ? views[k]->strides[d - lead] : 0;
+    }
+  }
+  const bool* values = mask.const_data_ptr<bool>();
+  const auto for_each_true = [&](const auto& body) {
+    Odometer<2> odometer(shape.ndim, shape.sizes);
+    odometer.set_strides(0, strides[0]);
+    odometer.set_strides(1, strides[1]);
+    const int64_t numel = shape.numel();
+    for (int64_t i = 0; i < numel; ++i, odometer.next()) {
+      if (values[odometer.offset(1)]) {
+        body(odometer.offset(0));
+      }
+    }
+  };
+  int64_t count = 0;
+  for_each_true([&](int64_t) { ++count; });
+  Shape result;
+  result.push(count);
+  if (!resize_output(call, out, result)) {
+    return out;
+  }
+  char* to = static_cast<char*>(out.mutable_data_ptr());
+  for_each_true([&](int64_t offset) {
+    std::memcpy(to, from.data + offset * from.element_size, from.element_size);
+    to += from.element_size;
+  });
+  return out;
+}
+
+Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  const OpCall call{ctx, "nonzero.out"};
+  if (!check_computable(call, "self", self) || !check_dtype(call, "out", out, ScalarType::Long)) {
+    return out;
+  }
+  const StridedView from = StridedView::of(self);
+  const LineReader<uint8_t> reader(self);
+  const auto for_each_nonzero = [&](const auto& body) {
+    Odometer<1> odometer(from.ndim, from.sizes);
+    odometer.set_strides(0, from.strides);
+    for (int64_t i = 0; i < self.numel(); ++i, odometer.next()) {
+      if (reader.at(odometer.offset(0))) {
+        body(odometer.index());
+      }
+    }
+  };
+  Shape shape;
+  int64_t count = 0;
+  for_each_nonzero([&](const int64_t*) { ++count; });
+  shape.push(count);
+  shape.push(from.ndim);
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  const StridedView to = StridedView::of(out);
+  int64_t* rows = out.mutable_data_ptr<int64_t>();
+  int64_t row = 0;
+  for_each_nonzero([&](const int64_t* index) {
+    for (int d = 0; d < from.ndim; ++d) {
+      rows[row * to.strides[0] + d * to.strides[1]] = index[d];
+    }
+    ++row;
+  });
+  return out;
+}
+
+Tensor& repeat_interleave_Tensor_out(
+    KernelRuntimeContext& ctx, const Tensor& repeats, std::optional<int64_t> output_size,
+    Tensor& out) {
+  const OpCall call{ctx, "repeat_interleave.Tensor_out"};
+  const ScalarType type = repeats.scalar_type();
+  ET_KERNEL_CHECK_MSG(
+      ctx, type == ScalarType::Long || type == ScalarType::Int, InvalidArgument, out,
+      "repeat_interleave.Tensor_out: repeats are %s, expected Int or Long",
+      ::executorch::runtime::toString(type));
+  if (!check_rank(call, "repeats", repeats, 1) || !check_same_dtype(call, "out", out, "repeats", repeats)) {
+    return out;
+  }
+  const LineReader<int64_t> reader(repeats);
+  int64_t total = 0;
+  for (int64_t i = 0; i < repeats.numel(); ++i) {
+    const int64_t count = reader.at(i);
+    ET_KERNEL_CHECK_MSG(
+        ctx, count >= 0 && count <= INT32_MAX, InvalidArgument, out,
+        "repeat_interleave.Tensor_out: %lld is not a number of repeats",
+        static_cast<long long>(count));
+    total += count;
+  }
+  ET_KERNEL_CHECK_MSG(
+      ctx, output_size.value_or(total) == total, InvalidArgument, out,
+      "repeat_interleave.Tensor_out: repeats add up to %lld, output_size is %lld",
+      static_cast<long long>(total), static_cast<long long>(output_size.value_or(total)));
+  Shape shape;
+  shape.push(total);
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  const LineWriter<int64_t> writer(out);
+  int64_t position = 0;
+  for (int64_t i = 0; i < repeats.numel(); ++i) {
+    for (int64_t k = reader.at(i); k > 0; --k) {
+      writer.put(position++, i);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+template <typename C>
+struct Ranked {
+  C value;
+  int64_t index;
+};
+
+// NaN ranks above all numbers; equal values keep their order.
+template <typename C>
+bool ranks_before(const Ranked<C>& a, const Ranked<C>& b, bool largest) {
+  const bool a_nan = a.value != a.value;
+  const bool b_nan = b.value != b.value;
+  if (a_nan != b_nan) {
+    return largest ? a_nan : b_nan;
+  }
+  if (!a_nan && a.value != b.value) {
+    return largest ? a.value > b.value : a.value < b.value;
+  }
+  return a.index < b.index;
+}
+
+}  // namespace
+
+std::tuple<Tensor&, Tensor&> topk_values(
+    KernelRuntimeContext& ctx, const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted,
+    Tensor& values, Tensor& indices) {
+  (void)sorted;  // a sorted result is a valid unsorted one
+  const OpCall call{ctx, "topk.values"};
+  const std::tuple<Tensor&, Tensor&> result{values, indices};
+  if (!check_computable(call, "self", self) || !normalize_dim(call, "dim", self.dim(), dim) ||
+      !check_same_dtype(call, "values", values, "self", self) ||
+      !check_dtype(call, "indices", indices, ScalarType::Long)) {
+    return result;
+  }
+  Shape shape(self);
+  const StridedView from = at_least_1d(self);
+  const int64_t size = from.sizes[dim];
+  ET_KERNEL_CHECK_MSG(
+      ctx, k >= 0 && k <= size, InvalidArgument, result, "topk.values: expected k in [0, %lld], got %lld",
+      static_cast<long long>(size), static_cast<long long>(k));
+  if (shape.ndim > 0) {
+    shape.sizes[dim] = k;
+  }
+  if (!resize_output(call, values, shape) || !resize_output(call, indices, shape) ||
+      values.numel() == 0) {
+    return result;
+  }
+  const int d = static_cast<int>(dim);
+  const StridedView to = at_least_1d(values);
+  const StridedView positions = at_least_1d(indices);
+  with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const size_t bytes = static_cast<size_t>(size) * sizeof(Ranked<C>);
+    const auto memory = ctx.allocate_temp(bytes, alignof(Ranked<C>));
+    ET_KERNEL_CHECK_MSG(
+        ctx, memory.ok(), MemoryAllocationFailed, ,
+        "topk.values: no temporary memory for %zu bytes", bytes);
+    Ranked<C>* ranked = static_cast<Ranked<C>*>(memory.get());
+    const LineReader<C> reader(self);
+    const LineWriter<C> writer(values);
+    const StridedView lines = from.selected(d, 0);
+    const StridedView value_lines = to.selected(d, 0);
+    const StridedView index_lines = positions.selected(d, 0);
+    Odometer<3> odometer(lines.ndim, lines.sizes);
+    odometer.set_strides(0, lines.strides);
+    odometer.set_strides(1, value_lines.strides);
+    odometer.set_strides(2, index_lines.strides);
+    const int64_t count = lines.numel();
+    for (int64_t line = 0; line < count; ++line, odometer.next()) {
+      for (int64_t i = 0; i < size; ++i) {
+        ranked[i] = {reader.at(odometer.offset(0) + i * from.strides[d]), i};
+      }
+      std::partial_sort(ranked, ranked + k, ranked + size, [largest](const auto& a, const auto& b) {
+        return ranks_before(a, b, largest);
+      });
+      for (int64_t i = 0; i < k; ++i) {
+        writer.put(odometer.offset(1) + i * to.strides[d], ranked[i].value);
+        indices.mutable_data_ptr<int64_t>()[odometer.offset(2) + i * positions.strides[d]] =
+            ranked[i].index;
+      }
+    }
+  });
+  return result;
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Padding: with a constant (negative amounts crop), by reflection, by replication.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/convert.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::IntArrayRef;
+using ::executorch::aten::Scalar;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+// Amounts before and after each dimension; `pad` lists the last dimension first.
+struct Padding {
+  int64_t before[Shape::kMaxDims] = {};
+  int64_t after[Shape::kMaxDims] = {};
+};
+
+bool padded_shape(
+    const OpCall& call, const Tensor& self, IntArrayRef pad, Padding& padding, Shape& shape) {
+  shape = Shape(self);
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, pad.size() % 2 == 0 && pad.size() / 2 <= static_cast<size_t>(self.dim()),
+      InvalidArgument, false, "%s: expected an even number of at most %d amounts, got %zu", call.op,
+      2 * static_cast<int>(self.dim()), pad.size());
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const int d = shape.ndim - 1 - static_cast<int>(i);
+    padding.before[d] = pad[2 * i];
+    padding.after[d] = pad[2 * i + 1];
+    const bool in_range = std::max(pad[2 * i], pad[2 * i + 1]) <= INT32_MAX &&
+        std::min(pad[2 * i], pad[2 * i + 1]) >= -INT32_MAX;
+    shape.sizes[d] += in_range ? padding.before[d] + padding.after[d] : 0;
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, in_range && shape.sizes[d] >= 0, InvalidArgument, false,
+        "%s: amounts %lld and %lld do not fit dimension %d", call.op,
+        static_cast<long long>(pad[2 * i]), static_cast<long long>(pad[2 * i + 1]), d);
+  }
+  return true;
+}
+
+// The input position for output position `i` of a dimension that was padded by `before`.
+struct Reflect {
+  int64_t operator()(int64_t i, int64_t before, int64_t size) const {
+    const int64_t at = i - before;
+    return at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at;
+  }
+};
+struct Replicate {
+  int64_t operator()(int64_t i, int64_t before, int64_t size) const {
+    return std::min(std::max<int64_t>(i - before, 0), size - 1);
+  }
+};
+
+// Pads dimension after dimension from the first: rows of the innermost one are copied run by run.
+template <typename Source>
+void pad_view(const StridedView& from, const StridedView& to, const Padding& padding, const Source& source, int dim) {
+  if (dim + 1 < from.ndim) {
+    for (int64_t i = 0; i < to.sizes[dim]; ++i) {
+      StridedView in = from;
+      StridedView out = to;
+      in.data += source(i, padding.before[dim], from.sizes[dim]) * from.strides[dim] * from.element_size;
+      out.data += i * to.strides[dim] * to.element_size;
+      pad_view(in, out, padding, source, dim + 1);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < to.sizes[dim]; ++i) {
+    const int64_t at = source(i, padding.before[dim], from.sizes[dim]);
+    std::memcpy(
+        to.data + i * to.strides[dim] * to.element_size,
+        from.data + at * from.strides[dim] * from.element_size, to.element_size);
+  }
+}
+
+template <typename Source>
+Tensor& pad_by(
+    const OpCall& call, const Tensor& self, IntArrayRef amounts, int spatial, int64_t margin,
+    const Source& source, Tensor& out) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx,
+      amounts.size() == static_cast<size_t>(2 * spatial) &&
+          (self.dim() == spatial + 1 || self.dim() == spatial + 2),
+      InvalidArgument, out, "%s: expected %d or %d dims for self and %d amounts, got %d and %zu",
+      call.op, spatial + 1, spatial + 2, 2 * spatial, static_cast<int>(self.dim()), amounts.size());
+  Padding padding;
+  Shape shape;
+  if (!padded_shape(call, self, amounts, padding, shape)) {
+    return out;
+  }
+  for (int64_t d = self.dim() - spatial; d < self.dim(); ++d) {
+    const int64_t size = self.sizes()[d];
+    const int64_t most = margin < 0 ? INT32_MAX : size - margin;
+    ET_KERNEL_CHECK_MSG(
+        call.ctx,
+        size > 0 && padding.before[d] <= most && padding.after[d] <= most && padding.before[d] >= 0 &&
+            padding.after[d] >= 0,
+        InvalidArgument, out, "%s: amounts at dimension %lld must be between 0 and %lld", call.op,
+        static_cast<long long>(d), static_cast<long long>(most));
+  }
+  if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, shape) &&
+      out.numel() > 0) {
+    pad_view(StridedView::of(self), StridedView::of(out), padding, source, 0);
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor& constant_pad_nd_out(
+    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef pad, const Scalar& value, Tensor& out) {
+  const OpCall call{ctx, "constant_pad_nd.out"};
+  Padding padding;
+  Shape shape;
+  alignas(16) char element[16];
+  if (!check_same_dtype(call, "out", out, "self", self) ||
+      !padded_shape(call, self, pad, padding, shape) || !resize_output(call, out, shape) ||
+      !scalar_element(call, value, out.scalar_type(), element)) {
+    return out;
+  }
+  StridedView from = StridedView::of(self);
+  StridedView to = StridedView::of(out);
+  fill_view(element, to);
+  // What is left of the input between the padding.
+  for (int d = 0; d < from.ndim; ++d) {
+    const int64_t skip = std::max<int64_t>(0, -padding.before[d]);
+    const int64_t crop = std::max<int64_t>(0, -padding.after[d]);
+    const int64_t size = std::max<int64_t>(0, from.sizes[d] - skip - crop);
+    from = from.sliced(d, size > 0 ? skip : 0, size);
+    to = to.sliced(d, size > 0 ? std::max<int64_t>(0, padding.before[d]) : 0, size);
+  }
+  copy_view(from, to);
+  return out;
+}
+
+#define PAD(mode, source, margin, spatial)                                               \
+  Tensor& mode##_pad##spatial##d_out(                                                    \
+      KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef padding, Tensor& out) { \
+    return pad_by(                                                                       \
+        OpCall{ctx, #mode "_pad" #spatial "d.out"}, self, padding, spatial, margin, source(), out); \
+  }
+PAD(reflection, Reflect, 1, 1)
+PAD(reflection, Reflect, 1, 2)
+PAD(reflection, Reflect, 1, 3)
+PAD(replication, Replicate, -1, 1)
+PAD(replication, Replicate, -1, 2)
+PAD(replication, Replicate, -1, 3)
+#undef PAD
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operators that keep the shape and move or clear elements: rolling, the lower triangle, masks.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/convert.h>
+#include <executorch/kernels/portable/loops/elementwise.h>
+#include <executorch/kernels/portable/unary.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::IntArrayRef;
+using ::executorch::aten::Scalar;
+using ::executorch::aten::ScalarType;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+// Copies the two parts that each rolled dimension falls into, dimension after dimension.
+void roll_view(const StridedView& from, const StridedView& to, const int64_t* shifts, int dim) {
+  while (dim < from.ndim && shifts[dim] == 0) {
+    ++dim;
+  }
+  if (dim == from.ndim) {
+    copy_view(from, to);
+    return;
+  }
+  const int64_t size = from.sizes[dim];
+  const int64_t shift = shifts[dim];
+  roll_view(from.sliced(dim, 0, size - shift), to.sliced(dim, shift, size - shift), shifts, dim + 1);
+  roll_view(from.sliced(dim, size - shift, shift), to.sliced(dim, 0, shift), shifts, dim + 1);
+}
+
+bool check_mask(const OpCall& call, const Tensor& mask) {
+  return check_dtype(call, "mask", mask, ScalarType::Bool);
+}
+
+}  // namespace
+
+Tensor& roll_out(
+    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef shifts, IntArrayRef dims, Tensor& out) {
+  const OpCall call{ctx, "roll.out"};
+  const bool flat = dims.empty();
+  ET_KERNEL_CHECK_MSG(
+      ctx, flat ? shifts.size() == 1 : shifts.size() == dims.size(), InvalidArgument, out,
+      "roll.out: expected as many shifts as dims, got %zu and %zu", shifts.size(), dims.size());
+  if (!check_same_dtype(call, "out", out, "self", self) || !resize_output(call, out, Shape(self)) ||
+      self.numel() == 0) {
+    return out;
+  }
+  StridedView from = StridedView::of(self);
+  StridedView to = StridedView::of(out);
+  int64_t amounts[Shape::kMaxDims] = {};
+  const auto wrap = [](int64_t shift, int64_t size) {
+    const int64_t rest = shift % size;
+    return rest < 0 ? rest + size : rest;
+  };
+  if (flat) {
+    ET_KERNEL_CHECK_MSG(
+        ctx, is_row_major(self) && is_row_major(out), InvalidArgument, out,
+        "roll.out: without dims, tensors must be in row-major order");
+    from.ndim = to.ndim = 1;
+    from.sizes[0] = to.sizes[0] = self.numel();
+    from.strides[0] = to.strides[0] = 1;
+    amounts[0] = wrap(shifts[0], self.numel());
+  }
+  for (size_t i = 0; i < dims.size(); ++i) {
+    int64_t d = dims[i];
+    if (!normalize_dim(call, "dims", self.dim(), d)) {
+      return out;
+    }
+    if (self.dim() > 0) {
+      amounts[d] = wrap(amounts[d] + wrap(shifts[i], from.sizes[d]), from.sizes[d]);
+    }
+  }
+  roll_view(from, to, amounts, 0);
+  return out;
+}
+
+Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t diagonal, Tensor& out) {
+  const OpCall call{ctx, "tril.out"};
+  ET_KERNEL_CHECK_MSG(
+      ctx, self.dim() >= 2, InvalidArgument, out, "tril.out: expected at least 2 dims for self, got %d",
+      static_cast<int>(self.dim()));
+  if (!check_same_dtype(call, "out", out, "self", self) || !resize_output(call, out, Shape(self))) {
+    return out;
+  }
+  const StridedView from = StridedView::of(self);
+  const StridedView to = StridedView::of(out);
+  const char zero[16] = {};
+  const int row_dim = from.ndim - 2;
+  const int64_t cols = from.sizes[row_dim + 1];
+  for (int64_t row = 0; row < from.sizes[row_dim]; ++row) {
+    const int64_t bounded = std::min(std::max(diagonal, -row - 1), cols);
+    const int64_t kept = std::min(std::max<int64_t>(row + 1 + bounded, 0), cols);
+    const StridedView in_row = from.selected(row_dim, row);
+    const StridedView out_row = to.selected(row_dim, row);
+    copy_view(in_row.sliced(row_dim, 0, kept), out_row.sliced(row_dim, 0, kept));
+    fill_view(zero, out_row.sliced(row_dim, kept < cols ? kept : 0, cols - kept));
+  }
+  return out;
+}
+
+Tensor& masked_fill_scalar_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask, const Scalar& value,
+    Tensor& out) {
+  const OpCall call{ctx, "masked_fill.Scalar_out"};
+  Shape shape;
+  alignas(16) char element[16];  // only to check that the value fits
+  if (!check_computable(call, "self", self) || !check_mask(call, mask) ||
+      !check_same_dtype(call, "out", out, "self", self) ||
+      !scalar_element(call, value, self.scalar_type(), element) ||
+      !broadcast_shapes(call, Shape(self), Shape(mask), shape) || !resize_output(call, out, shape)) {
+    return out;
+  }
+  with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const C fill = scalar_to<C>(value);
+    map_elements<C, C, uint8_t>(
+        [fill](C x, uint8_t masked) { return masked ? fill : x; }, out,
+        {RangeReader(self, out, compute_type_v<C>), RangeReader(mask, out, ComputeType::kBool)});
+  });
+  return out;
+}
+
+Tensor& masked_scatter_out(
+    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask, const Tensor& source,
+    Tensor& out) {
+  const OpCall call{ctx, "masked_scatter.out"};
+  Shape shape;
+  if (!check_mask(call, mask) || !check_same_dtype(call, "out", out, "self", self) ||
+      !check_same_dtype(call, "source", source, "self", self) ||
+      !broadcast_shapes(call, Shape(self), Shape(mask), shape) || !resize_output(call, out, shape) ||
+      !copy_converted(call, self, out)) {
+    return out;
+  }
+  // Source elements are taken in row-major order, one for each true of the mask.
+  const StridedView to = StridedView::of(out);
+  const StridedView from = StridedView::of(source);
+  int64_t mask_strides[kMaxViewDims];
+  for (int64_t d = 0; d < out.dim(); ++d) {
+    const int64_t own = d - (out.dim() - mask.dim());
+    mask_strides[d] = own >= 0 && mask.sizes()[own] != 1 ? mask.strides()[own] : 0;
+  }
+  Odometer<2> position(to.ndim, to.sizes);
+  position.set_strides(0, to.strides);
+  position.set_strides(1, mask_strides);
+  Odometer<1> taken(from.ndim, from.sizes);
+  taken.set_strides(0, from.strides);
+  const bool* values = mask.const_data_ptr<bool>();
+  int64_t left = source.numel();
+  for (int64_t i = 0; i < out.numel(); ++i, position.next()) {
+    if (!values[position.offset(1)]) {
+      continue;
+    }
+    ET_KERNEL_CHECK_MSG(
+        ctx, left > 0, InvalidArgument, out,
+        "masked_scatter.out: source has fewer elements than mask has trues");
+    std::memcpy(
+        to.data + position.offset(0) * to.element_size,
+        from.data + taken.offset(0) * to.element_size, to.element_size);
+    taken.next();
+    --left;
+  }
+  return out;
+}
+
+Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tensor& out) {
+  const OpCall call{ctx, "glu.out"};
+  if (!check_floating(call, "self", self) || !check_floating(call, "out", out) ||
+      !normalize_dim(call, "dim", self.dim(), dim)) {
+    return out;
+  }
+  ET_KERNEL_CHECK_MSG(
+      ctx, self.dim() > 0 && self.sizes()[dim] % 2 == 0, InvalidArgument, out,
+      "glu.out: expected an even size at dimension %lld", static_cast<long long>(dim));
+  Shape shape(self);
+  const int64_t half = shape[static_cast<int>(dim)] / 2;
+  shape.sizes[dim] = half;
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  // The two halves have the strides of self, which dim orders cannot describe, so they are read element by element.
+  StridedView first = StridedView::of(self).sliced(static_cast<int>(dim), 0, half);
+  const StridedView to = StridedView::of(out);
+  const int64_t distance = half * first.strides[dim];
+  with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LoadRun load = loader(self.scalar_type(), compute_type_v<C>);
+    const StoreRun store = storer(compute_type_v<C>, out.scalar_type());
+    Odometer<2> odometer(to.ndim, to.sizes);
+    odometer.set_strides(0, first.strides);
+    odometer.set_strides(1, to.strides);
+    const int64_t count = to.numel();
+    for (int64_t i = 0; i < count; ++i, odometer.next()) {
+      C pair[2];
+      load(first.data + odometer.offset(0) * first.element_size, distance, 2, pair);
+      const C result = pair[0] * Sigmoid()(pair[1]);
+      store(&result, 1, to.data + odometer.offset(1) * to.element_size);
+    }
+  });
+  return out;
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch

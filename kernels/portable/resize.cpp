@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Resizing of images (batch, channels, height, width): nearest neighbour and bilinear. Any dim order.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::ArrayRef;
+using ::executorch::aten::OptionalArrayRef;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+struct Resize {
+  StridedView in;
+  StridedView out;
+  double scale[2];  // input pixels per output pixel: height, width
+};
+
+// From a size or from factors; exactly one is given.
+bool prepare(
+    const OpCall& call, const Tensor& input, const OptionalArrayRef<int64_t>& output_size,
+    const OptionalArrayRef<double>& scale_factors, Tensor& out, Resize& resize) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx,
+      output_size.has_value() != scale_factors.has_value() &&
+          (!output_size.has_value() || output_size->size() == 2) &&
+          (!scale_factors.has_value() || scale_factors->size() == 2),
+      InvalidArgument, false, "%s: expected 2 entries of either output_size or scale_factors",
+      call.op);
+  if (!check_computable(call, "input", input) || !check_rank(call, "input", input, 4) ||
+      !check_same_dtype(call, "out", out, "input", input)) {
+    return false;
+  }
+  Shape shape(input);
+  for (int d = 0; d < 2; ++d) {
+    const int64_t in_size = input.sizes()[2 + d];
+    const double factor = scale_factors.has_value() ? (*scale_factors)[d] : 1.0;
+    const double wanted = scale_factors.has_value() ? std::floor(in_size * factor)
+                                                    : static_cast<double>((*output_size)[d]);
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, in_size > 0 && factor > 0 && wanted >= 1 && wanted <= INT32_MAX, InvalidArgument,
+        false, "%s: cannot resize %lld to %g", call.op, static_cast<long long>(in_size), wanted);
+    shape.sizes[2 + d] = static_cast<int64_t>(wanted);
+    resize.scale[d] = scale_factors.has_value() ? 1.0 / factor : in_size / wanted;
+  }
+  if (!resize_output(call, out, shape)) {
+    return false;
+  }
+  resize.in = StridedView::of(input);
+  resize.out = StridedView::of(out);
+  return true;
+}
+
+// Calls body(offset of the input's plane, offset of the output's row, output row) for all rows, in parallel.
+template <typename Body>
+void for_each_row(const Resize& resize, const Body& body) {
+  const int64_t* sizes = resize.out.sizes;
+  const int64_t grain = std::max<int64_t>(1, (1 << 12) / sizes[3]);
+  ::executorch::extension::parallel_for(
+      0, sizes[0] * sizes[1] * sizes[2], grain, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t row = i % sizes[2];
+          const int64_t c = i / sizes[2] % sizes[1];
+          const int64_t n = i / sizes[2] / sizes[1];
+          body(
+              n * resize.in.strides[0] + c * resize.in.strides[1],
+              n * resize.out.strides[0] + c * resize.out.strides[1] + row * resize.out.strides[2],
+              row);
+        }
+      });
+}
+
+// The two neighbours of an output position and the weight of the second.
+struct Neighbours {
+  int64_t first;
+  int64_t second;
+  double weight;
+};
+
+Neighbours neighbours(int64_t position, double scale, int64_t in_size, int64_t out_size, bool align) {
+  double at = 0;
+  if (align) {
+    at = out_size > 1 ? position * (static_cast<double>(in_size - 1) / (out_size - 1)) : 0;
+  } else {
+    at = std::max(0.0, (position + 0.5) * scale - 0.5);
+  }
+  const int64_t first = std::min(static_cast<int64_t>(at), in_size - 1);
+  return {first, std::min(first + 1, in_size - 1), std::min(1.0, at - first)};
+}
+
+}  // namespace
+
+Tensor& upsample_nearest2d_vec_out(
+    KernelRuntimeContext& ctx, const Tensor& input, OptionalArrayRef<int64_t> output_size,
+    OptionalArrayRef<double> scale_factors, Tensor& out) {
+  const OpCall call{ctx, "upsample_nearest2d.vec_out"};
+  Resize resize;
+  if (!prepare(call, input, output_size, scale_factors, out, resize)) {
+    return out;
+  }
+  const StridedView& in = resize.in;
+  const StridedView& to = resize.out;
+  const auto source = [&](int64_t position, int d) {
+    // In float, as PyTorch has it: which neighbour is nearest depends on the rounding.
+    const float at = std::floor(static_cast<float>(position) * static_cast<float>(resize.scale[d]));
+    return std::min(static_cast<int64_t>(at), in.sizes[2 + d] - 1);
+  };
+  for_each_row(resize, [&](int64_t in_plane, int64_t out_row, int64_t row) {
+    const int64_t in_row = in_plane + source(row, 0) * in.strides[2];
+    for (int64_t col = 0; col < to.sizes[3]; ++col) {
+      std::memcpy(
+          to.data + (out_row + col * to.strides[3]) * to.element_size,
+          in.data + (in_row + source(col, 1) * in.strides[3]) * to.element_size, to.element_size);
+    }
+  });
+  return out;
+}
+
+Tensor& upsample_bilinear2d_vec_out(
+    KernelRuntimeContext& ctx, const Tensor& input, OptionalArrayRef<int64_t> output_size,
+    bool align_corners, OptionalArrayRef<double> scale_factors, Tensor& out) {
+  const OpCall call{ctx, "upsample_bilinear2d.vec_out"};
+  Resize resize;
+  if (!check_floating(call, "input", input) ||
+      !prepare(call, input, output_size, scale_factors, out, resize)) {
+    return out;
+  }
+  const StridedView& in = resize.in;
+  const StridedView& to = resize.out;
+  with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineReader<C> reader(input);
+    const LineWriter<C> writer(out);
+    for_each_row(resize, [&](int64_t in_plane, int64_t out_row, int64_t row) {
+      const Neighbours h =
+          neighbours(row, resize.scale[0], in.sizes[2], to.sizes[2], align_corners);
+      const int64_t upper = in_plane + h.first * in.strides[2];
+      const int64_t lower = in_plane + h.second * in.strides[2];
+      const C down = static_cast<C>(h.weight);
+      for (int64_t col = 0; col < to.sizes[3]; ++col) {
+        const Neighbours w =
+            neighbours(col, resize.scale[1], in.sizes[3], to.sizes[3], align_corners);
+        const C right = static_cast<C>(w.weight);
+        const int64_t first = w.first * in.strides[3];
+        const int64_t second = w.second * in.strides[3];
+        const C top = (1 - right) * reader.at(upper + first) + right * reader.at(upper + second);
+        const C bottom = (1 - right) * reader.at(lower + first) + right * reader.at(lower + second);
+        writer.put(out_row + col * to.strides[3], (1 - down) * top + down * bottom);
+      }
+    });
+  });
+  return out;
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch
