@@ -642,6 +642,22 @@ Error Method::resolve_operator(
   return Error::Ok;
 }
 
+namespace {
+
+bool same_tensors(ArrayRef<Tensor> first, ArrayRef<Tensor> second) {
+  if (first.size() != second.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i].unsafeGetTensorImpl() != second[i].unsafeGetTensorImpl()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 // An operator writes what it also returns, so its last argument says what must not be a constant. That holds only if the
 // call is laid out as its operator's name promises: `x.out` has its outputs before the returned value, `x_` changes its
 // first argument.
@@ -662,6 +678,10 @@ Error Method::check_outputs(uint32_t op_index, const LoadedInstruction& instruct
     valid = valid || args[0] == last;
   } else if (!ends_with(op.overload(), "out") && last->isTensor()) {
     valid = true;
+  }
+  if (!valid && last->isTensorList() && args[n - 2]->isTensorList()) {
+    // An exporter may write the list twice, as two values with the same items.
+    valid = same_tensors(args[n - 2]->toTensorList(), last->toTensorList());
   }
   if (!valid && last->isTensorList()) {
     const ArrayRef<Tensor> list = last->toTensorList();

@@ -3,6 +3,7 @@
 #include <executorch/runtime/executor/program.h>
 
 #include <cstring>
+#include <string_view>
 
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/platform/log.h>
@@ -163,7 +164,7 @@ Result<const fb::ExecutionPlan*> find_plan(const fb::Program& program, const cha
   const auto* plans = program.execution_plan();
   for (uint32_t i = 0; i < count(plans); ++i) {
     const fb::ExecutionPlan* plan = plans->Get(i);
-    if (plan->name() == nullptr || std::strcmp(plan->name()->c_str(), name) != 0) {
+    if (plan->name() == nullptr || plan->name()->string_view() != name) {
       continue;
     }
     ET_CHECK_OR_RETURN_ERROR(

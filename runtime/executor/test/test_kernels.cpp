@@ -99,7 +99,7 @@ void scratch_out(KernelRuntimeContext& context, Args args) {
     context.fail(scratch.error());
     return;
   }
-  if (resize_like(context, args[1]->toTensor(), a)) {
+  if (resize_like(context, args[1]->toTensor(), a) && a.nbytes() > 0) {
     std::memcpy(*scratch, a.const_data_ptr(), a.nbytes());
     std::memcpy(args[1]->toTensor().mutable_data_ptr(), *scratch, a.nbytes());
   }
