@@ -38,6 +38,11 @@ struct is_element<T, std::void_t<decltype(executorch::runtime::CppTypeToScalarTy
 template <typename T>
 using enable_if_element = std::enable_if_t<is_element<T>::value, bool>;
 
+// Deduced, so that {} in its place means an empty list, as without it.
+template <typename Type>
+using enable_if_scalar_type =
+    std::enable_if_t<std::is_same_v<Type, executorch::aten::ScalarType>, bool>;
+
 // Memory for elements, and what keeps it alive.
 struct OwnedData {
   void* data;
@@ -130,11 +135,12 @@ inline TensorPtr make_tensor_ptr(
 
 template <
     typename T = float,
-    executorch::aten::ScalarType deduced_type = executorch::runtime::CppTypeToScalarType<T>::value>
+    typename Type,
+    internal::enable_if_scalar_type<Type> = true>
 inline TensorPtr make_tensor_ptr(
     std::vector<executorch::aten::SizesType> sizes,
     std::vector<T> data,
-    executorch::aten::ScalarType type,
+    Type type,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return make_tensor_ptr<T>(std::move(sizes), std::move(data), {}, {}, type, dynamism);
@@ -172,11 +178,12 @@ inline TensorPtr make_tensor_ptr(
 
 template <
     typename T = float,
-    executorch::aten::ScalarType deduced_type = executorch::runtime::CppTypeToScalarType<T>::value>
+    typename Type,
+    internal::enable_if_scalar_type<Type> = true>
 inline TensorPtr make_tensor_ptr(
     std::vector<executorch::aten::SizesType> sizes,
     std::initializer_list<T> list,
-    executorch::aten::ScalarType type,
+    Type type,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return make_tensor_ptr<T>(std::move(sizes), std::vector<T>(list), {}, {}, type, dynamism);

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Module: loading in every way, inputs and outputs that are set, several methods, shared programs, what goes wrong.
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <executorch/extension/data_loader/buffer_data_loader.h>
+#include <executorch/extension/data_loader/file_data_loader.h>
+#include <executorch/extension/flat_tensor/serialize/serialize.h>
+#include <executorch/extension/module/module.h>
+#include <executorch/extension/tensor/tensor.h>
+#include <executorch/runtime/executor/test/program_builder.h>
+#include <executorch/runtime/executor/test/test_kernels.h>
+#include <executorch/runtime/platform/runtime.h>
+
+using namespace executorch::extension;
+using executorch::aten::ScalarType;
+using executorch::aten::Tensor;
+using executorch::runtime::Error;
+using executorch::runtime::EValue;
+using executorch::runtime::Result;
+using executorch::runtime::testing::ProgramBuilder;
+
+namespace testing_programs = executorch::runtime::testing;
+
+namespace {
+
+std::string write_file(const std::string& name, const std::vector<uint8_t>& bytes) {
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return path;
+}
+
+std::string write_program(const std::string& name, ProgramBuilder builder) {
+  return write_file(name, builder.build());
+}
+
+std::vector<float> floats(const EValue& value) {
+  const Tensor& tensor = value.toTensor();
+  return {tensor.const_data_ptr<float>(), tensor.const_data_ptr<float>() + tensor.numel()};
+}
+
+// forward(x: [2], y: [2]) = x + y, with an output that the caller must give memory.
+ProgramBuilder add_two(bool planned_output) {
+  ProgramBuilder builder;
+  auto& method = builder.add_method("forward");
+  const int32_t x = method.add_tensor({{2}});
+  const int32_t y = method.add_tensor({{2}});
+  testing_programs::TensorSpec out_spec{{2}};
+  out_spec.planned = planned_output;
+  const int32_t out = method.add_tensor(out_spec);
+  method.call("test::add", "out", {x, y, out, out});
+  method.inputs({x, y}).outputs({out});
+  return builder;
+}
+
+// forward(x: [2]) = x + w, where w is in a data file.
+ProgramBuilder add_external() {
+  ProgramBuilder builder;
+  auto& method = builder.add_method("forward");
+  const int32_t x = method.add_tensor({{2}});
+  testing_programs::TensorSpec spec{{2}};
+  spec.planned = false;
+  spec.name = "w";
+  spec.external = true;
+  const int32_t weight = method.add_tensor(spec);
+  const int32_t out = method.add_tensor({{2}});
+  method.call("test::add", "out", {x, weight, out, out});
+  method.inputs({x}).outputs({out});
+  return builder;
+}
+
+class ModuleTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    executorch::runtime::runtime_init();
+    testing_programs::register_test_kernels();
+  }
+
+  TensorPtr ones_ = ones({2});
+  TensorPtr twos_ = full({2}, 2);
+};
+
+// req: EXT-001
+TEST_F(ModuleTest, MakingOneReadsNothing) {
+  Module module("/nowhere/model.pte");
+  EXPECT_FALSE(module.is_loaded());
+  EXPECT_EQ(module.load(), Error::AccessFailed);
+  EXPECT_EQ(module.forward().error(), Error::AccessFailed);
+  EXPECT_FALSE(module.is_loaded());
+}
+
+// req: EXT-007
+TEST_F(ModuleTest, EveryLoadMode) {
+  const std::string path = write_program("modes.pte", add_two(true));
+  using Mode = Module::LoadMode;
+  for (Mode mode : {Mode::File, Mode::Mmap, Mode::MmapUseMlockIgnoreErrors, Mode::MmapUseMadvise}) {
+    Module module(path, mode);
+    const auto result = module.forward({ones_, twos_});
+    ASSERT_TRUE(result.ok()) << static_cast<int>(mode);
+    EXPECT_EQ(floats(result->at(0)), (std::vector<float>{3, 3}));
+  }
+  Module locked(path, Mode::MmapUseMlock);
+  const Error error = locked.load();
+  EXPECT_TRUE(error == Error::Ok || error == Error::NotSupported);
+}
+
+// req: EXT-002
+TEST_F(ModuleTest, LoadingTwiceHasNoEffect) {
+  Module module(write_program("twice.pte", testing_programs::two_method_program()));
+  EXPECT_EQ(module.load_method("one"), Error::Ok);
+  EXPECT_TRUE(module.is_loaded());
+  EXPECT_TRUE(module.is_method_loaded("one"));
+  EXPECT_FALSE(module.is_method_loaded("two"));
+  const auto program = module.program();
+  EXPECT_EQ(module.load(), Error::Ok);
+  EXPECT_EQ(module.load_method("one"), Error::Ok);
+  EXPECT_EQ(module.program(), program);
+  EXPECT_NE(module.load_method("none"), Error::Ok);
+  EXPECT_NE(module.load_forward(), Error::Ok);
+  EXPECT_TRUE(module.unload_method("one"));
+  EXPECT_FALSE(module.unload_method("one"));
+  EXPECT_FALSE(module.is_method_loaded("one"));
+  EXPECT_EQ(module.load_method("one"), Error::Ok);
+}
+
+// req: EXT-003
+TEST_F(ModuleTest, MetadataLoadsTheProgram) {
+  const std::string path = write_program("meta.pte", testing_programs::two_method_program());
+  Module module(path);
+  const auto names = module.method_names();
+  ASSERT_TRUE(names.ok());
+  EXPECT_EQ(names.get(), (std::unordered_set<std::string>{"one", "two"}));
+  EXPECT_TRUE(module.is_loaded());
+  EXPECT_EQ(Module(path).num_methods().get(), 2u);
+  EXPECT_STREQ(Module(path).method_meta("one").error() == Error::Ok ? "one" : "", "one");
+  EXPECT_EQ(module.method_meta("none").error(), Error::InvalidArgument);
+}
+
+// req: EXT-004
+TEST_F(ModuleTest, EveryWayToCall) {
+  Module module(write_program("call.pte", add_two(true)));
+  EXPECT_EQ(floats(module.execute("forward", {ones_, twos_})->at(0)), (std::vector<float>{3, 3}));
+  EXPECT_EQ(floats(module.forward({twos_, twos_})->at(0)), (std::vector<float>{4, 4}));
+  EXPECT_EQ(floats(module.get("forward", {ones_, ones_}).get()), (std::vector<float>{2, 2}));
+  EXPECT_EQ(floats(module.get_output().get()), (std::vector<float>{2, 2}));
+  EXPECT_EQ(module.get_outputs()->size(), 1u);
+  EXPECT_EQ(module.get_output(1).error(), Error::InvalidArgument);
+}
+
+// req: EXT-005
+TEST_F(ModuleTest, InputsThatAreSetStay) {
+  Module module(write_program("inputs.pte", add_two(true)));
+  EXPECT_EQ(module.forward().error(), Error::InvalidArgument);
+  EXPECT_EQ(module.set_input(ones_, 1), Error::Ok);
+  EXPECT_EQ(module.forward().error(), Error::InvalidArgument);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(floats(module.forward(twos_)->at(0)), (std::vector<float>{3, 3}));
+  }
+  EXPECT_EQ(module.set_inputs({twos_, twos_}), Error::Ok);
+  EXPECT_EQ(floats(module.forward()->at(0)), (std::vector<float>{4, 4}));
+  // One that is passed counts for this call only.
+  EXPECT_EQ(floats(module.forward(ones_)->at(0)), (std::vector<float>{3, 3}));
+  EXPECT_EQ(floats(module.forward()->at(0)), (std::vector<float>{4, 4}));
+  EXPECT_EQ(module.set_input(EValue(), 1), Error::Ok);
+  EXPECT_EQ(module.forward(ones_).error(), Error::InvalidArgument);
+}
+
+TEST_F(ModuleTest, InputsThatDoNotFit) {
+  Module module(write_program("unfit.pte", add_two(true)));
+  EXPECT_EQ(module.set_input(ones_, 2), Error::InvalidArgument);
+  EXPECT_EQ(module.set_inputs({ones_}), Error::InvalidArgument);
+  EXPECT_EQ(module.forward({ones_, ones_, ones_}).error(), Error::InvalidArgument);
+  EXPECT_NE(module.set_input(ones({3}), 0), Error::Ok);
+  EXPECT_NE(module.set_input(ones({2, 1}), 0), Error::Ok);
+  EXPECT_NE(module.set_input(ones({2}, ScalarType::Int), 0), Error::Ok);
+  EXPECT_NE(module.set_input(3.5, 0), Error::Ok);
+  EXPECT_FALSE(module.forward({ones({3}), ones_}).ok());
+  EXPECT_TRUE(module.forward({ones_, ones_}).ok());
+}
+
+// req: EXT-005
+TEST_F(ModuleTest, OutputsThatAreSet) {
+  Module module(write_program("outputs.pte", add_two(false)));
+  auto output = zeros({2});
+  EXPECT_EQ(module.set_output(EValue(3.0)), Error::InvalidArgument);
+  EXPECT_EQ(module.set_output(zeros({2}, ScalarType::Int)), Error::InvalidArgument);
+  EXPECT_EQ(module.set_output(zeros({1})), Error::InvalidArgument);
+  EXPECT_NE(module.set_output(output, 1), Error::Ok);
+  EXPECT_EQ(module.set_outputs({output, output}), Error::InvalidArgument);
+  ASSERT_EQ(module.set_output(output), Error::Ok);
+  ASSERT_TRUE(module.forward({ones_, twos_}).ok());
+  EXPECT_EQ(output->const_data_ptr<float>()[1], 3);
+  ASSERT_TRUE(module.forward({twos_, twos_}).ok());
+  EXPECT_EQ(output->const_data_ptr<float>()[1], 4);
+  Module planned(write_program("planned.pte", add_two(true)));
+  EXPECT_EQ(planned.set_output(output), Error::InvalidState);
+}
+
+TEST_F(ModuleTest, DataFiles) {
+  const std::string program = write_program("external.pte", add_external());
+  auto weight = full({2}, 10);
+  const std::string data = testing::TempDir() + "/external.ptd";
+  const std::string other = testing::TempDir() + "/other.ptd";
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // marked experimental
+  ASSERT_EQ(flat_tensor::save_ptd(data, {{"w", *weight}}, 16), Error::Ok);
+  ASSERT_EQ(flat_tensor::save_ptd(other, {{"unused", *weight}}, 16), Error::Ok);
+#pragma GCC diagnostic pop
+  Module module(program, data);
+  EXPECT_EQ(floats(module.forward(ones_)->at(0)), (std::vector<float>{11, 11}));
+  Module several(program, std::vector<std::string>{other, data}, Module::LoadMode::Mmap);
+  EXPECT_EQ(floats(several.forward(ones_)->at(0)), (std::vector<float>{11, 11}));
+  EXPECT_FALSE(Module(program).forward(ones_).ok());
+  EXPECT_EQ(Module(program, "/nowhere/x.ptd").load(), Error::AccessFailed);
+  EXPECT_EQ(Module(program, program).load(), Error::InvalidExternalData);
+  EXPECT_EQ(
+      Module(program, std::vector<std::string>{data, data}).load(), Error::InvalidArgument);
+  auto loader = FileDataLoader::from(program.c_str());
+  auto data_loader = FileDataLoader::from(data.c_str());
+  Module from_loaders(
+      std::make_unique<FileDataLoader>(std::move(loader.get())), nullptr, nullptr, nullptr,
+      std::make_unique<FileDataLoader>(std::move(data_loader.get())));
+  EXPECT_EQ(floats(from_loaders.forward(ones_)->at(0)), (std::vector<float>{11, 11}));
+}
+
+TEST_F(ModuleTest, DamagedFilesAreRefusedByDefault) {
+  std::vector<uint8_t> bytes = add_two(true).build();
+  for (size_t size = 0; size < bytes.size(); size += 7) {
+    Module module(write_file("cut.pte", std::vector<uint8_t>(bytes.begin(), bytes.begin() + size)));
+    EXPECT_NE(module.load(), Error::Ok) << size;
+    EXPECT_FALSE(module.is_loaded());
+  }
+}
+
+TEST_F(ModuleTest, StateLivesAsLongAsTheMethod) {
+  Module module(write_program("state.pte", testing_programs::stateful_program()));
+  const std::vector<float> first = floats(module.forward(ones_)->at(0));
+  const std::vector<float> second = floats(module.forward(ones_)->at(0));
+  EXPECT_EQ(second[0], first[0] + 1);
+  module.unload_forward();
+  EXPECT_EQ(floats(module.forward(ones_)->at(0)), first);
+}
+
+TEST_F(ModuleTest, SharedProgramOutlivesItsModule) {
+  std::shared_ptr<Program> program;
+  {
+    Module module(write_program("shared.pte", add_two(true)));
+    ASSERT_EQ(module.load(), Error::Ok);
+    program = module.program();
+  }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&program] {
+      auto one = ones({2});
+      for (int round = 0; round < 20; ++round) {
+        Module module(program);
+        EXPECT_EQ(floats(module.forward({one, one})->at(0)), (std::vector<float>{2, 2}));
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+// Two methods with state at the same place of their plans: set(x) stores x, get() reads it.
+TEST_F(ModuleTest, SharedArenasKeepStateAcrossMethods) {
+  ProgramBuilder builder;
+  auto& set = builder.add_method("set");
+  const int32_t set_state = set.add_tensor({{2}});
+  const int32_t set_x = set.add_tensor({{2}});
+  set.call("test::copy_", "", {set_state, set_x, set_state});
+  set.inputs({set_x}).outputs({set_state});
+  auto& get = builder.add_method("get");
+  const int32_t get_state = get.add_tensor({{2}});
+  get.inputs({}).outputs({get_state});
+  const std::string path = write_program("arenas.pte", std::move(builder));
+  for (bool share : {false, true}) {
+    Module module(path, Module::LoadMode::File, nullptr, nullptr, nullptr, share);
+    ASSERT_TRUE(module.execute("set", twos_).ok());
+    const auto result = module.execute("get");
+    ASSERT_TRUE(result.ok());
+    EXPECT_EQ(floats(result->at(0)), (std::vector<float>(2, share ? 2 : 0)));
+  }
+}
+
+TEST_F(ModuleTest, AMissingOperatorIsAnError) {
+  ProgramBuilder builder;
+  auto& method = builder.add_method("forward");
+  const int32_t x = method.add_tensor({{2}});
+  method.call("test::nowhere", "out", {x, x});
+  method.inputs({x}).outputs({x});
+  Module module(write_program("missing.pte", std::move(builder)));
+  EXPECT_EQ(module.forward(ones_).error(), Error::OperatorMissing);
+}
+
+}  // namespace
