@@ -3,8 +3,10 @@
 // kernels'.
 #include <executorch/kernels/optimized/binary.h>
 
+#include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
 
@@ -14,18 +16,22 @@ using executorch::aten::Scalar;
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
+using executorch::extension::parallel_for;
 using executorch::kernels::optimized::Binary;
 using executorch::kernels::optimized::Broadcast;
 using executorch::kernels::optimized::Compare;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::kMaxOperands;
 using executorch::kernels::optimized::kMaxOuterDims;
 using executorch::kernels::optimized::map_binary;
 using executorch::kernels::optimized::map_compare;
 using executorch::kernels::optimized::map_where;
+using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::plan_broadcast;
 using executorch::kernels::optimized::same_layout;
+using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
@@ -102,11 +108,44 @@ float as_float(const Scalar& s) {
   return s.isBoolean() ? static_cast<float>(s.to<bool>()) : static_cast<float>(s.to<int64_t>());
 }
 
+constexpr int64_t kChunk = 512;      // 16-bit values that are computed at a time
+constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
+
+// 16-bit floats, when broadcasting leaves one row.
+bool run_narrow(Binary f, float alpha, const Broadcast& walk, const Tensor& self,
+                const Tensor& other, Tensor& out) {
+  if (walk.rows != 1) {
+    return false;
+  }
+  const auto* x = static_cast<const uint16_t*>(self.const_data_ptr());
+  const auto* y = static_cast<const uint16_t*>(other.const_data_ptr());
+  auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
+  const ScalarType type = out.scalar_type();
+  parallel_for(0, walk.row, kGrain, [&](int64_t first, int64_t last) {
+    float a[kChunk], b[kChunk];
+    Broadcast part = walk;
+    for (int64_t i = first; i < last; i += kChunk) {
+      part.row = std::min(kChunk, last - i);
+      widen(type, x + i * walk.inner[0], a, walk.inner[0] != 0 ? part.row : 1);
+      widen(type, y + i * walk.inner[1], b, walk.inner[1] != 0 ? part.row : 1);
+      float result[kChunk];
+      map_binary(f, alpha, part, a, b, result);
+      narrow(type, result, to + i, part.row);
+    }
+  });
+  return true;
+}
+
 bool run(Binary f, float alpha, const Tensor& self, const Tensor& other, Tensor& out) {
   const Tensor* in[2] = {&self, &other};
   Broadcast walk;
-  if (!is_f32(self) || !is_f32(other) || !is_f32(out) || !plan<2>(in, out, walk)) {
+  const ScalarType type = self.scalar_type();
+  if ((!is_f32(self) && !is_narrow_float(type)) || other.scalar_type() != type ||
+      out.scalar_type() != type || !plan<2>(in, out, walk)) {
     return false;
+  }
+  if (!is_f32(self)) {
+    return run_narrow(f, alpha, walk, self, other, out);
   }
   map_binary(f, alpha, walk, self.const_data_ptr<float>(), other.const_data_ptr<float>(),
              out.mutable_data_ptr<float>());

@@ -183,7 +183,7 @@ HWY_EXPORT(where_row);
 
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements worth a thread
+constexpr int64_t kGrain = 32768;  // elements worth a thread
 
 // Calls f(offsets, out_offset, n) for the parts of rows that make up output elements [begin, end).
 template <typename Fn>

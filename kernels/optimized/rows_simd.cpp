@@ -253,8 +253,8 @@ using executorch::extension::parallel_for;
 
 namespace {
 
-constexpr int64_t kGrain = 8192;      // elements with little arithmetic that are worth a thread
-constexpr int64_t kExpGrain = 2048;   // with an exponential each
+constexpr int64_t kGrain = 32768;     // elements with little arithmetic that are worth a thread
+constexpr int64_t kExpGrain = 8192;   // with an exponential each
 
 // Tasks of `size` elements each that are worth a thread.
 int64_t tasks_for(int64_t grain, int64_t size) {

@@ -46,6 +46,17 @@ HWY_INLINE V log_f32(D d, V x) {
 }
 
 template <class D, class V>
+HWY_INLINE V log1p_f32(D d, V x) {
+  const V lowest = hn::Set(d, -1.0f);
+  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  V y = hn::Log1p(d, x);
+  y = hn::IfThenElse(hn::Eq(x, lowest), hn::Neg(infinity), y);
+  y = hn::IfThenElse(hn::Lt(x, lowest), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), y);
+  y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
+  return keep_nan(d, x, y);
+}
+
+template <class D, class V>
 HWY_INLINE V tanh_f32(D d, V x) {
   const V limit = hn::Set(d, 10.0f);  // tanh(10) rounds to 1
   return keep_nan(d, x, hn::Tanh(d, hn::Clamp(x, hn::Neg(limit), limit)));

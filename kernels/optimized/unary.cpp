@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels of one f32 tensor: each is a row of a table; all other cases are the portable kernel's.
+// Kernels of one f32, Half or BFloat16 tensor: each is a row of a table; all other cases are the portable kernel's.
 #include <executorch/kernels/optimized/unary.h>
 
+#include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -13,24 +16,51 @@ namespace torch::executor::native {
 
 using executorch::aten::Scalar;
 using executorch::aten::Tensor;
+using executorch::extension::parallel_for;
 using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::map_unary;
+using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::same_layout;
 using executorch::kernels::optimized::Unary;
 using executorch::kernels::optimized::UnaryConstants;
+using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-// Computes and returns true when self and out are f32 and lie alike.
+constexpr int64_t kChunk = 512;       // 16-bit values that are computed at a time
+constexpr int64_t kGrain = 1 << 15;   // elements worth a thread
+
+void map_narrow(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& out) {
+  const auto* in = static_cast<const uint16_t*>(self.const_data_ptr());
+  auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
+  parallel_for(0, self.numel(), kGrain, [&](int64_t first, int64_t last) {
+    float values[kChunk];
+    for (int64_t i = first; i < last; i += kChunk) {
+      const int64_t n = std::min(kChunk, last - i);
+      widen(self.scalar_type(), in + i, values, n);
+      map_unary(f, constants, values, values, n);
+      narrow(self.scalar_type(), values, to + i, n);
+    }
+  });
+}
+
+// Computes and returns true when self and out have one of the float types below 64 bits and lie alike.
 bool run(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& out) {
-  if (!is_f32(self) || !is_f32(out) ||
+  if ((!is_f32(self) && !is_narrow_float(self.scalar_type())) ||
+      out.scalar_type() != self.scalar_type() ||
       executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
       !same_layout(self, out)) {
     return false;
   }
-  map_unary(f, constants, self.const_data_ptr<float>(), out.mutable_data_ptr<float>(), self.numel());
+  if (is_f32(self)) {
+    map_unary(f, constants, self.const_data_ptr<float>(), out.mutable_data_ptr<float>(),
+              self.numel());
+  } else {
+    map_narrow(f, constants, self, out);
+  }
   return true;
 }
 
@@ -49,12 +79,14 @@ float as_float(const Scalar& s) {
     return run(Unary::function, {}, self, out) ? out : portable(ctx, self, out); \
   }
 ET_UNARY_KERNEL(opt_abs_out, abs_out, kAbs)
+ET_UNARY_KERNEL(opt_atan_out, atan_out, kAtan)
 ET_UNARY_KERNEL(opt_ceil_out, ceil_out, kCeil)
 ET_UNARY_KERNEL(opt_cos_out, cos_out, kCos)
 ET_UNARY_KERNEL(opt_erf_out, erf_out, kErf)
 ET_UNARY_KERNEL(opt_exp_out, exp_out, kExp)
 ET_UNARY_KERNEL(opt_expm1_out, expm1_out, kExpm1)
 ET_UNARY_KERNEL(opt_floor_out, floor_out, kFloor)
+ET_UNARY_KERNEL(opt_log1p_out, log1p_out, kLog1p)
 ET_UNARY_KERNEL(opt_log_out, log_out, kLog)
 ET_UNARY_KERNEL(opt_neg_out, neg_out, kNeg)
 ET_UNARY_KERNEL(opt_reciprocal_out, reciprocal_out, kReciprocal)
@@ -63,6 +95,7 @@ ET_UNARY_KERNEL(opt_round_out, round_out, kRound)
 ET_UNARY_KERNEL(opt_rsqrt_out, rsqrt_out, kRsqrt)
 ET_UNARY_KERNEL(opt_sigmoid_out, sigmoid_out, kSigmoid)
 ET_UNARY_KERNEL(opt_sin_out, sin_out, kSin)
+ET_UNARY_KERNEL(opt_sinh_out, sinh_out, kSinh)
 ET_UNARY_KERNEL(opt_sqrt_out, sqrt_out, kSqrt)
 ET_UNARY_KERNEL(opt_tanh_out, tanh_out, kTanh)
 ET_UNARY_KERNEL(opt_trunc_out, trunc_out, kTrunc)

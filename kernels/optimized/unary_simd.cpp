@@ -37,6 +37,9 @@ ET_UNARY(LogOf, log_f32(d, x))
 ET_UNARY(SqrtOf, hn::Sqrt(x))
 ET_UNARY(RsqrtOf, hn::Div(hn::Set(d, 1.0f), hn::Sqrt(x)))
 ET_UNARY(ReciprocalOf, hn::Div(hn::Set(d, 1.0f), x))
+ET_UNARY(Log1pOf, log1p_f32(d, x))
+ET_UNARY(AtanOf, keep_nan(d, x, hn::Atan(d, x)))
+ET_UNARY(SinhOf, hn::Sinh(d, x))
 ET_UNARY(SinOf, hn::Sin(d, x))
 ET_UNARY(CosOf, hn::Cos(d, x))
 ET_UNARY(TanhOf, tanh_f32(d, x))
@@ -47,9 +50,6 @@ ET_UNARY(GeluTanhOf, gelu_tanh_f32(d, x))
 ET_UNARY(ReluOf, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x))
 ET_UNARY(ClampOf, keep_nan(d, x, hn::Min(hn::Max(x, hn::Set(d, k.a)), hn::Set(d, k.b))))
 ET_UNARY(LeakyReluOf, hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Mul(x, hn::Set(d, k.a))))
-ET_UNARY(EluOf, hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Mul(x, hn::Set(d, k.b)),
-                               hn::Mul(hn::Set(d, k.a),
-                                       expm1_f32(d, hn::Mul(x, hn::Set(d, k.c))))))
 ET_UNARY(CeilOf, hn::Ceil(x))
 ET_UNARY(FloorOf, hn::Floor(x))
 ET_UNARY(RoundOf, hn::Round(x))
@@ -57,6 +57,18 @@ ET_UNARY(TruncOf, hn::Trunc(x))
 ET_UNARY(SquareOf, hn::Mul(x, x))
 ET_UNARY(CubeOf, hn::Mul(hn::Mul(x, x), x))
 #undef ET_UNARY
+
+struct EluOf {
+  HWY_INLINE V operator()(D d, V x, const UnaryConstants& k) const {
+    const auto positive = hn::Gt(x, hn::Zero(d));
+    const V scaled = hn::Mul(x, hn::Set(d, k.b));
+    if (hn::AllTrue(d, positive)) {
+      return scaled;
+    }
+    const V below = hn::Mul(hn::Set(d, k.a), expm1_f32(d, hn::Mul(x, hn::Set(d, k.c))));
+    return hn::IfThenElse(positive, scaled, below);
+  }
+};
 
 template <class F>
 void loop(const UnaryConstants& k, const float* in, float* out, int64_t n) {
@@ -72,25 +84,26 @@ void loop(const UnaryConstants& k, const float* in, float* out, int64_t n) {
   }
 }
 
-// Beyond this the vector versions of sine and cosine lose their argument's bits.
+// Beyond these the vector versions lose the argument's bits, or the result.
 constexpr float kLargestAngle = 39000.0f;
+constexpr float kLargestSinh = 88.0f;
 
-// Vectors first, then the few large angles (infinities and NaN among them) with the standard library.
+// Vectors first, then the few large arguments (infinities and NaN among them) with the standard library.
 template <class F, float (*kExact)(float)>
-void angle_loop(const UnaryConstants& k, const float* in, float* out, int64_t n) {
+void loop_within(float limit, const UnaryConstants& k, const float* in, float* out, int64_t n) {
   constexpr int64_t kBlock = 256;
-  float angles[kBlock];
+  float arguments[kBlock];
   for (int64_t i = 0; i < n; i += kBlock) {
     const int64_t count = n - i < kBlock ? n - i : kBlock;
     bool large = false;
     for (int64_t j = 0; j < count; ++j) {
-      angles[j] = in[i + j];
-      large |= !(std::fabs(angles[j]) <= kLargestAngle);
+      arguments[j] = in[i + j];
+      large |= !(std::fabs(arguments[j]) <= limit);
     }
-    loop<F>(k, angles, out + i, count);
+    loop<F>(k, arguments, out + i, count);
     for (int64_t j = 0; large && j < count; ++j) {
-      if (!(std::fabs(angles[j]) <= kLargestAngle)) {
-        out[i + j] = kExact(angles[j]);
+      if (!(std::fabs(arguments[j]) <= limit)) {
+        out[i + j] = kExact(arguments[j]);
       }
     }
   }
@@ -106,6 +119,8 @@ void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, 
     ET_CASE(Exp)
     ET_CASE(Expm1)
     ET_CASE(Log)
+    ET_CASE(Log1p)
+    ET_CASE(Atan)
     ET_CASE(Sqrt)
     ET_CASE(Rsqrt)
     ET_CASE(Reciprocal)
@@ -126,9 +141,11 @@ void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, 
     ET_CASE(Cube)
 #undef ET_CASE
     case Unary::kSin:
-      return angle_loop<SinOf, std::sin>(k, in, out, n);
+      return loop_within<SinOf, std::sin>(kLargestAngle, k, in, out, n);
     case Unary::kCos:
-      return angle_loop<CosOf, std::cos>(k, in, out, n);
+      return loop_within<CosOf, std::cos>(kLargestAngle, k, in, out, n);
+    case Unary::kSinh:
+      return loop_within<SinhOf, std::sinh>(kLargestSinh, k, in, out, n);
   }
 }
 
@@ -142,7 +159,7 @@ namespace executorch::kernels::optimized {
 HWY_EXPORT(unary_range);
 
 namespace {
-constexpr int64_t kGrain = 8192;  // elements worth a thread
+constexpr int64_t kGrain = 32768;  // elements worth a thread
 }  // namespace
 
 void map_unary(Unary f, const UnaryConstants& constants, const float* in, float* out, int64_t n) {
