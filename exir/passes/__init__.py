@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Passes over graphs, one per file."""
 
+from executorch.exir.common import override_logger
+from executorch.exir.dialects.backend._ops import BackendOpOverload
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.dynamic_shape import DynamicMemoryPlanningMode
+from executorch.exir.error import InternalError
+from executorch.exir.operator.convert import (
+    get_out_args_from_opoverload,
+    is_out_variant,
+    to_out_variant,
+    to_scratch_op,
+)
 from executorch.exir.pass_base import ExportPass
+from executorch.exir.pass_manager import ExportedProgramPassManager
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import DebugHandleGeneratorPass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
+from executorch.exir.passes.memory_format_ops_pass import MemoryFormatOpsPass
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
+from executorch.exir.passes.prune_empty_tensors_pass import PruneEmptyTensorsPass
 from executorch.exir.passes.remove_graph_asserts_pass import RemoveGraphAssertsPass
 from executorch.exir.passes.remove_noop_pass import RemoveNoopPass, RemoveToCopyPass
 from executorch.exir.passes.replace_aten_with_edge_pass import OpReplacePass
@@ -21,8 +34,21 @@ from executorch.exir.passes.sym_shape_eval_pass import (
     HintBasedSymShapeEvalPass,
 )
 from executorch.exir.passes.to_out_var_pass import ToOutVarPass, make_alloc_node
+from executorch.exir.sym_util import eval_shape_upper_bound
 
 __all__ = [
+    "BackendOpOverload",
+    "EdgeOpOverload",
+    "ExportedProgramPassManager",
+    "InternalError",
+    "MemoryFormatOpsPass",
+    "PruneEmptyTensorsPass",
+    "eval_shape_upper_bound",
+    "get_out_args_from_opoverload",
+    "is_out_variant",
+    "override_logger",
+    "to_out_variant",
+    "to_scratch_op",
     "ConstraintBasedSymShapeEvalPass",
     "DebugHandleGeneratorPass",
     "DynamicMemoryPlanningMode",

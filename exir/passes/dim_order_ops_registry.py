@@ -5,7 +5,7 @@ format. Defined here, from Python, so that exporting needs no native torch libra
 from __future__ import annotations
 
 import torch
-from torch.library import Library, impl
+from torch.library import Library, impl, register_fake
 
 from executorch.exir.dim_order_utils import get_memory_format
 
@@ -35,6 +35,7 @@ lib.define(
 )
 
 
+@register_fake("dim_order_ops::_to_dim_order_copy", lib=lib)
 @impl(lib, "_to_dim_order_copy", "CompositeExplicitAutograd")
 def _to_dim_order_copy(
     self: torch.Tensor,
@@ -57,6 +58,7 @@ def _to_dim_order_copy(
     )
 
 
+@register_fake("dim_order_ops::_clone_dim_order", lib=lib)
 @impl(lib, "_clone_dim_order", "CompositeExplicitAutograd")
 def _clone_dim_order(
     self: torch.Tensor, *, non_blocking: bool = False, dim_order: list[int] | None = None
@@ -64,6 +66,7 @@ def _clone_dim_order(
     return torch.ops.aten.clone.default(self, memory_format=get_memory_format(dim_order))
 
 
+@register_fake("dim_order_ops::_empty_dim_order", lib=lib)
 @impl(lib, "_empty_dim_order", "CompositeExplicitAutograd")
 def _empty_dim_order(
     size: list[int],

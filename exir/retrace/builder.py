@@ -34,7 +34,7 @@ aten = torch.ops.aten
 OpOverload = torch._ops.OpOverload
 _SYM_TYPES = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
-_TO_DIM_ORDER: dict[OpOverload, OpOverload] = {
+TO_DIM_ORDER: dict[OpOverload, OpOverload] = {
     aten._to_copy.default: torch.ops.dim_order_ops._to_dim_order_copy.default,
     aten.clone.default: torch.ops.dim_order_ops._clone_dim_order.default,
     aten.empty.memory_format: torch.ops.dim_order_ops._empty_dim_order.default,
@@ -159,11 +159,11 @@ class EdgeGraphBuilder:
             and isinstance(args[0], int | float)
         ):
             return self._lift_scalar(args[0], value.dtype)
-        if op in _TO_DIM_ORDER:
+        if op in TO_DIM_ORDER:
             if op is not aten.empty.memory_format and _is_same_layout(args[0].meta["val"], value):
                 return args[0]
             if not self._skip_dim_order:
-                op, kwargs = _TO_DIM_ORDER[op], _dim_order_kwargs(op, kwargs, value)
+                op, kwargs = TO_DIM_ORDER[op], _dim_order_kwargs(op, kwargs, value)
         if any(_is_number(arg) for arg in args):
             args = self._numbers_to_tensors(op, args)
         node = self.append(edge_op_of(op), args, kwargs, value)

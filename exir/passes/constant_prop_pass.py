@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What depends on constants alone is computed at export.
+
+before: %w = placeholder (parameter); %t = permute_copy(%w, [1, 0])      after: %t = placeholder (constant)
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch._export.utils import (
+    get_buffer,
+    get_lifted_tensor_constant,
+    get_param,
+    is_buffer,
+    is_lifted_tensor_constant,
+    is_param,
+)
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    TensorArgument,
+)
+from torch.fx import Node
+
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
+from executorch.exir.program._programs import drop_unused_data
+from executorch.exir.retrace.program import fake_mode_of
+
+_PREFIX = "_prop_tensor_constant"
+
+
+def get_default_skip_targets_no_quant() -> set[EdgeOpOverload]:
+    """Operators not worth computing ahead: their results are large and cheap to make."""
+    from executorch.exir.dialects._ops import ops as exir_ops
+
+    return {exir_ops.edge.aten.full.default}
+
+
+def is_constant_buffer(program: ExportedProgram, node: Node) -> bool:
+    """A buffer that the program does not write."""
+    name = program.graph_signature.inputs_to_buffers.get(node.name)
+    return (
+        is_buffer(program, node) and name not in program.graph_signature.buffers_to_mutate.values()
+    )
+
+
+def get_constant_placeholder_dict(program: ExportedProgram) -> OrderedDict[Node, torch.Tensor]:
+    """Placeholders of constants with their data."""
+    found: OrderedDict[Node, torch.Tensor] = OrderedDict()
+    for node in program.graph.find_nodes(op="placeholder"):
+        if is_param(program, node):
+            found[node] = get_param(program, node)
+        elif is_constant_buffer(program, node):
+            found[node] = get_buffer(program, node)
+        elif is_lifted_tensor_constant(program, node):
+            found[node] = get_lifted_tensor_constant(program, node)
+    return found
+
+
+def is_const(
+    arg: Any, exported_program: ExportedProgram, const_node_to_tensor: Mapping[Node, torch.Tensor]
+) -> bool:
+    """True when the argument's value is known: a constant's node, or no node at all."""
+    if isinstance(arg, list | tuple):
+        return all(is_const(item, exported_program, const_node_to_tensor) for item in arg)
+    return not isinstance(arg, Node) or arg in const_node_to_tensor
+
+
+def get_data(
+    arg: Any, exported_program: ExportedProgram, const_node_to_tensor: Mapping[Node, torch.Tensor]
+) -> Any:
+    return torch.fx.node.map_arg(arg, const_node_to_tensor.__getitem__)
+
+
+def get_propagated_const_tensor_dict(
+    exported_program: ExportedProgram, custom_skip_targets: set[EdgeOpOverload] | None
+) -> OrderedDict[Node, torch.Tensor]:
+    """Calls on constants alone, with what they compute. Calls without inputs are not among them."""
+    skip = get_default_skip_targets_no_quant() | (custom_skip_targets or set())
+    known = get_constant_placeholder_dict(exported_program)
+    results: OrderedDict[Node, torch.Tensor] = OrderedDict()
+    with torch.no_grad():
+        for node in exported_program.graph.nodes:
+            if node.op != "call_function" or node.target in skip or not node.all_input_nodes:
+                continue
+            if not is_const((node.args, *node.kwargs.values()), exported_program, known):
+                continue
+            args, kwargs = get_data((node.args, node.kwargs), exported_program, known)
+            value = node.target(*args, **kwargs)
+            known[node] = value
+            if isinstance(value, torch.Tensor):
+                results[node] = value
+    return results
+
+
+def constant_prop_pass(
+    exported_program: ExportedProgram,
+    custom_skip_targets: set[EdgeOpOverload] | None = None,
+    _skip_dim_order: bool = True,
+) -> ExportedProgram:
+    """Works in place; only results that other calls or the output read become constants."""
+    computed = get_propagated_const_tensor_dict(exported_program, custom_skip_targets)
+    needed = {
+        node: value
+        for node, value in computed.items()
+        if any(user not in computed for user in node.users)
+    }
+    specs = [_make_constant(exported_program, node, value) for node, value in needed.items()]
+    signature = exported_program.graph_signature
+    place = next(
+        (i for i, s in enumerate(signature.input_specs) if s.kind == InputKind.USER_INPUT),
+        len(signature.input_specs),
+    )
+    inputs = [*signature.input_specs[:place], *specs, *signature.input_specs[place:]]
+    exported_program._graph_signature = ExportGraphSignature(inputs, list(signature.output_specs))
+    dead_code_elimination_pass(exported_program.graph_module)
+    drop_unused_data(exported_program)
+    exported_program.graph_module.recompile()
+    return exported_program
+
+
+def get_first_user_input(exported_program: ExportedProgram) -> Node:
+    """The placeholder that constants stand before; the first call when the program takes no input."""
+    users = set(exported_program.graph_signature.user_inputs)
+    for node in exported_program.graph.nodes:
+        if node.op != "placeholder" or node.name in users:
+            return node
+    raise ValueError("the program has no nodes")
+
+
+def _make_constant(program: ExportedProgram, node: Node, value: torch.Tensor) -> InputSpec:
+    name = _free_name(program)
+    with program.graph.inserting_before(get_first_user_input(program)):
+        placeholder = program.graph.placeholder(name)
+    with fake_mode_of(program):
+        placeholder.meta["val"] = torch.empty_strided(
+            value.shape, value.stride(), dtype=value.dtype, device=value.device
+        )
+    program.constants[name] = value
+    node.replace_all_uses_with(placeholder)
+    return InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(placeholder.name), name)
+
+
+def _free_name(program: ExportedProgram) -> str:
+    number = 0
+    while f"{_PREFIX}{number}" in program.constants:
+        number += 1
+    return f"{_PREFIX}{number}"

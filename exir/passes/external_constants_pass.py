@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Marks constants that go to a data file beside the program.
+
+before: %w = placeholder                         after: %w.meta["constant_tag"] = "model", in model.ptd
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._export.utils import is_buffer, is_lifted_tensor_constant, is_param
+from torch.export import ExportedProgram
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.exir.tensor import TensorSpec
+
+_DEFAULT_TAG = "_default_external_constant"
+GenTag = Callable[[Node], str | None]
+
+
+def is_param_node(exp_prog: ExportedProgram, node: Node) -> bool:
+    """True for data of the program: a parameter, a buffer, a lifted constant."""
+    if node.op == "get_attr":
+        return True
+    return (
+        is_param(exp_prog, node)
+        or is_buffer(exp_prog, node)
+        or is_lifted_tensor_constant(exp_prog, node)
+    )
+
+
+def external_constants_pass(gm: GraphModule, gen_tag_fn: GenTag | None = None) -> PassResult:
+    """Marks all constants (specs say which they are) for the data file that `gen_tag_fn` names; None keeps one
+    inside."""
+    modified = False
+    for node in gm.graph.find_nodes(op="placeholder"):
+        spec = node.meta.get("spec")
+        if isinstance(spec, TensorSpec) and spec.const:
+            tag = gen_tag_fn(node) if gen_tag_fn is not None else _DEFAULT_TAG
+            if tag is not None:
+                node.meta["constant_tag"] = tag
+                modified = True
+    return PassResult(gm, modified)
+
+
+def external_mutable_weights_pass(gm: GraphModule, ep: ExportedProgram) -> PassResult:
+    """Marks parameters that the method writes, so that their first values come from a data file."""
+    signature = ep.graph_signature
+    written = set(getattr(signature, "parameters_to_mutate", {}).values())
+    modified = False
+    for node in gm.graph.find_nodes(op="placeholder"):
+        if signature.inputs_to_parameters.get(node.name) in written:
+            node.meta["constant_tag"] = _DEFAULT_TAG
+            modified = True
+    return PassResult(gm, modified)
+
+
+def delegate_external_constants_pass_unlifted(
+    module: torch.nn.Module, gen_tag_fn: GenTag | None = None
+) -> PassResult:
+    """Marks the tensors of an unlifted program (`ep.module()`) for delegates; export it again afterwards."""
+    if not isinstance(module, GraphModule):
+        raise TypeError(f"expected ep.module(), found a {type(module).__name__}")
+    modified = False
+    for node in module.graph.find_nodes(op="get_attr"):
+        tag = gen_tag_fn(node) if gen_tag_fn is not None else _DEFAULT_TAG
+        if tag is not None and isinstance(_attribute(module, node.target), torch.Tensor):
+            node.meta.setdefault("custom", {})["delegate_constant_tag"] = tag
+            modified = True
+    return PassResult(module, modified)
+
+
+def _attribute(module: Any, target: str) -> Any:
+    for part in target.split("."):
+        module = getattr(module, part)
+    return module

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tensors without elements are not concatenated.
+
+before: cat([%a, %empty, %b], 0)                 after: cat([%a, %b], 0)
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.pass_base import ExportPass
+from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
+
+
+class PruneEmptyTensorsPass(ExportPass):
+    """Works in place. A cat of nothing but empty tensors stays."""
+
+    def remove_empty_tensors_from_cat(self, graph_module: GraphModule, cat_node: Node) -> None:
+        tensors = cat_node.args[0]
+        full = [
+            n for n in tensors if not any(size == 0 for size in map(_known, n.meta["val"].shape))
+        ]
+        if full and len(full) < len(tensors):
+            cat_node.args = (full, *cat_node.args[1:])
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        for node in graph_module.graph.nodes:
+            target = node.target._op if isinstance(node.target, EdgeOpOverload) else node.target
+            if target is torch.ops.aten.cat.default:
+                self.remove_empty_tensors_from_cat(graph_module, node)
+        dead_code_elimination_pass(graph_module)
+        graph_module.recompile()
+        return PassResult(graph_module, True)
+
+
+def _known(size: int | torch.SymInt) -> int:
+    return size if isinstance(size, int) else -1
