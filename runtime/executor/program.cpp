@@ -151,7 +151,7 @@ Error Program::load_constants() {
   // A program whose constants are missing is damaged.
   ET_CHECK_OR_RETURN_ERROR(
       segment.error() != Error::NotFound, InvalidProgram, "Program: no segment of constants");
-  constant_segment_ = std::move(ET_UNWRAP(std::move(segment)));
+  constant_segment_ = ET_UNWRAP(std::move(segment));
   return Error::Ok;
 }
 

@@ -6,7 +6,7 @@ extern "C" {
 
 ET_WEAK void et_pal_init(void) {}
 
-ET_WEAK ET_NORETURN void et_pal_abort(void) {
+ET_NORETURN ET_WEAK void et_pal_abort(void) {
 #if __has_builtin(__builtin_trap) || defined(__GNUC__)
   __builtin_trap();
 #else

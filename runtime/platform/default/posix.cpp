@@ -24,7 +24,7 @@ ET_WEAK void et_pal_init(void) {
   (void)start_time();
 }
 
-ET_WEAK ET_NORETURN void et_pal_abort(void) {
+ET_NORETURN ET_WEAK void et_pal_abort(void) {
   std::abort();
 }
 
