@@ -41,7 +41,7 @@ std::vector<uint8_t> contents() {
 }
 
 std::string write_file(const std::string& name, size_t size = kSize) {
-  const std::string path = testing::TempDir() + "/" + name;
+  const std::string path = testing::TempDir() + "/data_loader_" + name;
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(contents().data()), static_cast<std::streamsize>(size));
   return path;

@@ -154,10 +154,10 @@ TEST_F(FlatTensor, HeaderFields) {
 
 TEST_F(FlatTensor, FilesThatCannotBeWritten) {
   EXPECT_EQ(save_ptd("/nowhere/x.ptd", tensors(), 16), Error::AccessFailed);
-  EXPECT_EQ(save_ptd(testing::TempDir() + "/x.ptd", tensors(), 24), Error::InvalidArgument);
-  EXPECT_FALSE(std::ifstream(testing::TempDir() + "/x.ptd").good());
-  ASSERT_EQ(save_ptd(testing::TempDir() + "/x.ptd", tensors(), 16), Error::Ok);
-  auto loader = FileDataLoader::from((testing::TempDir() + "/x.ptd").c_str());
+  EXPECT_EQ(save_ptd(testing::TempDir() + "/flat_tensor_test.ptd", tensors(), 24), Error::InvalidArgument);
+  EXPECT_FALSE(std::ifstream(testing::TempDir() + "/flat_tensor_test.ptd").good());
+  ASSERT_EQ(save_ptd(testing::TempDir() + "/flat_tensor_test.ptd", tensors(), 16), Error::Ok);
+  auto loader = FileDataLoader::from((testing::TempDir() + "/flat_tensor_test.ptd").c_str());
   EXPECT_TRUE(FlatTensorDataMap::load(&loader.get()).ok());
   std::stringstream out;
   auto without_data = make_tensor_ptr({2}, static_cast<void*>(nullptr));

@@ -404,7 +404,9 @@ Error Module::set_outputs(
 Result<std::vector<EValue>> Module::get_outputs(const std::string& method_name) {
   MethodHolder* holder = ET_UNWRAP(loaded(method_name));
   std::vector<EValue> outputs(holder->method->outputs_size());
-  ET_CHECK_OK_OR_RETURN_ERROR(holder->method->get_outputs(outputs.data(), outputs.size()));
+  if (!outputs.empty()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(holder->method->get_outputs(outputs.data(), outputs.size()));
+  }
   return outputs;
 }
 

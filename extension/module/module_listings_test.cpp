@@ -39,7 +39,7 @@ std::string model_path() {
   method.call("test::add", "out", {x, constant, out, out});
   method.inputs({x}).outputs({out});
   const std::vector<uint8_t> bytes = builder.build();
-  const std::string path = testing::TempDir() + "/listings.pte";
+  const std::string path = testing::TempDir() + "/module_listings_test.pte";
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return path;

@@ -32,7 +32,7 @@ namespace testing_programs = executorch::runtime::testing;
 namespace {
 
 std::string write_file(const std::string& name, const std::vector<uint8_t>& bytes) {
-  const std::string path = testing::TempDir() + "/" + name;
+  const std::string path = testing::TempDir() + "/module_test_" + name;
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return path;
@@ -207,8 +207,8 @@ TEST_F(ModuleTest, OutputsThatAreSet) {
 TEST_F(ModuleTest, DataFiles) {
   const std::string program = write_program("external.pte", add_external());
   auto weight = full({2}, 10);
-  const std::string data = testing::TempDir() + "/external.ptd";
-  const std::string other = testing::TempDir() + "/other.ptd";
+  const std::string data = testing::TempDir() + "/module_test_external.ptd";
+  const std::string other = testing::TempDir() + "/module_test_other.ptd";
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // marked experimental
   ASSERT_EQ(flat_tensor::save_ptd(data, {{"w", *weight}}, 16), Error::Ok);

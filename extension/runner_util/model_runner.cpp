@@ -14,8 +14,8 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <sstream>
 
+#include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/evalue_util/print_evalue.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/runner_util/inputs.h>
@@ -78,14 +78,11 @@ Error check_writable(const std::string& base, size_t num_outputs) {
 }
 
 Error read_file(const std::string& path, std::string* out) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream contents;
-  contents << file.rdbuf();
-  ET_CHECK_OR_RETURN_ERROR(
-      file.good(), AccessFailed, "Cannot read the input file %s: check the path in --inputs",
-      path.c_str());
-  *out = contents.str();
-  return Error::Ok;
+  const auto loader = FileDataLoader::from(path.c_str());
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      loader.error(), "Cannot read the input file %s: check the path in --inputs", path.c_str());
+  out->resize(ET_UNWRAP(loader->size()));
+  return loader->load_into(0, out->size(), runtime::DataLoader::SegmentInfo(), out->data());
 }
 
 Error write_file(const std::string& path, const Tensor& tensor) {

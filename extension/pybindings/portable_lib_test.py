@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The native module: loading, calling, sharing memory, refusing, and where messages go."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.exir import ExecutorchBackendConfig, to_edge
+from executorch.exir.passes import MemoryPlanningPass
+from executorch.extension.pybindings import portable_lib
+from executorch.extension.pybindings.data_loader import PyDataLoader
+
+
+class AddMul(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x + y, x * y
+
+
+INPUTS = (torch.randn(2, 3), torch.randn(2, 3))
+
+
+@pytest.fixture(scope="module")
+def buffer() -> bytes:
+    return to_edge(torch.export.export(AddMul(), INPUTS)).to_executorch().buffer
+
+
+@pytest.fixture(scope="module")
+def unplanned() -> bytes:
+    """Inputs and outputs have no place in the memory plan."""
+    config = ExecutorchBackendConfig(
+        memory_planning_pass=MemoryPlanningPass(alloc_graph_input=False, alloc_graph_output=False)
+    )
+    return to_edge(torch.export.export(AddMul(), INPUTS)).to_executorch(config).buffer
+
+
+@pytest.fixture
+def path(buffer: bytes, tmp_path: Path) -> Path:
+    file = tmp_path / "model.pte"
+    file.write_bytes(buffer)
+    return file
+
+
+def check(outputs: list[torch.Tensor]) -> None:
+    for output, expected in zip(outputs, AddMul()(*INPUTS), strict=True):
+        torch.testing.assert_close(output, expected)
+
+
+@pytest.mark.req("PY-005")
+def test_every_way_to_load(path: Path, buffer: bytes) -> None:
+    check(portable_lib._load_for_executorch(str(path)).forward(list(INPUTS)))
+    check(portable_lib._load_for_executorch_from_buffer(buffer)(INPUTS))
+    check(
+        portable_lib._load_for_executorch_from_data_loader(PyDataLoader(str(path))).run_method(
+            "forward", INPUTS
+        )
+    )
+    check(portable_lib._load_program(str(path)).load_method("forward")(INPUTS))
+    check(portable_lib._load_program_from_buffer(buffer).load_method("forward").call(INPUTS))
+
+
+def test_a_data_loader_is_given_once(path: Path) -> None:
+    loader = PyDataLoader(str(path))
+    portable_lib._load_for_executorch_from_data_loader(loader)
+    with pytest.raises(RuntimeError, match="already"):
+        portable_lib._load_for_executorch_from_data_loader(loader)
+    with pytest.raises(RuntimeError, match="absent"):
+        PyDataLoader("absent.pte")
+
+
+def test_metadata(buffer: bytes) -> None:
+    program = portable_lib._load_program_from_buffer(buffer)
+    assert program.num_methods() == 1
+    assert program.get_method_name(0) == "forward"
+    meta = program.method_meta("forward")
+    assert (meta.name(), meta.num_inputs(), meta.num_outputs()) == ("forward", 2, 2)
+    info = meta.input_tensor_meta(0)
+    assert (info.sizes(), info.dtype(), info.nbytes()) == ((2, 3), 6, 24)
+    assert info.is_memory_planned()
+    assert repr(info) == (
+        "TensorInfo(sizes=[2, 3], dtype=Float, is_memory_planned=True, nbytes=24)"
+    )
+    assert "name='forward'" in repr(meta)
+    for wrong in (lambda: meta.input_tensor_meta(2), lambda: program.get_method_name(1)):
+        with pytest.raises(RuntimeError):
+            wrong()
+
+
+def test_metadata_outlives_its_program(buffer: bytes) -> None:
+    info = (
+        portable_lib._load_program_from_buffer(bytes(bytearray(buffer)))
+        .load_method("forward")
+        .method_meta()
+        .input_tensor_meta(1)
+    )
+    gc.collect()
+    assert info.sizes() == (2, 3)
+
+
+def test_separate_steps(buffer: bytes) -> None:
+    method = portable_lib._load_program_from_buffer(buffer).load_method("forward")
+    method.set_inputs(INPUTS)
+    method.execute()
+    check(method.get_outputs())
+
+
+def test_outputs_are_copies_unless_asked_for(buffer: bytes) -> None:
+    module = portable_lib._load_for_executorch_from_buffer(buffer)
+    copied = module.forward(INPUTS)
+    shared = module.forward(INPUTS, clone_outputs=False)
+    module.forward([torch.zeros(2, 3), torch.zeros(2, 3)])
+    check(copied)
+    assert all(torch.equal(output, torch.zeros(2, 3)) for output in shared)
+    del module
+    gc.collect()
+    assert torch.equal(shared[0], torch.zeros(2, 3))  # keeps the method's memory
+
+
+def test_outputs_without_a_plan_are_not_copied(unplanned: bytes) -> None:
+    module = portable_lib._load_for_executorch_from_buffer(unplanned)
+    assert not module.method_meta("forward").output_tensor_meta(0).is_memory_planned()
+    first = module.forward(INPUTS)
+    second = module.forward([torch.zeros(2, 3), torch.zeros(2, 3)])
+    check(first)  # each execution has memory of its own
+    assert torch.equal(second[0], torch.zeros(2, 3))
+
+
+class Identity(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 0
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.float16]
+)
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+def test_types_and_shapes_come_through(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    value = torch.ones(shape).to(dtype)
+    program = to_edge(torch.export.export(Identity(), (value,))).to_executorch().buffer
+    (output,) = portable_lib._load_for_executorch_from_buffer(program).forward([value])
+    assert output.dtype == dtype
+    assert torch.equal(output, value)
+
+
+@pytest.mark.parametrize(
+    "inputs, words",
+    [
+        ([INPUTS[0]], ["expected 2", "got 1"]),
+        ([INPUTS[0], INPUTS[1].double()], ["input 1", "Float", "Double"]),
+        ([INPUTS[0], torch.randn(3, 2).t()], ["input 1", "strides (3, 1)", "(1, 2)", "contiguous"]),
+        ([INPUTS[0], torch.randn(2, 3, 1)], ["input 1", "2 dimensions", "got 3"]),
+        ([INPUTS[0], torch.randn(2, 4)], ["nput 1", "(2, 3)", "(2, 4)"]),
+        ([INPUTS[0], "text"], ["input 1", "Tensor", "str"]),
+        ([INPUTS[0], None], ["input 1", "missing"]),
+        ([INPUTS[0], INPUTS[1].to("meta")], ["input 1", "CPU", "meta"]),
+        (3, ["sequence"]),
+    ],
+)
+def test_what_does_not_fit_is_explained(buffer: bytes, inputs: object, words: list[str]) -> None:
+    module = portable_lib._load_for_executorch_from_buffer(buffer)
+    with pytest.raises(portable_lib.ExecuTorchError) as caught:
+        module.forward(inputs)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+    check(module.forward(INPUTS))
+
+
+def test_etdump_is_refused(path: Path) -> None:
+    with pytest.raises(RuntimeError, match="enable_etdump"):
+        portable_lib._load_for_executorch(str(path), enable_etdump=True)
+    module = portable_lib._load_for_executorch(str(path))
+    assert not module.has_etdump()
+    with pytest.raises(RuntimeError, match="enable_etdump"):
+        module.write_etdump_result_to_file("x")
+
+
+def test_registries() -> None:
+    assert "aten::add.out" in portable_lib._get_operator_names()
+    assert portable_lib._is_available("no such backend") is False
+    assert isinstance(portable_lib._get_registered_backend_names(), list)
+
+
+@pytest.mark.req("PY-006")
+def test_messages_go_to_stderr_or_into_the_exception(tmp_path: Path) -> None:
+    """Errors of a call are the exception's text; stderr gets messages that nobody collects, as [file:line] message."""
+    code = (
+        "from executorch.extension.pybindings.data_loader import PyDataLoader\n"
+        "from executorch.extension.pybindings import portable_lib\n"
+        "try:\n  portable_lib._load_program('absent.pte')\n"
+        "except RuntimeError as error:\n  assert 'absent.pte' in str(error)\n"
+        "meta = portable_lib._get_operator_names()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "absent.pte" not in done.stderr
+
+
+def test_threads_run_at_the_same_time(buffer: bytes) -> None:
+    program = portable_lib._load_program_from_buffer(buffer)
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            method = program.load_method("forward")
+            for _ in range(200):
+                check(method(INPUTS))
+        except BaseException as error:  # noqa: B036  reported by the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`executorch.runtime`: the documented calls, and what goes wrong."""
+
+from __future__ import annotations
+
+import io
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+import executorch.runtime
+from executorch.exir import to_edge
+from executorch.runtime import Method, Program, Runtime, Verification
+
+
+class Add(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y
+
+
+class Count(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(x)
+        return self.count + 0
+
+
+INPUTS = (torch.randn(2, 3), torch.randn(2, 3))
+
+
+def lower(model: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> bytes:
+    return to_edge(torch.export.export(model, inputs)).to_executorch().buffer
+
+
+@pytest.fixture(scope="module")
+def buffer() -> bytes:
+    return lower(Add(), INPUTS)
+
+
+@pytest.mark.req("PY-001", "PY-003", "PY-004", "PY-018")
+def test_the_documented_way(buffer: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "model.pte"
+    file.write_bytes(buffer)
+    runtime = Runtime.get()
+    assert Runtime.get() is runtime
+    for data in (str(file), file, buffer, bytearray(buffer), io.BytesIO(buffer)):
+        program = runtime.load_program(data)
+        assert isinstance(program, Program)
+        assert program.method_names == {"forward"}
+        method = program.load_method("forward")
+        assert isinstance(method, Method)
+        (output,) = method.execute(list(INPUTS))
+        assert torch.allclose(output, Add()(*INPUTS), rtol=1e-3, atol=1e-5)
+        assert method.metadata.name() == program.metadata("forward").name() == "forward"
+
+
+@pytest.mark.req("PY-002")
+def test_operator_registry() -> None:
+    names = Runtime.get().operator_registry.operator_names
+    assert isinstance(names, set)
+    assert "aten::add.out" in names
+
+
+def test_backend_registry() -> None:
+    registry = Runtime.get().backend_registry
+    assert isinstance(registry.registered_backend_names, list)
+    assert registry.is_available("NoSuchBackend") is False
+
+
+def test_names_of_the_module() -> None:
+    for name in ("ExecuTorchMethod", "ExecuTorchProgram", "MethodMeta", "Verification"):
+        assert name in executorch.runtime.__all__
+
+
+def test_a_bytearray_may_change_after_loading(buffer: bytes) -> None:
+    data = bytearray(buffer)
+    program = Runtime.get().load_program(data)
+    data[:] = bytes(len(data))
+    (output,) = program.load_method("forward").execute(INPUTS)
+    torch.testing.assert_close(output, Add()(*INPUTS))
+
+
+def test_a_thread_keeps_its_method_and_state() -> None:
+    program = Runtime.get().load_program(lower(Count(), (torch.ones(1),)))
+
+    def count(times: int) -> float:
+        for _ in range(times):
+            (output,) = program.load_method("forward").execute([torch.ones(1)])
+        return float(output)
+
+    assert count(3) == 3
+    in_thread: list[float] = []
+    thread = threading.Thread(target=lambda: in_thread.append(count(2)))
+    thread.start()
+    thread.join()
+    assert in_thread == [2]
+    assert count(1) == 4
+
+
+def test_both_verification_levels(buffer: bytes) -> None:
+    for verification in (Verification.Minimal, Verification.InternalConsistency):
+        program = Runtime.get().load_program(buffer, verification=verification)
+        assert program.method_names == {"forward"}
+
+
+@pytest.mark.parametrize(
+    "data, error, words",
+    [
+        (b"", RuntimeError, "buffer"),
+        (b"\0" * 300, RuntimeError, "ET12"),
+        ("/nowhere/model.pte", RuntimeError, "/nowhere/model.pte"),
+        (3, TypeError, "int"),
+        (io.StringIO("text"), TypeError, "binary"),
+    ],
+)
+def test_what_is_no_program(data: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        Runtime.get().load_program(data)  # type: ignore[arg-type]
+
+
+def test_a_damaged_program_is_refused(buffer: bytes) -> None:
+    for size in range(0, len(buffer), 31):
+        with pytest.raises(RuntimeError):
+            Runtime.get().load_program(buffer[:size])
+
+
+def test_no_such_method(buffer: bytes) -> None:
+    with pytest.raises(KeyError, match="forward"):
+        Runtime.get().load_program(buffer).load_method("none")
+
+
+def test_no_etdump(buffer: bytes) -> None:
+    with pytest.raises(RuntimeError, match="etdump"):
+        Runtime.get().load_program(buffer).write_etdump_result_to_file("a", "b")
+    with pytest.raises(RuntimeError, match="etdump"):
+        Runtime.get().load_program(buffer, enable_etdump=True)
