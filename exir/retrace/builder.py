@@ -32,6 +32,7 @@ from executorch.exir.tensor import dim_order_from_stride
 
 aten = torch.ops.aten
 OpOverload = torch._ops.OpOverload
+_VIEW_TRACKING = torch._C.DispatchKeySet(torch._C.DispatchKey.ADInplaceOrView)
 _SYM_TYPES = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 TO_DIM_ORDER: dict[OpOverload, OpOverload] = {
@@ -126,6 +127,8 @@ class EdgeGraphBuilder:
             torch.no_grad(),
             enable_python_dispatcher() if symbolic else nullcontext(),
             torch._C._AutoDispatchBelowAutograd(),
+            # Its kernels want a view to be a new tensor; the recorder gives the source back for a view of all of it.
+            torch._C._ExcludeDispatchKeyGuard(_VIEW_TRACKING),
         ):
             yield
 

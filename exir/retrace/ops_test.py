@@ -223,6 +223,17 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "return_input": (lambda x: (x, x.clone(), x + 0), (X34,)),
     "none_and_numbers": (lambda x, n: (x * n, None, 3), (X34, 2)),
     "bitwise": (lambda x: (x & 1) | (x ^ 3) | (x << 1), (IDS,)),
+    "views_of_everything": (
+        lambda x: (
+            torch.cat([x.expand(3, 4).reshape(3, 4), x.permute(0, 1).view_as(x)])
+            @ x.expand(3, 4).t()
+        ),
+        (X34,),
+    ),
+    "grouped_attention": (
+        lambda q, k: F.scaled_dot_product_attention(q, k, k, enable_gqa=True),
+        (_randn(1, 4, 3, 8), _randn(1, 2, 3, 8)),
+    ),
     "unfold": (lambda x: F.unfold(x, 3), (X,)),
     "meshgrid": (lambda x: torch.meshgrid(x[0], x[1], indexing="ij")[0], (X34,)),
     "outer": (lambda x: torch.outer(x[0], x[1]) + torch.ger(x[0], x[2]), (X34,)),
