@@ -229,13 +229,16 @@ ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)
                Tensor& out) {                                                             \
     return call ? out : portable(ctx, self, other, out);                                  \
   }
-#define ET_MULTIPLICATION(name, portable, function) \
+#define ET_ARITHMETIC(name, portable, function) \
   ET_BINARY(name, portable, Tensor, run(Binary::function, 1.0f, self, other, out))
-ET_MULTIPLICATION(opt_mul_out, mul_out, kMul)
-ET_MULTIPLICATION(opt_div_out, div_out, kDiv)
-ET_MULTIPLICATION(opt_maximum_out, maximum_out, kMax)
-ET_MULTIPLICATION(opt_minimum_out, minimum_out, kMin)
-#undef ET_MULTIPLICATION
+ET_ARITHMETIC(opt_mul_out, mul_out, kMul)
+ET_ARITHMETIC(opt_div_out, div_out, kDiv)
+ET_ARITHMETIC(opt_maximum_out, maximum_out, kMax)
+ET_ARITHMETIC(opt_minimum_out, minimum_out, kMin)
+ET_ARITHMETIC(opt_atan2_out, atan2_out, kAtan2)
+ET_ARITHMETIC(opt_fmod_Tensor_out, fmod_Tensor_out, kFmod)
+ET_ARITHMETIC(opt_remainder_Tensor_out, remainder_Tensor_out, kRemainder)
+#undef ET_ARITHMETIC
 
 ET_BINARY(opt_mul_scalar_out, mul_scalar_out, Scalar, run_scalar(Binary::kMul, 1.0f, self, other, out))
 ET_BINARY(opt_div_scalar_out, div_scalar_out, Scalar, run_scalar(Binary::kDiv, 1.0f, self, other, out))

@@ -6,7 +6,17 @@
 
 namespace executorch::kernels::optimized {
 
-enum class Binary { kAdd, kSub, kMul, kDiv, kMax, kMin };  // kAdd and kSub: x + alpha * y, x - alpha * y
+enum class Binary {
+  kAdd,  // x + alpha * y
+  kSub,  // x - alpha * y
+  kMul,
+  kDiv,
+  kMax,
+  kMin,
+  kAtan2,
+  kFmod,       // with the sign of x
+  kRemainder,  // with the sign of y
+};
 enum class Compare { kEq, kNe, kLt, kLe, kGt, kGe };
 
 // How up to three operands that broadcast to a dense output are walked: `rows` rows of `row` output elements each. Within

@@ -6,10 +6,12 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/binary.h>
+#include <executorch/kernels/optimized/simd_math-inl.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 
 HWY_BEFORE_NAMESPACE();
 namespace executorch::kernels::optimized {
@@ -87,6 +89,57 @@ struct MinOf {
   }
 };
 
+struct Atan2Of {
+  HWY_INLINE V operator()(V y, V x) const { return hn::Atan2(D(), y, x); }
+};
+
+// Half a vector's |x| mod |y| in double, where the quotient (below 2^28) times y is exact.
+template <class DD, class VD>
+HWY_INLINE VD modulus(DD d, VD x, VD y) {
+  const VD quotient = hn::Floor(hn::Div(x, y));
+  const VD rest = hn::NegMulAdd(quotient, y, x);
+  return hn::IfThenElse(hn::Lt(rest, hn::Zero(d)), hn::Add(rest, y), rest);
+}
+
+struct FmodOf {
+  HWY_INLINE V operator()(V x, V y) const {
+    const D d;
+    const hn::Repartition<double, D> dd;
+    const V a = hn::Abs(x), b = hn::Abs(y);
+    const V large = hn::Set(d, 268435456.0f);
+    // Comparisons that are false for NaN, too.
+    if (!hn::AllTrue(d, hn::And(hn::Lt(hn::Div(a, b), large), hn::Lt(b, hn::Inf(d))))) {
+      return exact(x, y);
+    }
+    const auto low = modulus(dd, hn::PromoteLowerTo(dd, a), hn::PromoteLowerTo(dd, b));
+    const auto high = modulus(dd, hn::PromoteUpperTo(dd, a), hn::PromoteUpperTo(dd, b));
+    const hn::Half<D> half;
+    return hn::CopySign(hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low)), x);
+  }
+
+ private:
+  static HWY_NOINLINE V exact(V x, V y) {
+    const D d;
+    HWY_ALIGN float a[hn::MaxLanes(D())], b[hn::MaxLanes(D())];
+    hn::Store(x, d, a);
+    hn::Store(y, d, b);
+    for (size_t i = 0; i < hn::Lanes(d); ++i) {
+      a[i] = std::fmod(a[i], b[i]);
+    }
+    return hn::Load(d, a);
+  }
+};
+
+struct RemainderOf {
+  HWY_INLINE V operator()(V x, V y) const {
+    const D d;
+    const V zero = hn::Zero(d);
+    const V rest = FmodOf()(x, y);
+    const auto other_sign = hn::Xor(hn::Lt(y, zero), hn::Lt(rest, zero));
+    return hn::IfThenElse(hn::And(hn::Ne(rest, zero), other_sign), hn::Add(rest, y), rest);
+  }
+};
+
 void binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y, bool y_array,
                 float* out, int64_t n) {
   const D d;
@@ -105,6 +158,12 @@ void binary_row(Binary f, float alpha, const float* x, bool x_array, const float
       return row_of(MaxOf(), x, x_array, y, y_array, out, n);
     case Binary::kMin:
       return row_of(MinOf(), x, x_array, y, y_array, out, n);
+    case Binary::kAtan2:
+      return row_of(Atan2Of(), x, x_array, y, y_array, out, n);
+    case Binary::kFmod:
+      return row_of(FmodOf(), x, x_array, y, y_array, out, n);
+    case Binary::kRemainder:
+      return row_of(RemainderOf(), x, x_array, y, y_array, out, n);
   }
 }
 

@@ -31,4 +31,8 @@ struct Conv {
 // Every other one, as a matrix multiply whose right operand is gathered from the input panel by panel.
 [[nodiscard]] runtime::Error gemm_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
+// The transpose of a convolution, NCHW only: weight is [in_channels][out_channels / groups][kernel_h][kernel_w]. Scratch
+// memory from ctx holds kernel_h * kernel_w values for every input position and output channel of a group.
+[[nodiscard]] runtime::Error transposed_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
+
 }  // namespace executorch::kernels::optimized

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution.out: f32, 1-D and 2-D, NCHW and NHWC, any groups. Transposed, 3-D and other dtypes are the portable kernel's.
+// convolution.out: f32, 1-D and 2-D, NCHW and NHWC, any groups; transposed NCHW. The rest is the portable kernel's.
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/conv.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+
+#include <algorithm>
 
 namespace torch::executor::native {
 
@@ -18,6 +20,7 @@ using executorch::kernels::optimized::gemm_conv;
 using executorch::kernels::optimized::is_channels_last;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::transposed_conv;
 using executorch::runtime::Error;
 
 namespace {
@@ -41,11 +44,11 @@ bool layouts_match(const Tensor& input, const Tensor& out) {
 }
 
 bool dtypes_fit(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                const Tensor& out) {
+                int64_t out_channels, const Tensor& out) {
   if (!is_f32(input) || !is_f32(weight) || !is_f32(out)) {
     return false;
   }
-  return !bias.has_value() || (is_f32(*bias) && bias->dim() == 1 && bias->size(0) == weight.size(0));
+  return !bias.has_value() || (is_f32(*bias) && bias->dim() == 1 && bias->size(0) == out_channels);
 }
 
 int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
@@ -58,7 +61,8 @@ bool is_small(int64_t value) {
 
 // Fills in the geometry; false when it is none that the fast path takes (wrong, empty, or huge values).
 bool set_geometry(const Tensor& input, const Tensor& weight, IntArrayRef stride,
-                  IntArrayRef padding, IntArrayRef dilation, int64_t groups, Conv& c) {
+                  IntArrayRef padding, IntArrayRef dilation, bool transposed, int64_t groups,
+                  Conv& c) {
   const int64_t spatial = input.dim() - 2;
   if (spatial < 1 || spatial > 2 || weight.dim() != input.dim() || groups < 1 ||
       !has_length(stride, spatial) || !has_length(padding, spatial) ||
@@ -68,7 +72,7 @@ bool set_geometry(const Tensor& input, const Tensor& weight, IntArrayRef stride,
   c.groups = groups;
   c.batch = input.size(0);
   c.in_channels = input.size(1);
-  c.out_channels = weight.size(0);
+  c.out_channels = transposed ? weight.size(1) * groups : weight.size(0);
   c.in_h = spatial == 2 ? input.size(2) : 1;
   c.in_w = input.size(input.dim() - 1);
   c.kernel_h = spatial == 2 ? weight.size(2) : 1;
@@ -82,10 +86,16 @@ bool set_geometry(const Tensor& input, const Tensor& weight, IntArrayRef stride,
   const bool in_range = is_small(c.stride_h) && is_small(c.stride_w) && is_small(c.pad_h) &&
                         is_small(c.pad_w) && is_small(c.dilation_h) && is_small(c.dilation_w);
   if (!in_range || c.stride_h < 1 || c.stride_w < 1 || c.dilation_h < 1 || c.dilation_w < 1 ||
-      weight.numel() == 0 || input.numel() == 0 || c.in_channels != weight.size(1) * groups ||
-      c.out_channels % groups != 0) {
+      weight.numel() == 0 || input.numel() == 0 || c.out_channels % groups != 0 ||
+      c.in_channels != (transposed ? weight.size(0) : weight.size(1) * groups) ||
+      c.in_channels % groups != 0) {
     return false;
   }
+  return true;
+}
+
+// Output sizes of a convolution; false when the window does not fit.
+bool set_output(Conv& c) {
   const int64_t reach_h = c.dilation_h * (c.kernel_h - 1) + 1;
   const int64_t reach_w = c.dilation_w * (c.kernel_w - 1) + 1;
   if (c.in_h + 2 * c.pad_h < reach_h || c.in_w + 2 * c.pad_w < reach_w) {
@@ -96,6 +106,22 @@ bool set_geometry(const Tensor& input, const Tensor& weight, IntArrayRef stride,
   return is_small(c.out_h) && is_small(c.out_w);
 }
 
+// The same for a transposed one.
+bool set_transposed_output(int64_t spatial, IntArrayRef output_padding, Conv& c) {
+  if (!has_length(output_padding, spatial)) {
+    return false;
+  }
+  const int64_t more_h = value_at(output_padding, spatial, 0, 0);
+  const int64_t more_w = value_at(output_padding, spatial, 1, 0);
+  if (more_h < 0 || more_w < 0 || more_h >= std::max(c.stride_h, c.dilation_h) ||
+      more_w >= std::max(c.stride_w, c.dilation_w)) {
+    return false;
+  }
+  c.out_h = (c.in_h - 1) * c.stride_h - 2 * c.pad_h + c.dilation_h * (c.kernel_h - 1) + more_h + 1;
+  c.out_w = (c.in_w - 1) * c.stride_w - 2 * c.pad_w + c.dilation_w * (c.kernel_w - 1) + more_w + 1;
+  return c.out_h > 0 && c.out_w > 0 && is_small(c.out_h) && is_small(c.out_w);
+}
+
 bool resize_output(const Conv& c, int64_t dims, Tensor& out) {
   const SizesType sizes[4] = {static_cast<SizesType>(c.batch), static_cast<SizesType>(c.out_channels),
                               static_cast<SizesType>(dims == 4 ? c.out_h : c.out_w),
@@ -103,7 +129,10 @@ bool resize_output(const Conv& c, int64_t dims, Tensor& out) {
   return executorch::runtime::resize_tensor(out, {sizes, static_cast<size_t>(dims)}) == Error::Ok;
 }
 
-Error convolve(KernelRuntimeContext& ctx, const Conv& c) {
+Error convolve(KernelRuntimeContext& ctx, const Conv& c, bool transposed) {
+  if (transposed) {
+    return transposed_conv(ctx, c);
+  }
   const bool depthwise = c.groups > 1 && c.groups == c.in_channels && c.groups == c.out_channels;
   return depthwise ? depthwise_conv(ctx, c) : gemm_conv(ctx, c);
 }
@@ -115,11 +144,15 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
                             IntArrayRef padding, IntArrayRef dilation, bool transposed,
                             IntArrayRef output_padding, int64_t groups, Tensor& out) {
   Conv c = {};
-  const bool fast = !transposed && dtypes_fit(input, weight, bias, out) &&
-                    (is_contiguous(weight) || is_channels_last(weight)) &&
-                    layouts_match(input, out) &&
-                    set_geometry(input, weight, stride, padding, dilation, groups, c) &&
-                    resize_output(c, input.dim(), out);
+  const bool layout = transposed ? is_contiguous(input) && is_contiguous(weight) && is_contiguous(out)
+                                 : (is_contiguous(weight) || is_channels_last(weight)) &&
+                                       layouts_match(input, out);
+  const bool fast =
+      layout &&
+      set_geometry(input, weight, stride, padding, dilation, transposed, groups, c) &&
+      dtypes_fit(input, weight, bias, c.out_channels, out) &&
+      (transposed ? set_transposed_output(input.dim() - 2, output_padding, c) : set_output(c)) &&
+      resize_output(c, input.dim(), out);
   if (fast) {
     c.channels_last = !is_contiguous(input);
     c.input = input.const_data_ptr<float>();
@@ -127,7 +160,7 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
     c.weight = weight.const_data_ptr<float>();
     c.bias = bias.has_value() ? bias->const_data_ptr<float>() : nullptr;
     c.output = out.mutable_data_ptr<float>();
-    if (convolve(ctx, c) == Error::Ok) {
+    if (convolve(ctx, c, transposed) == Error::Ok) {
       return out;
     }
   }

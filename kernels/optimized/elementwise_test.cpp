@@ -5,6 +5,7 @@
 #include <executorch/kernels/optimized/unary.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -44,6 +45,9 @@ const UnaryCase kUnaryCases[] = {
     {"exp", Unary::kExp, [](double x) { return std::exp(x); }, 2e-7},
     {"expm1", Unary::kExpm1, [](double x) { return std::expm1(x); }, 5e-7},
     {"log", Unary::kLog, [](double x) { return std::log(x); }, 2e-7},
+    {"log1p", Unary::kLog1p, [](double x) { return std::log1p(x); }, 3e-7},
+    {"atan", Unary::kAtan, [](double x) { return std::atan(x); }, 4e-7},
+    {"sinh", Unary::kSinh, [](double x) { return std::sinh(x); }, 5e-7},
     {"sqrt", Unary::kSqrt, [](double x) { return std::sqrt(x); }, 1e-7},
     {"rsqrt", Unary::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 2e-7},
     {"reciprocal", Unary::kReciprocal, [](double x) { return 1 / x; }, 1e-7},
@@ -182,6 +186,8 @@ TEST_P(BroadcastTest, Arithmetic) {
   check(Binary::kDiv, 1.0f, [](float x, float y) { return x / y; });
   check(Binary::kMax, 1.0f, [](float x, float y) { return x > y ? x : y; });
   check(Binary::kMin, 1.0f, [](float x, float y) { return x < y ? x : y; });
+  check(Binary::kAtan2, 1.0f, [](float x, float y) { return std::atan2(x, y); });
+  check(Binary::kFmod, 1.0f, [](float x, float y) { return std::fmod(x, y); });
 }
 
 TEST_P(BroadcastTest, ComparisonAndSelection) {
@@ -224,6 +230,33 @@ INSTANTIATE_TEST_SUITE_P(
                       BroadcastCase{{300, 1, 130}, {1, 2, 1}},
                       BroadcastCase{{4, 0, 3}, {4, 1, 3}}));
 
+TEST(Modulus, IsExactForAllQuotients) {
+  const std::vector<float> x = {5.5f, -5.5f, 5.5f, -5.5f, 1e30f, 3.0f, 0.3f, kInfinity, 2.0f, 7.0f, -0.0f, 1e-40f};
+  const std::vector<float> y = {2.0f, 2.0f, -2.0f, -2.0f, 3.7f, kInfinity, 0.1f, 2.0f, 0.0f, 7.0f, 3.0f, 3e-42f};
+  const auto n = static_cast<int64_t>(x.size());
+  std::vector<float> fmod(x.size()), remainder(x.size());
+  Broadcast walk;
+  walk.row = n;
+  walk.inner[0] = walk.inner[1] = 1;
+  map_binary(Binary::kFmod, 1.0f, walk, x.data(), y.data(), fmod.data());
+  map_binary(Binary::kRemainder, 1.0f, walk, x.data(), y.data(), remainder.data());
+  for (size_t i = 0; i < x.size(); ++i) {
+    // One at a time, too, so that easy and hard cases do not share a vector.
+    walk.row = 1;
+    float one;
+    map_binary(Binary::kFmod, 1.0f, walk, &x[i], &y[i], &one);
+    const float exact = std::fmod(x[i], y[i]);
+    if (std::isnan(exact)) {
+      EXPECT_TRUE(std::isnan(fmod[i]) && std::isnan(one) && std::isnan(remainder[i])) << i;
+      continue;
+    }
+    EXPECT_EQ(fmod[i], exact) << x[i] << " mod " << y[i];
+    EXPECT_EQ(one, exact) << x[i] << " mod " << y[i];
+    const bool other_sign = exact != 0 && (exact < 0) != (y[i] < 0);
+    EXPECT_EQ(remainder[i], other_sign ? exact + y[i] : exact) << x[i] << " mod " << y[i];
+  }
+}
+
 struct LinesCase {
   int64_t outer, n, inner;
 };
@@ -259,6 +292,30 @@ TEST_P(LinesTest, Sum) {
       sum += value;
     }
     ASSERT_NEAR(out[line], 0.5 * sum, 1e-6 * static_cast<double>(values.size() + 1)) << line;
+  });
+}
+
+TEST_P(LinesTest, ExtremesAndCumulatedSums) {
+  std::vector<float> most(static_cast<size_t>(lines_.outer * lines_.inner), kNan);
+  std::vector<float> least(most.size(), kNan);
+  std::vector<float> sums(in_.size(), kNan);
+  extreme_lines(lines_, /*largest=*/true, in_.data(), most.data());
+  extreme_lines(lines_, /*largest=*/false, in_.data(), least.data());
+  cumulate_lines(lines_, in_.data(), sums.data());
+  std::vector<std::vector<double>> expected;
+  for_each_line(in_, [&](const std::vector<double>& values, size_t line) {
+    ASSERT_EQ(most[line], *std::max_element(values.begin(), values.end()));
+    ASSERT_EQ(least[line], *std::min_element(values.begin(), values.end()));
+    expected.emplace_back();
+    double sum = 0;
+    for (double value : values) {
+      expected.back().push_back(sum += value);
+    }
+  });
+  for_each_line(sums, [&](const std::vector<double>& values, size_t line) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(values[i], expected[line][i], 1e-5 * (1 + std::fabs(expected[line][i])));
+    }
   });
 }
 
@@ -331,6 +388,33 @@ TEST(LayerNorm, NormalizesRows) {
           ASSERT_NEAR(out[at], y, 1e-4);
         }
       }
+    }
+  }
+}
+
+TEST(GroupNorm, NormalizesGroupsOfChannels) {
+  constexpr int64_t kImages = 2, kChannels = 6, kPlane = 35, kGroups = 3;
+  constexpr int64_t kCount = kChannels / kGroups * kPlane;
+  const auto in = random_values(kImages * kChannels * kPlane, 11);
+  const auto weight = random_values(kChannels, 12);
+  const auto bias = random_values(kChannels, 13);
+  std::vector<float> out(in.size(), kNan), mean(kImages * kGroups), rstd(kImages * kGroups);
+  group_norm({kImages, kChannels, kPlane, kGroups, 1e-5f, in.data(), weight.data(), bias.data(),
+              out.data(), mean.data(), rstd.data()});
+  for (int64_t row = 0; row < kImages * kGroups; ++row) {
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < kCount; ++i) {
+      sum += in[static_cast<size_t>(row * kCount + i)];
+    }
+    for (int64_t i = 0; i < kCount; ++i) {
+      squares += std::pow(in[static_cast<size_t>(row * kCount + i)] - sum / kCount, 2);
+    }
+    const double scale = 1 / std::sqrt(squares / kCount + 1e-5);
+    EXPECT_NEAR(rstd[static_cast<size_t>(row)], scale, 1e-5);
+    for (int64_t i = 0; i < kCount; ++i) {
+      const auto at = static_cast<size_t>(row * kCount + i);
+      const size_t channel = at / kPlane % kChannels;
+      ASSERT_NEAR(out[at], (in[at] - sum / kCount) * scale * weight[channel] + bias[channel], 1e-4);
     }
   }
 }

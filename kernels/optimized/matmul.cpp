@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mm, bmm, addmm, linear: f32 in place, Half and BFloat16 through f32 sums.
 #include <algorithm>
+#include <cstring>
 
+#include <executorch/kernels/optimized/binary.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/gemm.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
@@ -18,15 +20,22 @@ using executorch::aten::BFloat16;
 using executorch::aten::Half;
 using executorch::aten::ScalarType;
 using executorch::extension::parallel_for;
+using executorch::kernels::optimized::Binary;
+using executorch::kernels::optimized::Broadcast;
 using executorch::kernels::optimized::dot_rows;
 using executorch::kernels::optimized::DotRows;
 using executorch::kernels::optimized::gemm;
 using executorch::kernels::optimized::Gemm;
 using executorch::kernels::optimized::GemmPanel;
 using executorch::kernels::optimized::is_contiguous;
+using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::kMaxDotVectors;
+using executorch::kernels::optimized::kMaxOperands;
+using executorch::kernels::optimized::kMaxOuterDims;
+using executorch::kernels::optimized::map_binary;
 using executorch::kernels::optimized::pack_columns;
 using executorch::kernels::optimized::pack_rows;
+using executorch::kernels::optimized::plan_broadcast;
 using executorch::runtime::Error;
 using executorch::runtime::resize_tensor;
 
@@ -204,7 +213,7 @@ bool resized(Tensor& out, const executorch::aten::SizesType (&sizes)[kDims]) {
   return resize_tensor(out, {sizes, kDims}) == Error::Ok;
 }
 
-// What addmm adds: nothing yet (kNone), a bias per column, or the full matrix, which is copied to out first.
+// What addmm adds: a bias per column, the full matrix, or something else that broadcasts (or does not).
 enum class Addend { kColumns, kMatrix, kOther };
 
 Addend classify(const Tensor& self, int64_t m, int64_t n) {
@@ -214,6 +223,48 @@ Addend classify(const Tensor& self, int64_t m, int64_t n) {
   }
   return self.dim() == 2 && self.size(0) == m && self.size(1) == n ? Addend::kMatrix
                                                                    : Addend::kOther;
+}
+
+float as_float(const Scalar& s) {
+  if (s.isFloatingPoint()) {
+    return static_cast<float>(s.to<double>());
+  }
+  return s.isBoolean() ? static_cast<float>(s.to<bool>()) : static_cast<float>(s.to<int64_t>());
+}
+
+// The walk over an m x n output and self, or false when self does not broadcast to it.
+bool plan_addend(const Tensor& self, int64_t m, int64_t n, Broadcast& walk) {
+  const int64_t sizes[2] = {m, n};
+  int64_t strides[kMaxOperands][kMaxOuterDims] = {};
+  strides[0][0] = n;
+  strides[0][1] = 1;
+  if (self.dim() > 2) {
+    return false;
+  }
+  int64_t stride = 1;
+  for (int64_t d = self.dim() - 1; d >= 0; --d) {
+    const int64_t at = d + 2 - self.dim();
+    if (self.size(d) != 1 && self.size(d) != sizes[at]) {
+      return false;
+    }
+    strides[1][at] = self.size(d) == 1 ? 0 : stride;
+    stride *= self.size(d);
+  }
+  walk = plan_broadcast(2, sizes, 2, strides);
+  return true;
+}
+
+// out = alpha * out + beta * self; beta 0 leaves self unread.
+void scale_and_add(const Broadcast& walk, float alpha, float beta, const Tensor& self, float* out) {
+  if (alpha != 1.0f) {
+    Broadcast flat;
+    flat.row = walk.row * walk.rows;
+    flat.inner[0] = 1;
+    map_binary(Binary::kMul, 1.0f, flat, out, &alpha, out);
+  }
+  if (beta != 0.0f) {
+    map_binary(Binary::kAdd, beta, walk, out, self.const_data_ptr<float>(), out);
+  }
 }
 
 bool is_one(const Scalar& s) {
@@ -255,23 +306,34 @@ Tensor& opt_addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tenso
   };
   if (mat1.dim() != 2 || mat2.dim() != 2 || mat1.size(1) != mat2.size(0) ||
       !all_fast(mat1, mat2, out) || self.scalar_type() != mat1.scalar_type() ||
-      !is_contiguous(self) || !is_one(alpha) || !is_one(beta)) {
+      !is_contiguous(self)) {
     return portable();
   }
-  const Addend addend = classify(self, mat1.size(0), mat2.size(1));
-  if (addend == Addend::kOther ||
-      !resized(out, {static_cast<int32_t>(mat1.size(0)), static_cast<int32_t>(mat2.size(1))})) {
+  const int64_t m = mat1.size(0), n = mat2.size(1);
+  const bool plain = is_one(alpha) && is_one(beta);
+  const Addend addend = plain ? classify(self, m, n) : Addend::kOther;
+  Broadcast walk;
+  if (addend == Addend::kOther && (!is_f32(self) || !plan_addend(self, m, n, walk))) {
     return portable();
   }
-  Product p{mat1.scalar_type(),    1,                        mat1.size(0), mat1.size(1), mat2.size(1),
+  if (!resized(out, {static_cast<int32_t>(m), static_cast<int32_t>(n)})) {
+    return portable();
+  }
+  Product p{mat1.scalar_type(),    1,                        m, mat1.size(1), n,
             mat1.const_data_ptr(), mat2.const_data_ptr(), out.mutable_data_ptr()};
   if (addend == Addend::kColumns) {
     p.col_bias = self.const_data_ptr();
-  } else {
+  } else if (addend == Addend::kMatrix) {
     p.accumulate = true;
     std::memmove(p.c, self.const_data_ptr(), out.nbytes());
   }
-  return multiply(ctx, p) == Error::Ok ? out : portable();
+  if (multiply(ctx, p) != Error::Ok) {
+    return portable();
+  }
+  if (addend == Addend::kOther) {
+    scale_and_add(walk, as_float(alpha), as_float(beta), self, out.mutable_data_ptr<float>());
+  }
+  return out;
 }
 
 Tensor& opt_linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor& weight,

@@ -15,6 +15,10 @@ using executorch::aten::IntArrayRef;
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
+using executorch::kernels::optimized::cumulate_lines;
+using executorch::kernels::optimized::extreme_lines;
+using executorch::kernels::optimized::group_norm;
+using executorch::kernels::optimized::GroupNorm;
 using executorch::kernels::optimized::is_channels_last;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_dense_f32;
@@ -95,6 +99,18 @@ bool reduce(const Tensor& self, const std::optional<IntArrayRef>& dims, bool kee
   return true;
 }
 
+bool extreme(const Tensor& self, IntArrayRef dims, bool keepdim, bool largest, Tensor& out) {
+  int64_t first = 0, last = 0;
+  if (!is_dense_f32(self) || !is_f32(out) || self.numel() == 0 ||
+      !neighbour_range(self, dims, first, last) ||
+      !resize_reduced(self, first, last, keepdim, out) || !is_contiguous(out)) {
+    return false;
+  }
+  extreme_lines(lines_of(self, first, last), largest, self.const_data_ptr<float>(),
+                out.mutable_data_ptr<float>());
+  return true;
+}
+
 bool softmax(const Tensor& self, int64_t dim, bool half_to_float, bool logarithm, Tensor& out) {
   const int64_t rank = self.dim();
   if (half_to_float || rank == 0 || dim < -rank || dim >= rank || !is_dense_f32(self) ||
@@ -161,6 +177,33 @@ Tensor& opt_mean_dim_out(KernelRuntimeContext& ctx, const Tensor& self,
              : mean_dim_out(ctx, self, dim, keepdim, dtype, out);
 }
 
+Tensor& opt_amax_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim,
+                     Tensor& out) {
+  return extreme(self, dim, keepdim, /*largest=*/true, out) ? out
+                                                            : amax_out(ctx, self, dim, keepdim, out);
+}
+
+Tensor& opt_amin_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim,
+                     Tensor& out) {
+  return extreme(self, dim, keepdim, /*largest=*/false, out)
+             ? out
+             : amin_out(ctx, self, dim, keepdim, out);
+}
+
+Tensor& opt_cumsum_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                       std::optional<ScalarType> dtype, Tensor& out) {
+  const int64_t rank = self.dim();
+  if (rank == 0 || dim < -rank || dim >= rank || !is_dense_f32(self) || !is_f32(out) ||
+      dtype.value_or(ScalarType::Float) != ScalarType::Float ||
+      resize_tensor(out, self.sizes()) != Error::Ok || !is_contiguous(out)) {
+    return cumsum_out(ctx, self, dim, dtype, out);
+  }
+  dim = dim < 0 ? dim + rank : dim;
+  cumulate_lines(lines_of(self, dim, dim + 1), self.const_data_ptr<float>(),
+                 out.mutable_data_ptr<float>());
+  return out;
+}
+
 Tensor& opt_softmax_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
                         bool half_to_float, Tensor& out) {
   return softmax(self, dim, half_to_float, /*logarithm=*/false, out)
@@ -200,6 +243,28 @@ std::tuple<Tensor&, Tensor&, Tensor&> opt_native_layer_norm_out(
   p.mean = mean_out.mutable_data_ptr<float>();
   p.rstd = rstd_out.mutable_data_ptr<float>();
   layer_norm(p);
+  return {out, mean_out, rstd_out};
+}
+
+std::tuple<Tensor&, Tensor&, Tensor&> opt_native_group_norm_out(
+    KernelRuntimeContext& ctx, const Tensor& input, const std::optional<Tensor>& weight,
+    const std::optional<Tensor>& bias, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
+    Tensor& out, Tensor& mean_out, Tensor& rstd_out) {
+  const SizesType statistics[2] = {static_cast<SizesType>(N), static_cast<SizesType>(group)};
+  const bool fast = is_dense_f32(input) && is_f32(out) && is_f32(mean_out) && is_f32(rstd_out) &&
+                    input.dim() >= 2 && input.numel() > 0 && input.size(0) == N &&
+                    input.size(1) == C && input.numel() / (N * C) == HxW && group > 0 &&
+                    C % group == 0 && fits(weight, C) && fits(bias, C) &&
+                    resize_tensor(out, input.sizes()) == Error::Ok && is_contiguous(out) &&
+                    resize_tensor(mean_out, {statistics, 2}) == Error::Ok &&
+                    resize_tensor(rstd_out, {statistics, 2}) == Error::Ok;
+  if (!fast) {
+    return native_group_norm_out(ctx, input, weight, bias, N, C, HxW, group, eps, out, mean_out,
+                                 rstd_out);
+  }
+  group_norm({N, C, HxW, group, static_cast<float>(eps), input.const_data_ptr<float>(),
+              data_or_null(weight), data_or_null(bias), out.mutable_data_ptr<float>(),
+              mean_out.mutable_data_ptr<float>(), rstd_out.mutable_data_ptr<float>()});
   return {out, mean_out, rstd_out};
 }
 

@@ -15,6 +15,12 @@ struct Lines {
 // out[outer][inner] = scale * sum over n.
 void sum_lines(const Lines& lines, float scale, const float* in, float* out);
 
+// out[outer][inner] = the largest (or the smallest) over n, which is at least 1; NaN if there is one.
+void extreme_lines(const Lines& lines, bool largest, const float* in, float* out);
+
+// out[i] = in[0] + ... + in[i] along n, summed in double.
+void cumulate_lines(const Lines& lines, const float* in, float* out);
+
 // Softmax or its logarithm; `out` may be `in`.
 void softmax_lines(const Lines& lines, bool logarithm, const float* in, float* out);
 
@@ -31,6 +37,20 @@ struct LayerNorm {
   float* rstd;
 };
 void layer_norm(const LayerNorm& p);
+
+// Normalizes groups of neighbouring channels of [images][channels][plane]; weight and bias hold a value a channel, or are
+// nullptr. mean and rstd are stored for each image and group.
+struct GroupNorm {
+  int64_t images, channels, plane, groups;
+  float eps;
+  const float* in;
+  const float* weight;
+  const float* bias;
+  float* out;
+  float* mean;
+  float* rstd;
+};
+void group_norm(const GroupNorm& p);
 
 // out[image][channel][i] = in[image][channel][i] * scale[channel] + shift[channel].
 void scale_channels(int64_t images, int64_t channels, int64_t plane, const float* scale,

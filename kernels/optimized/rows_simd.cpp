@@ -58,6 +58,11 @@ struct Larger {  // NaN wins
     return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b);
   }
 };
+struct Smaller {
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b);
+  }
+};
 struct Same {
   HWY_INLINE V operator()(V a) const { return a; }
 };
@@ -67,11 +72,15 @@ float sum_of(const float* in, int64_t n) {
   return hn::ReduceSum(d, reduce(in, n, hn::Zero(d), Same(), Plus()));
 }
 
-float max_of(const float* in, int64_t n) {
+float extreme_of(bool largest, const float* in, int64_t n) {
   const D d;
-  const V most = reduce(in, n, hn::Set(d, -std::numeric_limits<float>::infinity()), Same(), Larger());
-  return hn::AllFalse(d, hn::IsNaN(most)) ? hn::ReduceMax(d, most)
-                                          : std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const V found = largest ? reduce(in, n, hn::Set(d, -kInfinity), Same(), Larger())
+                          : reduce(in, n, hn::Set(d, kInfinity), Same(), Smaller());
+  if (!hn::AllFalse(d, hn::IsNaN(found))) {
+    return std::numeric_limits<float>::quiet_NaN();
+  }
+  return largest ? hn::ReduceMax(d, found) : hn::ReduceMin(d, found);
 }
 
 // out[i] = f(in[i]) over n values.
@@ -91,7 +100,7 @@ HWY_INLINE void map(const float* in, float* out, int64_t n, F&& f) {
 
 void softmax_line(bool logarithm, const float* in, float* out, int64_t n) {
   const D d;
-  const V top = hn::Set(d, max_of(in, n));
+  const V top = hn::Set(d, extreme_of(/*largest=*/true, in, n));
   const auto shifted_exp = [&](V x) HWY_ATTR { return exp_f32(d, hn::Sub(x, top)); };
   if (logarithm) {
     const float sum = hn::ReduceSum(d, reduce(in, n, hn::Zero(d), shifted_exp, Plus()));
@@ -140,6 +149,27 @@ void sum_across(float scale, const float* in, float* out, int64_t n, int64_t inn
   hn::StoreN(hn::Mul(hn::Add(sum0, sum1), hn::Set(d, scale)), d, out, count);
 }
 
+void extreme_across(bool largest, const float* in, float* out, int64_t n, int64_t inner,
+                    size_t count) {
+  const D d;
+  V found = hn::LoadN(d, in, count);
+  for (int64_t i = 1; i < n; ++i) {
+    const V value = hn::LoadN(d, in + i * inner, count);
+    found = largest ? Larger()(found, value) : Smaller()(found, value);
+  }
+  hn::StoreN(found, d, out, count);
+}
+
+void cumulate_across(const float* in, float* out, int64_t n, int64_t inner, int64_t count) {
+  double sums[hn::MaxLanes(D())] = {};
+  for (int64_t i = 0; i < n; ++i, in += inner, out += inner) {
+    for (int64_t j = 0; j < count; ++j) {
+      sums[j] += static_cast<double>(in[j]);
+      out[j] = static_cast<float>(sums[j]);
+    }
+  }
+}
+
 // Tasks of a Lines problem: one line when inner is 1, else one vector of lines.
 int64_t tasks_of(const Lines& lines_) {
   return lines_.inner == 1 ? lines_.outer
@@ -183,22 +213,49 @@ void sum_range(const Lines& p, float scale, const float* in, float* out, int64_t
   }
 }
 
-void norm_row(const LayerNorm& p, int64_t row) {
+void extreme_range(const Lines& p, bool largest, const float* in, float* out, int64_t first,
+                   int64_t last) {
+  for (int64_t t = first; t < last; ++t) {
+    if (p.inner == 1) {
+      out[t] = extreme_of(largest, in + t * p.n, p.n);
+      continue;
+    }
+    const Task task = task_at(p, t);
+    extreme_across(largest, in + task.outer * p.n * p.inner + task.first,
+                   out + task.outer * p.inner + task.first, p.n, p.inner, task.count);
+  }
+}
+
+void cumulate_range(const Lines& p, const float* in, float* out, int64_t first, int64_t last) {
+  for (int64_t t = first; t < last; ++t) {
+    const Task task = p.inner == 1 ? Task{t, 0, 1} : task_at(p, t);
+    const int64_t at = task.outer * p.n * p.inner + task.first;
+    cumulate_across(in + at, out + at, p.n, p.inner, static_cast<int64_t>(task.count));
+  }
+}
+
+// Mean and 1 / sqrt(variance + eps), in two passes.
+void statistics(const float* in, int64_t n, float eps, float* mean_out, float* rstd_out) {
   const D d;
-  const float* in = p.in + row * p.n;
-  float* out = p.out + row * p.n;
-  const auto count = static_cast<float>(p.n);
-  const float mean = sum_of(in, p.n) / count;
+  const auto count = static_cast<float>(n);
+  const float mean = sum_of(in, n) / count;
   const V center = hn::Set(d, mean);
   const auto square = [&](V x) HWY_ATTR {
     const V distance = hn::Sub(x, center);
     return hn::Mul(distance, distance);
   };
-  const float squares = hn::ReduceSum(d, reduce(in, p.n, hn::Zero(d), square, Plus()));
-  const float rstd = 1.0f / std::sqrt(squares / count + p.eps);
-  p.mean[row] = mean;
-  p.rstd[row] = rstd;
-  const V scale = hn::Set(d, rstd);
+  const float squares = hn::ReduceSum(d, reduce(in, n, hn::Zero(d), square, Plus()));
+  *mean_out = mean;
+  *rstd_out = 1.0f / std::sqrt(squares / count + eps);
+}
+
+void norm_row(const LayerNorm& p, int64_t row) {
+  const D d;
+  const float* in = p.in + row * p.n;
+  float* out = p.out + row * p.n;
+  statistics(in, p.n, p.eps, p.mean + row, p.rstd + row);
+  const V center = hn::Set(d, p.mean[row]);
+  const V scale = hn::Set(d, p.rstd[row]);
   for (int64_t i = 0; i < p.n; i += lanes()) {
     const auto rest = static_cast<size_t>(std::min(lanes(), p.n - i));
     V y = hn::Mul(hn::Sub(hn::LoadN(d, in + i, rest), center), scale);
@@ -245,6 +302,9 @@ namespace executorch::kernels::optimized {
 HWY_EXPORT(tasks_of);
 HWY_EXPORT(softmax_range);
 HWY_EXPORT(sum_range);
+HWY_EXPORT(extreme_range);
+HWY_EXPORT(cumulate_range);
+HWY_EXPORT(statistics);
 HWY_EXPORT(norm_range);
 HWY_EXPORT(scale_plane);
 HWY_EXPORT(scale_pixel);
@@ -279,6 +339,40 @@ void softmax_lines(const Lines& lines, bool logarithm, const float* in, float* o
   const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
   parallel_for(0, tasks, tasks_for(kExpGrain, size), [&](int64_t first, int64_t last) {
     HWY_DYNAMIC_DISPATCH(softmax_range)(lines, logarithm, in, out, first, last);
+  });
+}
+
+void extreme_lines(const Lines& lines, bool largest, const float* in, float* out) {
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
+  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+  parallel_for(0, tasks, tasks_for(kGrain, size), [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(extreme_range)(lines, largest, in, out, first, last);
+  });
+}
+
+void cumulate_lines(const Lines& lines, const float* in, float* out) {
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
+  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+  parallel_for(0, tasks, tasks_for(kGrain, size), [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(cumulate_range)(lines, in, out, first, last);
+  });
+}
+
+void group_norm(const GroupNorm& p) {
+  const int64_t channels = p.channels / p.groups;
+  const int64_t n = channels * p.plane;
+  parallel_for(0, p.images * p.groups, tasks_for(kGrain, n), [&](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; ++row) {
+      HWY_DYNAMIC_DISPATCH(statistics)(p.in + row * n, n, p.eps, p.mean + row, p.rstd + row);
+      for (int64_t i = 0; i < channels; ++i) {
+        const int64_t channel = row % p.groups * channels + i;
+        const float scale = p.rstd[row] * (p.weight != nullptr ? p.weight[channel] : 1.0f);
+        const float shift =
+            (p.bias != nullptr ? p.bias[channel] : 0.0f) - p.mean[row] * scale;
+        const int64_t at = row * n + i * p.plane;
+        HWY_DYNAMIC_DISPATCH(scale_plane)(scale, shift, p.in + at, p.out + at, p.plane);
+      }
+    }
   });
 }
 
