@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs `.pte` programs from Python on the C++ runtime; values are `torch.Tensor`s.
 
-    from executorch.runtime import Runtime
+from executorch.runtime import Runtime
 
-    program = Runtime.get().load_program("model.pte")
-    outputs = program.load_method("forward").execute([torch.randn(1, 3, 224, 224)])
+program = Runtime.get().load_program("model.pte")
+outputs = program.load_method("forward").execute([torch.randn(1, 3, 224, 224)])
 """
 
 if __name__ == "runtime":

@@ -134,7 +134,9 @@ class Runtime:
                 )
             data = data.read()
             if not isinstance(data, (bytes, bytearray)):
-                raise TypeError("expected a file opened for binary reading, got one opened for text")
+                raise TypeError(
+                    "expected a file opened for binary reading, got one opened for text"
+                )
         # What was verified must not change: a bytearray is copied.
         buffer = bytes(data)
         return Program(self._legacy_module._load_program_from_buffer(buffer, **options), buffer)

@@ -10,7 +10,8 @@
 
 namespace executorch::extension {
 
-// The memory must outlive the loader and every buffer loaded from it. For a program it must be aligned to max_align_t.
+// The memory must outlive the loader and every buffer loaded from it. For a program it must be
+// aligned to max_align_t.
 class BufferDataLoader final : public executorch::runtime::DataLoader {
  public:
   BufferDataLoader(const void* data, size_t size)
@@ -18,21 +19,18 @@ class BufferDataLoader final : public executorch::runtime::DataLoader {
 
   // Points into the memory. InvalidArgument outside of it.
   ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
-      size_t offset,
-      size_t size,
+      size_t offset, size_t size,
       ET_UNUSED const DataLoader::SegmentInfo& segment_info) const override {
     ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
     return executorch::runtime::FreeableBuffer(data_ + offset, size, nullptr);
   }
 
-  ET_NODISCARD executorch::runtime::Error load_into(
-      size_t offset,
-      size_t size,
-      ET_UNUSED const SegmentInfo& segment_info,
-      void* buffer) const override {
+  ET_NODISCARD executorch::runtime::Error load_into(size_t offset, size_t size,
+                                                    ET_UNUSED const SegmentInfo& segment_info,
+                                                    void* buffer) const override {
     ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
-    ET_CHECK_OR_RETURN_ERROR(
-        buffer != nullptr || size == 0, InvalidArgument, "Expected a buffer for %zu bytes", size);
+    ET_CHECK_OR_RETURN_ERROR(buffer != nullptr || size == 0, InvalidArgument,
+                             "Expected a buffer for %zu bytes", size);
     if (size > 0) {
       std::memcpy(buffer, data_ + offset, size);
     }
@@ -44,12 +42,9 @@ class BufferDataLoader final : public executorch::runtime::DataLoader {
  private:
   executorch::runtime::Error check(size_t offset, size_t size) const {
     ET_CHECK_OR_RETURN_ERROR(
-        size <= size_ && offset <= size_ - size,
-        InvalidArgument,
-        "Expected a range inside the %zu bytes of the buffer, got %zu bytes at offset %zu",
-        size_,
-        size,
-        offset);
+        size <= size_ && offset <= size_ - size, InvalidArgument,
+        "Expected a range inside the %zu bytes of the buffer, got %zu bytes at offset %zu", size_,
+        size, offset);
     return executorch::runtime::Error::Ok;
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every loader against every kind of range: it gives the bytes of the file or an error, and nothing else.
+// Every loader against every kind of range: it gives the bytes of the file or an error, and nothing
+// else.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -80,8 +81,8 @@ const Case kCases[] = {
     {"SharedPtr",
      []() -> std::unique_ptr<DataLoader> {
        auto bytes = std::make_shared<std::vector<uint8_t>>(contents());
-       return std::make_unique<SharedPtrDataLoader>(
-           std::shared_ptr<void>(bytes, bytes->data()), bytes->size());
+       return std::make_unique<SharedPtrDataLoader>(std::shared_ptr<void>(bytes, bytes->data()),
+                                                    bytes->size());
      }},
 };
 
@@ -101,8 +102,8 @@ class EveryLoader : public testing::TestWithParam<Case> {
 // req: EXT-019
 TEST_P(EveryLoader, GivesTheBytesOfARangeOrAnError) {
   EXPECT_EQ(loader_->size().get(), kSize);
-  const size_t numbers[] = {0, 1, 4095, 4096, 4097, kSize - 1, kSize, kSize + 1,
-                            size_t(1) << 63, SIZE_MAX - 1, SIZE_MAX};
+  const size_t numbers[] = {
+      0, 1, 4095, 4096, 4097, kSize - 1, kSize, kSize + 1, size_t(1) << 63, SIZE_MAX - 1, SIZE_MAX};
   const std::vector<uint8_t> expected = contents();
   for (const size_t offset : numbers) {
     for (const size_t size : numbers) {
@@ -132,9 +133,8 @@ TEST_P(EveryLoader, NeedsABufferToLoadInto) {
   EXPECT_EQ(loader_->load_into(0, 0, kInfo, nullptr), Error::Ok);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    DataLoaders, EveryLoader, testing::ValuesIn(kCases),
-    [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(DataLoaders, EveryLoader, testing::ValuesIn(kCases),
+                         [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
 
 class DataLoaders : public testing::Test {
  protected:
@@ -154,14 +154,13 @@ TEST_F(DataLoaders, FilesThatCannotBeOpened) {
 }
 
 TEST_F(DataLoaders, FileDescriptorUris) {
-  for (const char* uri : {"", "fd://1", "fd:///", "fd:///-1", "fd:///1x", "fd:///99999999999999",
-                          "file:///1"}) {
-    EXPECT_EQ(
-        FileDescriptorDataLoader::fromFileDescriptorUri(uri).error(), Error::InvalidArgument)
+  for (const char* uri :
+       {"", "fd://1", "fd:///", "fd:///-1", "fd:///1x", "fd:///99999999999999", "file:///1"}) {
+    EXPECT_EQ(FileDescriptorDataLoader::fromFileDescriptorUri(uri).error(), Error::InvalidArgument)
         << uri;
   }
-  EXPECT_EQ(
-      FileDescriptorDataLoader::fromFileDescriptorUri("fd:///1000000").error(), Error::AccessFailed);
+  EXPECT_EQ(FileDescriptorDataLoader::fromFileDescriptorUri("fd:///1000000").error(),
+            Error::AccessFailed);
 }
 
 TEST_F(DataLoaders, AlignmentIsKept) {

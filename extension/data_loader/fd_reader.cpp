@@ -29,31 +29,25 @@ void free_aligned(void* context, void* data, size_t /*size*/) {
 
 Error check_range(size_t offset, size_t size, size_t file_size) {
   ET_CHECK_OR_RETURN_ERROR(
-      size <= file_size && offset <= file_size - size,
-      InvalidArgument,
-      "Expected a range inside the %zu bytes of the file, got %zu bytes at offset %zu",
-      file_size,
-      size,
-      offset);
+      size <= file_size && offset <= file_size - size, InvalidArgument,
+      "Expected a range inside the %zu bytes of the file, got %zu bytes at offset %zu", file_size,
+      size, offset);
   return Error::Ok;
 }
 
 Error check_alignment(size_t alignment) {
-  ET_CHECK_OR_RETURN_ERROR(
-      alignment != 0 && (alignment & (alignment - 1)) == 0,
-      InvalidArgument,
-      "Expected an alignment that is a power of two, got %zu",
-      alignment);
+  ET_CHECK_OR_RETURN_ERROR(alignment != 0 && (alignment & (alignment - 1)) == 0, InvalidArgument,
+                           "Expected an alignment that is a power of two, got %zu", alignment);
   return Error::Ok;
 }
 
 Result<size_t> get_file_size(int fd) {
   struct stat status;
-  ET_CHECK_OR_RETURN_ERROR(
-      ::fstat(fd, &status) == 0, AccessFailed, "Cannot ask for the size of file descriptor %d: %s",
-      fd, std::strerror(errno));
-  ET_CHECK_OR_RETURN_ERROR(
-      S_ISREG(status.st_mode), AccessFailed, "File descriptor %d is not that of a regular file", fd);
+  ET_CHECK_OR_RETURN_ERROR(::fstat(fd, &status) == 0, AccessFailed,
+                           "Cannot ask for the size of file descriptor %d: %s", fd,
+                           std::strerror(errno));
+  ET_CHECK_OR_RETURN_ERROR(S_ISREG(status.st_mode), AccessFailed,
+                           "File descriptor %d is not that of a regular file", fd);
   return static_cast<size_t>(status.st_size);
 }
 
@@ -61,14 +55,13 @@ Error read_range(int fd, size_t offset, size_t size, void* buffer) {
   constexpr size_t kMaxRead = size_t(1) << 30;
   char* out = static_cast<char*>(buffer);
   while (size > 0) {
-    const ssize_t count =
-        ::pread(fd, out, std::min(size, kMaxRead), static_cast<off_t>(offset));
+    const ssize_t count = ::pread(fd, out, std::min(size, kMaxRead), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) {
       continue;
     }
-    ET_CHECK_OR_RETURN_ERROR(
-        count > 0, AccessFailed, "Cannot read %zu bytes at offset %zu: %s", size, offset,
-        count == 0 ? "the file has become shorter" : std::strerror(errno));
+    ET_CHECK_OR_RETURN_ERROR(count > 0, AccessFailed, "Cannot read %zu bytes at offset %zu: %s",
+                             size, offset,
+                             count == 0 ? "the file has become shorter" : std::strerror(errno));
     out += count;
     offset += static_cast<size_t>(count);
     size -= static_cast<size_t>(count);
@@ -81,8 +74,8 @@ Result<FreeableBuffer> load_range(int fd, size_t offset, size_t size, size_t ali
     return FreeableBuffer(nullptr, 0, nullptr);
   }
   void* data = ::operator new(size, std::align_val_t(alignment), std::nothrow);
-  ET_CHECK_OR_RETURN_ERROR(
-      data != nullptr, MemoryAllocationFailed, "No memory for %zu bytes of the file", size);
+  ET_CHECK_OR_RETURN_ERROR(data != nullptr, MemoryAllocationFailed,
+                           "No memory for %zu bytes of the file", size);
   FreeableBuffer buffer(data, size, free_aligned, reinterpret_cast<void*>(alignment));
   ET_CHECK_OK_OR_RETURN_ERROR(read_range(fd, offset, size, data));
   return Result<FreeableBuffer>(std::move(buffer));

@@ -19,11 +19,13 @@ ET_NODISCARD executorch::runtime::Error check_alignment(size_t alignment);
 // Bytes in the file behind `fd`. AccessFailed if it cannot be asked or is no regular file.
 ET_NODISCARD executorch::runtime::Result<size_t> get_file_size(int fd);
 
-// Reads exactly these bytes; the range was checked. AccessFailed if the file gives fewer. Does not move the file position,
-// so that several threads may read at the same time.
-ET_NODISCARD executorch::runtime::Error read_range(int fd, size_t offset, size_t size, void* buffer);
+// Reads exactly these bytes; the range was checked. AccessFailed if the file gives fewer. Does not
+// move the file position, so that several threads may read at the same time.
+ET_NODISCARD executorch::runtime::Error read_range(int fd, size_t offset, size_t size,
+                                                   void* buffer);
 
-// As read_range(), into new memory that the returned buffer owns. A size of 0 gives an empty buffer.
+// As read_range(), into new memory that the returned buffer owns. A size of 0 gives an empty
+// buffer.
 ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> load_range(
     int fd, size_t offset, size_t size, size_t alignment);
 

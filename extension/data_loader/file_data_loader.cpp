@@ -18,11 +18,11 @@ using executorch::runtime::Result;
 
 Result<FileDataLoader> FileDataLoader::from(const char* file_name, size_t alignment) {
   ET_CHECK_OK_OR_RETURN_ERROR(internal::check_alignment(alignment));
-  ET_CHECK_OR_RETURN_ERROR(
-      file_name != nullptr && file_name[0] != '\0', InvalidArgument, "Expected a file name, got none");
+  ET_CHECK_OR_RETURN_ERROR(file_name != nullptr && file_name[0] != '\0', InvalidArgument,
+                           "Expected a file name, got none");
   const int fd = ::open(file_name, O_RDONLY | O_CLOEXEC);
-  ET_CHECK_OR_RETURN_ERROR(
-      fd >= 0, AccessFailed, "Cannot open %s: %s", file_name, std::strerror(errno));
+  ET_CHECK_OR_RETURN_ERROR(fd >= 0, AccessFailed, "Cannot open %s: %s", file_name,
+                           std::strerror(errno));
   const Result<size_t> size = internal::get_file_size(fd);
   if (!size.ok()) {
     ET_LOG(Error, "Cannot load %s", file_name);
@@ -51,17 +51,17 @@ Error FileDataLoader::check(size_t offset, size_t size) const {
   return internal::check_range(offset, size, file_size_);
 }
 
-Result<FreeableBuffer> FileDataLoader::load(
-    size_t offset, size_t size, ET_UNUSED const SegmentInfo& segment_info) const {
+Result<FreeableBuffer> FileDataLoader::load(size_t offset, size_t size,
+                                            ET_UNUSED const SegmentInfo& segment_info) const {
   ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
   return internal::load_range(fd_, offset, size, alignment_);
 }
 
-Error FileDataLoader::load_into(
-    size_t offset, size_t size, ET_UNUSED const SegmentInfo& segment_info, void* buffer) const {
+Error FileDataLoader::load_into(size_t offset, size_t size,
+                                ET_UNUSED const SegmentInfo& segment_info, void* buffer) const {
   ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
-  ET_CHECK_OR_RETURN_ERROR(
-      buffer != nullptr || size == 0, InvalidArgument, "Expected a buffer for %zu bytes", size);
+  ET_CHECK_OR_RETURN_ERROR(buffer != nullptr || size == 0, InvalidArgument,
+                           "Expected a buffer for %zu bytes", size);
   return internal::read_range(fd_, offset, size, buffer);
 }
 

@@ -11,8 +11,8 @@
 
 namespace executorch::extension {
 
-// Threads: load() and load_into() may be called at the same time. The file stays open as long as the loader lives, and must
-// not become shorter.
+// Threads: load() and load_into() may be called at the same time. The file stays open as long as
+// the loader lives, and must not become shorter.
 class FileDataLoader final : public executorch::runtime::DataLoader {
  public:
   // Opens the file. Loaded buffers are aligned to `alignment`.
@@ -37,11 +37,9 @@ class FileDataLoader final : public executorch::runtime::DataLoader {
   ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
       size_t offset, size_t size, const DataLoader::SegmentInfo& segment_info) const override;
 
-  ET_NODISCARD executorch::runtime::Error load_into(
-      size_t offset,
-      size_t size,
-      ET_UNUSED const SegmentInfo& segment_info,
-      void* buffer) const override;
+  ET_NODISCARD executorch::runtime::Error load_into(size_t offset, size_t size,
+                                                    ET_UNUSED const SegmentInfo& segment_info,
+                                                    void* buffer) const override;
 
   ET_NODISCARD executorch::runtime::Result<size_t> size() const override;
 

@@ -21,17 +21,17 @@ constexpr char kPrefix[] = "fd:///";
 constexpr size_t kPrefixLength = sizeof(kPrefix) - 1;
 
 Result<int> parse_uri(const char* uri) {
-  ET_CHECK_OR_RETURN_ERROR(
-      uri != nullptr && std::strncmp(uri, kPrefix, kPrefixLength) == 0 &&
-          uri[kPrefixLength] != '\0',
-      InvalidArgument, "Expected fd:///<number>, got %s", uri == nullptr ? "nothing" : uri);
+  ET_CHECK_OR_RETURN_ERROR(uri != nullptr && std::strncmp(uri, kPrefix, kPrefixLength) == 0 &&
+                               uri[kPrefixLength] != '\0',
+                           InvalidArgument, "Expected fd:///<number>, got %s",
+                           uri == nullptr ? "nothing" : uri);
   int64_t number = 0;
   for (const char* digit = uri + kPrefixLength; *digit != '\0'; ++digit) {
-    ET_CHECK_OR_RETURN_ERROR(
-        *digit >= '0' && *digit <= '9', InvalidArgument, "Expected fd:///<number>, got %s", uri);
+    ET_CHECK_OR_RETURN_ERROR(*digit >= '0' && *digit <= '9', InvalidArgument,
+                             "Expected fd:///<number>, got %s", uri);
     number = number * 10 + (*digit - '0');
-    ET_CHECK_OR_RETURN_ERROR(
-        number <= INT_MAX, InvalidArgument, "Expected a file descriptor, got %s", uri);
+    ET_CHECK_OR_RETURN_ERROR(number <= INT_MAX, InvalidArgument,
+                             "Expected a file descriptor, got %s", uri);
   }
   return static_cast<int>(number);
 }
@@ -49,9 +49,7 @@ Result<FileDescriptorDataLoader> FileDescriptorDataLoader::fromFileDescriptorUri
 }
 
 FileDescriptorDataLoader::FileDescriptorDataLoader(FileDescriptorDataLoader&& rhs) noexcept
-    : file_size_(rhs.file_size_),
-      alignment_(rhs.alignment_),
-      fd_(rhs.fd_) {
+    : file_size_(rhs.file_size_), alignment_(rhs.alignment_), fd_(rhs.fd_) {
   rhs.fd_ = -1;
 }
 
@@ -72,11 +70,12 @@ Result<FreeableBuffer> FileDescriptorDataLoader::load(
   return internal::load_range(fd_, offset, size, alignment_);
 }
 
-Error FileDescriptorDataLoader::load_into(
-    size_t offset, size_t size, ET_UNUSED const SegmentInfo& segment_info, void* buffer) const {
+Error FileDescriptorDataLoader::load_into(size_t offset, size_t size,
+                                          ET_UNUSED const SegmentInfo& segment_info,
+                                          void* buffer) const {
   ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
-  ET_CHECK_OR_RETURN_ERROR(
-      buffer != nullptr || size == 0, InvalidArgument, "Expected a buffer for %zu bytes", size);
+  ET_CHECK_OR_RETURN_ERROR(buffer != nullptr || size == 0, InvalidArgument,
+                           "Expected a buffer for %zu bytes", size);
   return internal::read_range(fd_, offset, size, buffer);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a file that someone else opened, named by a URI: what Android hands out for content it guards.
+// Reads a file that someone else opened, named by a URI: what Android hands out for content it
+// guards.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +11,12 @@
 
 namespace executorch::extension {
 
-// Threads: load() and load_into() may be called at the same time. The file stays open as long as the loader lives, and must
-// not become shorter.
+// Threads: load() and load_into() may be called at the same time. The file stays open as long as
+// the loader lives, and must not become shorter.
 class FileDescriptorDataLoader final : public executorch::runtime::DataLoader {
  public:
-  // The URI has the form fd:///<number>. The loader owns the descriptor from here on and closes it, unless this fails.
+  // The URI has the form fd:///<number>. The loader owns the descriptor from here on and closes it,
+  // unless this fails.
   //   InvalidArgument  not of this form, or an alignment that is not a power of two
   //   AccessFailed     no open regular file
   static executorch::runtime::Result<FileDescriptorDataLoader> fromFileDescriptorUri(
@@ -31,11 +33,9 @@ class FileDescriptorDataLoader final : public executorch::runtime::DataLoader {
   ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
       size_t offset, size_t size, const DataLoader::SegmentInfo& segment_info) const override;
 
-  ET_NODISCARD executorch::runtime::Error load_into(
-      size_t offset,
-      size_t size,
-      ET_UNUSED const SegmentInfo& segment_info,
-      void* buffer) const override;
+  ET_NODISCARD executorch::runtime::Error load_into(size_t offset, size_t size,
+                                                    ET_UNUSED const SegmentInfo& segment_info,
+                                                    void* buffer) const override;
 
   ET_NODISCARD executorch::runtime::Result<size_t> size() const override;
 

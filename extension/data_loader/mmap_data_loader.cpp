@@ -29,15 +29,14 @@ void unmap(void* context, void* data, size_t size) {
 }  // namespace
 
 Result<MmapDataLoader> MmapDataLoader::from(const char* file_name, MlockConfig mlock_config) {
-  ET_CHECK_OR_RETURN_ERROR(
-      file_name != nullptr && file_name[0] != '\0', InvalidArgument, "Expected a file name, got none");
+  ET_CHECK_OR_RETURN_ERROR(file_name != nullptr && file_name[0] != '\0', InvalidArgument,
+                           "Expected a file name, got none");
   const long page_size = get_os_page_size();
-  ET_CHECK_OR_RETURN_ERROR(
-      page_size > 0 && (page_size & (page_size - 1)) == 0, AccessFailed,
-      "The system's page size, %ld, is not a power of two", page_size);
+  ET_CHECK_OR_RETURN_ERROR(page_size > 0 && (page_size & (page_size - 1)) == 0, AccessFailed,
+                           "The system's page size, %ld, is not a power of two", page_size);
   const int fd = ::open(file_name, O_RDONLY | O_CLOEXEC);
-  ET_CHECK_OR_RETURN_ERROR(
-      fd >= 0, AccessFailed, "Cannot open %s: %s", file_name, std::strerror(errno));
+  ET_CHECK_OR_RETURN_ERROR(fd >= 0, AccessFailed, "Cannot open %s: %s", file_name,
+                           std::strerror(errno));
   const Result<size_t> size = internal::get_file_size(fd);
   if (!size.ok()) {
     ET_LOG(Error, "Cannot map %s", file_name);
@@ -83,15 +82,15 @@ Error MmapDataLoader::lock_or_advise(void* pages, size_t size) const {
     case MlockConfig::UseMlock:
       break;
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      ::mlock(pages, size) == 0, NotSupported,
-      "Cannot lock %zu bytes of %s in memory: %s. Raise the limit (ulimit -l) or load without mlock",
-      size, file_name_.c_str(), std::strerror(errno));
+  ET_CHECK_OR_RETURN_ERROR(::mlock(pages, size) == 0, NotSupported,
+                           "Cannot lock %zu bytes of %s in memory: %s. Raise the limit (ulimit -l) "
+                           "or load without mlock",
+                           size, file_name_.c_str(), std::strerror(errno));
   return Error::Ok;
 }
 
-Result<FreeableBuffer> MmapDataLoader::load(
-    size_t offset, size_t size, ET_UNUSED const SegmentInfo& segment_info) const {
+Result<FreeableBuffer> MmapDataLoader::load(size_t offset, size_t size,
+                                            ET_UNUSED const SegmentInfo& segment_info) const {
   ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
   if (size == 0) {
     return FreeableBuffer(nullptr, 0, nullptr);
@@ -99,26 +98,25 @@ Result<FreeableBuffer> MmapDataLoader::load(
   // Inside the file, whose size plus a page fits: nothing here can wrap.
   const size_t inset = offset & (page_size_ - 1);
   const size_t mapped_size = size + inset;
-  void* pages = ::mmap(
-      nullptr, mapped_size, PROT_READ, MAP_PRIVATE, fd_, get_mmap_offset(offset - inset));
-  ET_CHECK_OR_RETURN_ERROR(
-      pages != MAP_FAILED, AccessFailed, "Cannot map %zu bytes at offset %zu of %s: %s", size,
-      offset, file_name_.c_str(), std::strerror(errno));
+  void* pages =
+      ::mmap(nullptr, mapped_size, PROT_READ, MAP_PRIVATE, fd_, get_mmap_offset(offset - inset));
+  ET_CHECK_OR_RETURN_ERROR(pages != MAP_FAILED, AccessFailed,
+                           "Cannot map %zu bytes at offset %zu of %s: %s", size, offset,
+                           file_name_.c_str(), std::strerror(errno));
   const Error error = lock_or_advise(pages, mapped_size);
   if (error != Error::Ok) {
     ::munmap(pages, mapped_size);
     return error;
   }
-  return FreeableBuffer(
-      static_cast<const uint8_t*>(pages) + inset, size, unmap,
-      reinterpret_cast<void*>(page_size_));
+  return FreeableBuffer(static_cast<const uint8_t*>(pages) + inset, size, unmap,
+                        reinterpret_cast<void*>(page_size_));
 }
 
-Error MmapDataLoader::load_into(
-    size_t offset, size_t size, ET_UNUSED const SegmentInfo& segment_info, void* buffer) const {
+Error MmapDataLoader::load_into(size_t offset, size_t size,
+                                ET_UNUSED const SegmentInfo& segment_info, void* buffer) const {
   ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
-  ET_CHECK_OR_RETURN_ERROR(
-      buffer != nullptr || size == 0, InvalidArgument, "Expected a buffer for %zu bytes", size);
+  ET_CHECK_OR_RETURN_ERROR(buffer != nullptr || size == 0, InvalidArgument,
+                           "Expected a buffer for %zu bytes", size);
   return internal::read_range(fd_, offset, size, buffer);
 }
 

@@ -12,8 +12,8 @@
 
 namespace executorch::extension {
 
-// Threads: load() and load_into() may be called at the same time. The file must not change or become shorter while buffers
-// live. Buffers may outlive the loader.
+// Threads: load() and load_into() may be called at the same time. The file must not change or
+// become shorter while buffers live. Buffers may outlive the loader.
 class MmapDataLoader final : public executorch::runtime::DataLoader {
  public:
   enum class MlockConfig {
@@ -32,8 +32,8 @@ class MmapDataLoader final : public executorch::runtime::DataLoader {
       const char* file_name, MlockConfig mlock_config = MlockConfig::UseMlock) {
     return from(file_name, mlock_config);
   }
-  ET_DEPRECATED static executorch::runtime::Result<MmapDataLoader> From(
-      const char* file_name, bool use_mlock) {
+  ET_DEPRECATED static executorch::runtime::Result<MmapDataLoader> From(const char* file_name,
+                                                                        bool use_mlock) {
     return from(file_name, use_mlock ? MlockConfig::UseMlock : MlockConfig::NoMlock);
   }
 
@@ -44,22 +44,20 @@ class MmapDataLoader final : public executorch::runtime::DataLoader {
   MmapDataLoader& operator=(MmapDataLoader&&) = delete;
   ~MmapDataLoader() override;
 
-  // The data is aligned as its offset in the file is. InvalidArgument outside the file, AccessFailed if it cannot be mapped,
-  // NotSupported if it cannot be locked.
+  // The data is aligned as its offset in the file is. InvalidArgument outside the file,
+  // AccessFailed if it cannot be mapped, NotSupported if it cannot be locked.
   ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
       size_t offset, size_t size, const DataLoader::SegmentInfo& segment_info) const override;
 
-  ET_NODISCARD executorch::runtime::Error load_into(
-      size_t offset,
-      size_t size,
-      ET_UNUSED const SegmentInfo& segment_info,
-      void* buffer) const override;
+  ET_NODISCARD executorch::runtime::Error load_into(size_t offset, size_t size,
+                                                    ET_UNUSED const SegmentInfo& segment_info,
+                                                    void* buffer) const override;
 
   ET_NODISCARD executorch::runtime::Result<size_t> size() const override;
 
  private:
-  MmapDataLoader(
-      int fd, size_t file_size, size_t page_size, MlockConfig mlock_config, std::string file_name)
+  MmapDataLoader(int fd, size_t file_size, size_t page_size, MlockConfig mlock_config,
+                 std::string file_name)
       : file_name_(std::move(file_name)),
         file_size_(file_size),
         page_size_(page_size),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Serves ranges of shared memory, without copying, and keeps the memory alive as long as the loader lives.
+// Serves ranges of shared memory, without copying, and keeps the memory alive as long as the loader
+// lives.
 #pragma once
 
 #include <memory>
@@ -15,17 +16,14 @@ class SharedPtrDataLoader final : public executorch::runtime::DataLoader {
       : data_(std::move(data)), view_(data_.get(), size) {}
 
   ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
-      size_t offset,
-      size_t size,
+      size_t offset, size_t size,
       ET_UNUSED const DataLoader::SegmentInfo& segment_info) const override {
     return view_.load(offset, size, segment_info);
   }
 
-  ET_NODISCARD executorch::runtime::Error load_into(
-      size_t offset,
-      size_t size,
-      ET_UNUSED const SegmentInfo& segment_info,
-      void* buffer) const override {
+  ET_NODISCARD executorch::runtime::Error load_into(size_t offset, size_t size,
+                                                    ET_UNUSED const SegmentInfo& segment_info,
+                                                    void* buffer) const override {
     return view_.load_into(offset, size, segment_info, buffer);
   }
 

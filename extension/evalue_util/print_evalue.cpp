@@ -45,7 +45,8 @@ void print_number(std::ostream& os, T number) {
     const auto value = static_cast<double>(number);
     os << value;
     // Floating point shows itself, as long as the stream does not print all digits anyway.
-    const bool is_short = std::isfinite(value) && value == std::trunc(value) && std::fabs(value) < 1e6;
+    const bool is_short =
+        std::isfinite(value) && value == std::trunc(value) && std::fabs(value) < 1e6;
     if (is_short && (os.flags() & std::ios_base::floatfield) == 0) {
       os << ".";
     }
@@ -101,8 +102,8 @@ void print_elements(std::ostream& os, const Tensor& tensor) {
       runtime::dispatch_real_hb_bf16_uint(tensor.scalar_type(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         const T* data = static_cast<const T*>(tensor.const_data_ptr());
-        print_items(
-            os, static_cast<size_t>(tensor.numel()), [&](size_t i) { print_number(os, data[i]); });
+        print_items(os, static_cast<size_t>(tensor.numel()),
+                    [&](size_t i) { print_number(os, data[i]); });
       });
   if (!is_printable) {
     os << "<elements of type " << runtime::toString(tensor.scalar_type()) << ">";
@@ -192,8 +193,8 @@ std::ostream& operator<<(std::ostream& os, const EValue& value) {
       print_or_error(os, value.tryToTensorList(), print_tensors<ArrayRef<Tensor>>);
       break;
     case Tag::ListOptionalTensor:
-      print_or_error(
-          os, value.tryToListOptionalTensor(), print_tensors<ArrayRef<std::optional<Tensor>>>);
+      print_or_error(os, value.tryToListOptionalTensor(),
+                     print_tensors<ArrayRef<std::optional<Tensor>>>);
       break;
     default:
       os << "<unknown kind " << static_cast<int>(value.tag) << ">";

@@ -8,16 +8,16 @@
 
 namespace executorch::runtime {
 
-// Long lists are shortened to their first and last items, as evalue_edge_items says. Numbers are printed with the precision
-// of the stream.
+// Long lists are shortened to their first and last items, as evalue_edge_items says. Numbers are
+// printed with the precision of the stream.
 std::ostream& operator<<(std::ostream& os, const EValue& value);
 
 }  // namespace executorch::runtime
 
 namespace executorch::extension {
 
-// os << evalue_edge_items(n) << value: lists longer than 2 n are printed as their first n items, "...", and their last n. The
-// stream remembers it. Default 3; n < 1 gives the default.
+// os << evalue_edge_items(n) << value: lists longer than 2 n are printed as their first n items,
+// "...", and their last n. The stream remembers it. Default 3; n < 1 gives the default.
 class evalue_edge_items final {
  public:
   explicit evalue_edge_items(long edge_items) : edge_items_(edge_items < 1 ? 0 : edge_items) {}

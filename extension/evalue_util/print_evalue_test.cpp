@@ -48,16 +48,13 @@ TEST_F(PrintEValue, Strings) {
 
 // req: EXT-027
 TEST_F(PrintEValue, Tensors) {
-  EXPECT_EQ(
-      print(EValue(*make_tensor_ptr({2, 2}, {1.5f, 2.0f, -3.25f, 4.0f}))),
-      "tensor(sizes=[2, 2], [1.5, 2., -3.25, 4.])");
+  EXPECT_EQ(print(EValue(*make_tensor_ptr({2, 2}, {1.5f, 2.0f, -3.25f, 4.0f}))),
+            "tensor(sizes=[2, 2], [1.5, 2., -3.25, 4.])");
   EXPECT_EQ(print(EValue(*make_tensor_ptr({int8_t(65)}))), "tensor(sizes=[1], [65])");
   EXPECT_EQ(print(EValue(*make_tensor_ptr({true, false}))), "tensor(sizes=[2], [True, False])");
-  EXPECT_EQ(
-      print(EValue(*executorch::extension::full({0, 3}, 1))), "tensor(sizes=[0, 3], [])");
-  EXPECT_EQ(
-      print(EValue(*make_tensor_ptr({2}, static_cast<void*>(nullptr)))),
-      "tensor(sizes=[2], <no data>)");
+  EXPECT_EQ(print(EValue(*executorch::extension::full({0, 3}, 1))), "tensor(sizes=[0, 3], [])");
+  EXPECT_EQ(print(EValue(*make_tensor_ptr({2}, static_cast<void*>(nullptr)))),
+            "tensor(sizes=[2], <no data>)");
 }
 
 TEST_F(PrintEValue, LongTensorsAreShortened) {
@@ -66,12 +63,10 @@ TEST_F(PrintEValue, LongTensorsAreShortened) {
     numbers[i] = static_cast<int32_t>(i);
   }
   const auto tensor = make_tensor_ptr({1, 1000}, numbers);
-  EXPECT_EQ(
-      print(EValue(*tensor)), "tensor(sizes=[1, 1000], [0, 1, 2, ..., 997, 998, 999])");
-  EXPECT_EQ(
-      print(EValue(*tensor), 10),
-      "tensor(sizes=[1, 1000], [\n  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \n  ..., \n"
-      "  990, 991, 992, 993, 994, 995, 996, 997, 998, 999, \n])");
+  EXPECT_EQ(print(EValue(*tensor)), "tensor(sizes=[1, 1000], [0, 1, 2, ..., 997, 998, 999])");
+  EXPECT_EQ(print(EValue(*tensor), 10),
+            "tensor(sizes=[1, 1000], [\n  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \n  ..., \n"
+            "  990, 991, 992, 993, 994, 995, 996, 997, 998, 999, \n])");
 }
 
 TEST_F(PrintEValue, Lists) {

@@ -37,38 +37,37 @@ Span<const T> to_span(const flatbuffers::Vector<T>* vector) {
 
 Result<const TensorLayout> make_layout(const flat_tensor_flatbuffer::TensorLayout& layout) {
   const auto type = static_cast<int8_t>(layout.scalar_type());
-  ET_CHECK_OR_RETURN_ERROR(
-      is_valid_type(type), InvalidExternalData, "There is no element type %d", type);
-  return TensorLayout::create(
-      to_span(layout.sizes()), to_span(layout.dim_order()), static_cast<ScalarType>(type));
+  ET_CHECK_OR_RETURN_ERROR(is_valid_type(type), InvalidExternalData, "There is no element type %d",
+                           type);
+  return TensorLayout::create(to_span(layout.sizes()), to_span(layout.dim_order()),
+                              static_cast<ScalarType>(type));
 }
 
 // The file's first bytes, read as a header.
 Result<FlatTensorHeader> load_header(DataLoader* loader, size_t file_size) {
-  ET_CHECK_OR_RETURN_ERROR(
-      file_size >= FlatTensorHeader::kNumHeadBytes, InvalidExternalData,
-      "Expected a data file of at least %zu bytes, got %zu", FlatTensorHeader::kNumHeadBytes,
-      file_size);
-  Result<FreeableBuffer> head = loader->load(
-      0, FlatTensorHeader::kNumHeadBytes,
-      DataLoader::SegmentInfo(DataLoader::SegmentInfo::Type::External));
+  ET_CHECK_OR_RETURN_ERROR(file_size >= FlatTensorHeader::kNumHeadBytes, InvalidExternalData,
+                           "Expected a data file of at least %zu bytes, got %zu",
+                           FlatTensorHeader::kNumHeadBytes, file_size);
+  Result<FreeableBuffer> head =
+      loader->load(0, FlatTensorHeader::kNumHeadBytes,
+                   DataLoader::SegmentInfo(DataLoader::SegmentInfo::Type::External));
   ET_CHECK_OK_OR_RETURN_ERROR(head.error());
   Result<FlatTensorHeader> header = FlatTensorHeader::Parse(head->data(), head->size());
-  ET_CHECK_OR_RETURN_ERROR(
-      header.ok(), InvalidExternalData, "The file has no header of a .ptd data file");
+  ET_CHECK_OR_RETURN_ERROR(header.ok(), InvalidExternalData,
+                           "The file has no header of a .ptd data file");
   return header;
 }
 
 // The bytes up to the end of the flatbuffer, which is verified.
-Result<FreeableBuffer> load_contents(
-    DataLoader* loader, const FlatTensorHeader& header, size_t file_size) {
+Result<FreeableBuffer> load_contents(DataLoader* loader, const FlatTensorHeader& header,
+                                     size_t file_size) {
   ET_CHECK_OR_RETURN_ERROR(
       !add_overflows(header.flatbuffer_offset, header.flatbuffer_size, file_size),
       InvalidExternalData, "The table of contents ends behind the %zu bytes of the data file",
       file_size);
-  Result<FreeableBuffer> contents = loader->load(
-      0, static_cast<size_t>(header.flatbuffer_offset + header.flatbuffer_size),
-      DataLoader::SegmentInfo(DataLoader::SegmentInfo::Type::External));
+  Result<FreeableBuffer> contents =
+      loader->load(0, static_cast<size_t>(header.flatbuffer_offset + header.flatbuffer_size),
+                   DataLoader::SegmentInfo(DataLoader::SegmentInfo::Type::External));
   ET_CHECK_OK_OR_RETURN_ERROR(contents.error());
   ET_CHECK_OR_RETURN_ERROR(
       reinterpret_cast<uintptr_t>(contents->data()) % alignof(std::max_align_t) == 0,
@@ -79,11 +78,10 @@ Result<FreeableBuffer> load_contents(
           flat_tensor_flatbuffer::FlatTensorBufferHasIdentifier(contents->data()),
       InvalidExternalData, "The file is not marked as %s",
       flat_tensor_flatbuffer::FlatTensorIdentifier());
-  flatbuffers::Verifier verifier(
-      static_cast<const uint8_t*>(contents->data()), contents->size());
-  ET_CHECK_OR_RETURN_ERROR(
-      flat_tensor_flatbuffer::VerifyFlatTensorBuffer(verifier), InvalidExternalData,
-      "The table of contents of the data file is damaged");
+  flatbuffers::Verifier verifier(static_cast<const uint8_t*>(contents->data()), contents->size());
+  ET_CHECK_OR_RETURN_ERROR(flat_tensor_flatbuffer::VerifyFlatTensorBuffer(verifier),
+                           InvalidExternalData,
+                           "The table of contents of the data file is damaged");
   return contents;
 }
 
@@ -123,9 +121,9 @@ Error FlatTensorDataMap::verify_and_index(size_t file_size) {
   ET_CHECK_OK_OR_RETURN_ERROR(verify_segments(file_size));
   const auto* entries = flat_tensor_->named_data();
   // Entries may share one table, which would make the index larger than the file.
-  ET_CHECK_OR_RETURN_ERROR(
-      entries->size() <= contents_.size() / sizeof(uint32_t), InvalidExternalData,
-      "The data file lists more names than it has room for");
+  ET_CHECK_OR_RETURN_ERROR(entries->size() <= contents_.size() / sizeof(uint32_t),
+                           InvalidExternalData,
+                           "The data file lists more names than it has room for");
   index_.reserve(entries->size());
   for (uint32_t i = 0; i < entries->size(); ++i) {
     const flat_tensor_flatbuffer::NamedData* entry = entries->Get(i);
@@ -161,9 +159,8 @@ Result<const flat_tensor_flatbuffer::NamedData*> FlatTensorDataMap::find(
 
 Result<const TensorLayout> FlatTensorDataMap::get_tensor_layout(std::string_view key) const {
   const auto* entry = ET_UNWRAP(find(key));
-  ET_CHECK_OR_RETURN_ERROR(
-      entry->tensor_layout() != nullptr, NotFound, "%s is a blob: it has no tensor layout",
-      entry->key()->c_str());
+  ET_CHECK_OR_RETURN_ERROR(entry->tensor_layout() != nullptr, NotFound,
+                           "%s is a blob: it has no tensor layout", entry->key()->c_str());
   return make_layout(*entry->tensor_layout());
 }
 
@@ -185,9 +182,9 @@ Error FlatTensorDataMap::load_data_into(std::string_view key, void* buffer, size
     ET_CHECK_OK_OR_RETURN_ERROR(layout.error());
     available = layout->nbytes();
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      size <= available, InvalidArgument, "Expected at most %zu bytes of %s to be asked for, got %zu",
-      available, entry->key()->c_str(), size);
+  ET_CHECK_OR_RETURN_ERROR(size <= available, InvalidArgument,
+                           "Expected at most %zu bytes of %s to be asked for, got %zu", available,
+                           entry->key()->c_str(), size);
   return loader_->load_into(
       static_cast<size_t>(header_.segment_base_offset + segment->offset()), size,
       DataLoader::SegmentInfo(DataLoader::SegmentInfo::Type::Mutable, 0), buffer);
@@ -198,10 +195,10 @@ Result<uint32_t> FlatTensorDataMap::get_num_keys() const {
 }
 
 Result<const char*> FlatTensorDataMap::get_key(uint32_t index) const {
-  ET_CHECK_OR_RETURN_ERROR(
-      index < flat_tensor_->named_data()->size(), InvalidArgument,
-      "Expected an index below %u, got %u",
-      static_cast<unsigned>(flat_tensor_->named_data()->size()), static_cast<unsigned>(index));
+  ET_CHECK_OR_RETURN_ERROR(index < flat_tensor_->named_data()->size(), InvalidArgument,
+                           "Expected an index below %u, got %u",
+                           static_cast<unsigned>(flat_tensor_->named_data()->size()),
+                           static_cast<unsigned>(index));
   return flat_tensor_->named_data()->Get(index)->key()->c_str();
 }
 

@@ -20,8 +20,8 @@ struct NamedData;
 
 namespace executorch::extension {
 
-// Everything in the table of contents is verified when the file is loaded; data is read when it is asked for. Immutable and
-// safe for concurrent use. Keys and layouts point into the map.
+// Everything in the table of contents is verified when the file is loaded; data is read when it is
+// asked for. Immutable and safe for concurrent use. Keys and layouts point into the map.
 class FlatTensorDataMap final : public executorch::ET_RUNTIME_NAMESPACE::NamedDataMap {
  public:
   // The loader must outlive the map.
@@ -40,8 +40,8 @@ class FlatTensorDataMap final : public executorch::ET_RUNTIME_NAMESPACE::NamedDa
       std::string_view key) const override;
 
   // Reads the first `size` bytes. InvalidArgument if the tensor (or blob) has fewer.
-  ET_NODISCARD executorch::runtime::Error load_data_into(
-      std::string_view key, void* buffer, size_t size) const override;
+  ET_NODISCARD executorch::runtime::Error load_data_into(std::string_view key, void* buffer,
+                                                         size_t size) const override;
 
   ET_NODISCARD executorch::runtime::Result<uint32_t> get_num_keys() const override;
 
@@ -52,11 +52,9 @@ class FlatTensorDataMap final : public executorch::ET_RUNTIME_NAMESPACE::NamedDa
   ~FlatTensorDataMap() override = default;
 
  private:
-  FlatTensorDataMap(
-      const FlatTensorHeader& header,
-      executorch::runtime::FreeableBuffer&& contents,
-      const flat_tensor_flatbuffer::FlatTensor* flat_tensor,
-      executorch::runtime::DataLoader* loader)
+  FlatTensorDataMap(const FlatTensorHeader& header, executorch::runtime::FreeableBuffer&& contents,
+                    const flat_tensor_flatbuffer::FlatTensor* flat_tensor,
+                    executorch::runtime::DataLoader* loader)
       : header_(header),
         contents_(std::move(contents)),
         flat_tensor_(flat_tensor),

@@ -39,7 +39,9 @@ namespace {
 class File {
  public:
   explicit File(const std::string& bytes)
-      : data_(new (std::align_val_t(64)) char[bytes.size() + 1]), size_(bytes.size()), loader_(data_, size_) {
+      : data_(new(std::align_val_t(64)) char[bytes.size() + 1]),
+        size_(bytes.size()),
+        loader_(data_, size_) {
     std::memcpy(data_, bytes.data(), size_);
   }
   ~File() { ::operator delete[](data_, std::align_val_t(64)); }
@@ -69,9 +71,8 @@ class FlatTensor : public testing::Test {
   // A file from a table of contents that need not make sense; the data are 64 bytes.
   static std::string build(flat_tensor_flatbuffer::FlatTensorT& contents) {
     flatbuffers::FlatBufferBuilder builder;
-    builder.Finish(
-        flat_tensor_flatbuffer::FlatTensor::Pack(builder, &contents),
-        flat_tensor_flatbuffer::FlatTensorIdentifier());
+    builder.Finish(flat_tensor_flatbuffer::FlatTensor::Pack(builder, &contents),
+                   flat_tensor_flatbuffer::FlatTensorIdentifier());
     std::string body(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
     std::string header("FH01");
     const auto append = [&](uint64_t number, size_t size) {
@@ -148,13 +149,13 @@ TEST_F(FlatTensor, HeaderFields) {
   EXPECT_EQ(FlatTensorHeader::Parse(std::string(64, 'x').data(), 64).error(), Error::NotFound);
   std::string short_header = bytes;
   short_header[12] = 39;
-  EXPECT_EQ(
-      FlatTensorHeader::Parse(short_header.data(), 64).error(), Error::InvalidExternalData);
+  EXPECT_EQ(FlatTensorHeader::Parse(short_header.data(), 64).error(), Error::InvalidExternalData);
 }
 
 TEST_F(FlatTensor, FilesThatCannotBeWritten) {
   EXPECT_EQ(save_ptd("/nowhere/x.ptd", tensors(), 16), Error::AccessFailed);
-  EXPECT_EQ(save_ptd(testing::TempDir() + "/flat_tensor_test.ptd", tensors(), 24), Error::InvalidArgument);
+  EXPECT_EQ(save_ptd(testing::TempDir() + "/flat_tensor_test.ptd", tensors(), 24),
+            Error::InvalidArgument);
   EXPECT_FALSE(std::ifstream(testing::TempDir() + "/flat_tensor_test.ptd").good());
   ASSERT_EQ(save_ptd(testing::TempDir() + "/flat_tensor_test.ptd", tensors(), 16), Error::Ok);
   auto loader = FileDataLoader::from((testing::TempDir() + "/flat_tensor_test.ptd").c_str());
@@ -179,7 +180,8 @@ TEST_F(FlatTensor, EveryByteChanged) {
   for (int round = 0; round < 20000; ++round) {
     std::string damaged = bytes;
     for (int change = 0; change <= round % 3; ++change) {
-      const uint32_t values[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, static_cast<uint32_t>(random())};
+      const uint32_t values[] = {0,          1,          0x7fffffff,
+                                 0x80000000, 0xffffffff, static_cast<uint32_t>(random())};
       const size_t place = random() % (bytes.size() - 3);
       std::memcpy(&damaged[place], &values[random() % 6], 1 + random() % 4);
     }
@@ -242,9 +244,10 @@ TEST_P(DamagedContents, IsRefused) {
   EXPECT_EQ(File(build(table)).load().error(), Error::InvalidExternalData);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    FlatTensor, DamagedContents, testing::ValuesIn(kDamages),
-    [](const testing::TestParamInfo<Damage>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(FlatTensor, DamagedContents, testing::ValuesIn(kDamages),
+                         [](const testing::TestParamInfo<Damage>& info) {
+                           return info.param.name;
+                         });
 
 TEST_F(FlatTensor, ABlobHasNoLayout) {
   auto table = contents();
@@ -278,11 +281,11 @@ TEST_F(FlatTensor, MergedMaps) {
   EXPECT_EQ(merged->get_data("none").error(), Error::NotFound);
   EXPECT_EQ(merged->get_key(2).error(), Error::InvalidArgument);
   const NamedDataMap* twice[] = {&first.get(), &first.get()};
-  EXPECT_EQ(
-      MergedDataMap::load(Span<const NamedDataMap*>(twice, 2)).error(), Error::InvalidArgument);
+  EXPECT_EQ(MergedDataMap::load(Span<const NamedDataMap*>(twice, 2)).error(),
+            Error::InvalidArgument);
   const NamedDataMap* empty[] = {&none.get(), nullptr};
-  EXPECT_EQ(
-      MergedDataMap::load(Span<const NamedDataMap*>(empty, 2)).error(), Error::InvalidArgument);
+  EXPECT_EQ(MergedDataMap::load(Span<const NamedDataMap*>(empty, 2)).error(),
+            Error::InvalidArgument);
 }
 
 }  // namespace

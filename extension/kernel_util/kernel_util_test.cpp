@@ -23,8 +23,8 @@ using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::Kernel;
 using executorch::runtime::KernelRuntimeContext;
-using executorch::runtime::Span;
 using executorch::runtime::registry_has_op_function;
+using executorch::runtime::Span;
 
 namespace {
 
@@ -38,28 +38,23 @@ struct Seen {
 };
 Seen seen;
 
-Tensor& add_number_out(
-    KernelRuntimeContext&, const Tensor& self, int64_t number, const Scalar& alpha, Tensor& out) {
+Tensor& add_number_out(KernelRuntimeContext&, const Tensor& self, int64_t number,
+                       const Scalar& alpha, Tensor& out) {
   seen.calls += 1;
   seen.number = static_cast<double>(number) * (alpha.isFloatingPoint() ? alpha.to<double>() : 1);
   seen.data = self.const_data_ptr();
   return out;
 }
 
-void take_all(
-    double number,
-    bool flag,
-    std::string_view text,
-    ArrayRef<int64_t> list,
-    std::optional<ScalarType> type,
-    std::optional<int64_t> maybe,
-    std::optional<ArrayRef<double>> doubles,
-    const std::optional<Tensor>& tensor) {
+void take_all(double number, bool flag, std::string_view text, ArrayRef<int64_t> list,
+              std::optional<ScalarType> type, std::optional<int64_t> maybe,
+              std::optional<ArrayRef<double>> doubles, const std::optional<Tensor>& tensor) {
   seen.calls += 1;
   seen.number = flag ? number : -number;
   seen.text = std::string(text);
   seen.list.assign(list.begin(), list.end());
-  seen.has_optional = type.has_value() || maybe.has_value() || doubles.has_value() || tensor.has_value();
+  seen.has_optional =
+      type.has_value() || maybe.has_value() || doubles.has_value() || tensor.has_value();
 }
 
 int64_t twice(int64_t number) {
@@ -119,8 +114,9 @@ TEST_F(KernelUtil, EveryKindOfParameter) {
   BoxedEvalueList<int64_t> list(item_pointers, unwrapped, 2);
   const char text[] = "name";
   ArrayRef<char> characters(text, 4);
-  std::vector<EValue> values = {EValue(int64_t(4)), EValue(true), EValue(&characters), EValue(&list),
-                                EValue(), EValue(), EValue(), EValue()};
+  std::vector<EValue> values = {EValue(int64_t(4)), EValue(true), EValue(&characters),
+                                EValue(&list),      EValue(),     EValue(),
+                                EValue(),           EValue()};
   EXPECT_EQ(call(kernel, values), Error::Ok);
   EXPECT_EQ(seen.number, 4);
   EXPECT_EQ(seen.text, "name");
@@ -175,8 +171,9 @@ TEST_F(KernelUtil, AListOfWrongElementsIsRefused) {
   int64_t unwrapped;
   BoxedEvalueList<int64_t> list(&item_pointer, &unwrapped, 1);
   ArrayRef<char> characters("x", 1);
-  std::vector<EValue> values = {EValue(1.0), EValue(true), EValue(&characters), EValue(&list),
-                                EValue(),    EValue(),     EValue(),            EValue()};
+  std::vector<EValue> values = {EValue(1.0),   EValue(true), EValue(&characters),
+                                EValue(&list), EValue(),     EValue(),
+                                EValue(),      EValue()};
   EXPECT_EQ(call(kernel, values), Error::InvalidArgument);
   EXPECT_EQ(seen.calls, 0);
 }

@@ -4,8 +4,8 @@
 //   Tensor& my_op_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tensor& out);
 //   EXECUTORCH_LIBRARY(my_namespace, "my_op.out", my_op_out);
 //
-// The context parameter may be left out. A call with the wrong number or types of arguments fails the context with
-// InvalidArgument and does not reach the function.
+// The context parameter may be left out. A call with the wrong number or types of arguments fails
+// the context with InvalidArgument and does not reach the function.
 #pragma once
 
 #include <cstddef>
@@ -43,10 +43,8 @@ struct Unboxed<Function, with_context, Result, typelist<Args...>> {
   static constexpr uint8_t kKinds[kCount + 1] = {ArgumentOf<Args>::kind..., 0};
 
   template <size_t... index>
-  static Result apply(
-      ::executorch::runtime::KernelRuntimeContext& context,
-      EValue** values,
-      std::index_sequence<index...>) {
+  static Result apply(::executorch::runtime::KernelRuntimeContext& context, EValue** values,
+                      std::index_sequence<index...>) {
     (void)context;
     (void)values;
     if constexpr (with_context) {
@@ -56,9 +54,8 @@ struct Unboxed<Function, with_context, Result, typelist<Args...>> {
     }
   }
 
-  static void call(
-      ::executorch::runtime::KernelRuntimeContext& context,
-      ::executorch::runtime::Span<EValue*> stack) {
+  static void call(::executorch::runtime::KernelRuntimeContext& context,
+                   ::executorch::runtime::Span<EValue*> stack) {
     if (!check_arguments(context, stack, kKinds, kCount, kMaxExtra)) {
       return;
     }
@@ -85,24 +82,22 @@ inline bool register_or_abort(const ::executorch::runtime::Kernel& kernel) {
 // FuncType is the type of EXECUTORCH_FN(function).
 template <typename FuncType>
 struct WrapUnboxedIntoFunctor {
-  static_assert(
-      kernel_util_internal::is_compile_time_function<FuncType>::value,
-      "wrap the function: EXECUTORCH_FN(function)");
+  static_assert(kernel_util_internal::is_compile_time_function<FuncType>::value,
+                "wrap the function: EXECUTORCH_FN(function)");
   using TrueType = typename FuncType::FuncType;
   using ReturnType = typename kernel_util_internal::infer_function_traits_t<TrueType>::return_type;
-  using ArgsType = typename kernel_util_internal::infer_function_traits_t<TrueType>::parameter_types;
+  using ArgsType =
+      typename kernel_util_internal::infer_function_traits_t<TrueType>::parameter_types;
   static constexpr bool first_arg_is_context =
       kernel_util_internal::starts_with_context<ArgsType>::value;
-  using ContextRemovedArgsType = std::conditional_t<
-      first_arg_is_context,
-      kernel_util_internal::drop_if_nonempty_t<ArgsType, 1>,
-      ArgsType>;
+  using ContextRemovedArgsType =
+      std::conditional_t<first_arg_is_context,
+                         kernel_util_internal::drop_if_nonempty_t<ArgsType, 1>, ArgsType>;
 
-  static void call(
-      ::executorch::runtime::KernelRuntimeContext& ctx,
-      executorch::runtime::Span<executorch::runtime::EValue*> stack) {
-    kernel_util_internal::Unboxed<
-        FuncType, first_arg_is_context, ReturnType, ContextRemovedArgsType>::call(ctx, stack);
+  static void call(::executorch::runtime::KernelRuntimeContext& ctx,
+                   executorch::runtime::Span<executorch::runtime::EValue*> stack) {
+    kernel_util_internal::Unboxed<FuncType, first_arg_is_context, ReturnType,
+                                  ContextRemovedArgsType>::call(ctx, stack);
   }
 };
 
@@ -125,7 +120,7 @@ static executorch::runtime::Kernel make_boxed_kernel(const char* name, FuncType)
 // Registers `func` as the operator "ns::op_name" when the program starts. `op_name` is a string.
 #define EXECUTORCH_LIBRARY(ns, op_name, func) _EXECUTORCH_LIBRARY_IMPL(ns, op_name, func, ET_UID)
 
-#define _EXECUTORCH_LIBRARY_IMPL(ns, op_name, func, uid)                               \
-  [[maybe_unused]] static const bool ET_CONCATENATE(et_registered_kernel_, uid) =      \
-      ::executorch::extension::kernel_util_internal::register_or_abort(                \
+#define _EXECUTORCH_LIBRARY_IMPL(ns, op_name, func, uid)                          \
+  [[maybe_unused]] static const bool ET_CONCATENATE(et_registered_kernel_, uid) = \
+      ::executorch::extension::kernel_util_internal::register_or_abort(           \
           ::executorch::extension::make_boxed_kernel(#ns "::" op_name, EXECUTORCH_FN(func)))

@@ -6,7 +6,8 @@
 #include <tuple>
 #include <type_traits>
 
-// The function `func` as a value that carries it in its type. A second argument, the operator's name, may be given.
+// The function `func` as a value that carries it in its type. A second argument, the operator's
+// name, may be given.
 #define EXECUTORCH_FN_TYPE(func, ...) \
   ::executorch::extension::kernel_util_internal::CompileTimeFunction<decltype(func), func>
 #define EXECUTORCH_FN(func, ...) \
@@ -56,7 +57,8 @@ struct function_traits<Result(Args...)> {
 template <typename Function>
 using infer_function_traits_t = function_traits<std::remove_pointer_t<Function>>;
 
-// How many values an operator with this return type gives back: void 0, a tuple its size, anything else 1.
+// How many values an operator with this return type gives back: void 0, a tuple its size, anything
+// else 1.
 template <typename T>
 struct return_count : std::integral_constant<size_t, 1> {};
 template <>

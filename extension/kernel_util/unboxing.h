@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From EValues to the arguments of a kernel. What is checked depends on the kinds of the parameters alone, so that one
-// function checks for every kernel, and each conversion exists once per type and not once per kernel.
+// From EValues to the arguments of a kernel. What is checked depends on the kinds of the parameters
+// alone, so that one function checks for every kernel, and each conversion exists once per type and
+// not once per kernel.
 #pragma once
 
 #include <cstddef>
@@ -42,10 +43,11 @@ enum Kind : uint8_t {
 
 // The tag that a message says was expected.
 inline Tag expected_tag(Kind kind) {
-  constexpr Tag kTags[] = {
-      Tag::Tensor,  Tag::ListTensor, Tag::ListOptionalTensor, Tag::Int,        Tag::Double,
-      Tag::Bool,    Tag::Double,     Tag::String,             Tag::ListInt,    Tag::ListDouble,
-      Tag::ListBool, Tag::Int,       Tag::Int};
+  constexpr Tag kTags[] = {Tag::Tensor,     Tag::ListTensor, Tag::ListOptionalTensor,
+                           Tag::Int,        Tag::Double,     Tag::Bool,
+                           Tag::Double,     Tag::String,     Tag::ListInt,
+                           Tag::ListDouble, Tag::ListBool,   Tag::Int,
+                           Tag::Int};
   return kTags[kind];
 }
 
@@ -72,14 +74,11 @@ inline bool accepts(Kind kind, const EValue& value) {
   }
 }
 
-// True if the first `count` values are there and of the given kinds, and no more than `max_extra` follow. Else fails the
-// context with InvalidArgument and says which argument is wrong.
-ET_NOINLINE inline bool check_arguments(
-    ::executorch::runtime::KernelRuntimeContext& context,
-    ::executorch::runtime::Span<EValue*> stack,
-    const uint8_t* kinds,
-    size_t count,
-    size_t max_extra) {
+// True if the first `count` values are there and of the given kinds, and no more than `max_extra`
+// follow. Else fails the context with InvalidArgument and says which argument is wrong.
+ET_NOINLINE inline bool check_arguments(::executorch::runtime::KernelRuntimeContext& context,
+                                        ::executorch::runtime::Span<EValue*> stack,
+                                        const uint8_t* kinds, size_t count, size_t max_extra) {
   if (stack.size() < count || stack.size() - count > max_extra) {
     ET_LOG(Error, "Expected %zu arguments and at most %zu results, got %zu values", count,
            max_extra, stack.size());
@@ -116,40 +115,39 @@ struct Argument<Tensor> {
   static Tensor& get(EValue& value) { return value.payload.as_tensor; }
 };
 
-#define ET_KERNEL_ARGUMENT(type, kind_, expression)        \
-  template <>                                              \
-  struct Argument<type> {                                  \
-    static constexpr uint8_t kind = kind_;                 \
-    static type get(EValue& value) { return (expression); } \
+#define ET_KERNEL_ARGUMENT(type, kind_, expression) \
+  template <>                                       \
+  struct Argument<type> {                           \
+    static constexpr uint8_t kind = kind_;          \
+    static type get(EValue& value) {                \
+      return (expression);                          \
+    }                                               \
   }
 
 ET_KERNEL_ARGUMENT(int64_t, kInt, value.payload.copyable_union.as_int);
 ET_KERNEL_ARGUMENT(bool, kBool, value.payload.copyable_union.as_bool);
-ET_KERNEL_ARGUMENT(
-    double, kDouble,
-    value.tag == Tag::Int ? static_cast<double>(value.payload.copyable_union.as_int)
-                          : value.payload.copyable_union.as_double);
+ET_KERNEL_ARGUMENT(double, kDouble,
+                   value.tag == Tag::Int ? static_cast<double>(value.payload.copyable_union.as_int)
+                                         : value.payload.copyable_union.as_double);
 ET_KERNEL_ARGUMENT(::executorch::aten::Scalar, kScalar, value.toScalar());
 ET_KERNEL_ARGUMENT(std::string_view, kString, value.toString());
 ET_KERNEL_ARGUMENT(ArrayRef<int64_t>, kIntList, value.toIntList());
 ET_KERNEL_ARGUMENT(ArrayRef<double>, kDoubleList, value.toDoubleList());
 ET_KERNEL_ARGUMENT(ArrayRef<bool>, kBoolList, value.toBoolList());
 ET_KERNEL_ARGUMENT(ArrayRef<Tensor>, kTensorList, value.toTensorList());
-ET_KERNEL_ARGUMENT(
-    ArrayRef<std::optional<Tensor>>, kOptionalTensorList, value.toListOptionalTensor());
+ET_KERNEL_ARGUMENT(ArrayRef<std::optional<Tensor>>, kOptionalTensorList,
+                   value.toListOptionalTensor());
 ET_KERNEL_ARGUMENT(
     ::executorch::aten::ScalarType, kScalarType,
     static_cast<::executorch::aten::ScalarType>(value.payload.copyable_union.as_int));
 ET_KERNEL_ARGUMENT(
     ::executorch::aten::MemoryFormat, kEnum,
     static_cast<::executorch::aten::MemoryFormat>(value.payload.copyable_union.as_int));
-ET_KERNEL_ARGUMENT(
-    ::executorch::aten::Layout, kEnum,
-    static_cast<::executorch::aten::Layout>(value.payload.copyable_union.as_int));
-ET_KERNEL_ARGUMENT(
-    ::executorch::aten::Device, kEnum,
-    ::executorch::aten::Device(
-        static_cast<::executorch::aten::DeviceType>(value.payload.copyable_union.as_int)));
+ET_KERNEL_ARGUMENT(::executorch::aten::Layout, kEnum,
+                   static_cast<::executorch::aten::Layout>(value.payload.copyable_union.as_int));
+ET_KERNEL_ARGUMENT(::executorch::aten::Device, kEnum,
+                   ::executorch::aten::Device(static_cast<::executorch::aten::DeviceType>(
+                       value.payload.copyable_union.as_int)));
 #undef ET_KERNEL_ARGUMENT
 
 template <typename T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A MemoryAllocator for temporary memory: reset() keeps blocks for the next allocation of the same size.
+// A MemoryAllocator for temporary memory: reset() keeps blocks for the next allocation of the same
+// size.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ constexpr size_t kCachingAllocatorDefaultAlignment = 64;
 template <typename KeyType, typename ValueType>
 using FlatHashMap = std::unordered_map<KeyType, ValueType>;
 
-// Threads: allocate() and reset() may be called from any thread; reset() takes back every block, whoever asked for it.
+// Threads: allocate() and reset() may be called from any thread; reset() takes back every block,
+// whoever asked for it.
 class CPUCachingAllocator : public ::executorch::runtime::MemoryAllocator {
  public:
   // max_size: bytes kept for reuse at most; what exceeds them is freed at reset().

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A MemoryAllocator that takes each block from malloc() and frees all of them at reset() or destruction.
+// A MemoryAllocator that takes each block from malloc() and frees all of them at reset() or
+// destruction.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +11,8 @@
 
 namespace executorch::extension {
 
-// Grows as needed; size() and base_address() mean nothing here. Not for use by several threads at the same time.
+// Grows as needed; size() and base_address() mean nothing here. Not for use by several threads at
+// the same time.
 class MallocMemoryAllocator : public ::executorch::runtime::MemoryAllocator {
  public:
   MallocMemoryAllocator() : MemoryAllocator(0, nullptr) {}
@@ -31,8 +33,8 @@ class MallocMemoryAllocator : public ::executorch::runtime::MemoryAllocator {
       return nullptr;
     }
     blocks_.push_back(block);
-    return reinterpret_cast<void*>(
-        (reinterpret_cast<uintptr_t>(block) + alignment - 1) & ~(alignment - 1));
+    return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(block) + alignment - 1) &
+                                   ~(alignment - 1));
   }
 
   // Frees everything allocated so far.

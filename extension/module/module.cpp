@@ -31,8 +31,7 @@ Result<std::unique_ptr<DataLoader>> own(Result<Loader> loader) {
   return std::unique_ptr<DataLoader>(std::make_unique<Loader>(std::move(loader.get())));
 }
 
-Result<std::unique_ptr<DataLoader>> open_file(
-    const std::string& path, Module::LoadMode load_mode) {
+Result<std::unique_ptr<DataLoader>> open_file(const std::string& path, Module::LoadMode load_mode) {
   using Lock = MmapDataLoader::MlockConfig;
   switch (load_mode) {
     case Module::LoadMode::File:
@@ -54,52 +53,39 @@ std::unique_ptr<MemoryAllocator> or_malloc(std::unique_ptr<MemoryAllocator> allo
   return allocator != nullptr ? std::move(allocator) : std::make_unique<MallocMemoryAllocator>();
 }
 
-// Memory that Method loading has cleared gets back what other methods keep there; initial state that loading wrote stays.
-void restore_cleared(
-    std::vector<std::vector<uint8_t>>& arenas, const std::vector<std::vector<uint8_t>>& before) {
+// Memory that Method loading has cleared gets back what other methods keep there; initial state
+// that loading wrote stays.
+void restore_cleared(std::vector<std::vector<uint8_t>>& arenas,
+                     const std::vector<std::vector<uint8_t>>& before) {
   for (size_t i = 0; i < arenas.size(); ++i) {
-    std::transform(
-        arenas[i].begin(), arenas[i].end(), before[i].begin(), arenas[i].begin(),
-        [](uint8_t loaded, uint8_t kept) { return loaded != 0 ? loaded : kept; });
+    std::transform(arenas[i].begin(), arenas[i].end(), before[i].begin(), arenas[i].begin(),
+                   [](uint8_t loaded, uint8_t kept) { return loaded != 0 ? loaded : kept; });
   }
 }
 
 }  // namespace
 
-Module::Module(
-    const std::string& file_path,
-    const LoadMode load_mode,
-    std::unique_ptr<EventTracer> event_tracer,
-    std::unique_ptr<MemoryAllocator> memory_allocator,
-    std::unique_ptr<MemoryAllocator> temp_allocator,
-    bool share_memory_arenas)
-    : Module(
-          file_path, std::vector<std::string>(), load_mode, std::move(event_tracer),
-          std::move(memory_allocator), std::move(temp_allocator), share_memory_arenas) {}
+Module::Module(const std::string& file_path, const LoadMode load_mode,
+               std::unique_ptr<EventTracer> event_tracer,
+               std::unique_ptr<MemoryAllocator> memory_allocator,
+               std::unique_ptr<MemoryAllocator> temp_allocator, bool share_memory_arenas)
+    : Module(file_path, std::vector<std::string>(), load_mode, std::move(event_tracer),
+             std::move(memory_allocator), std::move(temp_allocator), share_memory_arenas) {}
 
-Module::Module(
-    const std::string& file_path,
-    const std::string& data_map_path,
-    const LoadMode load_mode,
-    std::unique_ptr<EventTracer> event_tracer,
-    std::unique_ptr<MemoryAllocator> memory_allocator,
-    std::unique_ptr<MemoryAllocator> temp_allocator,
-    bool share_memory_arenas)
-    : Module(
-          file_path,
-          data_map_path.empty() ? std::vector<std::string>()
-                                : std::vector<std::string>{data_map_path},
-          load_mode, std::move(event_tracer), std::move(memory_allocator),
-          std::move(temp_allocator), share_memory_arenas) {}
+Module::Module(const std::string& file_path, const std::string& data_map_path,
+               const LoadMode load_mode, std::unique_ptr<EventTracer> event_tracer,
+               std::unique_ptr<MemoryAllocator> memory_allocator,
+               std::unique_ptr<MemoryAllocator> temp_allocator, bool share_memory_arenas)
+    : Module(file_path,
+             data_map_path.empty() ? std::vector<std::string>()
+                                   : std::vector<std::string>{data_map_path},
+             load_mode, std::move(event_tracer), std::move(memory_allocator),
+             std::move(temp_allocator), share_memory_arenas) {}
 
-Module::Module(
-    const std::string& file_path,
-    std::vector<std::string> data_files,
-    const LoadMode load_mode,
-    std::unique_ptr<EventTracer> event_tracer,
-    std::unique_ptr<MemoryAllocator> memory_allocator,
-    std::unique_ptr<MemoryAllocator> temp_allocator,
-    bool share_memory_arenas)
+Module::Module(const std::string& file_path, std::vector<std::string> data_files,
+               const LoadMode load_mode, std::unique_ptr<EventTracer> event_tracer,
+               std::unique_ptr<MemoryAllocator> memory_allocator,
+               std::unique_ptr<MemoryAllocator> temp_allocator, bool share_memory_arenas)
     : file_path_(file_path),
       data_files_(std::move(data_files)),
       load_mode_(load_mode),
@@ -110,13 +96,11 @@ Module::Module(
   runtime::runtime_init();
 }
 
-Module::Module(
-    std::unique_ptr<DataLoader> data_loader,
-    std::unique_ptr<MemoryAllocator> memory_allocator,
-    std::unique_ptr<MemoryAllocator> temp_allocator,
-    std::unique_ptr<EventTracer> event_tracer,
-    std::unique_ptr<DataLoader> data_map_loader,
-    bool share_memory_arenas)
+Module::Module(std::unique_ptr<DataLoader> data_loader,
+               std::unique_ptr<MemoryAllocator> memory_allocator,
+               std::unique_ptr<MemoryAllocator> temp_allocator,
+               std::unique_ptr<EventTracer> event_tracer,
+               std::unique_ptr<DataLoader> data_map_loader, bool share_memory_arenas)
     : share_memory_arenas_(share_memory_arenas),
       event_tracer_(std::move(event_tracer)),
       memory_allocator_(or_malloc(std::move(memory_allocator))),
@@ -128,16 +112,12 @@ Module::Module(
   runtime::runtime_init();
 }
 
-Module::Module(
-    std::shared_ptr<Program> program,
-    std::unique_ptr<MemoryAllocator> memory_allocator,
-    std::unique_ptr<MemoryAllocator> temp_allocator,
-    std::unique_ptr<EventTracer> event_tracer,
-    std::unique_ptr<DataLoader> data_map_loader,
-    bool share_memory_arenas)
-    : Module(
-          std::unique_ptr<DataLoader>(), std::move(memory_allocator), std::move(temp_allocator),
-          std::move(event_tracer), std::move(data_map_loader), share_memory_arenas) {
+Module::Module(std::shared_ptr<Program> program, std::unique_ptr<MemoryAllocator> memory_allocator,
+               std::unique_ptr<MemoryAllocator> temp_allocator,
+               std::unique_ptr<EventTracer> event_tracer,
+               std::unique_ptr<DataLoader> data_map_loader, bool share_memory_arenas)
+    : Module(std::unique_ptr<DataLoader>(), std::move(memory_allocator), std::move(temp_allocator),
+             std::move(event_tracer), std::move(data_map_loader), share_memory_arenas) {
   program_ = std::move(program);
 }
 
@@ -174,8 +154,8 @@ Error Module::load(const Program::Verification verification) {
   if (data_loader_ == nullptr) {
     data_loader_ = ET_UNWRAP(open_file(file_path_, load_mode_));
   }
-  auto program = std::make_unique<Program>(
-      ET_UNWRAP(Program::load(data_loader_.get(), verification)));
+  auto program =
+      std::make_unique<Program>(ET_UNWRAP(Program::load(data_loader_.get(), verification)));
   // Whoever shares the program keeps its loader, too.
   struct Loaded {
     std::unique_ptr<DataLoader> loader;
@@ -186,8 +166,8 @@ Error Module::load(const Program::Verification verification) {
   return Error::Ok;
 }
 
-Error Module::load(
-    const LoadBackendOptionsMap& backend_options, const Program::Verification verification) {
+Error Module::load(const LoadBackendOptionsMap& backend_options,
+                   const Program::Verification verification) {
   backend_options_ = backend_options;
   return load(verification);
 }
@@ -228,8 +208,7 @@ Error Module::allocate_shared_arenas() {
   return Error::Ok;
 }
 
-Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(
-    const MethodMeta& meta) {
+Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(const MethodMeta& meta) {
   if (share_memory_arenas_ && shared_arenas_.empty()) {
     ET_CHECK_OK_OR_RETURN_ERROR(allocate_shared_arenas());
   }
@@ -254,17 +233,15 @@ Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(
   const Span<Span<uint8_t>> spans(planned->planned_spans.data(), planned->planned_spans.size());
   planned->planned_memory =
       has_device ? std::make_unique<HierarchicalAllocator>(
-                       spans, Span<const runtime::etensor::Device>(
-                                  planned->planned_devices.data(), planned->planned_devices.size()))
+                       spans, Span<const runtime::etensor::Device>(planned->planned_devices.data(),
+                                                                   planned->planned_devices.size()))
                  : std::make_unique<HierarchicalAllocator>(spans);
   return planned;
 }
 
-Result<Method> Module::make_method(
-    const std::string& method_name,
-    MethodHolder& holder,
-    EventTracer* event_tracer,
-    const LoadBackendOptionsMap* backend_options) {
+Result<Method> Module::make_method(const std::string& method_name, MethodHolder& holder,
+                                   EventTracer* event_tracer,
+                                   const LoadBackendOptionsMap* backend_options) {
   const NamedDataMap* data_map = merged_data_map_ != nullptr ? merged_data_map_.get()
                                  : data_maps_.empty()        ? nullptr
                                                              : data_maps_[0].get();
@@ -277,12 +254,9 @@ Result<Method> Module::make_method(
       Span<const Kernel>(holder.kernel_registry.data(), holder.kernel_registry.size()));
 }
 
-Error Module::load_method(
-    const std::string& method_name,
-    HierarchicalAllocator* planned_memory,
-    EventTracer* event_tracer,
-    const LoadBackendOptionsMap* backend_options,
-    std::vector<Kernel> kernel_registry) {
+Error Module::load_method(const std::string& method_name, HierarchicalAllocator* planned_memory,
+                          EventTracer* event_tracer, const LoadBackendOptionsMap* backend_options,
+                          std::vector<Kernel> kernel_registry) {
   if (is_method_loaded(method_name)) {
     return Error::Ok;
   }
@@ -293,8 +267,8 @@ Error Module::load_method(
     holder.planned_memory = ET_UNWRAP(make_planned_memory(meta));
     planned_memory = holder.planned_memory->planned_memory.get();
   }
-  holder.memory_manager = std::make_unique<MemoryManager>(
-      memory_allocator_.get(), planned_memory, temp_allocator_.get());
+  holder.memory_manager = std::make_unique<MemoryManager>(memory_allocator_.get(), planned_memory,
+                                                          temp_allocator_.get());
   const std::vector<std::vector<uint8_t>> before =
       methods_.empty() ? std::vector<std::vector<uint8_t>>() : shared_arenas_;
   Result<Method> method = make_method(method_name, holder, event_tracer, backend_options);
@@ -314,65 +288,63 @@ Result<Module::MethodHolder*> Module::loaded(const std::string& method_name) {
 }
 
 Result<Method*> Module::method(const std::string& method_name) {
-  return ET_UNWRAP(loaded(method_name))->method.get();
+  return ET_UNWRAP(loaded(method_name))
+  ->method.get();
 }
 
-Result<std::vector<EValue>> Module::execute(
-    const std::string& method_name, const std::vector<EValue>& input_values) {
+Result<std::vector<EValue>> Module::execute(const std::string& method_name,
+                                            const std::vector<EValue>& input_values) {
   MethodHolder* holder = ET_UNWRAP(loaded(method_name));
   const size_t count = holder->inputs.size();
-  ET_CHECK_OR_RETURN_ERROR(
-      input_values.size() <= count, InvalidArgument, "Method %s: expected %zu inputs, got %zu",
-      method_name.c_str(), count, input_values.size());
+  ET_CHECK_OR_RETURN_ERROR(input_values.size() <= count, InvalidArgument,
+                           "Method %s: expected %zu inputs, got %zu", method_name.c_str(), count,
+                           input_values.size());
   for (size_t i = 0; i < count; ++i) {
     const bool is_given = i < input_values.size() && !input_values[i].isNone();
     const EValue& value = is_given ? input_values[i] : holder->inputs[i];
-    if (value.isNone() && ET_UNWRAP(holder->method->method_meta().input_tag(i)) ==
-                              runtime::Tag::None) {
+    if (value.isNone() &&
+        ET_UNWRAP(holder->method->method_meta().input_tag(i)) == runtime::Tag::None) {
       continue;
     }
-    ET_CHECK_OR_RETURN_ERROR(
-        !value.isNone(), InvalidArgument, "Method %s: expected %zu inputs, input %zu is missing",
-        method_name.c_str(), count, i);
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        holder->method->set_input(value, i), "Method %s: input %zu does not fit",
-        method_name.c_str(), i);
+    ET_CHECK_OR_RETURN_ERROR(!value.isNone(), InvalidArgument,
+                             "Method %s: expected %zu inputs, input %zu is missing",
+                             method_name.c_str(), count, i);
+    ET_CHECK_OK_OR_RETURN_ERROR(holder->method->set_input(value, i),
+                                "Method %s: input %zu does not fit", method_name.c_str(), i);
   }
   ET_CHECK_OK_OR_RETURN_ERROR(holder->method->execute());
   return get_outputs(method_name);
 }
 
-Error Module::set_input(
-    const std::string& method_name, const EValue& input_value, size_t input_index) {
+Error Module::set_input(const std::string& method_name, const EValue& input_value,
+                        size_t input_index) {
   MethodHolder* holder = ET_UNWRAP(loaded(method_name));
-  ET_CHECK_OR_RETURN_ERROR(
-      input_index < holder->inputs.size(), InvalidArgument,
-      "Method %s: expected an input index below %zu, got %zu", method_name.c_str(),
-      holder->inputs.size(), input_index);
+  ET_CHECK_OR_RETURN_ERROR(input_index < holder->inputs.size(), InvalidArgument,
+                           "Method %s: expected an input index below %zu, got %zu",
+                           method_name.c_str(), holder->inputs.size(), input_index);
   if (!input_value.isNone()) {
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        holder->method->set_input(input_value, input_index), "Method %s: input %zu does not fit",
-        method_name.c_str(), input_index);
+    ET_CHECK_OK_OR_RETURN_ERROR(holder->method->set_input(input_value, input_index),
+                                "Method %s: input %zu does not fit", method_name.c_str(),
+                                input_index);
   }
   // Stored as well: planned input memory may be reused for other values during an execution.
   holder->inputs[input_index] = input_value;
   return Error::Ok;
 }
 
-Error Module::set_inputs(
-    const std::string& method_name, const std::vector<EValue>& input_values) {
-  const size_t count = ET_UNWRAP(loaded(method_name))->inputs.size();
-  ET_CHECK_OR_RETURN_ERROR(
-      input_values.size() == count, InvalidArgument, "Method %s: expected %zu inputs, got %zu",
-      method_name.c_str(), count, input_values.size());
+Error Module::set_inputs(const std::string& method_name, const std::vector<EValue>& input_values) {
+  const size_t count = ET_UNWRAP(loaded(method_name))
+  ->inputs.size();
+  ET_CHECK_OR_RETURN_ERROR(input_values.size() == count, InvalidArgument,
+                           "Method %s: expected %zu inputs, got %zu", method_name.c_str(), count,
+                           input_values.size());
   for (size_t i = 0; i < count; ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(set_input(method_name, input_values[i], i));
   }
   return Error::Ok;
 }
 
-Error Module::set_output(
-    const std::string& method_name, EValue output_value, size_t output_index) {
+Error Module::set_output(const std::string& method_name, EValue output_value, size_t output_index) {
   MethodHolder* holder = ET_UNWRAP(loaded(method_name));
   ET_CHECK_OR_RETURN_ERROR(
       output_value.isTensor(), InvalidArgument,
@@ -385,16 +357,17 @@ Error Module::set_output(
       "Method %s: output %zu has elements of type %d, the tensor to set of type %d",
       method_name.c_str(), output_index, static_cast<int>(info.scalar_type()),
       static_cast<int>(tensor.scalar_type()));
-  return holder->method->set_output_data_ptr(
-      tensor.mutable_data_ptr(), tensor.nbytes(), output_index);
+  return holder->method->set_output_data_ptr(tensor.mutable_data_ptr(), tensor.nbytes(),
+                                             output_index);
 }
 
-Error Module::set_outputs(
-    const std::string& method_name, const std::vector<EValue>& output_values) {
-  const size_t count = ET_UNWRAP(loaded(method_name))->method->outputs_size();
-  ET_CHECK_OR_RETURN_ERROR(
-      output_values.size() == count, InvalidArgument, "Method %s: expected %zu outputs, got %zu",
-      method_name.c_str(), count, output_values.size());
+Error Module::set_outputs(const std::string& method_name,
+                          const std::vector<EValue>& output_values) {
+  const size_t count = ET_UNWRAP(loaded(method_name))
+  ->method->outputs_size();
+  ET_CHECK_OR_RETURN_ERROR(output_values.size() == count, InvalidArgument,
+                           "Method %s: expected %zu outputs, got %zu", method_name.c_str(), count,
+                           output_values.size());
   for (size_t i = 0; i < count; ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(set_output(method_name, output_values[i], i));
   }
@@ -412,10 +385,9 @@ Result<std::vector<EValue>> Module::get_outputs(const std::string& method_name) 
 
 Result<EValue> Module::get_output(const std::string& method_name, size_t output_index) {
   MethodHolder* holder = ET_UNWRAP(loaded(method_name));
-  ET_CHECK_OR_RETURN_ERROR(
-      output_index < holder->method->outputs_size(), InvalidArgument,
-      "Method %s: expected an output index below %zu, got %zu", method_name.c_str(),
-      holder->method->outputs_size(), output_index);
+  ET_CHECK_OR_RETURN_ERROR(output_index < holder->method->outputs_size(), InvalidArgument,
+                           "Method %s: expected an output index below %zu, got %zu",
+                           method_name.c_str(), holder->method->outputs_size(), output_index);
   return holder->method->get_output(output_index);
 }
 

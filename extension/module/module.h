@@ -13,8 +13,8 @@
 #include <executorch/runtime/backend/backend_options_map.h>
 #include <executorch/runtime/core/data_loader.h>
 #include <executorch/runtime/core/device_memory_buffer.h>
-#include <executorch/runtime/core/event_tracer.h>
 #include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/event_tracer.h>
 #include <executorch/runtime/core/hierarchical_allocator.h>
 #include <executorch/runtime/core/memory_allocator.h>
 #include <executorch/runtime/core/named_data_map.h>
@@ -40,11 +40,11 @@ using ::executorch::runtime::Program;
 
 namespace ET_MODULE_NAMESPACE {
 
-// Making one is cheap: nothing is read before load() or the first call that needs the program or a method.
-// Threads: one at a time. Several Modules may share a program (see program()) and run at the same time.
-// Values: EValues borrow their tensors. Inputs must live as long as they are used; outputs belong to the method and change
-// with its next execution.
-// Methods that take no method name are those of "forward".
+// Making one is cheap: nothing is read before load() or the first call that needs the program or a
+// method. Threads: one at a time. Several Modules may share a program (see program()) and run at
+// the same time. Values: EValues borrow their tensors. Inputs must live as long as they are used;
+// outputs belong to the method and change with its next execution. Methods that take no method name
+// are those of "forward".
 class Module {
  public:
   // How files are read.
@@ -58,51 +58,45 @@ class Module {
 
   // file_path, data_map_path, data_files: the program (.pte) and its data (.ptd).
   // event_tracer: sees every method that is loaded without one of its own.
-  // memory_allocator, temp_allocator: for the structures of methods and for scratch space; malloc if null.
-  // share_memory_arenas: the memory plans of all methods lie in the same memory, as large as the largest: less of it, and
-  //   state planned at the same place is seen by all methods. What one method leaves there otherwise, another overwrites.
-  explicit Module(
-      const std::string& file_path,
-      const LoadMode load_mode = LoadMode::File,
-      std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
-      std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
-      std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
-      bool share_memory_arenas = false);
+  // memory_allocator, temp_allocator: for the structures of methods and for scratch space; malloc
+  // if null. share_memory_arenas: the memory plans of all methods lie in the same memory, as large
+  // as the largest: less of it, and
+  //   state planned at the same place is seen by all methods. What one method leaves there
+  //   otherwise, another overwrites.
+  explicit Module(const std::string& file_path, const LoadMode load_mode = LoadMode::File,
+                  std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
+                  std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
+                  std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
+                  bool share_memory_arenas = false);
 
-  explicit Module(
-      const std::string& file_path,
-      const std::string& data_map_path,
-      const LoadMode load_mode = LoadMode::File,
-      std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
-      std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
-      std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
-      bool share_memory_arenas = false);
+  explicit Module(const std::string& file_path, const std::string& data_map_path,
+                  const LoadMode load_mode = LoadMode::File,
+                  std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
+                  std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
+                  std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
+                  bool share_memory_arenas = false);
 
-  explicit Module(
-      const std::string& file_path,
-      std::vector<std::string> data_files,
-      const LoadMode load_mode = LoadMode::File,
-      std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
-      std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
-      std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
-      bool share_memory_arenas = false);
+  explicit Module(const std::string& file_path, std::vector<std::string> data_files,
+                  const LoadMode load_mode = LoadMode::File,
+                  std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
+                  std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
+                  std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
+                  bool share_memory_arenas = false);
 
-  explicit Module(
-      std::unique_ptr<runtime::DataLoader> data_loader,
-      std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
-      std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
-      std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
-      std::unique_ptr<runtime::DataLoader> data_map_loader = nullptr,
-      bool share_memory_arenas = false);
+  explicit Module(std::unique_ptr<runtime::DataLoader> data_loader,
+                  std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
+                  std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
+                  std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
+                  std::unique_ptr<runtime::DataLoader> data_map_loader = nullptr,
+                  bool share_memory_arenas = false);
 
   // Shares a program that is loaded, and with it its loader.
-  explicit Module(
-      std::shared_ptr<Program> program,
-      std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
-      std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
-      std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
-      std::unique_ptr<runtime::DataLoader> data_map_loader = nullptr,
-      bool share_memory_arenas = false);
+  explicit Module(std::shared_ptr<Program> program,
+                  std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
+                  std::unique_ptr<runtime::MemoryAllocator> temp_allocator = nullptr,
+                  std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
+                  std::unique_ptr<runtime::DataLoader> data_map_loader = nullptr,
+                  bool share_memory_arenas = false);
 
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -110,12 +104,14 @@ class Module {
   Module& operator=(Module&&) = delete;
   virtual ~Module() = default;
 
-  // Reads and checks program and data files. No effect if that has been done. Errors of Program::load, of the loaders, and
-  // InvalidExternalData or InvalidArgument for data files that are damaged or do not fit together.
+  // Reads and checks program and data files. No effect if that has been done. Errors of
+  // Program::load, of the loaders, and InvalidExternalData or InvalidArgument for data files that
+  // are damaged or do not fit together.
   ET_NODISCARD virtual runtime::Error load(
       const Program::Verification verification = Program::Verification::InternalConsistency);
 
-  // As above. The options go to the delegates of all methods loaded later; what they point to must live as long.
+  // As above. The options go to the delegates of all methods loaded later; what they point to must
+  // live as long.
   ET_NODISCARD virtual runtime::Error load(
       const LoadBackendOptionsMap& backend_options,
       const Program::Verification verification = Program::Verification::InternalConsistency);
@@ -134,25 +130,23 @@ class Module {
   // event_tracer, backend_options: instead of the Module's; likewise.
   // kernel_registry: kernels that the method prefers to the registered ones.
   // Errors: those of load() and Program::load_method().
-  ET_NODISCARD runtime::Error load_method(
-      const std::string& method_name,
-      runtime::HierarchicalAllocator* planned_memory = nullptr,
-      runtime::EventTracer* event_tracer = nullptr,
-      const LoadBackendOptionsMap* backend_options = nullptr,
-      std::vector<Kernel> kernel_registry = {});
+  ET_NODISCARD runtime::Error load_method(const std::string& method_name,
+                                          runtime::HierarchicalAllocator* planned_memory = nullptr,
+                                          runtime::EventTracer* event_tracer = nullptr,
+                                          const LoadBackendOptionsMap* backend_options = nullptr,
+                                          std::vector<Kernel> kernel_registry = {});
 
-  ET_DEPRECATED ET_NODISCARD runtime::Error load_method(
-      const std::string& method_name, runtime::EventTracer* event_tracer) {
+  ET_DEPRECATED ET_NODISCARD runtime::Error load_method(const std::string& method_name,
+                                                        runtime::EventTracer* event_tracer) {
     return load_method(method_name, nullptr, event_tracer);
   }
 
-  ET_NODISCARD runtime::Error load_forward(
-      runtime::HierarchicalAllocator* planned_memory = nullptr,
-      runtime::EventTracer* event_tracer = nullptr,
-      const LoadBackendOptionsMap* backend_options = nullptr,
-      std::vector<Kernel> kernel_registry = {}) {
-    return load_method(
-        "forward", planned_memory, event_tracer, backend_options, std::move(kernel_registry));
+  ET_NODISCARD runtime::Error load_forward(runtime::HierarchicalAllocator* planned_memory = nullptr,
+                                           runtime::EventTracer* event_tracer = nullptr,
+                                           const LoadBackendOptionsMap* backend_options = nullptr,
+                                           std::vector<Kernel> kernel_registry = {}) {
+    return load_method("forward", planned_memory, event_tracer, backend_options,
+                       std::move(kernel_registry));
   }
 
   ET_DEPRECATED ET_NODISCARD runtime::Error load_forward(runtime::EventTracer* event_tracer) {
@@ -173,8 +167,9 @@ class Module {
   // Loads the program.
   runtime::Result<MethodMeta> method_meta(const std::string& method_name);
 
-  // Runs a method, which is loaded first. Inputs that are None or missing at the end are those of set_input().
-  // InvalidArgument if there are too many, one is missing, or one does not fit: the message says what was expected.
+  // Runs a method, which is loaded first. Inputs that are None or missing at the end are those of
+  // set_input(). InvalidArgument if there are too many, one is missing, or one does not fit: the
+  // message says what was expected.
   ET_NODISCARD virtual runtime::Result<std::vector<runtime::EValue>> execute(
       const std::string& method_name, const std::vector<runtime::EValue>& input_values);
 
@@ -191,12 +186,12 @@ class Module {
   ET_NODISCARD runtime::Result<runtime::EValue> get(
       const std::string& method_name, const std::vector<runtime::EValue>& input_values) {
     auto outputs = ET_UNWRAP(execute(method_name, input_values));
-    ET_CHECK_OR_RETURN_ERROR(
-        !outputs.empty(), InvalidState, "Method %s has no outputs", method_name.c_str());
+    ET_CHECK_OR_RETURN_ERROR(!outputs.empty(), InvalidState, "Method %s has no outputs",
+                             method_name.c_str());
     return outputs[0];
   }
-  ET_NODISCARD runtime::Result<runtime::EValue> get(
-      const std::string& method_name, const runtime::EValue& input_value) {
+  ET_NODISCARD runtime::Result<runtime::EValue> get(const std::string& method_name,
+                                                    const runtime::EValue& input_value) {
     return get(method_name, std::vector<runtime::EValue>{input_value});
   }
   ET_NODISCARD runtime::Result<runtime::EValue> get(const std::string& method_name) {
@@ -215,32 +210,34 @@ class Module {
     return forward(std::vector<runtime::EValue>{});
   }
 
-  // Stores an input for every later execution that does not pass its own; a default-constructed EValue clears it. Loads the
-  // method. InvalidArgument if there is no such input or the value does not fit.
-  ET_NODISCARD runtime::Error set_input(
-      const std::string& method_name, const runtime::EValue& input_value, size_t input_index);
+  // Stores an input for every later execution that does not pass its own; a default-constructed
+  // EValue clears it. Loads the method. InvalidArgument if there is no such input or the value does
+  // not fit.
+  ET_NODISCARD runtime::Error set_input(const std::string& method_name,
+                                        const runtime::EValue& input_value, size_t input_index);
   ET_NODISCARD runtime::Error set_input(const runtime::EValue& input_value, size_t input_index) {
     return set_input("forward", input_value, input_index);
   }
 
   // Stores all inputs; InvalidArgument if there are too few or too many.
-  ET_NODISCARD runtime::Error set_inputs(
-      const std::string& method_name, const std::vector<runtime::EValue>& input_values);
+  ET_NODISCARD runtime::Error set_inputs(const std::string& method_name,
+                                         const std::vector<runtime::EValue>& input_values);
   ET_NODISCARD runtime::Error set_inputs(const std::vector<runtime::EValue>& input_values) {
     return set_inputs("forward", input_values);
   }
 
-  // Makes an output be written to the memory of a tensor from now on. Loads the method. InvalidArgument if it is no tensor
-  // or of another type or too small, InvalidState if the memory plan already gives the output its memory.
-  ET_NODISCARD runtime::Error set_output(
-      const std::string& method_name, runtime::EValue output_value, size_t output_index = 0);
+  // Makes an output be written to the memory of a tensor from now on. Loads the method.
+  // InvalidArgument if it is no tensor or of another type or too small, InvalidState if the memory
+  // plan already gives the output its memory.
+  ET_NODISCARD runtime::Error set_output(const std::string& method_name,
+                                         runtime::EValue output_value, size_t output_index = 0);
   ET_NODISCARD runtime::Error set_output(runtime::EValue output_value, size_t output_index = 0) {
     return set_output("forward", std::move(output_value), output_index);
   }
 
   // Sets all outputs; InvalidArgument if there are too few or too many.
-  ET_NODISCARD runtime::Error set_outputs(
-      const std::string& method_name, const std::vector<runtime::EValue>& output_values);
+  ET_NODISCARD runtime::Error set_outputs(const std::string& method_name,
+                                          const std::vector<runtime::EValue>& output_values);
   ET_NODISCARD runtime::Error set_outputs(const std::vector<runtime::EValue>& output_values) {
     return set_outputs("forward", output_values);
   }
@@ -251,8 +248,8 @@ class Module {
   ET_NODISCARD runtime::Result<std::vector<runtime::EValue>> get_outputs() {
     return get_outputs("forward");
   }
-  ET_NODISCARD runtime::Result<runtime::EValue> get_output(
-      const std::string& method_name, size_t output_index = 0);
+  ET_NODISCARD runtime::Result<runtime::EValue> get_output(const std::string& method_name,
+                                                           size_t output_index = 0);
   ET_NODISCARD runtime::Result<runtime::EValue> get_output(size_t output_index = 0) {
     return get_output("forward", output_index);
   }
@@ -287,11 +284,9 @@ class Module {
   runtime::Error load_data_files();
   runtime::Error allocate_shared_arenas();
   runtime::Result<std::unique_ptr<PlannedMemory>> make_planned_memory(const MethodMeta& meta);
-  runtime::Result<Method> make_method(
-      const std::string& method_name,
-      MethodHolder& holder,
-      runtime::EventTracer* event_tracer,
-      const LoadBackendOptionsMap* backend_options);
+  runtime::Result<Method> make_method(const std::string& method_name, MethodHolder& holder,
+                                      runtime::EventTracer* event_tracer,
+                                      const LoadBackendOptionsMap* backend_options);
   // The loaded method; loads it if need be.
   runtime::Result<MethodHolder*> loaded(const std::string& method_name);
 

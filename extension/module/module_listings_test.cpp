@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The listings of "Running an ExecuTorch Model Using the Module Extension in C++" and of "Detailed C++ Runtime APIs Tutorial",
-// run on a program with their inputs: forward(x: [1, 3, 256, 256]) = x + 1.
+// The listings of "Running an ExecuTorch Model Using the Module Extension in C++" and of "Detailed
+// C++ Runtime APIs Tutorial", run on a program with their inputs: forward(x: [1, 3, 256, 256]) = x
+// + 1.
 #include <cassert>
 #include <fstream>
 #include <memory>
@@ -41,7 +42,8 @@ std::string model_path() {
   const std::vector<uint8_t> bytes = builder.build();
   const std::string path = testing::TempDir() + "/module_listings_test.pte";
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
   return path;
 }
 
@@ -135,8 +137,8 @@ TEST_F(ModuleListings, WithoutAnEventTracer) {
   EXPECT_EQ(module.event_tracer(), nullptr);
 }
 
-// The detailed tutorial. `Tensor::DimOrderType dim_order` is an array here, and load_method gets its memory manager, which
-// the printed text leaves out.
+// The detailed tutorial. `Tensor::DimOrderType dim_order` is an array here, and load_method gets
+// its memory manager, which the printed text leaves out.
 TEST_F(ModuleListings, DetailedTutorial) {
   using executorch::aten::Tensor;
   using executorch::aten::TensorImpl;
@@ -198,10 +200,9 @@ TEST_F(ModuleListings, DetailedTutorial) {
   float* data = input_.data();
   Tensor::SizesType sizes[] = {1, 3, 256, 256};
   Tensor::DimOrderType dim_order[] = {0, 1, 2, 3};
-  TensorImpl impl(
-      ScalarType::Float,  // dtype
-      4,                  // number of dimensions
-      sizes, data, dim_order);
+  TensorImpl impl(ScalarType::Float,  // dtype
+                  4,                  // number of dimensions
+                  sizes, data, dim_order);
   Tensor t(&impl);
 
   // Implicitly casts t to EValue

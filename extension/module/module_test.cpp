@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Module: loading in every way, inputs and outputs that are set, several methods, shared programs, what goes wrong.
+// Module: loading in every way, inputs and outputs that are set, several methods, shared programs,
+// what goes wrong.
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -34,7 +35,8 @@ namespace {
 std::string write_file(const std::string& name, const std::vector<uint8_t>& bytes) {
   const std::string path = testing::TempDir() + "/module_test_" + name;
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
   return path;
 }
 
@@ -221,13 +223,11 @@ TEST_F(ModuleTest, DataFiles) {
   EXPECT_FALSE(Module(program).forward(ones_).ok());
   EXPECT_EQ(Module(program, "/nowhere/x.ptd").load(), Error::AccessFailed);
   EXPECT_EQ(Module(program, program).load(), Error::InvalidExternalData);
-  EXPECT_EQ(
-      Module(program, std::vector<std::string>{data, data}).load(), Error::InvalidArgument);
+  EXPECT_EQ(Module(program, std::vector<std::string>{data, data}).load(), Error::InvalidArgument);
   auto loader = FileDataLoader::from(program.c_str());
   auto data_loader = FileDataLoader::from(data.c_str());
-  Module from_loaders(
-      std::make_unique<FileDataLoader>(std::move(loader.get())), nullptr, nullptr, nullptr,
-      std::make_unique<FileDataLoader>(std::move(data_loader.get())));
+  Module from_loaders(std::make_unique<FileDataLoader>(std::move(loader.get())), nullptr, nullptr,
+                      nullptr, std::make_unique<FileDataLoader>(std::move(data_loader.get())));
   EXPECT_EQ(floats(from_loaders.forward(ones_)->at(0)), (std::vector<float>{11, 11}));
 }
 

@@ -19,8 +19,8 @@ Result<MergedDataMap> MergedDataMap::load(Span<const NamedDataMap*> named_data_m
       ET_CHECK_OK_OR_RETURN_ERROR(merged.add(*map));
     }
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      !merged.keys_.empty(), InvalidArgument, "Expected a data map with at least one key");
+  ET_CHECK_OR_RETURN_ERROR(!merged.keys_.empty(), InvalidArgument,
+                           "Expected a data map with at least one key");
   return Result<MergedDataMap>(std::move(merged));
 }
 
@@ -28,9 +28,8 @@ Error MergedDataMap::add(const NamedDataMap& map) {
   const uint32_t count = ET_UNWRAP(map.get_num_keys());
   for (uint32_t i = 0; i < count; ++i) {
     const char* key = ET_UNWRAP(map.get_key(i));
-    ET_CHECK_OR_RETURN_ERROR(
-        owner_of_.emplace(key, &map).second, InvalidArgument,
-        "%s is in more than one data file, or twice in one", key);
+    ET_CHECK_OR_RETURN_ERROR(owner_of_.emplace(key, &map).second, InvalidArgument,
+                             "%s is in more than one data file, or twice in one", key);
     keys_.push_back(key);
   }
   return Error::Ok;
@@ -45,15 +44,18 @@ Result<const NamedDataMap*> MergedDataMap::find(std::string_view key) const {
 }
 
 Result<const TensorLayout> MergedDataMap::get_tensor_layout(std::string_view key) const {
-  return ET_UNWRAP(find(key))->get_tensor_layout(key);
+  return ET_UNWRAP(find(key))
+  ->get_tensor_layout(key);
 }
 
 Result<FreeableBuffer> MergedDataMap::get_data(std::string_view key) const {
-  return ET_UNWRAP(find(key))->get_data(key);
+  return ET_UNWRAP(find(key))
+  ->get_data(key);
 }
 
 Error MergedDataMap::load_data_into(std::string_view key, void* buffer, size_t size) const {
-  return ET_UNWRAP(find(key))->load_data_into(key, buffer, size);
+  return ET_UNWRAP(find(key))
+  ->load_data_into(key, buffer, size);
 }
 
 Result<uint32_t> MergedDataMap::get_num_keys() const {
@@ -61,9 +63,9 @@ Result<uint32_t> MergedDataMap::get_num_keys() const {
 }
 
 Result<const char*> MergedDataMap::get_key(uint32_t index) const {
-  ET_CHECK_OR_RETURN_ERROR(
-      index < keys_.size(), InvalidArgument, "Expected an index below %zu, got %u", keys_.size(),
-      static_cast<unsigned>(index));
+  ET_CHECK_OR_RETURN_ERROR(index < keys_.size(), InvalidArgument,
+                           "Expected an index below %zu, got %u", keys_.size(),
+                           static_cast<unsigned>(index));
   return keys_[index];
 }
 

@@ -17,10 +17,12 @@
 
 namespace executorch::extension::ET_MERGED_DATA_MAP_NAMESPACE {
 
-// Borrows the maps, which must outlive it. Finds a key in constant time, however many maps there are.
+// Borrows the maps, which must outlive it. Finds a key in constant time, however many maps there
+// are.
 class MergedDataMap final : public executorch::ET_RUNTIME_NAMESPACE::NamedDataMap {
  public:
-  // Maps that are null or empty count for nothing. InvalidArgument if all are, or if a key is in two of them.
+  // Maps that are null or empty count for nothing. InvalidArgument if all are, or if a key is in
+  // two of them.
   static executorch::runtime::Result<MergedDataMap> load(
       executorch::runtime::Span<const executorch::ET_RUNTIME_NAMESPACE::NamedDataMap*>
           named_data_maps);
@@ -30,8 +32,8 @@ class MergedDataMap final : public executorch::ET_RUNTIME_NAMESPACE::NamedDataMa
   get_tensor_layout(std::string_view key) const override;
   ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> get_data(
       std::string_view key) const override;
-  ET_NODISCARD executorch::runtime::Error load_data_into(
-      std::string_view key, void* buffer, size_t size) const override;
+  ET_NODISCARD executorch::runtime::Error load_data_into(std::string_view key, void* buffer,
+                                                         size_t size) const override;
 
   ET_NODISCARD executorch::runtime::Result<uint32_t> get_num_keys() const override;
 

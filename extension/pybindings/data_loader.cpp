@@ -10,12 +10,12 @@ namespace executorch::extension::pybindings {
 
 PYBIND11_MODULE(data_loader, m) {
   executorch::runtime::runtime_init();
+  route_messages();  // this module has a runtime of its own
   py::class_<PyDataLoader>(m, "PyDataLoader")
-      .def(
-          py::init([](const std::string& path) {
-            return std::make_unique<PyDataLoader>(open_data_loader(path), py::none());
-          }),
-          py::arg("path"), "Reads a file.");
+      .def(py::init([](const std::string& path) {
+             return std::make_unique<PyDataLoader>(open_data_loader(path), py::none());
+           }),
+           py::arg("path"), "Reads a file.");
 }
 
 }  // namespace executorch::extension::pybindings

@@ -28,14 +28,8 @@ void collect_message(const char* message) {
 
 namespace {
 
-void emit(
-    et_timestamp_t /*timestamp*/,
-    et_pal_log_level_t level,
-    const char* filename,
-    const char* /*function*/,
-    size_t line,
-    const char* message,
-    size_t /*length*/) {
+void emit(et_timestamp_t /*timestamp*/, et_pal_log_level_t level, const char* filename,
+          const char* /*function*/, size_t line, const char* message, size_t /*length*/) {
   if (current != nullptr && level == et_pal_log_level_t::kError) {
     collect_message(message);
     return;

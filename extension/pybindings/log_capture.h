@@ -16,12 +16,12 @@ class RuntimeFailure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Sends messages of the runtime to stderr as "[file:line] message", except for errors that a LogCapture collects. To be called
-// once, when the module is imported.
+// Sends messages of the runtime to stderr as "[file:line] message", except for errors that a
+// LogCapture collects. To be called once, when the module is imported.
 void route_messages();
 
-// Collects the errors that the calling thread logs while this lives. One inside another takes over meanwhile. Works with and
-// without the interpreter lock.
+// Collects the errors that the calling thread logs while this lives. One inside another takes over
+// meanwhile. Works with and without the interpreter lock.
 class LogCapture {
  public:
   LogCapture();
@@ -29,7 +29,8 @@ class LogCapture {
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
 
-  // Throws RuntimeFailure unless the error is Ok: `what`, the error's name and number, and the messages collected.
+  // Throws RuntimeFailure unless the error is Ok: `what`, the error's name and number, and the
+  // messages collected.
   void check(executorch::runtime::Error error, const std::string& what) const;
 
   template <typename T>

@@ -43,9 +43,8 @@ using GetInfo = Result<TensorInfo> (MethodMeta::*)(size_t) const;
 template <GetInfo get_info>
 PyTensorInfo tensor_meta(const PyMethodMeta& method, size_t index) {
   const LogCapture capture;
-  return {
-      capture.take((method.meta.*get_info)(index), "No tensor " + std::to_string(index)),
-      method.owner};
+  return {capture.take((method.meta.*get_info)(index), "No tensor " + std::to_string(index)),
+          method.owner};
 }
 
 using GetTag = Result<Tag> (MethodMeta::*)(size_t) const;
@@ -82,8 +81,10 @@ std::string describe_method(const PyMethodMeta& method) {
 void bind_method_meta(py::module_& module) {
   py::class_<PyTensorInfo>(module, "TensorInfo", py::module_local())
       .def("sizes", &sizes)
-      .def("dtype", [](const PyTensorInfo& self) { return static_cast<int>(self.info.scalar_type()); })
-      .def("is_memory_planned", [](const PyTensorInfo& self) { return self.info.is_memory_planned(); })
+      .def("dtype",
+           [](const PyTensorInfo& self) { return static_cast<int>(self.info.scalar_type()); })
+      .def("is_memory_planned",
+           [](const PyTensorInfo& self) { return self.info.is_memory_planned(); })
       .def("nbytes", [](const PyTensorInfo& self) { return self.info.nbytes(); })
       .def("__repr__", &describe);
   py::class_<PyMethodMeta>(module, "MethodMeta", py::module_local())
@@ -93,9 +94,8 @@ void bind_method_meta(py::module_& module) {
       .def("num_attributes", [](const PyMethodMeta& self) { return self.meta.num_attributes(); })
       .def("input_tensor_meta", &tensor_meta<&MethodMeta::input_tensor_meta>, py::arg("index"))
       .def("output_tensor_meta", &tensor_meta<&MethodMeta::output_tensor_meta>, py::arg("index"))
-      .def(
-          "attribute_tensor_meta", &tensor_meta<&MethodMeta::attribute_tensor_meta>,
-          py::arg("index"))
+      .def("attribute_tensor_meta", &tensor_meta<&MethodMeta::attribute_tensor_meta>,
+           py::arg("index"))
       .def("__repr__", &describe_method);
 }
 

@@ -84,10 +84,10 @@ EValue MethodRunner::convert_input(py::handle value, size_t index, Module& modul
     input_strings_.push_back(std::move(stored));
     return EValue(&input_strings_.back()->second);
   }
-  fail_argument(
-      what + ": expected a value of kind " + executorch::runtime::tag_to_string(expected) +
-      (expected == Tag::Tensor ? " (torch.Tensor)" : "") + ", got " +
-      py::str(py::type::handle_of(value).attr("__name__")).cast<std::string>());
+  fail_argument(what + ": expected a value of kind " +
+                executorch::runtime::tag_to_string(expected) +
+                (expected == Tag::Tensor ? " (torch.Tensor)" : "") + ", got " +
+                py::str(py::type::handle_of(value).attr("__name__")).cast<std::string>());
 }
 
 void MethodRunner::set_inputs(const py::sequence& inputs) {
@@ -95,9 +95,8 @@ void MethodRunner::set_inputs(const py::sequence& inputs) {
   const LogCapture capture;
   const auto meta = capture.take(use->method_meta(name_), "Method " + name_);
   if (inputs.size() != meta.num_inputs()) {
-    fail_argument(
-        "Method " + name_ + ": expected " + std::to_string(meta.num_inputs()) + " inputs, got " +
-        std::to_string(inputs.size()));
+    fail_argument("Method " + name_ + ": expected " + std::to_string(meta.num_inputs()) +
+                  " inputs, got " + std::to_string(inputs.size()));
   }
   input_owners_.clear();
   input_tensors_.clear();
@@ -123,8 +122,8 @@ void MethodRunner::prepare_outputs(Module& module) {
       continue;
     }
     py::object memory = make_output_memory(info.nbytes());
-    const TensorPtr tensor = make_tensor_ptr(
-        {info.sizes().begin(), info.sizes().end()}, torch_data_ptr(memory), info.scalar_type());
+    const TensorPtr tensor = make_tensor_ptr({info.sizes().begin(), info.sizes().end()},
+                                             torch_data_ptr(memory), info.scalar_type());
     capture.check(module.set_output(name_, EValue(*tensor), i), what);
     output_memory_.push_back(std::move(memory));
   }
@@ -138,8 +137,8 @@ void MethodRunner::execute() {
   capture.check(error, "Method " + name_ + " failed");
 }
 
-py::object MethodRunner::convert_output(
-    const EValue& value, const py::object& owner, bool clone_outputs) {
+py::object MethodRunner::convert_output(const EValue& value, const py::object& owner,
+                                        bool clone_outputs) {
   switch (value.tag) {
     case Tag::None:
       return py::none();
@@ -167,9 +166,9 @@ py::object MethodRunner::convert_output(
     case Tag::Tensor:
       break;
     default:
-      fail_argument(
-          std::string("An output of kind ") + executorch::runtime::tag_to_string(value.tag) +
-          " has no counterpart in Python");
+      fail_argument(std::string("An output of kind ") +
+                    executorch::runtime::tag_to_string(value.tag) +
+                    " has no counterpart in Python");
   }
   const Tensor& tensor = value.toTensor();
   for (const py::object& memory : output_memory_) {
@@ -192,8 +191,8 @@ py::list MethodRunner::get_outputs(const py::object& owner, bool clone_outputs) 
   return outputs;
 }
 
-py::list MethodRunner::run(
-    const py::sequence& inputs, const py::object& owner, bool clone_outputs) {
+py::list MethodRunner::run(const py::sequence& inputs, const py::object& owner,
+                           bool clone_outputs) {
   set_inputs(inputs);
   execute();
   return get_outputs(owner, clone_outputs);
@@ -207,8 +206,8 @@ py::object MethodRunner::get_attribute(const std::string& name) {
   const auto method = use->method(name_);
 #pragma GCC diagnostic pop
   capture.check(method.error(), "Method " + name_);
-  const auto tensor = capture.take(
-      method.get()->get_attribute(name), "Method " + name_ + " has no attribute " + name);
+  const auto tensor = capture.take(method.get()->get_attribute(name),
+                                   "Method " + name_ + " has no attribute " + name);
   return copy_to_torch(tensor);
 }
 

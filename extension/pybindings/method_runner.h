@@ -15,7 +15,8 @@
 
 namespace executorch::extension::pybindings {
 
-// A Module that one thread uses at a time. Every call that finds another thread in it throws RuntimeFailure.
+// A Module that one thread uses at a time. Every call that finds another thread in it throws
+// RuntimeFailure.
 class GuardedModule {
  public:
   explicit GuardedModule(std::unique_ptr<Module> module) : module_(std::move(module)) {}
@@ -39,9 +40,10 @@ class GuardedModule {
   bool in_use_ = false;  // guarded by the interpreter lock
 };
 
-// Input tensors are not copied by the caller, but kept alive until the next inputs are set. Outputs that the memory plan
-// leaves to the caller get fresh torch memory in every execution, which the returned tensors then own: no copy. Planned
-// outputs are copied, or with clone_outputs = false shared with the method, which overwrites them in its next execution.
+// Input tensors are not copied by the caller, but kept alive until the next inputs are set. Outputs
+// that the memory plan leaves to the caller get fresh torch memory in every execution, which the
+// returned tensors then own: no copy. Planned outputs are copied, or with clone_outputs = false
+// shared with the method, which overwrites them in its next execution.
 class MethodRunner {
  public:
   // Loads the method.
@@ -52,16 +54,16 @@ class MethodRunner {
   // `owner` is the Python object that keeps the method alive.
   pybind11::list get_outputs(const pybind11::object& owner, bool clone_outputs);
 
-  pybind11::list run(
-      const pybind11::sequence& inputs, const pybind11::object& owner, bool clone_outputs);
+  pybind11::list run(const pybind11::sequence& inputs, const pybind11::object& owner,
+                     bool clone_outputs);
 
   pybind11::object get_attribute(const std::string& name);
 
  private:
   executorch::runtime::EValue convert_input(pybind11::handle value, size_t index, Module& module);
   void prepare_outputs(Module& module);
-  pybind11::object convert_output(
-      const executorch::runtime::EValue& value, const pybind11::object& owner, bool clone_outputs);
+  pybind11::object convert_output(const executorch::runtime::EValue& value,
+                                  const pybind11::object& owner, bool clone_outputs);
 
   std::shared_ptr<GuardedModule> module_;
   std::string name_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Python module executorch.extension.pybindings._portable_lib: programs, methods, metadata, registries.
+// The Python module executorch.extension.pybindings._portable_lib: programs, methods, metadata,
+// registries.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -33,7 +34,8 @@ using executorch::runtime::DataLoader;
 using executorch::runtime::Error;
 using Verification = Program::Verification;
 
-// A bytes object, in place: it is immutable, and the callers keep it. Copied only where Python has not aligned it.
+// A bytes object, in place: it is immutable, and the callers keep it. Copied only where Python has
+// not aligned it.
 class BytesLoader final : public DataLoader {
  public:
   explicit BytesLoader(const std::string_view bytes)
@@ -44,8 +46,8 @@ class BytesLoader final : public DataLoader {
       size_t offset, size_t size, const SegmentInfo& info) const override {
     return view_.load(offset, size, info);
   }
-  ET_NODISCARD Error
-  load_into(size_t offset, size_t size, const SegmentInfo& info, void* buffer) const override {
+  ET_NODISCARD Error load_into(size_t offset, size_t size, const SegmentInfo& info,
+                               void* buffer) const override {
     return view_.load_into(offset, size, info, buffer);
   }
   ET_NODISCARD executorch::runtime::Result<size_t> size() const override { return view_.size(); }
@@ -59,7 +61,8 @@ class BytesLoader final : public DataLoader {
       return bytes.data();
     }
     size_t misplaced = reinterpret_cast<uintptr_t>(copy_.data()) % alignof(std::max_align_t);
-    uint8_t* start = copy_.data() + (alignof(std::max_align_t) - misplaced) % alignof(std::max_align_t);
+    uint8_t* start =
+        copy_.data() + (alignof(std::max_align_t) - misplaced) % alignof(std::max_align_t);
     std::memcpy(start, bytes.data(), bytes.size());
     return start;
   }
@@ -68,8 +71,8 @@ class BytesLoader final : public DataLoader {
   BufferDataLoader view_;
 };
 
-std::unique_ptr<Module> load_module(
-    std::unique_ptr<Module> module, Verification verification, const std::string& what) {
+std::unique_ptr<Module> load_module(std::unique_ptr<Module> module, Verification verification,
+                                    const std::string& what) {
   const LogCapture capture;
   Error error;
   {
@@ -80,24 +83,24 @@ std::unique_ptr<Module> load_module(
   return module;
 }
 
-std::unique_ptr<Module> module_from_file(
-    const std::string& path, const std::optional<std::string>& data_path, Verification verification) {
+std::unique_ptr<Module> module_from_file(const std::string& path,
+                                         const std::optional<std::string>& data_path,
+                                         Verification verification) {
   auto module = data_path.has_value() ? std::make_unique<Module>(path, *data_path)
                                       : std::make_unique<Module>(path);
-  return load_module(
-      std::move(module), verification,
-      data_path.has_value() ? path + " with " + *data_path : path);
+  return load_module(std::move(module), verification,
+                     data_path.has_value() ? path + " with " + *data_path : path);
 }
 
-std::unique_ptr<Module> module_from_buffer(
-    const py::bytes& buffer, const std::optional<py::bytes>& data, Verification verification) {
+std::unique_ptr<Module> module_from_buffer(const py::bytes& buffer,
+                                           const std::optional<py::bytes>& data,
+                                           Verification verification) {
   std::unique_ptr<DataLoader> data_loader;
   if (data.has_value()) {
     data_loader = std::make_unique<BytesLoader>(std::string_view(*data));
   }
-  auto module = std::make_unique<Module>(
-      std::make_unique<BytesLoader>(std::string_view(buffer)), nullptr, nullptr, nullptr,
-      std::move(data_loader));
+  auto module = std::make_unique<Module>(std::make_unique<BytesLoader>(std::string_view(buffer)),
+                                         nullptr, nullptr, nullptr, std::move(data_loader));
   return load_module(std::move(module), verification, "the program in the buffer");
 }
 
@@ -119,8 +122,8 @@ class PyModule {
     module_ = std::make_shared<GuardedModule>(std::move(module));
   }
 
-  py::list run_method(
-      const std::string& name, const py::sequence& inputs, const py::object& self, bool clone) {
+  py::list run_method(const std::string& name, const py::sequence& inputs, const py::object& self,
+                      bool clone) {
     return runner(name).run(inputs, self, clone);
   }
 
@@ -141,8 +144,7 @@ class PyModule {
 
   PyMethodMeta method_meta(const std::string& name, const py::object& self) const {
     const LogCapture capture;
-    return {
-        capture.take(program_->method_meta(name.c_str()), "There is no method " + name), self};
+    return {capture.take(program_->method_meta(name.c_str()), "There is no method " + name), self};
   }
 
  private:
@@ -167,15 +169,15 @@ class PyMethod {
       : owner_(std::move(owner)),
         program_(program),
         name_(name),
-        runner_(
-            std::make_shared<GuardedModule>(std::make_unique<Module>(std::move(program))), name) {}
+        runner_(std::make_shared<GuardedModule>(std::make_unique<Module>(std::move(program))),
+                name) {}
 
   MethodRunner& runner() { return runner_; }
 
   PyMethodMeta method_meta(const py::object& self) const {
     const LogCapture capture;
-    return {
-        capture.take(program_->method_meta(name_.c_str()), "There is no method " + name_), self};
+    return {capture.take(program_->method_meta(name_.c_str()), "There is no method " + name_),
+            self};
   }
 
  private:
@@ -194,8 +196,8 @@ class PyProgram {
 
   std::string get_method_name(size_t index) const {
     const LogCapture capture;
-    return capture.take(
-        program_->get_method_name(index), "There is no method " + std::to_string(index));
+    return capture.take(program_->get_method_name(index),
+                        "There is no method " + std::to_string(index));
   }
 
   std::unique_ptr<PyMethod> load_method(const std::string& name, py::object self) const {
@@ -204,8 +206,7 @@ class PyProgram {
 
   PyMethodMeta method_meta(const std::string& name, const py::object& self) const {
     const LogCapture capture;
-    return {
-        capture.take(program_->method_meta(name.c_str()), "There is no method " + name), self};
+    return {capture.take(program_->method_meta(name.c_str()), "There is no method " + name), self};
   }
 
  private:
@@ -242,8 +243,7 @@ void bind_module(py::module_& m) {
   py::class_<PyModule> cls(m, "ExecuTorchModule", py::module_local());
   cls.def(
          "run_method",
-         [](const py::object& self, const std::string& name, const py::object& inputs,
-            bool clone) {
+         [](const py::object& self, const std::string& name, const py::object& inputs, bool clone) {
            return self.cast<PyModule&>().run_method(name, as_inputs(inputs), self, clone);
          },
          py::arg("method_name"), py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
@@ -291,9 +291,8 @@ void bind_method(py::module_& m) {
             return method.runner().get_attribute(name);
           },
           py::arg("name"))
-      .def("method_meta", [](const py::object& self) {
-        return self.cast<PyMethod&>().method_meta(self);
-      });
+      .def("method_meta",
+           [](const py::object& self) { return self.cast<PyMethod&>().method_meta(self); });
 }
 
 void bind_program(py::module_& m) {
@@ -322,8 +321,8 @@ void bind_loading(py::module_& m) {
       [](const std::string& path, const std::optional<std::string>& data_path, bool etdump,
          size_t /*debug_buffer_size*/, Verification verification) {
         refuse_etdump(etdump);
-        return std::make_unique<PyModule>(
-            module_from_file(path, data_path, verification), std::vector<py::object>());
+        return std::make_unique<PyModule>(module_from_file(path, data_path, verification),
+                                          std::vector<py::object>());
       },
       py::arg("program_path"), py::arg("data_path") = std::nullopt,
       py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
@@ -337,8 +336,8 @@ void bind_loading(py::module_& m) {
         if (data.has_value()) {
           owners.push_back(*data);
         }
-        return std::make_unique<PyModule>(
-            module_from_buffer(buffer, data, verification), std::move(owners));
+        return std::make_unique<PyModule>(module_from_buffer(buffer, data, verification),
+                                          std::move(owners));
       },
       py::arg("buffer"), py::arg("data_map_buffer") = std::nullopt,
       py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
@@ -352,8 +351,8 @@ void bind_loading(py::module_& m) {
         if (data_path.has_value()) {
           data_loader = open_data_loader(*data_path);
         }
-        auto module = std::make_unique<Module>(
-            loader.take(), nullptr, nullptr, nullptr, std::move(data_loader));
+        auto module = std::make_unique<Module>(loader.take(), nullptr, nullptr, nullptr,
+                                               std::move(data_loader));
         return std::make_unique<PyModule>(
             load_module(std::move(module), Verification::InternalConsistency, "the program"),
             std::vector<py::object>{loader.owner()});
@@ -365,8 +364,8 @@ void bind_loading(py::module_& m) {
       [](const std::string& path, bool etdump, size_t /*debug_buffer_size*/,
          Verification verification) {
         refuse_etdump(etdump);
-        return std::make_unique<PyProgram>(
-            module_from_file(path, std::nullopt, verification), py::none());
+        return std::make_unique<PyProgram>(module_from_file(path, std::nullopt, verification),
+                                           py::none());
       },
       py::arg("path"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
       py::arg("program_verification") = full);
@@ -375,8 +374,8 @@ void bind_loading(py::module_& m) {
       [](const py::bytes& buffer, bool etdump, size_t /*debug_buffer_size*/,
          Verification verification) {
         refuse_etdump(etdump);
-        return std::make_unique<PyProgram>(
-            module_from_buffer(buffer, std::nullopt, verification), buffer);
+        return std::make_unique<PyProgram>(module_from_buffer(buffer, std::nullopt, verification),
+                                           buffer);
       },
       py::arg("buffer"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
       py::arg("program_verification") = full);
@@ -409,9 +408,8 @@ void bind_registries(py::module_& m) {
       },
       py::arg("backend_name"));
 #ifdef ET_USE_THREADPOOL
-  m.def("_threadpool_get_thread_count", [] {
-    return threadpool::get_threadpool()->get_thread_count();
-  });
+  m.def("_threadpool_get_thread_count",
+        [] { return threadpool::get_threadpool()->get_thread_count(); });
   m.def(
       "_unsafe_reset_threadpool",
       [](uint32_t count) {

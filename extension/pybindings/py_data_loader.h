@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <executorch/extension/data_loader/file_data_loader.h>
+#include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/runtime/core/data_loader.h>
 
 namespace executorch::extension::pybindings {
@@ -16,14 +17,13 @@ namespace executorch::extension::pybindings {
 // Shared by the modules data_loader, which makes them, and _portable_lib, which uses them.
 class PyDataLoader {
  public:
-  PyDataLoader(
-      std::unique_ptr<executorch::runtime::DataLoader> loader, pybind11::object owner)
+  PyDataLoader(std::unique_ptr<executorch::runtime::DataLoader> loader, pybind11::object owner)
       : loader_(std::move(loader)), owner_(std::move(owner)) {}
 
   // Throws the second time.
   std::unique_ptr<executorch::runtime::DataLoader> take() {
     if (loader_ == nullptr) {
-      throw std::runtime_error("This data loader was already given to a program");
+      throw RuntimeFailure("This data loader was already given to a program");
     }
     return std::move(loader_);
   }
@@ -36,14 +36,11 @@ class PyDataLoader {
   pybind11::object owner_;
 };
 
-// Throws if the file cannot be opened.
+// Throws RuntimeFailure if the file cannot be opened.
 inline std::unique_ptr<executorch::runtime::DataLoader> open_data_loader(const std::string& path) {
-  auto loader = FileDataLoader::from(path.c_str());
-  if (!loader.ok()) {
-    throw std::runtime_error(
-        "Cannot open " + path + ": " + executorch::runtime::to_string(loader.error()));
-  }
-  return std::make_unique<FileDataLoader>(std::move(loader.get()));
+  const LogCapture capture;
+  return std::make_unique<FileDataLoader>(
+      capture.take(FileDataLoader::from(path.c_str()), "Cannot load " + path));
 }
 
 }  // namespace executorch::extension::pybindings

@@ -89,11 +89,8 @@ std::string describe(const py::object& dtype) {
 }
 
 // Dimensions of size 1 may have any stride.
-void check_strides(
-    py::handle tensor,
-    const std::vector<SizesType>& sizes,
-    const std::vector<StridesType>& expected,
-    const std::string& what) {
+void check_strides(py::handle tensor, const std::vector<SizesType>& sizes,
+                   const std::vector<StridesType>& expected, const std::string& what) {
   const py::tuple strides = tensor.attr("stride")();
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) {
@@ -119,9 +116,8 @@ py::object torch_dtype(ScalarType type) {
       return torch().attr(dtype.name);
     }
   }
-  fail_argument(
-      std::string("torch has no tensors with elements of type ") +
-      executorch::runtime::toString(type));
+  fail_argument(std::string("torch has no tensors with elements of type ") +
+                executorch::runtime::toString(type));
 }
 
 bool is_torch_tensor(py::handle value) {
@@ -134,37 +130,35 @@ void* torch_data_ptr(py::handle tensor) {
   return reinterpret_cast<void*>(tensor.attr("data_ptr")().cast<uintptr_t>());
 }
 
-TensorPtr borrow_torch_tensor(
-    py::handle tensor, const TensorInfo& expected, const std::string& what) {
+TensorPtr borrow_torch_tensor(py::handle tensor, const TensorInfo& expected,
+                              const std::string& what) {
   if (text(tensor.attr("device").attr("type")) != "cpu") {
-    fail_argument(
-        what + ": expected a tensor on the CPU, got one on " + text(tensor.attr("device")));
+    fail_argument(what + ": expected a tensor on the CPU, got one on " +
+                  text(tensor.attr("device")));
   }
   const py::object dtype = torch_dtype(expected.scalar_type());
   const py::object found = tensor.attr("dtype");
   if (!found.is(dtype)) {
-    fail_argument(
-        what + ": expected elements of type " + describe(dtype) + ", got " + describe(found));
+    fail_argument(what + ": expected elements of type " + describe(dtype) + ", got " +
+                  describe(found));
   }
   std::vector<SizesType> sizes = read_sizes(tensor, what);
   if (sizes.size() != expected.sizes().size()) {
-    fail_argument(
-        what + ": expected " + std::to_string(expected.sizes().size()) + " dimensions " +
-        text(to_tuple(expected.sizes())) + ", got " + std::to_string(sizes.size()) + " " +
-        text(to_tuple(sizes)));
+    fail_argument(what + ": expected " + std::to_string(expected.sizes().size()) + " dimensions " +
+                  text(to_tuple(expected.sizes())) + ", got " + std::to_string(sizes.size()) + " " +
+                  text(to_tuple(sizes)));
   }
-  std::vector<executorch::aten::DimOrderType> dim_order(
-      expected.dim_order().begin(), expected.dim_order().end());
+  std::vector<executorch::aten::DimOrderType> dim_order(expected.dim_order().begin(),
+                                                        expected.dim_order().end());
   std::vector<StridesType> strides(sizes.size());
-  if (executorch::runtime::dim_order_to_stride(
-          sizes.data(), dim_order.data(), sizes.size(), strides.data()) !=
-      executorch::runtime::Error::Ok) {
+  if (executorch::runtime::dim_order_to_stride(sizes.data(), dim_order.data(), sizes.size(),
+                                               strides.data()) != executorch::runtime::Error::Ok) {
     fail_argument(what + ": the program has an impossible order of dimensions");
   }
   check_strides(tensor, sizes, strides, what);
-  return make_tensor_ptr(
-      std::move(sizes), torch_data_ptr(tensor), std::move(dim_order), std::move(strides),
-      expected.scalar_type(), executorch::aten::TensorShapeDynamism::STATIC);
+  return make_tensor_ptr(std::move(sizes), torch_data_ptr(tensor), std::move(dim_order),
+                         std::move(strides), expected.scalar_type(),
+                         executorch::aten::TensorShapeDynamism::STATIC);
 }
 
 py::object make_output_memory(size_t num_bytes) {
@@ -177,9 +171,9 @@ py::object view_memory(const Tensor& tensor, const py::object& memory) {
 }
 
 py::object copy_to_torch(const Tensor& tensor) {
-  py::object copy = torch().attr("empty_strided")(
-      to_tuple(tensor.sizes()), to_tuple(tensor.strides()),
-      py::arg("dtype") = torch_dtype(tensor.scalar_type()));
+  py::object copy =
+      torch().attr("empty_strided")(to_tuple(tensor.sizes()), to_tuple(tensor.strides()),
+                                    py::arg("dtype") = torch_dtype(tensor.scalar_type()));
   if (tensor.nbytes() > 0) {
     std::memcpy(torch_data_ptr(copy), tensor.const_data_ptr(), tensor.nbytes());
   }
@@ -211,8 +205,8 @@ py::object share_with_torch(const Tensor& tensor, const py::object& owner) {
 void bind_torch_tensor(py::module_& module) {
   py::class_<MethodMemory>(module, "_MethodMemory", py::buffer_protocol(), py::module_local())
       .def_buffer([](MethodMemory& memory) {
-        return py::buffer_info(
-            static_cast<uint8_t*>(memory.data), static_cast<py::ssize_t>(memory.size));
+        return py::buffer_info(static_cast<uint8_t*>(memory.data),
+                               static_cast<py::ssize_t>(memory.size));
       });
 }
 

@@ -78,12 +78,8 @@ Error refuse(std::ostream& errors, const std::string& message) {
 
 }  // namespace
 
-Error parse_flags(
-    const FlagTable& table,
-    int argc,
-    const char* const* argv,
-    bool* wants_help,
-    std::ostream& errors) {
+Error parse_flags(const FlagTable& table, int argc, const char* const* argv, bool* wants_help,
+                  std::ostream& errors) {
   *wants_help = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];

@@ -25,11 +25,11 @@ struct FlagTable {
   std::vector<Flag> flags;
 };
 
-// Sets the variables from --name=value, --name value, or -name likewise; a bool also from --name and --noname. Flags that
-// stand twice: the last one counts. InvalidArgument, with a message on `errors`, for a flag or value that is not possible.
-// *wants_help is set by --help.
-ET_NODISCARD runtime::Error parse_flags(
-    const FlagTable& table, int argc, const char* const* argv, bool* wants_help, std::ostream& errors);
+// Sets the variables from --name=value, --name value, or -name likewise; a bool also from --name
+// and --noname. Flags that stand twice: the last one counts. InvalidArgument, with a message on
+// `errors`, for a flag or value that is not possible. *wants_help is set by --help.
+ET_NODISCARD runtime::Error parse_flags(const FlagTable& table, int argc, const char* const* argv,
+                                        bool* wants_help, std::ostream& errors);
 
 void print_help(const FlagTable& table, std::ostream& out);
 

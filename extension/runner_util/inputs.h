@@ -47,15 +47,15 @@ struct PrepareInputTensorsOptions {
   size_t max_inputs = 1024;
 };
 
-// Gives every input of the method a value: tensors one by one the (data, size) of input_buffers, copied, or ones when
-// input_buffers is empty (dynamic sizes at their bounds); Int 1, Double 1, Bool true; others keep what the program says.
-// The returned object keeps the memory and must live as long as the method is run with these inputs.
-//   InvalidArgument         fewer or more buffers than tensors, or one of another size: expected and found are logged
-//   InvalidProgram          beyond the limits
-//   MemoryAllocationFailed, and what Method::set_input returns
+// Gives every input of the method a value: tensors one by one the (data, size) of input_buffers,
+// copied, or ones when input_buffers is empty (dynamic sizes at their bounds); Int 1, Double 1,
+// Bool true; others keep what the program says. The returned object keeps the memory and must live
+// as long as the method is run with these inputs.
+//   InvalidArgument         fewer or more buffers than tensors, or one of another size: expected
+//   and found are logged InvalidProgram          beyond the limits MemoryAllocationFailed, and what
+//   Method::set_input returns
 executorch::runtime::Result<BufferCleanup> prepare_input_tensors(
-    Method& method,
-    PrepareInputTensorsOptions options = {},
+    Method& method, PrepareInputTensorsOptions options = {},
     const std::vector<std::pair<char*, size_t>>& input_buffers = {});
 
 }  // namespace executorch::extension

@@ -49,9 +49,9 @@ void say(int line, const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(message, sizeof(message), format, arguments);
   va_end(arguments);
-  runtime::pal_emit_log_message(
-      runtime::pal_current_ticks(), et_pal_log_level_t::kInfo, ET_SHORT_FILENAME, "run_model",
-      static_cast<size_t>(line), message, std::strlen(message));
+  runtime::pal_emit_log_message(runtime::pal_current_ticks(), et_pal_log_level_t::kInfo,
+                                ET_SHORT_FILENAME, "run_model", static_cast<size_t>(line), message,
+                                std::strlen(message));
 }
 
 std::string output_path(const std::string& base, size_t index) {
@@ -60,8 +60,9 @@ std::string output_path(const std::string& base, size_t index) {
 
 Error check_writable(const std::string& base, size_t num_outputs) {
   const size_t slash = base.rfind('/');
-  const std::string folder =
-      slash == std::string::npos ? "." : slash == 0 ? "/" : base.substr(0, slash);
+  const std::string folder = slash == std::string::npos ? "."
+                             : slash == 0               ? "/"
+                                                        : base.substr(0, slash);
   struct stat status;
   ET_CHECK_OR_RETURN_ERROR(
       ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode), AccessFailed,
@@ -70,9 +71,9 @@ Error check_writable(const std::string& base, size_t num_outputs) {
   for (size_t i = 0; i < num_outputs; ++i) {
     const std::string path = output_path(base, i);
     const bool exists = ::access(path.c_str(), F_OK) == 0;
-    ET_CHECK_OR_RETURN_ERROR(
-        ::access(exists ? path.c_str() : folder.c_str(), W_OK) == 0, AccessFailed,
-        "Cannot write %s: %s. Choose another --output_file", path.c_str(), std::strerror(errno));
+    ET_CHECK_OR_RETURN_ERROR(::access(exists ? path.c_str() : folder.c_str(), W_OK) == 0,
+                             AccessFailed, "Cannot write %s: %s. Choose another --output_file",
+                             path.c_str(), std::strerror(errno));
   }
   return Error::Ok;
 }
@@ -87,34 +88,31 @@ Error read_file(const std::string& path, std::string* out) {
 
 Error write_file(const std::string& path, const Tensor& tensor) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(
-      static_cast<const char*>(tensor.const_data_ptr()),
-      static_cast<std::streamsize>(tensor.nbytes()));
+  file.write(static_cast<const char*>(tensor.const_data_ptr()),
+             static_cast<std::streamsize>(tensor.nbytes()));
   file.close();
-  ET_CHECK_OR_RETURN_ERROR(
-      !file.fail(), AccessFailed, "Cannot write %zu bytes to %s", tensor.nbytes(), path.c_str());
+  ET_CHECK_OR_RETURN_ERROR(!file.fail(), AccessFailed, "Cannot write %zu bytes to %s",
+                           tensor.nbytes(), path.c_str());
   return Error::Ok;
 }
 
 void print_element(size_t output, size_t index, ScalarType type, const void* data) {
   switch (type) {
     case ScalarType::Float:
-      std::printf(
-          "Output[%zu][%zu]: (float) %f\n", output, index,
-          static_cast<double>(static_cast<const float*>(data)[index]));
+      std::printf("Output[%zu][%zu]: (float) %f\n", output, index,
+                  static_cast<double>(static_cast<const float*>(data)[index]));
       break;
     case ScalarType::Int:
-      std::printf(
-          "Output[%zu][%zu]: (int) %d\n", output, index, static_cast<const int32_t*>(data)[index]);
+      std::printf("Output[%zu][%zu]: (int) %d\n", output, index,
+                  static_cast<const int32_t*>(data)[index]);
       break;
     case ScalarType::Char:
-      std::printf(
-          "Output[%zu][%zu]: (char) %d\n", output, index, static_cast<const int8_t*>(data)[index]);
+      std::printf("Output[%zu][%zu]: (char) %d\n", output, index,
+                  static_cast<const int8_t*>(data)[index]);
       break;
     case ScalarType::Bool:
-      std::printf(
-          "Output[%zu][%zu]: (bool) %s\n", output, index,
-          static_cast<const bool*>(data)[index] ? "true" : "false");
+      std::printf("Output[%zu][%zu]: (bool) %s\n", output, index,
+                  static_cast<const bool*>(data)[index] ? "true" : "false");
       break;
     default:
       break;
@@ -135,8 +133,7 @@ void print_all(const EValue& value, size_t output) {
 class ModelRunner {
  public:
   explicit ModelRunner(const ModelRunnerOptions& options)
-      : options_(options),
-        module_(options.model_path, options.data_path, Module::LoadMode::Mmap) {}
+      : options_(options), module_(options.model_path, options.data_path, Module::LoadMode::Mmap) {}
 
   Error load();
   // Reads the input files and runs the method as often as asked.
@@ -177,9 +174,8 @@ Error ModelRunner::find_method() {
 
 Error ModelRunner::load() {
   ET_CHECK_OK_OR_RETURN_ERROR(find_method());
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      module_.load_method(method_name_), "Cannot load method %s of %s", method_name_.c_str(),
-      options_.model_path.c_str());
+  ET_CHECK_OK_OR_RETURN_ERROR(module_.load_method(method_name_), "Cannot load method %s of %s",
+                              method_name_.c_str(), options_.model_path.c_str());
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // inputs are prepared for a Method
   method_ = ET_UNWRAP(module_.method(method_name_));
@@ -202,9 +198,8 @@ Error ModelRunner::give_output_memory() {
       continue;
     }
     output_memory_.emplace_back(new (std::nothrow) uint8_t[info.nbytes()]);
-    ET_CHECK_OR_RETURN_ERROR(
-        output_memory_.back() != nullptr, MemoryAllocationFailed,
-        "No memory for the %zu bytes of output %zu", info.nbytes(), i);
+    ET_CHECK_OR_RETURN_ERROR(output_memory_.back() != nullptr, MemoryAllocationFailed,
+                             "No memory for the %zu bytes of output %zu", info.nbytes(), i);
     ET_CHECK_OK_OR_RETURN_ERROR(
         method_->set_output_data_ptr(output_memory_.back().get(), info.nbytes(), i));
   }
@@ -228,8 +223,8 @@ Error ModelRunner::execute_all() {
   std::chrono::duration<double, std::milli> total{0};
   for (uint32_t i = 0; i < options_.num_executions; ++i) {
     const auto cleanup = prepare_input_tensors(*method_, {}, buffers);
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        cleanup.error(), "Cannot set the inputs of method %s", method_name_.c_str());
+    ET_CHECK_OK_OR_RETURN_ERROR(cleanup.error(), "Cannot set the inputs of method %s",
+                                method_name_.c_str());
     const auto start = std::chrono::steady_clock::now();
     const Error error = method_->execute();
     total += std::chrono::steady_clock::now() - start;
@@ -275,21 +270,20 @@ Error ModelRunner::show_and_write() {
 }
 
 Error check_options(const ModelRunnerOptions& options) {
-  ET_CHECK_OR_RETURN_ERROR(
-      options.num_executions > 0, InvalidArgument, "Expected --num_executions of 1 or more, got 0");
-  ET_CHECK_OR_RETURN_ERROR(
-      options.cpu_threads >= -1, InvalidArgument, "Expected --cpu_threads of -1 or more, got %d",
-      static_cast<int>(options.cpu_threads));
-  ET_CHECK_OR_RETURN_ERROR(
-      !options.server_mode || !options.output_file.empty(), InvalidArgument,
-      "--server_mode needs --output_file: there the outputs go");
+  ET_CHECK_OR_RETURN_ERROR(options.num_executions > 0, InvalidArgument,
+                           "Expected --num_executions of 1 or more, got 0");
+  ET_CHECK_OR_RETURN_ERROR(options.cpu_threads >= -1, InvalidArgument,
+                           "Expected --cpu_threads of -1 or more, got %d",
+                           static_cast<int>(options.cpu_threads));
+  ET_CHECK_OR_RETURN_ERROR(!options.server_mode || !options.output_file.empty(), InvalidArgument,
+                           "--server_mode needs --output_file: there the outputs go");
   return Error::Ok;
 }
 
 void set_threads(int32_t cpu_threads) {
 #ifdef ET_USE_THREADPOOL
-  const uint32_t count = cpu_threads == -1 ? cpuinfo::get_num_performant_cores()
-                                           : static_cast<uint32_t>(cpu_threads);
+  const uint32_t count =
+      cpu_threads == -1 ? cpuinfo::get_num_performant_cores() : static_cast<uint32_t>(cpu_threads);
   if (cpu_threads != 0 && cpu_threads != 1 && count > 0) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the documented way to set the threads

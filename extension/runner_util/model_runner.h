@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What executor_runner and its relatives do: load a program, fill its inputs, run it, show and write its outputs.
+// What executor_runner and its relatives do: load a program, fill its inputs, run it, show and
+// write its outputs.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,9 @@ struct ModelRunnerOptions {
   int32_t cpu_threads = -1;
 };
 
-// Checks what can be checked before anything runs: paths can be written, files have the sizes of the inputs. Everything that
-// goes wrong is logged with what was expected, what was found and what to do next.
+// Checks what can be checked before anything runs: paths can be written, files have the sizes of
+// the inputs. Everything that goes wrong is logged with what was expected, what was found and what
+// to do next.
 ET_NODISCARD runtime::Error run_model(const ModelRunnerOptions& options);
 
 }  // namespace executorch::extension

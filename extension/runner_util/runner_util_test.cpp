@@ -72,16 +72,14 @@ TEST_F(RunnerUtil, InputsFromBuffers) {
   Module module(add_model());
   Method* method = module.method("forward").get();
   std::string x = raw({1, 2, 3, 4, 5, 6});
-  auto cleanup = prepare_input_tensors(
-      *method, {}, {{x.data(), x.size()}, {x.data(), x.size()}});
+  auto cleanup = prepare_input_tensors(*method, {}, {{x.data(), x.size()}, {x.data(), x.size()}});
   ASSERT_TRUE(cleanup.ok());
   ASSERT_EQ(method->execute(), Error::Ok);
   EXPECT_EQ(method->get_output(0).toTensor().const_data_ptr<float>()[5], 12);
-  EXPECT_EQ(
-      prepare_input_tensors(*method, {}, {{x.data(), x.size()}}).error(), Error::InvalidArgument);
-  EXPECT_EQ(
-      prepare_input_tensors(*method, {}, {{x.data(), x.size()}, {x.data(), 23}}).error(),
-      Error::InvalidArgument);
+  EXPECT_EQ(prepare_input_tensors(*method, {}, {{x.data(), x.size()}}).error(),
+            Error::InvalidArgument);
+  EXPECT_EQ(prepare_input_tensors(*method, {}, {{x.data(), x.size()}, {x.data(), 23}}).error(),
+            Error::InvalidArgument);
 }
 
 TEST_F(RunnerUtil, Limits) {
@@ -102,7 +100,8 @@ TEST_F(RunnerUtil, RunsAModelAndWritesItsOutputs) {
   for (bool planned : {true, false}) {
     ModelRunnerOptions options;
     options.model_path = add_model(planned);
-    options.input_files = {write_file("x", raw({1, 2, 3, 4, 5, 6})), write_file("y", raw({1, 1, 1, 1, 1, 1}))};
+    options.input_files = {write_file("x", raw({1, 2, 3, 4, 5, 6})),
+                           write_file("y", raw({1, 1, 1, 1, 1, 1}))};
     options.output_file = testing::TempDir() + "/runner_util_out";
     options.num_executions = 3;
     testing::internal::CaptureStdout();
@@ -166,15 +165,15 @@ class Flags : public testing::Test {
   Error parse(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "program");
     errors_.str("");
-    const FlagTable table{
-        "program", "example",
-        {{"text", &text_, "some text"},
-         {"count", &count_, "a count"},
-         {"signed", &signed_, "a number"},
-         {"mode", &mode_, "a mode"}}};
+    const FlagTable table{"program",
+                          "example",
+                          {{"text", &text_, "some text"},
+                           {"count", &count_, "a count"},
+                           {"signed", &signed_, "a number"},
+                           {"mode", &mode_, "a mode"}}};
     print_help(table, help_);
-    return parse_flags(
-        table, static_cast<int>(arguments.size()), arguments.data(), &wants_help_, errors_);
+    return parse_flags(table, static_cast<int>(arguments.size()), arguments.data(), &wants_help_,
+                       errors_);
   }
 
   std::string text_ = "default";
@@ -201,8 +200,8 @@ TEST_F(Flags, EverySpelling) {
 
 TEST_F(Flags, WrongFlagsSayWhatWasExpected) {
   for (const char* argument :
-       {"--none", "--none=1", "text", "--count=x", "--count=-1", "--count=4294967296", "--count=",
-        "--signed=1.5", "--mode=maybe", "--text"}) {
+       {"--none", "--none=1", "text", "--count=x", "--count=-1", "--count=4294967296",
+        "--count=", "--signed=1.5", "--mode=maybe", "--text"}) {
     EXPECT_EQ(parse({argument}), Error::InvalidArgument) << argument;
     EXPECT_NE(errors_.str().find("--help"), std::string::npos) << argument;
   }

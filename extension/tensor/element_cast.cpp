@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversions go through int64_t (integers, Bool) or double, piece by piece: one loop per type and direction instead of one per
-// pair of types.
+// Conversions go through int64_t (integers, Bool) or double, piece by piece: one loop per type and
+// direction instead of one per pair of types.
 #include <executorch/extension/tensor/element_cast.h>
 
 #include <algorithm>
@@ -72,8 +72,7 @@ bool load(const void* source, ScalarType type, Number* numbers, size_t count) {
 }
 
 template <typename Number>
-bool convert(
-    const void* source, ScalarType from, void* target, ScalarType to, size_t count) {
+bool convert(const void* source, ScalarType from, void* target, ScalarType to, size_t count) {
   const size_t from_size = executorch::runtime::elementSize(from);
   const size_t to_size = executorch::runtime::elementSize(to);
   Number piece[kPiece];
@@ -107,8 +106,7 @@ bool can_cast_elements(ScalarType from, ScalarType to) {
          (is_floating(to) || !is_floating(from));
 }
 
-bool cast_elements(
-    const void* source, ScalarType from, void* target, ScalarType to, size_t count) {
+bool cast_elements(const void* source, ScalarType from, void* target, ScalarType to, size_t count) {
   if (!is_arithmetic(from) || !is_arithmetic(to)) {
     return false;
   }

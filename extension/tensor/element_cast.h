@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversion of elements between the types that have arithmetic: integers, floating point with Half and BFloat16, Bool.
+// Conversion of elements between the types that have arithmetic: integers, floating point with Half
+// and BFloat16, Bool.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +10,19 @@
 
 namespace executorch::extension::internal {
 
-// Whether a value of `from` may become one of `to`: the same type, or an arithmetic type that keeps what the value is. No
-// floating point to integer, and nothing to Bool.
+// Whether a value of `from` may become one of `to`: the same type, or an arithmetic type that keeps
+// what the value is. No floating point to integer, and nothing to Bool.
 bool can_cast_elements(executorch::aten::ScalarType from, executorch::aten::ScalarType to);
 
-// Converts `count` elements. False, with nothing written, if a type has no arithmetic. Values that do not fit wrap, as in C++.
-bool cast_elements(
-    const void* source,
-    executorch::aten::ScalarType from,
-    void* target,
-    executorch::aten::ScalarType to,
-    size_t count);
+// Converts `count` elements. False, with nothing written, if a type has no arithmetic. Values that
+// do not fit wrap, as in C++.
+bool cast_elements(const void* source, executorch::aten::ScalarType from, void* target,
+                   executorch::aten::ScalarType to, size_t count);
 
 // Writes `count` numbers as elements of `type`. False if it has no arithmetic.
-bool store_elements(
-    const double* numbers, void* target, executorch::aten::ScalarType type, size_t count);
-bool store_elements(
-    const int64_t* numbers, void* target, executorch::aten::ScalarType type, size_t count);
+bool store_elements(const double* numbers, void* target, executorch::aten::ScalarType type,
+                    size_t count);
+bool store_elements(const int64_t* numbers, void* target, executorch::aten::ScalarType type,
+                    size_t count);
 
 }  // namespace executorch::extension::internal

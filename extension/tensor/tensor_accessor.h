@@ -22,10 +22,8 @@ class TensorAccessorBase {
   ssize_t stride(ssize_t i) const { return strides_[i]; }
 
  protected:
-  TensorAccessorBase(
-      T* data,
-      const executorch::aten::SizesType* sizes,
-      const executorch::aten::StridesType* strides)
+  TensorAccessorBase(T* data, const executorch::aten::SizesType* sizes,
+                     const executorch::aten::StridesType* strides)
       : data_(data), sizes_(sizes), strides_(strides) {}
 
   T* element(ssize_t i) const { return data_ + static_cast<ssize_t>(strides_[0]) * i; }
@@ -37,14 +35,13 @@ class TensorAccessorBase {
 
 }  // namespace internal
 
-// Points into the tensor, which must outlive it and keep its sizes. Indices are not checked. Read-only if T is const.
+// Points into the tensor, which must outlive it and keep its sizes. Indices are not checked.
+// Read-only if T is const.
 template <typename T, ssize_t N>
 class TensorAccessor : public internal::TensorAccessorBase<T, N> {
  public:
-  TensorAccessor(
-      T* data,
-      const executorch::aten::SizesType* sizes,
-      const executorch::aten::StridesType* strides)
+  TensorAccessor(T* data, const executorch::aten::SizesType* sizes,
+                 const executorch::aten::StridesType* strides)
       : internal::TensorAccessorBase<T, N>(data, sizes, strides) {}
 
   TensorAccessor<T, N - 1> operator[](ssize_t i) {
@@ -58,10 +55,8 @@ class TensorAccessor : public internal::TensorAccessorBase<T, N> {
 template <typename T>
 class TensorAccessor<T, 1> : public internal::TensorAccessorBase<T, 1> {
  public:
-  TensorAccessor(
-      T* data,
-      const executorch::aten::SizesType* sizes,
-      const executorch::aten::StridesType* strides)
+  TensorAccessor(T* data, const executorch::aten::SizesType* sizes,
+                 const executorch::aten::StridesType* strides)
       : internal::TensorAccessorBase<T, 1>(data, sizes, strides) {}
 
   T& operator[](ssize_t i) { return *this->element(i); }
@@ -73,14 +68,13 @@ template <typename T, ssize_t N>
 executorch::runtime::Result<TensorAccessor<T, N>> make_tensor_accessor(
     const executorch::aten::Tensor& tensor) {
   static_assert(N > 0, "a tensor without dimensions has no index");
-  constexpr auto type =
-      executorch::runtime::CppTypeToScalarType<std::remove_const_t<T>>::value;
+  constexpr auto type = executorch::runtime::CppTypeToScalarType<std::remove_const_t<T>>::value;
   ET_CHECK_OR_RETURN_ERROR(
       tensor.scalar_type() == type, InvalidArgument, "Expected elements of type %s, got %s",
       executorch::runtime::toString(type), executorch::runtime::toString(tensor.scalar_type()));
-  ET_CHECK_OR_RETURN_ERROR(
-      tensor.dim() == N, InvalidArgument, "Expected a tensor of rank %zd, got %zd", N,
-      static_cast<ssize_t>(tensor.dim()));
+  ET_CHECK_OR_RETURN_ERROR(tensor.dim() == N, InvalidArgument,
+                           "Expected a tensor of rank %zd, got %zd", N,
+                           static_cast<ssize_t>(tensor.dim()));
   T* data;
   if constexpr (std::is_const_v<T>) {
     data = tensor.const_data_ptr<std::remove_const_t<T>>();

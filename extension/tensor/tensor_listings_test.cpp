@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The listings of the document "Managing Tensor Memory in C++", in its order: each compiles as printed and does what it says.
+// The listings of the document "Managing Tensor Memory in C++", in its order: each compiles as
+// printed and does what it says.
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -90,11 +91,11 @@ TEST_F(TensorListings, RawPointer) {
 TEST_F(TensorListings, RawPointerWithDeleter) {
   static int deleted = 0;
   auto* data = new double[6]{1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
-  auto tensor = make_tensor_ptr(
-      {2, 3}, data, ScalarType::Double, TensorShapeDynamism::DYNAMIC_BOUND, [](void* ptr) {
-        delete[] static_cast<double*>(ptr);
-        deleted += 1;
-      });
+  auto tensor = make_tensor_ptr({2, 3}, data, ScalarType::Double,
+                                TensorShapeDynamism::DYNAMIC_BOUND, [](void* ptr) {
+                                  delete[] static_cast<double*>(ptr);
+                                  deleted += 1;
+                                });
   auto other = tensor;
   tensor.reset();
   EXPECT_EQ(deleted, 0);
@@ -129,8 +130,8 @@ TEST_F(TensorListings, Cloning) {
 
 // req: EXT-012
 TEST_F(TensorListings, Resizing) {
-  auto tensor = make_tensor_ptr(
-      {2, 3}, {1, 2, 3, 4, 5, 6}, ScalarType::Int, TensorShapeDynamism::DYNAMIC_BOUND);
+  auto tensor = make_tensor_ptr({2, 3}, {1, 2, 3, 4, 5, 6}, ScalarType::Int,
+                                TensorShapeDynamism::DYNAMIC_BOUND);
   for (const std::vector<SizesType>& sizes :
        std::vector<std::vector<SizesType>>{{2, 2}, {1, 3}, {3, 2}, {6, 1}}) {
     EXPECT_EQ(resize_tensor_ptr(tensor, sizes), Error::Ok);
@@ -154,15 +155,16 @@ TEST_F(TensorListings, Blobs) {
                     .make_tensor_ptr();
   EXPECT_EQ(fluent->shape_dynamism(), TensorShapeDynamism::STATIC);
   int* owned = new int[3]{1, 2, 3};
-  auto deleting = from_blob(
-      owned, {3}, ScalarType::Int, [](void* ptr) { delete[] static_cast<int*>(ptr); });
+  auto deleting =
+      from_blob(owned, {3}, ScalarType::Int, [](void* ptr) { delete[] static_cast<int*>(ptr); });
   EXPECT_EQ(elements<int32_t>(*deleting), (std::vector<int32_t>{1, 2, 3}));
 }
 
 // req: EXT-015
 TEST_F(TensorListings, EmptyAndFilled) {
   EXPECT_EQ(empty({2, 3})->numel(), 6);
-  TensorPtr original_tensor = make_tensor_ptr({2, 2}, {int64_t(1), int64_t(2), int64_t(3), int64_t(4)});
+  TensorPtr original_tensor =
+      make_tensor_ptr({2, 2}, {int64_t(1), int64_t(2), int64_t(3), int64_t(4)});
   EXPECT_EQ(empty_like(original_tensor)->scalar_type(), ScalarType::Long);
   auto strided = empty_strided({2, 3}, {1, 2});
   EXPECT_EQ(strided->dim_order()[0], 1);

@@ -28,28 +28,14 @@ namespace {
 
 // What a TensorPtr points into.
 struct Storage {
-  Storage(
-      std::vector<SizesType>&& sizes_in,
-      std::vector<DimOrderType>&& dim_order_in,
-      std::vector<StridesType>&& strides_in,
-      void* data,
-      ScalarType type,
-      TensorShapeDynamism dynamism,
-      Device device,
-      std::function<void(void*)>&& deleter_in)
+  Storage(std::vector<SizesType>&& sizes_in, std::vector<DimOrderType>&& dim_order_in,
+          std::vector<StridesType>&& strides_in, void* data, ScalarType type,
+          TensorShapeDynamism dynamism, Device device, std::function<void(void*)>&& deleter_in)
       : sizes(std::move(sizes_in)),
         dim_order(std::move(dim_order_in)),
         strides(std::move(strides_in)),
-        impl(
-            type,
-            static_cast<ssize_t>(sizes.size()),
-            sizes.data(),
-            data,
-            dim_order.data(),
-            strides.data(),
-            dynamism,
-            device.type(),
-            device.index()),
+        impl(type, static_cast<ssize_t>(sizes.size()), sizes.data(), data, dim_order.data(),
+             strides.data(), dynamism, device.type(), device.index()),
         tensor(&impl),
         original_data(data),
         deleter(std::move(deleter_in)) {}
@@ -76,46 +62,38 @@ struct Storage {
 std::vector<DimOrderType> order_of(const std::vector<StridesType>& strides) {
   std::vector<DimOrderType> order(strides.size());
   std::iota(order.begin(), order.end(), DimOrderType(0));
-  std::stable_sort(order.begin(), order.end(), [&](DimOrderType a, DimOrderType b) {
-    return strides[a] > strides[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](DimOrderType a, DimOrderType b) { return strides[a] > strides[b]; });
   return order;
 }
 
 // Fills in what is missing of dim order and strides, and checks that they agree.
-void complete_layout(
-    const std::vector<SizesType>& sizes,
-    std::vector<DimOrderType>& dim_order,
-    std::vector<StridesType>& strides) {
+void complete_layout(const std::vector<SizesType>& sizes, std::vector<DimOrderType>& dim_order,
+                     std::vector<StridesType>& strides) {
   const size_t rank = sizes.size();
   if (dim_order.empty()) {
     dim_order = strides.empty() ? order_of(std::vector<StridesType>(rank, 0)) : order_of(strides);
   }
-  ET_CHECK_MSG(
-      dim_order.size() == rank, "Expected a dim order of %zu dimensions, got %zu", rank,
-      dim_order.size());
+  ET_CHECK_MSG(dim_order.size() == rank, "Expected a dim order of %zu dimensions, got %zu", rank,
+               dim_order.size());
   std::vector<StridesType> dense(rank);
-  ET_CHECK_MSG(
-      executorch::runtime::dim_order_to_stride(
-          sizes.data(), dim_order.data(), rank, dense.data()) == Error::Ok,
-      "The dim order is not an order of the %zu dimensions", rank);
+  ET_CHECK_MSG(executorch::runtime::dim_order_to_stride(sizes.data(), dim_order.data(), rank,
+                                                        dense.data()) == Error::Ok,
+               "The dim order is not an order of the %zu dimensions", rank);
   if (!strides.empty()) {
-    ET_CHECK_MSG(
-        strides.size() == rank, "Expected strides of %zu dimensions, got %zu", rank,
-        strides.size());
+    ET_CHECK_MSG(strides.size() == rank, "Expected strides of %zu dimensions, got %zu", rank,
+                 strides.size());
     for (size_t i = 0; i < rank; ++i) {
-      ET_CHECK_MSG(
-          strides[i] == dense[i] || sizes[i] <= 1,
-          "Expected stride %zd in dimension %zu, got %zd: only dense tensors can be made",
-          static_cast<ssize_t>(dense[i]), i, static_cast<ssize_t>(strides[i]));
+      ET_CHECK_MSG(strides[i] == dense[i] || sizes[i] <= 1,
+                   "Expected stride %zd in dimension %zu, got %zd: only dense tensors can be made",
+                   static_cast<ssize_t>(dense[i]), i, static_cast<ssize_t>(strides[i]));
     }
   }
   strides = std::move(dense);
 }
 
 size_t checked_numel(const std::vector<SizesType>& sizes) {
-  const auto count =
-      executorch::aten::safe_numel(sizes.data(), static_cast<ssize_t>(sizes.size()));
+  const auto count = executorch::aten::safe_numel(sizes.data(), static_cast<ssize_t>(sizes.size()));
   ET_CHECK_MSG(count.ok(), "The sizes are negative or their product does not fit");
   return static_cast<size_t>(count.get());
 }
@@ -138,11 +116,9 @@ std::vector<T> to_vector(executorch::aten::ArrayRef<T> list) {
 namespace internal {
 
 OwnedData convert_elements(const void* data, ScalarType from, ScalarType to, size_t count) {
-  ET_CHECK_MSG(
-      can_cast_elements(from, to), "Elements of type %s cannot become %s",
-      executorch::runtime::toString(from), executorch::runtime::toString(to));
-  const std::shared_ptr<void> owner =
-      allocate_bytes(count * executorch::runtime::elementSize(to));
+  ET_CHECK_MSG(can_cast_elements(from, to), "Elements of type %s cannot become %s",
+               executorch::runtime::toString(from), executorch::runtime::toString(to));
+  const std::shared_ptr<void> owner = allocate_bytes(count * executorch::runtime::elementSize(to));
   if (from == to) {
     if (count > 0) {
       std::memcpy(owner.get(), data, count * executorch::runtime::elementSize(to));
@@ -153,93 +129,69 @@ OwnedData convert_elements(const void* data, ScalarType from, ScalarType to, siz
   return {owner.get(), owner};
 }
 
-TensorPtr make_owning(
-    std::vector<SizesType> sizes,
-    OwnedData data,
-    size_t count,
-    std::vector<DimOrderType> dim_order,
-    std::vector<StridesType> strides,
-    ScalarType type,
-    TensorShapeDynamism dynamism) {
+TensorPtr make_owning(std::vector<SizesType> sizes, OwnedData data, size_t count,
+                      std::vector<DimOrderType> dim_order, std::vector<StridesType> strides,
+                      ScalarType type, TensorShapeDynamism dynamism) {
   const size_t expected = checked_numel(sizes);
   ET_CHECK_MSG(expected == count, "Expected %zu elements of data, got %zu", expected, count);
-  return make_tensor_ptr(
-      std::move(sizes), data.data, std::move(dim_order), std::move(strides), type, dynamism,
-      keep_alive(std::move(data.owner)));
+  return make_tensor_ptr(std::move(sizes), data.data, std::move(dim_order), std::move(strides),
+                         type, dynamism, keep_alive(std::move(data.owner)));
 }
 
 }  // namespace internal
 
-TensorPtr make_tensor_ptr(
-    std::vector<SizesType> sizes,
-    void* data,
-    std::vector<DimOrderType> dim_order,
-    std::vector<StridesType> strides,
-    const ScalarType type,
-    const TensorShapeDynamism dynamism,
-    std::function<void(void*)> deleter,
-    Device device) {
+TensorPtr make_tensor_ptr(std::vector<SizesType> sizes, void* data,
+                          std::vector<DimOrderType> dim_order, std::vector<StridesType> strides,
+                          const ScalarType type, const TensorShapeDynamism dynamism,
+                          std::function<void(void*)> deleter, Device device) {
   checked_numel(sizes);
   complete_layout(sizes, dim_order, strides);
-  const auto storage = std::make_shared<Storage>(
-      std::move(sizes), std::move(dim_order), std::move(strides), data, type, dynamism, device,
-      std::move(deleter));
+  const auto storage =
+      std::make_shared<Storage>(std::move(sizes), std::move(dim_order), std::move(strides), data,
+                                type, dynamism, device, std::move(deleter));
   return TensorPtr(storage, &storage->tensor);
 }
 
-TensorPtr make_tensor_ptr(
-    std::vector<SizesType> sizes,
-    std::vector<uint8_t> data,
-    std::vector<DimOrderType> dim_order,
-    std::vector<StridesType> strides,
-    ScalarType type,
-    TensorShapeDynamism dynamism) {
+TensorPtr make_tensor_ptr(std::vector<SizesType> sizes, std::vector<uint8_t> data,
+                          std::vector<DimOrderType> dim_order, std::vector<StridesType> strides,
+                          ScalarType type, TensorShapeDynamism dynamism) {
   const size_t element_size = executorch::runtime::elementSize(type);
   const size_t count = checked_numel(sizes);
-  ET_CHECK_MSG(
-      count <= data.size() / element_size, "Expected %zu bytes of data at least, got %zu",
-      count * element_size, data.size());
+  ET_CHECK_MSG(count <= data.size() / element_size, "Expected %zu bytes of data at least, got %zu",
+               count * element_size, data.size());
   auto owner = std::make_shared<std::vector<uint8_t>>(std::move(data));
-  return make_tensor_ptr(
-      std::move(sizes), owner->data(), std::move(dim_order), std::move(strides), type, dynamism,
-      keep_alive(owner));
+  return make_tensor_ptr(std::move(sizes), owner->data(), std::move(dim_order), std::move(strides),
+                         type, dynamism, keep_alive(owner));
 }
 
-TensorPtr make_tensor_ptr(
-    const Tensor& tensor,
-    std::vector<SizesType> sizes,
-    std::vector<DimOrderType> dim_order,
-    std::vector<StridesType> strides,
-    std::function<void(void*)> deleter) {
+TensorPtr make_tensor_ptr(const Tensor& tensor, std::vector<SizesType> sizes,
+                          std::vector<DimOrderType> dim_order, std::vector<StridesType> strides,
+                          std::function<void(void*)> deleter) {
   if (sizes.empty()) {
     sizes = to_vector<SizesType>(tensor.sizes());
   }
-  ET_CHECK_MSG(
-      checked_numel(sizes) <= static_cast<size_t>(tensor.numel()),
-      "Expected a view of at most %zd elements, got %zu", static_cast<ssize_t>(tensor.numel()),
-      checked_numel(sizes));
-  if (dim_order.empty() && strides.empty() &&
-      sizes.size() == static_cast<size_t>(tensor.dim())) {
+  ET_CHECK_MSG(checked_numel(sizes) <= static_cast<size_t>(tensor.numel()),
+               "Expected a view of at most %zd elements, got %zu",
+               static_cast<ssize_t>(tensor.numel()), checked_numel(sizes));
+  if (dim_order.empty() && strides.empty() && sizes.size() == static_cast<size_t>(tensor.dim())) {
     dim_order = to_vector<DimOrderType>(tensor.dim_order());
   }
-  return make_tensor_ptr(
-      std::move(sizes), tensor.mutable_data_ptr(), std::move(dim_order), std::move(strides),
-      tensor.scalar_type(), tensor.shape_dynamism(), std::move(deleter), tensor.device());
+  return make_tensor_ptr(std::move(sizes), tensor.mutable_data_ptr(), std::move(dim_order),
+                         std::move(strides), tensor.scalar_type(), tensor.shape_dynamism(),
+                         std::move(deleter), tensor.device());
 }
 
 TensorPtr clone_tensor_ptr(const Tensor& tensor, ScalarType type) {
-  ET_CHECK_MSG(
-      tensor.device().is_cpu(), "The tensor is not in the memory of the CPU: use clone_tensor_ptr_to");
+  ET_CHECK_MSG(tensor.device().is_cpu(),
+               "The tensor is not in the memory of the CPU: use clone_tensor_ptr_to");
   const auto count = static_cast<size_t>(tensor.numel());
   internal::OwnedData data = {nullptr, nullptr};
   if (tensor.const_data_ptr() != nullptr) {
-    data =
-        internal::convert_elements(tensor.const_data_ptr(), tensor.scalar_type(), type, count);
+    data = internal::convert_elements(tensor.const_data_ptr(), tensor.scalar_type(), type, count);
   }
-  return make_tensor_ptr(
-      to_vector<SizesType>(tensor.sizes()), data.data,
-      to_vector<DimOrderType>(tensor.dim_order()), {}, type, tensor.shape_dynamism(),
-      keep_alive(std::move(data.owner)));
+  return make_tensor_ptr(to_vector<SizesType>(tensor.sizes()), data.data,
+                         to_vector<DimOrderType>(tensor.dim_order()), {}, type,
+                         tensor.shape_dynamism(), keep_alive(std::move(data.owner)));
 }
 
 TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, Device target) {
@@ -251,9 +203,8 @@ TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, Device target) {
   executorch::runtime::DeviceAllocator* allocator =
       executorch::runtime::get_device_allocator(device.type());
   if (allocator == nullptr || (!source.is_cpu() && !target.is_cpu())) {
-    ET_LOG(
-        Error, "Cannot copy a tensor from device type %d to device type %d",
-        static_cast<int>(source.type()), static_cast<int>(target.type()));
+    ET_LOG(Error, "Cannot copy a tensor from device type %d to device type %d",
+           static_cast<int>(source.type()), static_cast<int>(target.type()));
     return nullptr;
   }
   const size_t size = tensor->nbytes();
@@ -275,8 +226,8 @@ TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, Device target) {
     error = allocator->copy_host_to_device(data, tensor->const_data_ptr(), size, target.index());
   }
   TensorPtr copy = make_tensor_ptr(
-      to_vector<SizesType>(tensor->sizes()), data, to_vector<DimOrderType>(tensor->dim_order()),
-      {}, tensor->scalar_type(), tensor->shape_dynamism(), std::move(deleter), target);
+      to_vector<SizesType>(tensor->sizes()), data, to_vector<DimOrderType>(tensor->dim_order()), {},
+      tensor->scalar_type(), tensor->shape_dynamism(), std::move(deleter), target);
   return error == Error::Ok ? copy : nullptr;
 }
 

@@ -31,10 +31,9 @@ TensorPtr generate(TensorPtr tensor, Next&& next) {
   while (left > 0) {
     const size_t count = std::min(left, kPiece);
     std::generate_n(piece, count, next);
-    ET_CHECK_MSG(
-        internal::store_elements(piece, out, tensor->scalar_type(), count),
-        "Elements of type %s cannot be made from numbers",
-        executorch::runtime::toString(tensor->scalar_type()));
+    ET_CHECK_MSG(internal::store_elements(piece, out, tensor->scalar_type(), count),
+                 "Elements of type %s cannot be made from numbers",
+                 executorch::runtime::toString(tensor->scalar_type()));
     out += count * element_size;
     left -= count;
   }
@@ -48,27 +47,18 @@ std::mt19937_64& random_engine() {
 
 }  // namespace
 
-TensorPtr empty_strided(
-    std::vector<SizesType> sizes,
-    std::vector<StridesType> strides,
-    ScalarType type,
-    TensorShapeDynamism dynamism) {
-  const auto count =
-      executorch::aten::safe_numel(sizes.data(), static_cast<ssize_t>(sizes.size()));
+TensorPtr empty_strided(std::vector<SizesType> sizes, std::vector<StridesType> strides,
+                        ScalarType type, TensorShapeDynamism dynamism) {
+  const auto count = executorch::aten::safe_numel(sizes.data(), static_cast<ssize_t>(sizes.size()));
   ET_CHECK_MSG(count.ok(), "The sizes are negative or their product does not fit");
   auto* data =
       new uint8_t[static_cast<size_t>(count.get()) * executorch::runtime::elementSize(type) + 1];
-  return make_tensor_ptr(
-      std::move(sizes), data, {}, std::move(strides), type, dynamism,
-      [](void* memory) { delete[] static_cast<uint8_t*>(memory); });
+  return make_tensor_ptr(std::move(sizes), data, {}, std::move(strides), type, dynamism,
+                         [](void* memory) { delete[] static_cast<uint8_t*>(memory); });
 }
 
-TensorPtr full_strided(
-    std::vector<SizesType> sizes,
-    std::vector<StridesType> strides,
-    Scalar fill_value,
-    ScalarType type,
-    TensorShapeDynamism dynamism) {
+TensorPtr full_strided(std::vector<SizesType> sizes, std::vector<StridesType> strides,
+                       Scalar fill_value, ScalarType type, TensorShapeDynamism dynamism) {
   TensorPtr tensor = empty_strided(std::move(sizes), std::move(strides), type, dynamism);
   if (fill_value.isFloatingPoint()) {
     return generate<double>(tensor, [&] { return fill_value.to<double>(); });
@@ -76,42 +66,30 @@ TensorPtr full_strided(
   return generate<int64_t>(tensor, [&] { return fill_value.to<int64_t>(); });
 }
 
-TensorPtr rand_strided(
-    std::vector<SizesType> sizes,
-    std::vector<StridesType> strides,
-    ScalarType type,
-    TensorShapeDynamism dynamism) {
+TensorPtr rand_strided(std::vector<SizesType> sizes, std::vector<StridesType> strides,
+                       ScalarType type, TensorShapeDynamism dynamism) {
   // 24 bits are a float exactly; the narrower types could still round up to 1.
   const int bits = type == ScalarType::BFloat16 ? 8 : type == ScalarType::Half ? 11 : 24;
   const double scale = 1.0 / static_cast<double>(1 << bits);
-  return generate<double>(
-      empty_strided(std::move(sizes), std::move(strides), type, dynamism),
-      [=] { return static_cast<double>(random_engine()() >> (64 - bits)) * scale; });
+  return generate<double>(empty_strided(std::move(sizes), std::move(strides), type, dynamism), [=] {
+    return static_cast<double>(random_engine()() >> (64 - bits)) * scale;
+  });
 }
 
-TensorPtr randn_strided(
-    std::vector<SizesType> sizes,
-    std::vector<StridesType> strides,
-    ScalarType type,
-    TensorShapeDynamism dynamism) {
+TensorPtr randn_strided(std::vector<SizesType> sizes, std::vector<StridesType> strides,
+                        ScalarType type, TensorShapeDynamism dynamism) {
   std::normal_distribution<double> normal;
-  return generate<double>(
-      empty_strided(std::move(sizes), std::move(strides), type, dynamism),
-      [&] { return normal(random_engine()); });
+  return generate<double>(empty_strided(std::move(sizes), std::move(strides), type, dynamism),
+                          [&] { return normal(random_engine()); });
 }
 
-TensorPtr randint_strided(
-    int64_t low,
-    int64_t high,
-    std::vector<SizesType> sizes,
-    std::vector<StridesType> strides,
-    ScalarType type,
-    TensorShapeDynamism dynamism) {
+TensorPtr randint_strided(int64_t low, int64_t high, std::vector<SizesType> sizes,
+                          std::vector<StridesType> strides, ScalarType type,
+                          TensorShapeDynamism dynamism) {
   ET_CHECK_MSG(low < high, "Expected low < high, got an empty range of integers");
   std::uniform_int_distribution<int64_t> uniform(low, high - 1);
-  return generate<int64_t>(
-      empty_strided(std::move(sizes), std::move(strides), type, dynamism),
-      [&] { return uniform(random_engine()); });
+  return generate<int64_t>(empty_strided(std::move(sizes), std::move(strides), type, dynamism),
+                           [&] { return uniform(random_engine()); });
 }
 
 }  // namespace executorch::extension

@@ -11,8 +11,8 @@
 
 namespace executorch::extension {
 
-// for_blob(data, sizes).strides(...).make_tensor_ptr(): a tensor over memory that it does not own, step by step. To be used
-// once, as an rvalue.
+// for_blob(data, sizes).strides(...).make_tensor_ptr(): a tensor over memory that it does not own,
+// step by step. To be used once, as an rvalue.
 class TensorPtrMaker final {
  public:
   TensorPtrMaker(const TensorPtrMaker&) = delete;
@@ -43,20 +43,18 @@ class TensorPtrMaker final {
   }
 
   TensorPtr make_tensor_ptr() && {
-    return ::executorch::extension::make_tensor_ptr(
-        std::move(sizes_), data_, std::move(dim_order_), std::move(strides_), type_, dynamism_,
-        std::move(deleter_));
+    return ::executorch::extension::make_tensor_ptr(std::move(sizes_), data_, std::move(dim_order_),
+                                                    std::move(strides_), type_, dynamism_,
+                                                    std::move(deleter_));
   }
   operator TensorPtr() && { return std::move(*this).make_tensor_ptr(); }
 
  private:
-  friend TensorPtrMaker for_blob(
-      void* data,
-      std::vector<executorch::aten::SizesType> sizes,
-      executorch::aten::ScalarType type);
+  friend TensorPtrMaker for_blob(void* data, std::vector<executorch::aten::SizesType> sizes,
+                                 executorch::aten::ScalarType type);
 
-  TensorPtrMaker(
-      void* data, std::vector<executorch::aten::SizesType> sizes, executorch::aten::ScalarType type)
+  TensorPtrMaker(void* data, std::vector<executorch::aten::SizesType> sizes,
+                 executorch::aten::ScalarType type)
       : sizes_(std::move(sizes)), data_(data), type_(type) {}
 
   std::vector<executorch::aten::SizesType> sizes_;
@@ -70,56 +68,45 @@ class TensorPtrMaker final {
 };
 
 inline TensorPtrMaker for_blob(
-    void* data,
-    std::vector<executorch::aten::SizesType> sizes,
+    void* data, std::vector<executorch::aten::SizesType> sizes,
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Float) {
   return TensorPtrMaker(data, std::move(sizes), type);
 }
 
 // A tensor over memory that it does not own.
-inline TensorPtr from_blob(
-    void* data,
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr from_blob(void* data, std::vector<executorch::aten::SizesType> sizes,
+                           executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                           executorch::aten::TensorShapeDynamism dynamism =
+                               executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return for_blob(data, std::move(sizes), type).dynamism(dynamism).make_tensor_ptr();
 }
 
-inline TensorPtr from_blob(
-    void* data,
-    std::vector<executorch::aten::SizesType> sizes,
-    std::vector<executorch::aten::StridesType> strides,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr from_blob(void* data, std::vector<executorch::aten::SizesType> sizes,
+                           std::vector<executorch::aten::StridesType> strides,
+                           executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                           executorch::aten::TensorShapeDynamism dynamism =
+                               executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return for_blob(data, std::move(sizes), type)
       .strides(std::move(strides))
       .dynamism(dynamism)
       .make_tensor_ptr();
 }
 
-inline TensorPtr from_blob(
-    void* data,
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::ScalarType type,
-    std::function<void(void*)>&& deleter,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr from_blob(void* data, std::vector<executorch::aten::SizesType> sizes,
+                           executorch::aten::ScalarType type, std::function<void(void*)>&& deleter,
+                           executorch::aten::TensorShapeDynamism dynamism =
+                               executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return for_blob(data, std::move(sizes), type)
       .deleter(std::move(deleter))
       .dynamism(dynamism)
       .make_tensor_ptr();
 }
 
-inline TensorPtr from_blob(
-    void* data,
-    std::vector<executorch::aten::SizesType> sizes,
-    std::vector<executorch::aten::StridesType> strides,
-    executorch::aten::ScalarType type,
-    std::function<void(void*)>&& deleter,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr from_blob(void* data, std::vector<executorch::aten::SizesType> sizes,
+                           std::vector<executorch::aten::StridesType> strides,
+                           executorch::aten::ScalarType type, std::function<void(void*)>&& deleter,
+                           executorch::aten::TensorShapeDynamism dynamism =
+                               executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return for_blob(data, std::move(sizes), type)
       .strides(std::move(strides))
       .deleter(std::move(deleter))
@@ -136,30 +123,29 @@ inline std::vector<executorch::aten::StridesType> strides_of(
     const executorch::aten::Tensor& tensor) {
   return {tensor.strides().begin(), tensor.strides().end()};
 }
-inline executorch::aten::ScalarType type_or(
-    executorch::aten::ScalarType type, const executorch::aten::Tensor& other) {
+inline executorch::aten::ScalarType type_or(executorch::aten::ScalarType type,
+                                            const executorch::aten::Tensor& other) {
   return type == executorch::aten::ScalarType::Undefined ? other.scalar_type() : type;
 }
 
 }  // namespace internal
 
-// Below: x_strided(sizes, strides), x(sizes) for a contiguous tensor, x_like(other) with the sizes, strides and, unless
-// another is given, the type of another tensor. Types without arithmetic abort, except for empty.
+// Below: x_strided(sizes, strides), x(sizes) for a contiguous tensor, x_like(other) with the sizes,
+// strides and, unless another is given, the type of another tensor. Types without arithmetic abort,
+// except for empty.
 
 // Owns memory for its elements, which are not initialized.
 
-TensorPtr empty_strided(
-    std::vector<executorch::aten::SizesType> sizes,
-    std::vector<executorch::aten::StridesType> strides,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
+TensorPtr empty_strided(std::vector<executorch::aten::SizesType> sizes,
+                        std::vector<executorch::aten::StridesType> strides,
+                        executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                        executorch::aten::TensorShapeDynamism dynamism =
+                            executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
 
-inline TensorPtr empty(
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr empty(std::vector<executorch::aten::SizesType> sizes,
+                       executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                       executorch::aten::TensorShapeDynamism dynamism =
+                           executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return empty_strided(std::move(sizes), {}, type, dynamism);
 }
 
@@ -168,37 +154,34 @@ inline TensorPtr empty_like(
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Undefined,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
-  return empty_strided(
-      internal::sizes_of(*other), internal::strides_of(*other), internal::type_or(type, *other), dynamism);
+  return empty_strided(internal::sizes_of(*other), internal::strides_of(*other),
+                       internal::type_or(type, *other), dynamism);
 }
 
 // Every element is the value, converted to the type.
 
-TensorPtr full_strided(
-    std::vector<executorch::aten::SizesType> sizes,
-    std::vector<executorch::aten::StridesType> strides,
-    executorch::aten::Scalar fill_value,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
+TensorPtr full_strided(std::vector<executorch::aten::SizesType> sizes,
+                       std::vector<executorch::aten::StridesType> strides,
+                       executorch::aten::Scalar fill_value,
+                       executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                       executorch::aten::TensorShapeDynamism dynamism =
+                           executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
 
-inline TensorPtr full(
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::Scalar fill_value,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr full(std::vector<executorch::aten::SizesType> sizes,
+                      executorch::aten::Scalar fill_value,
+                      executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                      executorch::aten::TensorShapeDynamism dynamism =
+                          executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return full_strided(std::move(sizes), {}, fill_value, type, dynamism);
 }
 
 inline TensorPtr full_like(
-    const TensorPtr& other,
-    executorch::aten::Scalar fill_value,
+    const TensorPtr& other, executorch::aten::Scalar fill_value,
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Undefined,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
-  return full_strided(
-      internal::sizes_of(*other), internal::strides_of(*other), fill_value, internal::type_or(type, *other), dynamism);
+  return full_strided(internal::sizes_of(*other), internal::strides_of(*other), fill_value,
+                      internal::type_or(type, *other), dynamism);
 }
 
 inline TensorPtr zeros_strided(
@@ -210,11 +193,10 @@ inline TensorPtr zeros_strided(
   return full_strided(std::move(sizes), std::move(strides), 0, type, dynamism);
 }
 
-inline TensorPtr zeros(
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr zeros(std::vector<executorch::aten::SizesType> sizes,
+                       executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                       executorch::aten::TensorShapeDynamism dynamism =
+                           executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return zeros_strided(std::move(sizes), {}, type, dynamism);
 }
 
@@ -223,8 +205,8 @@ inline TensorPtr zeros_like(
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Undefined,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
-  return zeros_strided(
-      internal::sizes_of(*other), internal::strides_of(*other), internal::type_or(type, *other), dynamism);
+  return zeros_strided(internal::sizes_of(*other), internal::strides_of(*other),
+                       internal::type_or(type, *other), dynamism);
 }
 
 inline TensorPtr ones_strided(
@@ -236,11 +218,10 @@ inline TensorPtr ones_strided(
   return full_strided(std::move(sizes), std::move(strides), 1, type, dynamism);
 }
 
-inline TensorPtr ones(
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr ones(std::vector<executorch::aten::SizesType> sizes,
+                      executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                      executorch::aten::TensorShapeDynamism dynamism =
+                          executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return ones_strided(std::move(sizes), {}, type, dynamism);
 }
 
@@ -249,24 +230,22 @@ inline TensorPtr ones_like(
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Undefined,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
-  return ones_strided(
-      internal::sizes_of(*other), internal::strides_of(*other), internal::type_or(type, *other), dynamism);
+  return ones_strided(internal::sizes_of(*other), internal::strides_of(*other),
+                      internal::type_or(type, *other), dynamism);
 }
 
 // Random numbers from [0, 1).
 
-TensorPtr rand_strided(
-    std::vector<executorch::aten::SizesType> sizes,
-    std::vector<executorch::aten::StridesType> strides,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
+TensorPtr rand_strided(std::vector<executorch::aten::SizesType> sizes,
+                       std::vector<executorch::aten::StridesType> strides,
+                       executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                       executorch::aten::TensorShapeDynamism dynamism =
+                           executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
 
-inline TensorPtr rand(
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr rand(std::vector<executorch::aten::SizesType> sizes,
+                      executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                      executorch::aten::TensorShapeDynamism dynamism =
+                          executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return rand_strided(std::move(sizes), {}, type, dynamism);
 }
 
@@ -275,24 +254,22 @@ inline TensorPtr rand_like(
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Undefined,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
-  return rand_strided(
-      internal::sizes_of(*other), internal::strides_of(*other), internal::type_or(type, *other), dynamism);
+  return rand_strided(internal::sizes_of(*other), internal::strides_of(*other),
+                      internal::type_or(type, *other), dynamism);
 }
 
 // Random numbers with mean 0 and standard deviation 1.
 
-TensorPtr randn_strided(
-    std::vector<executorch::aten::SizesType> sizes,
-    std::vector<executorch::aten::StridesType> strides,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
+TensorPtr randn_strided(std::vector<executorch::aten::SizesType> sizes,
+                        std::vector<executorch::aten::StridesType> strides,
+                        executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                        executorch::aten::TensorShapeDynamism dynamism =
+                            executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
 
-inline TensorPtr randn(
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr randn(std::vector<executorch::aten::SizesType> sizes,
+                       executorch::aten::ScalarType type = executorch::aten::ScalarType::Float,
+                       executorch::aten::TensorShapeDynamism dynamism =
+                           executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return randn_strided(std::move(sizes), {}, type, dynamism);
 }
 
@@ -301,43 +278,36 @@ inline TensorPtr randn_like(
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Undefined,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
-  return randn_strided(
-      internal::sizes_of(*other), internal::strides_of(*other), internal::type_or(type, *other), dynamism);
+  return randn_strided(internal::sizes_of(*other), internal::strides_of(*other),
+                       internal::type_or(type, *other), dynamism);
 }
 
 // Random integers from [low, high).
 
-TensorPtr randint_strided(
-    int64_t low,
-    int64_t high,
-    std::vector<executorch::aten::SizesType> sizes,
-    std::vector<executorch::aten::StridesType> strides,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Int,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
+TensorPtr randint_strided(int64_t low, int64_t high, std::vector<executorch::aten::SizesType> sizes,
+                          std::vector<executorch::aten::StridesType> strides,
+                          executorch::aten::ScalarType type = executorch::aten::ScalarType::Int,
+                          executorch::aten::TensorShapeDynamism dynamism =
+                              executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND);
 
-inline TensorPtr randint(
-    int64_t low,
-    int64_t high,
-    std::vector<executorch::aten::SizesType> sizes,
-    executorch::aten::ScalarType type = executorch::aten::ScalarType::Int,
-    executorch::aten::TensorShapeDynamism dynamism =
-        executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
+inline TensorPtr randint(int64_t low, int64_t high, std::vector<executorch::aten::SizesType> sizes,
+                         executorch::aten::ScalarType type = executorch::aten::ScalarType::Int,
+                         executorch::aten::TensorShapeDynamism dynamism =
+                             executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
   return randint_strided(low, high, std::move(sizes), {}, type, dynamism);
 }
 
 inline TensorPtr randint_like(
-    const TensorPtr& other,
-    int64_t low,
-    int64_t high,
+    const TensorPtr& other, int64_t low, int64_t high,
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Undefined,
     executorch::aten::TensorShapeDynamism dynamism =
         executorch::aten::TensorShapeDynamism::DYNAMIC_BOUND) {
-  return randint_strided(
-      low, high, internal::sizes_of(*other), internal::strides_of(*other), internal::type_or(type, *other), dynamism);
+  return randint_strided(low, high, internal::sizes_of(*other), internal::strides_of(*other),
+                         internal::type_or(type, *other), dynamism);
 }
 
-// A tensor without dimensions. Half, BFloat16 and other types that Scalar does not have: make_tensor_ptr(value).
+// A tensor without dimensions. Half, BFloat16 and other types that Scalar does not have:
+// make_tensor_ptr(value).
 inline TensorPtr scalar_tensor(
     executorch::aten::Scalar value,
     executorch::aten::ScalarType type = executorch::aten::ScalarType::Float) {

@@ -53,19 +53,20 @@ TEST_F(TensorPtrs, EmptyTensors) {
   EXPECT_EQ(make_tensor_ptr(std::vector<float>{})->numel(), 0);
   EXPECT_EQ(zeros({0, 3})->numel(), 0);
   EXPECT_EQ(clone_tensor_ptr(zeros({0, 3}))->numel(), 0);
-  EXPECT_EQ(clone_tensor_ptr(make_tensor_ptr({2}, static_cast<void*>(nullptr)))->const_data_ptr(), nullptr);
+  EXPECT_EQ(clone_tensor_ptr(make_tensor_ptr({2}, static_cast<void*>(nullptr)))->const_data_ptr(),
+            nullptr);
 }
 
 TEST_F(TensorPtrs, EveryAllowedCastKeepsTheValue) {
-  const ScalarType types[] = {
-      ScalarType::Byte,   ScalarType::Char,   ScalarType::Short, ScalarType::Int,
-      ScalarType::Long,   ScalarType::UInt16, ScalarType::UInt32, ScalarType::UInt64,
-      ScalarType::Half,   ScalarType::BFloat16, ScalarType::Float, ScalarType::Double};
+  const ScalarType types[] = {ScalarType::Byte,     ScalarType::Char,   ScalarType::Short,
+                              ScalarType::Int,      ScalarType::Long,   ScalarType::UInt16,
+                              ScalarType::UInt32,   ScalarType::UInt64, ScalarType::Half,
+                              ScalarType::BFloat16, ScalarType::Float,  ScalarType::Double};
   for (ScalarType from : types) {
     auto source = full({300}, 5, from);
     for (ScalarType to : types) {
-      const bool to_integer = executorch::runtime::isFloatingType(from) &&
-                              !executorch::runtime::isFloatingType(to);
+      const bool to_integer =
+          executorch::runtime::isFloatingType(from) && !executorch::runtime::isFloatingType(to);
       if (!to_integer) {
         auto back = clone_tensor_ptr(clone_tensor_ptr(source, to), ScalarType::Double);
         EXPECT_EQ(back->const_data_ptr<double>()[299], 5) << static_cast<int>(to);
@@ -87,8 +88,8 @@ TEST_F(TensorPtrsDeathTest, CastsThatLoseAreRefused) {
 
 TEST_F(TensorPtrsDeathTest, DataThatDoesNotFitIsRefused) {
   EXPECT_DEATH(make_tensor_ptr({2, 3}, {1.0f, 2.0f}), "Expected 6 elements");
-  EXPECT_DEATH(
-      make_tensor_ptr({2, 3}, std::vector<uint8_t>(23), ScalarType::Int), "Expected 24 bytes");
+  EXPECT_DEATH(make_tensor_ptr({2, 3}, std::vector<uint8_t>(23), ScalarType::Int),
+               "Expected 24 bytes");
   float data[6];
   EXPECT_DEATH(make_tensor_ptr({2, 3}, data, {}, {1, 1}, ScalarType::Float), "stride");
   EXPECT_DEATH(make_tensor_ptr({2, 3}, data, {0, 0}, {}, ScalarType::Float), "order");

@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
        {"server_mode", &options.server_mode,
         "Runs once for each line on the standard input, reading the input files again."},
        {"cpu_threads", &options.cpu_threads,
-        "-1: as many as there are performance cores; 0: as the thread pool is; 1: without the pool; "
+        "-1: as many as there are performance cores; 0: as the thread pool is; 1: without the "
+        "pool; "
         "n: n threads."}}};
   bool wants_help = false;
   if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {

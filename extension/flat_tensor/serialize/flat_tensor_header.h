@@ -24,7 +24,8 @@ struct FlatTensorHeader {
   static constexpr uint32_t kHeaderExpectedLength =
       kMagicSize + sizeof(uint32_t) + 4 * sizeof(uint64_t);
 
-  // Reads the header from the first bytes of a file. What it says is not compared with the size of the file.
+  // Reads the header from the first bytes of a file. What it says is not compared with the size of
+  // the file.
   //   InvalidArgument      fewer than kNumHeadBytes
   //   NotFound             no header
   //   InvalidExternalData  a header that is too short
@@ -34,7 +35,8 @@ struct FlatTensorHeader {
   uint64_t flatbuffer_offset;
   uint64_t flatbuffer_size;
 
-  // Segments lie in [segment_base_offset, segment_base_offset + segment_data_size); their offsets count from its start.
+  // Segments lie in [segment_base_offset, segment_base_offset + segment_data_size); their offsets
+  // count from its start.
   uint64_t segment_base_offset;
   uint64_t segment_data_size;
 };

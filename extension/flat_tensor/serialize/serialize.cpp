@@ -37,22 +37,20 @@ Error check(const TensorMap& tensor_map, size_t alignment) {
   const uint16_t one = 1;
   uint8_t first_byte = 0;
   std::memcpy(&first_byte, &one, 1);
-  ET_CHECK_OR_RETURN_ERROR(
-      first_byte == 1, NotSupported, "Data files are written on little-endian machines only");
-  ET_CHECK_OR_RETURN_ERROR(
-      alignment != 0 && (alignment & (alignment - 1)) == 0, InvalidArgument,
-      "Expected an alignment that is a power of two, got %zu", alignment);
+  ET_CHECK_OR_RETURN_ERROR(first_byte == 1, NotSupported,
+                           "Data files are written on little-endian machines only");
+  ET_CHECK_OR_RETURN_ERROR(alignment != 0 && (alignment & (alignment - 1)) == 0, InvalidArgument,
+                           "Expected an alignment that is a power of two, got %zu", alignment);
   for (const auto& [name, tensor] : tensor_map) {
-    ET_CHECK_OR_RETURN_ERROR(
-        tensor.const_data_ptr() != nullptr || tensor.nbytes() == 0, InvalidArgument,
-        "Tensor %s has no data", name.c_str());
+    ET_CHECK_OR_RETURN_ERROR(tensor.const_data_ptr() != nullptr || tensor.nbytes() == 0,
+                             InvalidArgument, "Tensor %s has no data", name.c_str());
   }
   return Error::Ok;
 }
 
 // The table of contents, and how many bytes the segments take.
-size_t build_contents(
-    const TensorMap& tensor_map, size_t alignment, flatbuffers::FlatBufferBuilder& builder) {
+size_t build_contents(const TensorMap& tensor_map, size_t alignment,
+                      flatbuffers::FlatBufferBuilder& builder) {
   std::vector<flatbuffers::Offset<flat_tensor_flatbuffer::NamedData>> entries;
   std::vector<flatbuffers::Offset<flat_tensor_flatbuffer::DataSegment>> segments;
   size_t end = 0;
@@ -65,8 +63,7 @@ size_t build_contents(
         builder.CreateVector(tensor.dim_order().data(), tensor.dim_order().size()));
     entries.push_back(flat_tensor_flatbuffer::CreateNamedData(
         builder, builder.CreateString(name), static_cast<uint32_t>(segments.size()), layout));
-    segments.push_back(
-        flat_tensor_flatbuffer::CreateDataSegment(builder, offset, tensor.nbytes()));
+    segments.push_back(flat_tensor_flatbuffer::CreateDataSegment(builder, offset, tensor.nbytes()));
   }
   const auto root = flat_tensor_flatbuffer::CreateFlatTensor(
       builder, kSchemaVersion, builder.CreateVector(segments), builder.CreateVector(entries));
@@ -74,8 +71,8 @@ size_t build_contents(
   return end;
 }
 
-std::string build_header(
-    size_t padded_size, size_t contents_size, size_t segment_base, size_t data_size) {
+std::string build_header(size_t padded_size, size_t contents_size, size_t segment_base,
+                         size_t data_size) {
   std::string header(FlatTensorHeader::kMagic, FlatTensorHeader::kMagicSize);
   append_number<uint32_t>(header, FlatTensorHeader::kHeaderExpectedLength);
   append_number<uint64_t>(header, padded_size);
@@ -91,9 +88,8 @@ void write_segments(std::ostream& out, const TensorMap& tensor_map, size_t align
   for (const auto& [name, tensor] : tensor_map) {
     const size_t offset = align_up(position, alignment);
     out << std::string(offset - position, '\0');
-    out.write(
-        static_cast<const char*>(tensor.const_data_ptr()),
-        static_cast<std::streamsize>(tensor.nbytes()));
+    out.write(static_cast<const char*>(tensor.const_data_ptr()),
+              static_cast<std::streamsize>(tensor.nbytes()));
     position = offset + tensor.nbytes();
   }
 }
@@ -108,16 +104,14 @@ Error write(std::ostream& out, const TensorMap& tensor_map, size_t alignment) {
   const size_t segment_base = header_size + align_up(contents_size, alignment);
 
   std::string root;
-  append_number<uint32_t>(
-      root, *reinterpret_cast<const uint32_t*>(builder.GetBufferPointer()) +
-                static_cast<uint32_t>(header_size));
+  append_number<uint32_t>(root, *reinterpret_cast<const uint32_t*>(builder.GetBufferPointer()) +
+                                    static_cast<uint32_t>(header_size));
   const char* contents = reinterpret_cast<const char*>(builder.GetBufferPointer());
   out << root;
   out.write(contents + 4, FlatTensorHeader::kHeaderOffset - 4);
   out << build_header(header_size, contents_size, segment_base, data_size);
-  out.write(
-      contents + FlatTensorHeader::kHeaderOffset,
-      static_cast<std::streamsize>(contents_size - FlatTensorHeader::kHeaderOffset));
+  out.write(contents + FlatTensorHeader::kHeaderOffset,
+            static_cast<std::streamsize>(contents_size - FlatTensorHeader::kHeaderOffset));
   out << std::string(segment_base - header_size - contents_size, '\0');
   write_segments(out, tensor_map, alignment);
   out.flush();
@@ -127,8 +121,8 @@ Error write(std::ostream& out, const TensorMap& tensor_map, size_t alignment) {
 
 }  // namespace
 
-Error save_ptd(
-    const std::string& path, const TensorMap& tensor_map, const size_t tensor_alignment) {
+Error save_ptd(const std::string& path, const TensorMap& tensor_map,
+               const size_t tensor_alignment) {
   const std::string unfinished = path + ".unfinished." + std::to_string(::getpid());
   Error error = Error::AccessFailed;
   {
