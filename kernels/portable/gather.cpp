@@ -58,24 +58,54 @@ template <typename Visit>
 bool for_each_index(
     const OpCall& call, const Tensor& index, const StridedView& at, const StridedView& target,
     const StridedView& other, int dim, const Visit& visit) {
-  StridedView stepped = target;
   const int64_t size = target.sizes[dim];
   const int64_t stride = target.strides[dim];
+  StridedView stepped = target;
   stepped.strides[dim] = 0;
-  Odometer<3> odometer(at.ndim, at.sizes);
+  const int inner = at.ndim - 1;
+  const int64_t length = at.sizes[inner];
+  if (index.numel() == 0) {
+    return true;
+  }
+  Odometer<3> odometer(inner, at.sizes);
   odometer.set_strides(0, at.strides);
   odometer.set_strides(1, stepped.strides);
   odometer.set_strides(2, other.strides);
   const int64_t* indices = reinterpret_cast<const int64_t*>(at.data);
-  for (int64_t i = 0; i < index.numel(); ++i, odometer.next()) {
-    const int64_t position = indices[odometer.offset(0)];
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, position >= 0 && position < size, InvalidArgument, false,
-        "%s: index %lld is out of range [0, %lld)", call.op, static_cast<long long>(position),
-        static_cast<long long>(size));
-    visit(odometer.offset(1) + position * stride, odometer.offset(2));
+  const int64_t lines = index.numel() / length;
+  for (int64_t line = 0; line < lines; ++line, odometer.next()) {
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t position = indices[odometer.offset(0) + i * at.strides[inner]];
+      ET_KERNEL_CHECK_MSG(
+          call.ctx, position >= 0 && position < size, InvalidArgument, false,
+          "%s: index %lld is out of range [0, %lld)", call.op, static_cast<long long>(position),
+          static_cast<long long>(size));
+      visit(
+          odometer.offset(1) + i * stepped.strides[inner] + position * stride,
+          odometer.offset(2) + i * other.strides[inner]);
+    }
   }
   return true;
+}
+
+// Calls body with a value of an unsigned type of the element's size.
+template <typename Body>
+void with_element_size(int64_t size, const Body& body) {
+  struct Wide {
+    uint64_t words[2];
+  };
+  switch (size) {
+    case 1:
+      return body(uint8_t());
+    case 2:
+      return body(uint16_t());
+    case 4:
+      return body(uint32_t());
+    case 8:
+      return body(uint64_t());
+    default:
+      return body(Wide());
+  }
 }
 
 bool start_from_self(const OpCall& call, const Tensor& self, Tensor& out) {
@@ -101,12 +131,14 @@ Tensor& gather_out(
     return out;
   }
   const StridedView to = at_least_1d(out);
-  for_each_index(
-      call, index, at, from, to, static_cast<int>(dim), [&](int64_t source, int64_t target) {
-        std::memcpy(
-            to.data + target * to.element_size, from.data + source * to.element_size,
-            to.element_size);
-      });
+  with_element_size(to.element_size, [&](auto element) {
+    using T = decltype(element);
+    const T* const source = reinterpret_cast<const T*>(from.data);
+    T* const target = reinterpret_cast<T*>(to.data);
+    for_each_index(call, index, at, from, to, static_cast<int>(dim), [=](int64_t i, int64_t k) {
+      target[k] = source[i];
+    });
+  });
   return out;
 }
 
@@ -145,10 +177,13 @@ Tensor& scatter(
 Tensor& scatter_src_out(
     KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index,
     const Tensor& src, Tensor& out) {
-  const int64_t size = self.element_size();
-  return scatter(
-      {ctx, "scatter.src_out"}, self, dim, index, &src, out,
-      [size](char* to, const char* from) { std::memcpy(to, from, size); });
+  with_element_size(self.element_size(), [&](auto element) {
+    using T = decltype(element);
+    scatter({ctx, "scatter.src_out"}, self, dim, index, &src, out, [](char* to, const char* from) {
+      *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+    });
+  });
+  return out;
 }
 
 Tensor& scatter_value_out(
@@ -242,18 +277,29 @@ Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) 
   }
   const StridedView from = StridedView::of(self);
   const LineReader<uint8_t> reader(self);
-  const auto for_each_nonzero = [&](const auto& body) {
-    Odometer<1> odometer(from.ndim, from.sizes);
+  // Visits lines of the last dimension, read as flags.
+  const auto for_each_line = [&](const auto& body) {
+    const int inner = from.ndim > 0 ? from.ndim - 1 : 0;
+    const int64_t length = from.ndim > 0 ? from.sizes[inner] : 1;
+    const int64_t stride = from.ndim > 0 ? from.strides[inner] : 1;
+    const int64_t lines = length == 0 ? 0 : self.numel() / length;
+    Odometer<1> odometer(inner, from.sizes);
     odometer.set_strides(0, from.strides);
-    for (int64_t i = 0; i < self.numel(); ++i, odometer.next()) {
-      if (reader.at(odometer.offset(0))) {
-        body(odometer.index());
+    uint8_t flags[kChunk];
+    for (int64_t line = 0; line < lines; ++line, odometer.next()) {
+      for (int64_t begin = 0; begin < length; begin += kChunk) {
+        const int64_t n = std::min(kChunk, length - begin);
+        body(odometer.index(), reader.read(odometer.offset(0) + begin * stride, stride, n, flags), begin, n);
       }
     }
   };
   Shape shape;
   int64_t count = 0;
-  for_each_nonzero([&](const int64_t*) { ++count; });
+  for_each_line([&](const int64_t*, const uint8_t* flags, int64_t, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      count += flags[i];
+    }
+  });
   shape.push(count);
   shape.push(from.ndim);
   if (!resize_output(call, out, shape)) {
@@ -262,11 +308,19 @@ Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) 
   const StridedView to = StridedView::of(out);
   int64_t* rows = out.mutable_data_ptr<int64_t>();
   int64_t row = 0;
-  for_each_nonzero([&](const int64_t* index) {
-    for (int d = 0; d < from.ndim; ++d) {
-      rows[row * to.strides[0] + d * to.strides[1]] = index[d];
+  for_each_line([&](const int64_t* index, const uint8_t* flags, int64_t begin, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (flags[i] == 0) {
+        continue;
+      }
+      for (int d = 0; d + 1 < from.ndim; ++d) {
+        rows[row * to.strides[0] + d * to.strides[1]] = index[d];
+      }
+      if (from.ndim > 0) {
+        rows[row * to.strides[0] + (from.ndim - 1) * to.strides[1]] = begin + i;
+      }
+      ++row;
     }
-    ++row;
   });
   return out;
 }

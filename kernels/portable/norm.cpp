@@ -37,25 +37,35 @@ Moments row_moments(const LineReader<C>& in, int64_t offset, int64_t length, dou
   for (int64_t begin = 0; begin < length; begin += kChunk) {
     const int64_t n = std::min(kChunk, length - begin);
     const C* x = in.read(offset + begin, 1, n, buffer);
-    C partial = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      partial += x[i];
-    }
-    sum += partial;
+    sum += lane_sum<C>(n, [x](int64_t i) { return x[i]; });
   }
   const double mean = sum / static_cast<double>(length);
   double squares = 0;
   for (int64_t begin = 0; begin < length; begin += kChunk) {
     const int64_t n = std::min(kChunk, length - begin);
     const C* x = in.read(offset + begin, 1, n, buffer);
-    C partial = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const C difference = x[i] - static_cast<C>(mean);
-      partial += difference * difference;
-    }
-    squares += partial;
+    const C center = static_cast<C>(mean);
+    squares += lane_sum<C>(
+        n, [x, center](int64_t i) { return (x[i] - center) * (x[i] - center); });
   }
   return {mean, 1.0 / std::sqrt(squares / static_cast<double>(length) + eps)};
+}
+
+// out = in * scale + shift over a dense line.
+template <typename C>
+void scale_line(
+    const LineReader<C>& in, const LineWriter<C>& out, int64_t start, int64_t length, C scale,
+    C shift) {
+  C buffer[kChunk];
+  C y[kChunk];
+  for (int64_t begin = 0; begin < length; begin += kChunk) {
+    const int64_t n = std::min(kChunk, length - begin);
+    const C* x = in.read(start + begin, 1, n, buffer);
+    for (int64_t i = 0; i < n; ++i) {
+      y[i] = x[i] * scale + shift;
+    }
+    out.write(start + begin, 1, n, y);
+  }
 }
 
 bool check_affine(
@@ -194,29 +204,24 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(
     const LineWriter<V> out(out0);
     const LineReader<V> weights(weight.has_value() ? *weight : input);
     const LineReader<V> biases(bias.has_value() ? *bias : input);
-    V buffer[kChunk];
-    V y[kChunk];
-    for (int64_t row = 0; row < N * group; ++row) {
-      const Moments moments = row_moments<V>(in, row * length, length, eps);
-      for (int64_t c = 0; c < channels; ++c) {
-        const int64_t channel = row % group * channels + c;
-        const V w = weight.has_value() ? weights.at(channel) : V(1);
-        const V b = bias.has_value() ? biases.at(channel) : V(0);
-        const V scale = static_cast<V>(moments.rstd) * w;
-        const V shift = b - static_cast<V>(moments.mean) * scale;
-        const int64_t start = row * length + c * HxW;
-        for (int64_t begin = 0; begin < HxW; begin += kChunk) {
-          const int64_t n = std::min(kChunk, HxW - begin);
-          const V* x = in.read(start + begin, 1, n, buffer);
-          for (int64_t i = 0; i < n; ++i) {
-            y[i] = x[i] * scale + shift;
-          }
-          out.write(start + begin, 1, n, y);
+    const LineWriter<V> means(out1);
+    const LineWriter<V> rstds(out2);
+    const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, length));
+    ::executorch::extension::parallel_for(0, N * group, grain, [&](int64_t first, int64_t last) {
+      for (int64_t row = first; row < last; ++row) {
+        const Moments moments = row_moments<V>(in, row * length, length, eps);
+        for (int64_t c = 0; c < channels; ++c) {
+          const int64_t channel = row % group * channels + c;
+          const V w = weight.has_value() ? weights.at(channel) : V(1);
+          const V b = bias.has_value() ? biases.at(channel) : V(0);
+          const V scale = static_cast<V>(moments.rstd) * w;
+          const V shift = b - static_cast<V>(moments.mean) * scale;
+          scale_line(in, out, row * length + c * HxW, HxW, scale, shift);
         }
+        means.put(row, static_cast<V>(moments.mean));
+        rstds.put(row, static_cast<V>(moments.rstd));
       }
-      LineWriter<V>(out1).put(row, static_cast<V>(moments.mean));
-      LineWriter<V>(out2).put(row, static_cast<V>(moments.rstd));
-    }
+    });
   });
   return result;
 }

@@ -3,12 +3,13 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
+#include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/unary.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch {
 namespace executor {
@@ -187,24 +188,39 @@ Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tens
   if (!resize_output(call, out, shape)) {
     return out;
   }
-  // The two halves have the strides of self, which dim orders cannot describe, so they are read element by element.
-  StridedView first = StridedView::of(self).sliced(static_cast<int>(dim), 0, half);
+  const StridedView first = StridedView::of(self).sliced(static_cast<int>(dim), 0, half);
   const StridedView to = StridedView::of(out);
   const int64_t distance = half * first.strides[dim];
+  const int inner = to.ndim - 1;
+  const int64_t length = to.sizes[inner];
+  if (to.numel() == 0) {
+    return out;
+  }
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LoadRun load = loader(self.scalar_type(), compute_type_v<C>);
-    const StoreRun store = storer(compute_type_v<C>, out.scalar_type());
-    Odometer<2> odometer(to.ndim, to.sizes);
-    odometer.set_strides(0, first.strides);
-    odometer.set_strides(1, to.strides);
-    const int64_t count = to.numel();
-    for (int64_t i = 0; i < count; ++i, odometer.next()) {
-      C pair[2];
-      load(first.data + odometer.offset(0) * first.element_size, distance, 2, pair);
-      const C result = pair[0] * Sigmoid()(pair[1]);
-      store(&result, 1, to.data + odometer.offset(1) * to.element_size);
-    }
+    const LineReader<C> reader(self);
+    const LineWriter<C> writer(out);
+    const int64_t grain = std::max<int64_t>(1, (1 << 13) / length);
+    ::executorch::extension::parallel_for(0, to.numel() / length, grain, [&](int64_t begin, int64_t end) {
+      Odometer<2> odometer(inner, to.sizes);
+      odometer.set_strides(0, first.strides);
+      odometer.set_strides(1, to.strides);
+      odometer.seek(begin);
+      C buffers[3][kChunk];
+      for (int64_t line = begin; line < end; ++line, odometer.next()) {
+        for (int64_t i = 0; i < length; i += kChunk) {
+          const int64_t n = std::min(kChunk, length - i);
+          const int64_t at = odometer.offset(0) + i * first.strides[inner];
+          const C* x = reader.read(at, first.strides[inner], n, buffers[0]);
+          const C* gate = reader.read(at + distance, first.strides[inner], n, buffers[1]);
+          for (int64_t k = 0; k < n; ++k) {
+            buffers[2][k] = x[k] * Sigmoid()(gate[k]);
+          }
+          writer.write(
+              odometer.offset(1) + i * to.strides[inner], to.strides[inner], n, buffers[2]);
+        }
+      }
+    });
   });
   return out;
 }

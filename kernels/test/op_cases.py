@@ -41,7 +41,11 @@ class Input:
         else:
             tensor = torch.rand(self.shape, generator=generator, dtype=F64)
             tensor = tensor * (self.high - self.low) + self.low
-        tensor = tensor.trunc() if not self.dtype.is_floating_point and tensor.is_floating_point() else tensor
+        tensor = (
+            tensor.trunc()
+            if not self.dtype.is_floating_point and tensor.is_floating_point()
+            else tensor
+        )
         tensor = tensor.to(self.dtype)
         if self.channels_last:
             return tensor.contiguous(memory_format=torch.channels_last)
@@ -92,7 +96,9 @@ def vals(*values: float, dtype: torch.dtype = F32, shape: tuple[int, ...] | None
     return Input(shape if shape is not None else (len(values),), dtype, values=values)
 
 
-def case(op: str, *args: Any, reference: Any = None, rtol: Any = None, atol: Any = None, **kwargs: Any) -> Case:
+def case(
+    op: str, *args: Any, reference: Any = None, rtol: Any = None, atol: Any = None, **kwargs: Any
+) -> Case:
     return Case(op, args, kwargs, reference, rtol, atol)
 
 
@@ -121,7 +127,10 @@ def _unary() -> list[Case]:
         cases.append(case(f"{name}.out", t(low=low, high=high)))
         cases.append(case(f"{name}.out", t(0, 3)))
     for name in _SAME:
-        cases += [case(f"{name}.out", t(5, 61, dtype=dtype, low=0 if dtype == U8 else -9, high=9)) for dtype in REALS]
+        cases += [
+            case(f"{name}.out", t(5, 61, dtype=dtype, low=0 if dtype == U8 else -9, high=9))
+            for dtype in REALS
+        ]
         cases.append(case(f"{name}.out", SPECIAL))
     for name in _TEST:
         cases += [case(f"{name}.out", t(4, 5, dtype=dtype)) for dtype in [*REALS, BOOL]]
@@ -141,17 +150,41 @@ def _unary() -> list[Case]:
         ]  # fmt: skip
     for dtype in [F32, I32, I64, U8]:
         x = t(40, dtype=dtype, low=0, high=9)
-        cases += [case("clamp.out", x, 2, 5), case("clamp.out", x, None, 4), case("clamp.out", x, 1.5)]
+        cases += [
+            case("clamp.out", x, 2, 5),
+            case("clamp.out", x, None, 4),
+            case("clamp.out", x, 1.5),
+        ]
     cases.append(case("hardtanh.out", t(20, dtype=I32, low=-5, high=5), -2, 3))
     cases.append(case("clamp.out", SPECIAL, -1.0, 1.0))
     cases.append(case("clamp.Tensor_out", t(3, 4), t(4, low=-1, high=0), t(3, 1, low=0, high=1)))
-    cases.append(case("clamp.Tensor_out", t(3, 4, dtype=I32, low=-5, high=5), None, t(4, dtype=I64)))
+    cases.append(
+        case("clamp.Tensor_out", t(3, 4, dtype=I32, low=-5, high=5), None, t(4, dtype=I64))
+    )
     cases.append(case("clamp.Tensor_out", t(3, 4), t(4)))
     return cases
 
 
-_SHAPES = [((3, 70), (3, 70)), ((3, 1, 5), (4, 1)), ((4,), (2, 3, 4)), ((), (3,)), ((0, 3), (3,)), ((600,), ())]
-_ARITHMETIC = ["add", "sub", "mul", "div", "remainder", "fmod", "maximum", "minimum", "atan2", "floor_divide"]
+_SHAPES = [
+    ((3, 70), (3, 70)),
+    ((3, 1, 5), (4, 1)),
+    ((4,), (2, 3, 4)),
+    ((), (3,)),
+    ((0, 3), (3,)),
+    ((600,), ()),
+]
+_ARITHMETIC = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "remainder",
+    "fmod",
+    "maximum",
+    "minimum",
+    "atan2",
+    "floor_divide",
+]
 _TENSOR = {"remainder": "Tensor_out", "fmod": "Tensor_out"}
 _COMPARE = ["eq", "ge", "gt", "le", "lt", "ne"]
 
@@ -191,7 +224,9 @@ def _binary() -> list[Case]:
     for mode in ("floor", "trunc", None):
         for dtype in [F32, F64, I32, I64]:
             x = t(40, dtype=dtype, low=-9, high=9)
-            cases.append(case("div.out_mode", x, t(40, dtype=dtype, low=1, high=4), rounding_mode=mode))
+            cases.append(
+                case("div.out_mode", x, t(40, dtype=dtype, low=1, high=4), rounding_mode=mode)
+            )
             cases.append(case("div.Scalar_mode_out", x, -3, rounding_mode=mode))
     cases.append(case("maximum.out", SPECIAL, vals(*([NAN] + [1.0] * 8))))
     cases.append(case("minimum.out", SPECIAL, vals(*([NAN] + [1.0] * 8))))
@@ -214,10 +249,16 @@ def _binary() -> list[Case]:
     for name in ("bitwise_left_shift", "bitwise_right_shift"):
         for dtype in [I32, I8, I64]:
             x = t(8, dtype=dtype, low=-50, high=100)
-            cases.append(case(f"{name}.Tensor_out", x, t(8, dtype=dtype, low=0, high=9 if dtype != I8 else 7)))
+            cases.append(
+                case(
+                    f"{name}.Tensor_out", x, t(8, dtype=dtype, low=0, high=9 if dtype != I8 else 7)
+                )
+            )
             cases.append(case(f"{name}.Tensor_Scalar_out", x, 2))
     for dtype in [F32, F16, I64, BOOL]:
-        cases.append(case("where.self_out", t(3, 1, dtype=BOOL), t(3, 4, dtype=dtype), t(4, dtype=dtype)))
+        cases.append(
+            case("where.self_out", t(3, 1, dtype=BOOL), t(3, 4, dtype=dtype), t(4, dtype=dtype))
+        )
     cases.append(case("where.self_out", t(700, dtype=BOOL), t(700), t()))
     cases.append(case("where.self_out", t(5, dtype=BOOL), t(5, dtype=I32), t(5)))
     return cases
@@ -225,14 +266,21 @@ def _binary() -> list[Case]:
 
 def _reduce() -> list[Case]:
     cases = []
-    shapes = [t(3, 50), t(2, 3, 7, 7), t(2, 16, 6, 5, channels_last=True), t(40, 300), t(6, 4, 5, permuted=(1, 2, 0))]
+    shapes = [
+        t(3, 50),
+        t(2, 3, 7, 7),
+        t(2, 16, 6, 5, channels_last=True),
+        t(40, 300),
+        t(6, 4, 5, permuted=(1, 2, 0)),
+    ]
     for x in shapes:
         for dims in ([0], [-1], [0, 1], []):
             for name in ("sum.IntList_out", "mean.out", "amax.out", "amin.out"):
                 cases.append(case(name, x, dims, True, rtol=1e-4))
                 cases.append(case(name, x, dims, rtol=1e-4))
         cases += [
-            case("sum.IntList_out", x, None, rtol=1e-4), case("mean.dtype_out", x), case("prod.int_out", x, 0, rtol=1e-4),
+            case("sum.IntList_out", x, None, rtol=1e-4),
+            case("mean.dtype_out", x), case("prod.int_out", x, 0, rtol=1e-4),
             case("var.out", x, [0]), case("var.correction_out", x, [-1], correction=0), case("any.all_out", x),
             case("var_mean.correction_out", x, [0, 1], correction=1, keepdim=True), case("argmax.out", x, 0),
             case("var.correction_out", x), case("argmin.out", x, -1, True), case("argmax.out", x),
@@ -244,11 +292,16 @@ def _reduce() -> list[Case]:
         x = t(4, 33, dtype=dtype)
         for name in ("sum.IntList_out", "mean.out", "amax.out", "var.out"):
             cases.append(case(name, x, [1], rtol=2e-2 if dtype != F64 else None))
-        cases += [case("prod.out", t(5, dtype=dtype)), case("max.dim_max", x, 0), case("cumsum.out", t(6, dtype=dtype), 0)]
+        cases += [
+            case("prod.out", t(5, dtype=dtype)),
+            case("max.dim_max", x, 0),
+            case("cumsum.out", t(6, dtype=dtype), 0),
+        ]
     for dtype in [*INTS, BOOL]:
         x = t(4, 9, dtype=dtype, low=0, high=9)
         cases += [
-            case("sum.IntList_out", x, [1]), case("amax.out", x, [0]), case("any.out", x, 1), case("any.dims_out", x, [0]),
+            case("sum.IntList_out", x, [1]), case("amax.out", x, [0]),
+            case("any.out", x, 1), case("any.dims_out", x, [0]),
             case("prod.int_out", x, 1), case("max.dim_max", x, 1), case("min.unary_out", x), case("cumsum.out", x, 1),
             case("any.out", x, 0, True), case("any.dims_out", x),
         ]  # fmt: skip
@@ -261,7 +314,11 @@ def _reduce() -> list[Case]:
     cases.append(case("argmax.out", vals(1, NAN, 3, NAN)))
     cases.append(case("max.dim_max", vals(1, NAN, 3, 4), 0))
     cases.append(case("amax.out", SPECIAL, [0]))
-    cases += [case("sum.IntList_out", t(), [0]), case("argmax.out", t()), case("cumsum.out", t(), 0)]
+    cases += [
+        case("sum.IntList_out", t(), [0]),
+        case("argmax.out", t()),
+        case("cumsum.out", t(), 0),
+    ]
     return cases
 
 
@@ -284,7 +341,8 @@ def _views() -> list[Case]:
             case("copy.out", x, t(4, 1, dtype=dtype)), case("copy_", x, t(5, dtype=dtype)),
             case("diagonal_copy.out", x, 1, 0, 2), case("diagonal_copy.out", x, -1, 1, 0),
             case("unfold_copy.out", x, 1, 2, 1), case("as_strided_copy.out", x, [2, 3], [5, 2], 4),
-            case("roll.out", x, [1, -2], [0, 2]), case("roll.out", x, [7]), case("tril.out", x), case("tril.out", x, -1),
+            case("roll.out", x, [1, -2], [0, 2]), case("roll.out", x, [7]),
+            case("tril.out", x), case("tril.out", x, -1),
             case("tril.out", x, 2), case("select_scatter.out", x, t(3, 5, dtype=dtype), 1, 2),
             case("slice_scatter.out", x, t(3, 2, 5, dtype=dtype), 1, 0, 4, 2),
             case("constant_pad_nd.out", x, [1, 2, 0, 3], 1), case("constant_pad_nd.out", x, [-1, 2, 1, -2]),
@@ -321,8 +379,10 @@ def _conversions() -> list[Case]:
     x = t(2, 3, 4, 5)
     last = torch.channels_last
     cases += [
-        case("dim_order_ops::_clone_dim_order.out", x, dim_order=[0, 2, 3, 1], reference=lambda x: x.contiguous(memory_format=last)),
-        case("dim_order_ops::_to_dim_order_copy.out", x, dim_order=[0, 2, 3, 1], reference=lambda x: x.to(F16, memory_format=last)),
+        case("dim_order_ops::_clone_dim_order.out", x, dim_order=[0, 2, 3, 1],
+             reference=lambda x: x.contiguous(memory_format=last)),
+        case("dim_order_ops::_to_dim_order_copy.out", x, dim_order=[0, 2, 3, 1],
+             reference=lambda x: x.to(F16, memory_format=last)),
         case("dim_order_ops::_clone_dim_order.out", x, reference=lambda x: x.clone()),
         case("et_copy::_h2d_copy.out", x, reference=lambda x: x.clone()),
         case("et_copy::_d2h_copy.out", x, reference=lambda x: x.clone()),
@@ -340,9 +400,13 @@ def _creation() -> list[Case]:
             case("zeros.out", [3, 0, 2], reference=lambda d=dtype: torch.zeros(3, 0, 2, dtype=d)),
             case("zeros.out", [300], reference=lambda d=dtype: torch.zeros(300, dtype=d)),
             case("scalar_tensor.out", 1, reference=lambda d=dtype: torch.scalar_tensor(1, dtype=d)),
-            case("fill.Scalar_out", t(3, 4, dtype=dtype), 1), case("fill.Tensor_out", t(3, 4, dtype=dtype), t(dtype=dtype)),
+            case("fill.Scalar_out", t(3, 4, dtype=dtype), 1),
+            case("fill.Tensor_out", t(3, 4, dtype=dtype), t(dtype=dtype)),
         ]  # fmt: skip
+    x = t(3, 4, low=1, high=2)
     cases += [
+        case("native_dropout.out", x, 0.5, False),
+        case("native_dropout.out", x, 1.0, True),
         case("full.out", [], -2.5, reference=lambda: torch.full([], -2.5)),
         case("full.out", [2], -INF, reference=lambda: torch.full([2], -INF)),
         case("arange.out", 7, reference=lambda: torch.arange(7)),
@@ -364,21 +428,23 @@ def _matmul() -> list[Case]:
             case("addmm.out", t(5, 9, dtype=dtype), a, b, beta=0),
         ]  # fmt: skip
         if dtype.is_floating_point:
-            cases.append(case("linear.out", t(2, 3, 7, dtype=dtype), t(9, 7, dtype=dtype), t(9, dtype=dtype)))
+            cases.append(
+                case("linear.out", t(2, 3, 7, dtype=dtype), t(9, 7, dtype=dtype), t(9, dtype=dtype))
+            )
             cases.append(case("linear.out", t(3, 7, dtype=dtype), t(9, 7, dtype=dtype)))
     cases += [
         case("mm.out", t(65, 130), t(130, 300), rtol=1e-4, atol=1e-4),
-        case("mm.out", t(33, 20, permuted=(1, 0)), t(20, 40, permuted=(1, 0)), rtol=1e-4, atol=1e-4),
-        case("mm.out", t(3, 0), t(0, 4)), case("mm.out", t(0, 3), t(3, 4)), case("bmm.out", t(0, 2, 3), t(0, 3, 2)),
+        case(
+            "mm.out", t(33, 20, permuted=(1, 0)), t(20, 40, permuted=(1, 0)), rtol=1e-4, atol=1e-4
+        ),
+        case("mm.out", t(3, 0), t(0, 4)),
+        case("mm.out", t(0, 3), t(3, 4)),
+        case("bmm.out", t(0, 2, 3), t(0, 3, 2)),
         case("linear.out", t(1, 300), t(513, 300), t(513), rtol=1e-4, atol=1e-4),
         case("linear.out", t(7), t(9, 7), t(9)),
         case("addmm.out", t(300), t(17, 300), t(300, 300, permuted=(1, 0)), rtol=1e-4, atol=1e-4),
     ]
     return cases
-
-
-def _conv_args(stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any, groups: int) -> list[Any]:
-    return [stride, padding, dilation, transposed, output_padding, groups]
 
 
 def _convolution() -> list[Case]:
@@ -390,10 +456,20 @@ def _convolution() -> list[Case]:
         (t(2, 6, 9, 11), t(6, 1, 3, 3), None, ([1, 2], [1, 0], [1, 2], False, [0, 0], 6)),
         (t(2, 6, 9, 11), t(4, 3, 3, 2), t(4), ([2, 1], [0, 1], [2, 1], False, [0, 0], 2)),
         (t(1, 5, 7, 7), t(9, 5, 1, 1), t(9), ([1, 1], [0, 0], [1, 1], False, [0, 0], 1)),
-        (t(1, 2, 5, 6, 7), t(3, 2, 3, 2, 3), t(3), ([1, 2, 1], [1, 0, 1], [1, 1, 2], False, [0, 0, 0], 1)),
+        (
+            t(1, 2, 5, 6, 7),
+            t(3, 2, 3, 2, 3),
+            t(3),
+            ([1, 2, 1], [1, 0, 1], [1, 1, 2], False, [0, 0, 0], 1),
+        ),
         (t(2, 4, 6), t(4, 3, 3), t(3), ([2], [1], [1], True, [1], 1)),
         (t(2, 4, 5, 6), t(4, 3, 3, 3), t(6), ([2, 3], [1, 0], [1, 2], True, [1, 0], 2)),
-        (t(1, 2, 3, 4, 5), t(2, 2, 2, 3, 2), None, ([1, 2, 1], [0, 1, 0], [1, 1, 1], True, [0, 0, 0], 1)),
+        (
+            t(1, 2, 3, 4, 5),
+            t(2, 2, 2, 3, 2),
+            None,
+            ([1, 2, 1], [0, 1, 0], [1, 1, 1], True, [0, 0, 0], 1),
+        ),
     ]
     for x, w, b, args in rows:
         cases.append(case("convolution.out", x, w, b, *args, rtol=1e-4, atol=1e-4))
@@ -402,8 +478,33 @@ def _convolution() -> list[Case]:
         row = [Input(i.shape, dtype) for i in (x, w, b)]
         cases.append(case("convolution.out", *row, *args, rtol=2e-2, atol=5e-2))
     last = t(2, 8, 9, 10, channels_last=True)
-    cases.append(case("convolution.out", last, t(4, 8, 3, 3, channels_last=True), t(4), *args, rtol=1e-4, atol=1e-4))
-    cases.append(case("convolution.out", last, t(8, 1, 3, 3), t(8), [1, 1], [1, 1], [1, 1], False, [0, 0], 8, rtol=1e-4, atol=1e-4))
+    cases.append(
+        case(
+            "convolution.out",
+            last,
+            t(4, 8, 3, 3, channels_last=True),
+            t(4),
+            *args,
+            rtol=1e-4,
+            atol=1e-4,
+        )
+    )
+    cases.append(
+        case(
+            "convolution.out",
+            last,
+            t(8, 1, 3, 3),
+            t(8),
+            [1, 1],
+            [1, 1],
+            [1, 1],
+            False,
+            [0, 0],
+            8,
+            rtol=1e-4,
+            atol=1e-4,
+        )
+    )
     return cases
 
 
@@ -414,11 +515,13 @@ def _norms() -> list[Case]:
         c = t(6, dtype=dtype)
         positive = t(6, dtype=dtype, low=0.5, high=2)
         cases += [
-            case("_softmax.out", x, -1, False), case("_softmax.out", x, 1, False), case("_log_softmax.out", x, 3, False),
+            case("_softmax.out", x, -1, False),
+            case("_softmax.out", x, 1, False), case("_log_softmax.out", x, 3, False),
             case("_log_softmax.out", x, 0, False),
             case("native_layer_norm.out", x, [4, 5], t(4, 5, dtype=dtype), t(4, 5, dtype=dtype), 1e-5),
             case("native_layer_norm.out", x, [5], None, None, 1e-3),
-            case("native_group_norm.out", x, c, c, 2, 6, 20, 3, 1e-5), case("native_group_norm.out", x, None, None, 2, 6, 20, 2, 1e-5),
+            case("native_group_norm.out", x, c, c, 2, 6, 20, 3, 1e-5),
+            case("native_group_norm.out", x, None, None, 2, 6, 20, 2, 1e-5),
             case("_native_batch_norm_legit_no_training.out", x, c, c, c, positive, 0.1, 1e-5),
             case("_native_batch_norm_legit_no_training.out", x, None, None, c, positive, 0.1, 1e-5),
         ]  # fmt: skip
@@ -426,7 +529,8 @@ def _norms() -> list[Case]:
     c, positive = t(6), t(6, low=0.5, high=2)
     cases += [
         case("_native_batch_norm_legit_no_training.out", x, c, c, c, positive, 0.1, 1e-5),
-        case("_softmax.out", x, 1, False), case("_softmax.out", t(3, 700), 1, False), case("_softmax.out", t(), 0, False),
+        case("_softmax.out", x, 1, False),
+        case("_softmax.out", t(3, 700), 1, False), case("_softmax.out", t(), 0, False),
         case("_softmax.out", vals(-INF, 1, 2), 0, False), case("_softmax.out", t(2, 0), 1, False),
         case("_native_batch_norm_legit.no_stats_out", t(4, 6, 5), c, c, True, 0.1, 1e-5),
         case("_native_batch_norm_legit.no_stats_out", t(4, 6, 5), None, None, True, 0.1, 1e-5),
@@ -440,7 +544,12 @@ def _norms() -> list[Case]:
 
 def _pools() -> list[Case]:
     cases = []
-    for x in [t(2, 3, 11, 13), t(3, 11, 13), t(2, 3, 11, 13, channels_last=True), t(2, 3, 11, 13, dtype=F16)]:
+    for x in [
+        t(2, 3, 11, 13),
+        t(3, 11, 13),
+        t(2, 3, 11, 13, channels_last=True),
+        t(2, 3, 11, 13, dtype=F16),
+    ]:
         cases += [
             case("max_pool2d_with_indices.out", x, [3, 3], [2, 2], [1, 1]),
             case("max_pool2d_with_indices.out", x, [2, 3], [2, 1], [0, 1], [2, 1], True),
@@ -450,7 +559,9 @@ def _pools() -> list[Case]:
             case("avg_pool2d.out", x, [3, 3], [2, 2], [1, 1], True, True, 5),
             case("_adaptive_avg_pool2d.out", x, [1, 1]), case("_adaptive_avg_pool2d.out", x, [4, 5]),
         ]  # fmt: skip
-    cases.append(case("max_pool2d_with_indices.out", t(1, 2, 6, 6, dtype=I32, low=-9, high=9), [2, 2]))
+    cases.append(
+        case("max_pool2d_with_indices.out", t(1, 2, 6, 6, dtype=I32, low=-9, high=9), [2, 2])
+    )
     return cases
 
 
@@ -473,18 +584,30 @@ def _indexing() -> list[Case]:
             case("index_put.out", x, [None, vals(0, 3, dtype=I64), None], t(3, 2, 6, dtype=dtype)),
             case("index_put.out", x, [None, None, vals(5, 0, dtype=I64)], t(2, dtype=dtype)),
             case("index_put_", x, [vals(0, 2, dtype=I64), vals(1, 4, dtype=I64)], t(2, 6, dtype=dtype)),
-            case("gather.out", x, 1, t(3, 2, 6, dtype=I64, low=0, high=5)), case("gather.out", x, 2, t(2, 4, 3, dtype=I64, low=0, high=6)),
+            case("gather.out", x, 1, t(3, 2, 6, dtype=I64, low=0, high=5)),
+            case("gather.out", x, 2, t(2, 4, 3, dtype=I64, low=0, high=6)),
             case("scatter.src_out", x, 1, vals(4, 1, 0, dtype=I64, shape=(1, 3, 1)), x),
             case("scatter.value_out", x, 0, vals(2, 0, dtype=I64, shape=(1, 2, 1)), 1),
-            case("masked_fill.Scalar_out", x, t(5, 1, dtype=BOOL), 1), case("masked_scatter.out", x, t(5, 6, dtype=BOOL), t(100, dtype=dtype)),
+            case("masked_fill.Scalar_out", x, t(5, 1, dtype=BOOL), 1),
+            case("masked_scatter.out", x, t(5, 6, dtype=BOOL), t(100, dtype=dtype)),
             case("masked_select.out", x, t(3, 5, 6, dtype=BOOL)), case("masked_select.out", x, t(6, dtype=BOOL)),
             case("nonzero.out", t(3, 4, dtype=dtype, low=-1, high=2)),
         ]  # fmt: skip
         if dtype != BOOL:
-            cases.append(case("scatter_add.out", x, 1, t(3, 4, 6, dtype=I64, low=0, high=5), x, rtol=1e-2))
+            cases.append(
+                case("scatter_add.out", x, 1, t(3, 4, 6, dtype=I64, low=0, high=5), x, rtol=1e-2)
+            )
             cases.append(case("index_put.out", x, [i], t(4, 5, 6, dtype=dtype), True, rtol=1e-2))
     for k, dim, largest in ((3, -1, True), (2, 0, False), (5, 1, True)):
-        cases.append(case("topk.values", t(4, 7, low=-100, high=100), min(k, 4 if dim == 0 else 7), dim, largest))
+        cases.append(
+            case(
+                "topk.values",
+                t(4, 7, low=-100, high=100),
+                min(k, 4 if dim == 0 else 7),
+                dim,
+                largest,
+            )
+        )
     cases += [
         case("topk.values", vals(1, NAN, 3, 2), 2), case("repeat_interleave.Tensor_out", vals(1, 0, 3, 2, dtype=I64)),
         case("nonzero.out", t()), case("embedding.out", t(9, 0), i), case("gather.out", t(3), 0, vals(2, 0, dtype=I64)),
@@ -493,12 +616,24 @@ def _indexing() -> list[Case]:
     return cases
 
 
+def _distances() -> list[Case]:
+    cases = []
+    for p in (0.0, 1.0, 2.0, 3.0, INF):
+        cases.append(
+            case("_cdist_forward.out", t(2, 3, 5), t(2, 4, 5), p, None, rtol=1e-4, atol=1e-4)
+        )
+        cases.append(case("_pdist_forward.out", t(6, 5), p, rtol=1e-4, atol=1e-4))
+    return cases
+
+
 def _resizing() -> list[Case]:
     cases = []
     for x in [t(2, 3, 5, 6), t(2, 3, 5, 6, channels_last=True), t(1, 2, 4, 4, dtype=F16)]:
         cases += [
-            case("upsample_nearest2d.vec_out", x, [7, 11], None), case("upsample_nearest2d.vec_out", x, None, [2.0, 1.5]),
-            case("upsample_bilinear2d.vec_out", x, [7, 11], False, None), case("upsample_bilinear2d.vec_out", x, [7, 11], True, None),
+            case("upsample_nearest2d.vec_out", x, [7, 11], None),
+            case("upsample_nearest2d.vec_out", x, None, [2.0, 1.5]),
+            case("upsample_bilinear2d.vec_out", x, [7, 11], False, None),
+            case("upsample_bilinear2d.vec_out", x, [7, 11], True, None),
             case("upsample_bilinear2d.vec_out", x, None, False, [2.0, 1.5]),
             case("upsample_bilinear2d.vec_out", x, [3, 3], False, None),
         ]  # fmt: skip
@@ -507,5 +642,5 @@ def _resizing() -> list[Case]:
 
 CASES: list[Case] = [
     *_unary(), *_binary(), *_reduce(), *_views(), *_conversions(), *_creation(), *_matmul(), *_convolution(), *_norms(),
-    *_pools(), *_indexing(), *_resizing(),
+    *_pools(), *_indexing(), *_resizing(), *_distances(),
 ]  # fmt: skip

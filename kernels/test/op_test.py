@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels of each library against eager PyTorch: dtype, shape, memory order and values, for static and dynamic outputs."""
+"""Kernels of each library against eager PyTorch: dtype, shape and values, for static and dynamic outputs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ import pytest
 import torch
 
 from codegen.schema import Schema
+from kernels.test.bad_cases import BAD_CALLS
 from kernels.test.kernel_call import Call, functional_of, load_library, load_schemas
 from kernels.test.op_cases import CASES, Case, Input
 
 LIBRARIES = ["portable", "optimized"]
 # Outputs without defined content.
-NO_VALUES = {"aten::empty.out", "dim_order_ops::_empty_dim_order.out", "aten::rand.out", "aten::randn.out"}
+NO_VALUES = {
+    "aten::empty.out",
+    "dim_order_ops::_empty_dim_order.out",
+    "aten::rand.out",
+    "aten::randn.out",
+}
 
 
 @cache
@@ -46,7 +52,9 @@ def bind(case: Case, schema: Schema) -> list[Any]:
     if schema.namespace == "aten":
         packet = getattr(torch.ops.aten, schema.name)
         overload = getattr(packet, schema.overload or "default")
-        defaults = {a.name: a.default_value for a in overload._schema.arguments if a.has_default_value()}
+        defaults = {
+            a.name: a.default_value for a in overload._schema.arguments if a.has_default_value()
+        }
     for argument in inputs[len(values) :]:
         fallback = defaults.get(argument.name, False if argument.type == "bool" else None)
         values.append(make(case.kwargs.get(argument.name, fallback), 991))
@@ -58,7 +66,7 @@ def expected_results(case: Case, schema: Schema, values: list[Any]) -> tuple[tor
     if case.reference is not None:
         result = case.reference(*(v for v in values if isinstance(v, torch.Tensor)))
     elif schema.name.endswith("_"):
-        result = getattr(getattr(torch.ops.aten, schema.name), "default")(*values)
+        result = getattr(torch.ops.aten, schema.name).default(*values)
     else:
         operator = functional_of(schema)
         arguments = operator._schema.arguments
@@ -116,3 +124,66 @@ def test_every_row_has_a_case() -> None:
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_library_registers_its_whole_table(name: str) -> None:
     assert set(schemas()) <= set(library(name).registered())
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("op", ["aten::rand.out", "aten::randn.out"])
+def test_random_numbers_have_their_distribution(name: str, op: str) -> None:
+    module = library(name)
+    for dtype in (torch.float32, torch.float64):
+        call = Call(module, schemas()[op])
+        call.items.append(("ints", [100, 200]))
+        call.add_outputs((torch.empty(100, 200, dtype=dtype),))
+        assert call.run() == 0
+        values = call.results()[0].double()
+        mean, deviation = (0.5, 12**-0.5) if op == "aten::rand.out" else (0.0, 1.0)
+        assert abs(values.mean() - mean) < 0.03
+        assert abs(values.std() - deviation) < 0.03
+        assert values.unique().numel() > 15000
+        if op == "aten::rand.out":
+            assert values.min() >= 0 and values.max() < 1
+
+
+def test_dropout_keeps_and_scales() -> None:
+    module = library("portable")
+    schema = schemas()["aten::native_dropout.out"]
+    x = torch.ones(20000)
+    call = Call(module, schema)
+    for argument, value in zip(schema.arguments, [x, 0.25, True], strict=False):
+        call.add_input(argument, value)
+    call.add_outputs((x, x > 0))
+    assert call.run() == 0
+    kept, mask = call.results()
+    assert abs(mask.double().mean() - 0.75) < 0.02
+    torch.testing.assert_close(kept, mask.float() / 0.75)
+
+
+@pytest.mark.parametrize("op", ["aten::empty.out", "dim_order_ops::_empty_dim_order.out"])
+def test_empty_resizes(op: str) -> None:
+    call = Call(library("portable"), schemas()[op], dynamic=True)
+    call.items += [("ints", [2, 3]), ("none", None)]
+    call.add_outputs((torch.empty(2, 3),))
+    assert call.run() == 0
+    assert call.results()[0].shape == (2, 3)
+
+
+def test_a_wrong_result_is_found() -> None:
+    case = Case("add.out", (Input((3,)), Input((3,))), reference=lambda a, b: a - b)
+    with pytest.raises(AssertionError):
+        run_case(library("portable"), case, schemas()["aten::add.out"], dynamic=False)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("row", BAD_CALLS, ids=lambda row: f"{row[0]}-{row[2]}-{row[3]}")
+def test_wrong_usage_is_an_error(name: str, row: Any) -> None:
+    op, values, shape, dtype = row
+    schema = schemas()[f"aten::{op}"]
+    call = Call(library(name), schema)
+    for argument, value in zip(schema.arguments, make(list(values), 3), strict=False):
+        call.add_input(argument, value)
+    outputs = sum(a.is_out for a in schema.arguments)
+    extra = torch.int64 if "indices" in op or op == "topk.values" else dtype
+    call.add_outputs(
+        tuple(torch.empty(shape, dtype=dtype if i == 0 else extra) for i in range(outputs))
+    )
+    assert call.run() != 0

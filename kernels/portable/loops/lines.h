@@ -11,6 +11,27 @@
 namespace executorch {
 namespace kernels {
 
+// The sum of term(0) ... term(n - 1), in eight lanes so that it vectorizes and rounds less.
+template <typename C, typename Term>
+C lane_sum(int64_t n, const Term& term) {
+  constexpr int kLanes = 8;
+  C lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int k = 0; k < kLanes; ++k) {
+      lanes[k] += term(i + k);
+    }
+  }
+  C sum = 0;
+  for (; i < n; ++i) {
+    sum += term(i);
+  }
+  for (int k = 0; k < kLanes; ++k) {
+    sum += lanes[k];
+  }
+  return sum;
+}
+
 // Elements of a computable tensor read as C. Offsets and strides count elements.
 template <typename C>
 class LineReader {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distances between rows in the p-norm: all pairs of two sets, and pairs within one.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+template <typename C>
+struct Rows {
+  LineReader<C> reader;
+  int64_t row_stride;
+  int64_t col_stride;
+  int64_t offset;
+};
+
+template <typename C>
+C distance(const Rows<C>& a, int64_t i, const Rows<C>& b, int64_t k, int64_t length, double p) {
+  double total = 0;
+  for (int64_t c = 0; c < length; ++c) {
+    const double x = a.reader.at(a.offset + i * a.row_stride + c * a.col_stride);
+    const double y = b.reader.at(b.offset + k * b.row_stride + c * b.col_stride);
+    const double difference = std::fabs(x - y);
+    if (p == 0) {
+      total += difference != 0;
+    } else if (p == 1) {
+      total += difference;
+    } else if (p == 2) {
+      total += difference * difference;
+    } else if (std::isinf(p)) {
+      total = difference > total || difference != difference ? difference : total;
+    } else {
+      total += std::pow(difference, p);
+    }
+  }
+  const bool rooted = p != 0 && p != 1 && !std::isinf(p);
+  return static_cast<C>(!rooted ? total : p == 2 ? std::sqrt(total) : std::pow(total, 1 / p));
+}
+
+bool check_order(const OpCall& call, double p) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, p >= 0, InvalidArgument, false, "%s: expected p >= 0, got %g", call.op, p);
+  return true;
+}
+
+}  // namespace
+
+Tensor& _cdist_forward_out(
+    KernelRuntimeContext& ctx, const Tensor& x1, const Tensor& x2, double p,
+    std::optional<int64_t> compute_mode, Tensor& out) {
+  (void)compute_mode;  // how matrix products are used, which they are not here
+  const OpCall call{ctx, "_cdist_forward.out"};
+  const int rank = static_cast<int>(x1.dim());
+  ET_KERNEL_CHECK_MSG(
+      ctx, rank >= 2 && x2.dim() == rank && x1.sizes()[rank - 1] == x2.sizes()[rank - 1],
+      InvalidArgument, out, "_cdist_forward.out: expected x1 and x2 with equal rank >= 2 and columns");
+  Shape batch;
+  Shape batch2;
+  for (int d = 0; d + 2 < rank; ++d) {
+    batch.push(x1.sizes()[d]);
+    batch2.push(x2.sizes()[d]);
+  }
+  if (!check_order(call, p) || !check_floating(call, "x1", x1) ||
+      !check_same_dtype(call, "x2", x2, "x1", x1) || !check_same_dtype(call, "out", out, "x1", x1) ||
+      !broadcast_shapes(call, batch, batch2, batch)) {
+    return out;
+  }
+  Shape shape = batch;
+  shape.push(x1.sizes()[rank - 2]);
+  shape.push(x2.sizes()[rank - 2]);
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  int64_t strides[2][Shape::kMaxDims];
+  const Tensor* tensors[2] = {&x1, &x2};
+  for (int k = 0; k < 2; ++k) {
+    for (int d = 0; d < batch.ndim; ++d) {
+      strides[k][d] = tensors[k]->sizes()[d] == 1 ? 0 : tensors[k]->strides()[d];
+    }
+  }
+  const StridedView to = StridedView::of(out);
+  Odometer<3> odometer(batch.ndim, batch.sizes);
+  odometer.set_strides(0, strides[0]);
+  odometer.set_strides(1, strides[1]);
+  odometer.set_strides(2, to.strides);
+  with_float_compute_type(compute_type_of(x1.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineWriter<C> writer(out);
+    Rows<C> a{LineReader<C>(x1), x1.strides()[rank - 2], x1.strides()[rank - 1], 0};
+    Rows<C> b{LineReader<C>(x2), x2.strides()[rank - 2], x2.strides()[rank - 1], 0};
+    for (int64_t n = batch.numel(); n > 0; --n, odometer.next()) {
+      a.offset = odometer.offset(0);
+      b.offset = odometer.offset(1);
+      for (int64_t i = 0; i < x1.sizes()[rank - 2]; ++i) {
+        for (int64_t k = 0; k < x2.sizes()[rank - 2]; ++k) {
+          const int64_t at = odometer.offset(2) + i * to.strides[rank - 2] + k * to.strides[rank - 1];
+          writer.put(at, distance(a, i, b, k, x1.sizes()[rank - 1], p));
+        }
+      }
+    }
+  });
+  return out;
+}
+
+Tensor& _pdist_forward_out(KernelRuntimeContext& ctx, const Tensor& self, double p, Tensor& out) {
+  const OpCall call{ctx, "_pdist_forward.out"};
+  if (!check_order(call, p) || !check_floating(call, "self", self) || !check_rank(call, "self", self, 2) ||
+      !check_same_dtype(call, "out", out, "self", self)) {
+    return out;
+  }
+  const int64_t rows = self.sizes()[0];
+  Shape shape;
+  shape.push(rows * (rows - 1) / 2);
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineWriter<C> writer(out);
+    const Rows<C> all{LineReader<C>(self), self.strides()[0], self.strides()[1], 0};
+    int64_t position = 0;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t k = i + 1; k < rows; ++k) {
+        writer.put(position++, distance(all, i, all, k, self.sizes()[1], p));
+      }
+    }
+  });
+  return out;
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch
