@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -108,7 +109,22 @@ def test_an_editable_install_shows_edits(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.req("BLD-007", "PY-001", "PY-004")
+@pytest.mark.req("PY-020", "PY-C02")
+def test_dependencies_are_few_and_all_documented_pythons_are_admitted(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (name,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+    lines = archive.read(name).decode().splitlines()
+    needed = {
+        re.match(r"Requires-Dist: ([\w-]+)", line)[1]
+        for line in lines
+        if line.startswith("Requires-Dist")
+    }
+    assert needed <= {"torch", "numpy", "packaging", "pyyaml", "sympy", "typing-extensions"}
+    (versions,) = [line for line in lines if line.startswith("Requires-Python")]
+    assert ">=3.10" in versions and "<3.14" in versions
+
+
+@pytest.mark.req("BLD-007", "PY-001", "PY-004", "PY-C03")
 def test_a_fresh_environment_exports_and_runs(wheel: Path, tmp_path: Path) -> None:
     command(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"

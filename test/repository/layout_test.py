@@ -18,8 +18,7 @@ PATH_LENGTH = 90
 LINES = 1000
 # Trees whose shape the documents print.
 DOCUMENTED = (
-    "runtime/core/portable_type/c10/",
-    "runtime/core/exec_aten/",
+    "runtime/core/",
     "third-party/",
     "docs/",
     "test/fuzz/corpus/",

@@ -27,7 +27,7 @@ endif()
 
 # Everything the wheel needs; each native module adds itself.
 add_custom_target(python_modules)
-install(FILES src/executorch/__init__.py src/executorch/_alias.py DESTINATION executorch
+install(FILES src/executorch/__init__.py src/executorch/_alias.py src/executorch/version.py DESTINATION executorch
   COMPONENT python EXCLUDE_FROM_ALL)
 
 # et_python_module(name FOLDER <source folder of the package> SRCS ... DEPS ...): a native module that is placed next to

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that documents name stand where they say, and hold what they say."""
+
+import pytest
+
+from executorch.test.repository.sources import ROOT
+from executorch.version import __version__
+
+FILES = (
+    pytest.param("runtime/core/error.h", marks=pytest.mark.req("RT-C06")),
+    pytest.param("runtime/COMPATIBILITY.md", marks=pytest.mark.req("BLD-068")),
+    pytest.param("src/README.md", marks=pytest.mark.req("PY-015", "BLD-011")),
+    pytest.param(
+        "examples/portable/executor_runner/executor_runner.cpp", marks=pytest.mark.req("EXT-C03")
+    ),
+    "CMakeLists.txt",
+    "CMakePresets.json",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "install_executorch.sh",
+    "install_requirements.sh",
+    "schema/program.fbs",
+    "schema/scalar_type.fbs",
+    "extension/flat_tensor/serialize/flat_tensor.fbs",
+    "tools/cmake/Utils.cmake",
+    "tools/cmake/Codegen.cmake",
+    "tools/cmake/preset/llm.cmake",
+)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_documented_file_is_there(name: str) -> None:
+    assert (ROOT / name).stat().st_size > 0
+
+
+@pytest.mark.req("PY-015")
+def test_the_version_is_one() -> None:
+    assert __version__ == (ROOT / "version.txt").read_text().strip()
+
+
+@pytest.mark.req("PRJ-025")
+@pytest.mark.parametrize(
+    "heading",
+    ["Repository structure", "Get started", "Style", "Testing", "Pull requests"],
+)
+def test_contributing_has_the_documented_parts(heading: str) -> None:
+    assert f"## {heading}\n" in (ROOT / "CONTRIBUTING.md").read_text()
