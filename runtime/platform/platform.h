@@ -36,6 +36,7 @@ typedef struct {
 typedef void (*pal_init_method)(void);
 typedef void (*pal_abort_method)(void);
 typedef et_timestamp_t (*pal_current_ticks_method)(void);
+typedef pal_current_ticks_method et_pal_current_ticks_t;
 typedef et_tick_ratio_t (*pal_ticks_to_ns_multiplier_method)(void);
 /// `message` is NUL-terminated at `length`; `filename` and `function` live as long as the program.
 typedef void (*pal_emit_log_message_method)(
