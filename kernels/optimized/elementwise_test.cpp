@@ -107,6 +107,28 @@ TEST(UnaryFunctions, TakeSpecialValues) {
   }
 }
 
+TEST(UnaryFunctions, Powers) {
+  std::vector<float> in = random_values(1000, 21);
+  for (float& x : in) {
+    x = std::fabs(x) + 1e-3f;
+  }
+  in.insert(in.end(), {0.0f, -2.0f, kInfinity, -kInfinity, kNan, 1e-30f, 1e30f, -0.5f, 1.0f});
+  std::vector<float> out(in.size());
+  for (float exponent : {2.5f, -3.0f, 0.0f, 1.0f, 0.3333f, 17.0f}) {
+    map_unary(Unary::kPow, {exponent}, in.data(), out.data(), static_cast<int64_t>(in.size()));
+    for (size_t i = 0; i < in.size(); ++i) {
+      const float exact = std::pow(in[i], exponent);
+      if (std::isnan(exact)) {
+        EXPECT_TRUE(std::isnan(out[i])) << in[i] << " ^ " << exponent;
+      } else if (std::isinf(exact)) {
+        EXPECT_EQ(out[i], exact) << in[i] << " ^ " << exponent;
+      } else {
+        EXPECT_NEAR(out[i], exact, 2e-7 * std::fabs(exact) + 1e-44) << in[i] << " ^ " << exponent;
+      }
+    }
+  }
+}
+
 TEST(UnaryFunctions, WithConstants) {
   const std::vector<float> in = {-7.0f, -0.5f, 0.0f, 0.5f, 6.0f, 9.0f, kNan};
   std::vector<float> out(in.size());

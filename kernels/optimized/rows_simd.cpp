@@ -226,8 +226,23 @@ void extreme_range(const Lines& p, bool largest, const float* in, float* out, in
   }
 }
 
+// Four lines of the last dimension side by side: one alone waits for each of its additions.
+void cumulate_four(const float* in, float* out, int64_t n) {
+  double a = 0, b = 0, c = 0, d = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = static_cast<float>(a += static_cast<double>(in[i]));
+    out[n + i] = static_cast<float>(b += static_cast<double>(in[n + i]));
+    out[2 * n + i] = static_cast<float>(c += static_cast<double>(in[2 * n + i]));
+    out[3 * n + i] = static_cast<float>(d += static_cast<double>(in[3 * n + i]));
+  }
+}
+
 void cumulate_range(const Lines& p, const float* in, float* out, int64_t first, int64_t last) {
-  for (int64_t t = first; t < last; ++t) {
+  int64_t t = first;
+  for (; p.inner == 1 && t + 4 <= last; t += 4) {
+    cumulate_four(in + t * p.n, out + t * p.n, p.n);
+  }
+  for (; t < last; ++t) {
     const Task task = p.inner == 1 ? Task{t, 0, 1} : task_at(p, t);
     const int64_t at = task.outer * p.n * p.inner + task.first;
     cumulate_across(in + at, out + at, p.n, p.inner, static_cast<int64_t>(task.count));

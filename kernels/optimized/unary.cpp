@@ -153,7 +153,11 @@ Tensor& opt_pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
       return out;
     }
   }
-  return pow_Tensor_Scalar_out(ctx, self, exponent, out);
+  const UnaryConstants k{as_float(exponent)};
+  const bool finite = k.a - k.a == 0.0f;
+  return finite && run(Unary::kPow, k, self, out)
+             ? out
+             : pow_Tensor_Scalar_out(ctx, self, exponent, out);
 }
 
 }  // namespace torch::executor::native

@@ -35,6 +35,7 @@ enum class Unary {
   kTrunc,
   kSquare,
   kCube,
+  kPow,  // x to the power a
 };
 
 // The constants of the functions that have some.

@@ -70,6 +70,34 @@ struct EluOf {
   }
 };
 
+// exp(a * log(x)) in double; the standard library for vectors with arguments that are not positive and finite.
+struct PowOf {
+  HWY_INLINE V operator()(D d, V x, const UnaryConstants& k) const {
+    const hn::Repartition<double, D> dd;
+    const hn::Half<D> half;
+    if (!hn::AllTrue(d, hn::And(hn::Gt(x, hn::Zero(d)), hn::Lt(x, hn::Inf(d))))) {
+      return exact(x, k.a);
+    }
+    const auto power = [&](auto base) HWY_ATTR {
+      const auto limit = hn::Set(dd, 500.0);
+      const auto product = hn::Mul(hn::Log(dd, base), hn::Set(dd, static_cast<double>(k.a)));
+      return hn::DemoteTo(half, hn::Exp(dd, hn::Clamp(product, hn::Neg(limit), limit)));
+    };
+    return hn::Combine(d, power(hn::PromoteUpperTo(dd, x)), power(hn::PromoteLowerTo(dd, x)));
+  }
+
+ private:
+  static HWY_NOINLINE V exact(V x, float exponent) {
+    const D d;
+    HWY_ALIGN float values[hn::MaxLanes(D())];
+    hn::Store(x, d, values);
+    for (size_t i = 0; i < hn::Lanes(d); ++i) {
+      values[i] = std::pow(values[i], exponent);
+    }
+    return hn::Load(d, values);
+  }
+};
+
 template <class F>
 void loop(const UnaryConstants& k, const float* in, float* out, int64_t n) {
   const D d;
@@ -139,6 +167,7 @@ void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, 
     ET_CASE(Trunc)
     ET_CASE(Square)
     ET_CASE(Cube)
+    ET_CASE(Pow)
 #undef ET_CASE
     case Unary::kSin:
       return loop_within<SinOf, std::sin>(kLargestAngle, k, in, out, n);
