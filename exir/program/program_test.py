@@ -151,6 +151,14 @@ def test_hardsigmoid_becomes_a_clamp_and_core_operators_stay() -> None:
     assert gelu == [exir_ops.edge.aten.gelu.default]
 
 
+def test_narrow_is_a_slice() -> None:
+    """The kernel of narrow_copy in released runtimes takes no negative dimension."""
+    module = nn.Sequential(nn.ReLU(), nn.ReLU())
+    module.forward = lambda x: x.narrow(-1, 0, 1)  # type: ignore[method-assign]
+    targets = calls(to_edge(export(module, (torch.ones(2, 3),))).exported_program())
+    assert targets == [exir_ops.edge.aten.slice_copy.Tensor]
+
+
 @pytest.mark.req("CMP-016", "CMP-017")
 def test_edge_graph_has_no_writes_no_views_no_bare_numbers() -> None:
     class Mixed(nn.Module):
