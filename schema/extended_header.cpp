@@ -29,18 +29,17 @@ uint64_t read_little_endian(const uint8_t* bytes, size_t num_bytes) {
 }  // namespace
 
 Result<ExtendedHeader> ExtendedHeader::Parse(const void* data, size_t size) {
-  ET_CHECK_OR_RETURN_ERROR(
-      data != nullptr && size >= kNumHeadBytes, InvalidArgument,
-      "A program header needs the first %zu bytes of the file, got %zu", kNumHeadBytes, size);
+  ET_CHECK_OR_RETURN_ERROR(data != nullptr && size >= kNumHeadBytes, InvalidArgument,
+                           "A program header needs the first %zu bytes of the file, got %zu",
+                           kNumHeadBytes, size);
   const uint8_t* header = static_cast<const uint8_t*>(data) + kHeaderOffset;
   if (std::memcmp(header, kMagic, kMagicSize) != 0) {
     return Error::NotFound;
   }
   const uint32_t length = static_cast<uint32_t>(read_little_endian(header + kLengthOffset, 4));
-  ET_CHECK_OR_RETURN_ERROR(
-      length >= kMinLength, InvalidProgram,
-      "Program header: expected a length of at least %u, found %u at byte 12",
-      static_cast<unsigned>(kMinLength), static_cast<unsigned>(length));
+  ET_CHECK_OR_RETURN_ERROR(length >= kMinLength, InvalidProgram,
+                           "Program header: expected a length of at least %u, found %u at byte 12",
+                           static_cast<unsigned>(kMinLength), static_cast<unsigned>(length));
   ExtendedHeader result;
   result.program_size = read_little_endian(header + kProgramSizeOffset, 8);
   result.segment_base_offset = read_little_endian(header + kSegmentBaseOffset, 8);

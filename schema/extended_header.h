@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The optional header of a .pte file, between byte 8 and the rest of the flatbuffer: it says how long the program data is
-// and where the segments are.
+// The optional header of a .pte file, between byte 8 and the rest of the flatbuffer: it says how
+// long the program data is and where the segments are.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,8 @@ struct ExtendedHeader {
   uint64_t program_size;
   // File offset of the first segment; 0 if there are none.
   uint64_t segment_base_offset;
-  // Bytes from segment_base_offset to the end of the last segment; 0 in files of version 0 of the header.
+  // Bytes from segment_base_offset to the end of the last segment; 0 in files of version 0 of the
+  // header.
   uint64_t segment_data_size;
 };
 

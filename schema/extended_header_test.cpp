@@ -12,7 +12,8 @@
 namespace executorch::runtime {
 namespace {
 
-// Root offset, "ET12", "eh00", length 32, program 0x2f0 bytes, segments from 0x1000, 0x20 bytes of them.
+// Root offset, "ET12", "eh00", length 32, program 0x2f0 bytes, segments from 0x1000, 0x20 bytes of
+// them.
 const std::vector<uint8_t> kHead = {
     0x38, 0x00, 0x00, 0x00, 'E',  'T',  '1',  '2',  'e',  'h',  '0',  '0',  0x20, 0x00, 0x00, 0x00,
     0xF0, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -21,9 +22,7 @@ const std::vector<uint8_t> kHead = {
 
 class ExtendedHeaderTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    runtime_init();
-  }
+  void SetUp() override { runtime_init(); }
 
   std::vector<uint8_t> head_ = kHead;
 };
@@ -41,8 +40,7 @@ TEST_F(ExtendedHeaderTest, ReadsAllEightBytesOfAField) {
   for (int i = 0; i < 8; ++i) {
     head_[static_cast<size_t>(16 + i)] = static_cast<uint8_t>(i + 1);
   }
-  EXPECT_EQ(
-      ExtendedHeader::Parse(head_.data(), head_.size())->program_size, 0x0807060504030201u);
+  EXPECT_EQ(ExtendedHeader::Parse(head_.data(), head_.size())->program_size, 0x0807060504030201u);
 }
 
 TEST_F(ExtendedHeaderTest, HeadersOfTheFirstVersionHaveNoSegmentSize) {

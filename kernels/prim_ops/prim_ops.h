@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operators that every program may use whatever kernel library is linked: arithmetic on symbolic sizes, and the data
-// movement of loops and views.
+// The operators that every program may use whatever kernel library is linked: arithmetic on
+// symbolic sizes, and the data movement of loops and views.
 #pragma once
 
 #include <executorch/runtime/core/error.h>
@@ -11,7 +11,8 @@
 
 namespace executorch::runtime {
 
-// Registers all of them; calling it again has no effect. Programs that link target `executorch` need not call it.
+// Registers all of them; calling it again has no effect. Programs that link target `executorch`
+// need not call it.
 Error register_prim_ops();
 
 }  // namespace executorch::runtime
@@ -21,17 +22,17 @@ namespace torch::executor::function {
 // All operators here check the number and the kinds of their arguments, and fail the context with
 //   InvalidProgram   wrong number of arguments
 //   InvalidType      an argument, or the value in place of the result, is of a wrong kind
-//   InvalidArgument  values without a result: division of integers by zero, rounding of NaN, sizes that do not fit
+//   InvalidArgument  values without a result: division of integers by zero, rounding of NaN, sizes
+//   that do not fit
 
-// copy_to, copy_from, index: copies copy_from to slot `index` of the first dimension of copy_to, which is resized to
-// index + 1 slots and keeps its memory.
-void et_copy_index(
-    executorch::runtime::KernelRuntimeContext& context,
-    executorch::runtime::Span<executorch::runtime::EValue*> args);
+// copy_to, copy_from, index: copies copy_from to slot `index` of the first dimension of copy_to,
+// which is resized to index + 1 slots and keeps its memory.
+void et_copy_index(executorch::runtime::KernelRuntimeContext& context,
+                   executorch::runtime::Span<executorch::runtime::EValue*> args);
 
-// self, size, out: out becomes a view of the data of self with the given sizes, one of which may be -1.
-void et_view(
-    executorch::runtime::KernelRuntimeContext& context,
-    executorch::runtime::Span<executorch::runtime::EValue*> args);
+// self, size, out: out becomes a view of the data of self with the given sizes, one of which may be
+// -1.
+void et_view(executorch::runtime::KernelRuntimeContext& context,
+             executorch::runtime::Span<executorch::runtime::EValue*> args);
 
 }  // namespace torch::executor::function

@@ -181,7 +181,7 @@ TEST_F(PrimOpsTest, WrongCallsAreErrors) {
   EValue* wrong_items[] = {&tensor};
   BoxedEvalueList<int64_t> wrong_ints(wrong_items, int_flat, 1);
   const std::vector<EValue> kinds = {
-      EValue(),      integer(1),       EValue(true),  EValue(1.0),  tensor,
+      EValue(),      integer(1),       EValue(true),   EValue(1.0),   tensor,
       EValue(&text), EValue(&doubles), EValue(&bools), EValue(&ints), EValue(&wrong_ints)};
 
   size_t num_ops = 0;
@@ -209,9 +209,8 @@ TEST_F(PrimOpsTest, WrongCallsAreErrors) {
       }
       const Error error = call(name, args);
       num_ok += error == Error::Ok;
-      EXPECT_TRUE(
-          error == Error::Ok || error == Error::InvalidType || error == Error::InvalidArgument ||
-          error == Error::NotSupported)
+      EXPECT_TRUE(error == Error::Ok || error == Error::InvalidType ||
+                  error == Error::InvalidArgument || error == Error::NotSupported)
           << name;
       for (i = 0; i < arity && ++choice[i] == kinds.size(); ++i) {
         choice[i] = 0;
@@ -233,13 +232,11 @@ TEST_F(PrimOpsTest, ResultsReplaceScalarsOnly) {
 
 TEST_F(PrimOpsTest, SizesAndElements) {
   auto x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  for (const auto& [dim, expected] :
-       std::vector<std::pair<int64_t, std::optional<int64_t>>>{
+  for (const auto& [dim, expected] : std::vector<std::pair<int64_t, std::optional<int64_t>>>{
            {0, 2}, {1, 3}, {-1, 3}, {-2, 2}, {2, {}}, {-3, {}}, {kMin, {}}, {kMax, {}}}) {
     std::vector<EValue> args = {x.value(), integer(dim), integer(0)};
-    EXPECT_EQ(
-        call("aten::sym_size.int", args),
-        expected.has_value() ? Error::Ok : Error::InvalidArgument);
+    EXPECT_EQ(call("aten::sym_size.int", args),
+              expected.has_value() ? Error::Ok : Error::InvalidArgument);
     EXPECT_EQ(args[2].toInt(), expected.value_or(0));
   }
   std::vector<EValue> args = {x.value(), integer(0)};
@@ -265,17 +262,14 @@ TEST_F(PrimOpsTest, SizesAndElements) {
 
 // A dynamic tensor of up to the given sizes.
 struct Dynamic {
-  explicit Dynamic(
-      std::vector<int32_t> bounds, TensorShapeDynamism dynamism = TensorShapeDynamism::DYNAMIC_BOUND)
+  explicit Dynamic(std::vector<int32_t> bounds,
+                   TensorShapeDynamism dynamism = TensorShapeDynamism::DYNAMIC_BOUND)
       : tensor(floats(bounds, std::vector<float>(64, -1))),
         strides(bounds.size()),
-        impl(
-            ScalarType::Float, static_cast<ssize_t>(bounds.size()), tensor.sizes.data(),
-            tensor.data.data(), tensor.dim_order.data(), strides.data(), dynamism) {}
+        impl(ScalarType::Float, static_cast<ssize_t>(bounds.size()), tensor.sizes.data(),
+             tensor.data.data(), tensor.dim_order.data(), strides.data(), dynamism) {}
 
-  EValue value() {
-    return EValue(Tensor(&impl));
-  }
+  EValue value() { return EValue(Tensor(&impl)); }
 
   TensorOf<float> tensor;
   std::vector<int32_t> strides;
@@ -339,10 +333,14 @@ struct ViewCase {
 TEST_F(PrimOpsTest, ViewsShareDataAndFit) {
   auto self = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const ViewCase kCases[] = {
-      {{3, 2}, {3, 2}},  {{-1, 2}, {3, 2}}, {{6, -1}, {6, 1}}, {{1, 6}, {1, 6}},
-      {{-1, -1}, {}},    {{-2, 3}, {}},     {{4, 2}, {}},      {{5, -1}, {}},
-      {{0, -1}, {}},     {{0, 6}, {}},      {{6}, {}},         {{1, 2, 3}, {}},
-      {{kMax, kMax}, {}}, {{int64_t{1} << 32, 6}, {}}, {{kMin, 1}, {}},
+      {{3, 2}, {3, 2}},   {{-1, 2}, {3, 2}},
+      {{6, -1}, {6, 1}},  {{1, 6}, {1, 6}},
+      {{-1, -1}, {}},     {{-2, 3}, {}},
+      {{4, 2}, {}},       {{5, -1}, {}},
+      {{0, -1}, {}},      {{0, 6}, {}},
+      {{6}, {}},          {{1, 2, 3}, {}},
+      {{kMax, kMax}, {}}, {{int64_t{1} << 32, 6}, {}},
+      {{kMin, 1}, {}},
   };
   for (const ViewCase& c : kCases) {
     Dynamic out({8, 8});

@@ -191,10 +191,10 @@ void run_unary(KernelRuntimeContext& context, Args args, Unary op) {
   const EValue& a = *args[0];
   EValue* result = args[1];
   const bool converts = op == Unary::kToDouble || op == Unary::kToInt;
-  const bool accepted = op == Unary::kNot ? a.isBool()
-      : op == Unary::kNeg                 ? is_number(a)
-      : converts                          ? is_number(a) || a.isBool()
-                                          : a.isDouble();
+  const bool accepted = op == Unary::kNot   ? a.isBool()
+                        : op == Unary::kNeg ? is_number(a)
+                        : converts          ? is_number(a) || a.isBool()
+                                            : a.isDouble();
   if (!accepted) {
     fail_type(context);
     return;
@@ -205,9 +205,8 @@ void run_unary(KernelRuntimeContext& context, Args args, Unary op) {
       set_result(context, result, EValue(!a.toBool()));
       break;
     case Unary::kNeg:
-      set_result(
-          context, result,
-          a.isInt() ? EValue(wrap(0 - static_cast<uint64_t>(a.toInt()))) : EValue(-number));
+      set_result(context, result,
+                 a.isInt() ? EValue(wrap(0 - static_cast<uint64_t>(a.toInt()))) : EValue(-number));
       break;
     case Unary::kToDouble:
       set_result(context, result, EValue(number));
@@ -257,8 +256,8 @@ void sym_size(KernelRuntimeContext& context, Args args) {
     fail(context, Error::InvalidArgument, "the tensor has no such dimension");
     return;
   }
-  set_result(
-      context, args[2], EValue(static_cast<int64_t>(tensor.size(static_cast<ssize_t>(dim)))));
+  set_result(context, args[2],
+             EValue(static_cast<int64_t>(tensor.size(static_cast<ssize_t>(dim)))));
 }
 
 void sym_numel(KernelRuntimeContext& context, Args args) {

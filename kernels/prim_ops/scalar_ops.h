@@ -14,9 +14,21 @@ using runtime::Span;
 using Args = Span<EValue*>;
 
 enum class Binary {
-  kAdd, kSub, kMul, kFloorDiv, kTrueDiv, kEq, kGt, kLt, kGe, kLe,
+  kAdd,
+  kSub,
+  kMul,
+  kFloorDiv,
+  kTrueDiv,
+  kEq,
+  kGt,
+  kLt,
+  kGe,
+  kLe,
   // On two Ints only.
-  kMax, kMin, kTruncDiv, kRemainder,
+  kMax,
+  kMin,
+  kTruncDiv,
+  kRemainder,
 };
 enum class Unary { kNeg, kToDouble, kToInt, kNot, kCeil, kTrunc, kRound };
 

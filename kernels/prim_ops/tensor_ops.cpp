@@ -24,32 +24,30 @@ using executorch::runtime::Span;
 constexpr ssize_t kMaxRank = 16;
 
 bool is_contiguous(const Tensor& tensor) {
-  return executorch::runtime::is_contiguous_dim_order(
-      tensor.dim_order().data(), static_cast<size_t>(tensor.dim()));
+  return executorch::runtime::is_contiguous_dim_order(tensor.dim_order().data(),
+                                                      static_cast<size_t>(tensor.dim()));
 }
 
 Error copy_index(const Tensor& copy_to, const Tensor& copy_from, int64_t index) {
-  ET_CHECK_OR_RETURN_ERROR(
-      index >= 0 && index < INT32_MAX, InvalidArgument, "et_copy_index: index %lld",
-      static_cast<long long>(index));
-  ET_CHECK_OR_RETURN_ERROR(
-      copy_to.scalar_type() == copy_from.scalar_type(), InvalidArgument,
-      "et_copy_index: element types %d and %d differ", static_cast<int>(copy_to.scalar_type()),
-      static_cast<int>(copy_from.scalar_type()));
+  ET_CHECK_OR_RETURN_ERROR(index >= 0 && index < INT32_MAX, InvalidArgument,
+                           "et_copy_index: index %lld", static_cast<long long>(index));
+  ET_CHECK_OR_RETURN_ERROR(copy_to.scalar_type() == copy_from.scalar_type(), InvalidArgument,
+                           "et_copy_index: element types %d and %d differ",
+                           static_cast<int>(copy_to.scalar_type()),
+                           static_cast<int>(copy_from.scalar_type()));
   ET_CHECK_OR_RETURN_ERROR(
       copy_to.dim() == copy_from.dim() + 1 && copy_to.dim() <= kMaxRank, InvalidArgument,
       "et_copy_index: expected a tensor of %zd dimensions, got %zd",
       static_cast<ssize_t>(copy_to.dim() - 1), static_cast<ssize_t>(copy_from.dim()));
-  ET_CHECK_OR_RETURN_ERROR(
-      is_contiguous(copy_to) && is_contiguous(copy_from), InvalidArgument,
-      "et_copy_index: the dim order is not contiguous");
+  ET_CHECK_OR_RETURN_ERROR(is_contiguous(copy_to) && is_contiguous(copy_from), InvalidArgument,
+                           "et_copy_index: the dim order is not contiguous");
   SizesType sizes[kMaxRank];
   sizes[0] = static_cast<SizesType>(index + 1);
   for (ssize_t i = 0; i < copy_from.dim(); ++i) {
-    ET_CHECK_OR_RETURN_ERROR(
-        copy_to.size(i + 1) == copy_from.size(i), InvalidArgument,
-        "et_copy_index: size %zd of dimension %zd, expected %zd",
-        static_cast<ssize_t>(copy_from.size(i)), i, static_cast<ssize_t>(copy_to.size(i + 1)));
+    ET_CHECK_OR_RETURN_ERROR(copy_to.size(i + 1) == copy_from.size(i), InvalidArgument,
+                             "et_copy_index: size %zd of dimension %zd, expected %zd",
+                             static_cast<ssize_t>(copy_from.size(i)), i,
+                             static_cast<ssize_t>(copy_to.size(i + 1)));
     sizes[i + 1] = static_cast<SizesType>(copy_from.size(i));
   }
   // The capacity of copy_to bounds the index.
@@ -61,8 +59,8 @@ Error copy_index(const Tensor& copy_to, const Tensor& copy_from, int64_t index) 
   }
   auto* target = static_cast<uint8_t*>(copy_to.mutable_data_ptr());
   const void* source = copy_from.const_data_ptr();
-  ET_CHECK_OR_RETURN_ERROR(
-      target != nullptr && source != nullptr, InvalidState, "et_copy_index: a tensor has no memory");
+  ET_CHECK_OR_RETURN_ERROR(target != nullptr && source != nullptr, InvalidState,
+                           "et_copy_index: a tensor has no memory");
   std::memmove(target + static_cast<size_t>(index) * nbytes, source, nbytes);
   return Error::Ok;
 }
@@ -79,45 +77,42 @@ Error view_sizes(const Tensor& self, ArrayRef<int64_t> size, SizesType* out) {
     }
     // Sizes that are not zero multiply to at most numel, or the view does not fit.
     ET_CHECK_OR_RETURN_ERROR(
-        size[i] >= 0 && size[i] <= INT32_MAX &&
-            (size[i] == 0 || product <= INT64_MAX / size[i]),
+        size[i] >= 0 && size[i] <= INT32_MAX && (size[i] == 0 || product <= INT64_MAX / size[i]),
         InvalidArgument, "et_view: size %lld of dimension %zu", static_cast<long long>(size[i]), i);
     product *= size[i];
     out[i] = static_cast<SizesType>(size[i]);
   }
   if (inferred >= 0) {
-    ET_CHECK_OR_RETURN_ERROR(
-        product != 0 && numel % product == 0 && numel / product <= INT32_MAX, InvalidArgument,
-        "et_view: %lld elements do not give a size for -1", static_cast<long long>(numel));
+    ET_CHECK_OR_RETURN_ERROR(product != 0 && numel % product == 0 && numel / product <= INT32_MAX,
+                             InvalidArgument, "et_view: %lld elements do not give a size for -1",
+                             static_cast<long long>(numel));
     out[inferred] = static_cast<SizesType>(numel / product);
     product = numel;
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      product == numel, InvalidArgument, "et_view: a view of %lld elements as %lld",
-      static_cast<long long>(numel), static_cast<long long>(product));
+  ET_CHECK_OR_RETURN_ERROR(product == numel, InvalidArgument,
+                           "et_view: a view of %lld elements as %lld",
+                           static_cast<long long>(numel), static_cast<long long>(product));
   return Error::Ok;
 }
 
 Error make_view(const Tensor& self, ArrayRef<int64_t> size, const Tensor& out) {
+  ET_CHECK_OR_RETURN_ERROR(self.scalar_type() == out.scalar_type(), InvalidArgument,
+                           "et_view: element types %d and %d differ",
+                           static_cast<int>(self.scalar_type()),
+                           static_cast<int>(out.scalar_type()));
   ET_CHECK_OR_RETURN_ERROR(
-      self.scalar_type() == out.scalar_type(), InvalidArgument,
-      "et_view: element types %d and %d differ", static_cast<int>(self.scalar_type()),
-      static_cast<int>(out.scalar_type()));
-  ET_CHECK_OR_RETURN_ERROR(
-      size.size() <= static_cast<size_t>(kMaxRank) &&
-          size.size() == static_cast<size_t>(out.dim()),
+      size.size() <= static_cast<size_t>(kMaxRank) && size.size() == static_cast<size_t>(out.dim()),
       InvalidArgument, "et_view: %zu sizes for an output of %zd dimensions", size.size(),
       static_cast<ssize_t>(out.dim()));
-  ET_CHECK_OR_RETURN_ERROR(
-      is_contiguous(self) && is_contiguous(out), InvalidArgument,
-      "et_view: the dim order is not contiguous");
+  ET_CHECK_OR_RETURN_ERROR(is_contiguous(self) && is_contiguous(out), InvalidArgument,
+                           "et_view: the dim order is not contiguous");
   SizesType sizes[kMaxRank];
   ET_CHECK_OK_OR_RETURN_ERROR(view_sizes(self, size, sizes));
   ET_CHECK_OK_OR_RETURN_ERROR(
       executorch::runtime::resize_tensor(out, ArrayRef<SizesType>(sizes, size.size())));
   void* data = const_cast<void*>(self.const_data_ptr());
-  ET_CHECK_OR_RETURN_ERROR(
-      data != nullptr || self.numel() == 0, InvalidState, "et_view: the tensor has no memory");
+  ET_CHECK_OR_RETURN_ERROR(data != nullptr || self.numel() == 0, InvalidState,
+                           "et_view: the tensor has no memory");
   out.unsafeGetTensorImpl()->set_data(data);
   return Error::Ok;
 }

@@ -16,7 +16,8 @@ struct Chain;
 
 namespace executorch::ET_RUNTIME_NAMESPACE {
 
-// An initialized delegate. `data` may have been freed by the backend; what is left is freed with the Method.
+// An initialized delegate. `data` may have been freed by the backend; what is left is freed with
+// the Method.
 struct LoadedDelegate {
   const BackendInterface* backend;
   DelegateHandle* handle;
@@ -28,8 +29,8 @@ struct LoadedInstruction {
   enum class Kind : uint8_t { kKernel, kDelegate, kMove, kJumpFalse, kFree };
 
   Kind kind;
-  // Whether the data of the arguments must not be null. Not so for operators on symbols and for views, which check for
-  // themselves.
+  // Whether the data of the arguments must not be null. Not so for operators on symbols and for
+  // views, which check for themselves.
   bool reads_data;
   // The argument that says what a kernel writes.
   bool writes_first;

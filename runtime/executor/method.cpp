@@ -44,8 +44,8 @@ bool is_memory_planned(const fb::Tensor& tensor) {
   return tensor.allocation_info() != nullptr || tensor.data_buffer_idx() != 0;
 }
 
-// Whether the elements of two tensors of the same sizes lie in the same order, without gaps. Dimensions of size one have
-// no order. Tensors without strides or dim order are contiguous.
+// Whether the elements of two tensors of the same sizes lie in the same order, without gaps.
+// Dimensions of size one have no order. Tensors without strides or dim order are contiguous.
 bool have_same_layout(const Tensor& input, const Tensor& own) {
   StridesType computed[kMaxTensorRank];
   const auto rank = static_cast<size_t>(own.dim());
@@ -79,9 +79,8 @@ void make_sizes_its_capacity(const Tensor& tensor, void* data) {
   auto* dim_order = const_cast<DimOrderType*>(tensor.dim_order().data());
   auto* strides = const_cast<StridesType*>(tensor.strides().data());
   dim_order_to_stride_nocheck(sizes, dim_order, static_cast<size_t>(rank), strides);
-  new (impl) TensorImpl(
-      tensor.scalar_type(), rank, sizes, data, dim_order, strides, tensor.shape_dynamism(),
-      impl->device_type(), impl->device_index());
+  new (impl) TensorImpl(tensor.scalar_type(), rank, sizes, data, dim_order, strides,
+                        tensor.shape_dynamism(), impl->device_type(), impl->device_index());
 }
 
 }  // namespace
@@ -105,17 +104,16 @@ EValue& Method::output(size_t i) const {
 // ---- Inputs ----
 
 Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
-  ET_CHECK_OR_RETURN_ERROR(
-      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
-  ET_CHECK_OR_RETURN_ERROR(
-      input_idx < inputs_size(), InvalidArgument, "Input %zu: method %s has %zu inputs", input_idx,
-      plan_->name()->c_str(), inputs_size());
+  ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, InvalidState,
+                           "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(input_idx < inputs_size(), InvalidArgument,
+                           "Input %zu: method %s has %zu inputs", input_idx, plan_->name()->c_str(),
+                           inputs_size());
   const EValue& own = input(input_idx);
-  ET_CHECK_OR_RETURN_ERROR(
-      input_evalue.tag == own.tag, InvalidArgument,
-      "Input %zu of method %s: expected a value of kind %u, got kind %u", input_idx,
-      plan_->name()->c_str(), static_cast<unsigned>(own.tag),
-      static_cast<unsigned>(input_evalue.tag));
+  ET_CHECK_OR_RETURN_ERROR(input_evalue.tag == own.tag, InvalidArgument,
+                           "Input %zu of method %s: expected a value of kind %u, got kind %u",
+                           input_idx, plan_->name()->c_str(), static_cast<unsigned>(own.tag),
+                           static_cast<unsigned>(input_evalue.tag));
   input_set_[input_idx] = false;
   bool equal = true;
   switch (own.tag) {
@@ -137,9 +135,8 @@ Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
       equal = input_evalue.toString() == own.toString();
       break;
     default:
-      ET_LOG(
-          Error, "Input %zu of method %s: values of kind %u cannot be set", input_idx,
-          plan_->name()->c_str(), static_cast<unsigned>(own.tag));
+      ET_LOG(Error, "Input %zu of method %s: values of kind %u cannot be set", input_idx,
+             plan_->name()->c_str(), static_cast<unsigned>(own.tag));
       return Error::InvalidArgument;
   }
   ET_CHECK_OR_RETURN_ERROR(
@@ -155,24 +152,25 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   const uint32_t value_index =
       static_cast<uint32_t>(plan_->inputs()->Get(static_cast<uint32_t>(input_idx)));
   const fb::Tensor& source = *plan_->values()->Get(value_index)->val_as_Tensor();
-  ET_CHECK_OR_RETURN_ERROR(
-      input_tensor.scalar_type() == own.scalar_type(), InvalidArgument,
-      "Input %zu: expected element type %d, got %d", input_idx, static_cast<int>(own.scalar_type()),
-      static_cast<int>(input_tensor.scalar_type()));
-  ET_CHECK_OR_RETURN_ERROR(
-      input_tensor.dim() == own.dim(), InvalidArgument, "Input %zu: expected %zd dimensions, got %zd",
-      input_idx, static_cast<ssize_t>(own.dim()), static_cast<ssize_t>(input_tensor.dim()));
+  ET_CHECK_OR_RETURN_ERROR(input_tensor.scalar_type() == own.scalar_type(), InvalidArgument,
+                           "Input %zu: expected element type %d, got %d", input_idx,
+                           static_cast<int>(own.scalar_type()),
+                           static_cast<int>(input_tensor.scalar_type()));
+  ET_CHECK_OR_RETURN_ERROR(input_tensor.dim() == own.dim(), InvalidArgument,
+                           "Input %zu: expected %zd dimensions, got %zd", input_idx,
+                           static_cast<ssize_t>(own.dim()),
+                           static_cast<ssize_t>(input_tensor.dim()));
   const bool planned = is_memory_planned(source);
   const bool borrows_dynamic = !planned && own.shape_dynamism() != TensorShapeDynamism::STATIC;
   if (borrows_dynamic && own.unsafeGetTensorImpl() != input_tensor.unsafeGetTensorImpl()) {
     // The bounds of the program again, in place of the last input's sizes.
-    deserialization::getInitialSizes(
-        &source, const_cast<SizesType*>(own.sizes().data()));
+    deserialization::getInitialSizes(&source, const_cast<SizesType*>(own.sizes().data()));
     make_sizes_its_capacity(own, nullptr);
   }
   const Error resized = resize_tensor(own, input_tensor.sizes());
   if (resized != Error::Ok) {
-    ET_LOG(Error, "Input %zu of method %s: its sizes do not fit", input_idx, plan_->name()->c_str());
+    ET_LOG(Error, "Input %zu of method %s: its sizes do not fit", input_idx,
+           plan_->name()->c_str());
     return resized;
   }
   ET_CHECK_OR_RETURN_ERROR(
@@ -181,17 +179,14 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
       "contiguous in that dim order",
       input_idx);
   void* data = const_cast<void*>(input_tensor.const_data_ptr());
-  ET_CHECK_OR_RETURN_ERROR(
-      data != nullptr || own.numel() == 0, InvalidArgument, "Input %zu: the tensor has no data",
-      input_idx);
+  ET_CHECK_OR_RETURN_ERROR(data != nullptr || own.numel() == 0, InvalidArgument,
+                           "Input %zu: the tensor has no data", input_idx);
   if (planned) {
     void* target = own.mutable_data_ptr();
-    ET_CHECK_OR_RETURN_ERROR(
-        !is_read_only(target), InvalidProgram, "Input %zu: the program has a constant in its place",
-        input_idx);
-    ET_CHECK_OR_RETURN_ERROR(
-        target != nullptr || own.numel() == 0, InvalidState,
-        "Input %zu: an earlier execution freed its memory", input_idx);
+    ET_CHECK_OR_RETURN_ERROR(!is_read_only(target), InvalidProgram,
+                             "Input %zu: the program has a constant in its place", input_idx);
+    ET_CHECK_OR_RETURN_ERROR(target != nullptr || own.numel() == 0, InvalidState,
+                             "Input %zu: an earlier execution freed its memory", input_idx);
     if (own.nbytes() > 0 && target != data) {
       std::memmove(target, data, own.nbytes());
     }
@@ -207,10 +202,9 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
 }
 
 Error Method::set_inputs(const executorch::aten::ArrayRef<EValue>& input_evalues) {
-  ET_CHECK_OR_RETURN_ERROR(
-      input_evalues.size() == inputs_size(), InvalidArgument,
-      "Method %s: expected %zu inputs, got %zu", plan_->name()->c_str(), inputs_size(),
-      input_evalues.size());
+  ET_CHECK_OR_RETURN_ERROR(input_evalues.size() == inputs_size(), InvalidArgument,
+                           "Method %s: expected %zu inputs, got %zu", plan_->name()->c_str(),
+                           inputs_size(), input_evalues.size());
   for (size_t i = 0; i < input_evalues.size(); ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(set_input(input_evalues[i], i));
   }
@@ -228,11 +222,11 @@ EValue& Method::mutable_input(size_t i) {
 }
 
 Error Method::get_inputs(EValue* input_evalues, size_t length) {
-  ET_CHECK_OR_RETURN_ERROR(
-      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
-  ET_CHECK_OR_RETURN_ERROR(
-      input_evalues != nullptr && length >= inputs_size(), InvalidArgument,
-      "get_inputs: room for %zu values, expected at least %zu", length, inputs_size());
+  ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, InvalidState,
+                           "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(input_evalues != nullptr && length >= inputs_size(), InvalidArgument,
+                           "get_inputs: room for %zu values, expected at least %zu", length,
+                           inputs_size());
   for (size_t i = 0; i < length; ++i) {
     input_evalues[i] = i < inputs_size() ? input(i) : EValue();
   }
@@ -242,26 +236,25 @@ Error Method::get_inputs(EValue* input_evalues, size_t length) {
 // ---- Outputs ----
 
 Error Method::set_output_data_ptr(void* buffer, size_t size, size_t output_idx) {
-  ET_CHECK_OR_RETURN_ERROR(
-      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
-  ET_CHECK_OR_RETURN_ERROR(
-      output_idx < outputs_size(), InvalidArgument, "Output %zu: method %s has %zu outputs",
-      output_idx, plan_->name()->c_str(), outputs_size());
+  ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, InvalidState,
+                           "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(output_idx < outputs_size(), InvalidArgument,
+                           "Output %zu: method %s has %zu outputs", output_idx,
+                           plan_->name()->c_str(), outputs_size());
   const uint32_t value_index =
       static_cast<uint32_t>(plan_->outputs()->Get(static_cast<uint32_t>(output_idx)));
   const fb::Tensor* source = plan_->values()->Get(value_index)->val_as_Tensor();
-  ET_CHECK_OR_RETURN_ERROR(
-      source != nullptr && values_[value_index].isTensor(), InvalidArgument,
-      "Output %zu of method %s is not a tensor", output_idx, plan_->name()->c_str());
-  ET_CHECK_OR_RETURN_ERROR(
-      !is_memory_planned(*source), InvalidState,
-      "Output %zu of method %s has memory from the memory plan or a constant", output_idx,
-      plan_->name()->c_str());
+  ET_CHECK_OR_RETURN_ERROR(source != nullptr && values_[value_index].isTensor(), InvalidArgument,
+                           "Output %zu of method %s is not a tensor", output_idx,
+                           plan_->name()->c_str());
+  ET_CHECK_OR_RETURN_ERROR(!is_memory_planned(*source), InvalidState,
+                           "Output %zu of method %s has memory from the memory plan or a constant",
+                           output_idx, plan_->name()->c_str());
   const size_t nbytes = tensor_nbytes(source);
-  ET_CHECK_OR_RETURN_ERROR(
-      buffer != nullptr && size >= nbytes, InvalidArgument,
-      "Output %zu of method %s: its largest shape needs %zu bytes, got %zu", output_idx,
-      plan_->name()->c_str(), nbytes, buffer == nullptr ? 0 : size);
+  ET_CHECK_OR_RETURN_ERROR(buffer != nullptr && size >= nbytes, InvalidArgument,
+                           "Output %zu of method %s: its largest shape needs %zu bytes, got %zu",
+                           output_idx, plan_->name()->c_str(), nbytes,
+                           buffer == nullptr ? 0 : size);
   values_[value_index].toTensor().unsafeGetTensorImpl()->set_data(buffer);
   return Error::Ok;
 }
@@ -277,11 +270,11 @@ EValue& Method::mutable_output(size_t i) {
 }
 
 Error Method::get_outputs(EValue* output_evalues, size_t length) {
-  ET_CHECK_OR_RETURN_ERROR(
-      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
-  ET_CHECK_OR_RETURN_ERROR(
-      output_evalues != nullptr && length >= outputs_size(), InvalidArgument,
-      "get_outputs: room for %zu values, expected at least %zu", length, outputs_size());
+  ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, InvalidState,
+                           "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(output_evalues != nullptr && length >= outputs_size(), InvalidArgument,
+                           "get_outputs: room for %zu values, expected at least %zu", length,
+                           outputs_size());
   for (size_t i = 0; i < length; ++i) {
     output_evalues[i] = i < outputs_size() ? output(i) : EValue();
   }

@@ -49,11 +49,11 @@ class PlatformMemoryAllocator;
 
 using InstructionArgs = Span<EValue*>;
 
-// Made by Program::load_method(). Loading allocates what the method needs from the given allocators; nothing is allocated
-// afterwards, but for what kernels and delegates take from the temporary allocator.
-// Threads: a Method belongs to one thread at a time. Different Methods of one Program may run at the same time, each with
-// its own memory manager.
-// Lifetime: the program, the memory manager with its allocators, the event tracer and the data map must outlive it.
+// Made by Program::load_method(). Loading allocates what the method needs from the given
+// allocators; nothing is allocated afterwards, but for what kernels and delegates take from the
+// temporary allocator. Threads: a Method belongs to one thread at a time. Different Methods of one
+// Program may run at the same time, each with its own memory manager. Lifetime: the program, the
+// memory manager with its allocators, the event tracer and the data map must outlive it.
 class Method final {
  public:
   Method(Method&& rhs) noexcept;
@@ -69,10 +69,14 @@ class Method final {
   size_t inputs_size() const;
 
   // Sets an input. Its kind must be that of the method's input.
-  //   Tensor: element type, rank and layout must agree, sizes must be equal or, if the input is dynamic, within its bounds.
-  //     If the input is memory-planned the bytes are copied; if not, its memory is used and must live as long as it is.
-  //   Int, Bool, String: must be equal to the value the method was exported with; Double: nearly so.
-  // InvalidArgument for all that disagrees, NotSupported for sizes. After an error the input counts as not set.
+  //   Tensor: element type, rank and layout must agree, sizes must be equal or, if the input is
+  //   dynamic, within its bounds.
+  //     If the input is memory-planned the bytes are copied; if not, its memory is used and must
+  //     live as long as it is.
+  //   Int, Bool, String: must be equal to the value the method was exported with; Double: nearly
+  //   so.
+  // InvalidArgument for all that disagrees, NotSupported for sizes. After an error the input counts
+  // as not set.
   ET_NODISCARD Error set_input(const EValue& input_evalue, size_t input_idx);
 
   // Sets all inputs; InvalidArgument unless there are exactly inputs_size().
@@ -82,30 +86,33 @@ class Method final {
   ET_DEPRECATED const EValue& get_input(size_t i) const;
   ET_DEPRECATED EValue& mutable_input(size_t i);
 
-  // Copies the inputs to the first elements of input_evalues and sets the rest to None. InvalidArgument if too short.
+  // Copies the inputs to the first elements of input_evalues and sets the rest to None.
+  // InvalidArgument if too short.
   ET_DEPRECATED ET_NODISCARD Error get_inputs(EValue* input_evalues, size_t length);
 
   // ---- Outputs ----
 
   size_t outputs_size() const;
 
-  // Gives an output tensor its memory, of `size` bytes: enough for its largest shape, until the next call.
-  // InvalidState if it has memory from the plan or a constant, InvalidArgument if the memory is too small or the output is
-  // not a tensor.
+  // Gives an output tensor its memory, of `size` bytes: enough for its largest shape, until the
+  // next call. InvalidState if it has memory from the plan or a constant, InvalidArgument if the
+  // memory is too small or the output is not a tensor.
   ET_NODISCARD Error set_output_data_ptr(void* buffer, size_t size, size_t output_idx);
 
   // Owned by the method and overwritten by the next execution. Aborts if there is no such output.
   const EValue& get_output(size_t i) const;
   ET_DEPRECATED EValue& mutable_output(size_t i);
 
-  // Copies the outputs to the first elements of output_evalues and sets the rest to None. InvalidArgument if too short.
+  // Copies the outputs to the first elements of output_evalues and sets the rest to None.
+  // InvalidArgument if too short.
   ET_NODISCARD Error get_outputs(EValue* output_evalues, size_t length);
 
   // ---- Execution ----
 
-  // Runs all instructions. InvalidArgument if an input is not set, InvalidState if a stepped execution is in progress,
-  // InvalidProgram if the step limit is reached, else what a kernel or delegate returns. The error log says which
-  // instruction failed and, if the file knows, from which line of the model it comes.
+  // Runs all instructions. InvalidArgument if an input is not set, InvalidState if a stepped
+  // execution is in progress, InvalidProgram if the step limit is reached, else what a kernel or
+  // delegate returns. The error log says which instruction failed and, if the file knows, from
+  // which line of the model it comes.
   ET_NODISCARD Error execute();
 
   // Runs the next instruction. EndOfMethod if there is none; reset_execution() then starts again.
@@ -115,22 +122,22 @@ class Method final {
   ET_EXPERIMENTAL ET_NODISCARD Error reset_execution();
 
   // Whether a stepped execution has begun and was not reset.
-  ET_EXPERIMENTAL ET_NODISCARD bool in_progress() const {
-    return is_stepping();
-  }
+  ET_EXPERIMENTAL ET_NODISCARD bool in_progress() const { return is_stepping(); }
 
   // Older names.
   ET_DEPRECATED ET_NODISCARD Error experimental_step();
   ET_DEPRECATED ET_NODISCARD Error experimental_reset_execution();
 
-  // Changes how long one execution may take: ET_MAX_INSTRUCTIONS and ET_MAX_BACKWARD_JUMPS unless set.
+  // Changes how long one execution may take: ET_MAX_INSTRUCTIONS and ET_MAX_BACKWARD_JUMPS unless
+  // set.
   void set_step_limit(size_t max_instructions, size_t max_backward_jumps);
 
   // ---- Other ----
 
   MethodMeta method_meta() const;
 
-  // The parameter or buffer of this name; NotFound if the program has none. Writing to a constant is not allowed.
+  // The parameter or buffer of this name; NotFound if the program has none. Writing to a constant
+  // is not allowed.
   ET_NODISCARD Result<executorch::aten::Tensor> get_attribute(std::string_view name);
 
   // Null if there is none.
@@ -160,23 +167,17 @@ class Method final {
     size_t count = 0;
   };
 
-  Method(
-      const Program* program,
-      const executorch_flatbuffer::ExecutionPlan* plan,
-      MemoryManager* memory_manager,
-      EventTracer* event_tracer)
+  Method(const Program* program, const executorch_flatbuffer::ExecutionPlan* plan,
+         MemoryManager* memory_manager, EventTracer* event_tracer)
       : program_(program),
         plan_(plan),
         memory_manager_(memory_manager),
         temp_allocator_(memory_manager->temp_allocator()),
         event_tracer_(event_tracer) {}
 
-  static Result<Method> load(
-      const executorch_flatbuffer::ExecutionPlan* plan,
-      const Program* program,
-      MemoryManager* memory_manager,
-      EventTracer* event_tracer,
-      const LoadOptions& options);
+  static Result<Method> load(const executorch_flatbuffer::ExecutionPlan* plan,
+                             const Program* program, MemoryManager* memory_manager,
+                             EventTracer* event_tracer, const LoadOptions& options);
 
   // Loading, in this order.
   Error init(const LoadOptions& options);
@@ -184,28 +185,22 @@ class Method final {
   Error clear_planned_memory();
   Error load_external_constants(const NamedDataMap* data_map);
   Error init_values(const NamedDataMap* data_map);
-  Error init_value(const executorch_flatbuffer::EValue& source, const NamedDataMap* data_map, EValue* out);
+  Error init_value(const executorch_flatbuffer::EValue& source, const NamedDataMap* data_map,
+                   EValue* out);
   Error init_list(const executorch_flatbuffer::EValue& source, EValue* out);
   Error init_delegates(const LoadOptions& options);
   Error init_chains(Span<const Kernel> kernels);
-  Error init_instruction(
-      const executorch_flatbuffer::Instruction& source,
-      Span<const Kernel> kernels,
-      MissingOperators* missing,
-      LoadedInstruction* out);
-  Error resolve_operator(
-      uint32_t op_index,
-      Span<const Kernel> kernels,
-      MissingOperators* missing,
-      LoadedInstruction* instruction);
+  Error init_instruction(const executorch_flatbuffer::Instruction& source,
+                         Span<const Kernel> kernels, MissingOperators* missing,
+                         LoadedInstruction* out);
+  Error resolve_operator(uint32_t op_index, Span<const Kernel> kernels, MissingOperators* missing,
+                         LoadedInstruction* instruction);
   Error check_outputs(uint32_t op_index, const LoadedInstruction& instruction);
   Error check_aliases();
   void report_missing_operators(const MissingOperators& missing);
 
   // Execution.
-  bool is_stepping() const {
-    return step_state_.chain_idx != 0 || step_state_.instr_idx != 0;
-  }
+  bool is_stepping() const { return step_state_.chain_idx != 0 || step_state_.instr_idx != 0; }
   Error run_next_step();
   Error end_steps();
   Error run_instruction(size_t chain_idx, size_t instr_idx, size_t* next);

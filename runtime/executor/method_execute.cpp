@@ -28,8 +28,8 @@ Result<bool> evaluate_condition(const EValue& condition) {
   const Tensor tensor = condition.toTensor();
   const auto* elements = static_cast<const uint8_t*>(tensor.const_data_ptr());
   const auto numel = static_cast<size_t>(tensor.numel());
-  ET_CHECK_OR_RETURN_ERROR(
-      elements != nullptr || numel == 0, InvalidState, "The condition of a jump has no data");
+  ET_CHECK_OR_RETURN_ERROR(elements != nullptr || numel == 0, InvalidState,
+                           "The condition of a jump has no data");
   for (size_t i = 0; i < numel; ++i) {
     if (elements[i] == 0) {
       return false;
@@ -41,15 +41,15 @@ Result<bool> evaluate_condition(const EValue& condition) {
 // Values keep their kind, so that lists and outputs can rely on it; scalars may replace each other.
 Error move_value(const EValue& from, EValue* to) {
   const bool same_kind = from.tag == to->tag || to->isNone() || (from.isScalar() && to->isScalar());
-  ET_CHECK_OR_RETURN_ERROR(
-      same_kind, InvalidProgram, "Move of a value of kind %u to one of kind %u",
-      static_cast<unsigned>(from.tag), static_cast<unsigned>(to->tag));
+  ET_CHECK_OR_RETURN_ERROR(same_kind, InvalidProgram,
+                           "Move of a value of kind %u to one of kind %u",
+                           static_cast<unsigned>(from.tag), static_cast<unsigned>(to->tag));
   if (from.isTensor() && to->isTensor()) {
-    ET_CHECK_OR_RETURN_ERROR(
-        from.toTensor().scalar_type() == to->toTensor().scalar_type(), InvalidProgram,
-        "Move of a tensor of element type %d to one of type %d",
-        static_cast<int>(from.toTensor().scalar_type()),
-        static_cast<int>(to->toTensor().scalar_type()));
+    ET_CHECK_OR_RETURN_ERROR(from.toTensor().scalar_type() == to->toTensor().scalar_type(),
+                             InvalidProgram,
+                             "Move of a tensor of element type %d to one of type %d",
+                             static_cast<int>(from.toTensor().scalar_type()),
+                             static_cast<int>(to->toTensor().scalar_type()));
   }
   *to = from;
   return Error::Ok;
@@ -72,11 +72,10 @@ const char* kind_name(Kind kind) {
 }
 
 Error check_has_data(const Tensor& tensor, uint32_t argument) {
-  ET_CHECK_OR_RETURN_ERROR(
-      tensor.const_data_ptr() != nullptr || tensor.numel() == 0, InvalidState,
-      "Argument %u has no memory: an output that is not memory-planned needs "
-      "set_output_data_ptr() before execution",
-      static_cast<unsigned>(argument));
+  ET_CHECK_OR_RETURN_ERROR(tensor.const_data_ptr() != nullptr || tensor.numel() == 0, InvalidState,
+                           "Argument %u has no memory: an output that is not memory-planned needs "
+                           "set_output_data_ptr() before execution",
+                           static_cast<unsigned>(argument));
   return Error::Ok;
 }
 
@@ -95,7 +94,8 @@ bool Method::is_read_only(const void* data) const {
   return false;
 }
 
-// What load could not know: that tensors have memory by now, and that what is written is no constant.
+// What load could not know: that tensors have memory by now, and that what is written is no
+// constant.
 Error Method::check_arguments(const LoadedInstruction& instruction) const {
   for (uint32_t i = 0; i < instruction.num_args; ++i) {
     const EValue& arg = *instruction.args[i];
@@ -222,19 +222,18 @@ void Method::begin_execution() {
 
 Error Method::check_inputs_are_set() const {
   for (size_t i = 0; i < inputs_size(); ++i) {
-    ET_CHECK_OR_RETURN_ERROR(
-        input_set_[i], InvalidArgument, "Method %s: input %zu of %zu was not set",
-        plan_->name()->c_str(), i, inputs_size());
+    ET_CHECK_OR_RETURN_ERROR(input_set_[i], InvalidArgument,
+                             "Method %s: input %zu of %zu was not set", plan_->name()->c_str(), i,
+                             inputs_size());
   }
   return Error::Ok;
 }
 
 Error Method::execute() {
-  ET_CHECK_OR_RETURN_ERROR(
-      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
-  ET_CHECK_OR_RETURN_ERROR(
-      !is_stepping(), InvalidState, "Method %s: a stepped execution is in progress",
-      plan_->name()->c_str());
+  ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, InvalidState,
+                           "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(!is_stepping(), InvalidState,
+                           "Method %s: a stepped execution is in progress", plan_->name()->c_str());
   internal::event_tracer_create_event_block(event_tracer_, "Execute");
   const internal::EventTracerProfileMethodScope scope(event_tracer_, "Method::execute");
   ET_CHECK_OK_OR_RETURN_ERROR(check_inputs_are_set());
@@ -258,8 +257,8 @@ Error Method::execute() {
 }
 
 Error Method::run_next_step() {
-  ET_CHECK_OR_RETURN_ERROR(
-      init_state_ == InitializationState::Initialized, InvalidState, "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, InvalidState,
+                           "The method is not loaded");
   const internal::EventTracerProfileMethodScope scope(event_tracer_, "Method::step");
   if (!is_stepping()) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_inputs_are_set());
@@ -294,9 +293,9 @@ Error Method::run_next_step() {
 }
 
 Error Method::end_steps() {
-  ET_CHECK_OR_RETURN_ERROR(
-      step_state_.chain_idx >= chains_.size(), InvalidState,
-      "Method %s: its stepped execution has not come to an end", plan_->name()->c_str());
+  ET_CHECK_OR_RETURN_ERROR(step_state_.chain_idx >= chains_.size(), InvalidState,
+                           "Method %s: its stepped execution has not come to an end",
+                           plan_->name()->c_str());
   step_state_ = {0, 0};
   return Error::Ok;
 }
@@ -324,10 +323,8 @@ void Method::log_outputs() const {
 }
 
 // Says what failed and, if the file carries stack traces, where in the model it comes from.
-void Method::report_failure(
-    [[maybe_unused]] size_t chain_idx,
-    [[maybe_unused]] size_t instr_idx,
-    [[maybe_unused]] Error error) const {
+void Method::report_failure([[maybe_unused]] size_t chain_idx, [[maybe_unused]] size_t instr_idx,
+                            [[maybe_unused]] Error error) const {
 #if ET_LOG_ENABLED
   const fb::Chain* chain = chains_[chain_idx].source;
   const fb::Instruction* instruction = chain->instructions()->Get(static_cast<uint32_t>(instr_idx));
@@ -340,19 +337,16 @@ void Method::report_failure(
     overload = op->overload() == nullptr ? "" : op->overload()->c_str();
     dot = *overload == '\0' ? "" : ".";
   } else if (const fb::DelegateCall* delegated = instruction->instr_args_as_DelegateCall()) {
-    name = plan_->delegates()
-               ->Get(static_cast<uint32_t>(delegated->delegate_index()))
-               ->id()
-               ->c_str();
+    name =
+        plan_->delegates()->Get(static_cast<uint32_t>(delegated->delegate_index()))->id()->c_str();
   }
-  ET_LOG(
-      Error, "Method %s: instruction %zu of chain %zu (%s%s%s) failed with error 0x%x",
-      plan_->name()->c_str(), instr_idx, chain_idx, name, dot, overload,
-      static_cast<unsigned>(error));
+  ET_LOG(Error, "Method %s: instruction %zu of chain %zu (%s%s%s) failed with error 0x%x",
+         plan_->name()->c_str(), instr_idx, chain_idx, name, dot, overload,
+         static_cast<unsigned>(error));
   const auto* traces = chain->stacktrace();
   const auto* frames = traces == nullptr || instr_idx >= traces->size()
-      ? nullptr
-      : traces->Get(static_cast<uint32_t>(instr_idx))->items();
+                           ? nullptr
+                           : traces->Get(static_cast<uint32_t>(instr_idx))->items();
   if (frames == nullptr || frames->size() == 0) {
     return;
   }
@@ -361,9 +355,8 @@ void Method::report_failure(
   auto text = [](const flatbuffers::String* string) {
     return string == nullptr ? "" : string->c_str();
   };
-  ET_LOG(
-      Error, "  from %s:%d in %s: %s", text(frame->filename()), static_cast<int>(frame->lineno()),
-      text(frame->name()), text(frame->context()));
+  ET_LOG(Error, "  from %s:%d in %s: %s", text(frame->filename()),
+         static_cast<int>(frame->lineno()), text(frame->name()), text(frame->context()));
 #endif
 }
 

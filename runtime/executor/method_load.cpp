@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include <executorch/runtime/core/event_tracer_hooks.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/executor/instruction.h>
 #include <executorch/runtime/executor/method.h>
@@ -23,7 +24,8 @@ using executorch::aten::Tensor;
 
 // Longest "name.overload", with its terminator.
 constexpr size_t kMaxOperatorName = 100;
-// Tensors of a call that take part in the choice of a kernel; with more, only kernels for any tensors are chosen.
+// Tensors of a call that take part in the choice of a kernel; with more, only kernels for any
+// tensors are chosen.
 constexpr size_t kMaxKeyTensors = 16;
 
 template <typename T>
@@ -38,7 +40,7 @@ bool starts_with(const char* text, const char* prefix) {
 bool ends_with(const flatbuffers::String* text, const char* suffix) {
   const size_t length = std::strlen(suffix);
   return text != nullptr && text->size() >= length &&
-      std::memcmp(text->c_str() + text->size() - length, suffix, length) == 0;
+         std::memcmp(text->c_str() + text->size() - length, suffix, length) == 0;
 }
 
 // Room for `size` elements; never an empty request, which some allocators answer with null.
@@ -53,10 +55,9 @@ Error compose_name(const fb::Operator& op, char (&out)[kMaxOperatorName]) {
   ET_CHECK_OR_RETURN_ERROR(op.name() != nullptr, InvalidProgram, "An operator has no name");
   const size_t name_size = op.name()->size();
   const size_t overload_size = op.overload() == nullptr ? 0 : op.overload()->size();
-  ET_CHECK_OR_RETURN_ERROR(
-      name_size + overload_size + 2 <= kMaxOperatorName, Internal,
-      "Operator %s: its name has more than %zu characters", op.name()->c_str(),
-      kMaxOperatorName - 2);
+  ET_CHECK_OR_RETURN_ERROR(name_size + overload_size + 2 <= kMaxOperatorName, Internal,
+                           "Operator %s: its name has more than %zu characters", op.name()->c_str(),
+                           kMaxOperatorName - 2);
   std::memcpy(out, op.name()->c_str(), name_size + 1);
   if (overload_size > 0) {
     out[name_size] = '.';
@@ -67,24 +68,21 @@ Error compose_name(const fb::Operator& op, char (&out)[kMaxOperatorName]) {
 
 }  // namespace
 
-Result<Method> Method::load(
-    const fb::ExecutionPlan* plan,
-    const Program* program,
-    MemoryManager* memory_manager,
-    EventTracer* event_tracer,
-    const LoadOptions& options) {
+Result<Method> Method::load(const fb::ExecutionPlan* plan, const Program* program,
+                            MemoryManager* memory_manager, EventTracer* event_tracer,
+                            const LoadOptions& options) {
   Method method(program, plan, memory_manager, event_tracer);
   const Error error = method.init(options);
   if (error != Error::Ok) {
-    ET_LOG(
-        Error, "Method %s was not loaded: error 0x%x", plan->name()->c_str(),
-        static_cast<unsigned>(error));
+    ET_LOG(Error, "Method %s was not loaded: error 0x%x", plan->name()->c_str(),
+           static_cast<unsigned>(error));
     return error;
   }
   return method;
 }
 
 Error Method::init(const LoadOptions& options) {
+  const internal::EventTracerProfileMethodScope scope(event_tracer_, "Method::init");
   ET_CHECK_OR_RETURN_ERROR(
       temp_allocator_ == nullptr || temp_allocator_ != memory_manager_->method_allocator(),
       InvalidArgument, "The temporary allocator must not be the method allocator: it is reset");
@@ -159,7 +157,8 @@ Error Method::init_temp_allocator() {
   return Error::Ok;
 }
 
-// State that has no initial content starts at zero, and nothing ever reads what an arena held before.
+// State that has no initial content starts at zero, and nothing ever reads what an arena held
+// before.
 Error Method::clear_planned_memory() {
   const auto* sizes = plan_->non_const_buffer_sizes();
   HierarchicalAllocator* planned = memory_manager_->planned_memory();
@@ -169,9 +168,8 @@ Error Method::clear_planned_memory() {
     if (size == 0) {
       continue;
     }
-    ET_CHECK_OR_RETURN_ERROR(
-        planned != nullptr, InvalidState,
-        "The method needs planned memory, but the memory manager has none");
+    ET_CHECK_OR_RETURN_ERROR(planned != nullptr, InvalidState,
+                             "The method needs planned memory, but the memory manager has none");
     const Result<void*> arena = planned->get_offset_address(i - 1, 0, size);
     ET_CHECK_OR_RETURN_ERROR(
         arena.ok(), MemoryAllocationFailed,
@@ -194,9 +192,9 @@ Error Method::load_external_constants(const NamedDataMap* data_map) {
     const fb::Tensor* tensor = value.val_as_Tensor();
     const fb::ExtraTensorInfo* extra = tensor == nullptr ? nullptr : tensor->extra_tensor_info();
     return extra == nullptr || extra->location() != fb::TensorDataLocation::EXTERNAL ||
-            extra->fully_qualified_name() == nullptr || tensor->allocation_info() != nullptr
-        ? nullptr
-        : extra->fully_qualified_name()->c_str();
+                   extra->fully_qualified_name() == nullptr || tensor->allocation_info() != nullptr
+               ? nullptr
+               : extra->fully_qualified_name()->c_str();
   };
   size_t num_external = 0;
   for (uint32_t i = 0; i < values.size(); ++i) {
@@ -266,9 +264,8 @@ Error Method::init_values(const NamedDataMap* data_map) {
 }
 
 Result<EValue*> Method::value_at(int64_t index) {
-  ET_CHECK_OR_RETURN_ERROR(
-      static_cast<uint64_t>(index) < values_.size(), InvalidProgram, "Value %lld of %zu",
-      static_cast<long long>(index), values_.size());
+  ET_CHECK_OR_RETURN_ERROR(static_cast<uint64_t>(index) < values_.size(), InvalidProgram,
+                           "Value %lld of %zu", static_cast<long long>(index), values_.size());
   return &values_[static_cast<size_t>(index)];
 }
 
@@ -276,8 +273,7 @@ namespace {
 
 // A list whose items stand in the program data.
 template <typename T>
-Error make_inline_list(
-    MemoryAllocator* allocator, const T* items, size_t size, EValue* out) {
+Error make_inline_list(MemoryAllocator* allocator, const T* items, size_t size, EValue* out) {
   ArrayRef<T>* list = allocator->allocateInstance<ArrayRef<T>>();
   if (list == nullptr) {
     return Error::MemoryAllocationFailed;
@@ -288,8 +284,7 @@ Error make_inline_list(
 
 }  // namespace
 
-Error Method::init_value(
-    const fb::EValue& source, const NamedDataMap* data_map, EValue* out) {
+Error Method::init_value(const fb::EValue& source, const NamedDataMap* data_map, EValue* out) {
   MemoryAllocator* allocator = memory_manager_->method_allocator();
   if (source.val_type() == fb::KernelTypes::Null) {
     return Error::Ok;
@@ -322,8 +317,8 @@ Error Method::init_value(
     case fb::KernelTypes::BoolList: {
       const auto* items = source.val_as_BoolList()->items();
       ET_CHECK_OR_RETURN_ERROR(items != nullptr, InvalidProgram, "A list has no items");
-      return make_inline_list<bool>(
-          allocator, reinterpret_cast<const bool*>(items->data()), items->size(), out);
+      return make_inline_list<bool>(allocator, reinterpret_cast<const bool*>(items->data()),
+                                    items->size(), out);
     }
     case fb::KernelTypes::IntList: {
       const auto* items = source.val_as_IntList()->items();
@@ -376,16 +371,15 @@ Error Method::init_list(const fb::EValue& source, EValue* out) {
 
 namespace {
 
-Result<ArrayRef<CompileSpec>> make_compile_specs(
-    const fb::BackendDelegate& delegate, MemoryAllocator* allocator) {
+Result<ArrayRef<CompileSpec>> make_compile_specs(const fb::BackendDelegate& delegate,
+                                                 MemoryAllocator* allocator) {
   const auto* sources = delegate.compile_specs();
   CompileSpec* specs = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(allocate(allocator, count(sources), &specs));
   for (uint32_t i = 0; i < count(sources); ++i) {
     const fb::CompileSpec* source = sources->Get(i);
-    ET_CHECK_OR_RETURN_ERROR(
-        source->key() != nullptr, InvalidProgram, "Compile spec %u has no key",
-        static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_ERROR(source->key() != nullptr, InvalidProgram, "Compile spec %u has no key",
+                             static_cast<unsigned>(i));
     const auto* value = source->value();
     void* bytes = value == nullptr ? nullptr : const_cast<uint8_t*>(value->data());
     new (&specs[i]) CompileSpec{source->key()->c_str(), {bytes, count(value)}};
@@ -415,29 +409,26 @@ Error Method::init_delegates(const LoadOptions& options) {
   }
   for (uint32_t i = 0; i < sources->size(); ++i) {
     const fb::BackendDelegate& source = *sources->Get(i);
-    ET_CHECK_OR_RETURN_ERROR(
-        source.id() != nullptr, InvalidProgram, "Delegate %u has no backend name",
-        static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_ERROR(source.id() != nullptr, InvalidProgram,
+                             "Delegate %u has no backend name", static_cast<unsigned>(i));
     const char* name = source.id()->c_str();
     const BackendInterface* backend = get_backend_class(name);
-    ET_CHECK_OR_RETURN_ERROR(
-        backend != nullptr, NotFound, "Backend %s is not registered.", name);
-    ET_CHECK_OR_RETURN_ERROR(
-        backend->is_available(), NotFound, "Backend %s is not available on this device.", name);
+    ET_CHECK_OR_RETURN_ERROR(backend != nullptr, NotFound, "Backend %s is not registered.", name);
+    ET_CHECK_OR_RETURN_ERROR(backend->is_available(), NotFound,
+                             "Backend %s is not available on this device.", name);
     FreeableBuffer data = ET_UNWRAP(program_->load_delegate_data(source));
     const ArrayRef<CompileSpec> specs = ET_UNWRAP(make_compile_specs(source, allocator));
-    const Span<const BackendOption> runtime_specs = options.backend_options == nullptr
-        ? Span<const BackendOption>()
-        : options.backend_options->get_options(name);
-    BackendInitContext context(
-        allocator, event_tracer_, plan_->name()->c_str(), merged_data_map_, runtime_specs);
+    const Span<const BackendOption> runtime_specs =
+        options.backend_options == nullptr ? Span<const BackendOption>()
+                                           : options.backend_options->get_options(name);
+    BackendInitContext context(allocator, event_tracer_, plan_->name()->c_str(), merged_data_map_,
+                               runtime_specs);
     // The delegate may keep the buffer's address: it gets its final place before init().
     auto* delegate = new (&delegates[i]) LoadedDelegate{backend, nullptr, std::move(data)};
     const Result<DelegateHandle*> handle = backend->init(context, &delegate->data, specs);
     if (!handle.ok()) {
-      ET_LOG(
-          Error, "Backend %s failed to initialize delegate %u: error 0x%x", name,
-          static_cast<unsigned>(i), static_cast<unsigned>(handle.error()));
+      ET_LOG(Error, "Backend %s failed to initialize delegate %u: error 0x%x", name,
+             static_cast<unsigned>(i), static_cast<unsigned>(handle.error()));
       delegate->data.~FreeableBuffer();
       return handle.error();
     }
@@ -459,17 +450,15 @@ Error Method::init_chains(Span<const Kernel> kernels) {
   for (uint32_t i = 0; i < sources->size(); ++i) {
     const fb::Chain* source = sources->Get(i);
     const auto* instructions = source->instructions();
-    ET_CHECK_OR_RETURN_ERROR(
-        instructions != nullptr, InvalidProgram, "Chain %u has no instructions",
-        static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_ERROR(instructions != nullptr, InvalidProgram,
+                             "Chain %u has no instructions", static_cast<unsigned>(i));
     LoadedInstruction* loaded = nullptr;
     ET_CHECK_OK_OR_RETURN_ERROR(allocate(allocator, instructions->size(), &loaded));
     for (uint32_t j = 0; j < instructions->size(); ++j) {
       const Error error = init_instruction(*instructions->Get(j), kernels, &missing, &loaded[j]);
       if (error != Error::Ok) {
-        ET_LOG(
-            Error, "Instruction %u of chain %u is invalid", static_cast<unsigned>(j),
-            static_cast<unsigned>(i));
+        ET_LOG(Error, "Instruction %u of chain %u is invalid", static_cast<unsigned>(j),
+               static_cast<unsigned>(i));
         return error;
       }
     }
@@ -483,8 +472,8 @@ Error Method::init_chains(Span<const Kernel> kernels) {
   return check_aliases();
 }
 
-// A view, and what a value is moved to, borrow the memory of another tensor, which may be smaller than their own bounds
-// allow. Nothing but views and moves may write to them.
+// A view, and what a value is moved to, borrow the memory of another tensor, which may be smaller
+// than their own bounds allow. Nothing but views and moves may write to them.
 Error Method::check_aliases() {
   bool* is_alias = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(
@@ -498,11 +487,12 @@ Error Method::check_aliases() {
   for (const LoadedChain& chain : chains_) {
     for (const LoadedInstruction& instruction : chain.instructions) {
       const bool is_view = instruction.kind == Kind::kKernel && !instruction.reads_data &&
-          instruction.num_args > 0 && instruction.args[instruction.num_args - 1]->isTensor();
+                           instruction.num_args > 0 &&
+                           instruction.args[instruction.num_args - 1]->isTensor();
       const bool is_move = instruction.kind == Kind::kMove && instruction.value->isTensor();
       if (is_view || is_move) {
-        is_alias[index_of(
-            is_view ? instruction.args[instruction.num_args - 1] : instruction.value)] = true;
+        is_alias[index_of(is_view ? instruction.args[instruction.num_args - 1]
+                                  : instruction.value)] = true;
         any = true;
       }
     }
@@ -531,14 +521,11 @@ Error Method::check_aliases() {
   return Error::Ok;
 }
 
-Error Method::init_instruction(
-    const fb::Instruction& source,
-    Span<const Kernel> kernels,
-    MissingOperators* missing,
-    LoadedInstruction* out) {
+Error Method::init_instruction(const fb::Instruction& source, Span<const Kernel> kernels,
+                               MissingOperators* missing, LoadedInstruction* out) {
   using Kind = LoadedInstruction::Kind;
-  ET_CHECK_OR_RETURN_ERROR(
-      source.instr_args() != nullptr, InvalidProgram, "An instruction has no content");
+  ET_CHECK_OR_RETURN_ERROR(source.instr_args() != nullptr, InvalidProgram,
+                           "An instruction has no content");
   const flatbuffers::Vector<int32_t>* args = nullptr;
   new (out) LoadedInstruction{};
   switch (source.instr_args_type()) {
@@ -549,9 +536,8 @@ Error Method::init_instruction(
     case fb::InstructionArguments::DelegateCall: {
       const auto* call = source.instr_args_as_DelegateCall();
       const auto index = static_cast<uint32_t>(call->delegate_index());
-      ET_CHECK_OR_RETURN_ERROR(
-          index < delegates_.size(), Internal, "Delegate %d of %zu",
-          static_cast<int>(call->delegate_index()), delegates_.size());
+      ET_CHECK_OR_RETURN_ERROR(index < delegates_.size(), Internal, "Delegate %d of %zu",
+                               static_cast<int>(call->delegate_index()), delegates_.size());
       out->kind = Kind::kDelegate;
       out->delegate = &delegates_[index];
       out->reads_data = true;
@@ -588,20 +574,17 @@ Error Method::init_instruction(
     out->args[i] = ET_UNWRAP(value_at(args->Get(i)));
   }
   return out->kind == Kind::kDelegate
-      ? Error::Ok
-      : resolve_operator(
-            static_cast<uint32_t>(source.instr_args_as_KernelCall()->op_index()), kernels, missing,
-            out);
+             ? Error::Ok
+             : resolve_operator(
+                   static_cast<uint32_t>(source.instr_args_as_KernelCall()->op_index()), kernels,
+                   missing, out);
 }
 
-Error Method::resolve_operator(
-    uint32_t op_index,
-    Span<const Kernel> kernels,
-    MissingOperators* missing,
-    LoadedInstruction* instruction) {
-  ET_CHECK_OR_RETURN_ERROR(
-      op_index < count(plan_->operators()), InvalidProgram, "Operator %u of %u",
-      static_cast<unsigned>(op_index), static_cast<unsigned>(count(plan_->operators())));
+Error Method::resolve_operator(uint32_t op_index, Span<const Kernel> kernels,
+                               MissingOperators* missing, LoadedInstruction* instruction) {
+  ET_CHECK_OR_RETURN_ERROR(op_index < count(plan_->operators()), InvalidProgram,
+                           "Operator %u of %u", static_cast<unsigned>(op_index),
+                           static_cast<unsigned>(count(plan_->operators())));
   char name[kMaxOperatorName];
   ET_CHECK_OK_OR_RETURN_ERROR(compose_name(*plan_->operators()->Get(op_index), name));
 
@@ -633,8 +616,8 @@ Error Method::resolve_operator(
     return kernel.error();
   }
   if (missing->is_missing == nullptr) {
-    ET_CHECK_OK_OR_RETURN_ERROR(allocate(
-        memory_manager_->method_allocator(), plan_->operators()->size(), &missing->is_missing));
+    ET_CHECK_OK_OR_RETURN_ERROR(allocate(memory_manager_->method_allocator(),
+                                         plan_->operators()->size(), &missing->is_missing));
     std::memset(missing->is_missing, 0, plan_->operators()->size());
   }
   missing->count += !missing->is_missing[op_index];
@@ -658,9 +641,9 @@ bool same_tensors(ArrayRef<Tensor> first, ArrayRef<Tensor> second) {
 
 }  // namespace
 
-// An operator writes what it also returns, so its last argument says what must not be a constant. That holds only if the
-// call is laid out as its operator's name promises: `x.out` has its outputs before the returned value, `x_` changes its
-// first argument.
+// An operator writes what it also returns, so its last argument says what must not be a constant.
+// That holds only if the call is laid out as its operator's name promises: `x.out` has its outputs
+// before the returned value, `x_` changes its first argument.
 Error Method::check_outputs(uint32_t op_index, const LoadedInstruction& instruction) {
   const fb::Operator& op = *plan_->operators()->Get(op_index);
   const uint32_t n = instruction.num_args;
@@ -689,20 +672,20 @@ Error Method::check_outputs(uint32_t op_index, const LoadedInstruction& instruct
     valid = num_outputs < n;
     for (uint32_t i = 0; valid && i < num_outputs; ++i) {
       const EValue* out = args[n - 1 - num_outputs + i];
-      valid = out->isTensor() &&
-          out->toTensor().unsafeGetTensorImpl() == list[i].unsafeGetTensorImpl();
+      valid =
+          out->isTensor() && out->toTensor().unsafeGetTensorImpl() == list[i].unsafeGetTensorImpl();
     }
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      valid, InvalidProgram, "Call of %s: its outputs are not what it returns",
-      op.name()->c_str());
-  // Changing the shape of an output that is also an operand would change the operand under the kernel's feet.
+  ET_CHECK_OR_RETURN_ERROR(valid, InvalidProgram, "Call of %s: its outputs are not what it returns",
+                           op.name()->c_str());
+  // Changing the shape of an output that is also an operand would change the operand under the
+  // kernel's feet.
   for (uint32_t i = 0; last->isTensor() && ends_with(op.overload(), "out") && i + 2 < n; ++i) {
-    ET_CHECK_OR_RETURN_ERROR(
-        args[i] != last ||
-            last->toTensor().shape_dynamism() == executorch::aten::TensorShapeDynamism::STATIC,
-        InvalidProgram, "Call of %s: operand %u is also its output and has a dynamic shape",
-        op.name()->c_str(), static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_ERROR(args[i] != last || last->toTensor().shape_dynamism() ==
+                                                    executorch::aten::TensorShapeDynamism::STATIC,
+                             InvalidProgram,
+                             "Call of %s: operand %u is also its output and has a dynamic shape",
+                             op.name()->c_str(), static_cast<unsigned>(i));
   }
   return Error::Ok;
 }
@@ -722,21 +705,20 @@ void Method::report_missing_operators([[maybe_unused]] const MissingOperators& m
     ET_LOG(Error, "%zu operators are missing", missing.count);
     return;
   }
-  size_t length = static_cast<size_t>(
-      std::snprintf(text, 64, "Missing operators (%zu): ", missing.count));
+  size_t length =
+      static_cast<size_t>(std::snprintf(text, 64, "Missing operators (%zu): ", missing.count));
   const char* separator = "";
   for (uint32_t i = 0; i < plan_->operators()->size(); ++i) {
     char name[kMaxOperatorName];
     if (missing.is_missing[i] && compose_name(*plan_->operators()->Get(i), name) == Error::Ok) {
-      length += static_cast<size_t>(
-          std::snprintf(text + length, size - length, "%s%s", separator, name));
+      length +=
+          static_cast<size_t>(std::snprintf(text + length, size - length, "%s%s", separator, name));
       separator = ", ";
     }
   }
   std::memcpy(text + length, kHint, sizeof(kHint));
-  pal_emit_log_message(
-      pal_current_ticks(), et_pal_log_level_t::kError, ET_SHORT_FILENAME, ET_FUNCTION, ET_LINE,
-      text, length + sizeof(kHint) - 1);
+  pal_emit_log_message(pal_current_ticks(), et_pal_log_level_t::kError, ET_SHORT_FILENAME,
+                       ET_FUNCTION, ET_LINE, text, length + sizeof(kHint) - 1);
 #endif
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loading of methods: operators, delegates, data outside the program, and programs that pass verification but must not do
-// what they say.
+// Loading of methods: operators, delegates, data outside the program, and programs that pass
+// verification but must not do what they say.
 #include <cstring>
 #include <string>
 
@@ -25,9 +25,8 @@ std::string& logged() {
   return text;
 }
 
-void record_log(
-    et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t, const char* message,
-    size_t length) {
+void record_log(et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t,
+                const char* message, size_t length) {
   logged().append(message, length).append("\n");
 }
 
@@ -35,14 +34,10 @@ void record_log(
 
 class CountingBackend final : public BackendInterface {
  public:
-  bool is_available() const override {
-    return available;
-  }
+  bool is_available() const override { return available; }
 
-  Result<DelegateHandle*> init(
-      BackendInitContext& context,
-      FreeableBuffer* processed,
-      ArrayRef<CompileSpec> compile_specs) const override {
+  Result<DelegateHandle*> init(BackendInitContext& context, FreeableBuffer* processed,
+                               ArrayRef<CompileSpec> compile_specs) const override {
     ++num_init;
     blob.assign(static_cast<const char*>(processed->data()), processed->size());
     specs = compile_specs.size();
@@ -61,8 +56,8 @@ class CountingBackend final : public BackendInterface {
   }
 
   // Doubles the first argument into the second.
-  Error execute(
-      BackendExecutionContext& context, DelegateHandle* handle, Span<EValue*> args) const override {
+  Error execute(BackendExecutionContext& context, DelegateHandle* handle,
+                Span<EValue*> args) const override {
     ++num_execute;
     if (handle != this_address() || context.get_temp_allocator() == nullptr || args.size() != 2) {
       return Error::DelegateInvalidHandle;
@@ -75,9 +70,7 @@ class CountingBackend final : public BackendInterface {
     return Error::Ok;
   }
 
-  void destroy(DelegateHandle*) const override {
-    ++num_destroy;
-  }
+  void destroy(DelegateHandle*) const override { ++num_destroy; }
 
   void reset() {
     num_init = num_execute = num_destroy = 0;
@@ -95,9 +88,7 @@ class CountingBackend final : public BackendInterface {
   bool available = true;
 
  private:
-  DelegateHandle* this_address() const {
-    return const_cast<CountingBackend*>(this);
-  }
+  DelegateHandle* this_address() const { return const_cast<CountingBackend*>(this); }
 };
 
 CountingBackend& backend(int index) {
@@ -256,9 +247,8 @@ TEST_F(MethodLoadTest, LongOperatorNamesAreRefused) {
     MethodBuilder& m = builder.add_method("forward");
     m.call(std::string(length - 4, 'n'), "out", {});
     LoadedProgram program(builder);
-    EXPECT_EQ(
-        LoadedMethod(program).error(),
-        length == 99 ? Error::OperatorMissing : Error::Internal);
+    EXPECT_EQ(LoadedMethod(program).error(),
+              length == 99 ? Error::OperatorMissing : Error::Internal);
   }
 }
 
@@ -324,12 +314,8 @@ class OneTensorMap final : public NamedDataMap {
     std::memcpy(buffer, kData, size);
     return Error::Ok;
   }
-  Result<uint32_t> get_num_keys() const override {
-    return 1u;
-  }
-  Result<const char*> get_key(uint32_t) const override {
-    return "weight";
-  }
+  Result<uint32_t> get_num_keys() const override { return 1u; }
+  Result<const char*> get_key(uint32_t) const override { return "weight"; }
 
   mutable int num_held = 0;
   size_t data_size = sizeof(kData);
@@ -380,30 +366,26 @@ TEST_F(MethodLoadTest, ExternalDataIsFoundByName) {
 TEST_F(MethodLoadTest, ExternalDataThatIsMissingOrDifferentIsRefused) {
   for (const bool planned : {false, true}) {
     LoadedProgram program(external_program(planned).build());
-    EXPECT_EQ(
-        LoadedMethod(program).error(),
-        planned ? Error::InvalidExternalData : Error::InvalidState);
+    EXPECT_EQ(LoadedMethod(program).error(),
+              planned ? Error::InvalidExternalData : Error::InvalidState);
     OneTensorMap wrong_type(ScalarType::Int);
     OneTensorMap wrong_size(ScalarType::Float, 3);
     for (const OneTensorMap* map : {&wrong_type, &wrong_size}) {
       LoadedMethod::Options options;
       options.data_map = map;
-      EXPECT_EQ(
-          LoadedMethod(program.program.get(), "forward", options).error(),
-          Error::InvalidExternalData);
+      EXPECT_EQ(LoadedMethod(program.program.get(), "forward", options).error(),
+                Error::InvalidExternalData);
       EXPECT_EQ(map->num_held, 0);
     }
     OneTensorMap map;
     LoadedMethod::Options options;
     options.data_map = &map;
     LoadedProgram unknown(external_program(planned, "other").build());
-    EXPECT_EQ(
-        LoadedMethod(unknown.program.get(), "forward", options).error(), Error::NotFound);
+    EXPECT_EQ(LoadedMethod(unknown.program.get(), "forward", options).error(), Error::NotFound);
     map.data_size = 4;
     if (!planned) {
-      EXPECT_EQ(
-          LoadedMethod(program.program.get(), "forward", options).error(),
-          Error::InvalidExternalData);
+      EXPECT_EQ(LoadedMethod(program.program.get(), "forward", options).error(),
+                Error::InvalidExternalData);
     }
   }
 }
@@ -566,9 +548,8 @@ TEST_F(MethodLoadTest, MovesOfEveryKindToEveryKind) {
       LoadedMethod method(program, "moves");
       ASSERT_TRUE(method.ok());
       const bool scalars = from >= 1 && from <= 3 && to >= 1 && to <= 3;
-      EXPECT_EQ(
-          method->execute(),
-          from == to || to == 0 || scalars ? Error::Ok : Error::InvalidProgram)
+      EXPECT_EQ(method->execute(),
+                from == to || to == 0 || scalars ? Error::Ok : Error::InvalidProgram)
           << from << " to " << to;
     }
   }
@@ -592,8 +573,9 @@ TEST_F(MethodLoadTest, InputsMustNotBeConstants) {
 TEST_F(MethodLoadTest, PlannedMemoryOutsideTheArenaIsRefused) {
   struct {
     uint32_t low, high;
-  } const kOffsets[] = {{0xFFFFFFF8, 0xFFFFFFFF}, {0, 0xFFFFFFFF}, {0, 1},       {64, 0},
-                        {63, 0},                  {57, 0},         {0xFFFFFFFF, 0}, {1, 0}};
+  } const kOffsets[] = {
+      {0xFFFFFFF8, 0xFFFFFFFF}, {0, 0xFFFFFFFF}, {0, 1}, {64, 0}, {63, 0}, {57, 0},
+      {0xFFFFFFFF, 0},          {1, 0}};
   for (const auto& offset : kOffsets) {
     ProgramBuilder builder = add_program();
     MethodBuilder& m = builder.add_method("bad");

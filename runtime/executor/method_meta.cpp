@@ -19,20 +19,20 @@ uint32_t count(const flatbuffers::Vector<T>* vector) {
 }
 
 // The value that item `index` of a list of inputs or outputs refers to.
-Result<const fb::EValue*> get_value(
-    const fb::ExecutionPlan& plan, const flatbuffers::Vector<int32_t>& list, size_t index) {
-  ET_CHECK_OR_RETURN_ERROR(
-      index < list.size(), InvalidArgument, "Method %s: input or output %zu of %u does not exist",
-      plan.name()->c_str(), index, static_cast<unsigned>(list.size()));
+Result<const fb::EValue*> get_value(const fb::ExecutionPlan& plan,
+                                    const flatbuffers::Vector<int32_t>& list, size_t index) {
+  ET_CHECK_OR_RETURN_ERROR(index < list.size(), InvalidArgument,
+                           "Method %s: input or output %zu of %u does not exist",
+                           plan.name()->c_str(), index, static_cast<unsigned>(list.size()));
   const uint32_t value = static_cast<uint32_t>(list.Get(static_cast<uint32_t>(index)));
-  ET_CHECK_OR_RETURN_ERROR(
-      value < count(plan.values()), InvalidProgram, "Method %s: input or output %zu has no value",
-      plan.name()->c_str(), index);
+  ET_CHECK_OR_RETURN_ERROR(value < count(plan.values()), InvalidProgram,
+                           "Method %s: input or output %zu has no value", plan.name()->c_str(),
+                           index);
   return plan.values()->Get(value);
 }
 
-Result<Tag> get_tag(
-    const fb::ExecutionPlan& plan, const flatbuffers::Vector<int32_t>& list, size_t index) {
+Result<Tag> get_tag(const fb::ExecutionPlan& plan, const flatbuffers::Vector<int32_t>& list,
+                    size_t index) {
   const fb::EValue* value = ET_UNWRAP(get_value(plan, list, index));
   switch (value->val_type()) {
     case fb::KernelTypes::Null:
@@ -48,34 +48,33 @@ Result<Tag> get_tag(
     case fb::KernelTypes::Tensor:
       return Tag::Tensor;
     default:
-      ET_LOG(
-          Error, "Method %s: input or output %zu is of type %d, which cannot be passed",
-          plan.name()->c_str(), index, static_cast<int>(value->val_type()));
+      ET_LOG(Error, "Method %s: input or output %zu is of type %d, which cannot be passed",
+             plan.name()->c_str(), index, static_cast<int>(value->val_type()));
       return Error::Internal;
   }
 }
 
 // Shapes are checked again: programs may be loaded with minimal verification.
-Result<const fb::Tensor*> get_tensor(
-    const fb::ExecutionPlan& plan, const flatbuffers::Vector<int32_t>& list, size_t index) {
+Result<const fb::Tensor*> get_tensor(const fb::ExecutionPlan& plan,
+                                     const flatbuffers::Vector<int32_t>& list, size_t index) {
   const fb::EValue* value = ET_UNWRAP(get_value(plan, list, index));
   const fb::Tensor* tensor = value->val_as_Tensor();
-  ET_CHECK_OR_RETURN_ERROR(
-      tensor != nullptr, InvalidArgument, "Method %s: input or output %zu is not a tensor",
-      plan.name()->c_str(), index);
+  ET_CHECK_OR_RETURN_ERROR(tensor != nullptr, InvalidArgument,
+                           "Method %s: input or output %zu is not a tensor", plan.name()->c_str(),
+                           index);
   ET_CHECK_OK_OR_RETURN_ERROR(validate_tensor_shape(tensor));
-  ET_CHECK_OR_RETURN_ERROR(
-      tensor->shape_dynamism() != fb::TensorShapeDynamism::STATIC ||
-          tensor_nbytes(tensor) != SIZE_MAX,
-      InvalidProgram, "Method %s: the byte count of input or output %zu overflows",
-      plan.name()->c_str(), index);
+  ET_CHECK_OR_RETURN_ERROR(tensor->shape_dynamism() != fb::TensorShapeDynamism::STATIC ||
+                               tensor_nbytes(tensor) != SIZE_MAX,
+                           InvalidProgram,
+                           "Method %s: the byte count of input or output %zu overflows",
+                           plan.name()->c_str(), index);
   return tensor;
 }
 
 bool is_attribute(const fb::EValue& value) {
   const fb::Tensor* tensor = value.val_as_Tensor();
   return tensor != nullptr && tensor->extra_tensor_info() != nullptr &&
-      tensor->extra_tensor_info()->fully_qualified_name() != nullptr;
+         tensor->extra_tensor_info()->fully_qualified_name() != nullptr;
 }
 
 // Whether no earlier delegate has the same backend.
@@ -116,8 +115,8 @@ size_t TensorInfo::nbytes() const {
 std::string_view TensorInfo::name() const {
   const fb::ExtraTensorInfo* extra = tensor_->extra_tensor_info();
   return extra == nullptr || extra->fully_qualified_name() == nullptr
-      ? std::string_view()
-      : extra->fully_qualified_name()->string_view();
+             ? std::string_view()
+             : extra->fully_qualified_name()->string_view();
 }
 
 // ---- MethodMeta ----
@@ -177,28 +176,25 @@ size_t MethodMeta::num_memory_planned_buffers() const {
 }
 
 Result<int64_t> MethodMeta::memory_planned_buffer_size(size_t index) const {
-  ET_CHECK_OR_RETURN_ERROR(
-      index < num_memory_planned_buffers(), InvalidArgument,
-      "Method %s: planned buffer %zu of %zu does not exist", name(), index,
-      num_memory_planned_buffers());
+  ET_CHECK_OR_RETURN_ERROR(index < num_memory_planned_buffers(), InvalidArgument,
+                           "Method %s: planned buffer %zu of %zu does not exist", name(), index,
+                           num_memory_planned_buffers());
   const int64_t size = plan_->non_const_buffer_sizes()->Get(static_cast<uint32_t>(index + 1));
-  ET_CHECK_OR_RETURN_ERROR(
-      size >= 0, InvalidProgram, "Method %s: the size of planned buffer %zu is negative", name(),
-      index);
+  ET_CHECK_OR_RETURN_ERROR(size >= 0, InvalidProgram,
+                           "Method %s: the size of planned buffer %zu is negative", name(), index);
   return size;
 }
 
 Result<etensor::Device> MethodMeta::memory_planned_buffer_device(size_t index) const {
-  ET_CHECK_OR_RETURN_ERROR(
-      index < num_memory_planned_buffers(), InvalidArgument,
-      "Method %s: planned buffer %zu of %zu does not exist", name(), index,
-      num_memory_planned_buffers());
+  ET_CHECK_OR_RETURN_ERROR(index < num_memory_planned_buffers(), InvalidArgument,
+                           "Method %s: planned buffer %zu of %zu does not exist", name(), index,
+                           num_memory_planned_buffers());
   const auto* devices = plan_->non_const_buffer_device();
   for (uint32_t i = 0; i < count(devices); ++i) {
     const fb::NonConstBufferDevice* entry = devices->Get(i);
     if (entry->buffer_idx() >= 0 && static_cast<size_t>(entry->buffer_idx()) == index + 1) {
-      return etensor::Device(
-          static_cast<etensor::DeviceType>(entry->device_type()), entry->device_index());
+      return etensor::Device(static_cast<etensor::DeviceType>(entry->device_type()),
+                             entry->device_index());
     }
   }
   return etensor::Device(etensor::DeviceType::CPU);

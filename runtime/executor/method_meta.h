@@ -55,7 +55,8 @@ class TensorInfo final {
   const executorch_flatbuffer::Tensor* tensor_;
 };
 
-// Points into the program and must not outlive it. Indices that are out of range give InvalidArgument.
+// Points into the program and must not outlive it. Indices that are out of range give
+// InvalidArgument.
 class MethodMeta final {
  public:
   MethodMeta() = delete;
@@ -102,9 +103,7 @@ class MethodMeta final {
   ET_EXPERIMENTAL size_t num_instructions() const;
 
   // Older names.
-  ET_DEPRECATED size_t num_non_const_buffers() const {
-    return num_memory_planned_buffers();
-  }
+  ET_DEPRECATED size_t num_non_const_buffers() const { return num_memory_planned_buffers(); }
   Result<int64_t> non_const_buffer_size(size_t index) const {
     return memory_planned_buffer_size(index);
   }

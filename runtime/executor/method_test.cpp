@@ -73,8 +73,7 @@ TEST_F(MethodTest, RefusesInputsThatDisagree) {
   EXPECT_EQ(method->set_input(EValue(int64_t{1}), 0), Error::InvalidArgument);
   EXPECT_EQ(method->set_input(EValue(), 0), Error::InvalidArgument);
   executorch::aten::TensorImpl no_data(ScalarType::Float, 2, good.sizes.data());
-  EXPECT_EQ(
-      method->set_input(executorch::aten::Tensor(&no_data), 0), Error::InvalidArgument);
+  EXPECT_EQ(method->set_input(executorch::aten::Tensor(&no_data), 0), Error::InvalidArgument);
   EXPECT_EQ(method->execute(), Error::InvalidArgument);
   const std::vector<EValue> none;
   EXPECT_EQ(method->set_inputs({none.data(), none.size()}), Error::InvalidArgument);
@@ -91,8 +90,8 @@ TEST_F(MethodTest, RefusesInputsOfAnotherLayout) {
   x.dim_order = {1, 0};
   EXPECT_EQ(method->set_input(x.tensor(), 0), Error::InvalidArgument);
   std::vector<int32_t> strides = {6, 1};
-  executorch::aten::TensorImpl gaps(
-      ScalarType::Float, 2, x.sizes.data(), x.data.data(), nullptr, strides.data());
+  executorch::aten::TensorImpl gaps(ScalarType::Float, 2, x.sizes.data(), x.data.data(), nullptr,
+                                    strides.data());
   EXPECT_EQ(method->set_input(executorch::aten::Tensor(&gaps), 0), Error::InvalidArgument);
   strides = {3, 1};
   EXPECT_EQ(method->set_input(executorch::aten::Tensor(&gaps), 0), Error::Ok);
@@ -277,9 +276,8 @@ TEST_F(MethodTest, ConditionsOfOtherKindsAreRefused) {
     LoadedProgram program(builder);
     LoadedMethod method(program);
     ASSERT_TRUE(method.ok());
-    EXPECT_EQ(
-        method->execute(),
-        type == fb::ScalarType::BOOL ? Error::InvalidState : Error::InvalidProgram);
+    EXPECT_EQ(method->execute(),
+              type == fb::ScalarType::BOOL ? Error::InvalidState : Error::InvalidProgram);
   }
   ProgramBuilder builder;
   MethodBuilder& m = builder.add_method("forward");
@@ -442,9 +440,8 @@ TEST_F(MethodTest, TooLittleMemoryIsAnError) {
   for (const size_t size : {0, 1, 100, 300}) {
     LoadedMethod::Options options;
     options.pool_size = size;
-    EXPECT_EQ(
-        LoadedMethod(program.program.get(), "forward", options).error(),
-        Error::MemoryAllocationFailed);
+    EXPECT_EQ(LoadedMethod(program.program.get(), "forward", options).error(),
+              Error::MemoryAllocationFailed);
   }
   EXPECT_EQ(static_cast<uint32_t>(Error::MemoryAllocationFailed), 0x21u);
   std::vector<uint8_t> pool(10000);
@@ -455,8 +452,7 @@ TEST_F(MethodTest, TooLittleMemoryIsAnError) {
   Span<uint8_t> spans[] = {{arena.data(), arena.size()}};
   HierarchicalAllocator small({spans, 1});
   MemoryManager small_arena(&allocator, &small);
-  EXPECT_EQ(
-      program->load_method("forward", &small_arena).error(), Error::MemoryAllocationFailed);
+  EXPECT_EQ(program->load_method("forward", &small_arena).error(), Error::MemoryAllocationFailed);
   HierarchicalAllocator none(Span<Span<uint8_t>>(spans, size_t{0}));
   MemoryManager missing(&allocator, &none);
   EXPECT_EQ(program->load_method("forward", &missing).error(), Error::MemoryAllocationFailed);

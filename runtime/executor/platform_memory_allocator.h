@@ -14,14 +14,13 @@ namespace executorch::runtime::internal {
 class PlatformMemoryAllocator final : public MemoryAllocator {
  public:
   PlatformMemoryAllocator() : MemoryAllocator(0, nullptr) {}
-  ~PlatformMemoryAllocator() override {
-    free_all();
-  }
+  ~PlatformMemoryAllocator() override { free_all(); }
 
   PlatformMemoryAllocator(const PlatformMemoryAllocator&) = delete;
   PlatformMemoryAllocator& operator=(const PlatformMemoryAllocator&) = delete;
 
-  // Null if the alignment is no power of two, the size is out of range or the platform has no memory.
+  // Null if the alignment is no power of two, the size is out of range or the platform has no
+  // memory.
   void* allocate(size_t size, size_t alignment = kDefaultAlignment) override {
     if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
       ET_LOG(Error, "Alignment %zu is not a power of two", alignment);
@@ -39,9 +38,7 @@ class PlatformMemoryAllocator final : public MemoryAllocator {
     return reinterpret_cast<void*>(first & ~static_cast<uintptr_t>(alignment - 1));
   }
 
-  void reset() override {
-    free_all();
-  }
+  void reset() override { free_all(); }
 
  private:
   struct Node {

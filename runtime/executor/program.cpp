@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <executorch/runtime/core/event_tracer_hooks.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/extended_header.h>
@@ -57,8 +58,8 @@ Result<FileLayout> read_layout(DataLoader* loader) {
   const uint64_t base = header->segment_base_offset;
   // Old headers do not say how long the segments are: at most up to the end of the file.
   const uint64_t segments = header->segment_data_size != 0 || base == 0 || base > file_size
-      ? header->segment_data_size
-      : file_size - base;
+                                ? header->segment_data_size
+                                : file_size - base;
   ET_CHECK_OR_RETURN_ERROR(
       header->program_size <= file_size && base <= file_size && segments <= file_size - base &&
           (base == 0 || base >= header->program_size) && (base != 0 || segments == 0),
@@ -67,15 +68,13 @@ Result<FileLayout> read_layout(DataLoader* loader) {
       "program data, and %llu bytes of segments from byte %llu",
       file_size, static_cast<unsigned long long>(header->program_size),
       static_cast<unsigned long long>(segments), static_cast<unsigned long long>(base));
-  return FileLayout{
-      static_cast<size_t>(header->program_size), static_cast<size_t>(base),
-      static_cast<size_t>(segments)};
+  return FileLayout{static_cast<size_t>(header->program_size), static_cast<size_t>(base),
+                    static_cast<size_t>(segments)};
 }
 
 Error check_identifier(const uint8_t* data, size_t size) {
-  ET_CHECK_OR_RETURN_ERROR(
-      size >= kIdentifierOffset + kIdentifierSize, InvalidProgram,
-      "Program data has %zu bytes, which is too short", size);
+  ET_CHECK_OR_RETURN_ERROR(size >= kIdentifierOffset + kIdentifierSize, InvalidProgram,
+                           "Program data has %zu bytes, which is too short", size);
   const char* found = reinterpret_cast<const char*>(data) + kIdentifierOffset;
   ET_CHECK_OR_RETURN_ERROR(
       std::memcmp(found, fb::ProgramIdentifier(), kIdentifierSize) == 0, InvalidProgram,
@@ -111,26 +110,26 @@ Error verify(const uint8_t* data, const FileLayout& layout, Program::Verificatio
 Result<Program> Program::load(DataLoader* loader, Verification verification) {
   ET_CHECK_OR_RETURN_ERROR(loader != nullptr, InvalidArgument, "Program::load: no data loader");
   const FileLayout layout = ET_UNWRAP(read_layout(loader));
-  FreeableBuffer buffer = ET_UNWRAP(
-      loader->load(0, layout.program_size, SegmentInfo(SegmentInfo::Type::Program)));
+  FreeableBuffer buffer =
+      ET_UNWRAP(loader->load(0, layout.program_size, SegmentInfo(SegmentInfo::Type::Program)));
   const uint8_t* data = static_cast<const uint8_t*>(buffer.data());
-  ET_CHECK_OR_RETURN_ERROR(
-      reinterpret_cast<uintptr_t>(data) % alignof(std::max_align_t) == 0, InvalidArgument,
-      "Program data at %p: expected an address aligned to %zu", static_cast<const void*>(data),
-      alignof(std::max_align_t));
-  ET_CHECK_OR_RETURN_ERROR(
-      buffer.size() >= layout.program_size, InvalidProgram,
-      "Program data: expected %zu bytes, the loader gave %zu", layout.program_size, buffer.size());
+  ET_CHECK_OR_RETURN_ERROR(reinterpret_cast<uintptr_t>(data) % alignof(std::max_align_t) == 0,
+                           InvalidArgument,
+                           "Program data at %p: expected an address aligned to %zu",
+                           static_cast<const void*>(data), alignof(std::max_align_t));
+  ET_CHECK_OR_RETURN_ERROR(buffer.size() >= layout.program_size, InvalidProgram,
+                           "Program data: expected %zu bytes, the loader gave %zu",
+                           layout.program_size, buffer.size());
   ET_CHECK_OK_OR_RETURN_ERROR(check_identifier(data, layout.program_size));
   ET_CHECK_OK_OR_RETURN_ERROR(verify(data, layout, verification));
 
   const fb::Program* root = fb::GetProgram(data);
   Program program(loader, std::move(buffer), root, layout.segment_base_offset);
   if (count(root->named_data()) > 0) {
-    ET_CHECK_OR_RETURN_ERROR(
-        root->segments() != nullptr, InvalidArgument, "Program: named data but no segments");
-    program.pte_data_map_.emplace(
-        loader, layout.segment_base_offset, root->named_data(), root->segments());
+    ET_CHECK_OR_RETURN_ERROR(root->segments() != nullptr, InvalidArgument,
+                             "Program: named data but no segments");
+    program.pte_data_map_.emplace(loader, layout.segment_base_offset, root->named_data(),
+                                  root->segments());
   }
   ET_CHECK_OK_OR_RETURN_ERROR(program.load_constants());
   return program;
@@ -149,8 +148,8 @@ Error Program::load_constants() {
   Result<FreeableBuffer> segment =
       load_segment(SegmentInfo(SegmentInfo::Type::Constant, constants->segment_index()));
   // A program whose constants are missing is damaged.
-  ET_CHECK_OR_RETURN_ERROR(
-      segment.error() != Error::NotFound, InvalidProgram, "Program: no segment of constants");
+  ET_CHECK_OR_RETURN_ERROR(segment.error() != Error::NotFound, InvalidProgram,
+                           "Program: no segment of constants");
   constant_segment_ = ET_UNWRAP(std::move(segment));
   return Error::Ok;
 }
@@ -185,13 +184,11 @@ size_t Program::num_methods() const {
 }
 
 Result<const char*> Program::get_method_name(size_t method_index) const {
-  ET_CHECK_OR_RETURN_ERROR(
-      method_index < num_methods(), InvalidArgument, "Method %zu of %zu does not exist",
-      method_index, num_methods());
+  ET_CHECK_OR_RETURN_ERROR(method_index < num_methods(), InvalidArgument,
+                           "Method %zu of %zu does not exist", method_index, num_methods());
   const auto* name =
       internal_program_->execution_plan()->Get(static_cast<uint32_t>(method_index))->name();
-  ET_CHECK_OR_RETURN_ERROR(
-      name != nullptr, InvalidProgram, "Method %zu has no name", method_index);
+  ET_CHECK_OR_RETURN_ERROR(name != nullptr, InvalidProgram, "Method %zu has no name", method_index);
   return name->c_str();
 }
 
@@ -199,28 +196,26 @@ Result<MethodMeta> Program::method_meta(const char* method_name) const {
   return MethodMeta(ET_UNWRAP(find_plan(*internal_program_, method_name)));
 }
 
-Result<Method> Program::load_method(
-    const char* method_name,
-    MemoryManager* memory_manager,
-    EventTracer* event_tracer,
-    const NamedDataMap* named_data_map,
-    const LoadBackendOptionsMap* backend_options,
-    Span<const Kernel> kernel_registry) const {
+Result<Method> Program::load_method(const char* method_name, MemoryManager* memory_manager,
+                                    EventTracer* event_tracer, const NamedDataMap* named_data_map,
+                                    const LoadBackendOptionsMap* backend_options,
+                                    Span<const Kernel> kernel_registry) const {
   ET_CHECK_OR_RETURN_ERROR(
       memory_manager != nullptr && memory_manager->method_allocator() != nullptr, InvalidArgument,
       "load_method: no memory manager or no method allocator");
+  internal::event_tracer_create_event_block(event_tracer, "Default");
+  const internal::EventTracerProfileMethodScope scope(event_tracer, "Program::load_method");
   const fb::ExecutionPlan* plan = ET_UNWRAP(find_plan(*internal_program_, method_name));
-  return Method::load(
-      plan, this, memory_manager, event_tracer,
-      {named_data_map, backend_options, kernel_registry});
+  return Method::load(plan, this, memory_manager, event_tracer,
+                      {named_data_map, backend_options, kernel_registry});
 }
 
 Result<const char*> Program::get_output_flattening_encoding(const char* method_name) const {
   const fb::ExecutionPlan* plan = ET_UNWRAP(find_plan(*internal_program_, method_name));
   const fb::ContainerMetadata* containers = plan->container_meta_type();
-  ET_CHECK_OR_RETURN_ERROR(
-      containers != nullptr && containers->encoded_out_str() != nullptr, InvalidProgram,
-      "Method %s does not say how its outputs nest", method_name);
+  ET_CHECK_OR_RETURN_ERROR(containers != nullptr && containers->encoded_out_str() != nullptr,
+                           InvalidProgram, "Method %s does not say how its outputs nest",
+                           method_name);
   return containers->encoded_out_str()->c_str();
 }
 
@@ -235,10 +230,9 @@ Result<const NamedDataMap*> Program::get_named_data_map() const {
 
 Result<FreeableBuffer> Program::load_segment(const DataLoader::SegmentInfo& info) const {
   const auto* segments = internal_program_->segments();
-  ET_CHECK_OR_RETURN_ERROR(
-      segment_base_offset_ != 0 && info.segment_index < count(segments), NotFound,
-      "Segment %zu of %u does not exist", info.segment_index,
-      static_cast<unsigned>(segment_base_offset_ == 0 ? 0 : count(segments)));
+  ET_CHECK_OR_RETURN_ERROR(segment_base_offset_ != 0 && info.segment_index < count(segments),
+                           NotFound, "Segment %zu of %u does not exist", info.segment_index,
+                           static_cast<unsigned>(segment_base_offset_ == 0 ? 0 : count(segments)));
   const fb::DataSegment* segment = segments->Get(static_cast<uint32_t>(info.segment_index));
   return loader_->load(segment_base_offset_ + segment->offset(), segment->size(), info);
 }
@@ -250,9 +244,9 @@ Result<FreeableBuffer> Program::load_delegate_data(const fb::BackendDelegate& de
     return load_segment(
         SegmentInfo(SegmentInfo::Type::Backend, reference->index(), delegate.id()->c_str()));
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      reference->location() == fb::DataLocation::INLINE, Internal,
-      "Delegate data is in the unknown place %d", static_cast<int>(reference->location()));
+  ET_CHECK_OR_RETURN_ERROR(reference->location() == fb::DataLocation::INLINE, Internal,
+                           "Delegate data is in the unknown place %d",
+                           static_cast<int>(reference->location()));
   const auto* blobs = internal_program_->backend_delegate_data();
   ET_CHECK_OR_RETURN_ERROR(
       reference->index() < count(blobs), NotFound, "Inline delegate data %u of %u does not exist",
@@ -264,18 +258,17 @@ Result<FreeableBuffer> Program::load_delegate_data(const fb::BackendDelegate& de
 Error Program::load_mutable_data_into(size_t buffer_idx, size_t nbytes, void* out) const {
   const auto* tables = internal_program_->mutable_data_segments();
   const fb::SubsegmentOffsets* table = count(tables) == 0 ? nullptr : tables->Get(0);
-  ET_CHECK_OR_RETURN_ERROR(
-      segment_base_offset_ != 0 && table != nullptr && buffer_idx < count(table->offsets()) &&
-          table->segment_index() < count(internal_program_->segments()),
-      InvalidProgram, "Initial data %zu does not exist", buffer_idx);
+  ET_CHECK_OR_RETURN_ERROR(segment_base_offset_ != 0 && table != nullptr &&
+                               buffer_idx < count(table->offsets()) &&
+                               table->segment_index() < count(internal_program_->segments()),
+                           InvalidProgram, "Initial data %zu does not exist", buffer_idx);
   const fb::DataSegment* segment = internal_program_->segments()->Get(table->segment_index());
   const uint64_t offset = table->offsets()->Get(static_cast<uint32_t>(buffer_idx));
   ET_CHECK_OR_RETURN_ERROR(
       offset <= segment->size() && nbytes <= segment->size() - offset, InvalidProgram,
       "Initial data %zu is shorter than the %zu bytes of its tensor", buffer_idx, nbytes);
-  return loader_->load_into(
-      segment_base_offset_ + segment->offset() + offset, nbytes,
-      SegmentInfo(SegmentInfo::Type::Mutable, table->segment_index()), out);
+  return loader_->load_into(segment_base_offset_ + segment->offset() + offset, nbytes,
+                            SegmentInfo(SegmentInfo::Type::Mutable, table->segment_index()), out);
 }
 
 Result<const void*> Program::get_constant_buffer_data(size_t buffer_idx, size_t nbytes) const {
@@ -284,30 +277,27 @@ Result<const void*> Program::get_constant_buffer_data(size_t buffer_idx, size_t 
   if (num_constants > 0) {
     const uint64_t size = constant_segment_.size();
     const uint64_t offset = buffer_idx < num_constants
-        ? constants->offsets()->Get(static_cast<uint32_t>(buffer_idx))
-        : UINT64_MAX;
-    ET_CHECK_OR_RETURN_ERROR(
-        offset <= size && nbytes <= size - offset, InvalidArgument,
-        "Constant %zu of %u does not exist or is shorter than %zu bytes", buffer_idx,
-        static_cast<unsigned>(num_constants), nbytes);
-    return static_cast<const void*>(
-        static_cast<const uint8_t*>(constant_segment_.data()) + offset);
+                                ? constants->offsets()->Get(static_cast<uint32_t>(buffer_idx))
+                                : UINT64_MAX;
+    ET_CHECK_OR_RETURN_ERROR(offset <= size && nbytes <= size - offset, InvalidArgument,
+                             "Constant %zu of %u does not exist or is shorter than %zu bytes",
+                             buffer_idx, static_cast<unsigned>(num_constants), nbytes);
+    return static_cast<const void*>(static_cast<const uint8_t*>(constant_segment_.data()) + offset);
   }
   const auto* buffers = internal_program_->constant_buffer();
   const auto* storage = buffer_idx < count(buffers)
-      ? buffers->Get(static_cast<uint32_t>(buffer_idx))->storage()
-      : nullptr;
-  ET_CHECK_OR_RETURN_ERROR(
-      storage != nullptr && nbytes <= storage->size(), InvalidArgument,
-      "Inline constant %zu of %u does not exist or is shorter than %zu bytes", buffer_idx,
-      static_cast<unsigned>(count(buffers)), nbytes);
+                            ? buffers->Get(static_cast<uint32_t>(buffer_idx))->storage()
+                            : nullptr;
+  ET_CHECK_OR_RETURN_ERROR(storage != nullptr && nbytes <= storage->size(), InvalidArgument,
+                           "Inline constant %zu of %u does not exist or is shorter than %zu bytes",
+                           buffer_idx, static_cast<unsigned>(count(buffers)), nbytes);
   return static_cast<const void*>(storage->data());
 }
 
 bool Program::is_constant_data(const void* address) const {
   const uintptr_t byte = reinterpret_cast<uintptr_t>(address);
   return byte - reinterpret_cast<uintptr_t>(constant_segment_.data()) < constant_segment_.size() ||
-      byte - reinterpret_cast<uintptr_t>(program_data_.data()) < program_data_.size();
+         byte - reinterpret_cast<uintptr_t>(program_data_.data()) < program_data_.size();
 }
 
 Program::HeaderStatus Program::check_header(const void* data, size_t size) {
@@ -318,8 +308,9 @@ Program::HeaderStatus Program::check_header(const void* data, size_t size) {
   if (std::memcmp(identifier, fb::ProgramIdentifier(), kIdentifierSize) == 0) {
     return HeaderStatus::CompatibleVersion;
   }
-  return std::memcmp(identifier, fb::ProgramIdentifier(), 2) == 0 ? HeaderStatus::IncompatibleVersion
-                                                                  : HeaderStatus::NotPresent;
+  return std::memcmp(identifier, fb::ProgramIdentifier(), 2) == 0
+             ? HeaderStatus::IncompatibleVersion
+             : HeaderStatus::NotPresent;
 }
 
 }  // namespace executorch::ET_RUNTIME_NAMESPACE

@@ -32,13 +32,15 @@ namespace testing {
 class ProgramTestFriend;
 }  // namespace testing
 
-// Threads: all methods may be called from any number of threads at the same time, if the loader allows it.
-// Lifetime: the loader must outlive the program; the program must outlive its Methods and must not move while they live.
+// Threads: all methods may be called from any number of threads at the same time, if the loader
+// allows it. Lifetime: the loader must outlive the program; the program must outlive its Methods
+// and must not move while they live.
 class Program final {
  public:
   // How much of the program data is checked at load.
   enum class Verification : uint8_t {
-    // Only what load() itself reads; for files whose producer and storage are trusted. A damaged file may crash.
+    // Only what load() itself reads; for files whose producer and storage are trusted. A damaged
+    // file may crash.
     Minimal,
     // Everything that is ever followed. Takes time linear in the program data (not the weights).
     InternalConsistency,
@@ -49,13 +51,11 @@ class Program final {
   //   InvalidArgument  the loader's memory is not aligned to max_align_t
   //   else             what the loader returns
   ET_NODISCARD static Result<Program> load(
-      DataLoader* loader,
-      Verification verification = Verification::InternalConsistency);
+      DataLoader* loader, Verification verification = Verification::InternalConsistency);
 
   // The older name of load().
   ET_DEPRECATED ET_NODISCARD static Result<Program> Load(
-      DataLoader* loader,
-      Verification verification = Verification::InternalConsistency) {
+      DataLoader* loader, Verification verification = Verification::InternalConsistency) {
     return load(loader, verification);
   }
 
@@ -70,7 +70,8 @@ class Program final {
   // Valid as long as the program. InvalidArgument if the index is out of range.
   Result<const char*> get_method_name(size_t method_index) const;
 
-  // What can be known about a method without loading it. InvalidArgument if there is no such method.
+  // What can be known about a method without loading it. InvalidArgument if there is no such
+  // method.
   Result<MethodMeta> method_meta(const char* method_name) const;
 
   // Prepares a method for execution; see Method for its threads and lifetime.
@@ -78,16 +79,16 @@ class Program final {
   //   event_tracer     may be null; must outlive the Method
   //   named_data_map   data outside this file, may be null; must outlive the Method
   //   backend_options  options for the initialization of delegates, may be null
-  //   kernel_registry  kernels that are preferred to the registered ones; the functions must outlive the Method
-  // Errors: InvalidArgument (no such method), OperatorMissing (all missing operators are logged), NotFound (no such
-  // backend), MemoryAllocationFailed, and what loaders, data maps and delegates return. Nothing is leaked on failure.
-  Result<Method> load_method(
-      const char* method_name,
-      MemoryManager* memory_manager,
-      EventTracer* event_tracer = nullptr,
-      const NamedDataMap* named_data_map = nullptr,
-      const LoadBackendOptionsMap* backend_options = nullptr,
-      Span<const Kernel> kernel_registry = {}) const;
+  //   kernel_registry  kernels that are preferred to the registered ones; the functions must
+  //   outlive the Method
+  // Errors: InvalidArgument (no such method), OperatorMissing (all missing operators are logged),
+  // NotFound (no such backend), MemoryAllocationFailed, and what loaders, data maps and delegates
+  // return. Nothing is leaked on failure.
+  Result<Method> load_method(const char* method_name, MemoryManager* memory_manager,
+                             EventTracer* event_tracer = nullptr,
+                             const NamedDataMap* named_data_map = nullptr,
+                             const LoadBackendOptionsMap* backend_options = nullptr,
+                             Span<const Kernel> kernel_registry = {}) const;
 
   // Named blobs in this file. NotFound if there are none. Valid as long as the program.
   Result<const NamedDataMap*> get_named_data_map() const;
@@ -95,8 +96,8 @@ class Program final {
   // The first nbytes of a constant. InvalidArgument if it does not exist or is shorter.
   Result<const void*> get_constant_buffer_data(size_t buffer_idx, size_t nbytes) const;
 
-  // Copies the initial content of mutable buffer `buffer_idx` into `out`. InvalidProgram if it does not exist or is
-  // shorter than nbytes.
+  // Copies the initial content of mutable buffer `buffer_idx` into `out`. InvalidProgram if it does
+  // not exist or is shorter than nbytes.
   ET_NODISCARD Error load_mutable_data_into(size_t buffer_idx, size_t nbytes, void* out) const;
 
   // How the outputs of a method nest, as text.
@@ -119,25 +120,21 @@ class Program final {
   friend class Method;
   friend class testing::ProgramTestFriend;
 
-  Program(
-      DataLoader* loader,
-      FreeableBuffer&& program_data,
-      const executorch_flatbuffer::Program* internal_program,
-      size_t segment_base_offset)
+  Program(DataLoader* loader, FreeableBuffer&& program_data,
+          const executorch_flatbuffer::Program* internal_program, size_t segment_base_offset)
       : loader_(loader),
         program_data_(std::move(program_data)),
         internal_program_(internal_program),
         segment_base_offset_(segment_base_offset) {}
 
   Error load_constants();
-  const executorch_flatbuffer::Program* get_internal_program() const {
-    return internal_program_;
-  }
+  const executorch_flatbuffer::Program* get_internal_program() const { return internal_program_; }
 
   // Loads a whole segment. NotFound if it does not exist.
   Result<FreeableBuffer> load_segment(const DataLoader::SegmentInfo& info) const;
 
-  // The blob of a delegate: inline data without ownership, or a loaded segment. NotFound if it does not exist.
+  // The blob of a delegate: inline data without ownership, or a loaded segment. NotFound if it does
+  // not exist.
   Result<FreeableBuffer> load_delegate_data(
       const executorch_flatbuffer::BackendDelegate& delegate) const;
 

@@ -68,8 +68,8 @@ TEST_F(ProgramTest, RefusesHeadersThatContradictTheFile) {
     size_t offset;
     uint64_t value;
   } const kWrong[] = {
-      {16, UINT64_MAX}, {16, uint64_t{1} << 40}, {16, 0},          {16, 7},
-      {24, UINT64_MAX}, {24, UINT64_MAX - 127},  {24, 64},         {24, 0},
+      {16, UINT64_MAX}, {16, uint64_t{1} << 40}, {16, 0},        {16, 7},
+      {24, UINT64_MAX}, {24, UINT64_MAX - 127},  {24, 64},       {24, 0},
       {32, UINT64_MAX}, {32, UINT64_MAX - 4000}, {32, 1u << 30},
   };
   for (const auto& wrong : kWrong) {
@@ -233,8 +233,7 @@ TEST_F(ProgramTest, MetadataOfImpossibleShapesIsRefused) {
     EXPECT_EQ(LoadedProgram(file).error(), Error::InvalidProgram);
     LoadedProgram minimal(file, Verification::Minimal);
     ASSERT_TRUE(minimal.ok());
-    EXPECT_EQ(
-        minimal->method_meta("bad")->input_tensor_meta(0).error(), Error::InvalidProgram);
+    EXPECT_EQ(minimal->method_meta("bad")->input_tensor_meta(0).error(), Error::InvalidProgram);
     EXPECT_EQ(LoadedMethod(minimal, "bad").error(), Error::InvalidProgram);
   }
 }
@@ -264,8 +263,7 @@ TEST_F(ProgramTest, OutputEncodingIsText) {
   LoadedProgram loaded(builder);
   ASSERT_TRUE(loaded.ok());
   EXPECT_STREQ(loaded->get_output_flattening_encoding("forward").get(), "T1#1($)");
-  EXPECT_EQ(
-      loaded->get_output_flattening_encoding("other").error(), Error::InvalidProgram);
+  EXPECT_EQ(loaded->get_output_flattening_encoding("other").error(), Error::InvalidProgram);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Verification of program data: flatbuffer structure, then the meaning of every field that the runtime follows.
+// Verification of program data: flatbuffer structure, then the meaning of every field that the
+// runtime follows.
 #include <executorch/runtime/executor/program_validation.h>
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
@@ -28,7 +29,8 @@ bool valid_scalar_type(const fb::Tensor& tensor) {
   return isValid(static_cast<executorch::aten::ScalarType>(tensor.scalar_type()));
 }
 
-// Multiplies sizes and element size; strides are 32 bits wide, so all but the outermost dimension must fit them.
+// Multiplies sizes and element size; strides are 32 bits wide, so all but the outermost dimension
+// must fit them.
 ByteCount count_bytes(const fb::Tensor& tensor, uint64_t* nbytes) {
   const auto& sizes = *tensor.sizes();
   const auto& dim_order = *tensor.dim_order();
@@ -38,7 +40,7 @@ ByteCount count_bytes(const fb::Tensor& tensor, uint64_t* nbytes) {
     const uint64_t dim = static_cast<uint64_t>(sizes[dim_order[i]]);
     if (i == 0) {
       limit = PTRDIFF_MAX /
-          elementSize(static_cast<executorch::aten::ScalarType>(tensor.scalar_type()));
+              elementSize(static_cast<executorch::aten::ScalarType>(tensor.scalar_type()));
     }
     if (dim != 0 && numel > limit / dim) {
       return ByteCount::kOverflows;
@@ -54,9 +56,8 @@ ByteCount count_bytes(const fb::Tensor& tensor, uint64_t* nbytes) {
 
 // Everything about the shape but its byte count.
 bool valid_shape(const fb::Tensor& tensor) {
-  ET_CHECK_OR_RETURN_FALSE(
-      valid_scalar_type(tensor), "Tensor: element type %d is not one",
-      static_cast<int>(tensor.scalar_type()));
+  ET_CHECK_OR_RETURN_FALSE(valid_scalar_type(tensor), "Tensor: element type %d is not one",
+                           static_cast<int>(tensor.scalar_type()));
   const auto* sizes = tensor.sizes();
   const auto* dim_order = tensor.dim_order();
   ET_CHECK_OR_RETURN_FALSE(
@@ -64,19 +65,17 @@ bool valid_shape(const fb::Tensor& tensor) {
       "Tensor: expected as many dim order entries as sizes, found %u and %u",
       static_cast<unsigned>(count(dim_order)), static_cast<unsigned>(count(sizes)));
   const uint32_t rank = sizes->size();
-  ET_CHECK_OR_RETURN_FALSE(
-      rank <= kMaxTensorRank, "Tensor: rank %u, expected at most %zu", static_cast<unsigned>(rank),
-      kMaxTensorRank);
+  ET_CHECK_OR_RETURN_FALSE(rank <= kMaxTensorRank, "Tensor: rank %u, expected at most %zu",
+                           static_cast<unsigned>(rank), kMaxTensorRank);
   uint32_t seen = 0;
   for (uint32_t i = 0; i < rank; ++i) {
-    ET_CHECK_OR_RETURN_FALSE(
-        (*sizes)[i] >= 0, "Tensor: size %d of dimension %u is negative",
-        static_cast<int>((*sizes)[i]), static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_FALSE((*sizes)[i] >= 0, "Tensor: size %d of dimension %u is negative",
+                             static_cast<int>((*sizes)[i]), static_cast<unsigned>(i));
     seen |= (*dim_order)[i] < rank ? 1u << (*dim_order)[i] : 0;
   }
-  ET_CHECK_OR_RETURN_FALSE(
-      seen == (1u << rank) - 1, "Tensor: the dim order is not a permutation of its %u dimensions",
-      static_cast<unsigned>(rank));
+  ET_CHECK_OR_RETURN_FALSE(seen == (1u << rank) - 1,
+                           "Tensor: the dim order is not a permutation of its %u dimensions",
+                           static_cast<unsigned>(rank));
   return true;
 }
 
@@ -98,7 +97,8 @@ class ProgramVerifier {
     return true;
   }
 
-  // charge() for a list, whose items must be aligned: structural verification looks at its length only.
+  // charge() for a list, whose items must be aligned: structural verification looks at its length
+  // only.
   template <typename Item>
   bool admit(const flatbuffers::Vector<Item>* items) {
     ET_CHECK_OR_RETURN_FALSE(items != nullptr, "Program: a list is missing");
@@ -146,9 +146,8 @@ bool ProgramVerifier::verify() {
   for (uint32_t i = 0; i < plans->size(); ++i) {
     plan_ = plans->Get(i);
     if (!verify_plan()) {
-      ET_LOG(
-          Error, "Program: method %u (%s) is invalid", static_cast<unsigned>(i),
-          plan_->name() == nullptr ? "unnamed" : plan_->name()->c_str());
+      ET_LOG(Error, "Program: method %u (%s) is invalid", static_cast<unsigned>(i),
+             plan_->name() == nullptr ? "unnamed" : plan_->name()->c_str());
       return false;
     }
   }
@@ -163,10 +162,9 @@ bool ProgramVerifier::verify_segments() {
   for (uint32_t i = 0; i < num_segments && extent_ != nullptr; ++i) {
     const uint64_t offset = segments->Get(i)->offset();
     const uint64_t limit = extent_->segment_data_size;
-    ET_CHECK_OR_RETURN_FALSE(
-        offset <= limit && segments->Get(i)->size() <= limit - offset,
-        "Program: segment %u ends outside the %llu bytes of segment data", static_cast<unsigned>(i),
-        static_cast<unsigned long long>(limit));
+    ET_CHECK_OR_RETURN_FALSE(offset <= limit && segments->Get(i)->size() <= limit - offset,
+                             "Program: segment %u ends outside the %llu bytes of segment data",
+                             static_cast<unsigned>(i), static_cast<unsigned long long>(limit));
   }
   const auto* constants = program_.constant_segment();
   if (constants != nullptr && count(constants->offsets()) > 0) {
@@ -186,43 +184,42 @@ bool ProgramVerifier::verify_segments() {
   const auto* named_data = program_.named_data();
   for (uint32_t i = 0; i < count(named_data); ++i) {
     const fb::NamedData& entry = *named_data->Get(i);
-    ET_CHECK_OR_RETURN_FALSE(
-        entry.key() != nullptr && entry.segment_index() < num_segments,
-        "Program: named data %u has no key or names segment %u of %u", static_cast<unsigned>(i),
-        static_cast<unsigned>(entry.segment_index()), static_cast<unsigned>(num_segments));
+    ET_CHECK_OR_RETURN_FALSE(entry.key() != nullptr && entry.segment_index() < num_segments,
+                             "Program: named data %u has no key or names segment %u of %u",
+                             static_cast<unsigned>(i), static_cast<unsigned>(entry.segment_index()),
+                             static_cast<unsigned>(num_segments));
   }
   return true;
 }
 
 bool ProgramVerifier::verify_subsegments(const fb::SubsegmentOffsets& table) {
   const uint32_t index = table.segment_index();
-  ET_CHECK_OR_RETURN_FALSE(
-      index < count(program_.segments()), "Program: segment %u of %u does not exist",
-      static_cast<unsigned>(index), static_cast<unsigned>(count(program_.segments())));
+  ET_CHECK_OR_RETURN_FALSE(index < count(program_.segments()),
+                           "Program: segment %u of %u does not exist", static_cast<unsigned>(index),
+                           static_cast<unsigned>(count(program_.segments())));
   const uint64_t segment_size = program_.segments()->Get(index)->size();
   if (table.offsets() != nullptr && !admit(table.offsets())) {
     return false;
   }
   for (uint32_t i = 0; i < count(table.offsets()); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(
-        table.offsets()->Get(i) <= segment_size, "Program: item %u of segment %u starts outside it",
-        static_cast<unsigned>(i), static_cast<unsigned>(index));
+    ET_CHECK_OR_RETURN_FALSE(table.offsets()->Get(i) <= segment_size,
+                             "Program: item %u of segment %u starts outside it",
+                             static_cast<unsigned>(i), static_cast<unsigned>(index));
   }
   return true;
 }
 
 // Item `index` of a segment has `nbytes` bytes. The table itself has been verified.
-bool ProgramVerifier::verify_subrange(
-    const fb::SubsegmentOffsets* table, uint32_t index, uint64_t nbytes) const {
-  ET_CHECK_OR_RETURN_FALSE(
-      table != nullptr && index < count(table->offsets()),
-      "Tensor: data buffer %u of %u does not exist", static_cast<unsigned>(index),
-      static_cast<unsigned>(table == nullptr ? 0 : count(table->offsets())));
+bool ProgramVerifier::verify_subrange(const fb::SubsegmentOffsets* table, uint32_t index,
+                                      uint64_t nbytes) const {
+  ET_CHECK_OR_RETURN_FALSE(table != nullptr && index < count(table->offsets()),
+                           "Tensor: data buffer %u of %u does not exist",
+                           static_cast<unsigned>(index),
+                           static_cast<unsigned>(table == nullptr ? 0 : count(table->offsets())));
   const uint64_t size = program_.segments()->Get(table->segment_index())->size();
-  ET_CHECK_OR_RETURN_FALSE(
-      nbytes <= size - table->offsets()->Get(index),
-      "Tensor: its %llu bytes at data buffer %u end outside the segment",
-      static_cast<unsigned long long>(nbytes), static_cast<unsigned>(index));
+  ET_CHECK_OR_RETURN_FALSE(nbytes <= size - table->offsets()->Get(index),
+                           "Tensor: its %llu bytes at data buffer %u end outside the segment",
+                           static_cast<unsigned long long>(nbytes), static_cast<unsigned>(index));
   return true;
 }
 
@@ -246,9 +243,8 @@ bool ProgramVerifier::verify_plan() {
     }
   }
   for (uint32_t i = 0; i < count(plan_->operators()); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(
-        plan_->operators()->Get(i)->name() != nullptr, "Method: operator %u has no name",
-        static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_FALSE(plan_->operators()->Get(i)->name() != nullptr,
+                             "Method: operator %u has no name", static_cast<unsigned>(i));
   }
   for (uint32_t i = 0; i < count(plan_->delegates()); ++i) {
     if (!verify_delegate(*plan_->delegates()->Get(i))) {
@@ -270,16 +266,16 @@ bool ProgramVerifier::verify_memory() {
     return false;
   }
   for (uint32_t i = 0; i < sizes.size(); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(
-        sizes[i] >= 0 && static_cast<uint64_t>(sizes[i]) <= PTRDIFF_MAX,
-        "Method: planned buffer %u has an impossible size", static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_FALSE(sizes[i] >= 0 && static_cast<uint64_t>(sizes[i]) <= PTRDIFF_MAX,
+                             "Method: planned buffer %u has an impossible size",
+                             static_cast<unsigned>(i));
   }
   const auto* devices = plan_->non_const_buffer_device();
   for (uint32_t i = 0; i < count(devices); ++i) {
     const int32_t index = devices->Get(i)->buffer_idx();
-    ET_CHECK_OR_RETURN_FALSE(
-        index > 0 && in_range(index, sizes.size()), "Method: planned buffer %d of %u has a device",
-        static_cast<int>(index), static_cast<unsigned>(sizes.size()));
+    ET_CHECK_OR_RETURN_FALSE(index > 0 && in_range(index, sizes.size()),
+                             "Method: planned buffer %d of %u has a device",
+                             static_cast<int>(index), static_cast<unsigned>(sizes.size()));
   }
   return true;
 }
@@ -291,18 +287,18 @@ bool ProgramVerifier::verify_indices(const flatbuffers::Vector<Item>* items, boo
   }
   for (uint32_t i = 0; i < items->size(); ++i) {
     const Item index = items->Get(i);
-    ET_CHECK_OR_RETURN_FALSE(
-        in_range(index, num_values_) || (may_be_none && index == -1),
-        "Method: item %u of a list is value %lld of %u", static_cast<unsigned>(i),
-        static_cast<long long>(index), static_cast<unsigned>(num_values_));
+    ET_CHECK_OR_RETURN_FALSE(in_range(index, num_values_) || (may_be_none && index == -1),
+                             "Method: item %u of a list is value %lld of %u",
+                             static_cast<unsigned>(i), static_cast<long long>(index),
+                             static_cast<unsigned>(num_values_));
   }
   return true;
 }
 
 // Members of a list have the type of the list, or are None in an optional one.
 template <typename Item>
-bool ProgramVerifier::verify_list(
-    const flatbuffers::Vector<Item>* items, fb::KernelTypes type, bool optional) {
+bool ProgramVerifier::verify_list(const flatbuffers::Vector<Item>* items, fb::KernelTypes type,
+                                  bool optional) {
   if (!verify_indices(items, optional)) {
     return false;
   }
@@ -312,10 +308,10 @@ bool ProgramVerifier::verify_list(
       continue;
     }
     const fb::KernelTypes found = plan_->values()->Get(static_cast<uint32_t>(index))->val_type();
-    ET_CHECK_OR_RETURN_FALSE(
-        found == type || (optional && found == fb::KernelTypes::Null),
-        "List: item %u is a value of type %d, expected type %d", static_cast<unsigned>(i),
-        static_cast<int>(found), static_cast<int>(type));
+    ET_CHECK_OR_RETURN_FALSE(found == type || (optional && found == fb::KernelTypes::Null),
+                             "List: item %u is a value of type %d, expected type %d",
+                             static_cast<unsigned>(i), static_cast<int>(found),
+                             static_cast<int>(type));
   }
   return true;
 }
@@ -334,8 +330,8 @@ bool ProgramVerifier::verify_value(uint32_t index) {
     case fb::KernelTypes::Tensor:
       return verify_tensor(*value.val_as_Tensor(), index);
     case fb::KernelTypes::String:
-      ET_CHECK_OR_RETURN_FALSE(
-          value.val_as_String()->string_val() != nullptr, "String: it has no content");
+      ET_CHECK_OR_RETURN_FALSE(value.val_as_String()->string_val() != nullptr,
+                               "String: it has no content");
       return true;
     case fb::KernelTypes::IntList:
       return verify_list(value.val_as_IntList()->items(), fb::KernelTypes::Int, false);
@@ -359,9 +355,8 @@ bool ProgramVerifier::verify_bools(const flatbuffers::Vector<uint8_t>* items) {
     return false;
   }
   for (uint32_t i = 0; i < items->size(); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(
-        items->Get(i) <= 1, "BoolList: item %u is %u", static_cast<unsigned>(i),
-        static_cast<unsigned>(items->Get(i)));
+    ET_CHECK_OR_RETURN_FALSE(items->Get(i) <= 1, "BoolList: item %u is %u",
+                             static_cast<unsigned>(i), static_cast<unsigned>(items->Get(i)));
   }
   return true;
 }
@@ -386,16 +381,15 @@ bool ProgramVerifier::verify_tensor(const fb::Tensor& tensor, uint32_t index) {
     return false;
   }
   const fb::TensorShapeDynamism dynamism = tensor.shape_dynamism();
-  ET_CHECK_OR_RETURN_FALSE(
-      in_range(static_cast<int>(dynamism), 3), "Tensor: unknown shape dynamism %d",
-      static_cast<int>(dynamism));
+  ET_CHECK_OR_RETURN_FALSE(in_range(static_cast<int>(dynamism), 3),
+                           "Tensor: unknown shape dynamism %d", static_cast<int>(dynamism));
   uint64_t nbytes = 0;
   if (count_bytes(tensor, &nbytes) == ByteCount::kOverflows) {
     // An input whose bounds are open-ended gets its real sizes, and their check, with each input.
-    ET_CHECK_OR_RETURN_FALSE(
-        dynamism != fb::TensorShapeDynamism::STATIC && tensor.allocation_info() == nullptr &&
-            tensor.data_buffer_idx() == 0 && is_input(index),
-        "Tensor: its byte count overflows");
+    ET_CHECK_OR_RETURN_FALSE(dynamism != fb::TensorShapeDynamism::STATIC &&
+                                 tensor.allocation_info() == nullptr &&
+                                 tensor.data_buffer_idx() == 0 && is_input(index),
+                             "Tensor: its byte count overflows");
   }
   return verify_tensor_data(tensor, nbytes);
 }
@@ -404,21 +398,21 @@ bool ProgramVerifier::verify_tensor_data(const fb::Tensor& tensor, uint64_t nbyt
   const fb::AllocationDetails* planned = tensor.allocation_info();
   if (planned != nullptr) {
     const uint32_t num_buffers = plan_->non_const_buffer_sizes()->size();
-    ET_CHECK_OR_RETURN_FALSE(
-        planned->memory_id() > 0 && planned->memory_id() < num_buffers,
-        "Tensor: planned buffer %u of %u does not exist",
-        static_cast<unsigned>(planned->memory_id()), static_cast<unsigned>(num_buffers));
+    ET_CHECK_OR_RETURN_FALSE(planned->memory_id() > 0 && planned->memory_id() < num_buffers,
+                             "Tensor: planned buffer %u of %u does not exist",
+                             static_cast<unsigned>(planned->memory_id()),
+                             static_cast<unsigned>(num_buffers));
   }
   const fb::ExtraTensorInfo* extra = tensor.extra_tensor_info();
   if (extra != nullptr) {
-    ET_CHECK_OR_RETURN_FALSE(
-        in_range(static_cast<int>(extra->location()), 2) &&
-            in_range(static_cast<int>(extra->device_type()), 2),
-        "Tensor: unknown data location %d or device type %d", static_cast<int>(extra->location()),
-        static_cast<int>(extra->device_type()));
+    ET_CHECK_OR_RETURN_FALSE(in_range(static_cast<int>(extra->location()), 2) &&
+                                 in_range(static_cast<int>(extra->device_type()), 2),
+                             "Tensor: unknown data location %d or device type %d",
+                             static_cast<int>(extra->location()),
+                             static_cast<int>(extra->device_type()));
     if (extra->location() == fb::TensorDataLocation::EXTERNAL) {
-      ET_CHECK_OR_RETURN_FALSE(
-          extra->fully_qualified_name() != nullptr, "Tensor: external data without a name");
+      ET_CHECK_OR_RETURN_FALSE(extra->fully_qualified_name() != nullptr,
+                               "Tensor: external data without a name");
       return true;
     }
   }
@@ -446,11 +440,11 @@ bool ProgramVerifier::verify_tensor_data(const fb::Tensor& tensor, uint64_t nbyt
 
 bool ProgramVerifier::verify_delegate(const fb::BackendDelegate& delegate) {
   const auto* data = delegate.processed();
-  ET_CHECK_OR_RETURN_FALSE(
-      delegate.id() != nullptr && data != nullptr, "Delegate: no backend name or no data");
+  ET_CHECK_OR_RETURN_FALSE(delegate.id() != nullptr && data != nullptr,
+                           "Delegate: no backend name or no data");
   const bool is_inline = data->location() == fb::DataLocation::INLINE;
-  const uint32_t size = is_inline ? count(program_.backend_delegate_data())
-                                  : count(program_.segments());
+  const uint32_t size =
+      is_inline ? count(program_.backend_delegate_data()) : count(program_.segments());
   ET_CHECK_OR_RETURN_FALSE(
       (is_inline || data->location() == fb::DataLocation::SEGMENT) && data->index() < size,
       "Delegate: data %u of %u does not exist", static_cast<unsigned>(data->index()),
@@ -460,9 +454,8 @@ bool ProgramVerifier::verify_delegate(const fb::BackendDelegate& delegate) {
     return false;
   }
   for (uint32_t i = 0; i < count(specs); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(
-        specs->Get(i)->key() != nullptr, "Delegate: compile spec %u has no key",
-        static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_FALSE(specs->Get(i)->key() != nullptr,
+                             "Delegate: compile spec %u has no key", static_cast<unsigned>(i));
   }
   return true;
 }
@@ -492,17 +485,17 @@ bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
   switch (instruction.instr_args_type()) {
     case fb::InstructionArguments::KernelCall: {
       const auto& call = *instruction.instr_args_as_KernelCall();
-      ET_CHECK_OR_RETURN_FALSE(
-          in_range(call.op_index(), count(plan_->operators())), "KernelCall: operator %d of %u",
-          static_cast<int>(call.op_index()), static_cast<unsigned>(count(plan_->operators())));
+      ET_CHECK_OR_RETURN_FALSE(in_range(call.op_index(), count(plan_->operators())),
+                               "KernelCall: operator %d of %u", static_cast<int>(call.op_index()),
+                               static_cast<unsigned>(count(plan_->operators())));
       return verify_indices(call.args());
     }
     case fb::InstructionArguments::DelegateCall: {
       const auto& call = *instruction.instr_args_as_DelegateCall();
-      ET_CHECK_OR_RETURN_FALSE(
-          in_range(call.delegate_index(), count(plan_->delegates())),
-          "DelegateCall: delegate %d of %u", static_cast<int>(call.delegate_index()),
-          static_cast<unsigned>(count(plan_->delegates())));
+      ET_CHECK_OR_RETURN_FALSE(in_range(call.delegate_index(), count(plan_->delegates())),
+                               "DelegateCall: delegate %d of %u",
+                               static_cast<int>(call.delegate_index()),
+                               static_cast<unsigned>(count(plan_->delegates())));
       return verify_indices(call.args());
     }
     case fb::InstructionArguments::MoveCall: {
@@ -515,37 +508,35 @@ bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
     }
     case fb::InstructionArguments::JumpFalseCall: {
       const int32_t condition = instruction.instr_args_as_JumpFalseCall()->cond_value_index();
-      ET_CHECK_OR_RETURN_FALSE(
-          in_range(condition, num_values_), "JumpFalseCall: condition is value %d of %u",
-          static_cast<int>(condition), static_cast<unsigned>(num_values_));
+      ET_CHECK_OR_RETURN_FALSE(in_range(condition, num_values_),
+                               "JumpFalseCall: condition is value %d of %u",
+                               static_cast<int>(condition), static_cast<unsigned>(num_values_));
       return true;
     }
     case fb::InstructionArguments::FreeCall: {
       const int32_t index = instruction.instr_args_as_FreeCall()->value_index();
-      ET_CHECK_OR_RETURN_FALSE(
-          in_range(index, num_values_) &&
-              plan_->values()->Get(static_cast<uint32_t>(index))->val_type() ==
-                  fb::KernelTypes::Tensor,
-          "FreeCall: value %d is not a tensor", static_cast<int>(index));
+      ET_CHECK_OR_RETURN_FALSE(in_range(index, num_values_) &&
+                                   plan_->values()->Get(static_cast<uint32_t>(index))->val_type() ==
+                                       fb::KernelTypes::Tensor,
+                               "FreeCall: value %d is not a tensor", static_cast<int>(index));
       return true;
     }
     default:
-      ET_LOG(
-          Error, "Instruction: unknown type %d", static_cast<int>(instruction.instr_args_type()));
+      ET_LOG(Error, "Instruction: unknown type %d",
+             static_cast<int>(instruction.instr_args_type()));
       return false;
   }
 }
 
-// A loop ends only if something in it can change its condition. Instructions after this one may not be verified yet, but
-// those before it are.
+// A loop ends only if something in it can change its condition. Instructions after this one may not
+// be verified yet, but those before it are.
 bool ProgramVerifier::verify_jump(const fb::Chain& chain, uint32_t index) {
   const auto& instructions = *chain.instructions();
   const auto& jump = *instructions[index]->instr_args_as_JumpFalseCall();
   const int32_t target = jump.destination_instruction();
-  ET_CHECK_OR_RETURN_FALSE(
-      target >= 0 && static_cast<uint32_t>(target) <= instructions.size(),
-      "JumpFalseCall: target %d of %u", static_cast<int>(target),
-      static_cast<unsigned>(instructions.size()));
+  ET_CHECK_OR_RETURN_FALSE(target >= 0 && static_cast<uint32_t>(target) <= instructions.size(),
+                           "JumpFalseCall: target %d of %u", static_cast<int>(target),
+                           static_cast<unsigned>(instructions.size()));
   if (static_cast<uint32_t>(target) > index) {
     return true;
   }
@@ -554,9 +545,8 @@ bool ProgramVerifier::verify_jump(const fb::Chain& chain, uint32_t index) {
       return true;
     }
   }
-  ET_LOG(
-      Error, "JumpFalseCall: nothing between %d and %u changes the condition, so it never ends",
-      static_cast<int>(target), static_cast<unsigned>(index));
+  ET_LOG(Error, "JumpFalseCall: nothing between %d and %u changes the condition, so it never ends",
+         static_cast<int>(target), static_cast<unsigned>(index));
   return false;
 }
 
@@ -595,9 +585,10 @@ Error run(const fb::Program* program, const ProgramExtent* extent) {
 
 Error verify_flatbuffer(const void* data, size_t size) {
   flatbuffers::Verifier::Options options;
-  ET_CHECK_OR_RETURN_ERROR(
-      size < options.max_size, InvalidProgram, "Program data of %zu bytes is too large", size);
-  // Each table takes at least the four bytes of its vtable offset, so shared tables are all this limit cuts off.
+  ET_CHECK_OR_RETURN_ERROR(size < options.max_size, InvalidProgram,
+                           "Program data of %zu bytes is too large", size);
+  // Each table takes at least the four bytes of its vtable offset, so shared tables are all this
+  // limit cuts off.
   options.max_tables = static_cast<flatbuffers::uoffset_t>(size);
   flatbuffers::Verifier verifier(static_cast<const uint8_t*>(data), size, options);
   ET_CHECK_OR_RETURN_ERROR(
@@ -621,8 +612,8 @@ Error validate_tensor_shape(const fb::Tensor* tensor) {
 
 Error validate_tensor(const fb::Tensor* tensor) {
   ET_CHECK_OK_OR_RETURN_ERROR(validate_tensor_shape(tensor));
-  ET_CHECK_OR_RETURN_ERROR(
-      tensor_nbytes(tensor) != SIZE_MAX, InvalidProgram, "Tensor: its byte count overflows");
+  ET_CHECK_OR_RETURN_ERROR(tensor_nbytes(tensor) != SIZE_MAX, InvalidProgram,
+                           "Tensor: its byte count overflows");
   return Error::Ok;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one place where bytes of a program file become trusted. What passes here may be used without further checks; what
-// only a run can know (values, shapes, the arenas a user gives) is checked there.
+// The one place where bytes of a program file become trusted. What passes here may be used without
+// further checks; what only a run can know (values, shapes, the arenas a user gives) is checked
+// there.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +27,15 @@ struct ProgramExtent {
   uint64_t segment_data_size;
 };
 
-// Structure: every offset, vector, string and union lies inside the data. `data` is aligned to 16. InvalidProgram if not.
+// Structure: every offset, vector, string and union lies inside the data. `data` is aligned to 16.
+// InvalidProgram if not.
 ET_NODISCARD Error verify_flatbuffer(const void* data, size_t size);
 
-// Meaning: every index, size, rank, list, operand, jump target and byte range of a structurally sound program. Takes time
-// linear in the program data, allocates nothing. InvalidProgram for the first thing that is wrong, which is logged.
-ET_NODISCARD Error
-verify_program(const executorch_flatbuffer::Program* program, const ProgramExtent& extent);
+// Meaning: every index, size, rank, list, operand, jump target and byte range of a structurally
+// sound program. Takes time linear in the program data, allocates nothing. InvalidProgram for the
+// first thing that is wrong, which is logged.
+ET_NODISCARD Error verify_program(const executorch_flatbuffer::Program* program,
+                                  const ProgramExtent& extent);
 
 // verify_program() where the extent is not known: byte ranges are not checked.
 ET_NODISCARD Error validate_program(const executorch_flatbuffer::Program* program);
@@ -43,7 +46,8 @@ ET_NODISCARD Error validate_tensor(const executorch_flatbuffer::Tensor* tensor);
 // validate_tensor() without the byte count.
 ET_NODISCARD Error validate_tensor_shape(const executorch_flatbuffer::Tensor* tensor);
 
-// Bytes of a tensor of a verified shape. A dynamic input may have upper bounds whose product does not fit: SIZE_MAX then.
+// Bytes of a tensor of a verified shape. A dynamic input may have upper bounds whose product does
+// not fit: SIZE_MAX then.
 size_t tensor_nbytes(const executorch_flatbuffer::Tensor* tensor);
 
 }  // namespace executorch::runtime

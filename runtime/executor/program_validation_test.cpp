@@ -59,15 +59,9 @@ struct Everything {
     free = m.free(tensor);
   }
 
-  fb::TensorT& t(int32_t value) {
-    return method->tensor(value);
-  }
-  fb::ExecutionPlanT& plan() {
-    return method->plan();
-  }
-  fb::KernelCallT& kernel_call() {
-    return *method->instruction(call).instr_args.AsKernelCall();
-  }
+  fb::TensorT& t(int32_t value) { return method->tensor(value); }
+  fb::ExecutionPlanT& plan() { return method->plan(); }
+  fb::KernelCallT& kernel_call() { return *method->instruction(call).instr_args.AsKernelCall(); }
 
   ProgramBuilder builder;
   MethodBuilder* method;
@@ -88,7 +82,8 @@ struct Rule {
 const Rule kBroken[] = {
     // Tensors.
     {"rank 17", DAMAGE(e.t(e.tensor).sizes.assign(17, 1); e.t(e.tensor).dim_order.assign(17, 0))},
-    {"rank 255", DAMAGE(e.t(e.tensor).sizes.assign(255, 1); e.t(e.tensor).dim_order.assign(255, 0))},
+    {"rank 255",
+     DAMAGE(e.t(e.tensor).sizes.assign(255, 1); e.t(e.tensor).dim_order.assign(255, 0))},
     {"rank is not that of the dim order", DAMAGE(e.t(e.tensor).dim_order.push_back(2))},
     {"no dim order", DAMAGE(e.t(e.tensor).dim_order.clear())},
     {"dim order repeats", DAMAGE(e.t(e.tensor).dim_order = (std::vector<uint8_t>{0, 0}))},
@@ -128,8 +123,7 @@ const Rule kBroken[] = {
     {"constant too short", DAMAGE(e.t(e.weight).sizes[0] = 3)},
     {"initial data out of range", DAMAGE(e.t(e.state).data_buffer_idx = 2)},
     {"initial data too short", DAMAGE(e.t(e.state).sizes[0] = 3)},
-    {"initial data without a segment",
-     DAMAGE(e.builder.program().mutable_data_segments.clear())},
+    {"initial data without a segment", DAMAGE(e.builder.program().mutable_data_segments.clear())},
     {"external without a name",
      DAMAGE(e.t(e.weight).extra_tensor_info = std::make_unique<fb::ExtraTensorInfoT>();
             e.t(e.weight).extra_tensor_info->location = fb::TensorDataLocation::EXTERNAL)},
@@ -141,32 +135,45 @@ const Rule kBroken[] = {
             e.t(e.weight).extra_tensor_info->device_type = static_cast<fb::DeviceType>(2))},
     // Values.
     {"value without type", DAMAGE(e.plan().values[1]->val.Reset())},
-    {"string without content", DAMAGE(
-        e.plan().values[static_cast<size_t>(e.string)]->val.AsString()->string_val.clear())},
-    {"int list out of range", DAMAGE(
-        e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = 1000)},
-    {"int list -1", DAMAGE(
-        e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = -1)},
-    {"int list 2^32", DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]
-                                 ->val.AsIntList()->items[0] = int64_t{1} << 32)},
-    {"int list of a tensor", DAMAGE(
-        e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = e.tensor)},
-    {"int list of itself", DAMAGE(
-        e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = e.int_list)},
-    {"tensor list out of range", DAMAGE(
-        e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] = 99)},
-    {"tensor list -1", DAMAGE(
-        e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] = -1)},
-    {"tensor list of an int", DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]
-                                         ->val.AsTensorList()->items[0] = e.integer)},
-    {"tensor list of None", DAMAGE(
-        e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] = e.none)},
-    {"optional list -2", DAMAGE(e.plan().values[static_cast<size_t>(e.optional_list)]
-                                    ->val.AsOptionalTensorList()->items[0] = -2)},
-    {"optional list of an int", DAMAGE(e.plan().values[static_cast<size_t>(e.optional_list)]
-                                           ->val.AsOptionalTensorList()->items[0] = e.integer)},
-    {"optional list of itself", DAMAGE(e.plan().values[static_cast<size_t>(e.optional_list)]
-                                           ->val.AsOptionalTensorList()->items[0] = e.optional_list)},
+    {"string without content",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.string)]->val.AsString()->string_val.clear())},
+    {"int list out of range",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = 1000)},
+    {"int list -1",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = -1)},
+    {"int list 2^32",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] = int64_t{1}
+                                                                                          << 32)},
+    {"int list of a tensor",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] =
+                e.tensor)},
+    {"int list of itself",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.int_list)]->val.AsIntList()->items[0] =
+                e.int_list)},
+    {"tensor list out of range",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
+                99)},
+    {"tensor list -1",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
+                -1)},
+    {"tensor list of an int",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
+                e.integer)},
+    {"tensor list of None",
+     DAMAGE(e.plan().values[static_cast<size_t>(e.tensor_list)]->val.AsTensorList()->items[0] =
+                e.none)},
+    {"optional list -2", DAMAGE(e.plan()
+                                    .values[static_cast<size_t>(e.optional_list)]
+                                    ->val.AsOptionalTensorList()
+                                    ->items[0] = -2)},
+    {"optional list of an int", DAMAGE(e.plan()
+                                           .values[static_cast<size_t>(e.optional_list)]
+                                           ->val.AsOptionalTensorList()
+                                           ->items[0] = e.integer)},
+    {"optional list of itself", DAMAGE(e.plan()
+                                           .values[static_cast<size_t>(e.optional_list)]
+                                           ->val.AsOptionalTensorList()
+                                           ->items[0] = e.optional_list)},
     // Methods.
     {"method without a name", DAMAGE(e.plan().name.clear())},
     {"input out of range", DAMAGE(e.plan().inputs[0] = 1000)},
@@ -174,11 +181,11 @@ const Rule kBroken[] = {
     {"output out of range", DAMAGE(e.plan().outputs[0] = 1000)},
     {"output -1", DAMAGE(e.plan().outputs[0] = -1)},
     {"negative buffer size", DAMAGE(e.plan().non_const_buffer_sizes[1] = -1)},
-    {"device of buffer 0",
-     DAMAGE(e.plan().non_const_buffer_device.push_back(std::make_unique<fb::NonConstBufferDeviceT>()))},
-    {"device of buffer 2",
-     DAMAGE(e.plan().non_const_buffer_device.push_back(std::make_unique<fb::NonConstBufferDeviceT>());
-            e.plan().non_const_buffer_device[0]->buffer_idx = 2)},
+    {"device of buffer 0", DAMAGE(e.plan().non_const_buffer_device.push_back(
+                               std::make_unique<fb::NonConstBufferDeviceT>()))},
+    {"device of buffer 2", DAMAGE(e.plan().non_const_buffer_device.push_back(
+                               std::make_unique<fb::NonConstBufferDeviceT>());
+                                  e.plan().non_const_buffer_device[0]->buffer_idx = 2)},
     {"operator without a name", DAMAGE(e.plan().operators[0]->name.clear())},
     // Delegates.
     {"delegate without a backend", DAMAGE(e.plan().delegates[0]->id.clear())},
@@ -193,25 +200,31 @@ const Rule kBroken[] = {
     {"operator -1", DAMAGE(e.kernel_call().op_index = -1)},
     {"argument out of range", DAMAGE(e.kernel_call().args[0] = 1000)},
     {"argument -1", DAMAGE(e.kernel_call().args[0] = -1)},
-    {"delegate out of range", DAMAGE(
-        e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index = 2)},
-    {"delegate -1", DAMAGE(
-        e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index = -1)},
-    {"delegate argument out of range", DAMAGE(
-        e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->args[1] = kMax)},
+    {"delegate out of range",
+     DAMAGE(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index =
+                2)},
+    {"delegate -1",
+     DAMAGE(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->delegate_index =
+                -1)},
+    {"delegate argument out of range",
+     DAMAGE(e.method->instruction(e.delegate_call).instr_args.AsDelegateCall()->args[1] = kMax)},
     {"move from out of range",
      DAMAGE(e.method->instruction(e.move).instr_args.AsMoveCall()->move_from = 1000)},
     {"move to -1", DAMAGE(e.method->instruction(e.move).instr_args.AsMoveCall()->move_to = -1)},
-    {"jump condition out of range", DAMAGE(
-        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->cond_value_index = 1000)},
-    {"jump target out of range", DAMAGE(
-        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = 6)},
-    {"jump target -1", DAMAGE(
-        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = -1)},
-    {"jump to itself", DAMAGE(
-        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = e.jump)},
-    {"endless loop", DAMAGE(
-        e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = 0)},
+    {"jump condition out of range",
+     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->cond_value_index = 1000)},
+    {"jump target out of range",
+     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                6)},
+    {"jump target -1",
+     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                -1)},
+    {"jump to itself",
+     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                e.jump)},
+    {"endless loop",
+     DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                0)},
     {"free of no tensor",
      DAMAGE(e.method->instruction(e.free).instr_args.AsFreeCall()->value_index = e.integer)},
     {"free out of range",
@@ -231,15 +244,13 @@ const Rule kBroken[] = {
     {"named data segment out of range",
      DAMAGE(e.builder.program().named_data[0]->segment_index = 99)},
     {"named data without a key", DAMAGE(e.builder.program().named_data[0]->key.clear())},
-    {"constants in two places", DAMAGE(
-        e.builder.program().constant_buffer.push_back(std::make_unique<fb::BufferT>()))},
+    {"constants in two places",
+     DAMAGE(e.builder.program().constant_buffer.push_back(std::make_unique<fb::BufferT>()))},
 };
 
 class VerifierTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    runtime_init();
-  }
+  static void SetUpTestSuite() { runtime_init(); }
 };
 
 // req: RT-049
@@ -268,11 +279,13 @@ TEST_F(VerifierTest, AcceptsEdgesOfTheRules) {
       {"open-ended dynamic input",
        DAMAGE(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
               e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2}))},
-      {"jump to the end", DAMAGE(e.method->instruction(e.jump)
-                                     .instr_args.AsJumpFalseCall()->destination_instruction = 5)},
-      {"loop whose condition changes", DAMAGE(
-          e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction = 0;
-          e.kernel_call().args[0] = e.condition)},
+      {"jump to the end",
+       DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                  5)},
+      {"loop whose condition changes",
+       DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
+                  0;
+              e.kernel_call().args[0] = e.condition)},
       {"no named data", DAMAGE(e.builder.program().named_data.clear())},
   };
   for (const Rule& rule : kSound) {
@@ -309,15 +322,14 @@ TEST_F(VerifierTest, RefusesListsSharedBeyondTheSizeOfTheFile) {
   std::vector<flatbuffers::Offset<fb::EValue>> values;
   for (int i = 0; i < 2000; ++i) {
     const auto list = fb::CreateOptionalTensorList(fbb, shared);
-    values.push_back(
-        fb::CreateEValue(fbb, fb::KernelTypes::OptionalTensorList, list.Union()));
+    values.push_back(fb::CreateEValue(fbb, fb::KernelTypes::OptionalTensorList, list.Union()));
   }
   const std::vector<int32_t> empty;
   const std::vector<int64_t> sizes = {0};
   const auto plan = fb::CreateExecutionPlan(
       fbb, fbb.CreateString("forward"), 0, fbb.CreateVector(values), fbb.CreateVector(empty),
-      fbb.CreateVector(empty), fbb.CreateVector(std::vector<flatbuffers::Offset<fb::Chain>>()), 0, 0,
-      fbb.CreateVector(sizes));
+      fbb.CreateVector(empty), fbb.CreateVector(std::vector<flatbuffers::Offset<fb::Chain>>()), 0,
+      0, fbb.CreateVector(sizes));
   const auto plans = fbb.CreateVector(&plan, 1);
   fbb.Finish(fb::CreateProgram(fbb, 0, plans), fb::ProgramIdentifier());
   const std::vector<uint8_t> file(fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize());

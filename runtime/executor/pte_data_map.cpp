@@ -22,14 +22,13 @@ Result<FreeableBuffer> PteDataMap::get_data(std::string_view key) const {
       continue;
     }
     const uint32_t index = entry->segment_index();
-    ET_CHECK_OR_RETURN_ERROR(
-        index < segments_->size(), InvalidArgument, "Named data %u is in segment %u of %u",
-        static_cast<unsigned>(i), static_cast<unsigned>(index),
-        static_cast<unsigned>(segments_->size()));
+    ET_CHECK_OR_RETURN_ERROR(index < segments_->size(), InvalidArgument,
+                             "Named data %u is in segment %u of %u", static_cast<unsigned>(i),
+                             static_cast<unsigned>(index),
+                             static_cast<unsigned>(segments_->size()));
     const executorch_flatbuffer::DataSegment* segment = segments_->Get(index);
-    return loader_->load(
-        segment_base_offset_ + segment->offset(), segment->size(),
-        DataLoader::SegmentInfo(DataLoader::SegmentInfo::Type::Constant, index));
+    return loader_->load(segment_base_offset_ + segment->offset(), segment->size(),
+                         DataLoader::SegmentInfo(DataLoader::SegmentInfo::Type::Constant, index));
   }
   return Error::NotFound;
 }
@@ -39,10 +38,10 @@ Result<uint32_t> PteDataMap::get_num_keys() const {
 }
 
 Result<const char*> PteDataMap::get_key(uint32_t index) const {
-  ET_CHECK_OR_RETURN_ERROR(
-      index < named_data_->size() && named_data_->Get(index)->key() != nullptr, InvalidArgument,
-      "Named data %u of %u does not exist", static_cast<unsigned>(index),
-      static_cast<unsigned>(named_data_->size()));
+  ET_CHECK_OR_RETURN_ERROR(index < named_data_->size() && named_data_->Get(index)->key() != nullptr,
+                           InvalidArgument, "Named data %u of %u does not exist",
+                           static_cast<unsigned>(index),
+                           static_cast<unsigned>(named_data_->size()));
   return named_data_->Get(index)->key()->c_str();
 }
 

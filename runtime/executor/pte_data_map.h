@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Named blobs of a program file, and the union of them with a user's data map, as delegates see them.
+// Named blobs of a program file, and the union of them with a user's data map, as delegates see
+// them.
 #pragma once
 
 #include <executorch/runtime/core/data_loader.h>
@@ -28,11 +29,9 @@ namespace executorch::runtime::internal {
 class PteDataMap final : public NamedDataMap {
  public:
   // Neither list may be null.
-  PteDataMap(
-      DataLoader* loader,
-      size_t segment_base_offset,
-      const flatbuffers::FlatbufferNamedData* named_data,
-      const flatbuffers::FlatbufferDataSegment* segments)
+  PteDataMap(DataLoader* loader, size_t segment_base_offset,
+             const flatbuffers::FlatbufferNamedData* named_data,
+             const flatbuffers::FlatbufferDataSegment* segments)
       : loader_(loader),
         segment_base_offset_(segment_base_offset),
         named_data_(named_data),
@@ -41,12 +40,12 @@ class PteDataMap final : public NamedDataMap {
   // Program files do not store layouts: always NotImplemented.
   ET_NODISCARD Result<const TensorLayout> get_tensor_layout(std::string_view key) const override;
 
-  // Loads the whole segment of the key. NotFound if there is no such key, else what the loader returns.
+  // Loads the whole segment of the key. NotFound if there is no such key, else what the loader
+  // returns.
   ET_NODISCARD Result<FreeableBuffer> get_data(std::string_view key) const override;
 
   // Always NotImplemented.
-  ET_NODISCARD Error
-  load_data_into(std::string_view key, void* buffer, size_t size) const override;
+  ET_NODISCARD Error load_data_into(std::string_view key, void* buffer, size_t size) const override;
 
   ET_NODISCARD Result<uint32_t> get_num_keys() const override;
 
@@ -70,8 +69,7 @@ class MergedDataMap final : public NamedDataMap {
   ET_NODISCARD Result<FreeableBuffer> get_data(std::string_view key) const override;
 
   // Always NotImplemented.
-  ET_NODISCARD Error
-  load_data_into(std::string_view key, void* buffer, size_t size) const override;
+  ET_NODISCARD Error load_data_into(std::string_view key, void* buffer, size_t size) const override;
 
   ET_NODISCARD Result<uint32_t> get_num_keys() const override;
 

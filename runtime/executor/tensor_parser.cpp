@@ -31,33 +31,33 @@ bool is_external(const fb::Tensor& tensor) {
 const char* name_of(const fb::Tensor& tensor) {
   const fb::ExtraTensorInfo* extra = tensor.extra_tensor_info();
   return extra == nullptr || extra->fully_qualified_name() == nullptr
-      ? nullptr
-      : extra->fully_qualified_name()->c_str();
+             ? nullptr
+             : extra->fully_qualified_name()->c_str();
 }
 
-// Kernels read elements in place, so data must be aligned to them; the wide complex types to their parts.
+// Kernels read elements in place, so data must be aligned to them; the wide complex types to their
+// parts.
 bool is_aligned(const void* data, const fb::Tensor& tensor) {
   const size_t size = elementSize(static_cast<ScalarType>(tensor.scalar_type()));
   return reinterpret_cast<uintptr_t>(data) % (size < 8 ? size : 8) == 0;
 }
 
-Result<void*> get_planned_ptr(
-    const fb::AllocationDetails& planned, size_t nbytes, HierarchicalAllocator* allocator) {
+Result<void*> get_planned_ptr(const fb::AllocationDetails& planned, size_t nbytes,
+                              HierarchicalAllocator* allocator) {
   ET_CHECK_OR_RETURN_ERROR(
       allocator != nullptr, InvalidState,
       "A tensor is memory-planned, but the memory manager has no planned memory");
-  ET_CHECK_OR_RETURN_ERROR(
-      sizeof(size_t) > 4 || planned.memory_offset_high() == 0, NotSupported,
-      "A tensor lies above 4 GB of its planned buffer");
+  ET_CHECK_OR_RETURN_ERROR(sizeof(size_t) > 4 || planned.memory_offset_high() == 0, NotSupported,
+                           "A tensor lies above 4 GB of its planned buffer");
   const uint64_t offset =
       (static_cast<uint64_t>(planned.memory_offset_high()) << 32) | planned.memory_offset_low();
-  return allocator->get_offset_address(
-      planned.memory_id() - 1, static_cast<size_t>(offset), nbytes);
+  return allocator->get_offset_address(planned.memory_id() - 1, static_cast<size_t>(offset),
+                                       nbytes);
 }
 
 // Planned memory with the content that an external data map has under the tensor's name.
-Result<void*> load_external_state(
-    const fb::Tensor& tensor, void* planned, size_t nbytes, const NamedDataMap* data_map) {
+Result<void*> load_external_state(const fb::Tensor& tensor, void* planned, size_t nbytes,
+                                  const NamedDataMap* data_map) {
   const char* name = name_of(tensor);
   ET_CHECK_OR_RETURN_ERROR(
       name != nullptr && data_map != nullptr, InvalidExternalData,
@@ -99,12 +99,12 @@ Error validateTensorLayout(const fb::Tensor* s_tensor, const TensorLayout& expec
   const auto* sizes = s_tensor->sizes();
   const auto* dim_order = s_tensor->dim_order();
   bool equal = name != nullptr && sizes != nullptr && dim_order != nullptr &&
-      static_cast<ScalarType>(s_tensor->scalar_type()) == expected_layout.scalar_type() &&
-      sizes->size() == expected_layout.sizes().size() &&
-      dim_order->size() == expected_layout.dim_order().size();
+               static_cast<ScalarType>(s_tensor->scalar_type()) == expected_layout.scalar_type() &&
+               sizes->size() == expected_layout.sizes().size() &&
+               dim_order->size() == expected_layout.dim_order().size();
   for (uint32_t i = 0; equal && i < sizes->size(); ++i) {
     equal = sizes->Get(i) == expected_layout.sizes()[i] &&
-        dim_order->Get(i) == expected_layout.dim_order()[i];
+            dim_order->Get(i) == expected_layout.dim_order()[i];
   }
   ET_CHECK_OR_RETURN_ERROR(
       equal, InvalidExternalData,
@@ -113,13 +113,9 @@ Error validateTensorLayout(const fb::Tensor* s_tensor, const TensorLayout& expec
   return Error::Ok;
 }
 
-Result<void*> getTensorDataPtr(
-    const fb::Tensor* s_tensor,
-    const Program* program,
-    size_t nbytes,
-    HierarchicalAllocator* allocator,
-    const NamedDataMap* named_data_map,
-    Span<NamedData> external_constants) {
+Result<void*> getTensorDataPtr(const fb::Tensor* s_tensor, const Program* program, size_t nbytes,
+                               HierarchicalAllocator* allocator, const NamedDataMap* named_data_map,
+                               Span<NamedData> external_constants) {
   const fb::AllocationDetails* planned = s_tensor->allocation_info();
   const uint32_t buffer = s_tensor->data_buffer_idx();
   if (planned != nullptr) {
@@ -135,10 +131,10 @@ Result<void*> getTensorDataPtr(
   if (is_external(*s_tensor)) {
     const char* name = name_of(*s_tensor);
     const NamedData* entry = name == nullptr ? nullptr : get_data_by_key(name, external_constants);
-    ET_CHECK_OR_RETURN_ERROR(
-        entry != nullptr && entry->buffer.size() >= nbytes, InvalidExternalData,
-        "Constant '%s' is missing in the data map or shorter than %zu bytes",
-        name == nullptr ? "without a name" : name, nbytes);
+    ET_CHECK_OR_RETURN_ERROR(entry != nullptr && entry->buffer.size() >= nbytes,
+                             InvalidExternalData,
+                             "Constant '%s' is missing in the data map or shorter than %zu bytes",
+                             name == nullptr ? "without a name" : name, nbytes);
     return const_cast<void*>(entry->buffer.data());
   }
   if (buffer > 0) {
@@ -147,29 +143,24 @@ Result<void*> getTensorDataPtr(
   return static_cast<void*>(nullptr);
 }
 
-Result<Tensor> parseTensor(
-    const Program* program,
-    MemoryManager* memory_manager,
-    const fb::Tensor* s_tensor,
-    const NamedDataMap* named_data_map,
-    Span<NamedData> external_constants) {
+Result<Tensor> parseTensor(const Program* program, MemoryManager* memory_manager,
+                           const fb::Tensor* s_tensor, const NamedDataMap* named_data_map,
+                           Span<NamedData> external_constants) {
   ET_CHECK_OK_OR_RETURN_ERROR(validate_tensor_shape(s_tensor));
   const bool is_static = s_tensor->shape_dynamism() == fb::TensorShapeDynamism::STATIC;
   const bool unbounded_input = tensor_nbytes(s_tensor) == SIZE_MAX;
   ET_CHECK_OR_RETURN_ERROR(
-      !unbounded_input ||
-          (!is_static && s_tensor->allocation_info() == nullptr &&
-           s_tensor->data_buffer_idx() == 0 && !is_external(*s_tensor)),
+      !unbounded_input || (!is_static && s_tensor->allocation_info() == nullptr &&
+                           s_tensor->data_buffer_idx() == 0 && !is_external(*s_tensor)),
       InvalidProgram, "Tensor: its byte count overflows");
-  ET_CHECK_OR_RETURN_ERROR(
-      s_tensor->storage_offset() == 0, NotSupported, "Tensor: storage offset %d, expected 0",
-      static_cast<int>(s_tensor->storage_offset()));
-  ET_CHECK_OR_RETURN_ERROR(
-      s_tensor->shape_dynamism() != fb::TensorShapeDynamism::DYNAMIC_UNBOUND, NotSupported,
-      "Tensor: its shape has no upper bound (DYNAMIC_UNBOUND)");
+  ET_CHECK_OR_RETURN_ERROR(s_tensor->storage_offset() == 0, NotSupported,
+                           "Tensor: storage offset %d, expected 0",
+                           static_cast<int>(s_tensor->storage_offset()));
+  ET_CHECK_OR_RETURN_ERROR(s_tensor->shape_dynamism() != fb::TensorShapeDynamism::DYNAMIC_UNBOUND,
+                           NotSupported, "Tensor: its shape has no upper bound (DYNAMIC_UNBOUND)");
 
-  // Static shapes stay in the program; dynamic ones need sizes that can change. No list is empty: some allocators give
-  // null for those.
+  // Static shapes stay in the program; dynamic ones need sizes that can change. No list is empty:
+  // some allocators give null for those.
   MemoryAllocator* allocator = memory_manager->method_allocator();
   const uint32_t rank = s_tensor->sizes()->size();
   auto* sizes = const_cast<SizesType*>(s_tensor->sizes()->data());
@@ -187,19 +178,18 @@ Result<Tensor> parseTensor(
   ET_CHECK_OK_OR_RETURN_ERROR(dim_order_to_stride(sizes, dim_order, rank, strides));
 
   const size_t nbytes = unbounded_input ? 0 : tensor_nbytes(s_tensor);
-  void* data = ET_UNWRAP(getTensorDataPtr(
-      s_tensor, program, nbytes, memory_manager->planned_memory(), named_data_map,
-      external_constants));
-  ET_CHECK_OR_RETURN_ERROR(
-      is_aligned(data, *s_tensor), InvalidProgram,
-      "Tensor: its data at %p is not aligned to its elements", data);
+  void* data =
+      ET_UNWRAP(getTensorDataPtr(s_tensor, program, nbytes, memory_manager->planned_memory(),
+                                 named_data_map, external_constants));
+  ET_CHECK_OR_RETURN_ERROR(is_aligned(data, *s_tensor), InvalidProgram,
+                           "Tensor: its data at %p is not aligned to its elements", data);
   const fb::ExtraTensorInfo* extra = s_tensor->extra_tensor_info();
-  new (impl) TensorImpl(
-      static_cast<ScalarType>(s_tensor->scalar_type()), rank, sizes, data, dim_order, strides,
-      static_cast<TensorShapeDynamism>(s_tensor->shape_dynamism()),
-      static_cast<executorch::aten::DeviceType>(extra == nullptr ? fb::DeviceType::CPU
-                                                                 : extra->device_type()),
-      extra == nullptr ? 0 : extra->device_index());
+  new (impl)
+      TensorImpl(static_cast<ScalarType>(s_tensor->scalar_type()), rank, sizes, data, dim_order,
+                 strides, static_cast<TensorShapeDynamism>(s_tensor->shape_dynamism()),
+                 static_cast<executorch::aten::DeviceType>(extra == nullptr ? fb::DeviceType::CPU
+                                                                            : extra->device_type()),
+                 extra == nullptr ? 0 : extra->device_index());
   return Tensor(impl);
 }
 
@@ -208,11 +198,8 @@ Result<Tensor> parseTensor(
 namespace {
 
 // The values a list refers to, as pointers; null for -1.
-Result<EValue**> list_members(
-    const flatbuffers::Vector<int32_t>* indices,
-    Span<EValue> values,
-    bool optional,
-    MemoryAllocator* allocator) {
+Result<EValue**> list_members(const flatbuffers::Vector<int32_t>* indices, Span<EValue> values,
+                              bool optional, MemoryAllocator* allocator) {
   ET_CHECK_OR_RETURN_ERROR(indices != nullptr, InvalidProgram, "A list has no items");
   EValue** members = allocator->allocateList<EValue*>(indices->size() + 1);
   if (members == nullptr) {
@@ -224,15 +211,13 @@ Result<EValue**> list_members(
       members[i] = nullptr;
       continue;
     }
-    ET_CHECK_OR_RETURN_ERROR(
-        static_cast<size_t>(index) < values.size(), InvalidProgram,
-        "Item %u of a list is value %d of %zu", static_cast<unsigned>(i), static_cast<int>(index),
-        values.size());
+    ET_CHECK_OR_RETURN_ERROR(static_cast<size_t>(index) < values.size(), InvalidProgram,
+                             "Item %u of a list is value %d of %zu", static_cast<unsigned>(i),
+                             static_cast<int>(index), values.size());
     EValue* value = &values[static_cast<size_t>(index)];
-    ET_CHECK_OR_RETURN_ERROR(
-        value->isTensor() || (optional && value->isNone()), InvalidProgram,
-        "Item %u of a list is value %d, which is not a tensor", static_cast<unsigned>(i),
-        static_cast<int>(index));
+    ET_CHECK_OR_RETURN_ERROR(value->isTensor() || (optional && value->isNone()), InvalidProgram,
+                             "Item %u of a list is value %d, which is not a tensor",
+                             static_cast<unsigned>(i), static_cast<int>(index));
     members[i] = optional && value->isNone() ? nullptr : value;
   }
   return members;
@@ -241,9 +226,7 @@ Result<EValue**> list_members(
 }  // namespace
 
 Result<BoxedEvalueList<Tensor>> parseTensorList(
-    const flatbuffers::Vector<int32_t, uint32_t>* tensor_indices,
-    EValue* values,
-    size_t values_len,
+    const flatbuffers::Vector<int32_t, uint32_t>* tensor_indices, EValue* values, size_t values_len,
     MemoryManager* memory_manager) {
   MemoryAllocator* allocator = memory_manager->method_allocator();
   EValue** members =
@@ -257,9 +240,7 @@ Result<BoxedEvalueList<Tensor>> parseTensorList(
 
 template <typename T>
 Result<BoxedEvalueList<std::optional<T>>> parseListOptionalType(
-    const flatbuffers::Vector<int32_t, uint32_t>* value_indices,
-    EValue* values,
-    size_t values_len,
+    const flatbuffers::Vector<int32_t, uint32_t>* value_indices, EValue* values, size_t values_len,
     MemoryManager* memory_manager) {
   MemoryAllocator* allocator = memory_manager->method_allocator();
   EValue** members = ET_UNWRAP(list_members(value_indices, {values, values_len}, true, allocator));
@@ -270,8 +251,7 @@ Result<BoxedEvalueList<std::optional<T>>> parseListOptionalType(
   for (uint32_t i = 0; i < value_indices->size(); ++i) {
     new (&flat[i]) std::optional<T>();
   }
-  return BoxedEvalueList<std::optional<T>>(
-      members, flat, static_cast<int>(value_indices->size()));
+  return BoxedEvalueList<std::optional<T>>(members, flat, static_cast<int>(value_indices->size()));
 }
 
 template Result<BoxedEvalueList<std::optional<Tensor>>> parseListOptionalType<Tensor>(

@@ -15,8 +15,8 @@ using namespace executorch::runtime;
 // Entries larger than this are not copied; a file may name any size.
 constexpr size_t kMaxBytes = 1 << 20;
 
-void discard_log(
-    et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t, const char*, size_t) {}
+void discard_log(et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t, const char*,
+                 size_t) {}
 
 unsigned read_all(const FreeableBuffer& buffer) {
   const auto* bytes = static_cast<const uint8_t*>(buffer.data());

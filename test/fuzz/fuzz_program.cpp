@@ -8,15 +8,14 @@
 
 namespace {
 
-void discard_log(
-    et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t, const char*, size_t) {}
+void discard_log(et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t, const char*,
+                 size_t) {}
 
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   executorch::runtime::runtime_init();
-  executorch::runtime::register_pal(
-      executorch::runtime::PalImpl::create(discard_log, __FILE__));
+  executorch::runtime::register_pal(executorch::runtime::PalImpl::create(discard_log, __FILE__));
   executorch::runtime::testing::register_test_kernels();
   return 0;
 }

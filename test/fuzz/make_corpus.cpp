@@ -35,10 +35,10 @@ bool write_programs(const std::string& folder) {
     const char* name;
     ProgramBuilder (*make)();
   } kSeeds[] = {
-      {"constant", add_program},       {"dynamic", dynamic_program},
-      {"stateful", stateful_program},  {"branching", branching_program},
-      {"looping", looping_program},    {"two_methods", two_method_program},
-      {"symbolic", symbolic_program},  {"every_value", every_value_program},
+      {"constant", add_program},      {"dynamic", dynamic_program},
+      {"stateful", stateful_program}, {"branching", branching_program},
+      {"looping", looping_program},   {"two_methods", two_method_program},
+      {"symbolic", symbolic_program}, {"every_value", every_value_program},
   };
   for (const auto& seed : kSeeds) {
     if (!write(folder + "/" + seed.name + ".pte", seed.make().build())) {
@@ -56,12 +56,12 @@ bool write_data_files(const std::string& folder) {
   TensorImpl matrix(ScalarType::Float, 2, sizes, data, dim_order);
   TensorImpl element(ScalarType::Float, 1, one, data, dim_order);
   const std::map<std::string, Tensor> one_tensor = {{"a", Tensor(&matrix)}};
-  const std::map<std::string, Tensor> two_tensors = {
-      {"linear.bias", Tensor(&element)}, {"linear.weight", Tensor(&matrix)}};
+  const std::map<std::string, Tensor> two_tensors = {{"linear.bias", Tensor(&element)},
+                                                     {"linear.weight", Tensor(&matrix)}};
   using executorch::extension::flat_tensor::save_ptd;
   using executorch::runtime::Error;
   return save_ptd(folder + "/one.ptd", one_tensor, 16) == Error::Ok &&
-      save_ptd(folder + "/two.ptd", two_tensors, 64) == Error::Ok;
+         save_ptd(folder + "/two.ptd", two_tensors, 64) == Error::Ok;
 }
 
 }  // namespace

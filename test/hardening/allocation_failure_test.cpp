@@ -22,9 +22,7 @@ class FailingAllocator final : public MemoryAllocator {
     return calls_left_-- == 0 ? nullptr : MemoryAllocator::allocate(size, alignment);
   }
 
-  bool has_failed() const {
-    return calls_left_ < 0;
-  }
+  bool has_failed() const { return calls_left_ < 0; }
 
  private:
   int calls_left_;
@@ -34,11 +32,9 @@ int num_alive = 0;
 
 class Backend final : public BackendInterface {
  public:
-  bool is_available() const override {
-    return true;
-  }
-  Result<DelegateHandle*> init(
-      BackendInitContext& context, FreeableBuffer*, ArrayRef<CompileSpec>) const override {
+  bool is_available() const override { return true; }
+  Result<DelegateHandle*> init(BackendInitContext& context, FreeableBuffer*,
+                               ArrayRef<CompileSpec>) const override {
     void* handle = context.get_runtime_allocator()->allocate(16);
     if (handle == nullptr) {
       return Error::MemoryAllocationFailed;
@@ -49,9 +45,7 @@ class Backend final : public BackendInterface {
   Error execute(BackendExecutionContext&, DelegateHandle*, Span<EValue*>) const override {
     return Error::Ok;
   }
-  void destroy(DelegateHandle*) const override {
-    --num_alive;
-  }
+  void destroy(DelegateHandle*) const override { --num_alive; }
 };
 
 ProgramBuilder delegated_program() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs damaged in every place: nothing may crash, under sanitizers too. Refusing and running are both fine.
+// Programs damaged in every place: nothing may crash, under sanitizers too. Refusing and running
+// are both fine.
 #include <cstring>
 #include <random>
 
@@ -16,8 +17,8 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 // Thousands of refusals need no text.
-void discard_log(
-    et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t, const char*, size_t) {}
+void discard_log(et_timestamp_t, et_pal_log_level_t, const char*, const char*, size_t, const char*,
+                 size_t) {}
 
 Outcome exercise(const Bytes& file) {
   return exercise_program(file.data(), file.size());
@@ -117,11 +118,11 @@ TEST_P(DamagedProgramsTest, SeveralWordsReplacedAtRandom) {
 
 INSTANTIATE_TEST_SUITE_P(
     Samples, DamagedProgramsTest,
-    ::testing::Values(
-        Sample{"constant", add_program}, Sample{"dynamic", dynamic_program},
-        Sample{"stateful", stateful_program}, Sample{"branching", branching_program},
-        Sample{"looping", looping_program}, Sample{"two_methods", two_method_program},
-        Sample{"symbolic", symbolic_program}, Sample{"every_value", every_value_program}),
+    ::testing::Values(Sample{"constant", add_program}, Sample{"dynamic", dynamic_program},
+                      Sample{"stateful", stateful_program}, Sample{"branching", branching_program},
+                      Sample{"looping", looping_program}, Sample{"two_methods", two_method_program},
+                      Sample{"symbolic", symbolic_program},
+                      Sample{"every_value", every_value_program}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // ---- Programs that are well-formed and mean nothing ----

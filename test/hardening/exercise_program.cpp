@@ -65,9 +65,8 @@ bool set_inputs(Method& method, const MethodMeta& meta, Memory& memory) {
     }
     std::vector<int32_t> sizes(info->sizes().begin(), info->sizes().end());
     std::vector<uint8_t> dim_order(info->dim_order().begin(), info->dim_order().end());
-    executorch::aten::TensorImpl impl(
-        info->scalar_type(), static_cast<ssize_t>(sizes.size()), sizes.data(), data,
-        dim_order.data());
+    executorch::aten::TensorImpl impl(info->scalar_type(), static_cast<ssize_t>(sizes.size()),
+                                      sizes.data(), data, dim_order.data());
     if (method.set_input(executorch::aten::Tensor(&impl), i) != Error::Ok) {
       return false;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program loads and runs with static pools while malloc ends the process. Replaces malloc for the whole program, so it is
-// not built with sanitizers, which do the same.
+// A program loads and runs with static pools while malloc ends the process. Replaces malloc for the
+// whole program, so it is not built with sanitizers, which do the same.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -79,17 +79,18 @@ TEST(HeaplessTest, LoadsAndRunsWithoutMalloc) {
     ProgramBuilder (*make)();
     std::vector<int32_t> sizes;
     float expected;
-  } kCases[] = {
-      {add_program, {2, 3}, 21}, {dynamic_program, {2, 3}, 2}, {stateful_program, {2}, 3},
-      {looping_program, {4, 2}, 2}};
+  } kCases[] = {{add_program, {2, 3}, 21},
+                {dynamic_program, {2, 3}, 2},
+                {stateful_program, {2}, 3},
+                {looping_program, {4, 2}, 2}};
   for (auto& c : kCases) {
     AlignedFile file(c.make().build());
     MemoryLoader loader(file);
     float data[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     uint8_t dim_order[] = {0, 1};
-    executorch::aten::TensorImpl impl(
-        executorch::aten::ScalarType::Float, static_cast<ssize_t>(c.sizes.size()), c.sizes.data(),
-        data, dim_order);
+    executorch::aten::TensorImpl impl(executorch::aten::ScalarType::Float,
+                                      static_cast<ssize_t>(c.sizes.size()), c.sizes.data(), data,
+                                      dim_order);
     float result = 0;
     is_heap_forbidden = true;
     const Error error = load_and_run(&loader, executorch::aten::Tensor(&impl), &result);

@@ -34,12 +34,13 @@ TEST(SharedProgramTest, ThreadsHaveTheirOwnMethods) {
       const auto number = static_cast<float>(thread);
       auto x = floats({2}, {number, number});
       auto rows = floats({1 + thread % 4, 2}, std::vector<float>(2 + 2 * (thread % 4), number));
-      const bool ok = adds->set_input(x.tensor(), 0) == Error::Ok &&
-          adds->execute() == Error::Ok && adds->execute() == Error::Ok &&
-          loops->set_input(rows.tensor(), 0) == Error::Ok && loops->execute() == Error::Ok;
+      const bool ok = adds->set_input(x.tensor(), 0) == Error::Ok && adds->execute() == Error::Ok &&
+                      adds->execute() == Error::Ok &&
+                      loops->set_input(rows.tensor(), 0) == Error::Ok &&
+                      loops->execute() == Error::Ok;
       num_right += ok &&
-          adds->get_output(0).toTensor().const_data_ptr<float>()[0] == 1 + 2 * number &&
-          loops->get_output(0).toTensor().const_data_ptr<float>()[0] == 2 * number;
+                   adds->get_output(0).toTensor().const_data_ptr<float>()[0] == 1 + 2 * number &&
+                   loops->get_output(0).toTensor().const_data_ptr<float>()[0] == 2 * number;
     }
   };
   std::vector<std::thread> threads;

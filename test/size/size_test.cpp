@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The smallest program that loads a .pte, runs its first method and has the prim ops: what the core costs.
-// Experimental and former calls are used, too.
+// The smallest program that loads a .pte, runs its first method and has the prim ops: what the core
+// costs. Experimental and former calls are used, too.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include <fcntl.h>
 #include <unistd.h>
@@ -30,9 +30,7 @@ class StaticLoader final : public DataLoader {
     }
     return FreeableBuffer(file_bytes + offset, size, nullptr);
   }
-  Result<size_t> size() const override {
-    return size_;
-  }
+  Result<size_t> size() const override { return size_; }
 
  private:
   size_t size_;

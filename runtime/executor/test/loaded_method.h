@@ -22,15 +22,9 @@ struct LoadedProgram {
       : file(bytes), loader(file), program(Program::load(&loader, verification)) {}
   explicit LoadedProgram(ProgramBuilder& builder) : LoadedProgram(builder.build()) {}
 
-  bool ok() const {
-    return program.ok();
-  }
-  Error error() const {
-    return program.error();
-  }
-  Program* operator->() {
-    return &program.get();
-  }
+  bool ok() const { return program.ok(); }
+  Error error() const { return program.error(); }
+  Program* operator->() { return &program.get(); }
 
   AlignedFile file;
   MemoryLoader loader;
@@ -57,23 +51,16 @@ struct LoadedMethod {
         temp_allocator(static_cast<uint32_t>(temp_pool.size()), temp_pool.data()),
         planned_memory(make_arenas(program, name)),
         memory_manager(&method_allocator, &planned_memory, &temp_allocator),
-        method(program.load_method(
-            name, &memory_manager, options.event_tracer, options.data_map,
-            options.backend_options, options.kernels)) {}
+        method(program.load_method(name, &memory_manager, options.event_tracer, options.data_map,
+                                   options.backend_options, options.kernels)) {}
   explicit LoadedMethod(const Program& program, const char* name = "forward")
       : LoadedMethod(program, name, Options()) {}
   explicit LoadedMethod(LoadedProgram& program, const char* name = "forward")
       : LoadedMethod(program.program.get(), name) {}
 
-  bool ok() const {
-    return method.ok();
-  }
-  Error error() const {
-    return method.error();
-  }
-  Method* operator->() {
-    return &method.get();
-  }
+  bool ok() const { return method.ok(); }
+  Error error() const { return method.error(); }
+  Method* operator->() { return &method.get(); }
 
   std::vector<uint8_t> pool;
   std::vector<uint8_t> temp_pool;
@@ -110,16 +97,11 @@ struct TensorOf {
       : sizes(std::move(shape)),
         data(std::move(elements)),
         dim_order(sizes.size()),
-        impl(
-            type, static_cast<ssize_t>(sizes.size()), sizes.data(), data.data(),
-            fill(dim_order)) {}
+        impl(type, static_cast<ssize_t>(sizes.size()), sizes.data(), data.data(), fill(dim_order)) {
+  }
 
-  executorch::aten::Tensor tensor() {
-    return executorch::aten::Tensor(&impl);
-  }
-  EValue value() {
-    return EValue(tensor());
-  }
+  executorch::aten::Tensor tensor() { return executorch::aten::Tensor(&impl); }
+  EValue value() { return EValue(tensor()); }
 
   std::vector<int32_t> sizes;
   std::vector<T> data;

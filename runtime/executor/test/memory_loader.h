@@ -15,8 +15,8 @@ class MemoryLoader final : public DataLoader {
  public:
   explicit MemoryLoader(const AlignedFile& file) : file_(file) {}
 
-  Result<FreeableBuffer> load(
-      size_t offset, size_t size, const SegmentInfo& /*info*/) const override {
+  Result<FreeableBuffer> load(size_t offset, size_t size,
+                              const SegmentInfo& /*info*/) const override {
     const Error error = start(offset, size);
     if (error != Error::Ok) {
       return error;
@@ -24,14 +24,12 @@ class MemoryLoader final : public DataLoader {
     ++num_held;
     return FreeableBuffer(
         file_.data() + offset, size,
-        [](void* context, void*, size_t) {
-          --static_cast<const MemoryLoader*>(context)->num_held;
-        },
+        [](void* context, void*, size_t) { --static_cast<const MemoryLoader*>(context)->num_held; },
         const_cast<MemoryLoader*>(this));
   }
 
-  Error load_into(
-      size_t offset, size_t size, const SegmentInfo& /*info*/, void* buffer) const override {
+  Error load_into(size_t offset, size_t size, const SegmentInfo& /*info*/,
+                  void* buffer) const override {
     const Error error = start(offset, size);
     if (error == Error::Ok && size > 0) {
       std::memcpy(buffer, file_.data() + offset, size);
@@ -39,9 +37,7 @@ class MemoryLoader final : public DataLoader {
     return error;
   }
 
-  Result<size_t> size() const override {
-    return file_.size();
-  }
+  Result<size_t> size() const override { return file_.size(); }
 
   mutable std::atomic<int> num_held{0};
   mutable std::atomic<int> num_loads{0};

@@ -107,8 +107,8 @@ int32_t MethodBuilder::add_tensor(const TensorSpec& spec) {
     table.dim_order.push_back(static_cast<uint8_t>(i));
     nbytes *= static_cast<size_t>(spec.sizes[i]);
   }
-  table.shape_dynamism = spec.dynamic ? fb::TensorShapeDynamism::DYNAMIC_BOUND
-                                      : fb::TensorShapeDynamism::STATIC;
+  table.shape_dynamism =
+      spec.dynamic ? fb::TensorShapeDynamism::DYNAMIC_BOUND : fb::TensorShapeDynamism::STATIC;
   table.data_buffer_idx = spec.data_buffer_idx;
   if (spec.planned) {
     auto& sizes = plan_->non_const_buffer_sizes;
@@ -176,8 +176,8 @@ int32_t MethodBuilder::append(T instruction) {
   return static_cast<int32_t>(instructions.size()) - 1;
 }
 
-int32_t MethodBuilder::call(
-    const std::string& op, const std::string& overload, std::vector<int32_t> args) {
+int32_t MethodBuilder::call(const std::string& op, const std::string& overload,
+                            std::vector<int32_t> args) {
   fb::KernelCallT instruction;
   instruction.args = std::move(args);
   auto& operators = plan_->operators;
@@ -227,8 +227,8 @@ void MethodBuilder::begin_chain() {
   plan_->chains.push_back(std::make_unique<fb::ChainT>());
 }
 
-int32_t MethodBuilder::add_delegate(
-    const std::string& backend, fb::DataLocation location, uint32_t index) {
+int32_t MethodBuilder::add_delegate(const std::string& backend, fb::DataLocation location,
+                                    uint32_t index) {
   auto delegate = std::make_unique<fb::BackendDelegateT>();
   delegate->id = backend;
   delegate->processed = std::make_unique<fb::BackendDelegateDataReferenceT>();
@@ -318,7 +318,8 @@ std::vector<uint8_t> ProgramBuilder::build() {
   }
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(fb::Program::Pack(builder, &program_), fb::ProgramIdentifier());
-  std::vector<uint8_t> file(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  std::vector<uint8_t> file(builder.GetBufferPointer(),
+                            builder.GetBufferPointer() + builder.GetSize());
   if (segment_bytes_.empty()) {
     return file;
   }

@@ -59,9 +59,7 @@ class MethodBuilder {
   int32_t add_delegate(const std::string& backend, fb::DataLocation location, uint32_t index);
 
   // The tables themselves, to damage them.
-  fb::ExecutionPlanT& plan() {
-    return *plan_;
-  }
+  fb::ExecutionPlanT& plan() { return *plan_; }
   fb::TensorT& tensor(int32_t value) {
     return *plan_->values[static_cast<size_t>(value)]->val.AsTensor();
   }
@@ -86,7 +84,8 @@ class ProgramBuilder {
 
   MethodBuilder& add_method(const std::string& name);
 
-  // Each returns what refers to the data: a buffer index, a segment index, or an index of inline delegate data.
+  // Each returns what refers to the data: a buffer index, a segment index, or an index of inline
+  // delegate data.
   uint32_t add_constant(const void* data, size_t size);
   uint32_t add_initial_data(const void* data, size_t size);
   uint32_t add_segment(const void* data, size_t size);
@@ -102,10 +101,9 @@ class ProgramBuilder {
     return add_initial_data(data.data(), data.size() * sizeof(T));
   }
 
-  // The tables themselves, to damage them; segments are filled in by build() unless layout is set to false.
-  fb::ProgramT& program() {
-    return program_;
-  }
+  // The tables themselves, to damage them; segments are filled in by build() unless layout is set
+  // to false.
+  fb::ProgramT& program() { return program_; }
   bool layout = true;
 
   // The file: flatbuffer, extended header if there are segments, segments. May be called once.
@@ -131,12 +129,8 @@ class AlignedFile {
   AlignedFile(const AlignedFile&) = delete;
   AlignedFile& operator=(const AlignedFile&) = delete;
 
-  uint8_t* data() const {
-    return data_;
-  }
-  size_t size() const {
-    return size_;
-  }
+  uint8_t* data() const { return data_; }
+  size_t size() const { return size_; }
 
  private:
   uint8_t* data_ = nullptr;

@@ -19,12 +19,14 @@ using executorch::aten::SizesType;
 using executorch::aten::Tensor;
 using Args = Span<EValue*>;
 
-// The contract of every operator here: so many arguments, of which the marked ones are tensors of float.
-bool check(KernelRuntimeContext& context, Args args, size_t count, std::initializer_list<int> floats) {
+// The contract of every operator here: so many arguments, of which the marked ones are tensors of
+// float.
+bool check(KernelRuntimeContext& context, Args args, size_t count,
+           std::initializer_list<int> floats) {
   bool valid = args.size() == count;
   for (const int i : floats) {
     valid = valid && args[static_cast<size_t>(i)]->isTensor() &&
-        args[static_cast<size_t>(i)]->toTensor().scalar_type() == ScalarType::Float;
+            args[static_cast<size_t>(i)]->toTensor().scalar_type() == ScalarType::Float;
   }
   if (!valid) {
     context.fail(Error::InvalidArgument);
@@ -60,7 +62,8 @@ void add_out(KernelRuntimeContext& context, Args args) {
   }
   if (resize_like(context, out, a)) {
     for (ssize_t i = 0; i < a.numel(); ++i) {
-      out.mutable_data_ptr<float>()[i] = a.const_data_ptr<float>()[i] + b.const_data_ptr<float>()[i];
+      out.mutable_data_ptr<float>()[i] =
+          a.const_data_ptr<float>()[i] + b.const_data_ptr<float>()[i];
     }
   }
 }
@@ -153,14 +156,10 @@ void fail_out(KernelRuntimeContext& context, Args) {
 
 void register_test_kernels() {
   static const Kernel kKernels[] = {
-      Kernel("test::add.out", add_out),
-      Kernel("test::copy_", copy_),
-      Kernel("test::split.out", split_out),
-      Kernel("test::scratch.out", scratch_out),
-      Kernel("test::select.out", select_out),
-      Kernel("test::take", take),
-      Kernel("test::fail.out", fail_out),
-      Kernel("test::greater.out", greater_out),
+      Kernel("test::add.out", add_out),       Kernel("test::copy_", copy_),
+      Kernel("test::split.out", split_out),   Kernel("test::scratch.out", scratch_out),
+      Kernel("test::select.out", select_out), Kernel("test::take", take),
+      Kernel("test::fail.out", fail_out),     Kernel("test::greater.out", greater_out),
   };
   static const Error registered = register_kernels({kKernels, sizeof(kKernels) / sizeof(Kernel)});
   (void)registered;
@@ -289,9 +288,8 @@ ProgramBuilder symbolic_program() {
   method.inputs({x}).outputs({product, view});
   method.call("aten::sym_numel", "", {x, numel});
   method.call("executorch_prim::mul", "Scalar", {numel, two, product});
-  method.call(
-      "executorch_prim::et_view", "default",
-      {x, method.add_int_list({method.add_int(-1), two}), view});
+  method.call("executorch_prim::et_view", "default",
+              {x, method.add_int_list({method.add_int(-1), two}), view});
   return builder;
 }
 
@@ -304,12 +302,11 @@ ProgramBuilder every_value_program() {
   const int32_t t = method.add_tensor({{2}});
   const int32_t u = method.add_tensor({{2}});
   method.inputs({t, none, a}).outputs({u});
-  method.call(
-      "test::take", "",
-      {none, a, method.add_bool(true), method.add_double(0.5), t, method.add_string("text"),
-       method.add_int_list({a, b, a}), method.add_double_list({1.5, 2.5}),
-       method.add_bool_list({true, false}), method.add_tensor_list({t, u}),
-       method.add_optional_tensor_list({t, -1, none})});
+  method.call("test::take", "",
+              {none, a, method.add_bool(true), method.add_double(0.5), t, method.add_string("text"),
+               method.add_int_list({a, b, a}), method.add_double_list({1.5, 2.5}),
+               method.add_bool_list({true, false}), method.add_tensor_list({t, u}),
+               method.add_optional_tensor_list({t, -1, none})});
   return builder;
 }
 

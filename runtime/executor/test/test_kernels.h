@@ -15,7 +15,8 @@ namespace executorch::runtime::testing {
 //   test::select.out(Tensor a, int i, *, Tensor(a!) out)  row i of a
 //   test::take(...)                                       accepts anything
 //   test::fail.out(Tensor a, *, Tensor(a!) out)           fails with InvalidType
-//   test::greater.out(Tensor a, Tensor b, *, Tensor(a!) out)  Bool of one element: first a > first b
+//   test::greater.out(Tensor a, Tensor b, *, Tensor(a!) out)  Bool of one element: first a > first
+//   b
 void register_test_kernels();
 
 // forward(x: [2, 3]) = x + constant.
