@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schemas, op tables, generated text, merging and selection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from codegen import gen
+from codegen.op_table import read_table
+from codegen.schema import Argument, SchemaError, SchemaSource, parse_schema
+from codegen.tools import gen_oplist, merge_yaml
+
+ADD = "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+ALLCLOSE = (
+    "- func: allclose.out(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08,"
+    " bool equal_nan=False, bool dummy_param=False, *, Tensor(a!) out) -> Tensor(a!)\n"
+    "  kernels:\n    - arg_meta: null\n      kernel_name: torch::executor::allclose_out\n"
+)
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def op_row(op: str, kernel: str) -> str:
+    return f"- op: {op}\n  kernels:\n    - arg_meta: null\n      kernel_name: {kernel}\n"
+
+
+def test_schema_parts() -> None:
+    schema = parse_schema(ADD)
+    assert schema.qualified_name == "aten::add.out"
+    assert [a.name for a in schema.arguments] == ["self", "other", "alpha", "out"]
+    assert [a.is_out for a in schema.arguments] == [False, False, False, True]
+
+
+@pytest.mark.req("KS-013")
+@pytest.mark.parametrize(
+    ("kind", "cpp"),
+    [
+        ("Tensor", "const executorch::aten::Tensor&"),
+        ("Tensor?", "const std::optional<executorch::aten::Tensor>&"),
+        ("Tensor[]", "executorch::aten::TensorList"),
+        ("Tensor?[]", "executorch::aten::ArrayRef<std::optional<executorch::aten::Tensor>>"),
+        ("int", "int64_t"),
+        ("int[]?", "std::optional<executorch::aten::IntArrayRef>"),
+        ("float?", "std::optional<double>"),
+        ("bool", "bool"),
+        ("str?", "std::optional<std::string_view>"),
+        ("Scalar", "const executorch::aten::Scalar&"),
+        ("Scalar?", "const std::optional<executorch::aten::Scalar>&"),
+        ("ScalarType?", "std::optional<executorch::aten::ScalarType>"),
+        ("MemoryFormat?", "std::optional<executorch::aten::MemoryFormat>"),
+        ("Device", "executorch::aten::Device"),
+    ],
+)
+def test_parameter_types(kind: str, cpp: str) -> None:
+    assert Argument("x", kind).cpp_type == cpp
+
+
+@pytest.mark.req("KS-012")
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "my::op(Tensor a) -> Tensor",
+        "my::op.out(Tensor a, *, Tensor(a!) out) -> Tensor[]",
+        "my::op.out(Tensor a, *, Tensor(a!) out) -> int",
+        "my::op.out(Tensor a, *, Tensor(a!) out) -> Tensor?",
+        "not a schema",
+    ],
+)
+def test_bad_schemas_are_refused(bad: str) -> None:
+    with pytest.raises(SchemaError):
+        parse_schema(bad)
+
+
+def test_unknown_type_names_the_argument() -> None:
+    schema = parse_schema("my::op.out(Generator? g, *, Tensor(a!) out) -> Tensor(a!)")
+    with pytest.raises(SchemaError, match="argument g"):
+        schema.cpp_parameters()
+
+
+@pytest.mark.req("KS-015")
+def test_native_namespace_is_inserted(tmp_path: Path) -> None:
+    path = write(tmp_path / "ops.yaml", op_row("add.out", "custom::add_out"))
+    table = read_table(path, SchemaSource(None))
+    assert table[0].kernels[0].qualified == "custom::native::add_out"
+    assert "namespace custom::native {" in gen.native_functions_header(table)
+
+
+@pytest.mark.req("KS-016", "KS-017")
+def test_documented_rows(tmp_path: Path) -> None:
+    specialised = (
+        "- op: add.out\n"
+        "  type_alias:\n    T0: [Double, Float]\n"
+        "  dim_order_alias:\n    D0: [[0, 1, 2, 3]]\n"
+        "  kernels:\n"
+        "    - arg_meta:\n        self: [T0, D0]\n        other: [T0, D0]\n        out: [T0, D0]\n"
+        "      kernel_name: torch::executor::add_out\n"
+    )
+    path = write(tmp_path / "ops.yaml", specialised + ALLCLOSE)
+    add, allclose = read_table(path, SchemaSource(None))
+    one = ";0,1,2,3"
+    assert add.kernels[0].keys == tuple(
+        "v1/" + "|".join([number + one] * 4) for number in ("7", "6")
+    )
+    assert allclose.is_custom and allclose.schema.qualified_name == "aten::allclose.out"
+    text = gen.registration_source([add], "h.h", "f", manual=False, boundary=False)
+    assert text.count('Kernel("aten::add.out", KernelKey("v1/') == 2
+
+
+def test_repeated_operator_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "ops.yaml", op_row("add.out", "a") + op_row("add.out", "b"))
+    with pytest.raises(SchemaError, match="twice"):
+        read_table(path, SchemaSource(None))
+
+
+def test_unknown_operator_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "ops.yaml", op_row("no_such_operator.out", "x"))
+    arguments = ["--functions-yaml-path", str(path), "-d", str(tmp_path / "out")]
+    assert gen.main(arguments) == 1
+    assert "no_such_operator.out" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.req("KS-021")
+def test_written_files(tmp_path: Path) -> None:
+    functions = write(tmp_path / "f.yaml", op_row("add.out", "torch::executor::add_out"))
+    out = tmp_path / "out"
+    cache = tmp_path / "cache.json"
+    arguments = [
+        "--functions-yaml-path",
+        str(functions),
+        "-d",
+        str(out),
+        "--schema-cache",
+        str(cache),
+    ]
+    assert gen.main([*arguments, "--dry-run"]) == 0
+    assert not out.exists()
+    assert gen.main(arguments) == 0
+    names = {p.name for p in out.iterdir()}
+    registration = "RegisterCodegenUnboxedKernelsEverything.cpp"
+    assert names == {"NativeFunctions.h", "Functions.h", registration}
+    before = (out / registration).stat().st_mtime_ns
+    assert gen.main(arguments) == 0
+    assert (out / registration).stat().st_mtime_ns == before
+    assert cache.exists()
+    assert gen.main([*arguments, "--manual-registration"]) == 0
+    assert "registered = []" not in (out / registration).read_text()
+
+
+def test_only_selected_operators_are_registered(tmp_path: Path) -> None:
+    rows = op_row("add.out", "torch::executor::add_out")
+    rows += op_row("mul.out", "torch::executor::mul_out")
+    functions = write(tmp_path / "f.yaml", rows)
+    selection = tmp_path / "selected.yaml"
+    assert gen_oplist.main(["--output_path", str(selection), "--root_ops", "mul.out"]) == 0
+    arguments = ["--functions-yaml-path", str(functions), "-d", str(tmp_path / "out")]
+    assert gen.main([*arguments, "--op-selection-yaml-path", str(selection)]) == 0
+    text = (tmp_path / "out/RegisterCodegenUnboxedKernelsEverything.cpp").read_text()
+    assert "aten::mul.out" in text and "aten::add.out" not in text
+
+
+@pytest.mark.req("KS-018")
+def test_first_table_wins(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.yaml", op_row("add.out", "torch::executor::opt_add_out"))
+    both = op_row("add.out", "torch::executor::add_out") + op_row(
+        "mul.out", "torch::executor::mul_out"
+    )
+    fallback = write(tmp_path / "b.yaml", both)
+    arguments = ["--functions-yaml-path", str(first), "--fallback-yaml-path", str(fallback)]
+    assert merge_yaml.main([*arguments, "--output_dir", str(tmp_path)]) == 0
+    merged = yaml.safe_load((tmp_path / "merged.yaml").read_text())
+    kernels = {row["op"]: row["kernels"][0]["kernel_name"] for row in merged}
+    assert kernels == {
+        "add.out": "torch::executor::opt_add_out",
+        "mul.out": "torch::executor::mul_out",
+    }
+
+
+@pytest.mark.req("KS-020")
+def test_selection_needs_one_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = ["--output_path", str(tmp_path / "o.yaml")]
+    for sources in ([], ["--root_ops", "add.out", "--include-all-operators"]):
+        with pytest.raises(SystemExit):
+            gen_oplist.main([*output, *sources])
+        assert "exactly one" in capsys.readouterr().err
+    assert gen_oplist.main([*output, "--root_ops", "aten::add.out,aten::mm.out"]) == 0
+    content = yaml.safe_load((tmp_path / "o.yaml").read_text())
+    assert set(content["operators"]) == {"aten::add.out", "aten::mm.out"}
+    assert content["et_kernel_metadata"]["aten::mm.out"] == ["default"]
