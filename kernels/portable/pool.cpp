@@ -6,6 +6,7 @@
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <tuple>
 
@@ -190,6 +191,68 @@ std::tuple<Tensor&, Tensor&> max_pool2d_with_indices_out(
     });
   });
   return result;
+}
+
+Tensor& max_pool2d_with_indices_backward_out(
+    KernelRuntimeContext& ctx, const Tensor& grad_output, const Tensor& self,
+    IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+    bool ceil_mode, const Tensor& indices, Tensor& grad_input) {
+  const OpCall call{ctx, "max_pool2d_with_indices_backward.grad_input"};
+  const PoolArgs args{kernel_size, stride, padding, dilation, ceil_mode};
+  Window h;
+  Window w;
+  if (!check_planes(call, self, grad_input) || !check_floating(call, "self", self) ||
+      !check_same_dtype(call, "grad_output", grad_output, "self", self) ||
+      !check_dtype(call, "indices", indices, ScalarType::Long) || !make_window(call, args, 0, h) ||
+      !make_window(call, args, 1, w)) {
+    return grad_input;
+  }
+  const int64_t in_h = self.sizes()[self.dim() - 2];
+  const int64_t in_w = self.sizes()[self.dim() - 1];
+  Shape pooled(self);
+  pooled.sizes[pooled.ndim - 2] = pooled_size(in_h, h, ceil_mode);
+  pooled.sizes[pooled.ndim - 1] = pooled_size(in_w, w, ceil_mode);
+  Planes planes;
+  bool fits = grad_output.dim() == self.dim();
+  for (int d = 0; fits && d < pooled.ndim; ++d) {
+    fits = grad_output.sizes()[d] == pooled[d];
+  }
+  ET_KERNEL_CHECK_MSG(
+      ctx, fits && ::executorch::runtime::tensors_have_same_shape(grad_output, indices),
+      InvalidArgument, grad_input, "%s: grad_output and indices do not have the pooled shape", call.op);
+  if (!make_planes(call, self, grad_input, in_h, in_w, planes)) {
+    return grad_input;
+  }
+  StridedView grads = StridedView::of(grad_output);
+  StridedView at = StridedView::of(indices);
+  if (grads.ndim == 3) {
+    grads = grads.inserted(0, 1, 0);
+    at = at.inserted(0, 1, 0);
+  }
+  std::memset(grad_input.mutable_data_ptr(), 0, grad_input.nbytes());
+  with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineReader<C> grad(grad_output);
+    const LineReader<C> sum(grad_input);
+    const LineWriter<C> writer(grad_input);
+    const int64_t* positions = indices.const_data_ptr<int64_t>();
+    Odometer<3> odometer(4, grads.sizes);
+    const int64_t plane_strides[4] = {planes.out.strides[0], planes.out.strides[1], 0, 0};
+    odometer.set_strides(0, grads.strides);
+    odometer.set_strides(1, at.strides);
+    odometer.set_strides(2, plane_strides);
+    for (int64_t i = 0; i < grad_output.numel(); ++i, odometer.next()) {
+      const int64_t position = positions[odometer.offset(1)];
+      ET_KERNEL_CHECK_MSG(
+          ctx, position >= 0 && position < in_h * in_w, InvalidArgument, ,
+          "%s: index %lld is out of range [0, %lld)", call.op, static_cast<long long>(position),
+          static_cast<long long>(in_h * in_w));
+      const int64_t target = odometer.offset(2) + position / in_w * planes.out.strides[2] +
+          position % in_w * planes.out.strides[3];
+      writer.put(target, sum.at(target) + grad.at(odometer.offset(0)));
+    }
+  });
+  return grad_input;
 }
 
 Tensor& avg_pool2d_out(

@@ -360,6 +360,38 @@ Tensor& pixel_unshuffle_out(
   return out;
 }
 
+namespace {
+
+// Negates the imaginary part of each (real, imaginary) pair.
+template <typename T>
+void conjugate(void* pairs, int64_t count) {
+  T* parts = static_cast<T*>(pairs);
+  for (int64_t i = 0; i < count; ++i) {
+    parts[2 * i + 1] = -parts[2 * i + 1];
+  }
+}
+
+}  // namespace
+
+Tensor& _conj_physical_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  const OpCall call{ctx, "_conj_physical.out"};
+  ET_KERNEL_CHECK_MSG(
+      ctx, ::executorch::runtime::isComplexType(self.scalar_type()), InvalidArgument, out,
+      "_conj_physical.out: self is %s, expected a complex type",
+      ::executorch::runtime::toString(self.scalar_type()));
+  if (!copy_to_output(call, StridedView::of(self), self, out)) {
+    return out;
+  }
+  if (self.scalar_type() == ScalarType::ComplexHalf) {
+    conjugate<::executorch::aten::Half>(out.mutable_data_ptr(), out.numel());
+  } else if (self.scalar_type() == ScalarType::ComplexFloat) {
+    conjugate<float>(out.mutable_data_ptr(), out.numel());
+  } else {
+    conjugate<double>(out.mutable_data_ptr(), out.numel());
+  }
+  return out;
+}
+
 Tensor& view_as_real_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   const OpCall call{ctx, "view_as_real_copy.out"};
   ET_KERNEL_CHECK_MSG(

@@ -36,6 +36,8 @@ class Input:
         generator = torch.Generator().manual_seed(seed)
         if self.values:
             tensor = torch.tensor(self.values, dtype=F64).reshape(self.shape)
+        elif self.dtype.is_complex:
+            tensor = torch.randn(self.shape, generator=generator, dtype=torch.complex128)
         elif self.dtype == BOOL:
             tensor = torch.rand(self.shape, generator=generator) > 0.5
         else:
@@ -355,6 +357,8 @@ def _views() -> list[Case]:
         case("view_copy.out", t(2, 3, 4, 5, channels_last=True), [6, 20]), case("expand_copy.out", t(), [3]),
         case("pixel_shuffle.out", t(2, 12, 3, 4), 2), case("pixel_unshuffle.out", t(2, 3, 6, 4), 2),
         case("view_as_real_copy.out", t(3, 4, dtype=torch.complex64)),
+        case("_conj_physical.out", t(3, 4, dtype=torch.complex64)),
+        case("_conj_physical.out", t(3, 4, dtype=torch.complex128)),
         case("repeat.out", t(2), [0, 3]), case("select_copy.int_out", big, 1, 5),
         case("permute_copy.out", t(2, 3, 4, 5, channels_last=True), [1, 0, 2, 3]),
         case("constant_pad_nd.out", t(2, 3, 4, 5), [1, 1, 2, 2], 0.5),
@@ -562,6 +566,12 @@ def _pools() -> list[Case]:
     cases.append(
         case("max_pool2d_with_indices.out", t(1, 2, 6, 6, dtype=I32, low=-9, high=9), [2, 2])
     )
+    # Overlapping windows add up; every index is one that lies in the input.
+    for grad in (t(2, 3, 3, 4), t(3, 3, 4), t(2, 3, 3, 4, dtype=F64)):
+        x = Input((*grad.shape[:-2], 7, 9), grad.dtype)
+        at = Input(grad.shape, I64, low=0, high=63)
+        tail = [[3, 3], [2, 2], [0, 0], [1, 1], False, at]
+        cases.append(case("max_pool2d_with_indices_backward.grad_input", grad, x, *tail))
     return cases
 
 
