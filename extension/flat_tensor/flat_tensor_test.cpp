@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Data files: what is written is read back; what is damaged is refused, at every byte.
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -154,11 +155,12 @@ TEST_F(FlatTensor, HeaderFields) {
 
 TEST_F(FlatTensor, FilesThatCannotBeWritten) {
   EXPECT_EQ(save_ptd("/nowhere/x.ptd", tensors(), 16), Error::AccessFailed);
-  EXPECT_EQ(save_ptd(testing::TempDir() + "/flat_tensor_test.ptd", tensors(), 24),
-            Error::InvalidArgument);
-  EXPECT_FALSE(std::ifstream(testing::TempDir() + "/flat_tensor_test.ptd").good());
-  ASSERT_EQ(save_ptd(testing::TempDir() + "/flat_tensor_test.ptd", tensors(), 16), Error::Ok);
-  auto loader = FileDataLoader::from((testing::TempDir() + "/flat_tensor_test.ptd").c_str());
+  const std::string path = testing::TempDir() + "/flat_tensor_test.ptd";
+  std::remove(path.c_str());  // of an earlier run
+  EXPECT_EQ(save_ptd(path, tensors(), 24), Error::InvalidArgument);
+  EXPECT_FALSE(std::ifstream(path).good());
+  ASSERT_EQ(save_ptd(path, tensors(), 16), Error::Ok);
+  auto loader = FileDataLoader::from(path.c_str());
   EXPECT_TRUE(FlatTensorDataMap::load(&loader.get()).ok());
   std::stringstream out;
   auto without_data = make_tensor_ptr({2}, static_cast<void*>(nullptr));
