@@ -10,6 +10,7 @@
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/platform_memory_allocator.h>
 #include <executorch/runtime/executor/program.h>
+#include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/executor/tensor_parser.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/runtime/platform/platform.h>
@@ -158,12 +159,33 @@ Error Method::init_temp_allocator() {
 }
 
 // State that has no initial content starts at zero, and nothing ever reads what an arena held
-// before.
+// before. Only what tensors use is cleared: a file may announce any size.
 Error Method::clear_planned_memory() {
   const auto* sizes = plan_->non_const_buffer_sizes();
   HierarchicalAllocator* planned = memory_manager_->planned_memory();
+  const uint32_t num_buffers = count(sizes);
+  if (num_buffers <= 1) {
+    return Error::Ok;
+  }
+  uint64_t* used = nullptr;
+  ET_CHECK_OK_OR_RETURN_ERROR(allocate(memory_manager_->method_allocator(), num_buffers, &used));
+  std::memset(used, 0, num_buffers * sizeof(*used));
+  for (uint32_t i = 0; i < plan_->values()->size(); ++i) {
+    const fb::Tensor* tensor = plan_->values()->Get(i)->val_as_Tensor();
+    const auto* place = tensor == nullptr ? nullptr : tensor->allocation_info();
+    if (place == nullptr || place->memory_id() >= num_buffers) {
+      continue;
+    }
+    ET_CHECK_OK_OR_RETURN_ERROR(validate_tensor(tensor));
+    // What does not fit is refused when the tensor is built.
+    const uint64_t offset =
+        (static_cast<uint64_t>(place->memory_offset_high()) << 32) | place->memory_offset_low();
+    const uint64_t end = offset + tensor_nbytes(tensor);
+    uint64_t& max_end = used[place->memory_id()];
+    max_end = end > max_end ? end : max_end;
+  }
   const MethodMeta meta = method_meta();
-  for (uint32_t i = 1; i < count(sizes); ++i) {
+  for (uint32_t i = 1; i < num_buffers; ++i) {
     const size_t size = static_cast<size_t>(sizes->Get(i));
     if (size == 0) {
       continue;
@@ -177,7 +199,7 @@ Error Method::clear_planned_memory() {
         static_cast<unsigned>(i - 1), size);
     const Result<etensor::Device> device = meta.memory_planned_buffer_device(i - 1);
     if (device.ok() && device->is_cpu()) {
-      std::memset(*arena, 0, size);
+      std::memset(*arena, 0, used[i] < size ? static_cast<size_t>(used[i]) : size);
     }
   }
   return Error::Ok;
