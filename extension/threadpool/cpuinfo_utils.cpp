@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts cores with cpuinfo where it is built in, and never more than the process may be scheduled on.
+// Counts cores with cpuinfo where it is built in, and never more than the process may be scheduled
+// on.
 #include <executorch/extension/threadpool/cpuinfo_utils.h>
 
 #include <algorithm>

@@ -26,13 +26,12 @@ void set_thread_num(int64_t thread_num) {
 
 int64_t get_num_threads() {
   return threadpool::NoThreadPoolGuard::is_enabled()
-      ? 1
-      : static_cast<int64_t>(threadpool::get_threadpool()->get_thread_count());
+             ? 1
+             : static_cast<int64_t>(threadpool::get_threadpool()->get_thread_count());
 }
 
-bool parallel_for(
-    const int64_t begin, const int64_t end, const int64_t grain_size,
-    runtime::FunctionRef<void(int64_t, int64_t)> f) {
+bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_size,
+                  runtime::FunctionRef<void(int64_t, int64_t)> f) {
   if (begin < 0 || begin > end || grain_size < 1) {
     return false;
   }

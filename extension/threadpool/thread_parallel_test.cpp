@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// parallel_for: the pieces make up the range, thread numbers are distinct, wrong arguments are refused.
+// parallel_for: the pieces make up the range, thread numbers are distinct, wrong arguments are
+// refused.
 #include <executorch/extension/parallel/thread_parallel.h>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pool over pthreadpool: one run() has the workers, everybody else computes on its own thread instead of waiting.
+// The pool over pthreadpool: one run() has the workers, everybody else computes on its own thread
+// instead of waiting.
 #include <executorch/extension/threadpool/threadpool.h>
 
 #include <pthread.h>
@@ -17,7 +18,8 @@ thread_local bool serial_thread = false;
 std::atomic<ThreadPool*> process_pool{nullptr};
 std::atomic<size_t> process_pool_size{0};
 
-// A forked child has none of its parent's workers: forget the pool (it cannot be joined) and make one at the next use.
+// A forked child has none of its parent's workers: forget the pool (it cannot be joined) and make
+// one at the next use.
 void forget_pool_in_child() {
   ThreadPool* lost = process_pool.exchange(nullptr);
   if (lost != nullptr) {
@@ -109,8 +111,7 @@ void ThreadPool::run(runtime::FunctionRef<void(size_t)> fn, size_t range) {
         (*static_cast<runtime::FunctionRef<void(size_t)>*>(context))(i);
         set_thread_num(outer);
       },
-      &fn,
-      range,
+      &fn, range,
       /*flags=*/0);
 }
 

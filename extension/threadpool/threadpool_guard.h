@@ -4,18 +4,14 @@
 
 namespace executorch::extension::threadpool {
 
-// While an object lives, what its thread runs through the pool runs on that thread alone, and get_pthreadpool() gives
-// nullptr there. Other threads are not concerned. Scopes nest.
+// While an object lives, what its thread runs through the pool runs on that thread alone, and
+// get_pthreadpool() gives nullptr there. Other threads are not concerned. Scopes nest.
 struct NoThreadPoolGuard {
   static bool is_enabled();
   static void set_enabled(bool enabled);
 
-  NoThreadPoolGuard() : previous_(is_enabled()) {
-    set_enabled(true);
-  }
-  ~NoThreadPoolGuard() {
-    set_enabled(previous_);
-  }
+  NoThreadPoolGuard() : previous_(is_enabled()) { set_enabled(true); }
+  ~NoThreadPoolGuard() { set_enabled(previous_); }
   NoThreadPoolGuard(const NoThreadPoolGuard&) = delete;
   NoThreadPoolGuard& operator=(const NoThreadPoolGuard&) = delete;
 

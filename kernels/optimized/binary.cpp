@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic, comparison and selection of f32 tensors: each kernel is a row of a table; other dtypes are the portable
-// kernels'.
+// Arithmetic, comparison and selection of f32 tensors: each kernel is a row of a table; other
+// dtypes are the portable kernels'.
 #include <executorch/kernels/optimized/binary.h>
 
 #include <executorch/kernels/optimized/convert.h>
@@ -67,7 +67,8 @@ bool resized(Tensor& out, const int64_t* sizes, int dims) {
   return executorch::runtime::resize_tensor(out, {shape, static_cast<size_t>(dims)}) == Error::Ok;
 }
 
-// Plans the walk over contiguous operands, or over any that all lie like the output; false for other layouts.
+// Plans the walk over contiguous operands, or over any that all lie like the output; false for
+// other layouts.
 template <int kOperands>
 bool plan(Operands<kOperands> in, Tensor& out, Broadcast& walk) {
   int64_t sizes[kMaxOuterDims];
@@ -202,32 +203,31 @@ bool run_compare_scalar(Compare f, const Tensor& self, const Scalar& other, Tens
 }  // namespace
 
 // Name of the kernel, name of the portable one, function.
-#define ET_ADDITION(name, portable, function)                                             \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,        \
-               const Scalar& alpha, Tensor& out) {                                        \
-    return run(Binary::function, as_float(alpha), self, other, out)                       \
-               ? out                                                                      \
-               : portable(ctx, self, other, alpha, out);                                  \
+#define ET_ADDITION(name, portable, function)                                      \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other, \
+               const Scalar& alpha, Tensor& out) {                                 \
+    return run(Binary::function, as_float(alpha), self, other, out)                \
+               ? out                                                               \
+               : portable(ctx, self, other, alpha, out);                           \
   }
 ET_ADDITION(opt_add_out, add_out, kAdd)
 ET_ADDITION(opt_sub_out, sub_out, kSub)
 #undef ET_ADDITION
 
-#define ET_ADDITION_SCALAR(name, portable, function)                                      \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,        \
-               const Scalar& alpha, Tensor& out) {                                        \
-    return run_scalar(Binary::function, as_float(alpha), self, other, out)                \
-               ? out                                                                      \
-               : portable(ctx, self, other, alpha, out);                                  \
+#define ET_ADDITION_SCALAR(name, portable, function)                               \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other, \
+               const Scalar& alpha, Tensor& out) {                                 \
+    return run_scalar(Binary::function, as_float(alpha), self, other, out)         \
+               ? out                                                               \
+               : portable(ctx, self, other, alpha, out);                           \
   }
 ET_ADDITION_SCALAR(opt_add_scalar_out, add_scalar_out, kAdd)
 ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)
 #undef ET_ADDITION_SCALAR
 
-#define ET_BINARY(name, portable, Other, call)                                            \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Other& other,         \
-               Tensor& out) {                                                             \
-    return call ? out : portable(ctx, self, other, out);                                  \
+#define ET_BINARY(name, portable, Other, call)                                                   \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Other& other, Tensor& out) { \
+    return call ? out : portable(ctx, self, other, out);                                         \
   }
 #define ET_ARITHMETIC(name, portable, function) \
   ET_BINARY(name, portable, Tensor, run(Binary::function, 1.0f, self, other, out))
@@ -240,13 +240,15 @@ ET_ARITHMETIC(opt_fmod_Tensor_out, fmod_Tensor_out, kFmod)
 ET_ARITHMETIC(opt_remainder_Tensor_out, remainder_Tensor_out, kRemainder)
 #undef ET_ARITHMETIC
 
-ET_BINARY(opt_mul_scalar_out, mul_scalar_out, Scalar, run_scalar(Binary::kMul, 1.0f, self, other, out))
-ET_BINARY(opt_div_scalar_out, div_scalar_out, Scalar, run_scalar(Binary::kDiv, 1.0f, self, other, out))
+ET_BINARY(opt_mul_scalar_out, mul_scalar_out, Scalar,
+          run_scalar(Binary::kMul, 1.0f, self, other, out))
+ET_BINARY(opt_div_scalar_out, div_scalar_out, Scalar,
+          run_scalar(Binary::kDiv, 1.0f, self, other, out))
 
-#define ET_COMPARISON(name, function)                                        \
-  ET_BINARY(opt_##name##_tensor_out, name##_tensor_out, Tensor,              \
-            run_compare(Compare::function, self, other, out))                \
-  ET_BINARY(opt_##name##_scalar_out, name##_scalar_out, Scalar,              \
+#define ET_COMPARISON(name, function)                           \
+  ET_BINARY(opt_##name##_tensor_out, name##_tensor_out, Tensor, \
+            run_compare(Compare::function, self, other, out))   \
+  ET_BINARY(opt_##name##_scalar_out, name##_scalar_out, Scalar, \
             run_compare_scalar(Compare::function, self, other, out))
 ET_COMPARISON(eq, kEq)
 ET_COMPARISON(ne, kNe)

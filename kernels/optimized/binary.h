@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elementwise f32 functions of two arguments and selection, SIMD and threads, over rows that broadcasting leaves.
+// Elementwise f32 functions of two arguments and selection, SIMD and threads, over rows that
+// broadcasting leaves.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ enum class Binary {
 };
 enum class Compare { kEq, kNe, kLt, kLe, kGt, kGe };
 
-// How up to three operands that broadcast to a dense output are walked: `rows` rows of `row` output elements each. Within
-// a row an operand advances by inner[i] (0 or 1) elements.
+// How up to three operands that broadcast to a dense output are walked: `rows` rows of `row` output
+// elements each. Within a row an operand advances by inner[i] (0 or 1) elements.
 constexpr int kMaxOperands = 3;
 constexpr int kMaxOuterDims = 16;
 struct Broadcast {
@@ -32,8 +33,9 @@ struct Broadcast {
   int64_t inner[kMaxOperands] = {};
 };
 
-// Plans the walk: sizes of the output, and for each operand the stride of every dimension (0 where it broadcasts).
-// Dimensions that lie together in all operands become one. num_dims <= kMaxOuterDims.
+// Plans the walk: sizes of the output, and for each operand the stride of every dimension (0 where
+// it broadcasts). Dimensions that lie together in all operands become one. num_dims <=
+// kMaxOuterDims.
 Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
                          const int64_t (*strides)[kMaxOuterDims]);
 

@@ -196,8 +196,8 @@ void compare_row(Compare f, const float* x, int64_t x_step, const float* y, int6
   switch (f) {
     case Compare::kEq:
       return run([](auto a, auto b) HWY_ATTR { return hn::Eq(a, b); });
-    case Compare::kNe:
-      return run([](auto a, auto b) HWY_ATTR { return hn::Ne(a, b); });
+    case Compare::kNe:  // NaN differs from everything; Highway's Ne says it does not on some targets
+      return run([](auto a, auto b) HWY_ATTR { return hn::Not(hn::Eq(a, b)); });
     case Compare::kLt:
       return run([](auto a, auto b) HWY_ATTR { return hn::Lt(a, b); });
     case Compare::kLe:
@@ -311,8 +311,8 @@ Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
     if (sizes[dim] == 1) {
       continue;
     }
-    if (groups > 0 && merges(num_operands, strides, dim, group_sizes[groups - 1],
-                             group_strides[groups - 1])) {
+    if (groups > 0 &&
+        merges(num_operands, strides, dim, group_sizes[groups - 1], group_strides[groups - 1])) {
       group_sizes[groups - 1] *= sizes[dim];
       continue;
     }

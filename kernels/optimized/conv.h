@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolution in f32 without an unfolded copy of the input: shapes, and the direct kernel for depthwise ones.
+// Convolution in f32 without an unfolded copy of the input: shapes, and the direct kernel for
+// depthwise ones.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +19,24 @@ struct Conv {
   int64_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
   bool channels_last;  // how input and output lie: NHWC instead of NCHW
   const float* input;
-  const float* weight;  // [out_channels][in_channels / groups][kernel_h][kernel_w]
+  const float* weight;        // [out_channels][in_channels / groups][kernel_h][kernel_w]
   bool weight_channels_last;  // or [out_channels][kernel_h][kernel_w][in_channels / groups]
-  const float* bias;    // out_channels values, or nullptr
+  const float* bias;          // out_channels values, or nullptr
   float* output;
 };
 
-// groups == in_channels == out_channels, of any kernel size, stride and dilation. Threaded over channels (NCHW) or rows
-// (NHWC). Scratch memory comes from ctx; MemoryAllocationFailed when it cannot, with nothing written.
+// groups == in_channels == out_channels, of any kernel size, stride and dilation. Threaded over
+// channels (NCHW) or rows (NHWC). Scratch memory comes from ctx; MemoryAllocationFailed when it
+// cannot, with nothing written.
 [[nodiscard]] runtime::Error depthwise_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
-// Every other one, as a matrix multiply whose right operand is gathered from the input panel by panel.
+// Every other one, as a matrix multiply whose right operand is gathered from the input panel by
+// panel.
 [[nodiscard]] runtime::Error gemm_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
-// The transpose of a convolution, NCHW only: weight is [in_channels][out_channels / groups][kernel_h][kernel_w]. Scratch
-// memory from ctx holds kernel_h * kernel_w values for every input position and output channel of a group.
+// The transpose of a convolution, NCHW only: weight is [in_channels][out_channels /
+// groups][kernel_h][kernel_w]. Scratch memory from ctx holds kernel_h * kernel_w values for every
+// input position and output channel of a group.
 [[nodiscard]] runtime::Error transposed_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
 }  // namespace executorch::kernels::optimized

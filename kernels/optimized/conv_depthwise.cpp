@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Depthwise convolution, directly: along a row for NCHW, along the channels for NHWC.
 //
-// NCHW: a block of input rows is copied into scratch with its padding, split by column modulo the stride; then every tap is
-// a contiguous load at a fixed offset from the output position, whatever stride, padding and dilation are.
+// NCHW: a block of input rows is copied into scratch with its padding, split by column modulo the
+// stride; then every tap is a contiguous load at a fixed offset from the output position, whatever
+// stride, padding and dilation are.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/conv_depthwise.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
@@ -77,8 +78,8 @@ void split_pairs(const float* in, int64_t n, float* even, float* odd) {
   }
 }
 
-// kPixels NHWC pixels side by side: tap t of the first reads in + offset[t], that of the next `step` further on. weight is
-// [tap][channel].
+// kPixels NHWC pixels side by side: tap t of the first reads in + offset[t], that of the next
+// `step` further on. weight is [tap][channel].
 template <int kPixels>
 HWY_INLINE void pixel_block(const float* in, const int64_t* offset, int64_t step,
                             const float* weight, int64_t taps, const float* bias, float* out,
@@ -110,8 +111,7 @@ HWY_INLINE void pixel_block(const float* in, const int64_t* offset, int64_t step
 
 // `pixels` pixels whose taps all lie inside the input.
 void output_pixels(const float* in, const int64_t* offset, int64_t step, const float* weight,
-                   int64_t taps, const float* bias, float* out, int64_t channels,
-                   int64_t pixels) {
+                   int64_t taps, const float* bias, float* out, int64_t channels, int64_t pixels) {
   for (; pixels >= 4; pixels -= 4, in += 4 * step, out += 4 * channels) {
     pixel_block<4>(in, offset, step, weight, taps, bias, out, channels);
   }
@@ -199,7 +199,8 @@ void copy_columns(const float* row, int64_t width, int64_t first, int64_t stride
   std::fill(out + end, out + count, 0.0f);
 }
 
-// Copies input row ih with its padding: position x of phase p is column x * stride_w + p - pad_w. `line` holds a padded row.
+// Copies input row ih with its padding: position x of phase p is column x * stride_w + p - pad_w.
+// `line` holds a padded row.
 void copy_row(const Conv& c, const Rows& r, const float* plane, int64_t ih, float* line,
               float* out) {
   const float* row = plane + ih * c.in_w;
@@ -271,7 +272,7 @@ Error depthwise_nchw(runtime::KernelRuntimeContext& ctx, const Conv& c) {
 // What the NHWC loops share: weights as [tap][channel] and, for each thread, lists of taps.
 struct PixelScratch {
   const float* weight;
-  int64_t* offsets;   // of the taps inside, relative to the first pixel read
+  int64_t* offsets;    // of the taps inside, relative to the first pixel read
   const float** taps;  // pixels read at the edge
 };
 
@@ -287,7 +288,8 @@ void edge_pixel(const Conv& c, const PixelScratch& s, const float* input, int64_
   HWY_DYNAMIC_DISPATCH(output_edge)(s.taps, s.weight, taps, c.bias, out, c.out_channels);
 }
 
-// One output row: pixels with all columns inside together, the others one by one. Taps in rows outside are left out.
+// One output row: pixels with all columns inside together, the others one by one. Taps in rows
+// outside are left out.
 void convolve_pixels(const Conv& c, const PixelScratch& s, int64_t row) {
   const int64_t oh = row % c.out_h;
   const float* input = c.input + row / c.out_h * c.in_h * c.in_w * c.in_channels;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolution on the matrix multiply: C[channel][position] = W[channel][k] * B[k][position], where k runs over input channels
-// and taps and B is never stored: each panel is gathered from the input when the multiply asks for it. The weights are
-// the operand read in place, so nothing is packed twice.
+// Convolution on the matrix multiply: C[channel][position] = W[channel][k] * B[k][position], where
+// k runs over input channels and taps and B is never stored: each panel is gathered from the input
+// when the multiply asks for it. The weights are the operand read in place, so nothing is packed
+// twice.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -43,7 +44,8 @@ void for_each_run(const Conv& c, const GemmPanel& panel, Fn&& f) {
   }
 }
 
-// Output positions ow of [run.first, run.last) whose input column ow * stride + shift lies inside the input.
+// Output positions ow of [run.first, run.last) whose input column ow * stride + shift lies inside
+// the input.
 void valid_columns(const Conv& c, int64_t shift, const Run& run, int64_t& begin, int64_t& end) {
   const int64_t lowest = shift >= 0 ? 0 : (-shift + c.stride_w - 1) / c.stride_w;
   const int64_t room = c.in_w - 1 - shift;

@@ -28,7 +28,8 @@ void widen_values(const void* in, float* out, int64_t n) {
   if (i < n) {
     HWY_ALIGN T rest[hn::MaxLanes(narrow_tag)] = {};
     std::memcpy(rest, from + i, static_cast<size_t>(n - i) * sizeof(T));
-    hn::StoreN(hn::PromoteTo(d, hn::Load(narrow_tag, rest)), d, out + i, static_cast<size_t>(n - i));
+    hn::StoreN(hn::PromoteTo(d, hn::Load(narrow_tag, rest)), d, out + i,
+               static_cast<size_t>(n - i));
   }
 }
 

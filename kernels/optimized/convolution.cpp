@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution.out: f32, 1-D and 2-D, NCHW and NHWC, any groups; transposed NCHW. The rest is the portable kernel's.
-#include <executorch/kernels/optimized/dense.h>
+// convolution.out: f32, 1-D and 2-D, NCHW and NHWC, any groups; transposed NCHW. The rest is the
+// portable kernel's.
 #include <executorch/kernels/optimized/conv.h>
+#include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ using executorch::runtime::Error;
 
 namespace {
 
-// The value for the height (axis 0) or width (axis 1) of a list of one value for all, or one for each spatial dimension.
+// The value for the height (axis 0) or width (axis 1) of a list of one value for all, or one for
+// each spatial dimension.
 int64_t value_at(IntArrayRef list, int64_t spatial_dims, int64_t axis, int64_t missing) {
   const int64_t index = axis - (2 - spatial_dims);
   if (index < 0) {
@@ -59,7 +61,8 @@ bool is_small(int64_t value) {
   return value >= 0 && value < (int64_t{1} << 30);
 }
 
-// Fills in the geometry; false when it is none that the fast path takes (wrong, empty, or huge values).
+// Fills in the geometry; false when it is none that the fast path takes (wrong, empty, or huge
+// values).
 bool set_geometry(const Tensor& input, const Tensor& weight, IntArrayRef stride,
                   IntArrayRef padding, IntArrayRef dilation, bool transposed, int64_t groups,
                   Conv& c) {
@@ -123,9 +126,9 @@ bool set_transposed_output(int64_t spatial, IntArrayRef output_padding, Conv& c)
 }
 
 bool resize_output(const Conv& c, int64_t dims, Tensor& out) {
-  const SizesType sizes[4] = {static_cast<SizesType>(c.batch), static_cast<SizesType>(c.out_channels),
-                              static_cast<SizesType>(dims == 4 ? c.out_h : c.out_w),
-                              static_cast<SizesType>(c.out_w)};
+  const SizesType sizes[4] = {
+      static_cast<SizesType>(c.batch), static_cast<SizesType>(c.out_channels),
+      static_cast<SizesType>(dims == 4 ? c.out_h : c.out_w), static_cast<SizesType>(c.out_w)};
   return executorch::runtime::resize_tensor(out, {sizes, static_cast<size_t>(dims)}) == Error::Ok;
 }
 
@@ -144,12 +147,11 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
                             IntArrayRef padding, IntArrayRef dilation, bool transposed,
                             IntArrayRef output_padding, int64_t groups, Tensor& out) {
   Conv c = {};
-  const bool layout = transposed ? is_contiguous(input) && is_contiguous(weight) && is_contiguous(out)
-                                 : (is_contiguous(weight) || is_channels_last(weight)) &&
-                                       layouts_match(input, out);
+  const bool layout =
+      transposed ? is_contiguous(input) && is_contiguous(weight) && is_contiguous(out)
+                 : (is_contiguous(weight) || is_channels_last(weight)) && layouts_match(input, out);
   const bool fast =
-      layout &&
-      set_geometry(input, weight, stride, padding, dilation, transposed, groups, c) &&
+      layout && set_geometry(input, weight, stride, padding, dilation, transposed, groups, c) &&
       dtypes_fit(input, weight, bias, c.out_channels, out) &&
       (transposed ? set_transposed_output(input.dim() - 2, output_padding, c) : set_output(c)) &&
       resize_output(c, input.dim(), out);

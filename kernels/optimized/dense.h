@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The question every optimized kernel asks first: is this a case for the fast path? What is not goes to the portable kernel,
-// which also makes all error messages.
+// The question every optimized kernel asks first: is this a case for the fast path? What is not
+// goes to the portable kernel, which also makes all error messages.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ inline bool is_contiguous(const Tensor& t) {
 }
 
 inline bool is_channels_last(const Tensor& t) {
-  return t.dim() == 4 && executorch::runtime::is_channels_last_dim_order(
-                             t.dim_order().data(), t.dim_order().size());
+  return t.dim() == 4 && executorch::runtime::is_channels_last_dim_order(t.dim_order().data(),
+                                                                         t.dim_order().size());
 }
 
 inline bool is_dense_f32(const Tensor& t) {

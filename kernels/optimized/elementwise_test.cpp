@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unary and binary functions, comparisons, selection, sums, softmax and normalization against plain loops in double.
+// Unary and binary functions, comparisons, selection, sums, softmax and normalization against plain
+// loops in double.
 #include <executorch/kernels/optimized/binary.h>
 #include <executorch/kernels/optimized/rows.h>
 #include <executorch/kernels/optimized/unary.h>
@@ -87,7 +88,8 @@ TEST(UnaryFunctions, AreCloseToTheStandardLibrary) {
 }
 
 TEST(UnaryFunctions, TakeSpecialValues) {
-  const std::vector<float> in = {0.0f, -0.0f, kInfinity, -kInfinity, kNan, 88.7f, 89.0f, -110.0f, 3e38f, 1e6f};
+  const std::vector<float> in = {0.0f,  -0.0f, kInfinity, -kInfinity, kNan,
+                                 88.7f, 89.0f, -110.0f,   3e38f,      1e6f};
   std::vector<float> out(in.size());
   for (const UnaryCase& c : kUnaryCases) {
     map_unary(c.function, {}, in.data(), out.data(), static_cast<int64_t>(in.size()));
@@ -95,7 +97,8 @@ TEST(UnaryFunctions, TakeSpecialValues) {
       const auto exact = static_cast<float>(c.exact(in[i]));
       if (std::isnan(exact)) {
         // -inf * 0 in gelu is the one place where the limit is 0 and the formula is not a number
-        EXPECT_TRUE(std::isnan(out[i]) || c.function == Unary::kGelu) << c.name << "(" << in[i] << ")";
+        EXPECT_TRUE(std::isnan(out[i]) || c.function == Unary::kGelu)
+            << c.name << "(" << in[i] << ")";
       } else if (c.function == Unary::kGelu && in[i] == -kInfinity) {
         continue;
       } else if (std::isinf(exact)) {
@@ -133,7 +136,8 @@ TEST(UnaryFunctions, WithConstants) {
   const std::vector<float> in = {-7.0f, -0.5f, 0.0f, 0.5f, 6.0f, 9.0f, kNan};
   std::vector<float> out(in.size());
   map_unary(Unary::kClamp, {0.0f, 6.0f}, in.data(), out.data(), 7);
-  EXPECT_EQ(std::vector<float>(out.begin(), out.end() - 1), (std::vector<float>{0, 0, 0, 0.5f, 6, 6}));
+  EXPECT_EQ(std::vector<float>(out.begin(), out.end() - 1),
+            (std::vector<float>{0, 0, 0, 0.5f, 6, 6}));
   EXPECT_TRUE(std::isnan(out.back()));
   map_unary(Unary::kLeakyRelu, {0.1f}, in.data(), out.data(), 7);
   EXPECT_FLOAT_EQ(out[0], -0.7f);
@@ -215,6 +219,7 @@ TEST_P(BroadcastTest, Arithmetic) {
 TEST_P(BroadcastTest, ComparisonAndSelection) {
   if (count_ > 0) {
     y_[0] = x_[0];
+    x_[x_.size() / 2] = kNan;
   }
   std::vector<char> flags(static_cast<size_t>(count_), 7);
   auto* out = reinterpret_cast<bool*>(flags.data());
@@ -230,13 +235,17 @@ TEST_P(BroadcastTest, ComparisonAndSelection) {
   check(Compare::kLe, [](float x, float y) { return x <= y; });
   check(Compare::kGt, [](float x, float y) { return x > y; });
   check(Compare::kGe, [](float x, float y) { return x >= y; });
+  for (float& x : x_) {
+    x = x == x ? x : 0.25f;
+  }
   // Selection: x's shape decides between y (as the second operand) and x itself.
   std::vector<char> condition(x_.size());
   for (size_t i = 0; i < x_.size(); ++i) {
     condition[i] = x_[i] > 0 ? 1 : 0;
   }
   std::vector<float> chosen(static_cast<size_t>(count_), kNan);
-  map_where(walk_, reinterpret_cast<const bool*>(condition.data()), y_.data(), x_.data(), chosen.data());
+  map_where(walk_, reinterpret_cast<const bool*>(condition.data()), y_.data(), x_.data(),
+            chosen.data());
   for (size_t i = 0; i < chosen.size(); ++i) {
     ASSERT_EQ(chosen[i], condition[x_index_[i]] != 0 ? y_[y_index_[i]] : x_[x_index_[i]]) << i;
   }
@@ -253,8 +262,10 @@ INSTANTIATE_TEST_SUITE_P(
                       BroadcastCase{{4, 0, 3}, {4, 1, 3}}));
 
 TEST(Modulus, IsExactForAllQuotients) {
-  const std::vector<float> x = {5.5f, -5.5f, 5.5f, -5.5f, 1e30f, 3.0f, 0.3f, kInfinity, 2.0f, 7.0f, -0.0f, 1e-40f};
-  const std::vector<float> y = {2.0f, 2.0f, -2.0f, -2.0f, 3.7f, kInfinity, 0.1f, 2.0f, 0.0f, 7.0f, 3.0f, 3e-42f};
+  const std::vector<float> x = {5.5f, -5.5f,     5.5f, -5.5f, 1e30f, 3.0f,
+                                0.3f, kInfinity, 2.0f, 7.0f,  -0.0f, 1e-40f};
+  const std::vector<float> y = {2.0f, 2.0f, -2.0f, -2.0f, 3.7f, kInfinity,
+                                0.1f, 2.0f, 0.0f,  7.0f,  3.0f, 3e-42f};
   const auto n = static_cast<int64_t>(x.size());
   std::vector<float> fmod(x.size()), remainder(x.size());
   Broadcast walk;

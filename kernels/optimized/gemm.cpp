@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cache blocking and threads around the register tiles of gemm_simd.cpp.
 //
-// Each thread takes a rectangle of C and, for one block of B at a time (kBlockK rows, kBlockN columns: its panels stay in the
-// L2 cache), walks over kBlockM rows of A with the panel in the L1 cache. A thread packs its own panels, so there is
-// one parallel region and no barrier; the price, packing B once per thread when C is split by rows, is 1/m of the work.
+// Each thread takes a rectangle of C and, for one block of B at a time (kBlockK rows, kBlockN
+// columns: its panels stay in the L2 cache), walks over kBlockM rows of A with the panel in the L1
+// cache. A thread packs its own panels, so there is one parallel region and no barrier; the price,
+// packing B once per thread when C is split by rows, is 1/m of the work.
 #include <executorch/kernels/optimized/gemm.h>
 
 #include <algorithm>
@@ -24,9 +25,10 @@ namespace {
 constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 256;
 constexpr int64_t kBlockPanels = 8;
-constexpr int64_t kUnpackedRows = 16;         // with so few rows of A, packing B costs more than it gains
+constexpr int64_t kUnpackedRows = 16;  // with so few rows of A, packing B costs more than it gains
 constexpr int64_t kMinWorkPerTask = 1 << 17;  // multiply-adds worth waking a thread for
-constexpr int64_t kPartsPerThread = 2;        // of a large product, so that a held-up thread is not waited for long
+constexpr int64_t kPartsPerThread =
+    2;  // of a large product, so that a held-up thread is not waited for long
 constexpr int64_t kWorkForSpareParts = 1 << 22;
 constexpr size_t kAlignment = 64;
 
@@ -90,7 +92,8 @@ void multiply_block(const GemmKernels& kernels, const Gemm& g, const Block& bloc
   }
 }
 
-// Columns of [n_begin, n_end) that can be read in place: whole panels of a B that lies in rows, when it is read rarely.
+// Columns of [n_begin, n_end) that can be read in place: whole panels of a B that lies in rows,
+// when it is read rarely.
 int64_t unpacked_end(const Gemm& g, const Rectangle& r, int64_t width) {
   if (!g.b_in_rows || r.m_end - r.m_begin > kUnpackedRows) {
     return r.n_begin;
@@ -150,7 +153,8 @@ int64_t parts_per_product(const Gemm& g, int64_t batch) {
     return 1;
   }
   const int64_t work = g.m * g.n * std::max<int64_t>(g.k, 1);
-  const int64_t spare = work / (threads * kPartsPerThread) >= kWorkForSpareParts ? kPartsPerThread : 1;
+  const int64_t spare =
+      work / (threads * kPartsPerThread) >= kWorkForSpareParts ? kPartsPerThread : 1;
   return threads == 1 ? 1 : std::clamp<int64_t>(work / kMinWorkPerTask, 1, threads * spare);
 }
 
@@ -180,7 +184,7 @@ void pack_columns(const Gemm& g, const GemmPanel& panel, float* out) {
   const int64_t rows = panel.k_end - panel.k_begin;
   const int64_t cols = panel.n_end - panel.n_begin;
   gemm_kernels().transpose(b + panel.n_begin * g.ldb + panel.k_begin, g.ldb, cols, rows, out,
-                            panel.width, /*add=*/false);
+                           panel.width, /*add=*/false);
   for (int64_t k = 0; cols < panel.width && k < rows; ++k) {
     std::fill(out + k * panel.width + cols, out + (k + 1) * panel.width, 0.0f);
   }
@@ -205,7 +209,8 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
   const int64_t panels = std::min(kBlockPanels, div_up(shape.n, width));
   const int64_t per_thread = panels * width * std::min(kBlockK, std::max<int64_t>(shape.k, 1));
   const int64_t threads = std::min(get_num_threads(), tasks);
-  auto memory = ctx.allocate_temp(static_cast<size_t>(threads * per_thread) * sizeof(float), kAlignment);
+  auto memory =
+      ctx.allocate_temp(static_cast<size_t>(threads * per_thread) * sizeof(float), kAlignment);
   if (!memory.ok()) {
     return memory.error();
   }
@@ -222,9 +227,8 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
 void dot_rows(const DotRows& problem) {
   const GemmKernels& kernels = gemm_kernels();
   const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, problem.k));
-  parallel_for(0, problem.num_rows, grain, [&](int64_t first, int64_t last) {
-    kernels.dot_rows(problem, first, last);
-  });
+  parallel_for(0, problem.num_rows, grain,
+               [&](int64_t first, int64_t last) { kernels.dot_rows(problem, first, last); });
 }
 
 }  // namespace executorch::kernels::optimized

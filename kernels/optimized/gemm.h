@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// f32 matrix multiply, cache-blocked and threaded: what mm, bmm, addmm, linear and convolution are made of.
+// f32 matrix multiply, cache-blocked and threaded: what mm, bmm, addmm, linear and convolution are
+// made of.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@
 
 namespace executorch::kernels::optimized {
 
-// A piece of the right operand: rows [k_begin, k_end), columns [n_begin, n_end) with n_end - n_begin <= width.
-// It is written as panel[(k - k_begin) * width + (n - n_begin)]; columns from n_end up to width are set to 0.
+// A piece of the right operand: rows [k_begin, k_end), columns [n_begin, n_end) with n_end -
+// n_begin <= width. It is written as panel[(k - k_begin) * width + (n - n_begin)]; columns from
+// n_end up to width are set to 0.
 struct GemmPanel {
   int64_t k_begin, k_end;
   int64_t n_begin, n_end;
@@ -20,41 +22,45 @@ struct GemmPanel {
 
 struct Gemm;
 
-// Writes one panel of the right operand of `g`, whatever its layout and dtype are. Called from several threads.
+// Writes one panel of the right operand of `g`, whatever its layout and dtype are. Called from
+// several threads.
 using GemmPackFn = void (*)(const Gemm& g, const GemmPanel& panel, float* out);
 
 // Pack functions for dense f32 matrices.
-void pack_rows(const Gemm& g, const GemmPanel& panel, float* out);     // (k, n) is at b[k * ldb + n]
-void pack_columns(const Gemm& g, const GemmPanel& panel, float* out);  // (k, n) is at b[n * ldb + k]
+void pack_rows(const Gemm& g, const GemmPanel& panel, float* out);  // (k, n) is at b[k * ldb + n]
+void pack_columns(const Gemm& g, const GemmPanel& panel,
+                  float* out);  // (k, n) is at b[n * ldb + k]
 
-// C = A * B (+ bias, or + what C holds). The left operand is read in place, so it should be the one that is reused: weights,
-// or the larger matrix. The right operand goes through `pack` into panels. To multiply the other way round, compute
-// the transposed product and set c_transposed.
+// C = A * B (+ bias, or + what C holds). The left operand is read in place, so it should be the one
+// that is reused: weights, or the larger matrix. The right operand goes through `pack` into panels.
+// To multiply the other way round, compute the transposed product and set c_transposed.
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
   const float* a = nullptr;  // m rows of k contiguous values
   int64_t lda = 0;           // values between rows
   GemmPackFn pack = nullptr;
-  const void* b = nullptr;          // these three are read by `pack` alone
+  const void* b = nullptr;  // these three are read by `pack` alone
   int64_t ldb = 0;
   const void* layout = nullptr;
-  bool b_in_rows = false;           // B is f32 and lies as for pack_rows: it may be read without packing
-  float* c = nullptr;              // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
+  bool b_in_rows = false;  // B is f32 and lies as for pack_rows: it may be read without packing
+  float* c = nullptr;      // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
   int64_t ldc = 0;
   bool c_transposed = false;
-  bool accumulate = false;           // add to what C holds; the biases are then left alone
-  const float* row_bias = nullptr;   // m values, or none
-  const float* col_bias = nullptr;   // n values, or none
+  bool accumulate = false;          // add to what C holds; the biases are then left alone
+  const float* row_bias = nullptr;  // m values, or none
+  const float* col_bias = nullptr;  // n values, or none
 };
 
-// Computes `batch` products of equal shape on the thread pool: problem(i) describes the i-th one and may be called from any
-// thread, several times. Scratch memory (at most 400 KB a thread) comes from ctx. The outputs must not overlap.
-// MemoryAllocationFailed when ctx cannot give it; nothing has been written then.
+// Computes `batch` products of equal shape on the thread pool: problem(i) describes the i-th one
+// and may be called from any thread, several times. Scratch memory (at most 400 KB a thread) comes
+// from ctx. The outputs must not overlap. MemoryAllocationFailed when ctx cannot give it; nothing
+// has been written then.
 [[nodiscard]] runtime::Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
                                   runtime::FunctionRef<Gemm(int64_t)> problem);
 
-// out[i * out_stride + r] = dot(rows[r], x[i]) (+ bias[r]) for r < num_rows, i < num_x <= kMaxDotVectors: matrix times a few
-// vectors, bound by reading the rows once. Threaded; needs no scratch memory.
+// out[i * out_stride + r] = dot(rows[r], x[i]) (+ bias[r]) for r < num_rows, i < num_x <=
+// kMaxDotVectors: matrix times a few vectors, bound by reading the rows once. Threaded; needs no
+// scratch memory.
 constexpr int64_t kMaxDotVectors = 4;
 struct DotRows {
   int64_t num_rows = 0, num_x = 0, k = 0;

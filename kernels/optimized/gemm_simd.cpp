@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Register tiles of the matrix multiply. 8x3 vectors where there are 32 registers (24 sums, 3 of B, 1 broadcast), 4x3 where
-// there are 16: measured at 111 to 116 GFLOP/s on one Zen 4 core for 8x3, where eager reaches 97 to 103.
+// Register tiles of the matrix multiply. 8x3 vectors where there are 32 registers (24 sums, 3 of B,
+// 1 broadcast), 4x3 where there are 16: measured at 111 to 116 GFLOP/s on one Zen 4 core for 8x3,
+// where eager reaches 97 to 103.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/gemm_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loops of gemm.cpp, one set per instruction set; chosen once, by the processor the program runs on.
+// The inner loops of gemm.cpp, one set per instruction set; chosen once, by the processor the
+// program runs on.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,12 @@ struct GemmTile {
 };
 
 struct GemmKernels {
-  int64_t tile_rows;   // rows of the largest tile
-  int64_t lanes;       // values in a vector
+  int64_t tile_rows;  // rows of the largest tile
+  int64_t lanes;      // values in a vector
   // [rows - 1][vectors - 1]
   void (*tile[kMaxTileRows][kTileVectors])(const GemmTile& tile);
-  // out[c * out_stride + r] = in[r * in_stride + c] (added to what is there when add) for a rows x cols block.
+  // out[c * out_stride + r] = in[r * in_stride + c] (added to what is there when add) for a rows x
+  // cols block.
   void (*transpose)(const float* in, int64_t in_stride, int64_t rows, int64_t cols, float* out,
                     int64_t out_stride, bool add);
   // Dot products of rows [first, last) with num_x vectors.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The matrix multiply against a double loop, over sizes around tiles and blocks, in all its layouts.
+// The matrix multiply against a double loop, over sizes around tiles and blocks, in all its
+// layouts.
 #include <executorch/kernels/optimized/gemm.h>
 
 #include <executorch/runtime/core/memory_allocator.h>
@@ -38,15 +39,16 @@ struct Case {
 };
 
 // b is given as [k][n] when by_rows, else as [n][k].
-std::vector<float> reference(const Case& c, const std::vector<float>& a, const std::vector<float>& b,
-                             bool by_rows) {
+std::vector<float> reference(const Case& c, const std::vector<float>& a,
+                             const std::vector<float>& b, bool by_rows) {
   std::vector<float> out(static_cast<size_t>(c.m * c.n));
   for (int64_t i = 0; i < c.m; ++i) {
     for (int64_t j = 0; j < c.n; ++j) {
       double sum = 0;
       for (int64_t k = 0; k < c.k; ++k) {
         const int64_t at = by_rows ? k * c.n + j : j * c.k + k;
-        sum += static_cast<double>(a[static_cast<size_t>(i * c.k + k)]) * b[static_cast<size_t>(at)];
+        sum +=
+            static_cast<double>(a[static_cast<size_t>(i * c.k + k)]) * b[static_cast<size_t>(at)];
       }
       out[static_cast<size_t>(i * c.n + j)] = static_cast<float>(sum);
     }
@@ -143,10 +145,9 @@ TEST_P(GemmTest, AddsBiasesOrWhatIsThere) {
     auto expected = product;
     for (int64_t i = 0; i < p.m; ++i) {
       for (int64_t j = 0; j < p.n; ++j) {
-        expected[static_cast<size_t>(i * p.n + j)] +=
-            mode == 0   ? rows[static_cast<size_t>(i)]
-            : mode == 1 ? cols[static_cast<size_t>(j)]
-                        : 2.5f;
+        expected[static_cast<size_t>(i * p.n + j)] += mode == 0   ? rows[static_cast<size_t>(i)]
+                                                      : mode == 1 ? cols[static_cast<size_t>(j)]
+                                                                  : 2.5f;
       }
     }
     expect_near(c, expected);

@@ -41,10 +41,12 @@ using executorch::runtime::resize_tensor;
 
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;     // elements worth a thread in a pass over memory
-constexpr int64_t kSwapBelowRows = 24;  // with fewer rows, packing the weights costs more than packing the input
+constexpr int64_t kGrain = 1 << 14;  // elements worth a thread in a pass over memory
+constexpr int64_t kSwapBelowRows =
+    24;  // with fewer rows, packing the weights costs more than packing the input
 
-// c[batch][m][n] = a[batch][m][k] * b (+ col_bias, or + c): b is [batch][k][n], or [n][k] when b_transposed.
+// c[batch][m][n] = a[batch][m][k] * b (+ col_bias, or + c): b is [batch][k][n], or [n][k] when
+// b_transposed.
 struct Product {
   ScalarType dtype;
   int64_t batch, m, k, n;
@@ -156,7 +158,8 @@ float* allocate_floats(KernelRuntimeContext& ctx, int64_t count) {
   return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
 }
 
-// 16-bit floats: the left operand, the bias and the result go through f32 copies, the right one is converted in packing.
+// 16-bit floats: the left operand, the bias and the result go through f32 copies, the right one is
+// converted in packing.
 template <typename T>
 Error multiply_narrow(KernelRuntimeContext& ctx, const Product& p) {
   float* a = allocate_floats(ctx, p.batch * p.m * p.k);
@@ -213,7 +216,8 @@ bool resized(Tensor& out, const executorch::aten::SizesType (&sizes)[kDims]) {
   return resize_tensor(out, {sizes, kDims}) == Error::Ok;
 }
 
-// What addmm adds: a bias per column, the full matrix, or something else that broadcasts (or does not).
+// What addmm adds: a bias per column, the full matrix, or something else that broadcasts (or does
+// not).
 enum class Addend { kColumns, kMatrix, kOther };
 
 Addend classify(const Tensor& self, int64_t m, int64_t n) {
@@ -274,15 +278,16 @@ bool is_one(const Scalar& s) {
 
 }  // namespace
 
-Tensor& opt_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2,
-                   Tensor& out) {
+Tensor& opt_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2, Tensor& out) {
   if (self.dim() != 2 || mat2.dim() != 2 || self.size(1) != mat2.size(0) ||
       !all_fast(self, mat2, out) ||
       !resized(out, {static_cast<int32_t>(self.size(0)), static_cast<int32_t>(mat2.size(1))})) {
     return mm_out(ctx, self, mat2, out);
   }
-  Product p{self.scalar_type(),    1,                        self.size(0), self.size(1), mat2.size(1),
-            self.const_data_ptr(), mat2.const_data_ptr(), out.mutable_data_ptr()};
+  Product p{self.scalar_type(),    1,
+            self.size(0),          self.size(1),
+            mat2.size(1),          self.const_data_ptr(),
+            mat2.const_data_ptr(), out.mutable_data_ptr()};
   return multiply(ctx, p) == Error::Ok ? out : mm_out(ctx, self, mat2, out);
 }
 
@@ -294,8 +299,9 @@ Tensor& opt_bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor&
                      static_cast<int32_t>(mat2.size(2))})) {
     return bmm_out(ctx, self, mat2, out);
   }
-  Product p{self.scalar_type(),    self.size(0),             self.size(1), self.size(2), mat2.size(2),
-            self.const_data_ptr(), mat2.const_data_ptr(), out.mutable_data_ptr()};
+  Product p{self.scalar_type(),    self.size(0),          self.size(1),
+            self.size(2),          mat2.size(2),          self.const_data_ptr(),
+            mat2.const_data_ptr(), out.mutable_data_ptr()};
   return multiply(ctx, p) == Error::Ok ? out : bmm_out(ctx, self, mat2, out);
 }
 
@@ -319,8 +325,9 @@ Tensor& opt_addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tenso
   if (!resized(out, {static_cast<int32_t>(m), static_cast<int32_t>(n)})) {
     return portable();
   }
-  Product p{mat1.scalar_type(),    1,                        m, mat1.size(1), n,
-            mat1.const_data_ptr(), mat2.const_data_ptr(), out.mutable_data_ptr()};
+  Product p{
+      mat1.scalar_type(),    1, m, mat1.size(1), n, mat1.const_data_ptr(), mat2.const_data_ptr(),
+      out.mutable_data_ptr()};
   if (addend == Addend::kColumns) {
     p.col_bias = self.const_data_ptr();
   } else if (addend == Addend::kMatrix) {
@@ -354,8 +361,10 @@ Tensor& opt_linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Ten
     return portable();
   }
   const int64_t k = weight.size(1);
-  Product p{input.scalar_type(),    1,                         input.numel() / k, k, weight.size(0),
-            input.const_data_ptr(), weight.const_data_ptr(), out.mutable_data_ptr()};
+  Product p{input.scalar_type(),     1,
+            input.numel() / k,       k,
+            weight.size(0),          input.const_data_ptr(),
+            weight.const_data_ptr(), out.mutable_data_ptr()};
   p.b_transposed = true;
   p.col_bias = bias.has_value() ? bias->const_data_ptr() : nullptr;
   return multiply(ctx, p) == Error::Ok ? out : portable();

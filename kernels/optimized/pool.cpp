@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// 2-D pooling of contiguous f32 tensors on all threads, by whole planes; other layouts are the portable kernels'.
+// 2-D pooling of contiguous f32 tensors on all threads, by whole planes; other layouts are the
+// portable kernels'.
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/rows.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
@@ -33,7 +34,8 @@ constexpr int64_t kGrain = 1 << 14;  // window elements worth a thread
 struct Axis {
   int64_t in, out, kernel, stride, pad, dilation;
 
-  // The part [begin, end) of the window at output position o that lies inside the input, in window elements.
+  // The part [begin, end) of the window at output position o that lies inside the input, in window
+  // elements.
   void clip(int64_t o, int64_t& begin, int64_t& end) const {
     const int64_t start = o * stride - pad;
     begin = start >= 0 ? 0 : (-start + dilation - 1) / dilation;

@@ -32,8 +32,8 @@ using executorch::kernels::optimized::scale_pixels;
 using executorch::kernels::optimized::softmax_lines;
 using executorch::kernels::optimized::sum_lines;
 using executorch::runtime::Error;
-using executorch::runtime::kTensorDimensionLimit;
 using executorch::runtime::KernelRuntimeContext;
+using executorch::runtime::kTensorDimensionLimit;
 using executorch::runtime::resize_tensor;
 
 namespace {
@@ -48,7 +48,8 @@ Lines lines_of(const Tensor& t, int64_t first, int64_t last) {
   return lines;
 }
 
-// Dimensions [first, last) when the list names exactly a range of neighbours (all, when there is none).
+// Dimensions [first, last) when the list names exactly a range of neighbours (all, when there is
+// none).
 bool neighbour_range(const Tensor& t, const std::optional<IntArrayRef>& dims, int64_t& first,
                      int64_t& last) {
   const int64_t rank = t.dim();
@@ -179,8 +180,9 @@ Tensor& opt_mean_dim_out(KernelRuntimeContext& ctx, const Tensor& self,
 
 Tensor& opt_amax_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim,
                      Tensor& out) {
-  return extreme(self, dim, keepdim, /*largest=*/true, out) ? out
-                                                            : amax_out(ctx, self, dim, keepdim, out);
+  return extreme(self, dim, keepdim, /*largest=*/true, out)
+             ? out
+             : amax_out(ctx, self, dim, keepdim, out);
 }
 
 Tensor& opt_amin_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim,
@@ -275,14 +277,14 @@ std::tuple<Tensor&, Tensor&, Tensor&> opt_native_batch_norm_legit_no_training_ou
   const int64_t channels = input.dim() >= 2 ? input.size(1) : 0;
   const SizesType none[1] = {0};
   float* scale = nullptr;
-  const bool fast =
-      channels > 0 && input.numel() > 0 && is_f32(input) && is_f32(out) &&
-      (is_contiguous(input) || is_channels_last(input)) && is_dense_f32(running_mean) &&
-      is_dense_f32(running_var) && running_mean.numel() == channels &&
-      running_var.numel() == channels && fits(weight, channels) && fits(bias, channels) &&
-      resize_tensor(out, input.sizes()) == Error::Ok && same_layout(input, out) &&
-      resize_tensor(mean_out, {none, 1}) == Error::Ok &&
-      resize_tensor(invstd_out, {none, 1}) == Error::Ok;
+  const bool fast = channels > 0 && input.numel() > 0 && is_f32(input) && is_f32(out) &&
+                    (is_contiguous(input) || is_channels_last(input)) &&
+                    is_dense_f32(running_mean) && is_dense_f32(running_var) &&
+                    running_mean.numel() == channels && running_var.numel() == channels &&
+                    fits(weight, channels) && fits(bias, channels) &&
+                    resize_tensor(out, input.sizes()) == Error::Ok && same_layout(input, out) &&
+                    resize_tensor(mean_out, {none, 1}) == Error::Ok &&
+                    resize_tensor(invstd_out, {none, 1}) == Error::Ok;
   if (fast) {
     auto memory = ctx.allocate_temp(static_cast<size_t>(2 * channels) * sizeof(float), 64);
     scale = memory.ok() ? static_cast<float*>(memory.get()) : nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// f32 computations along one dimension of a dense tensor seen as [outer][n][inner]: sums, softmax, normalization.
+// f32 computations along one dimension of a dense tensor seen as [outer][n][inner]: sums, softmax,
+// normalization.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ struct Lines {
 // out[outer][inner] = scale * sum over n.
 void sum_lines(const Lines& lines, float scale, const float* in, float* out);
 
-// out[outer][inner] = the largest (or the smallest) over n, which is at least 1; NaN if there is one.
+// out[outer][inner] = the largest (or the smallest) over n, which is at least 1; NaN if there is
+// one.
 void extreme_lines(const Lines& lines, bool largest, const float* in, float* out);
 
 // out[i] = in[0] + ... + in[i] along n, summed in double.
@@ -24,8 +26,9 @@ void cumulate_lines(const Lines& lines, const float* in, float* out);
 // Softmax or its logarithm; `out` may be `in`.
 void softmax_lines(const Lines& lines, bool logarithm, const float* in, float* out);
 
-// out = (in - mean) * rstd * weight + bias for each of `rows` rows of n; mean and rstd (1 / sqrt(variance + eps)) are also
-// stored, one a row. weight and bias hold n values each, or are nullptr.
+// out = (in - mean) * rstd * weight + bias for each of `rows` rows of n; mean and rstd (1 /
+// sqrt(variance + eps)) are also stored, one a row. weight and bias hold n values each, or are
+// nullptr.
 struct LayerNorm {
   int64_t rows, n;
   float eps;
@@ -38,8 +41,8 @@ struct LayerNorm {
 };
 void layer_norm(const LayerNorm& p);
 
-// Normalizes groups of neighbouring channels of [images][channels][plane]; weight and bias hold a value a channel, or are
-// nullptr. mean and rstd are stored for each image and group.
+// Normalizes groups of neighbouring channels of [images][channels][plane]; weight and bias hold a
+// value a channel, or are nullptr. mean and rstd are stored for each image and group.
 struct GroupNorm {
   int64_t images, channels, plane, groups;
   float eps;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of rows.h. A line of the last dimension is reduced with several vectors of sums; for other dimensions vectors
-// run across neighbouring lines instead.
+// The loops of rows.h. A line of the last dimension is reduced with several vectors of sums; for
+// other dimensions vectors run across neighbouring lines instead.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
@@ -172,8 +172,7 @@ void cumulate_across(const float* in, float* out, int64_t n, int64_t inner, int6
 
 // Tasks of a Lines problem: one line when inner is 1, else one vector of lines.
 int64_t tasks_of(const Lines& lines_) {
-  return lines_.inner == 1 ? lines_.outer
-                           : lines_.outer * ((lines_.inner + lanes() - 1) / lanes());
+  return lines_.inner == 1 ? lines_.outer : lines_.outer * ((lines_.inner + lanes() - 1) / lanes());
 }
 
 // The first element of task t: its outer index, its inner one, and how many lines it has.
@@ -328,8 +327,8 @@ using executorch::extension::parallel_for;
 
 namespace {
 
-constexpr int64_t kGrain = 32768;     // elements with little arithmetic that are worth a thread
-constexpr int64_t kExpGrain = 8192;   // with an exponential each
+constexpr int64_t kGrain = 32768;    // elements with little arithmetic that are worth a thread
+constexpr int64_t kExpGrain = 8192;  // with an exponential each
 
 // Tasks of `size` elements each that are worth a thread.
 int64_t tasks_for(int64_t grain, int64_t size) {
@@ -382,8 +381,7 @@ void group_norm(const GroupNorm& p) {
       for (int64_t i = 0; i < channels; ++i) {
         const int64_t channel = row % p.groups * channels + i;
         const float scale = p.rstd[row] * (p.weight != nullptr ? p.weight[channel] : 1.0f);
-        const float shift =
-            (p.bias != nullptr ? p.bias[channel] : 0.0f) - p.mean[row] * scale;
+        const float shift = (p.bias != nullptr ? p.bias[channel] : 0.0f) - p.mean[row] * scale;
         const int64_t at = row * n + i * p.plane;
         HWY_DYNAMIC_DISPATCH(scale_plane)(scale, shift, p.in + at, p.out + at, p.plane);
       }
@@ -411,7 +409,8 @@ void scale_pixels(int64_t pixels, int64_t channels, const float* scale, const fl
                   const float* in, float* out) {
   parallel_for(0, pixels, tasks_for(kGrain, channels), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      HWY_DYNAMIC_DISPATCH(scale_pixel)(scale, shift, in + i * channels, out + i * channels, channels);
+      HWY_DYNAMIC_DISPATCH(scale_pixel)(scale, shift, in + i * channels, out + i * channels,
+                                        channels);
     }
   });
 }

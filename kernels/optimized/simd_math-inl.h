@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// f32 functions on vectors, within a few units in the last place of the standard library's, infinities and NaN included.
-// Included once per target, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE files as Highway's own -inl.h files.
+// f32 functions on vectors, within a few units in the last place of the standard library's,
+// infinities and NaN included. Included once per target, between HWY_BEFORE_NAMESPACE and
+// HWY_AFTER_NAMESPACE files as Highway's own -inl.h files.
 #if defined(EXECUTORCH_KERNELS_OPTIMIZED_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef EXECUTORCH_KERNELS_OPTIMIZED_SIMD_MATH_INL_H_
 #undef EXECUTORCH_KERNELS_OPTIMIZED_SIMD_MATH_INL_H_
@@ -68,8 +69,8 @@ HWY_INLINE V sigmoid_f32(D d, V x) {
   return hn::Div(one, hn::Add(one, exp_f32(d, hn::Neg(x))));
 }
 
-// x * p(x^2) up to 0.93, 1 - exp(q(|x|)) beyond; p fits erf(x) / x to 6e-10 and q log(erfc(x)) to 4e-11 of erfc. In f32 the
-// largest error is 1.2e-7.
+// x * p(x^2) up to 0.93, 1 - exp(q(|x|)) beyond; p fits erf(x) / x to 6e-10 and q log(erfc(x)) to
+// 4e-11 of erfc. In f32 the largest error is 1.2e-7.
 template <class D, class V>
 HWY_INLINE V erf_f32(D d, V x) {
   const V a = hn::Min(hn::Abs(x), hn::Set(d, 4.0f));

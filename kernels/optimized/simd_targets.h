@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which instruction sets the SIMD files are compiled for. Included before <hwy/foreach_target.h>.
-// x86: the baseline, AVX2 and AVX-512; each further target costs compile time and gained nothing for f32 here. Arm: NEON,
-// because tiles are arrays of vectors and SVE vectors have no size at compile time. Elsewhere Highway's own choice.
+// x86: the baseline, AVX2 and AVX-512; each further target costs compile time and gained nothing
+// for f32 here. Arm: NEON, because tiles are arrays of vectors and SVE vectors have no size at
+// compile time. Elsewhere Highway's own choice.
 #pragma once
 
 #include <hwy/detect_targets.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels of one f32, Half or BFloat16 tensor: each is a row of a table; all other cases are the portable kernel's.
+// Kernels of one f32, Half or BFloat16 tensor: each is a row of a table; all other cases are the
+// portable kernel's.
 #include <executorch/kernels/optimized/unary.h>
 
 #include <executorch/kernels/optimized/convert.h>
@@ -30,8 +31,8 @@ using executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-constexpr int64_t kChunk = 512;       // 16-bit values that are computed at a time
-constexpr int64_t kGrain = 1 << 15;   // elements worth a thread
+constexpr int64_t kChunk = 512;      // 16-bit values that are computed at a time
+constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
 
 void map_narrow(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& out) {
   const auto* in = static_cast<const uint16_t*>(self.const_data_ptr());
@@ -47,7 +48,8 @@ void map_narrow(Unary f, const UnaryConstants& constants, const Tensor& self, Te
   });
 }
 
-// Computes and returns true when self and out have one of the float types below 64 bits and lie alike.
+// Computes and returns true when self and out have one of the float types below 64 bits and lie
+// alike.
 bool run(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& out) {
   if ((!is_f32(self) && !is_narrow_float(self.scalar_type())) ||
       out.scalar_type() != self.scalar_type() ||
@@ -74,8 +76,8 @@ float as_float(const Scalar& s) {
 }  // namespace
 
 // Name of the kernel, name of the portable one, function.
-#define ET_UNARY_KERNEL(name, portable, function)                               \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {    \
+#define ET_UNARY_KERNEL(name, portable, function)                                \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {     \
     return run(Unary::function, {}, self, out) ? out : portable(ctx, self, out); \
   }
 ET_UNARY_KERNEL(opt_abs_out, abs_out, kAbs)
@@ -134,8 +136,7 @@ Tensor& opt_leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& self,
 Tensor& opt_elu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& alpha,
                     const Scalar& scale, const Scalar& input_scale, Tensor& out) {
   const UnaryConstants k{as_float(alpha) * as_float(scale), as_float(scale), as_float(input_scale)};
-  return run(Unary::kElu, k, self, out) ? out
-                                        : elu_out(ctx, self, alpha, scale, input_scale, out);
+  return run(Unary::kElu, k, self, out) ? out : elu_out(ctx, self, alpha, scale, input_scale, out);
 }
 
 Tensor& opt_pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
@@ -155,9 +156,8 @@ Tensor& opt_pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
   }
   const UnaryConstants k{as_float(exponent)};
   const bool finite = k.a - k.a == 0.0f;
-  return finite && run(Unary::kPow, k, self, out)
-             ? out
-             : pow_Tensor_Scalar_out(ctx, self, exponent, out);
+  return finite && run(Unary::kPow, k, self, out) ? out
+                                                  : pow_Tensor_Scalar_out(ctx, self, exponent, out);
 }
 
 }  // namespace torch::executor::native

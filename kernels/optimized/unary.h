@@ -43,7 +43,8 @@ struct UnaryConstants {
   float a = 0.0f, b = 0.0f, c = 0.0f;
 };
 
-// out[i] = f(in[i]) for dense arrays, which may be the same one. Small arrays stay on the calling thread.
+// out[i] = f(in[i]) for dense arrays, which may be the same one. Small arrays stay on the calling
+// thread.
 void map_unary(Unary f, const UnaryConstants& constants, const float* in, float* out, int64_t n);
 
 }  // namespace executorch::kernels::optimized

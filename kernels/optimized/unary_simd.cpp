@@ -21,13 +21,13 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
 // Name, expression over d, x and constants k.
-#define ET_UNARY(Name, expression)                          \
-  struct Name {                                             \
+#define ET_UNARY(Name, expression)                                     \
+  struct Name {                                                        \
     HWY_INLINE V operator()(D d, V x, const UnaryConstants& k) const { \
-      static_cast<void>(d);                                 \
-      static_cast<void>(k);                                 \
-      return expression;                                    \
-    }                                                       \
+      static_cast<void>(d);                                            \
+      static_cast<void>(k);                                            \
+      return expression;                                               \
+    }                                                                  \
   };
 ET_UNARY(AbsOf, hn::Abs(x))
 ET_UNARY(NegOf, hn::Neg(x))
@@ -70,7 +70,8 @@ struct EluOf {
   }
 };
 
-// exp(a * log(x)) in double; the standard library for vectors with arguments that are not positive and finite.
+// exp(a * log(x)) in double; the standard library for vectors with arguments that are not positive
+// and finite.
 struct PowOf {
   HWY_INLINE V operator()(D d, V x, const UnaryConstants& k) const {
     const hn::Repartition<double, D> dd;
@@ -116,7 +117,8 @@ void loop(const UnaryConstants& k, const float* in, float* out, int64_t n) {
 constexpr float kLargestAngle = 39000.0f;
 constexpr float kLargestSinh = 88.0f;
 
-// Vectors first, then the few large arguments (infinities and NaN among them) with the standard library.
+// Vectors first, then the few large arguments (infinities and NaN among them) with the standard
+// library.
 template <class F, float (*kExact)(float)>
 void loop_within(float limit, const UnaryConstants& k, const float* in, float* out, int64_t n) {
   constexpr int64_t kBlock = 256;
@@ -139,7 +141,7 @@ void loop_within(float limit, const UnaryConstants& k, const float* in, float* o
 
 void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, int64_t n) {
   switch (f) {
-#define ET_CASE(Name) \
+#define ET_CASE(Name)  \
   case Unary::k##Name: \
     return loop<Name##Of>(k, in, out, n);
     ET_CASE(Abs)

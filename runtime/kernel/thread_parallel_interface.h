@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How kernels ask for threads. Code that links extension_threadpool (which defines ET_USE_THREADPOOL for its users) runs
-// on the pool; without it the same calls run on the calling thread, so that a kernel is written once.
+// How kernels ask for threads. Code that links extension_threadpool (which defines
+// ET_USE_THREADPOOL for its users) runs on the pool; without it the same calls run on the calling
+// thread, so that a kernel is written once.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +13,28 @@ namespace extension {
 
 #ifdef ET_USE_THREADPOOL
 
-// Calls f(first, last) over disjoint pieces that together make [begin, end), each of at least `grain_size` items unless
-// it is the last one; returns when all have been called. Pieces run on different threads at the same time: f must not
-// write what another piece reads. Inside f, and on a thread under NoThreadPoolGuard, nested calls run serially. When
-// the pool is busy with another caller's work, f runs on the calling thread: callers never wait for each other.
-// Returns false, without calling f, when begin > end, a bound is negative, or grain_size < 1.
-bool parallel_for(
-    const int64_t begin, const int64_t end, const int64_t grain_size,
-    runtime::FunctionRef<void(int64_t, int64_t)> f);
+// Calls f(first, last) over disjoint pieces that together make [begin, end), each of at least
+// `grain_size` items unless it is the last one; returns when all have been called. Pieces run on
+// different threads at the same time: f must not write what another piece reads. Inside f, and on a
+// thread under NoThreadPoolGuard, nested calls run serially. When the pool is busy with another
+// caller's work, f runs on the calling thread: callers never wait for each other. Returns false,
+// without calling f, when begin > end, a bound is negative, or grain_size < 1.
+bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_size,
+                  runtime::FunctionRef<void(int64_t, int64_t)> f);
 
-// Inside parallel_for: the number of the calling thread, below get_num_threads() as it was at the call, and different from
-// that of every other thread that works on the same call. Elsewhere 0.
+// Inside parallel_for: the number of the calling thread, below get_num_threads() as it was at the
+// call, and different from that of every other thread that works on the same call. Elsewhere 0.
 int64_t get_thread_num();
 void set_thread_num(int64_t thread_num);
 
-// The threads that a parallel_for called here and now runs on at most: what scratch memory is sized by.
+// The threads that a parallel_for called here and now runs on at most: what scratch memory is sized
+// by.
 int64_t get_num_threads();
 
 template <typename Func>
-bool parallel_for(
-    const int64_t begin, const int64_t end, const int64_t grain_size, const Func& func) {
-  return parallel_for(
-      begin, end, grain_size, runtime::FunctionRef<void(int64_t, int64_t)>(func));
+bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_size,
+                  const Func& func) {
+  return parallel_for(begin, end, grain_size, runtime::FunctionRef<void(int64_t, int64_t)>(func));
 }
 
 #else
@@ -42,8 +43,8 @@ bool parallel_for(
 inline namespace serial {
 
 template <typename Func>
-bool parallel_for(
-    const int64_t begin, const int64_t end, const int64_t grain_size, const Func& func) {
+bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_size,
+                  const Func& func) {
   if (begin < 0 || begin > end || grain_size < 1) {
     return false;
   }
