@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elementwise operators of two operands: one prologue (promotion, broadcasting, resizing), one loop, a row each.
+// Elementwise operators of two operands: one prologue (promotion, broadcasting, resizing), one
+// loop, a row each.
 #include <executorch/kernels/portable/binary.h>
 
 #include <executorch/kernels/portable/NativeFunctions.h>
@@ -23,7 +24,7 @@ namespace {
 bool prepare(const OpCall& call, const Operand& a, const Operand& b, Tensor& out) {
   Shape shape;
   return a.check(call, "self") && b.check(call, "other") &&
-      broadcast_shapes(call, a.shape(), b.shape(), shape) && resize_output(call, out, shape);
+         broadcast_shapes(call, a.shape(), b.shape(), shape) && resize_output(call, out, shape);
 }
 
 // Whether an integer operand holds a zero. Reads the operand as it will be computed.
@@ -48,8 +49,8 @@ bool has_zero(const Operand& operand) {
 
 template <typename C, typename R = C, typename F>
 void run(const F& f, const Operand& a, const Operand& b, const Tensor& out) {
-  map_elements<R, C, C>(
-      f, out, {a.reader(out, compute_type_v<C>), b.reader(out, compute_type_v<C>)});
+  map_elements<R, C, C>(f, out,
+                        {a.reader(out, compute_type_v<C>), b.reader(out, compute_type_v<C>)});
 }
 
 // Computed in the promoted dtype, which is also the result's.
@@ -58,9 +59,8 @@ struct Promoted {
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     const ScalarType common = promote(a, b);
     if (check_castable(call, common, out)) {
-      with_compute_type(compute_type_of(common), [&](auto zero) {
-        run<decltype(zero)>(f, a, b, out);
-      });
+      with_compute_type(compute_type_of(common),
+                        [&](auto zero) { run<decltype(zero)>(f, a, b, out); });
     }
   }
 };
@@ -69,9 +69,9 @@ struct Promoted {
 struct PromotedDivision {
   template <typename F>
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, !isIntegralType(promote(a, b), /*includeBool=*/true) || !has_zero(b),
-        InvalidArgument, , "%s: integer division by zero in other", call.op);
+    ET_KERNEL_CHECK_MSG(call.ctx,
+                        !isIntegralType(promote(a, b), /*includeBool=*/true) || !has_zero(b),
+                        InvalidArgument, , "%s: integer division by zero in other", call.op);
     Promoted::compute(call, a, b, out, f);
   }
 };
@@ -82,9 +82,8 @@ struct PromotedToFloat {
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     const ScalarType common = float_of(promote(a, b));
     if (check_castable(call, common, out)) {
-      with_float_compute_type(compute_type_of(common), [&](auto zero) {
-        run<decltype(zero)>(f, a, b, out);
-      });
+      with_float_compute_type(compute_type_of(common),
+                              [&](auto zero) { run<decltype(zero)>(f, a, b, out); });
     }
   }
 };
@@ -94,9 +93,8 @@ struct Comparison {
   template <typename F>
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     if (check_castable(call, ScalarType::Bool, out)) {
-      with_compute_type(compute_type_of(promote(a, b)), [&](auto zero) {
-        run<decltype(zero), uint8_t>(f, a, b, out);
-      });
+      with_compute_type(compute_type_of(promote(a, b)),
+                        [&](auto zero) { run<decltype(zero), uint8_t>(f, a, b, out); });
     }
   }
 };
@@ -115,10 +113,9 @@ struct Bitwise {
   template <typename F>
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     const ScalarType common = promote(a, b);
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, isIntegralType(common, /*includeBool=*/true), InvalidArgument, ,
-        "%s: operands promote to %s, expected an integer type or Bool", call.op,
-        ::executorch::runtime::toString(common));
+    ET_KERNEL_CHECK_MSG(call.ctx, isIntegralType(common, /*includeBool=*/true), InvalidArgument, ,
+                        "%s: operands promote to %s, expected an integer type or Bool", call.op,
+                        ::executorch::runtime::toString(common));
     if (check_castable(call, common, out)) {
       run<int64_t>(f, a, b, out);
     }
@@ -194,20 +191,18 @@ BINARY(remainder_Tensor_out, Tensor, Tensor, Remainder, PromotedDivision)
 namespace {
 
 // a + sign * alpha * b in the promoted dtype.
-Tensor& add_scaled(
-    const OpCall& call, const Operand& a, const Operand& b, const Scalar& alpha, bool negative,
-    Tensor& out) {
+Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const Scalar& alpha,
+                   bool negative, Tensor& out) {
   if (!prepare(call, a, b, out)) {
     return out;
   }
   const ScalarType common = promote(a, b);
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, !alpha.isFloatingPoint() || !isIntegralType(common, /*includeBool=*/true),
-      InvalidArgument, out, "%s: alpha is a float but operands promote to %s", call.op,
-      ::executorch::runtime::toString(common));
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, !negative || common != ScalarType::Bool, InvalidArgument, out,
-      "%s: subtraction of Bool tensors is not defined; use logical_xor", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      !alpha.isFloatingPoint() || !isIntegralType(common, /*includeBool=*/true),
+                      InvalidArgument, out, "%s: alpha is a float but operands promote to %s",
+                      call.op, ::executorch::runtime::toString(common));
+  ET_KERNEL_CHECK_MSG(call.ctx, !negative || common != ScalarType::Bool, InvalidArgument, out,
+                      "%s: subtraction of Bool tensors is not defined; use logical_xor", call.op);
   if (!check_castable(call, common, out)) {
     return out;
   }
@@ -225,16 +220,14 @@ Tensor& add_scaled(
   return out;
 }
 
-Tensor& divide(
-    const OpCall& call, const Operand& a, const Operand& b,
-    const std::optional<std::string_view>& rounding_mode, Tensor& out) {
+Tensor& divide(const OpCall& call, const Operand& a, const Operand& b,
+               const std::optional<std::string_view>& rounding_mode, Tensor& out) {
   if (!rounding_mode.has_value()) {
     return binary<PromotedToFloat>(call, a, b, out, TrueDiv());
   }
   const bool floor = *rounding_mode == "floor";
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, floor || *rounding_mode == "trunc", InvalidArgument, out,
-      "%s: expected rounding_mode to be \"floor\" or \"trunc\"", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, floor || *rounding_mode == "trunc", InvalidArgument, out,
+                      "%s: expected rounding_mode to be \"floor\" or \"trunc\"", call.op);
   if (floor) {
     return binary<PromotedDivision>(call, a, b, out, FloorDiv());
   }
@@ -243,45 +236,38 @@ Tensor& divide(
 
 }  // namespace
 
-Tensor& add_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other, const Scalar& alpha,
-    Tensor& out) {
+Tensor& add_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,
+                const Scalar& alpha, Tensor& out) {
   return add_scaled({ctx, "add.out"}, self, other, alpha, /*negative=*/false, out);
 }
-Tensor& add_scalar_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other, const Scalar& alpha,
-    Tensor& out) {
+Tensor& add_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
+                       const Scalar& alpha, Tensor& out) {
   return add_scaled({ctx, "add.Scalar_out"}, self, other, alpha, /*negative=*/false, out);
 }
-Tensor& sub_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other, const Scalar& alpha,
-    Tensor& out) {
+Tensor& sub_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,
+                const Scalar& alpha, Tensor& out) {
   return add_scaled({ctx, "sub.out"}, self, other, alpha, /*negative=*/true, out);
 }
-Tensor& sub_scalar_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other, const Scalar& alpha,
-    Tensor& out) {
+Tensor& sub_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
+                       const Scalar& alpha, Tensor& out) {
   return add_scaled({ctx, "sub.Scalar_out"}, self, other, alpha, /*negative=*/true, out);
 }
-Tensor& rsub_scalar_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other, const Scalar& alpha,
-    Tensor& out) {
+Tensor& rsub_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
+                        const Scalar& alpha, Tensor& out) {
   return add_scaled({ctx, "rsub.Scalar_out"}, other, self, alpha, /*negative=*/true, out);
 }
 
-Tensor& div_out_mode(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,
-    std::optional<std::string_view> rounding_mode, Tensor& out) {
+Tensor& div_out_mode(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,
+                     std::optional<std::string_view> rounding_mode, Tensor& out) {
   return divide({ctx, "div.out_mode"}, self, other, rounding_mode, out);
 }
-Tensor& div_scalar_mode_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
-    std::optional<std::string_view> rounding_mode, Tensor& out) {
+Tensor& div_scalar_mode_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
+                            std::optional<std::string_view> rounding_mode, Tensor& out) {
   return divide({ctx, "div.Scalar_mode_out"}, self, other, rounding_mode, out);
 }
 
-Tensor& pow_Tensor_Scalar_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& exponent, Tensor& out) {
+Tensor& pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& exponent,
+                              Tensor& out) {
   const OpCall call{ctx, "pow.Tensor_Scalar_out"};
   const double number = scalar_to<double>(exponent);
   const Operand base(self);
@@ -289,39 +275,38 @@ Tensor& pow_Tensor_Scalar_out(
     return out;
   }
   const bool integral = isIntegralType(promote(base, exponent), /*includeBool=*/true);
-  ET_KERNEL_CHECK_MSG(
-      ctx, !integral || number >= 0, InvalidArgument, out,
-      "pow.Tensor_Scalar_out: integers cannot be raised to a negative power (%g)", number);
+  ET_KERNEL_CHECK_MSG(ctx, !integral || number >= 0, InvalidArgument, out,
+                      "pow.Tensor_Scalar_out: integers cannot be raised to a negative power (%g)",
+                      number);
   // The powers that networks use have cheaper forms.
   if (number == 2.0) {
     return binary<Promoted>(call, base, exponent, out, [](auto a, auto) { return wrap_mul(a, a); });
   }
   if (number == 0.5 && !integral) {
-    return binary<PromotedToFloat>(call, base, exponent, out, [](auto a, auto) { return Sqrt()(a); });
+    return binary<PromotedToFloat>(call, base, exponent, out,
+                                   [](auto a, auto) { return Sqrt()(a); });
   }
   if (number == -0.5) {
-    return binary<PromotedToFloat>(
-        call, base, exponent, out, [](auto a, auto) { return Rsqrt()(a); });
+    return binary<PromotedToFloat>(call, base, exponent, out,
+                                   [](auto a, auto) { return Rsqrt()(a); });
   }
   return binary<Promoted>(call, base, exponent, out, Pow());
 }
 
-Tensor& where_out(
-    KernelRuntimeContext& ctx, const Tensor& condition, const Tensor& self, const Tensor& other,
-    Tensor& out) {
+Tensor& where_out(KernelRuntimeContext& ctx, const Tensor& condition, const Tensor& self,
+                  const Tensor& other, Tensor& out) {
   const OpCall call{ctx, "where.self_out"};
   const ScalarType mask = condition.scalar_type();
-  ET_KERNEL_CHECK_MSG(
-      ctx, mask == ScalarType::Bool || mask == ScalarType::Byte, InvalidArgument, out,
-      "where.self_out: condition is %s, expected Bool or Byte",
-      ::executorch::runtime::toString(mask));
+  ET_KERNEL_CHECK_MSG(ctx, mask == ScalarType::Bool || mask == ScalarType::Byte, InvalidArgument,
+                      out, "where.self_out: condition is %s, expected Bool or Byte",
+                      ::executorch::runtime::toString(mask));
   const Operand a(self);
   const Operand b(other);
   Shape shape;
   if (!a.check(call, "self") || !b.check(call, "other") ||
       !broadcast_shapes(call, a.shape(), b.shape(), shape) ||
-      !broadcast_shapes(call, Shape(condition), shape, shape) ||
-      !resize_output(call, out, shape) || !check_castable(call, promote(a, b), out)) {
+      !broadcast_shapes(call, Shape(condition), shape, shape) || !resize_output(call, out, shape) ||
+      !check_castable(call, promote(a, b), out)) {
     return out;
   }
   with_compute_type(compute_type_of(promote(a, b)), [&](auto zero) {
@@ -334,13 +319,12 @@ Tensor& where_out(
   return out;
 }
 
-Tensor& clamp_tensor_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const std::optional<Tensor>& min,
-    const std::optional<Tensor>& max, Tensor& out) {
+Tensor& clamp_tensor_out(KernelRuntimeContext& ctx, const Tensor& self,
+                         const std::optional<Tensor>& min, const std::optional<Tensor>& max,
+                         Tensor& out) {
   const OpCall call{ctx, "clamp.Tensor_out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, min.has_value() || max.has_value(), InvalidArgument, out,
-      "clamp.Tensor_out: expected min or max, got neither");
+  ET_KERNEL_CHECK_MSG(ctx, min.has_value() || max.has_value(), InvalidArgument, out,
+                      "clamp.Tensor_out: expected min or max, got neither");
   if (!max.has_value()) {
     return binary<Promoted>(call, self, *min, out, Maximum());
   }

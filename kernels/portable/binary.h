@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functors of two arguments for float, double and int64_t. Integers wrap around; integer division by zero is excluded
-// by the kernels before they run.
+// Functors of two arguments for float, double and int64_t. Integers wrap around; integer division
+// by zero is excluded by the kernels before they run.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolution of one to three spatial dimensions, with groups, dilation and the transposed form, as the readable
-// reference: one row of the output at a time in the compute type.
+// Convolution of one to three spatial dimensions, with groups, dilation and the transposed form, as
+// the readable reference: one row of the output at a time in the compute type.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
@@ -25,7 +25,7 @@ constexpr int kSpatial = 3;
 
 // Everything with three spatial dimensions (leading ones of size 1 where there are fewer).
 struct Conv {
-  StridedView in;   // n, channels, d, h, w
+  StridedView in;  // n, channels, d, h, w
   StridedView out;
   StridedView weight;
   int64_t stride[kSpatial];
@@ -45,19 +45,16 @@ struct ConvArgs {
 };
 
 // One entry stands for all dimensions; none for the default.
-bool parameter(
-    const OpCall& call, const char* name, IntArrayRef values, int dim, int spatial, int64_t least,
-    int64_t fallback, int64_t& value) {
+bool parameter(const OpCall& call, const char* name, IntArrayRef values, int dim, int spatial,
+               int64_t least, int64_t fallback, int64_t& value) {
   const bool single = values.size() == 1;
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, values.size() <= 1 || values.size() == static_cast<size_t>(spatial),
-      InvalidArgument, false, "%s: expected 1 or %d entries of %s, got %zu", call.op, spatial, name,
-      values.size());
+  ET_KERNEL_CHECK_MSG(call.ctx, values.size() <= 1 || values.size() == static_cast<size_t>(spatial),
+                      InvalidArgument, false, "%s: expected 1 or %d entries of %s, got %zu",
+                      call.op, spatial, name, values.size());
   value = values.empty() ? fallback : values[single ? 0 : dim];
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, value >= least && value <= INT32_MAX, InvalidArgument, false,
-      "%s: expected %s >= %lld, got %lld", call.op, name, static_cast<long long>(least),
-      static_cast<long long>(value));
+  ET_KERNEL_CHECK_MSG(call.ctx, value >= least && value <= INT32_MAX, InvalidArgument, false,
+                      "%s: expected %s >= %lld, got %lld", call.op, name,
+                      static_cast<long long>(least), static_cast<long long>(value));
   return true;
 }
 
@@ -69,9 +66,8 @@ StridedView with_three_spatial_dims(StridedView view) {
 }
 
 // The size of one output dimension, or a failure when the kernel does not fit.
-bool output_size(
-    const OpCall& call, const Conv& conv, int d, int64_t in_size, int64_t kernel,
-    int64_t output_padding, int64_t& size) {
+bool output_size(const OpCall& call, const Conv& conv, int d, int64_t in_size, int64_t kernel,
+                 int64_t output_padding, int64_t& size) {
   const int64_t reach = conv.dilation[d] * (kernel - 1) + 1;
   if (conv.transposed) {
     size = (in_size - 1) * conv.stride[d] - 2 * conv.padding[d] + reach + output_padding;
@@ -79,16 +75,15 @@ bool output_size(
     const int64_t room = in_size + 2 * conv.padding[d] - reach;
     size = room < 0 ? 0 : room / conv.stride[d] + 1;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, kernel > 0 && size > 0, InvalidArgument, false,
-      "%s: a kernel of size %lld does not fit an input of size %lld", call.op,
-      static_cast<long long>(kernel), static_cast<long long>(in_size));
+  ET_KERNEL_CHECK_MSG(call.ctx, kernel > 0 && size > 0, InvalidArgument, false,
+                      "%s: a kernel of size %lld does not fit an input of size %lld", call.op,
+                      static_cast<long long>(kernel), static_cast<long long>(in_size));
   return true;
 }
 
-bool check_channels(
-    const OpCall& call, const Tensor& input, const Tensor& weight,
-    const std::optional<Tensor>& bias, const ConvArgs& args, int64_t& out_channels) {
+bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weight,
+                    const std::optional<Tensor>& bias, const ConvArgs& args,
+                    int64_t& out_channels) {
   const int64_t groups = args.groups;
   ET_KERNEL_CHECK_MSG(
       call.ctx, groups > 0 && input.dim() >= 3 && input.dim() <= 5, InvalidArgument, false,
@@ -102,19 +97,19 @@ bool check_channels(
   out_channels = args.transposed ? weight.sizes()[1] * groups : weight.sizes()[0];
   ET_KERNEL_CHECK_MSG(
       call.ctx, in_channels == expected && in_channels % groups == 0 && out_channels % groups == 0,
-      InvalidArgument, false, "%s: weight is for %lld input channels in %lld groups, input has %lld",
-      call.op, static_cast<long long>(expected), static_cast<long long>(groups),
+      InvalidArgument, false,
+      "%s: weight is for %lld input channels in %lld groups, input has %lld", call.op,
+      static_cast<long long>(expected), static_cast<long long>(groups),
       static_cast<long long>(in_channels));
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, !bias.has_value() || (bias->dim() == 1 && bias->sizes()[0] == out_channels),
-      InvalidArgument, false, "%s: expected bias to have %lld elements", call.op,
-      static_cast<long long>(out_channels));
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      !bias.has_value() || (bias->dim() == 1 && bias->sizes()[0] == out_channels),
+                      InvalidArgument, false, "%s: expected bias to have %lld elements", call.op,
+                      static_cast<long long>(out_channels));
   return true;
 }
 
-bool prepare(
-    const OpCall& call, const Tensor& input, const Tensor& weight,
-    const std::optional<Tensor>& bias, const ConvArgs& args, Tensor& out, Conv& conv) {
+bool prepare(const OpCall& call, const Tensor& input, const Tensor& weight,
+             const std::optional<Tensor>& bias, const ConvArgs& args, Tensor& out, Conv& conv) {
   int64_t out_channels = 0;
   if (!check_computable(call, "input", input) ||
       !check_same_dtype(call, "weight", weight, "input", input) ||
@@ -141,10 +136,10 @@ bool prepare(
     if (!parameter(call, "stride", args.stride, own, spatial, 1, 1, conv.stride[d]) ||
         !parameter(call, "padding", args.padding, own, spatial, 0, 0, conv.padding[d]) ||
         !parameter(call, "dilation", args.dilation, own, spatial, 1, 1, conv.dilation[d]) ||
-        !parameter(
-            call, "output_padding", args.output_padding, own, spatial, 0, 0, output_padding) ||
-        !output_size(
-            call, conv, d, input.sizes()[2 + own], weight.sizes()[2 + own], output_padding, size)) {
+        !parameter(call, "output_padding", args.output_padding, own, spatial, 0, 0,
+                   output_padding) ||
+        !output_size(call, conv, d, input.sizes()[2 + own], weight.sizes()[2 + own], output_padding,
+                     size)) {
       return false;
     }
     shape.push(size);
@@ -158,8 +153,9 @@ bool prepare(
   return true;
 }
 
-// For one kernel tap: which output positions o of [first, last) it touches and the input position of the first. Forward:
-// i = o * stride - padding + k * dilation. Transposed: o = i * stride - padding + k * dilation.
+// For one kernel tap: which output positions o of [first, last) it touches and the input position
+// of the first. Forward: i = o * stride - padding + k * dilation. Transposed: o = i * stride -
+// padding + k * dilation.
 struct TapRange {
   int64_t out_first;
   int64_t count;
@@ -212,13 +208,13 @@ struct ConvRow {
         }
         for (int64_t ic = 0; ic < in_per_group; ++ic) {
           const int64_t in_channel = group * in_per_group + ic;
-          const int64_t in_offset = row.batch * conv.in.strides[0] +
-              in_channel * conv.in.strides[1] + d.in_first * conv.in.strides[2] +
-              h.in_first * conv.in.strides[3];
+          const int64_t in_offset =
+              row.batch * conv.in.strides[0] + in_channel * conv.in.strides[1] +
+              d.in_first * conv.in.strides[2] + h.in_first * conv.in.strides[3];
           const int64_t first = conv.transposed ? in_channel : row.channel;
           const int64_t second = conv.transposed ? row.channel % out_per_group : ic;
-          const int64_t w_offset = first * w.strides[0] + second * w.strides[1] +
-              kd * w.strides[2] + kh * w.strides[3];
+          const int64_t w_offset =
+              first * w.strides[0] + second * w.strides[1] + kd * w.strides[2] + kh * w.strides[3];
           accumulate_taps(in_offset, w_offset, w0, n, acc);
         }
       }
@@ -226,8 +222,7 @@ struct ConvRow {
   }
 
  private:
-  void accumulate_taps(
-      int64_t in_offset, int64_t w_offset, int64_t w0, int64_t n, C* acc) const {
+  void accumulate_taps(int64_t in_offset, int64_t w_offset, int64_t w0, int64_t n, C* acc) const {
     C buffer[kChunk];
     const int64_t in_step = conv.in.strides[4] * (conv.transposed ? 1 : conv.stride[2]);
     const int64_t out_step = conv.transposed ? conv.stride[2] : 1;
@@ -254,9 +249,8 @@ struct ConvRow {
 };
 
 template <typename C>
-void convolve(
-    const Conv& conv, const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-    const Tensor& out) {
+void convolve(const Conv& conv, const Tensor& input, const Tensor& weight,
+              const std::optional<Tensor>& bias, const Tensor& out) {
   const LineReader<C> in_reader(input);
   const LineReader<C> weight_reader(weight);
   const LineReader<C> bias_reader(bias.has_value() ? *bias : input);
@@ -267,11 +261,10 @@ void convolve(
   ::executorch::extension::parallel_for(0, rows, 16, [&](int64_t first, int64_t last) {
     C acc[kChunk];
     for (int64_t i = first; i < last; ++i) {
-      const Row row{
-          i / (sizes[3] * sizes[2] * sizes[1]), i / (sizes[3] * sizes[2]) % sizes[1],
-          i / sizes[3] % sizes[2], i % sizes[3]};
+      const Row row{i / (sizes[3] * sizes[2] * sizes[1]), i / (sizes[3] * sizes[2]) % sizes[1],
+                    i / sizes[3] % sizes[2], i % sizes[3]};
       const int64_t offset = row.batch * conv.out.strides[0] + row.channel * conv.out.strides[1] +
-          row.d * conv.out.strides[2] + row.h * conv.out.strides[3];
+                             row.d * conv.out.strides[2] + row.h * conv.out.strides[3];
       for (int64_t w0 = 0; w0 < sizes[4]; w0 += kChunk) {
         const int64_t n = std::min(kChunk, sizes[4] - w0);
         std::fill_n(acc, n, bias.has_value() ? bias_reader.at(row.channel) : C(0));
@@ -284,11 +277,10 @@ void convolve(
 
 }  // namespace
 
-Tensor& convolution_out(
-    KernelRuntimeContext& ctx, const Tensor& input, const Tensor& weight,
-    const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding,
-    IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups,
-    Tensor& out) {
+Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor& weight,
+                        const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding,
+                        IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                        int64_t groups, Tensor& out) {
   const OpCall call{ctx, "convolution.out"};
   const ConvArgs args{stride, padding, dilation, output_padding, transposed, groups};
   Conv conv;

@@ -32,8 +32,8 @@ Tensor& convert_tensor(const OpCall& call, const Tensor& self, Tensor& out) {
 }
 
 // A given dim order must be out's own: memory planning has laid out out already.
-bool check_dim_order(
-    const OpCall& call, const OptionalArrayRef<int64_t>& dim_order, const Tensor& out) {
+bool check_dim_order(const OpCall& call, const OptionalArrayRef<int64_t>& dim_order,
+                     const Tensor& out) {
   if (!dim_order.has_value()) {
     return true;
   }
@@ -41,9 +41,8 @@ bool check_dim_order(
   for (size_t i = 0; same && i < dim_order->size(); ++i) {
     same = (*dim_order)[i] == out.dim_order()[i];
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, same, InvalidArgument, false, "%s: argument dim_order differs from that of out",
-      call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, same, InvalidArgument, false,
+                      "%s: argument dim_order differs from that of out", call.op);
   return true;
 }
 
@@ -56,35 +55,32 @@ Tensor& reshape(const OpCall& call, const Tensor& self, const Shape& shape, Tens
 
 // Resolves one -1 among `size`, and checks the number of elements.
 bool view_shape(const OpCall& call, IntArrayRef size, int64_t numel, Shape& shape) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims), InvalidArgument, false,
-      "%s: expected at most %d sizes, got %zu", call.op, Shape::kMaxDims, size.size());
+  ET_KERNEL_CHECK_MSG(call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims),
+                      InvalidArgument, false, "%s: expected at most %d sizes, got %zu", call.op,
+                      Shape::kMaxDims, size.size());
   int inferred = -1;
   int64_t known = 1;
   for (size_t i = 0; i < size.size(); ++i) {
     const int64_t value = size[i];
     const bool infer = value == -1;
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, (infer && inferred < 0) || (value >= 0 && value <= INT32_MAX), InvalidArgument,
-        false, "%s: bad size %lld at dimension %zu", call.op, static_cast<long long>(value), i);
+    ET_KERNEL_CHECK_MSG(call.ctx, (infer && inferred < 0) || (value >= 0 && value <= INT32_MAX),
+                        InvalidArgument, false, "%s: bad size %lld at dimension %zu", call.op,
+                        static_cast<long long>(value), i);
     inferred = infer ? static_cast<int>(i) : inferred;
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, infer || !__builtin_mul_overflow(known, value, &known), InvalidArgument, false,
-        "%s: sizes are too large", call.op);
+    ET_KERNEL_CHECK_MSG(call.ctx, infer || !__builtin_mul_overflow(known, value, &known),
+                        InvalidArgument, false, "%s: sizes are too large", call.op);
     shape.push(value);
   }
   if (inferred >= 0) {
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, known != 0 && numel % known == 0, InvalidArgument, false,
-        "%s: %lld elements do not fit the sizes given besides -1", call.op,
-        static_cast<long long>(numel));
+    ET_KERNEL_CHECK_MSG(call.ctx, known != 0 && numel % known == 0, InvalidArgument, false,
+                        "%s: %lld elements do not fit the sizes given besides -1", call.op,
+                        static_cast<long long>(numel));
     shape.sizes[inferred] = numel / known;
     known = numel;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, known == numel, InvalidArgument, false,
-      "%s: expected sizes for %lld elements, got sizes for %lld", call.op,
-      static_cast<long long>(numel), static_cast<long long>(known));
+  ET_KERNEL_CHECK_MSG(call.ctx, known == numel, InvalidArgument, false,
+                      "%s: expected sizes for %lld elements, got sizes for %lld", call.op,
+                      static_cast<long long>(numel), static_cast<long long>(known));
   return true;
 }
 
@@ -101,48 +97,41 @@ CLONE(_h2d_copy_out)
 CLONE(_d2h_copy_out)
 #undef CLONE
 
-Tensor& clone_out(
-    KernelRuntimeContext& ctx, const Tensor& self, std::optional<MemoryFormat> memory_format,
-    Tensor& out) {
+Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& self,
+                  std::optional<MemoryFormat> memory_format, Tensor& out) {
   (void)memory_format;  // out is laid out already
   return clone_tensor({ctx, "clone.out"}, self, out);
 }
 
-Tensor& _clone_dim_order_out(
-    KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
-    OptionalArrayRef<int64_t> dim_order, Tensor& out) {
+Tensor& _clone_dim_order_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
+                             OptionalArrayRef<int64_t> dim_order, Tensor& out) {
   const OpCall call{ctx, "_clone_dim_order.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, !non_blocking, InvalidArgument, out, "_clone_dim_order.out: non_blocking is not possible");
+  ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
+                      "_clone_dim_order.out: non_blocking is not possible");
   return check_dim_order(call, dim_order, out) ? clone_tensor(call, self, out) : out;
 }
 
-Tensor& _to_dim_order_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
-    OptionalArrayRef<int64_t> dim_order, Tensor& out) {
+Tensor& _to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
+                               OptionalArrayRef<int64_t> dim_order, Tensor& out) {
   const OpCall call{ctx, "_to_dim_order_copy.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, !non_blocking, InvalidArgument, out,
-      "_to_dim_order_copy.out: non_blocking is not possible");
+  ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
+                      "_to_dim_order_copy.out: non_blocking is not possible");
   return check_dim_order(call, dim_order, out) ? convert_tensor(call, self, out) : out;
 }
 
-Tensor& to_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
-    std::optional<MemoryFormat> memory_format, Tensor& out) {
+Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
+                    std::optional<MemoryFormat> memory_format, Tensor& out) {
   (void)memory_format;  // out is laid out already
-  ET_KERNEL_CHECK_MSG(
-      ctx, !non_blocking, InvalidArgument, out, "_to_copy.out: non_blocking is not possible");
+  ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
+                      "_to_copy.out: non_blocking is not possible");
   return convert_tensor({ctx, "_to_copy.out"}, self, out);
 }
 
-Tensor& copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src, bool non_blocking,
-    Tensor& out) {
+Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src,
+                 bool non_blocking, Tensor& out) {
   const OpCall call{ctx, "copy.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, !non_blocking && broadcasts_to(Shape(src), Shape(self)), InvalidArgument, out,
-      "copy.out: expected a blocking copy and src to broadcast to self");
+  ET_KERNEL_CHECK_MSG(ctx, !non_blocking && broadcasts_to(Shape(src), Shape(self)), InvalidArgument,
+                      out, "copy.out: expected a blocking copy and src to broadcast to self");
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
     copy_converted(call, src, out);
   }
@@ -150,26 +139,25 @@ Tensor& copy_out(
 }
 
 Tensor& copy_(KernelRuntimeContext& ctx, Tensor& self, const Tensor& src, bool non_blocking) {
-  ET_KERNEL_CHECK_MSG(
-      ctx, !non_blocking && broadcasts_to(Shape(src), Shape(self)), InvalidArgument, self,
-      "copy_: expected a blocking copy and src to broadcast to self");
+  ET_KERNEL_CHECK_MSG(ctx, !non_blocking && broadcasts_to(Shape(src), Shape(self)), InvalidArgument,
+                      self, "copy_: expected a blocking copy and src to broadcast to self");
   copy_converted({ctx, "copy_"}, src, self);
   return self;
 }
 
-Tensor& view_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef size, Tensor& out) {
+Tensor& view_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef size,
+                      Tensor& out) {
   const OpCall call{ctx, "view_copy.out"};
   Shape shape;
   return view_shape(call, size, self.numel(), shape) ? reshape(call, self, shape, out) : out;
 }
 
-Tensor& unsqueeze_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tensor& out) {
+Tensor& unsqueeze_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                           Tensor& out) {
   const OpCall call{ctx, "unsqueeze_copy.out"};
   Shape shape(self);
-  ET_KERNEL_CHECK_MSG(
-      ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
-      "unsqueeze_copy.out: self has %d dims already", shape.ndim);
+  ET_KERNEL_CHECK_MSG(ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
+                      "unsqueeze_copy.out: self has %d dims already", shape.ndim);
   if (normalize_dim(call, "dim", shape.ndim + 1, dim)) {
     shape.insert(static_cast<int>(dim), 1);
     reshape(call, self, shape, out);
@@ -177,8 +165,8 @@ Tensor& unsqueeze_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
   return out;
 }
 
-Tensor& squeeze_copy_dims_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, Tensor& out) {
+Tensor& squeeze_copy_dims_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim,
+                              Tensor& out) {
   const OpCall call{ctx, "squeeze_copy.dims_out"};
   bool dropped[Shape::kMaxDims] = {};
   for (int64_t d : dim) {
@@ -196,8 +184,8 @@ Tensor& squeeze_copy_dims_out(
   return reshape(call, self, shape, out);
 }
 
-Tensor& squeeze_copy_dim_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tensor& out) {
+Tensor& squeeze_copy_dim_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                             Tensor& out) {
   return squeeze_copy_dims_out(ctx, self, {&dim, 1}, out);
 }
 

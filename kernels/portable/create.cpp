@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators whose result does not depend on the elements of a tensor: filled tensors, ranges, random numbers.
+// Operators whose result does not depend on the elements of a tensor: filled tensors, ranges,
+// random numbers.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
@@ -23,9 +24,9 @@ using ::executorch::runtime::KernelRuntimeContext;
 namespace {
 
 bool shape_of(const OpCall& call, IntArrayRef size, Shape& shape) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims), InvalidArgument, false,
-      "%s: expected at most %d sizes, got %zu", call.op, Shape::kMaxDims, size.size());
+  ET_KERNEL_CHECK_MSG(call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims),
+                      InvalidArgument, false, "%s: expected at most %d sizes, got %zu", call.op,
+                      Shape::kMaxDims, size.size());
   for (int64_t value : size) {
     shape.push(value);
   }
@@ -34,8 +35,7 @@ bool shape_of(const OpCall& call, IntArrayRef size, Shape& shape) {
 
 Tensor& fill(const OpCall& call, const Shape& shape, const Scalar& value, Tensor& out) {
   alignas(16) char element[16];
-  if (resize_output(call, out, shape) &&
-      scalar_element(call, value, out.scalar_type(), element)) {
+  if (resize_output(call, out, shape) && scalar_element(call, value, out.scalar_type(), element)) {
     fill_view(element, StridedView::of(out));
   }
   return out;
@@ -48,14 +48,13 @@ Tensor& fill_sized(const OpCall& call, IntArrayRef size, const Scalar& value, Te
 
 }  // namespace
 
-Tensor& full_out(
-    KernelRuntimeContext& ctx, IntArrayRef size, const Scalar& fill_value, Tensor& out) {
+Tensor& full_out(KernelRuntimeContext& ctx, IntArrayRef size, const Scalar& fill_value,
+                 Tensor& out) {
   return fill_sized({ctx, "full.out"}, size, fill_value, out);
 }
 
-Tensor& full_like_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& fill_value,
-    std::optional<MemoryFormat> memory_format, Tensor& out) {
+Tensor& full_like_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& fill_value,
+                      std::optional<MemoryFormat> memory_format, Tensor& out) {
   (void)memory_format;  // out is laid out already
   return fill({ctx, "full_like.out"}, Shape(self), fill_value, out);
 }
@@ -73,9 +72,8 @@ Tensor& zeros_out(KernelRuntimeContext& ctx, IntArrayRef size, Tensor& out) {
   return out;
 }
 
-Tensor& empty_out(
-    KernelRuntimeContext& ctx, IntArrayRef size, std::optional<MemoryFormat> memory_format,
-    Tensor& out) {
+Tensor& empty_out(KernelRuntimeContext& ctx, IntArrayRef size,
+                  std::optional<MemoryFormat> memory_format, Tensor& out) {
   (void)memory_format;  // out is laid out already
   Shape shape;
   const OpCall call{ctx, "empty.out"};
@@ -85,13 +83,13 @@ Tensor& empty_out(
   return out;
 }
 
-Tensor& _empty_dim_order_out(
-    KernelRuntimeContext& ctx, IntArrayRef size, OptionalArrayRef<int64_t> dim_order, Tensor& out) {
+Tensor& _empty_dim_order_out(KernelRuntimeContext& ctx, IntArrayRef size,
+                             OptionalArrayRef<int64_t> dim_order, Tensor& out) {
   const OpCall call{ctx, "_empty_dim_order.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, !dim_order.has_value() || dim_order->size() == size.size(), InvalidArgument, out,
-      "_empty_dim_order.out: expected %zu entries of dim_order, got %zu", size.size(),
-      dim_order.has_value() ? dim_order->size() : 0);
+  ET_KERNEL_CHECK_MSG(ctx, !dim_order.has_value() || dim_order->size() == size.size(),
+                      InvalidArgument, out,
+                      "_empty_dim_order.out: expected %zu entries of dim_order, got %zu",
+                      size.size(), dim_order.has_value() ? dim_order->size() : 0);
   Shape shape;
   if (shape_of(call, size, shape)) {
     resize_output(call, out, shape);
@@ -103,19 +101,19 @@ Tensor& scalar_tensor_out(KernelRuntimeContext& ctx, const Scalar& s, Tensor& ou
   return fill({ctx, "scalar_tensor.out"}, Shape(), s, out);
 }
 
-Tensor& fill_scalar_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& value, Tensor& out) {
+Tensor& fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& value,
+                        Tensor& out) {
   const OpCall call{ctx, "fill.Scalar_out"};
   return check_same_dtype(call, "out", out, "self", self) ? fill(call, Shape(self), value, out)
-                                                           : out;
+                                                          : out;
 }
 
-Tensor& fill_tensor_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& value, Tensor& out) {
+Tensor& fill_tensor_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& value,
+                        Tensor& out) {
   const OpCall call{ctx, "fill.Tensor_out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, value.dim() == 0, InvalidArgument, out, "fill.Tensor_out: expected 0 dims for value, got %d",
-      static_cast<int>(value.dim()));
+  ET_KERNEL_CHECK_MSG(ctx, value.dim() == 0, InvalidArgument, out,
+                      "fill.Tensor_out: expected 0 dims for value, got %d",
+                      static_cast<int>(value.dim()));
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
     copy_converted(call, value, out);
   }
@@ -138,8 +136,8 @@ void write_range(C start, C step, const Tensor& out) {
   }
 }
 
-Tensor& arange(
-    const OpCall& call, const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+Tensor& arange(const OpCall& call, const Scalar& start, const Scalar& end, const Scalar& step,
+               Tensor& out) {
   if (!check_computable(call, "out", out)) {
     return out;
   }
@@ -147,9 +145,8 @@ Tensor& arange(
   const double last = scalar_to<double>(end);
   const double by = scalar_to<double>(step);
   const double count = std::ceil((last - first) / by);
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, by != 0 && count >= 0 && count <= INT32_MAX, InvalidArgument, out,
-      "%s: no range from %g to %g by %g", call.op, first, last, by);
+  ET_KERNEL_CHECK_MSG(call.ctx, by != 0 && count >= 0 && count <= INT32_MAX, InvalidArgument, out,
+                      "%s: no range from %g to %g by %g", call.op, first, last, by);
   const bool whole = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
   Shape shape;
   shape.push(static_cast<int64_t>(count));
@@ -167,14 +164,12 @@ Tensor& arange(
 }  // namespace
 
 Tensor& arange_out(KernelRuntimeContext& ctx, const Scalar& end, Tensor& out) {
-  return arange(
-      {ctx, "arange.out"}, Scalar(static_cast<int64_t>(0)), end, Scalar(static_cast<int64_t>(1)),
-      out);
+  return arange({ctx, "arange.out"}, Scalar(static_cast<int64_t>(0)), end,
+                Scalar(static_cast<int64_t>(1)), out);
 }
 
-Tensor& arange_start_out(
-    KernelRuntimeContext& ctx, const Scalar& start, const Scalar& end, const Scalar& step,
-    Tensor& out) {
+Tensor& arange_start_out(KernelRuntimeContext& ctx, const Scalar& start, const Scalar& end,
+                         const Scalar& step, Tensor& out) {
   return arange({ctx, "arange.start_out"}, start, end, step, out);
 }
 

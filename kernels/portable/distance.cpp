@@ -51,22 +51,22 @@ C distance(const Rows<C>& a, int64_t i, const Rows<C>& b, int64_t k, int64_t len
 }
 
 bool check_order(const OpCall& call, double p) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, p >= 0, InvalidArgument, false, "%s: expected p >= 0, got %g", call.op, p);
+  ET_KERNEL_CHECK_MSG(call.ctx, p >= 0, InvalidArgument, false, "%s: expected p >= 0, got %g",
+                      call.op, p);
   return true;
 }
 
 }  // namespace
 
-Tensor& _cdist_forward_out(
-    KernelRuntimeContext& ctx, const Tensor& x1, const Tensor& x2, double p,
-    std::optional<int64_t> compute_mode, Tensor& out) {
+Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Tensor& x2, double p,
+                           std::optional<int64_t> compute_mode, Tensor& out) {
   (void)compute_mode;  // how matrix products are used, which they are not here
   const OpCall call{ctx, "_cdist_forward.out"};
   const int rank = static_cast<int>(x1.dim());
-  ET_KERNEL_CHECK_MSG(
-      ctx, rank >= 2 && x2.dim() == rank && x1.sizes()[rank - 1] == x2.sizes()[rank - 1],
-      InvalidArgument, out, "_cdist_forward.out: expected x1 and x2 with equal rank >= 2 and columns");
+  ET_KERNEL_CHECK_MSG(ctx,
+                      rank >= 2 && x2.dim() == rank && x1.sizes()[rank - 1] == x2.sizes()[rank - 1],
+                      InvalidArgument, out,
+                      "_cdist_forward.out: expected x1 and x2 with equal rank >= 2 and columns");
   Shape batch;
   Shape batch2;
   for (int d = 0; d + 2 < rank; ++d) {
@@ -74,7 +74,8 @@ Tensor& _cdist_forward_out(
     batch2.push(x2.sizes()[d]);
   }
   if (!check_order(call, p) || !check_floating(call, "x1", x1) ||
-      !check_same_dtype(call, "x2", x2, "x1", x1) || !check_same_dtype(call, "out", out, "x1", x1) ||
+      !check_same_dtype(call, "x2", x2, "x1", x1) ||
+      !check_same_dtype(call, "out", out, "x1", x1) ||
       !broadcast_shapes(call, batch, batch2, batch)) {
     return out;
   }
@@ -106,7 +107,8 @@ Tensor& _cdist_forward_out(
       b.offset = odometer.offset(1);
       for (int64_t i = 0; i < x1.sizes()[rank - 2]; ++i) {
         for (int64_t k = 0; k < x2.sizes()[rank - 2]; ++k) {
-          const int64_t at = odometer.offset(2) + i * to.strides[rank - 2] + k * to.strides[rank - 1];
+          const int64_t at =
+              odometer.offset(2) + i * to.strides[rank - 2] + k * to.strides[rank - 1];
           writer.put(at, distance(a, i, b, k, x1.sizes()[rank - 1], p));
         }
       }
@@ -117,8 +119,8 @@ Tensor& _cdist_forward_out(
 
 Tensor& _pdist_forward_out(KernelRuntimeContext& ctx, const Tensor& self, double p, Tensor& out) {
   const OpCall call{ctx, "_pdist_forward.out"};
-  if (!check_order(call, p) || !check_floating(call, "self", self) || !check_rank(call, "self", self, 2) ||
-      !check_same_dtype(call, "out", out, "self", self)) {
+  if (!check_order(call, p) || !check_floating(call, "self", self) ||
+      !check_rank(call, "self", self, 2) || !check_same_dtype(call, "out", out, "self", self)) {
     return out;
   }
   const int64_t rows = self.sizes()[0];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Element-wise gathering and scattering along a dimension, and operators whose result's size depends on the data.
+// Element-wise gathering and scattering along a dimension, and operators whose result's size
+// depends on the data.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/loops/convert.h>
@@ -31,19 +32,16 @@ StridedView at_least_1d(const Tensor& tensor) {
 }
 
 // `index` has the rank of the others and is nowhere larger, but along `dim`.
-bool check_index(
-    const OpCall& call, const Tensor& index, const StridedView& at, const StridedView& other, int dim,
-    bool whole) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, index.scalar_type() == ScalarType::Long, InvalidArgument, false,
-      "%s: index is %s, expected Long", call.op,
-      ::executorch::runtime::toString(index.scalar_type()));
+bool check_index(const OpCall& call, const Tensor& index, const StridedView& at,
+                 const StridedView& other, int dim, bool whole) {
+  ET_KERNEL_CHECK_MSG(call.ctx, index.scalar_type() == ScalarType::Long, InvalidArgument, false,
+                      "%s: index is %s, expected Long", call.op,
+                      ::executorch::runtime::toString(index.scalar_type()));
   if (index.numel() == 0) {
     return true;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, at.ndim == other.ndim, InvalidArgument, false, "%s: expected %d dims for index, got %d",
-      call.op, other.ndim, at.ndim);
+  ET_KERNEL_CHECK_MSG(call.ctx, at.ndim == other.ndim, InvalidArgument, false,
+                      "%s: expected %d dims for index, got %d", call.op, other.ndim, at.ndim);
   for (int d = 0; d < at.ndim; ++d) {
     ET_KERNEL_CHECK_MSG(
         call.ctx, at.sizes[d] <= other.sizes[d] || (d == dim && !whole), InvalidArgument, false,
@@ -53,11 +51,12 @@ bool check_index(
   return true;
 }
 
-// Calls visit(offset in `target` of the indexed element, offset in `other` at the index's own place).
+// Calls visit(offset in `target` of the indexed element, offset in `other` at the index's own
+// place).
 template <typename Visit>
-bool for_each_index(
-    const OpCall& call, const Tensor& index, const StridedView& at, const StridedView& target,
-    const StridedView& other, int dim, const Visit& visit) {
+bool for_each_index(const OpCall& call, const Tensor& index, const StridedView& at,
+                    const StridedView& target, const StridedView& other, int dim,
+                    const Visit& visit) {
   const int64_t size = target.sizes[dim];
   const int64_t stride = target.strides[dim];
   StridedView stepped = target;
@@ -76,13 +75,11 @@ bool for_each_index(
   for (int64_t line = 0; line < lines; ++line, odometer.next()) {
     for (int64_t i = 0; i < length; ++i) {
       const int64_t position = indices[odometer.offset(0) + i * at.strides[inner]];
-      ET_KERNEL_CHECK_MSG(
-          call.ctx, position >= 0 && position < size, InvalidArgument, false,
-          "%s: index %lld is out of range [0, %lld)", call.op, static_cast<long long>(position),
-          static_cast<long long>(size));
-      visit(
-          odometer.offset(1) + i * stepped.strides[inner] + position * stride,
-          odometer.offset(2) + i * other.strides[inner]);
+      ET_KERNEL_CHECK_MSG(call.ctx, position >= 0 && position < size, InvalidArgument, false,
+                          "%s: index %lld is out of range [0, %lld)", call.op,
+                          static_cast<long long>(position), static_cast<long long>(size));
+      visit(odometer.offset(1) + i * stepped.strides[inner] + position * stride,
+            odometer.offset(2) + i * other.strides[inner]);
     }
   }
   return true;
@@ -110,14 +107,13 @@ void with_element_size(int64_t size, const Body& body) {
 
 bool start_from_self(const OpCall& call, const Tensor& self, Tensor& out) {
   return check_same_dtype(call, "out", out, "self", self) &&
-      resize_output(call, out, Shape(self)) && copy_converted(call, self, out);
+         resize_output(call, out, Shape(self)) && copy_converted(call, self, out);
 }
 
 }  // namespace
 
-Tensor& gather_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad,
-    Tensor& out) {
+Tensor& gather_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index,
+                   bool sparse_grad, Tensor& out) {
   (void)sparse_grad;  // about gradients only
   const OpCall call{ctx, "gather.out"};
   if (!normalize_dim(call, "dim", self.dim(), dim) ||
@@ -135,9 +131,8 @@ Tensor& gather_out(
     using T = decltype(element);
     const T* const source = reinterpret_cast<const T*>(from.data);
     T* const target = reinterpret_cast<T*>(to.data);
-    for_each_index(call, index, at, from, to, static_cast<int>(dim), [=](int64_t i, int64_t k) {
-      target[k] = source[i];
-    });
+    for_each_index(call, index, at, from, to, static_cast<int>(dim),
+                   [=](int64_t i, int64_t k) { target[k] = source[i]; });
   });
   return out;
 }
@@ -146,9 +141,8 @@ namespace {
 
 // Gives each indexed element of out what `put(bytes of the element, offset in src)` does to it.
 template <typename Put>
-Tensor& scatter(
-    const OpCall& call, const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src,
-    Tensor& out, const Put& put) {
+Tensor& scatter(const OpCall& call, const Tensor& self, int64_t dim, const Tensor& index,
+                const Tensor* src, Tensor& out, const Put& put) {
   if (!normalize_dim(call, "dim", self.dim(), dim) ||
       (src != nullptr && !check_same_dtype(call, "src", *src, "self", self))) {
     return out;
@@ -174,9 +168,8 @@ Tensor& scatter(
 
 }  // namespace
 
-Tensor& scatter_src_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index,
-    const Tensor& src, Tensor& out) {
+Tensor& scatter_src_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                        const Tensor& index, const Tensor& src, Tensor& out) {
   with_element_size(self.element_size(), [&](auto element) {
     using T = decltype(element);
     scatter({ctx, "scatter.src_out"}, self, dim, index, &src, out, [](char* to, const char* from) {
@@ -186,23 +179,20 @@ Tensor& scatter_src_out(
   return out;
 }
 
-Tensor& scatter_value_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index,
-    const Scalar& value, Tensor& out) {
+Tensor& scatter_value_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                          const Tensor& index, const Scalar& value, Tensor& out) {
   const OpCall call{ctx, "scatter.value_out"};
   alignas(16) char element[16];
   if (!scalar_element(call, value, self.scalar_type(), element)) {
     return out;
   }
   const int64_t size = self.element_size();
-  return scatter(
-      call, self, dim, index, nullptr, out,
-      [&](char* to, const char*) { std::memcpy(to, element, size); });
+  return scatter(call, self, dim, index, nullptr, out,
+                 [&](char* to, const char*) { std::memcpy(to, element, size); });
 }
 
-Tensor& scatter_add_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index,
-    const Tensor& src, Tensor& out) {
+Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                        const Tensor& index, const Tensor& src, Tensor& out) {
   const OpCall call{ctx, "scatter_add.out"};
   if (!check_computable(call, "self", self)) {
     return out;
@@ -223,8 +213,8 @@ Tensor& scatter_add_out(
   return out;
 }
 
-Tensor& masked_select_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask, Tensor& out) {
+Tensor& masked_select_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask,
+                          Tensor& out) {
   const OpCall call{ctx, "masked_select.out"};
   Shape shape;
   if (!check_dtype(call, "mask", mask, ScalarType::Bool) ||
@@ -289,7 +279,8 @@ Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) 
     for (int64_t line = 0; line < lines; ++line, odometer.next()) {
       for (int64_t begin = 0; begin < length; begin += kChunk) {
         const int64_t n = std::min(kChunk, length - begin);
-        body(odometer.index(), reader.read(odometer.offset(0) + begin * stride, stride, n, flags), begin, n);
+        body(odometer.index(), reader.read(odometer.offset(0) + begin * stride, stride, n, flags),
+             begin, n);
       }
     }
   };
@@ -325,32 +316,30 @@ Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) 
   return out;
 }
 
-Tensor& repeat_interleave_Tensor_out(
-    KernelRuntimeContext& ctx, const Tensor& repeats, std::optional<int64_t> output_size,
-    Tensor& out) {
+Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& repeats,
+                                     std::optional<int64_t> output_size, Tensor& out) {
   const OpCall call{ctx, "repeat_interleave.Tensor_out"};
   const ScalarType type = repeats.scalar_type();
-  ET_KERNEL_CHECK_MSG(
-      ctx, type == ScalarType::Long || type == ScalarType::Int, InvalidArgument, out,
-      "repeat_interleave.Tensor_out: repeats are %s, expected Int or Long",
-      ::executorch::runtime::toString(type));
-  if (!check_rank(call, "repeats", repeats, 1) || !check_same_dtype(call, "out", out, "repeats", repeats)) {
+  ET_KERNEL_CHECK_MSG(ctx, type == ScalarType::Long || type == ScalarType::Int, InvalidArgument,
+                      out, "repeat_interleave.Tensor_out: repeats are %s, expected Int or Long",
+                      ::executorch::runtime::toString(type));
+  if (!check_rank(call, "repeats", repeats, 1) ||
+      !check_same_dtype(call, "out", out, "repeats", repeats)) {
     return out;
   }
   const LineReader<int64_t> reader(repeats);
   int64_t total = 0;
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     const int64_t count = reader.at(i);
-    ET_KERNEL_CHECK_MSG(
-        ctx, count >= 0 && count <= INT32_MAX, InvalidArgument, out,
-        "repeat_interleave.Tensor_out: %lld is not a number of repeats",
-        static_cast<long long>(count));
+    ET_KERNEL_CHECK_MSG(ctx, count >= 0 && count <= INT32_MAX, InvalidArgument, out,
+                        "repeat_interleave.Tensor_out: %lld is not a number of repeats",
+                        static_cast<long long>(count));
     total += count;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, output_size.value_or(total) == total, InvalidArgument, out,
-      "repeat_interleave.Tensor_out: repeats add up to %lld, output_size is %lld",
-      static_cast<long long>(total), static_cast<long long>(output_size.value_or(total)));
+  ET_KERNEL_CHECK_MSG(ctx, output_size.value_or(total) == total, InvalidArgument, out,
+                      "repeat_interleave.Tensor_out: repeats add up to %lld, output_size is %lld",
+                      static_cast<long long>(total),
+                      static_cast<long long>(output_size.value_or(total)));
   Shape shape;
   shape.push(total);
   if (!resize_output(call, out, shape)) {
@@ -390,9 +379,9 @@ bool ranks_before(const Ranked<C>& a, const Ranked<C>& b, bool largest) {
 
 }  // namespace
 
-std::tuple<Tensor&, Tensor&> topk_values(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted,
-    Tensor& values, Tensor& indices) {
+std::tuple<Tensor&, Tensor&> topk_values(KernelRuntimeContext& ctx, const Tensor& self, int64_t k,
+                                         int64_t dim, bool largest, bool sorted, Tensor& values,
+                                         Tensor& indices) {
   (void)sorted;  // a sorted result is a valid unsorted one
   const OpCall call{ctx, "topk.values"};
   const std::tuple<Tensor&, Tensor&> result{values, indices};
@@ -404,9 +393,9 @@ std::tuple<Tensor&, Tensor&> topk_values(
   Shape shape(self);
   const StridedView from = at_least_1d(self);
   const int64_t size = from.sizes[dim];
-  ET_KERNEL_CHECK_MSG(
-      ctx, k >= 0 && k <= size, InvalidArgument, result, "topk.values: expected k in [0, %lld], got %lld",
-      static_cast<long long>(size), static_cast<long long>(k));
+  ET_KERNEL_CHECK_MSG(ctx, k >= 0 && k <= size, InvalidArgument, result,
+                      "topk.values: expected k in [0, %lld], got %lld",
+                      static_cast<long long>(size), static_cast<long long>(k));
   if (shape.ndim > 0) {
     shape.sizes[dim] = k;
   }
@@ -421,9 +410,8 @@ std::tuple<Tensor&, Tensor&> topk_values(
     using C = decltype(zero);
     const size_t bytes = static_cast<size_t>(size) * sizeof(Ranked<C>);
     const auto memory = ctx.allocate_temp(bytes, alignof(Ranked<C>));
-    ET_KERNEL_CHECK_MSG(
-        ctx, memory.ok(), MemoryAllocationFailed, ,
-        "topk.values: no temporary memory for %zu bytes", bytes);
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, ,
+                        "topk.values: no temporary memory for %zu bytes", bytes);
     Ranked<C>* ranked = static_cast<Ranked<C>*>(memory.get());
     const LineReader<C> reader(self);
     const LineWriter<C> writer(values);

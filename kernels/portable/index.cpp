@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators that read or write at positions given by index tensors. Every index is checked before memory is touched.
+// Operators that read or write at positions given by index tensors. Every index is checked before
+// memory is touched.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/loops/convert.h>
@@ -44,16 +45,15 @@ int64_t wrapped_index(const char* data, ScalarType type, int64_t offset, int64_t
 }
 
 bool fail_index(const OpCall& call, int64_t size) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, false, InvalidArgument, false, "%s: an index is out of range [%lld, %lld)", call.op,
-      static_cast<long long>(-size), static_cast<long long>(size));
+  ET_KERNEL_CHECK_MSG(call.ctx, false, InvalidArgument, false,
+                      "%s: an index is out of range [%lld, %lld)", call.op,
+                      static_cast<long long>(-size), static_cast<long long>(size));
   return false;
 }
 
 // out[..., i, ...] = self[..., index[i], ...] along `dim`, rows as whole runs.
-bool take_rows(
-    const OpCall& call, const Tensor& self, int dim, const Tensor& index, const StridedView& out,
-    bool allow_negative) {
+bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& index,
+               const StridedView& out, bool allow_negative) {
   const StridedView from = StridedView::of(self);
   const StridedView positions = StridedView::of(index);
   Odometer<1> odometer(positions.ndim, positions.sizes);
@@ -68,15 +68,15 @@ bool take_rows(
   }
   const int64_t row_bytes = expected * from.element_size;
   for (int64_t i = 0; i < index.numel(); ++i, odometer.next()) {
-    const int64_t row = wrapped_index(positions.data, index.scalar_type(), odometer.offset(0), size);
+    const int64_t row =
+        wrapped_index(positions.data, index.scalar_type(), odometer.offset(0), size);
     if (row < 0 || (!allow_negative && positions.element_size == 8 &&
                     reinterpret_cast<const int64_t*>(positions.data)[odometer.offset(0)] < 0)) {
       return fail_index(call, size);
     }
     if (dense) {
-      std::memcpy(
-          out.data + i * out.strides[0] * out.element_size,
-          from.data + row * from.strides[0] * from.element_size, row_bytes);
+      std::memcpy(out.data + i * out.strides[0] * out.element_size,
+                  from.data + row * from.strides[0] * from.element_size, row_bytes);
     } else {
       copy_view(from.selected(dim, row), out.selected(dim, i));
     }
@@ -86,9 +86,8 @@ bool take_rows(
 
 }  // namespace
 
-Tensor& embedding_out(
-    KernelRuntimeContext& ctx, const Tensor& weight, const Tensor& indices, int64_t padding_idx,
-    bool scale_grad_by_freq, bool sparse, Tensor& out) {
+Tensor& embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Tensor& indices,
+                      int64_t padding_idx, bool scale_grad_by_freq, bool sparse, Tensor& out) {
   (void)padding_idx;  // these three are about gradients only
   (void)scale_grad_by_freq;
   (void)sparse;
@@ -98,15 +97,14 @@ Tensor& embedding_out(
     return out;
   }
   Shape shape(indices);
-  ET_KERNEL_CHECK_MSG(
-      ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
-      "embedding.out: indices have %d dims already", shape.ndim);
+  ET_KERNEL_CHECK_MSG(ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
+                      "embedding.out: indices have %d dims already", shape.ndim);
   shape.push(weight.sizes()[1]);
   if (!resize_output(call, out, shape)) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, is_row_major(out), InvalidArgument, out, "embedding.out: out must be in row-major order");
+  ET_KERNEL_CHECK_MSG(ctx, is_row_major(out), InvalidArgument, out,
+                      "embedding.out: out must be in row-major order");
   StridedView rows{};
   rows.data = StridedView::of(out).data;
   rows.ndim = 2;
@@ -118,8 +116,8 @@ Tensor& embedding_out(
   return out;
 }
 
-Tensor& index_select_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
+Tensor& index_select_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                         const Tensor& index, Tensor& out) {
   const OpCall call{ctx, "index_select.out"};
   if (!normalize_dim(call, "dim", self.dim(), dim) || !check_index_dtype(call, index) ||
       !check_same_dtype(call, "out", out, "self", self)) {
@@ -136,15 +134,16 @@ Tensor& index_select_out(
     return out;
   }
   if (self.dim() == 0) {
-    if (wrapped_index(static_cast<const char*>(index.const_data_ptr()), index.scalar_type(), 0, 1) < 0) {
+    if (wrapped_index(static_cast<const char*>(index.const_data_ptr()), index.scalar_type(), 0, 1) <
+        0) {
       fail_index(call, 1);
     } else {
       copy_in_order(self, out);
     }
     return out;
   }
-  take_rows(
-      call, self, static_cast<int>(dim), index, StridedView::of(out), /*allow_negative=*/false);
+  take_rows(call, self, static_cast<int>(dim), index, StridedView::of(out),
+            /*allow_negative=*/false);
   return out;
 }
 
@@ -169,9 +168,8 @@ int64_t count_true(const Tensor& mask) {
 const int64_t* mask_positions(const OpCall& call, const Tensor& mask, int64_t count) {
   const size_t bytes = static_cast<size_t>(count > 0 ? count : 1) * sizeof(int64_t);
   const auto memory = call.ctx.allocate_temp(bytes, alignof(int64_t));
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, memory.ok(), MemoryAllocationFailed, nullptr,
-      "%s: no temporary memory for %zu bytes of positions", call.op, bytes);
+  ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, nullptr,
+                      "%s: no temporary memory for %zu bytes of positions", call.op, bytes);
   int64_t* positions = static_cast<int64_t*>(memory.get());
   const uint8_t* values = static_cast<const uint8_t*>(mask.const_data_ptr());
   for (int64_t i = 0, k = 0; i < mask.numel(); ++i) {
@@ -215,9 +213,9 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
     const Tensor& index = *indices[i];
     adjacent = adjacent && !gap;
     const int covered = is_mask(index) ? static_cast<int>(index.dim()) : 1;
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, next_dim + covered <= self.dim() && covered > 0, InvalidArgument, false,
-        "%s: indices cover more than the %d dims of self", call.op, static_cast<int>(self.dim()));
+    ET_KERNEL_CHECK_MSG(call.ctx, next_dim + covered <= self.dim() && covered > 0, InvalidArgument,
+                        false, "%s: indices cover more than the %d dims of self", call.op,
+                        static_cast<int>(self.dim()));
     const int k = r.num_indexed;
     if (is_mask(index)) {
       ET_KERNEL_CHECK_MSG(
@@ -250,10 +248,9 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
     ++r.num_indexed;
     ++next_dim;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, next_dim <= self.dim(), InvalidArgument, false,
-      "%s: expected at most %d indices, got %zu", call.op, static_cast<int>(self.dim()),
-      indices.size());
+  ET_KERNEL_CHECK_MSG(call.ctx, next_dim <= self.dim(), InvalidArgument, false,
+                      "%s: expected at most %d indices, got %zu", call.op,
+                      static_cast<int>(self.dim()), indices.size());
   for (int k = 0; k < r.num_indexed; ++k) {
     const int lead = r.shape.ndim - own[k].ndim;
     for (int d = 0; d < r.shape.ndim; ++d) {
@@ -275,9 +272,8 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
 
 // The shape of self[indices].
 bool result_shape(const OpCall& call, const Resolved& r, Shape& shape) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, r.shape.ndim + r.remaining.ndim <= Shape::kMaxDims, InvalidArgument, false,
-      "%s: the result has more than %d dims", call.op, Shape::kMaxDims);
+  ET_KERNEL_CHECK_MSG(call.ctx, r.shape.ndim + r.remaining.ndim <= Shape::kMaxDims, InvalidArgument,
+                      false, "%s: the result has more than %d dims", call.op, Shape::kMaxDims);
   for (int d = 0; d < r.place; ++d) {
     shape.push(r.remaining[d]);
   }
@@ -301,12 +297,11 @@ StridedView remaining_view(const StridedView& view, const Resolved& r, const int
   return result;
 }
 
-// Calls visit(offset in self, offset in the values) for every index tuple, after checking all of its indices.
-// `value_strides` are those of the indexed block of dimensions in the values.
+// Calls visit(offset in self, offset in the values) for every index tuple, after checking all of
+// its indices. `value_strides` are those of the indexed block of dimensions in the values.
 template <typename Visit>
-bool for_each_tuple(
-    const OpCall& call, const Tensor& self, const Resolved& r, const int64_t* value_strides,
-    const Visit& visit) {
+bool for_each_tuple(const OpCall& call, const Tensor& self, const Resolved& r,
+                    const int64_t* value_strides, const Visit& visit) {
   Odometer<1> odometer(r.shape.ndim, r.shape.sizes);
   odometer.set_strides(0, value_strides);
   const int64_t count = r.shape.numel();
@@ -331,8 +326,8 @@ bool for_each_tuple(
 
 }  // namespace
 
-Tensor& index_Tensor_out(
-    KernelRuntimeContext& ctx, const Tensor& self, OptionalTensors indices, Tensor& out) {
+Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalTensors indices,
+                         Tensor& out) {
   const OpCall call{ctx, "index.Tensor_out"};
   Resolved r;
   Shape shape;
@@ -385,21 +380,18 @@ void accumulate_view(const StridedView& from, const StridedView& to, ScalarType 
   });
 }
 
-void put(
-    const OpCall& call, OptionalTensors indices, const Tensor& values, bool accumulate,
-    Tensor& out) {
+void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool accumulate,
+         Tensor& out) {
   Resolved r;
   Shape shape;
-  if (!check_same_dtype(call, "values", values, "self", out) ||
-      !resolve(call, out, indices, r) || !result_shape(call, r, shape)) {
+  if (!check_same_dtype(call, "values", values, "self", out) || !resolve(call, out, indices, r) ||
+      !result_shape(call, r, shape)) {
     return;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, broadcasts_to(Shape(values), shape), InvalidArgument, ,
-      "%s: values do not broadcast to the shape of the indexed part", call.op);
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, !accumulate || is_computable(out.scalar_type()), InvalidArgument, ,
-      "%s: cannot accumulate this dtype", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, broadcasts_to(Shape(values), shape), InvalidArgument, ,
+                      "%s: values do not broadcast to the shape of the indexed part", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, !accumulate || is_computable(out.scalar_type()), InvalidArgument, ,
+                      "%s: cannot accumulate this dtype", call.op);
   StridedView source = StridedView::of(values);
   while (source.ndim < shape.ndim) {
     source = source.inserted(0, 1, 0);
@@ -432,9 +424,8 @@ void put(
 
 }  // namespace
 
-Tensor& index_put_out(
-    KernelRuntimeContext& ctx, const Tensor& self, OptionalTensors indices, const Tensor& values,
-    bool accumulate, Tensor& out) {
+Tensor& index_put_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalTensors indices,
+                      const Tensor& values, bool accumulate, Tensor& out) {
   const OpCall call{ctx, "index_put.out"};
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self)) &&
       copy_converted(call, self, out)) {
@@ -443,9 +434,8 @@ Tensor& index_put_out(
   return out;
 }
 
-Tensor& index_put_(
-    KernelRuntimeContext& ctx, Tensor& self, OptionalTensors indices, const Tensor& values,
-    bool accumulate) {
+Tensor& index_put_(KernelRuntimeContext& ctx, Tensor& self, OptionalTensors indices,
+                   const Tensor& values, bool accumulate) {
   put({ctx, "index_put_"}, indices, values, accumulate, self);
   return self;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators that put tensors together or take one apart along a dimension, or overwrite a part of one.
+// Operators that put tensors together or take one apart along a dimension, or overwrite a part of
+// one.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/slice.h>
@@ -59,8 +60,8 @@ bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shap
   if (!normalize_dim(call, "dim", shape.ndim, dim)) {
     return false;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, shape.ndim > 0, InvalidArgument, false, "%s: tensors have no dimension", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, shape.ndim > 0, InvalidArgument, false,
+                      "%s: tensors have no dimension", call.op);
   shape.sizes[dim] = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (is_skipped(tensors[i])) {
@@ -71,10 +72,10 @@ bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shap
     }
     for (int d = 0; d < shape.ndim; ++d) {
       const int64_t size = tensors[i].sizes()[d];
-      ET_KERNEL_CHECK_MSG(
-          call.ctx, d == dim || size == shape[d], InvalidArgument, false,
-          "%s: expected size %lld at dimension %d of tensors[%zu], got %lld", call.op,
-          static_cast<long long>(shape[d]), d, i, static_cast<long long>(size));
+      ET_KERNEL_CHECK_MSG(call.ctx, d == dim || size == shape[d], InvalidArgument, false,
+                          "%s: expected size %lld at dimension %d of tensors[%zu], got %lld",
+                          call.op, static_cast<long long>(shape[d]), d, i,
+                          static_cast<long long>(size));
     }
     shape.sizes[dim] += tensors[i].sizes()[dim];
   }
@@ -85,8 +86,8 @@ bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shap
 
 Tensor& cat_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tensor& out) {
   const OpCall call{ctx, "cat.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, tensors.size() > 0, InvalidArgument, out, "cat.out: expected at least one tensor");
+  ET_KERNEL_CHECK_MSG(ctx, tensors.size() > 0, InvalidArgument, out,
+                      "cat.out: expected at least one tensor");
   Shape shape;
   if (!cat_shape(call, tensors, dim, shape) || !resize_output(call, out, shape)) {
     return out;
@@ -108,17 +109,15 @@ Tensor& cat_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tens
 
 Tensor& stack_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tensor& out) {
   const OpCall call{ctx, "stack.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, tensors.size() > 0, InvalidArgument, out, "stack.out: expected at least one tensor");
+  ET_KERNEL_CHECK_MSG(ctx, tensors.size() > 0, InvalidArgument, out,
+                      "stack.out: expected at least one tensor");
   Shape shape(tensors[0]);
-  ET_KERNEL_CHECK_MSG(
-      ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
-      "stack.out: tensors have %d dims already", shape.ndim);
+  ET_KERNEL_CHECK_MSG(ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
+                      "stack.out: tensors have %d dims already", shape.ndim);
   for (size_t i = 0; i < tensors.size(); ++i) {
-    ET_KERNEL_CHECK_MSG(
-        ctx, ::executorch::runtime::tensors_have_same_shape(tensors[i], tensors[0]),
-        InvalidArgument, out, "stack.out: the shape of tensors[%zu] differs from that of tensors[0]",
-        i);
+    ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::tensors_have_same_shape(tensors[i], tensors[0]),
+                        InvalidArgument, out,
+                        "stack.out: the shape of tensors[%zu] differs from that of tensors[0]", i);
   }
   if (!normalize_dim(call, "dim", shape.ndim + 1, dim)) {
     return out;
@@ -137,10 +136,11 @@ Tensor& stack_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Te
   return out;
 }
 
-void unbind_copy_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, TensorList out) {
+void unbind_copy_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                         TensorList out) {
   const OpCall call{ctx, "unbind_copy.int_out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, self.dim() > 0, InvalidArgument, , "unbind_copy.int_out: self has no dimension");
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0, InvalidArgument, ,
+                      "unbind_copy.int_out: self has no dimension");
   if (!normalize_dim(call, "dim", self.dim(), dim) ||
       !check_count(call, "out", static_cast<int64_t>(out.size()), self.sizes()[dim])) {
     return;
@@ -154,19 +154,18 @@ void unbind_copy_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t 
   }
 }
 
-void split_copy_Tensor_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t split_size, int64_t dim, TensorList out) {
+void split_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t split_size,
+                           int64_t dim, TensorList out) {
   const OpCall call{ctx, "split_copy.Tensor_out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, self.dim() > 0, InvalidArgument, , "split_copy.Tensor_out: self has no dimension");
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0, InvalidArgument, ,
+                      "split_copy.Tensor_out: self has no dimension");
   if (!normalize_dim(call, "dim", self.dim(), dim)) {
     return;
   }
   const int64_t size = self.sizes()[dim];
-  ET_KERNEL_CHECK_MSG(
-      ctx, split_size > 0 || (split_size == 0 && size == 0), InvalidArgument, ,
-      "split_copy.Tensor_out: expected split_size > 0, got %lld",
-      static_cast<long long>(split_size));
+  ET_KERNEL_CHECK_MSG(ctx, split_size > 0 || (split_size == 0 && size == 0), InvalidArgument, ,
+                      "split_copy.Tensor_out: expected split_size > 0, got %lld",
+                      static_cast<long long>(split_size));
   const int64_t pieces = size == 0 ? 1 : (size - 1) / split_size + 1;
   if (!check_count(call, "out", static_cast<int64_t>(out.size()), pieces)) {
     return;
@@ -181,29 +180,27 @@ void split_copy_Tensor_out(
   }
 }
 
-void split_with_sizes_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef split_sizes, int64_t dim,
-    TensorList out) {
+void split_with_sizes_copy_out(KernelRuntimeContext& ctx, const Tensor& self,
+                               IntArrayRef split_sizes, int64_t dim, TensorList out) {
   const OpCall call{ctx, "split_with_sizes_copy.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, self.dim() > 0, InvalidArgument, , "split_with_sizes_copy.out: self has no dimension");
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0, InvalidArgument, ,
+                      "split_with_sizes_copy.out: self has no dimension");
   if (!normalize_dim(call, "dim", self.dim(), dim) ||
-      !check_count(
-          call, "out", static_cast<int64_t>(out.size()), static_cast<int64_t>(split_sizes.size()))) {
+      !check_count(call, "out", static_cast<int64_t>(out.size()),
+                   static_cast<int64_t>(split_sizes.size()))) {
     return;
   }
   const int64_t size = self.sizes()[dim];
   int64_t rest = size;
   for (int64_t length : split_sizes) {
-    ET_KERNEL_CHECK_MSG(
-        ctx, length >= 0 && length <= rest, InvalidArgument, ,
-        "split_with_sizes_copy.out: split_sizes do not add up to %lld",
-        static_cast<long long>(size));
+    ET_KERNEL_CHECK_MSG(ctx, length >= 0 && length <= rest, InvalidArgument, ,
+                        "split_with_sizes_copy.out: split_sizes do not add up to %lld",
+                        static_cast<long long>(size));
     rest -= length;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, rest == 0, InvalidArgument, ,
-      "split_with_sizes_copy.out: split_sizes do not add up to %lld", static_cast<long long>(size));
+  ET_KERNEL_CHECK_MSG(ctx, rest == 0, InvalidArgument, ,
+                      "split_with_sizes_copy.out: split_sizes do not add up to %lld",
+                      static_cast<long long>(size));
   int64_t start = 0;
   for (size_t i = 0; i < out.size(); ++i) {
     const StridedView part =
@@ -223,22 +220,20 @@ bool scatter_view(const OpCall& call, const StridedView& part, const Tensor& src
   for (int d = 0; same && d < part.ndim; ++d) {
     same = src.sizes()[d] == part.sizes[d];
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, same, InvalidArgument, false, "%s: expected src to have the shape of the slice",
-      call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, same, InvalidArgument, false,
+                      "%s: expected src to have the shape of the slice", call.op);
   return copy_into(call, src, part, out);
 }
 
 bool start_from_self(const OpCall& call, const Tensor& self, Tensor& out) {
   return check_same_dtype(call, "out", out, "self", self) &&
-      resize_output(call, out, Shape(self)) && copy_converted(call, self, out);
+         resize_output(call, out, Shape(self)) && copy_converted(call, self, out);
 }
 
 }  // namespace
 
-Tensor& select_scatter_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src, int64_t dim, int64_t index,
-    Tensor& out) {
+Tensor& select_scatter_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src,
+                           int64_t dim, int64_t index, Tensor& out) {
   const OpCall call{ctx, "select_scatter.out"};
   if (select_index(call, self, dim, index) && start_from_self(call, self, out)) {
     scatter_view(call, StridedView::of(out).selected(static_cast<int>(dim), index), src, out);
@@ -246,9 +241,9 @@ Tensor& select_scatter_out(
   return out;
 }
 
-Tensor& slice_scatter_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src, int64_t dim,
-    std::optional<int64_t> start, std::optional<int64_t> end, int64_t step, Tensor& out) {
+Tensor& slice_scatter_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src,
+                          int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                          int64_t step, Tensor& out) {
   const OpCall call{ctx, "slice_scatter.out"};
   SliceRange range;
   if (slice_range(call, self, dim, start, end, step, range) && start_from_self(call, self, out)) {

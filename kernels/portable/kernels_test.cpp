@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The portable library as C++ programs see it: registration, calls by operator name, failures, scratch memory.
+// The portable library as C++ programs see it: registration, calls by operator name, failures,
+// scratch memory.
 #include <executorch/kernels/portable/Functions.h>
 #include <executorch/kernels/portable/register.h>
 
@@ -66,8 +67,8 @@ TEST_F(PortableKernelsTest, MissingScratchMemoryIsAnError) {
   Tensor values = tf.zeros({2});
   Tensor positions = indices.zeros({2});
   KernelRuntimeContext context;  // no temporary allocator
-  torch::executor::aten::topk_outf(
-      context, tf.make({4}, {3, 1, 4, 1}), 2, 0, true, true, values, positions);
+  torch::executor::aten::topk_outf(context, tf.make({4}, {3, 1, 4, 1}), 2, 0, true, true, values,
+                                   positions);
   EXPECT_EQ(context.failure_state(), Error::MemoryAllocationFailed);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix products, as the readable reference: four rows by a chunk of columns at a time, in the compute type.
+// Matrix products, as the readable reference: four rows by a chunk of columns at a time, in the
+// compute type.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/loops/checks.h>
@@ -34,7 +35,8 @@ Matrix matrix_of(const Tensor& tensor, int first_dim = 0) {
           tensor.strides()[first_dim], tensor.strides()[first_dim + 1]};
 }
 
-// out = alpha * a @ b + beta * addend. The addend broadcasts, its absent dimensions having stride 0.
+// out = alpha * a @ b + beta * addend. The addend broadcasts, its absent dimensions having stride
+// 0.
 struct Epilogue {
   const Tensor* addend = nullptr;
   int64_t row_stride = 0;
@@ -47,13 +49,13 @@ constexpr int64_t kRows = 4;
 
 // acc[r][j] = sum over k of a[i + r][k] * b[k][j0 + j], along rows of b.
 template <typename C>
-void multiply_by_rows(
-    const LineReader<C>& a_reader, const Matrix& a, const LineReader<C>& b_reader, const Matrix& b,
-    int64_t i, int64_t rows, int64_t j0, int64_t n, C (*acc)[kChunk]) {
+void multiply_by_rows(const LineReader<C>& a_reader, const Matrix& a, const LineReader<C>& b_reader,
+                      const Matrix& b, int64_t i, int64_t rows, int64_t j0, int64_t n,
+                      C (*acc)[kChunk]) {
   C b_buffer[kChunk];
   for (int64_t k = 0; k < a.cols; ++k) {
-    const C* b_row = b_reader.read(
-        b.offset + k * b.row_stride + j0 * b.col_stride, b.col_stride, n, b_buffer);
+    const C* b_row =
+        b_reader.read(b.offset + k * b.row_stride + j0 * b.col_stride, b.col_stride, n, b_buffer);
     for (int64_t r = 0; r < rows; ++r) {
       const C factor = a_reader.at(a.offset + (i + r) * a.row_stride + k * a.col_stride);
       C* __restrict sums = acc[r];
@@ -86,21 +88,21 @@ C dot(const C* a, const C* b, int64_t n) {
 
 // The same where columns of b are dense, as a transposed weight's are.
 template <typename C>
-void multiply_by_columns(
-    const LineReader<C>& a_reader, const Matrix& a, const LineReader<C>& b_reader, const Matrix& b,
-    int64_t i, int64_t rows, int64_t j0, int64_t n, C (*acc)[kChunk]) {
+void multiply_by_columns(const LineReader<C>& a_reader, const Matrix& a,
+                         const LineReader<C>& b_reader, const Matrix& b, int64_t i, int64_t rows,
+                         int64_t j0, int64_t n, C (*acc)[kChunk]) {
   C a_buffer[kRows][kChunk];
   C b_buffer[kChunk];
   for (int64_t k0 = 0; k0 < a.cols; k0 += kChunk) {
     const int64_t depth = std::min(kChunk, a.cols - k0);
     const C* a_rows[kRows];
     for (int64_t r = 0; r < rows; ++r) {
-      a_rows[r] = a_reader.read(
-          a.offset + (i + r) * a.row_stride + k0 * a.col_stride, a.col_stride, depth, a_buffer[r]);
+      a_rows[r] = a_reader.read(a.offset + (i + r) * a.row_stride + k0 * a.col_stride, a.col_stride,
+                                depth, a_buffer[r]);
     }
     for (int64_t j = 0; j < n; ++j) {
-      const C* b_col = b_reader.read(
-          b.offset + (j0 + j) * b.col_stride + k0 * b.row_stride, b.row_stride, depth, b_buffer);
+      const C* b_col = b_reader.read(b.offset + (j0 + j) * b.col_stride + k0 * b.row_stride,
+                                     b.row_stride, depth, b_buffer);
       for (int64_t r = 0; r < rows; ++r) {
         acc[r][j] = wrap_add(acc[r][j], dot(a_rows[r], b_col, depth));
       }
@@ -132,9 +134,8 @@ void multiply(const Matrix& a, const Matrix& b, const Epilogue& epilogue, const 
       }
       for (int64_t r = 0; r < rows; ++r) {
         if (adds) {
-          const C* values = addend.read(
-              (i + r) * epilogue.row_stride + j0 * epilogue.col_stride, epilogue.col_stride, n,
-              addend_buffer);
+          const C* values = addend.read((i + r) * epilogue.row_stride + j0 * epilogue.col_stride,
+                                        epilogue.col_stride, n, addend_buffer);
           for (int64_t j = 0; j < n; ++j) {
             acc[r][j] = wrap_add(wrap_mul(alpha, acc[r][j]), wrap_mul(beta, values[j]));
           }
@@ -143,29 +144,25 @@ void multiply(const Matrix& a, const Matrix& b, const Epilogue& epilogue, const 
             acc[r][j] = wrap_mul(alpha, acc[r][j]);
           }
         }
-        writer.write(
-            out.offset + (i + r) * out.row_stride + j0 * out.col_stride, out.col_stride, n, acc[r]);
+        writer.write(out.offset + (i + r) * out.row_stride + j0 * out.col_stride, out.col_stride, n,
+                     acc[r]);
       }
     }
   }
 }
 
-bool check_product(
-    const OpCall& call, const Tensor& a, const Tensor& b, const Tensor& out, int64_t depth_a,
-    int64_t depth_b) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, depth_a == depth_b, InvalidArgument, false,
-      "%s: inner sizes differ: %lld and %lld", call.op, static_cast<long long>(depth_a),
-      static_cast<long long>(depth_b));
+bool check_product(const OpCall& call, const Tensor& a, const Tensor& b, const Tensor& out,
+                   int64_t depth_a, int64_t depth_b) {
+  ET_KERNEL_CHECK_MSG(call.ctx, depth_a == depth_b, InvalidArgument, false,
+                      "%s: inner sizes differ: %lld and %lld", call.op,
+                      static_cast<long long>(depth_a), static_cast<long long>(depth_b));
   return check_computable(call, "self", a) && check_same_dtype(call, "mat2", b, "self", a) &&
-      check_same_dtype(call, "out", out, "self", a);
+         check_same_dtype(call, "out", out, "self", a);
 }
 
-void run(
-    const Matrix& a, const Matrix& b, const Epilogue& epilogue, const Matrix& out) {
-  with_compute_type(compute_type_of(out.tensor.scalar_type()), [&](auto zero) {
-    multiply<decltype(zero)>(a, b, epilogue, out);
-  });
+void run(const Matrix& a, const Matrix& b, const Epilogue& epilogue, const Matrix& out) {
+  with_compute_type(compute_type_of(out.tensor.scalar_type()),
+                    [&](auto zero) { multiply<decltype(zero)>(a, b, epilogue, out); });
 }
 
 bool resize_matrix(const OpCall& call, Tensor& out, int64_t rows, int64_t cols) {
@@ -194,10 +191,9 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat
     return out;
   }
   const int64_t batches = self.sizes()[0];
-  ET_KERNEL_CHECK_MSG(
-      ctx, mat2.sizes()[0] == batches, InvalidArgument, out,
-      "bmm.out: expected %lld matrices in mat2, got %lld", static_cast<long long>(batches),
-      static_cast<long long>(mat2.sizes()[0]));
+  ET_KERNEL_CHECK_MSG(ctx, mat2.sizes()[0] == batches, InvalidArgument, out,
+                      "bmm.out: expected %lld matrices in mat2, got %lld",
+                      static_cast<long long>(batches), static_cast<long long>(mat2.sizes()[0]));
   Shape shape;
   shape.push(batches);
   shape.push(self.sizes()[1]);
@@ -217,9 +213,8 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat
   return out;
 }
 
-Tensor& addmm_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
-    const Scalar& beta, const Scalar& alpha, Tensor& out) {
+Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat1,
+                  const Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
   const OpCall call{ctx, "addmm.out"};
   if (!check_rank(call, "mat1", mat1, 2) || !check_rank(call, "mat2", mat2, 2) ||
       !check_product(call, mat1, mat2, out, mat1.sizes()[1], mat2.sizes()[0]) ||
@@ -227,9 +222,8 @@ Tensor& addmm_out(
       !resize_matrix(call, out, mat1.sizes()[0], mat2.sizes()[1])) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, broadcasts_to(Shape(self), Shape(out)), InvalidArgument, out,
-      "addmm.out: self does not broadcast to the product's shape");
+  ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(self), Shape(out)), InvalidArgument, out,
+                      "addmm.out: self does not broadcast to the product's shape");
   Epilogue epilogue;
   epilogue.addend = &self;
   epilogue.alpha = alpha;
@@ -241,9 +235,8 @@ Tensor& addmm_out(
   return out;
 }
 
-Tensor& linear_out(
-    KernelRuntimeContext& ctx, const Tensor& input, const Tensor& weight,
-    const std::optional<Tensor>& bias, Tensor& out) {
+Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor& weight,
+                   const std::optional<Tensor>& bias, Tensor& out) {
   const OpCall call{ctx, "linear.out"};
   ET_KERNEL_CHECK_MSG(
       ctx, input.dim() >= 1 && is_row_major(input), InvalidArgument, out,
@@ -255,17 +248,17 @@ Tensor& linear_out(
     return out;
   }
   const int64_t cols = weight.sizes()[0];
-  ET_KERNEL_CHECK_MSG(
-      ctx, !bias.has_value() || (bias->dim() == 1 && bias->sizes()[0] == cols), InvalidArgument, out,
-      "linear.out: expected bias to have %lld elements", static_cast<long long>(cols));
+  ET_KERNEL_CHECK_MSG(ctx, !bias.has_value() || (bias->dim() == 1 && bias->sizes()[0] == cols),
+                      InvalidArgument, out, "linear.out: expected bias to have %lld elements",
+                      static_cast<long long>(cols));
   Shape shape(input);
   shape.sizes[shape.ndim - 1] = cols;
   if ((bias.has_value() && !check_same_dtype(call, "bias", *bias, "input", input)) ||
       !resize_output(call, out, shape)) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, is_row_major(out), InvalidArgument, out, "linear.out: out must be in row-major order");
+  ET_KERNEL_CHECK_MSG(ctx, is_row_major(out), InvalidArgument, out,
+                      "linear.out: out must be in row-major order");
   int64_t rows = 1;
   for (int d = 0; d + 1 < shape.ndim; ++d) {
     rows *= shape[d];
@@ -275,8 +268,7 @@ Tensor& linear_out(
     epilogue.addend = &*bias;
     epilogue.col_stride = bias->strides()[0];
   }
-  const Matrix transposed{
-      weight, depth, cols, weight.strides()[1], weight.strides()[0]};
+  const Matrix transposed{weight, depth, cols, weight.strides()[1], weight.strides()[0]};
   run({input, rows, depth, depth, 1}, transposed, epilogue, {out, rows, cols, cols, 1});
   return out;
 }

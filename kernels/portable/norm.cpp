@@ -45,17 +45,15 @@ Moments row_moments(const LineReader<C>& in, int64_t offset, int64_t length, dou
     const int64_t n = std::min(kChunk, length - begin);
     const C* x = in.read(offset + begin, 1, n, buffer);
     const C center = static_cast<C>(mean);
-    squares += lane_sum<C>(
-        n, [x, center](int64_t i) { return (x[i] - center) * (x[i] - center); });
+    squares += lane_sum<C>(n, [x, center](int64_t i) { return (x[i] - center) * (x[i] - center); });
   }
   return {mean, 1.0 / std::sqrt(squares / static_cast<double>(length) + eps)};
 }
 
 // out = in * scale + shift over a dense line.
 template <typename C>
-void scale_line(
-    const LineReader<C>& in, const LineWriter<C>& out, int64_t start, int64_t length, C scale,
-    C shift) {
+void scale_line(const LineReader<C>& in, const LineWriter<C>& out, int64_t start, int64_t length,
+                C scale, C shift) {
   C buffer[kChunk];
   C y[kChunk];
   for (int64_t begin = 0; begin < length; begin += kChunk) {
@@ -68,22 +66,20 @@ void scale_line(
   }
 }
 
-bool check_affine(
-    const OpCall& call, const char* name, const std::optional<Tensor>& tensor, int64_t numel) {
+bool check_affine(const OpCall& call, const char* name, const std::optional<Tensor>& tensor,
+                  int64_t numel) {
   if (!tensor.has_value()) {
     return true;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, tensor->numel() == numel && is_row_major(*tensor), InvalidArgument, false,
-      "%s: expected %s to have %lld elements, got %lld", call.op, name,
-      static_cast<long long>(numel), static_cast<long long>(tensor->numel()));
+  ET_KERNEL_CHECK_MSG(call.ctx, tensor->numel() == numel && is_row_major(*tensor), InvalidArgument,
+                      false, "%s: expected %s to have %lld elements, got %lld", call.op, name,
+                      static_cast<long long>(numel), static_cast<long long>(tensor->numel()));
   return check_computable(call, name, *tensor);
 }
 
 bool check_dense(const OpCall& call, const Tensor& self, const Tensor& out) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, is_row_major(self) && is_row_major(out), InvalidArgument, false,
-      "%s: expected self and out in row-major order", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, is_row_major(self) && is_row_major(out), InvalidArgument, false,
+                      "%s: expected self and out in row-major order", call.op);
   return true;
 }
 
@@ -129,12 +125,12 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out(
     length *= size;
     statistics.sizes[lead + i] = 1;
   }
-  if (!check_floating(call, "input", input) || !check_same_dtype(call, "out0", out0, "input", input) ||
+  if (!check_floating(call, "input", input) ||
+      !check_same_dtype(call, "out0", out0, "input", input) ||
       !check_floating(call, "out1", out1) || !check_floating(call, "out2", out2) ||
-      !check_affine(call, "weight", weight, length) ||
-      !check_affine(call, "bias", bias, length) || !resize_output(call, out0, Shape(input)) ||
-      !resize_output(call, out1, statistics) || !resize_output(call, out2, statistics) ||
-      !check_dense(call, input, out0)) {
+      !check_affine(call, "weight", weight, length) || !check_affine(call, "bias", bias, length) ||
+      !resize_output(call, out0, Shape(input)) || !resize_output(call, out1, statistics) ||
+      !resize_output(call, out2, statistics) || !check_dense(call, input, out0)) {
     return result;
   }
   const int64_t rows = length == 0 ? 0 : input.numel() / length;
@@ -189,7 +185,8 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(
   Shape statistics;
   statistics.push(N);
   statistics.push(group);
-  if (!check_floating(call, "input", input) || !check_same_dtype(call, "out0", out0, "input", input) ||
+  if (!check_floating(call, "input", input) ||
+      !check_same_dtype(call, "out0", out0, "input", input) ||
       !check_floating(call, "out1", out1) || !check_floating(call, "out2", out2) ||
       !check_affine(call, "weight", weight, C) || !check_affine(call, "bias", bias, C) ||
       !resize_output(call, out0, Shape(input)) || !resize_output(call, out1, statistics) ||
@@ -237,28 +234,26 @@ struct BatchNorm {
 };
 
 bool check_batch_norm(const OpCall& call, const BatchNorm& norm, Tensor& out) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, norm.input.dim() >= 2, InvalidArgument, false,
-      "%s: expected at least 2 dims for input, got %d", call.op,
-      static_cast<int>(norm.input.dim()));
+  ET_KERNEL_CHECK_MSG(call.ctx, norm.input.dim() >= 2, InvalidArgument, false,
+                      "%s: expected at least 2 dims for input, got %d", call.op,
+                      static_cast<int>(norm.input.dim()));
   return check_floating(call, "input", norm.input) &&
-      check_same_dtype(call, "out", out, "input", norm.input) &&
-      check_affine(call, "weight", norm.weight, norm.channels) &&
-      check_affine(call, "bias", norm.bias, norm.channels) &&
-      resize_output(call, out, Shape(norm.input));
+         check_same_dtype(call, "out", out, "input", norm.input) &&
+         check_affine(call, "weight", norm.weight, norm.channels) &&
+         check_affine(call, "bias", norm.bias, norm.channels) &&
+         resize_output(call, out, Shape(norm.input));
 }
 
 // out = input * scale + shift per channel; `mean(c)` and `rstd(c)` are doubles.
 template <typename Mean, typename Rstd>
-void apply_batch_norm(
-    const OpCall& call, const BatchNorm& norm, const Mean& mean, const Rstd& rstd, Tensor& out) {
+void apply_batch_norm(const OpCall& call, const BatchNorm& norm, const Mean& mean, const Rstd& rstd,
+                      Tensor& out) {
   with_float_compute_type(compute_type_of(norm.input.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const size_t bytes = 2 * sizeof(C) * static_cast<size_t>(norm.channels > 0 ? norm.channels : 1);
     const auto memory = call.ctx.allocate_temp(bytes, sizeof(C));
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, memory.ok(), MemoryAllocationFailed, ,
-        "%s: no temporary memory for %zu bytes of scales", call.op, bytes);
+    ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, ,
+                        "%s: no temporary memory for %zu bytes of scales", call.op, bytes);
     C* scales = static_cast<C*>(memory.get());
     C* shifts = scales + norm.channels;
     const LineReader<C> weights(norm.weight.has_value() ? *norm.weight : norm.input);
@@ -291,8 +286,8 @@ void apply_batch_norm(
 }
 
 // With given statistics, as inference does.
-void normalize_by(
-    const OpCall& call, const BatchNorm& norm, const Tensor& mean, const Tensor& var, Tensor& out) {
+void normalize_by(const OpCall& call, const BatchNorm& norm, const Tensor& mean, const Tensor& var,
+                  Tensor& out) {
   if (!check_affine(call, "running_mean", mean, norm.channels) ||
       !check_affine(call, "running_var", var, norm.channels)) {
     return;
@@ -327,10 +322,11 @@ Moments channel_statistics(const Tensor& input, int64_t channel) {
   return {sum / count, squares / count};
 }
 
-// With the batch's own statistics, which are given back; running ones are updated when they are there.
-void normalize_batch(
-    const OpCall& call, const BatchNorm& norm, Tensor* running_mean, Tensor* running_var,
-    double momentum, Tensor& out, Tensor& save_mean, Tensor& save_invstd) {
+// With the batch's own statistics, which are given back; running ones are updated when they are
+// there.
+void normalize_batch(const OpCall& call, const BatchNorm& norm, Tensor* running_mean,
+                     Tensor* running_var, double momentum, Tensor& out, Tensor& save_mean,
+                     Tensor& save_invstd) {
   Shape statistics;
   statistics.push(norm.channels);
   if (!check_floating(call, "save_mean", save_mean) ||
@@ -397,11 +393,9 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_out(
     if (empty_statistics(call, save_mean, save_invstd)) {
       normalize_by(call, norm, running_mean, running_var, out);
     }
-  } else if (
-      check_affine(call, "running_mean", running_mean, norm.channels) &&
-      check_affine(call, "running_var", running_var, norm.channels)) {
-    normalize_batch(
-        call, norm, &running_mean, &running_var, momentum, out, save_mean, save_invstd);
+  } else if (check_affine(call, "running_mean", running_mean, norm.channels) &&
+             check_affine(call, "running_var", running_var, norm.channels)) {
+    normalize_batch(call, norm, &running_mean, &running_var, momentum, out, save_mean, save_invstd);
   }
   return {out, save_mean, save_invstd};
 }
@@ -413,7 +407,8 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_stats_out(
   const OpCall call{ctx, "_native_batch_norm_legit.no_stats_out"};
   const BatchNorm norm{input, weight, bias, eps, channels_of(input)};
   ET_KERNEL_CHECK_MSG(
-      ctx, training, InvalidArgument, (std::tuple<Tensor&, Tensor&, Tensor&>(out, save_mean, save_invstd)),
+      ctx, training, InvalidArgument,
+      (std::tuple<Tensor&, Tensor&, Tensor&>(out, save_mean, save_invstd)),
       "_native_batch_norm_legit.no_stats_out: without running statistics, training must be true");
   if (check_batch_norm(call, norm, out)) {
     normalize_batch(call, norm, nullptr, nullptr, momentum, out, save_mean, save_invstd);

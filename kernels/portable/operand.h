@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An argument of a binary operator: a tensor or a scalar, so that `op.Tensor` and `op.Scalar` are one kernel.
+// An argument of a binary operator: a tensor or a scalar, so that `op.Tensor` and `op.Scalar` are
+// one kernel.
 #pragma once
 
 #include <executorch/kernels/portable/loops/checks.h>

@@ -24,8 +24,8 @@ struct Padding {
   int64_t after[Shape::kMaxDims] = {};
 };
 
-bool padded_shape(
-    const OpCall& call, const Tensor& self, IntArrayRef pad, Padding& padding, Shape& shape) {
+bool padded_shape(const OpCall& call, const Tensor& self, IntArrayRef pad, Padding& padding,
+                  Shape& shape) {
   shape = Shape(self);
   ET_KERNEL_CHECK_MSG(
       call.ctx, pad.size() % 2 == 0 && pad.size() / 2 <= static_cast<size_t>(self.dim()),
@@ -36,12 +36,12 @@ bool padded_shape(
     padding.before[d] = pad[2 * i];
     padding.after[d] = pad[2 * i + 1];
     const bool in_range = std::max(pad[2 * i], pad[2 * i + 1]) <= INT32_MAX &&
-        std::min(pad[2 * i], pad[2 * i + 1]) >= -INT32_MAX;
+                          std::min(pad[2 * i], pad[2 * i + 1]) >= -INT32_MAX;
     shape.sizes[d] += in_range ? padding.before[d] + padding.after[d] : 0;
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, in_range && shape.sizes[d] >= 0, InvalidArgument, false,
-        "%s: amounts %lld and %lld do not fit dimension %d", call.op,
-        static_cast<long long>(pad[2 * i]), static_cast<long long>(pad[2 * i + 1]), d);
+    ET_KERNEL_CHECK_MSG(call.ctx, in_range && shape.sizes[d] >= 0, InvalidArgument, false,
+                        "%s: amounts %lld and %lld do not fit dimension %d", call.op,
+                        static_cast<long long>(pad[2 * i]), static_cast<long long>(pad[2 * i + 1]),
+                        d);
   }
   return true;
 }
@@ -61,12 +61,14 @@ struct Replicate {
 
 // Pads dimension after dimension from the first: rows of the innermost one are copied run by run.
 template <typename Source>
-void pad_view(const StridedView& from, const StridedView& to, const Padding& padding, const Source& source, int dim) {
+void pad_view(const StridedView& from, const StridedView& to, const Padding& padding,
+              const Source& source, int dim) {
   if (dim + 1 < from.ndim) {
     for (int64_t i = 0; i < to.sizes[dim]; ++i) {
       StridedView in = from;
       StridedView out = to;
-      in.data += source(i, padding.before[dim], from.sizes[dim]) * from.strides[dim] * from.element_size;
+      in.data +=
+          source(i, padding.before[dim], from.sizes[dim]) * from.strides[dim] * from.element_size;
       out.data += i * to.strides[dim] * to.element_size;
       pad_view(in, out, padding, source, dim + 1);
     }
@@ -74,16 +76,14 @@ void pad_view(const StridedView& from, const StridedView& to, const Padding& pad
   }
   for (int64_t i = 0; i < to.sizes[dim]; ++i) {
     const int64_t at = source(i, padding.before[dim], from.sizes[dim]);
-    std::memcpy(
-        to.data + i * to.strides[dim] * to.element_size,
-        from.data + at * from.strides[dim] * from.element_size, to.element_size);
+    std::memcpy(to.data + i * to.strides[dim] * to.element_size,
+                from.data + at * from.strides[dim] * from.element_size, to.element_size);
   }
 }
 
 template <typename Source>
-Tensor& pad_by(
-    const OpCall& call, const Tensor& self, IntArrayRef amounts, int spatial, int64_t margin,
-    const Source& source, Tensor& out) {
+Tensor& pad_by(const OpCall& call, const Tensor& self, IntArrayRef amounts, int spatial,
+               int64_t margin, const Source& source, Tensor& out) {
   ET_KERNEL_CHECK_MSG(
       call.ctx,
       amounts.size() == static_cast<size_t>(2 * spatial) &&
@@ -98,12 +98,12 @@ Tensor& pad_by(
   for (int64_t d = self.dim() - spatial; d < self.dim(); ++d) {
     const int64_t size = self.sizes()[d];
     const int64_t most = margin < 0 ? INT32_MAX : size - margin;
-    ET_KERNEL_CHECK_MSG(
-        call.ctx,
-        size > 0 && padding.before[d] <= most && padding.after[d] <= most && padding.before[d] >= 0 &&
-            padding.after[d] >= 0,
-        InvalidArgument, out, "%s: amounts at dimension %lld must be between 0 and %lld", call.op,
-        static_cast<long long>(d), static_cast<long long>(most));
+    ET_KERNEL_CHECK_MSG(call.ctx,
+                        size > 0 && padding.before[d] <= most && padding.after[d] <= most &&
+                            padding.before[d] >= 0 && padding.after[d] >= 0,
+                        InvalidArgument, out,
+                        "%s: amounts at dimension %lld must be between 0 and %lld", call.op,
+                        static_cast<long long>(d), static_cast<long long>(most));
   }
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, shape) &&
       out.numel() > 0) {
@@ -114,8 +114,8 @@ Tensor& pad_by(
 
 }  // namespace
 
-Tensor& constant_pad_nd_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef pad, const Scalar& value, Tensor& out) {
+Tensor& constant_pad_nd_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef pad,
+                            const Scalar& value, Tensor& out) {
   const OpCall call{ctx, "constant_pad_nd.out"};
   Padding padding;
   Shape shape;
@@ -140,11 +140,11 @@ Tensor& constant_pad_nd_out(
   return out;
 }
 
-#define PAD(mode, source, margin, spatial)                                               \
-  Tensor& mode##_pad##spatial##d_out(                                                    \
-      KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef padding, Tensor& out) { \
-    return pad_by(                                                                       \
-        OpCall{ctx, #mode "_pad" #spatial "d.out"}, self, padding, spatial, margin, source(), out); \
+#define PAD(mode, source, margin, spatial)                                                    \
+  Tensor& mode##_pad##spatial##d_out(KernelRuntimeContext& ctx, const Tensor& self,           \
+                                     IntArrayRef padding, Tensor& out) {                      \
+    return pad_by(OpCall{ctx, #mode "_pad" #spatial "d.out"}, self, padding, spatial, margin, \
+                  source(), out);                                                             \
   }
 PAD(reflection, Reflect, 1, 1)
 PAD(reflection, Reflect, 1, 2)

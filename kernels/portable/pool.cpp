@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two-dimensional pooling: maximum with positions, average, and average to a given size. Any dim order.
+// Two-dimensional pooling: maximum with positions, average, and average to a given size. Any dim
+// order.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
@@ -56,8 +57,9 @@ bool make_window(const OpCall& call, const PoolArgs& args, int d, Window& window
     window.padding = entry(args.padding, d, 0);
     window.dilation = entry(args.dilation, d, 1);
     valid = window.kernel > 0 && window.kernel <= INT32_MAX && window.stride > 0 &&
-        window.stride <= INT32_MAX && window.padding >= 0 && window.padding <= window.kernel / 2 &&
-        window.dilation > 0 && window.dilation <= INT32_MAX;
+            window.stride <= INT32_MAX && window.padding >= 0 &&
+            window.padding <= window.kernel / 2 && window.dilation > 0 &&
+            window.dilation <= INT32_MAX;
   }
   ET_KERNEL_CHECK_MSG(
       call.ctx, valid, InvalidArgument, false,
@@ -87,13 +89,13 @@ struct Planes {
   StridedView out;
 };
 
-bool make_planes(const OpCall& call, const Tensor& self, const Tensor& out, int64_t h, int64_t w, Planes& planes) {
+bool make_planes(const OpCall& call, const Tensor& self, const Tensor& out, int64_t h, int64_t w,
+                 Planes& planes) {
   Shape shape(self);
   shape.sizes[shape.ndim - 2] = h;
   shape.sizes[shape.ndim - 1] = w;
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, h > 0 && w > 0, InvalidArgument, false,
-      "%s: the result would be empty: the window does not fit self", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, h > 0 && w > 0, InvalidArgument, false,
+                      "%s: the result would be empty: the window does not fit self", call.op);
   if (!resize_output(call, out, shape)) {
     return false;
   }
@@ -107,9 +109,9 @@ bool make_planes(const OpCall& call, const Tensor& self, const Tensor& out, int6
 }
 
 bool check_planes(const OpCall& call, const Tensor& self, const Tensor& out) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, self.dim() == 3 || self.dim() == 4, InvalidArgument, false,
-      "%s: expected 3 or 4 dims for self, got %d", call.op, static_cast<int>(self.dim()));
+  ET_KERNEL_CHECK_MSG(call.ctx, self.dim() == 3 || self.dim() == 4, InvalidArgument, false,
+                      "%s: expected 3 or 4 dims for self, got %d", call.op,
+                      static_cast<int>(self.dim()));
   return check_computable(call, "self", self) && check_same_dtype(call, "out", out, "self", self);
 }
 
@@ -152,14 +154,14 @@ std::tuple<Tensor&, Tensor&> max_pool2d_with_indices_out(
   const int64_t in_h = self.sizes()[self.dim() - 2];
   const int64_t in_w = self.sizes()[self.dim() - 1];
   Planes planes;
-  if (!make_planes(
-          call, self, out, pooled_size(in_h, h, ceil_mode), pooled_size(in_w, w, ceil_mode), planes) ||
+  if (!make_planes(call, self, out, pooled_size(in_h, h, ceil_mode),
+                   pooled_size(in_w, w, ceil_mode), planes) ||
       !resize_output(call, indices, Shape(out))) {
     return result;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, ::executorch::runtime::tensors_have_same_dim_order(out, indices), InvalidArgument, result,
-      "max_pool2d_with_indices.out: out and indices differ in dim order");
+  ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::tensors_have_same_dim_order(out, indices),
+                      InvalidArgument, result,
+                      "max_pool2d_with_indices.out: out and indices differ in dim order");
   int64_t* positions = indices.mutable_data_ptr<int64_t>();
   with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
@@ -193,10 +195,11 @@ std::tuple<Tensor&, Tensor&> max_pool2d_with_indices_out(
   return result;
 }
 
-Tensor& max_pool2d_with_indices_backward_out(
-    KernelRuntimeContext& ctx, const Tensor& grad_output, const Tensor& self,
-    IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-    bool ceil_mode, const Tensor& indices, Tensor& grad_input) {
+Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_output,
+                                             const Tensor& self, IntArrayRef kernel_size,
+                                             IntArrayRef stride, IntArrayRef padding,
+                                             IntArrayRef dilation, bool ceil_mode,
+                                             const Tensor& indices, Tensor& grad_input) {
   const OpCall call{ctx, "max_pool2d_with_indices_backward.grad_input"};
   const PoolArgs args{kernel_size, stride, padding, dilation, ceil_mode};
   Window h;
@@ -217,9 +220,10 @@ Tensor& max_pool2d_with_indices_backward_out(
   for (int d = 0; fits && d < pooled.ndim; ++d) {
     fits = grad_output.sizes()[d] == pooled[d];
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, fits && ::executorch::runtime::tensors_have_same_shape(grad_output, indices),
-      InvalidArgument, grad_input, "%s: grad_output and indices do not have the pooled shape", call.op);
+  ET_KERNEL_CHECK_MSG(ctx,
+                      fits && ::executorch::runtime::tensors_have_same_shape(grad_output, indices),
+                      InvalidArgument, grad_input,
+                      "%s: grad_output and indices do not have the pooled shape", call.op);
   if (!make_planes(call, self, grad_input, in_h, in_w, planes)) {
     return grad_input;
   }
@@ -243,29 +247,27 @@ Tensor& max_pool2d_with_indices_backward_out(
     odometer.set_strides(2, plane_strides);
     for (int64_t i = 0; i < grad_output.numel(); ++i, odometer.next()) {
       const int64_t position = positions[odometer.offset(1)];
-      ET_KERNEL_CHECK_MSG(
-          ctx, position >= 0 && position < in_h * in_w, InvalidArgument, ,
-          "%s: index %lld is out of range [0, %lld)", call.op, static_cast<long long>(position),
-          static_cast<long long>(in_h * in_w));
+      ET_KERNEL_CHECK_MSG(ctx, position >= 0 && position < in_h * in_w, InvalidArgument, ,
+                          "%s: index %lld is out of range [0, %lld)", call.op,
+                          static_cast<long long>(position), static_cast<long long>(in_h * in_w));
       const int64_t target = odometer.offset(2) + position / in_w * planes.out.strides[2] +
-          position % in_w * planes.out.strides[3];
+                             position % in_w * planes.out.strides[3];
       writer.put(target, sum.at(target) + grad.at(odometer.offset(0)));
     }
   });
   return grad_input;
 }
 
-Tensor& avg_pool2d_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
-    IntArrayRef padding, bool ceil_mode, bool count_include_pad,
-    std::optional<int64_t> divisor_override, Tensor& out) {
+Tensor& avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef kernel_size,
+                       IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                       bool count_include_pad, std::optional<int64_t> divisor_override,
+                       Tensor& out) {
   const OpCall call{ctx, "avg_pool2d.out"};
   const PoolArgs args{kernel_size, stride, padding, {}, ceil_mode};
   Window h;
   Window w;
-  ET_KERNEL_CHECK_MSG(
-      ctx, divisor_override.value_or(1) != 0, InvalidArgument, out,
-      "avg_pool2d.out: divisor_override is 0");
+  ET_KERNEL_CHECK_MSG(ctx, divisor_override.value_or(1) != 0, InvalidArgument, out,
+                      "avg_pool2d.out: divisor_override is 0");
   if (!check_planes(call, self, out) || !check_floating(call, "self", self) ||
       !make_window(call, args, 0, h) || !make_window(call, args, 1, w)) {
     return out;
@@ -273,8 +275,8 @@ Tensor& avg_pool2d_out(
   const int64_t in_h = self.sizes()[self.dim() - 2];
   const int64_t in_w = self.sizes()[self.dim() - 1];
   Planes planes;
-  if (!make_planes(
-          call, self, out, pooled_size(in_h, h, ceil_mode), pooled_size(in_w, w, ceil_mode), planes)) {
+  if (!make_planes(call, self, out, pooled_size(in_h, h, ceil_mode),
+                   pooled_size(in_w, w, ceil_mode), planes)) {
     return out;
   }
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
@@ -306,12 +308,12 @@ Tensor& avg_pool2d_out(
   return out;
 }
 
-Tensor& _adaptive_avg_pool2d_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef output_size, Tensor& out) {
+Tensor& _adaptive_avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                 IntArrayRef output_size, Tensor& out) {
   const OpCall call{ctx, "_adaptive_avg_pool2d.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, output_size.size() == 2, InvalidArgument, out,
-      "_adaptive_avg_pool2d.out: expected 2 entries of output_size, got %zu", output_size.size());
+  ET_KERNEL_CHECK_MSG(ctx, output_size.size() == 2, InvalidArgument, out,
+                      "_adaptive_avg_pool2d.out: expected 2 entries of output_size, got %zu",
+                      output_size.size());
   Planes planes;
   if (!check_planes(call, self, out) || !check_floating(call, "self", self) ||
       !make_planes(call, self, out, output_size[0], output_size[1], planes)) {
@@ -319,9 +321,8 @@ Tensor& _adaptive_avg_pool2d_out(
   }
   const int64_t in_h = planes.in.sizes[2];
   const int64_t in_w = planes.in.sizes[3];
-  ET_KERNEL_CHECK_MSG(
-      ctx, in_h > 0 && in_w > 0, InvalidArgument, out,
-      "_adaptive_avg_pool2d.out: self has an empty spatial dimension");
+  ET_KERNEL_CHECK_MSG(ctx, in_h > 0 && in_w > 0, InvalidArgument, out,
+                      "_adaptive_avg_pool2d.out: self has an empty spatial dimension");
   const int64_t out_h = planes.out.sizes[2];
   const int64_t out_w = planes.out.sizes[3];
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {

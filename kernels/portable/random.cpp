@@ -22,8 +22,8 @@ using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood 2014): a counter, mixed. One counter for the process, so that threads get different
-// numbers and runs are repeatable.
+// SplitMix64 (Steele, Lea, Flood 2014): a counter, mixed. One counter for the process, so that
+// threads get different numbers and runs are repeatable.
 uint64_t next_random() {
   static std::atomic<uint32_t> counter{0};
   constexpr uint64_t kStep = 0x9E3779B97F4A7C15ull;
@@ -46,9 +46,9 @@ double normal() {
 
 template <typename Draw>
 Tensor& fill_random(const OpCall& call, IntArrayRef size, const Draw& draw, Tensor& out) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims), InvalidArgument, out,
-      "%s: expected at most %d sizes, got %zu", call.op, Shape::kMaxDims, size.size());
+  ET_KERNEL_CHECK_MSG(call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims),
+                      InvalidArgument, out, "%s: expected at most %d sizes, got %zu", call.op,
+                      Shape::kMaxDims, size.size());
   Shape shape;
   for (int64_t value : size) {
     shape.push(value);
@@ -75,15 +75,15 @@ Tensor& randn_out(KernelRuntimeContext& ctx, IntArrayRef size, Tensor& out) {
   return fill_random({ctx, "randn.out"}, size, normal, out);
 }
 
-std::tuple<Tensor&, Tensor&> native_dropout_out(
-    KernelRuntimeContext& ctx, const Tensor& input, double p, std::optional<bool> train,
-    Tensor& out0, Tensor& out1) {
+std::tuple<Tensor&, Tensor&> native_dropout_out(KernelRuntimeContext& ctx, const Tensor& input,
+                                                double p, std::optional<bool> train, Tensor& out0,
+                                                Tensor& out1) {
   const OpCall call{ctx, "native_dropout.out"};
   const std::tuple<Tensor&, Tensor&> result{out0, out1};
-  ET_KERNEL_CHECK_MSG(
-      ctx, p >= 0 && p <= 1, InvalidArgument, result, "native_dropout.out: expected p in [0, 1], got %g",
-      p);
-  if (!check_floating(call, "input", input) || !check_same_dtype(call, "out0", out0, "input", input) ||
+  ET_KERNEL_CHECK_MSG(ctx, p >= 0 && p <= 1, InvalidArgument, result,
+                      "native_dropout.out: expected p in [0, 1], got %g", p);
+  if (!check_floating(call, "input", input) ||
+      !check_same_dtype(call, "out0", out0, "input", input) ||
       !check_dtype(call, "out1", out1, ScalarType::Bool) ||
       !resize_output(call, out0, Shape(input)) || !resize_output(call, out1, Shape(input))) {
     return result;

@@ -35,7 +35,8 @@ void roll_view(const StridedView& from, const StridedView& to, const int64_t* sh
   }
   const int64_t size = from.sizes[dim];
   const int64_t shift = shifts[dim];
-  roll_view(from.sliced(dim, 0, size - shift), to.sliced(dim, shift, size - shift), shifts, dim + 1);
+  roll_view(from.sliced(dim, 0, size - shift), to.sliced(dim, shift, size - shift), shifts,
+            dim + 1);
   roll_view(from.sliced(dim, size - shift, shift), to.sliced(dim, 0, shift), shifts, dim + 1);
 }
 
@@ -45,8 +46,8 @@ bool check_mask(const OpCall& call, const Tensor& mask) {
 
 }  // namespace
 
-Tensor& roll_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef shifts, IntArrayRef dims, Tensor& out) {
+Tensor& roll_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef shifts,
+                 IntArrayRef dims, Tensor& out) {
   const OpCall call{ctx, "roll.out"};
   const bool flat = dims.empty();
   ET_KERNEL_CHECK_MSG(
@@ -64,9 +65,8 @@ Tensor& roll_out(
     return rest < 0 ? rest + size : rest;
   };
   if (flat) {
-    ET_KERNEL_CHECK_MSG(
-        ctx, is_row_major(self) && is_row_major(out), InvalidArgument, out,
-        "roll.out: without dims, tensors must be in row-major order");
+    ET_KERNEL_CHECK_MSG(ctx, is_row_major(self) && is_row_major(out), InvalidArgument, out,
+                        "roll.out: without dims, tensors must be in row-major order");
     from.ndim = to.ndim = 1;
     from.sizes[0] = to.sizes[0] = self.numel();
     from.strides[0] = to.strides[0] = 1;
@@ -87,9 +87,9 @@ Tensor& roll_out(
 
 Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t diagonal, Tensor& out) {
   const OpCall call{ctx, "tril.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, self.dim() >= 2, InvalidArgument, out, "tril.out: expected at least 2 dims for self, got %d",
-      static_cast<int>(self.dim()));
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() >= 2, InvalidArgument, out,
+                      "tril.out: expected at least 2 dims for self, got %d",
+                      static_cast<int>(self.dim()));
   if (!check_same_dtype(call, "out", out, "self", self) || !resize_output(call, out, Shape(self))) {
     return out;
   }
@@ -109,16 +109,16 @@ Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t diagonal
   return out;
 }
 
-Tensor& masked_fill_scalar_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask, const Scalar& value,
-    Tensor& out) {
+Tensor& masked_fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask,
+                               const Scalar& value, Tensor& out) {
   const OpCall call{ctx, "masked_fill.Scalar_out"};
   Shape shape;
   alignas(16) char element[16];  // only to check that the value fits
   if (!check_computable(call, "self", self) || !check_mask(call, mask) ||
       !check_same_dtype(call, "out", out, "self", self) ||
       !scalar_element(call, value, self.scalar_type(), element) ||
-      !broadcast_shapes(call, Shape(self), Shape(mask), shape) || !resize_output(call, out, shape)) {
+      !broadcast_shapes(call, Shape(self), Shape(mask), shape) ||
+      !resize_output(call, out, shape)) {
     return out;
   }
   with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
@@ -131,15 +131,14 @@ Tensor& masked_fill_scalar_out(
   return out;
 }
 
-Tensor& masked_scatter_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask, const Tensor& source,
-    Tensor& out) {
+Tensor& masked_scatter_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask,
+                           const Tensor& source, Tensor& out) {
   const OpCall call{ctx, "masked_scatter.out"};
   Shape shape;
   if (!check_mask(call, mask) || !check_same_dtype(call, "out", out, "self", self) ||
       !check_same_dtype(call, "source", source, "self", self) ||
-      !broadcast_shapes(call, Shape(self), Shape(mask), shape) || !resize_output(call, out, shape) ||
-      !copy_converted(call, self, out)) {
+      !broadcast_shapes(call, Shape(self), Shape(mask), shape) ||
+      !resize_output(call, out, shape) || !copy_converted(call, self, out)) {
     return out;
   }
   // Source elements are taken in row-major order, one for each true of the mask.
@@ -161,12 +160,10 @@ Tensor& masked_scatter_out(
     if (!values[position.offset(1)]) {
       continue;
     }
-    ET_KERNEL_CHECK_MSG(
-        ctx, left > 0, InvalidArgument, out,
-        "masked_scatter.out: source has fewer elements than mask has trues");
-    std::memcpy(
-        to.data + position.offset(0) * to.element_size,
-        from.data + taken.offset(0) * to.element_size, to.element_size);
+    ET_KERNEL_CHECK_MSG(ctx, left > 0, InvalidArgument, out,
+                        "masked_scatter.out: source has fewer elements than mask has trues");
+    std::memcpy(to.data + position.offset(0) * to.element_size,
+                from.data + taken.offset(0) * to.element_size, to.element_size);
     taken.next();
     --left;
   }
@@ -179,9 +176,9 @@ Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tens
       !normalize_dim(call, "dim", self.dim(), dim)) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, self.dim() > 0 && self.sizes()[dim] % 2 == 0, InvalidArgument, out,
-      "glu.out: expected an even size at dimension %lld", static_cast<long long>(dim));
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0 && self.sizes()[dim] % 2 == 0, InvalidArgument, out,
+                      "glu.out: expected an even size at dimension %lld",
+                      static_cast<long long>(dim));
   Shape shape(self);
   const int64_t half = shape[static_cast<int>(dim)] / 2;
   shape.sizes[dim] = half;
@@ -201,26 +198,27 @@ Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tens
     const LineReader<C> reader(self);
     const LineWriter<C> writer(out);
     const int64_t grain = std::max<int64_t>(1, (1 << 13) / length);
-    ::executorch::extension::parallel_for(0, to.numel() / length, grain, [&](int64_t begin, int64_t end) {
-      Odometer<2> odometer(inner, to.sizes);
-      odometer.set_strides(0, first.strides);
-      odometer.set_strides(1, to.strides);
-      odometer.seek(begin);
-      C buffers[3][kChunk];
-      for (int64_t line = begin; line < end; ++line, odometer.next()) {
-        for (int64_t i = 0; i < length; i += kChunk) {
-          const int64_t n = std::min(kChunk, length - i);
-          const int64_t at = odometer.offset(0) + i * first.strides[inner];
-          const C* x = reader.read(at, first.strides[inner], n, buffers[0]);
-          const C* gate = reader.read(at + distance, first.strides[inner], n, buffers[1]);
-          for (int64_t k = 0; k < n; ++k) {
-            buffers[2][k] = x[k] * Sigmoid()(gate[k]);
+    ::executorch::extension::parallel_for(
+        0, to.numel() / length, grain, [&](int64_t begin, int64_t end) {
+          Odometer<2> odometer(inner, to.sizes);
+          odometer.set_strides(0, first.strides);
+          odometer.set_strides(1, to.strides);
+          odometer.seek(begin);
+          C buffers[3][kChunk];
+          for (int64_t line = begin; line < end; ++line, odometer.next()) {
+            for (int64_t i = 0; i < length; i += kChunk) {
+              const int64_t n = std::min(kChunk, length - i);
+              const int64_t at = odometer.offset(0) + i * first.strides[inner];
+              const C* x = reader.read(at, first.strides[inner], n, buffers[0]);
+              const C* gate = reader.read(at + distance, first.strides[inner], n, buffers[1]);
+              for (int64_t k = 0; k < n; ++k) {
+                buffers[2][k] = x[k] * Sigmoid()(gate[k]);
+              }
+              writer.write(odometer.offset(1) + i * to.strides[inner], to.strides[inner], n,
+                           buffers[2]);
+            }
           }
-          writer.write(
-              odometer.offset(1) + i * to.strides[inner], to.strides[inner], n, buffers[2]);
-        }
-      }
-    });
+        });
   });
   return out;
 }

@@ -27,7 +27,8 @@ using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-// A folding rule: lanes are folded in C, what they give in Wide, so that long sums of floats keep their digits.
+// A folding rule: lanes are folded in C, what they give in Wide, so that long sums of floats keep
+// their digits.
 template <typename C>
 using WideOf = std::conditional_t<std::is_integral<C>::value, C, double>;
 
@@ -172,12 +173,11 @@ struct ReduceArgs {
   bool keepdim = false;
 };
 
-bool prepare(
-    const OpCall& call, const Tensor& in, const ReduceArgs& args, const Tensor& out,
-    Reduction& reduction) {
+bool prepare(const OpCall& call, const Tensor& in, const ReduceArgs& args, const Tensor& out,
+             Reduction& reduction) {
   return check_computable(call, "self", in) && check_computable(call, "out", out) &&
-      make_reduction(call, in, args.dims, args.keepdim, reduction) &&
-      resize_output(call, out, reduction.shape);
+         make_reduction(call, in, args.dims, args.keepdim, reduction) &&
+         resize_output(call, out, reduction.shape);
 }
 
 bool check_out_is(const OpCall& call, std::optional<ScalarType> dtype, const Tensor& out) {
@@ -186,21 +186,18 @@ bool check_out_is(const OpCall& call, std::optional<ScalarType> dtype, const Ten
 
 // Sums and products: elements are converted to the output's dtype first.
 template <typename Fold>
-Tensor& fold_to_out(
-    const OpCall& call, const Tensor& in, const ReduceArgs& args, std::optional<ScalarType> dtype,
-    Tensor& out) {
+Tensor& fold_to_out(const OpCall& call, const Tensor& in, const ReduceArgs& args,
+                    std::optional<ScalarType> dtype, Tensor& out) {
   Reduction reduction;
   if (check_out_is(call, dtype, out) && prepare(call, in, args, out, reduction)) {
-    with_compute_type(compute_type_of(out.scalar_type()), [&](auto zero) {
-      fold<Fold, decltype(zero)>(in, reduction, out);
-    });
+    with_compute_type(compute_type_of(out.scalar_type()),
+                      [&](auto zero) { fold<Fold, decltype(zero)>(in, reduction, out); });
   }
   return out;
 }
 
-Tensor& mean(
-    const OpCall& call, const Tensor& in, const ReduceArgs& args, std::optional<ScalarType> dtype,
-    Tensor& out) {
+Tensor& mean(const OpCall& call, const Tensor& in, const ReduceArgs& args,
+             std::optional<ScalarType> dtype, Tensor& out) {
   Reduction reduction;
   if (check_out_is(call, dtype, out) && check_floating(call, "out", out) &&
       prepare(call, in, args, out, reduction)) {
@@ -213,9 +210,9 @@ Tensor& mean(
 }
 
 bool check_nonempty(const OpCall& call, const Tensor& in, const Reduction& reduction) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, reduction.count > 0 || (in.numel() == 0 && reduction.shape.numel() == 0),
-      InvalidArgument, false, "%s: a reduced dimension of self is empty", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      reduction.count > 0 || (in.numel() == 0 && reduction.shape.numel() == 0),
+                      InvalidArgument, false, "%s: a reduced dimension of self is empty", call.op);
   return true;
 }
 
@@ -224,9 +221,8 @@ Tensor& extreme(const OpCall& call, const Tensor& in, const ReduceArgs& args, Te
   Reduction reduction;
   if (check_same_dtype(call, "out", out, "self", in) && prepare(call, in, args, out, reduction) &&
       check_nonempty(call, in, reduction)) {
-    with_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
-      fold<Fold, decltype(zero)>(in, reduction, out);
-    });
+    with_compute_type(compute_type_of(in.scalar_type()),
+                      [&](auto zero) { fold<Fold, decltype(zero)>(in, reduction, out); });
   }
   return out;
 }
@@ -263,31 +259,31 @@ struct Best {
 };
 
 template <bool kMax, typename Write>
-void find_best(
-    const Tensor& in, const Reduction& reduction, const Tensor& out, const Write& write) {
+void find_best(const Tensor& in, const Reduction& reduction, const Tensor& out,
+               const Write& write) {
   const ReductionLoops loops(in, out, reduction, /*ordered=*/true);
   with_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     loops.for_each_result([&](int64_t out_offset, int64_t in_offset) {
       Best<C, kMax> best;
-      loops.template for_each_run<C>(
-          in_offset,
-          [&](const C* values, int64_t n, int64_t first) { best.update(values, n, first); });
+      loops.template for_each_run<C>(in_offset, [&](const C* values, int64_t n, int64_t first) {
+        best.update(values, n, first);
+      });
       write(out_offset, best);
     });
   });
 }
 
 template <bool kMax>
-Tensor& arg_best(
-    const OpCall& call, const Tensor& in, std::optional<int64_t> dim, bool keepdim, Tensor& out) {
+Tensor& arg_best(const OpCall& call, const Tensor& in, std::optional<int64_t> dim, bool keepdim,
+                 Tensor& out) {
   ReduceArgs args{std::nullopt, keepdim};
   if (dim.has_value()) {
     args.dims = ArrayRef<int64_t>(&*dim, 1);
   }
   Reduction reduction;
-  if (check_dtype(call, "out", out, ScalarType::Long) &&
-      prepare(call, in, args, out, reduction) && check_nonempty(call, in, reduction)) {
+  if (check_dtype(call, "out", out, ScalarType::Long) && prepare(call, in, args, out, reduction) &&
+      check_nonempty(call, in, reduction)) {
     int64_t* positions = out.mutable_data_ptr<int64_t>();
     find_best<kMax>(in, reduction, out, [positions](int64_t offset, const auto& best) {
       positions[offset] = best.position;
@@ -297,9 +293,8 @@ Tensor& arg_best(
 }
 
 template <bool kMax>
-void best_in_dim(
-    const OpCall& call, const Tensor& in, int64_t dim, bool keepdim, Tensor& values,
-    Tensor& indices) {
+void best_in_dim(const OpCall& call, const Tensor& in, int64_t dim, bool keepdim, Tensor& values,
+                 Tensor& indices) {
   Reduction reduction;
   const ReduceArgs args{ArrayRef<int64_t>(&dim, 1), keepdim};
   if (!check_same_dtype(call, "values", values, "self", in) ||
@@ -308,9 +303,8 @@ void best_in_dim(
       !resize_output(call, indices, reduction.shape) || !check_nonempty(call, in, reduction)) {
     return;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, ::executorch::runtime::tensors_have_same_dim_order(values, indices),
-      InvalidArgument, , "%s: outputs differ in dim order", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, ::executorch::runtime::tensors_have_same_dim_order(values, indices),
+                      InvalidArgument, , "%s: outputs differ in dim order", call.op);
   int64_t* positions = indices.mutable_data_ptr<int64_t>();
   char* best_values = static_cast<char*>(values.mutable_data_ptr());
   const int64_t size = values.element_size();
@@ -322,15 +316,13 @@ void best_in_dim(
 }
 
 // The variance and, when asked for, the mean.
-void variance(
-    const OpCall& call, const Tensor& in, const ReduceArgs& args, double correction, Tensor& out,
-    Tensor* out_mean) {
+void variance(const OpCall& call, const Tensor& in, const ReduceArgs& args, double correction,
+              Tensor& out, Tensor* out_mean) {
   Reduction reduction;
   if (!check_floating(call, "self", in) || !check_floating(call, "out", out) ||
       !prepare(call, in, args, out, reduction) ||
-      (out_mean != nullptr &&
-       (!check_same_dtype(call, "out1", *out_mean, "out0", out) ||
-        !resize_output(call, *out_mean, reduction.shape)))) {
+      (out_mean != nullptr && (!check_same_dtype(call, "out1", *out_mean, "out0", out) ||
+                               !resize_output(call, *out_mean, reduction.shape)))) {
     return;
   }
   const ReductionLoops loops(in, out, reduction, /*ordered=*/false);
@@ -362,41 +354,38 @@ void variance(
 
 }  // namespace
 
-Tensor& sum_dim_out(
-    KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim, bool keepdim,
-    std::optional<ScalarType> dtype, Tensor& out) {
+Tensor& sum_dim_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim,
+                    bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
   return fold_to_out<SumFold>({ctx, "sum.IntList_out"}, self, {dim, keepdim}, dtype, out);
 }
 
-Tensor& prod_out(
-    KernelRuntimeContext& ctx, const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
+Tensor& prod_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<ScalarType> dtype,
+                 Tensor& out) {
   return fold_to_out<ProdFold>({ctx, "prod.out"}, self, {}, dtype, out);
 }
 
-Tensor& prod_int_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool keepdim,
-    std::optional<ScalarType> dtype, Tensor& out) {
-  return fold_to_out<ProdFold>(
-      {ctx, "prod.int_out"}, self, {ArrayRef<int64_t>(&dim, 1), keepdim}, dtype, out);
+Tensor& prod_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool keepdim,
+                     std::optional<ScalarType> dtype, Tensor& out) {
+  return fold_to_out<ProdFold>({ctx, "prod.int_out"}, self, {ArrayRef<int64_t>(&dim, 1), keepdim},
+                               dtype, out);
 }
 
-Tensor& mean_dim_out(
-    KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim, bool keepdim,
-    std::optional<ScalarType> dtype, Tensor& out) {
+Tensor& mean_dim_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim,
+                     bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
   return mean({ctx, "mean.out"}, self, {dim, keepdim}, dtype, out);
 }
 
-Tensor& mean_dtype_out(
-    KernelRuntimeContext& ctx, const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
+Tensor& mean_dtype_out(KernelRuntimeContext& ctx, const Tensor& self,
+                       std::optional<ScalarType> dtype, Tensor& out) {
   return mean({ctx, "mean.dtype_out"}, self, {}, dtype, out);
 }
 
-Tensor& amax_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
+Tensor& amax_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim,
+                 Tensor& out) {
   return extreme<MaxFold>({ctx, "amax.out"}, self, {dim, keepdim}, out);
 }
-Tensor& amin_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
+Tensor& amin_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim,
+                 Tensor& out) {
   return extreme<MinFold>({ctx, "amin.out"}, self, {dim, keepdim}, out);
 }
 Tensor& max_unary_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
@@ -409,64 +398,58 @@ Tensor& min_unary_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out
 Tensor& any_all_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   return any({ctx, "any.all_out"}, self, {}, out);
 }
-Tensor& any_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
+Tensor& any_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool keepdim,
+                Tensor& out) {
   return any({ctx, "any.out"}, self, {ArrayRef<int64_t>(&dim, 1), keepdim}, out);
 }
-Tensor& any_dims_out(
-    KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim, bool keepdim,
-    Tensor& out) {
+Tensor& any_dims_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim,
+                     bool keepdim, Tensor& out) {
   return any({ctx, "any.dims_out"}, self, {dim, keepdim}, out);
 }
 
-Tensor& argmax_out(
-    KernelRuntimeContext& ctx, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
-    Tensor& out) {
+Tensor& argmax_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<int64_t> dim,
+                   bool keepdim, Tensor& out) {
   return arg_best<true>({ctx, "argmax.out"}, self, dim, keepdim, out);
 }
-Tensor& argmin_out(
-    KernelRuntimeContext& ctx, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
-    Tensor& out) {
+Tensor& argmin_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<int64_t> dim,
+                   bool keepdim, Tensor& out) {
   return arg_best<false>({ctx, "argmin.out"}, self, dim, keepdim, out);
 }
 
-std::tuple<Tensor&, Tensor&> max_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool keepdim, Tensor& max,
-    Tensor& max_values) {
+std::tuple<Tensor&, Tensor&> max_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                                     bool keepdim, Tensor& max, Tensor& max_values) {
   best_in_dim<true>({ctx, "max.dim_max"}, self, dim, keepdim, max, max_values);
   return {max, max_values};
 }
-std::tuple<Tensor&, Tensor&> min_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool keepdim, Tensor& min,
-    Tensor& min_indices) {
+std::tuple<Tensor&, Tensor&> min_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                                     bool keepdim, Tensor& min, Tensor& min_indices) {
   best_in_dim<false>({ctx, "min.dim_min"}, self, dim, keepdim, min, min_indices);
   return {min, min_indices};
 }
 
-Tensor& var_out(
-    KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim, bool unbiased,
-    bool keepdim, Tensor& out) {
+Tensor& var_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim,
+                bool unbiased, bool keepdim, Tensor& out) {
   variance({ctx, "var.out"}, self, {dim, keepdim}, unbiased ? 1.0 : 0.0, out, nullptr);
   return out;
 }
-Tensor& var_correction_out(
-    KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim,
-    const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
+Tensor& var_correction_out(KernelRuntimeContext& ctx, const Tensor& self,
+                           OptionalArrayRef<int64_t> dim, const std::optional<Scalar>& correction,
+                           bool keepdim, Tensor& out) {
   const double by = correction.has_value() ? scalar_to<double>(*correction) : 1.0;
   variance({ctx, "var.correction_out"}, self, {dim, keepdim}, by, out, nullptr);
   return out;
 }
-std::tuple<Tensor&, Tensor&> var_mean_correction_out(
-    KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim,
-    const std::optional<Scalar>& correction, bool keepdim, Tensor& out0, Tensor& out1) {
+std::tuple<Tensor&, Tensor&> var_mean_correction_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                                     OptionalArrayRef<int64_t> dim,
+                                                     const std::optional<Scalar>& correction,
+                                                     bool keepdim, Tensor& out0, Tensor& out1) {
   const double by = correction.has_value() ? scalar_to<double>(*correction) : 1.0;
   variance({ctx, "var_mean.correction_out"}, self, {dim, keepdim}, by, out0, &out1);
   return {out0, out1};
 }
 
-Tensor& cumsum_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
-    Tensor& out) {
+Tensor& cumsum_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                   std::optional<ScalarType> dtype, Tensor& out) {
   const OpCall call{ctx, "cumsum.out"};
   if (!check_out_is(call, dtype, out) || !check_computable(call, "self", self) ||
       !check_computable(call, "out", out) || !normalize_dim(call, "dim", self.dim(), dim) ||
@@ -490,28 +473,28 @@ Tensor& cumsum_out(
     const LineReader<C> reader(self);
     const LineWriter<C> writer(out);
     const int64_t grain = std::max<int64_t>(1, (1 << 13) / length);
-    ::executorch::extension::parallel_for(0, lines.numel(), grain, [&](int64_t first, int64_t last) {
-      Odometer<2> odometer(lines.ndim, lines.sizes);
-      odometer.set_strides(0, from_lines.strides);
-      odometer.set_strides(1, lines.strides);
-      odometer.seek(first);
-      C buffer[kChunk];
-      C sums[kChunk];
-      for (int64_t line = first; line < last; ++line, odometer.next()) {
-        WideOf<C> total = 0;
-        for (int64_t begin = 0; begin < length; begin += kChunk) {
-          const int64_t n = std::min(kChunk, length - begin);
-          const C* x = reader.read(
-              odometer.offset(0) + begin * from.strides[dim], from.strides[dim], n, buffer);
-          for (int64_t i = 0; i < n; ++i) {
-            total = wrap_add(total, static_cast<WideOf<C>>(x[i]));
-            sums[i] = static_cast<C>(total);
+    ::executorch::extension::parallel_for(
+        0, lines.numel(), grain, [&](int64_t first, int64_t last) {
+          Odometer<2> odometer(lines.ndim, lines.sizes);
+          odometer.set_strides(0, from_lines.strides);
+          odometer.set_strides(1, lines.strides);
+          odometer.seek(first);
+          C buffer[kChunk];
+          C sums[kChunk];
+          for (int64_t line = first; line < last; ++line, odometer.next()) {
+            WideOf<C> total = 0;
+            for (int64_t begin = 0; begin < length; begin += kChunk) {
+              const int64_t n = std::min(kChunk, length - begin);
+              const C* x = reader.read(odometer.offset(0) + begin * from.strides[dim],
+                                       from.strides[dim], n, buffer);
+              for (int64_t i = 0; i < n; ++i) {
+                total = wrap_add(total, static_cast<WideOf<C>>(x[i]));
+                sums[i] = static_cast<C>(total);
+              }
+              writer.write(odometer.offset(1) + begin * to.strides[dim], to.strides[dim], n, sums);
+            }
           }
-          writer.write(
-              odometer.offset(1) + begin * to.strides[dim], to.strides[dim], n, sums);
-        }
-      }
-    });
+        });
   });
   return out;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Resizing of images (batch, channels, height, width): nearest neighbour and bilinear. Any dim order.
+// Resizing of images (batch, channels, height, width): nearest neighbour and bilinear. Any dim
+// order.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
@@ -30,16 +31,14 @@ struct Resize {
 };
 
 // From a size or from factors; exactly one is given.
-bool prepare(
-    const OpCall& call, const Tensor& input, const OptionalArrayRef<int64_t>& output_size,
-    const OptionalArrayRef<double>& scale_factors, Tensor& out, Resize& resize) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx,
-      output_size.has_value() != scale_factors.has_value() &&
-          (!output_size.has_value() || output_size->size() == 2) &&
-          (!scale_factors.has_value() || scale_factors->size() == 2),
-      InvalidArgument, false, "%s: expected 2 entries of either output_size or scale_factors",
-      call.op);
+bool prepare(const OpCall& call, const Tensor& input, const OptionalArrayRef<int64_t>& output_size,
+             const OptionalArrayRef<double>& scale_factors, Tensor& out, Resize& resize) {
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      output_size.has_value() != scale_factors.has_value() &&
+                          (!output_size.has_value() || output_size->size() == 2) &&
+                          (!scale_factors.has_value() || scale_factors->size() == 2),
+                      InvalidArgument, false,
+                      "%s: expected 2 entries of either output_size or scale_factors", call.op);
   if (!check_computable(call, "input", input) || !check_rank(call, "input", input, 4) ||
       !check_same_dtype(call, "out", out, "input", input)) {
     return false;
@@ -50,9 +49,9 @@ bool prepare(
     const double factor = scale_factors.has_value() ? (*scale_factors)[d] : 1.0;
     const double wanted = scale_factors.has_value() ? std::floor(in_size * factor)
                                                     : static_cast<double>((*output_size)[d]);
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, in_size > 0 && factor > 0 && wanted >= 1 && wanted <= INT32_MAX, InvalidArgument,
-        false, "%s: cannot resize %lld to %g", call.op, static_cast<long long>(in_size), wanted);
+    ET_KERNEL_CHECK_MSG(call.ctx, in_size > 0 && factor > 0 && wanted >= 1 && wanted <= INT32_MAX,
+                        InvalidArgument, false, "%s: cannot resize %lld to %g", call.op,
+                        static_cast<long long>(in_size), wanted);
     shape.sizes[2 + d] = static_cast<int64_t>(wanted);
     resize.scale[d] = scale_factors.has_value() ? 1.0 / factor : in_size / wanted;
   }
@@ -64,7 +63,8 @@ bool prepare(
   return true;
 }
 
-// Calls body(offset of the input's plane, offset of the output's row, output row) for all rows, in parallel.
+// Calls body(offset of the input's plane, offset of the output's row, output row) for all rows, in
+// parallel.
 template <typename Body>
 void for_each_row(const Resize& resize, const Body& body) {
   const int64_t* sizes = resize.out.sizes;
@@ -75,10 +75,9 @@ void for_each_row(const Resize& resize, const Body& body) {
           const int64_t row = i % sizes[2];
           const int64_t c = i / sizes[2] % sizes[1];
           const int64_t n = i / sizes[2] / sizes[1];
-          body(
-              n * resize.in.strides[0] + c * resize.in.strides[1],
-              n * resize.out.strides[0] + c * resize.out.strides[1] + row * resize.out.strides[2],
-              row);
+          body(n * resize.in.strides[0] + c * resize.in.strides[1],
+               n * resize.out.strides[0] + c * resize.out.strides[1] + row * resize.out.strides[2],
+               row);
         }
       });
 }
@@ -90,7 +89,8 @@ struct Neighbours {
   double weight;
 };
 
-Neighbours neighbours(int64_t position, double scale, int64_t in_size, int64_t out_size, bool align) {
+Neighbours neighbours(int64_t position, double scale, int64_t in_size, int64_t out_size,
+                      bool align) {
   double at = 0;
   if (align) {
     at = out_size > 1 ? position * (static_cast<double>(in_size - 1) / (out_size - 1)) : 0;
@@ -103,9 +103,9 @@ Neighbours neighbours(int64_t position, double scale, int64_t in_size, int64_t o
 
 }  // namespace
 
-Tensor& upsample_nearest2d_vec_out(
-    KernelRuntimeContext& ctx, const Tensor& input, OptionalArrayRef<int64_t> output_size,
-    OptionalArrayRef<double> scale_factors, Tensor& out) {
+Tensor& upsample_nearest2d_vec_out(KernelRuntimeContext& ctx, const Tensor& input,
+                                   OptionalArrayRef<int64_t> output_size,
+                                   OptionalArrayRef<double> scale_factors, Tensor& out) {
   const OpCall call{ctx, "upsample_nearest2d.vec_out"};
   Resize resize;
   if (!prepare(call, input, output_size, scale_factors, out, resize)) {
@@ -121,17 +121,17 @@ Tensor& upsample_nearest2d_vec_out(
   for_each_row(resize, [&](int64_t in_plane, int64_t out_row, int64_t row) {
     const int64_t in_row = in_plane + source(row, 0) * in.strides[2];
     for (int64_t col = 0; col < to.sizes[3]; ++col) {
-      std::memcpy(
-          to.data + (out_row + col * to.strides[3]) * to.element_size,
-          in.data + (in_row + source(col, 1) * in.strides[3]) * to.element_size, to.element_size);
+      std::memcpy(to.data + (out_row + col * to.strides[3]) * to.element_size,
+                  in.data + (in_row + source(col, 1) * in.strides[3]) * to.element_size,
+                  to.element_size);
     }
   });
   return out;
 }
 
-Tensor& upsample_bilinear2d_vec_out(
-    KernelRuntimeContext& ctx, const Tensor& input, OptionalArrayRef<int64_t> output_size,
-    bool align_corners, OptionalArrayRef<double> scale_factors, Tensor& out) {
+Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& input,
+                                    OptionalArrayRef<int64_t> output_size, bool align_corners,
+                                    OptionalArrayRef<double> scale_factors, Tensor& out) {
   const OpCall call{ctx, "upsample_bilinear2d.vec_out"};
   Resize resize;
   if (!check_floating(call, "input", input) ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `slice` and `select` arguments mean, shared by the operators that read a slice and those that write one.
+// What `slice` and `select` arguments mean, shared by the operators that read a slice and those
+// that write one.
 #pragma once
 
 #include <optional>
@@ -16,9 +17,9 @@ struct SliceRange {
 };
 
 // Clamps `start` and `end` to the dimension as Python slices do; `step` must be positive.
-inline bool slice_range(
-    const OpCall& call, const Tensor& self, int64_t dim, std::optional<int64_t> start,
-    std::optional<int64_t> end, int64_t step, SliceRange& range) {
+inline bool slice_range(const OpCall& call, const Tensor& self, int64_t dim,
+                        std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
+                        SliceRange& range) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, self.dim() > 0 && step > 0, InvalidArgument, false,
       "%s: expected at least 1 dim for self and step > 0, got %d dims and step %lld", call.op,
@@ -41,16 +42,16 @@ inline bool slice_range(
 
 // Makes `dim` and `index` non-negative and checks them.
 inline bool select_index(const OpCall& call, const Tensor& self, int64_t& dim, int64_t& index) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, self.dim() > 0, InvalidArgument, false, "%s: self has no dimension", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, self.dim() > 0, InvalidArgument, false, "%s: self has no dimension",
+                      call.op);
   if (!normalize_dim(call, "dim", self.dim(), dim)) {
     return false;
   }
   const int64_t size = self.sizes()[dim];
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, index >= -size && index < size, InvalidArgument, false,
-      "%s: expected index in [%lld, %lld], got %lld", call.op, static_cast<long long>(-size),
-      static_cast<long long>(size - 1), static_cast<long long>(index));
+  ET_KERNEL_CHECK_MSG(call.ctx, index >= -size && index < size, InvalidArgument, false,
+                      "%s: expected index in [%lld, %lld], got %lld", call.op,
+                      static_cast<long long>(-size), static_cast<long long>(size - 1),
+                      static_cast<long long>(index));
   index = index < 0 ? index + size : index;
   return true;
 }

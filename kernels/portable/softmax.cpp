@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Softmax and its logarithm along one dimension, shifted by the largest element so that nothing overflows.
+// Softmax and its logarithm along one dimension, shifted by the largest element so that nothing
+// overflows.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
@@ -28,9 +29,8 @@ struct Line {
 };
 
 template <typename C, bool kLog>
-void softmax_line(
-    const LineReader<C>& in, const LineWriter<C>& out, const Line& line, int64_t in_offset,
-    int64_t out_offset) {
+void softmax_line(const LineReader<C>& in, const LineWriter<C>& out, const Line& line,
+                  int64_t in_offset, int64_t out_offset) {
   C buffer[kChunk];
   C result[kChunk];
   const auto for_each_piece = [&](const auto& body) {
@@ -64,11 +64,10 @@ void softmax_line(
 }
 
 template <bool kLog>
-Tensor& softmax(
-    const OpCall& call, const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, !half_to_float, InvalidArgument, out,
-      "%s: half_to_float is for accelerators; expected false", call.op);
+Tensor& softmax(const OpCall& call, const Tensor& self, int64_t dim, bool half_to_float,
+                Tensor& out) {
+  ET_KERNEL_CHECK_MSG(call.ctx, !half_to_float, InvalidArgument, out,
+                      "%s: half_to_float is for accelerators; expected false", call.op);
   if (!check_floating(call, "self", self) || !check_floating(call, "out", out) ||
       !normalize_dim(call, "dim", self.dim(), dim) || !resize_output(call, out, Shape(self))) {
     return out;
@@ -90,29 +89,28 @@ Tensor& softmax(
     const LineReader<C> reader(self);
     const LineWriter<C> writer(out);
     const int64_t grain = std::max<int64_t>(1, (1 << 13) / line.length);
-    ::executorch::extension::parallel_for(
-        0, from.numel(), grain, [&](int64_t first, int64_t last) {
-          Odometer<2> odometer(from.ndim, from.sizes);
-          odometer.set_strides(0, from.strides);
-          odometer.set_strides(1, to.strides);
-          odometer.seek(first);
-          for (int64_t i = first; i < last; ++i, odometer.next()) {
-            softmax_line<C, kLog>(reader, writer, line, odometer.offset(0), odometer.offset(1));
-          }
-        });
+    ::executorch::extension::parallel_for(0, from.numel(), grain, [&](int64_t first, int64_t last) {
+      Odometer<2> odometer(from.ndim, from.sizes);
+      odometer.set_strides(0, from.strides);
+      odometer.set_strides(1, to.strides);
+      odometer.seek(first);
+      for (int64_t i = first; i < last; ++i, odometer.next()) {
+        softmax_line<C, kLog>(reader, writer, line, odometer.offset(0), odometer.offset(1));
+      }
+    });
   });
   return out;
 }
 
 }  // namespace
 
-Tensor& softmax_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
+Tensor& softmax_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool half_to_float,
+                    Tensor& out) {
   return softmax<false>({ctx, "_softmax.out"}, self, dim, half_to_float, out);
 }
 
-Tensor& log_softmax_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
+Tensor& log_softmax_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                        bool half_to_float, Tensor& out) {
   return softmax<true>({ctx, "_log_softmax.out"}, self, dim, half_to_float, out);
 }
 

@@ -23,15 +23,15 @@ namespace {
 
 bool prepare(const OpCall& call, const Tensor& in, ScalarType result, const Tensor& out) {
   return check_computable(call, "self", in) && check_castable(call, result, out) &&
-      resize_output(call, out, Shape(in));
+         resize_output(call, out, Shape(in));
 }
 
 // Integers and Bool give Float, floats their own type.
 template <typename F>
 Tensor& to_float(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
   const ScalarType result = ::executorch::runtime::isFloatingType(in.scalar_type())
-      ? in.scalar_type()
-      : ScalarType::Float;
+                                ? in.scalar_type()
+                                : ScalarType::Float;
   if (prepare(call, in, result, out)) {
     with_float_compute_type(compute_type_of(result), [&](auto zero) {
       using C = decltype(zero);
@@ -44,9 +44,8 @@ Tensor& to_float(const OpCall& call, const Tensor& in, Tensor& out, const F& f) 
 // Any real dtype gives itself.
 template <typename F>
 Tensor& same(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out,
-      "%s: self is Bool, expected a number type", call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out,
+                      "%s: self is Bool, expected a number type", call.op);
   if (prepare(call, in, in.scalar_type(), out)) {
     with_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
       using C = decltype(zero);
@@ -81,9 +80,9 @@ Tensor& float_test(const OpCall& call, const Tensor& in, Tensor& out, const Test
 
 }  // namespace
 
-#define UNARY(name, functor, rule)                                               \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {     \
-    return rule(OpCall{ctx, #name}, self, out, functor());                       \
+#define UNARY(name, functor, rule)                                           \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) { \
+    return rule(OpCall{ctx, #name}, self, out, functor());                   \
   }
 
 UNARY(abs_out, Abs, same)
@@ -130,20 +129,19 @@ Tensor& sign_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
 }
 
 Tensor& isinf_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
-  return float_test(
-      {ctx, "isinf.out"}, self, out, [](auto x) { return static_cast<uint8_t>(std::isinf(x)); });
+  return float_test({ctx, "isinf.out"}, self, out,
+                    [](auto x) { return static_cast<uint8_t>(std::isinf(x)); });
 }
 
 Tensor& isnan_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
-  return float_test(
-      {ctx, "isnan.out"}, self, out, [](auto x) { return static_cast<uint8_t>(x != x); });
+  return float_test({ctx, "isnan.out"}, self, out,
+                    [](auto x) { return static_cast<uint8_t>(x != x); });
 }
 
 Tensor& logical_not_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   if (prepare({ctx, "logical_not.out"}, self, ScalarType::Bool, out)) {
-    map_elements<uint8_t, uint8_t>(
-        [](uint8_t x) { return static_cast<uint8_t>(x == 0); }, out,
-        {RangeReader(self, out, ComputeType::kBool)});
+    map_elements<uint8_t, uint8_t>([](uint8_t x) { return static_cast<uint8_t>(x == 0); }, out,
+                                   {RangeReader(self, out, ComputeType::kBool)});
   }
   return out;
 }
@@ -157,55 +155,52 @@ Tensor& bitwise_not_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& o
       InvalidArgument, out, "bitwise_not.out: self is %s, expected an integer type or Bool",
       ::executorch::runtime::toString(self.scalar_type()));
   if (prepare({ctx, "bitwise_not.out"}, self, self.scalar_type(), out)) {
-    map_elements<int64_t, int64_t>(
-        [](int64_t x) { return ~x; }, out, {RangeReader(self, out, ComputeType::kInt64)});
+    map_elements<int64_t, int64_t>([](int64_t x) { return ~x; }, out,
+                                   {RangeReader(self, out, ComputeType::kInt64)});
   }
   return out;
 }
 
-Tensor& gelu_out(
-    KernelRuntimeContext& ctx, const Tensor& self, std::string_view approximate, Tensor& out) {
+Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& self, std::string_view approximate,
+                 Tensor& out) {
   const OpCall call{ctx, "gelu.out"};
   const bool tanh = approximate == "tanh";
-  ET_KERNEL_CHECK_MSG(
-      ctx, tanh || approximate == "none", InvalidArgument, out,
-      "gelu.out: expected approximate to be \"none\" or \"tanh\"");
+  ET_KERNEL_CHECK_MSG(ctx, tanh || approximate == "none", InvalidArgument, out,
+                      "gelu.out: expected approximate to be \"none\" or \"tanh\"");
   if (tanh) {
     return float_only(call, self, out, [](auto) { return GeluTanh(); });
   }
   return float_only(call, self, out, [](auto) { return GeluErf(); });
 }
 
-Tensor& leaky_relu_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& negative_slope, Tensor& out) {
+Tensor& leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& negative_slope,
+                       Tensor& out) {
   return float_only({ctx, "leaky_relu.out"}, self, out, [&](auto zero) {
     using C = decltype(zero);
     return LeakyRelu<C>{scalar_to<C>(negative_slope)};
   });
 }
 
-Tensor& elu_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& alpha, const Scalar& scale,
-    const Scalar& input_scale, Tensor& out) {
+Tensor& elu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& alpha,
+                const Scalar& scale, const Scalar& input_scale, Tensor& out) {
   return float_only({ctx, "elu.out"}, self, out, [&](auto zero) {
     using C = decltype(zero);
-    return Elu<C>{
-        scalar_to<C>(alpha) * scalar_to<C>(scale), scalar_to<C>(scale), scalar_to<C>(input_scale)};
+    return Elu<C>{scalar_to<C>(alpha) * scalar_to<C>(scale), scalar_to<C>(scale),
+                  scalar_to<C>(input_scale)};
   });
 }
 
-Tensor& logit_out(
-    KernelRuntimeContext& ctx, const Tensor& self, std::optional<double> eps, Tensor& out) {
+Tensor& logit_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<double> eps,
+                  Tensor& out) {
   const OpCall call{ctx, "logit.out"};
   const ScalarType result = ::executorch::runtime::isFloatingType(self.scalar_type())
-      ? self.scalar_type()
-      : ScalarType::Float;
+                                ? self.scalar_type()
+                                : ScalarType::Float;
   if (prepare(call, self, result, out)) {
     with_float_compute_type(compute_type_of(result), [&](auto zero) {
       using C = decltype(zero);
-      map_elements<C, C>(
-          Logit<C>{static_cast<C>(eps.value_or(-1.0))}, out,
-          {RangeReader(self, out, compute_type_v<C>)});
+      map_elements<C, C>(Logit<C>{static_cast<C>(eps.value_or(-1.0))}, out,
+                         {RangeReader(self, out, compute_type_v<C>)});
     });
   }
   return out;
@@ -213,12 +208,10 @@ Tensor& logit_out(
 
 namespace {
 
-Tensor& clamp(
-    const OpCall& call, const Tensor& self, const std::optional<Scalar>& min,
-    const std::optional<Scalar>& max, Tensor& out) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, min.has_value() || max.has_value(), InvalidArgument, out,
-      "%s: expected min or max, got neither", call.op);
+Tensor& clamp(const OpCall& call, const Tensor& self, const std::optional<Scalar>& min,
+              const std::optional<Scalar>& max, Tensor& out) {
+  ET_KERNEL_CHECK_MSG(call.ctx, min.has_value() || max.has_value(), InvalidArgument, out,
+                      "%s: expected min or max, got neither", call.op);
   if (!check_computable(call, "self", self)) {
     return out;
   }
@@ -231,9 +224,8 @@ Tensor& clamp(
       using Limits = std::numeric_limits<C>;
       const C lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
       const C highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-      const Clamp<C> f{
-          min.has_value() ? scalar_to<C>(*min) : lowest,
-          max.has_value() ? scalar_to<C>(*max) : highest};
+      const Clamp<C> f{min.has_value() ? scalar_to<C>(*min) : lowest,
+                       max.has_value() ? scalar_to<C>(*max) : highest};
       map_elements<C, C>(f, out, {RangeReader(self, out, compute_type_v<C>)});
     });
   }
@@ -242,15 +234,13 @@ Tensor& clamp(
 
 }  // namespace
 
-Tensor& clamp_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const std::optional<Scalar>& min,
-    const std::optional<Scalar>& max, Tensor& out) {
+Tensor& clamp_out(KernelRuntimeContext& ctx, const Tensor& self, const std::optional<Scalar>& min,
+                  const std::optional<Scalar>& max, Tensor& out) {
   return clamp({ctx, "clamp.out"}, self, min, max, out);
 }
 
-Tensor& hardtanh_out(
-    KernelRuntimeContext& ctx, const Tensor& self, const Scalar& min_val, const Scalar& max_val,
-    Tensor& out) {
+Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& min_val,
+                     const Scalar& max_val, Tensor& out) {
   return clamp({ctx, "hardtanh.out"}, self, min_val, max_val, out);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functors of one argument. Each is valid for float and double, and for int64_t where a comment says so; the optimized
-// library uses the same structs for its scalar remainder.
+// Functors of one argument. Each is valid for float and double, and for int64_t where a comment
+// says so; the optimized library uses the same structs for its scalar remainder.
 #pragma once
 
 #include <cmath>
@@ -43,10 +43,9 @@ ET_MATH_FUNCTOR(Tan, std::tan(x))
 ET_MATH_FUNCTOR(Tanh, std::tanh(x))
 ET_MATH_FUNCTOR(GeluErf, T(0.5) * x * (T(1) + std::erf(x * T(0.70710678118654752440))))
 // 0.79788... is sqrt(2 / pi).
-ET_MATH_FUNCTOR(
-    GeluTanh,
-    T(0.5) * x *
-        (T(1) + std::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x))))
+ET_MATH_FUNCTOR(GeluTanh,
+                T(0.5) * x *
+                    (T(1) + std::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x))))
 #undef ET_MATH_FUNCTOR
 
 // The following take int64_t as well.
@@ -142,9 +141,7 @@ struct Elu {
   T negative;  // alpha * scale
   T scale;
   T input_scale;
-  T operator()(T x) const {
-    return x <= T(0) ? std::expm1(x * input_scale) * negative : x * scale;
-  }
+  T operator()(T x) const { return x <= T(0) ? std::expm1(x * input_scale) * negative : x * scale; }
 };
 template <typename T>
 struct Logit {

@@ -39,17 +39,18 @@ StridedView split_dim(const StridedView& view, int dim, int64_t inner) {
   return result;
 }
 
-bool check_unique(const OpCall& call, const char* name, const bool (&seen)[Shape::kMaxDims], int64_t d) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, !seen[d], InvalidArgument, false, "%s: dimension %lld appears twice in %s", call.op,
-      static_cast<long long>(d), name);
+bool check_unique(const OpCall& call, const char* name, const bool (&seen)[Shape::kMaxDims],
+                  int64_t d) {
+  ET_KERNEL_CHECK_MSG(call.ctx, !seen[d], InvalidArgument, false,
+                      "%s: dimension %lld appears twice in %s", call.op, static_cast<long long>(d),
+                      name);
   return true;
 }
 
 }  // namespace
 
-Tensor& permute_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dims, Tensor& out) {
+Tensor& permute_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dims,
+                         Tensor& out) {
   const OpCall call{ctx, "permute_copy.out"};
   if (!check_count(call, "dims", static_cast<int64_t>(dims.size()), self.dim())) {
     return out;
@@ -67,8 +68,8 @@ Tensor& permute_copy_out(
   return permute(call, self, order, out);
 }
 
-Tensor& transpose_copy_int_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim0, int64_t dim1, Tensor& out) {
+Tensor& transpose_copy_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim0,
+                               int64_t dim1, Tensor& out) {
   const OpCall call{ctx, "transpose_copy.int_out"};
   if (!normalize_dim(call, "dim0", self.dim(), dim0) ||
       !normalize_dim(call, "dim1", self.dim(), dim1)) {
@@ -83,22 +84,21 @@ Tensor& transpose_copy_int_out(
 }
 
 Tensor& t_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
-  ET_KERNEL_CHECK_MSG(
-      ctx, self.dim() <= 2, InvalidArgument, out,
-      "t_copy.out: expected at most 2 dims for self, got %d", static_cast<int>(self.dim()));
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() <= 2, InvalidArgument, out,
+                      "t_copy.out: expected at most 2 dims for self, got %d",
+                      static_cast<int>(self.dim()));
   const int order[2] = {self.dim() == 2 ? 1 : 0, 0};
   return permute({ctx, "t_copy.out"}, self, order, out);
 }
 
-Tensor& expand_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef size, bool implicit, Tensor& out) {
+Tensor& expand_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef size,
+                        bool implicit, Tensor& out) {
   const OpCall call{ctx, "expand_copy.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx,
-      !implicit && size.size() >= static_cast<size_t>(self.dim()) &&
-          size.size() <= static_cast<size_t>(Shape::kMaxDims),
-      InvalidArgument, out, "expand_copy.out: expected %d to %d sizes, got %zu",
-      static_cast<int>(self.dim()), Shape::kMaxDims, size.size());
+  ET_KERNEL_CHECK_MSG(ctx,
+                      !implicit && size.size() >= static_cast<size_t>(self.dim()) &&
+                          size.size() <= static_cast<size_t>(Shape::kMaxDims),
+                      InvalidArgument, out, "expand_copy.out: expected %d to %d sizes, got %zu",
+                      static_cast<int>(self.dim()), Shape::kMaxDims, size.size());
   StridedView view = StridedView::of(self);
   const int lead = static_cast<int>(size.size()) - view.ndim;
   for (int i = 0; i < lead; ++i) {
@@ -106,10 +106,9 @@ Tensor& expand_copy_out(
   }
   for (int d = 0; d < view.ndim; ++d) {
     const bool keep = size[d] == view.sizes[d] || (size[d] == -1 && d >= lead);
-    ET_KERNEL_CHECK_MSG(
-        ctx, keep || (view.sizes[d] == 1 && size[d] >= 0), InvalidArgument, out,
-        "expand_copy.out: cannot expand size %lld to %lld at dimension %d",
-        static_cast<long long>(view.sizes[d]), static_cast<long long>(size[d]), d);
+    ET_KERNEL_CHECK_MSG(ctx, keep || (view.sizes[d] == 1 && size[d] >= 0), InvalidArgument, out,
+                        "expand_copy.out: cannot expand size %lld to %lld at dimension %d",
+                        static_cast<long long>(view.sizes[d]), static_cast<long long>(size[d]), d);
     if (!keep) {
       view.sizes[d] = size[d];
       view.strides[d] = 0;
@@ -119,24 +118,23 @@ Tensor& expand_copy_out(
   return out;
 }
 
-Tensor& slice_copy_Tensor_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, std::optional<int64_t> start,
-    std::optional<int64_t> end, int64_t step, Tensor& out) {
+Tensor& slice_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                              std::optional<int64_t> start, std::optional<int64_t> end,
+                              int64_t step, Tensor& out) {
   const OpCall call{ctx, "slice_copy.Tensor_out"};
   SliceRange range;
   if (slice_range(call, self, dim, start, end, step, range)) {
-    copy_to_output(
-        call, StridedView::of(self).sliced(range.dim, range.start, range.size, step), self, out);
+    copy_to_output(call, StridedView::of(self).sliced(range.dim, range.start, range.size, step),
+                   self, out);
   }
   return out;
 }
 
-Tensor& narrow_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, int64_t start, int64_t length,
-    Tensor& out) {
+Tensor& narrow_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, int64_t start,
+                        int64_t length, Tensor& out) {
   const OpCall call{ctx, "narrow_copy.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, self.dim() > 0, InvalidArgument, out, "narrow_copy.out: self has no dimension");
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0, InvalidArgument, out,
+                      "narrow_copy.out: self has no dimension");
   if (!normalize_dim(call, "dim", self.dim(), dim)) {
     return out;
   }
@@ -146,13 +144,13 @@ Tensor& narrow_copy_out(
       ctx, first >= 0 && first <= size && length >= 0 && length <= size - first, InvalidArgument,
       out, "narrow_copy.out: start %lld and length %lld exceed size %lld",
       static_cast<long long>(start), static_cast<long long>(length), static_cast<long long>(size));
-  copy_to_output(
-      call, StridedView::of(self).sliced(static_cast<int>(dim), first, length), self, out);
+  copy_to_output(call, StridedView::of(self).sliced(static_cast<int>(dim), first, length), self,
+                 out);
   return out;
 }
 
-Tensor& select_copy_int_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, int64_t index, Tensor& out) {
+Tensor& select_copy_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                            int64_t index, Tensor& out) {
   const OpCall call{ctx, "select_copy.int_out"};
   if (select_index(call, self, dim, index)) {
     copy_to_output(call, StridedView::of(self).selected(static_cast<int>(dim), index), self, out);
@@ -160,14 +158,15 @@ Tensor& select_copy_int_out(
   return out;
 }
 
-Tensor& as_strided_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef size, IntArrayRef stride,
-    std::optional<int64_t> storage_offset, Tensor& out) {
+Tensor& as_strided_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef size,
+                            IntArrayRef stride, std::optional<int64_t> storage_offset,
+                            Tensor& out) {
   const OpCall call{ctx, "as_strided_copy.out"};
   ET_KERNEL_CHECK_MSG(
       ctx, size.size() == stride.size() && size.size() <= static_cast<size_t>(Shape::kMaxDims),
-      InvalidArgument, out, "as_strided_copy.out: expected as many sizes as strides, got %zu and %zu",
-      size.size(), stride.size());
+      InvalidArgument, out,
+      "as_strided_copy.out: expected as many sizes as strides, got %zu and %zu", size.size(),
+      stride.size());
   StridedView view{};
   view.ndim = static_cast<int>(size.size());
   view.element_size = self.element_size();
@@ -179,14 +178,13 @@ Tensor& as_strided_copy_out(
     valid = size[d] >= 0 && stride[d] >= 0;
     empty = empty || size[d] == 0;
     valid = valid && !__builtin_mul_overflow(size[d] > 0 ? size[d] - 1 : 0, stride[d], &reach) &&
-        !__builtin_add_overflow(last, reach, &last);
+            !__builtin_add_overflow(last, reach, &last);
     view.sizes[d] = size[d];
     view.strides[d] = stride[d];
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, valid && (empty || last < self.numel()), InvalidArgument, out,
-      "as_strided_copy.out: the view reaches beyond the %lld elements of self",
-      static_cast<long long>(self.numel()));
+  ET_KERNEL_CHECK_MSG(ctx, valid && (empty || last < self.numel()), InvalidArgument, out,
+                      "as_strided_copy.out: the view reaches beyond the %lld elements of self",
+                      static_cast<long long>(self.numel()));
   view.data = StridedView::of(self).data;
   if (!empty) {
     view.data += storage_offset.value_or(0) * view.element_size;
@@ -195,18 +193,16 @@ Tensor& as_strided_copy_out(
   return out;
 }
 
-Tensor& diagonal_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2,
-    Tensor& out) {
+Tensor& diagonal_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t offset,
+                          int64_t dim1, int64_t dim2, Tensor& out) {
   const OpCall call{ctx, "diagonal_copy.out"};
   if (!normalize_dim(call, "dim1", self.dim(), dim1) ||
       !normalize_dim(call, "dim2", self.dim(), dim2)) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, self.dim() >= 2 && dim1 != dim2, InvalidArgument, out,
-      "diagonal_copy.out: expected two different dimensions, got %lld twice",
-      static_cast<long long>(dim1));
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() >= 2 && dim1 != dim2, InvalidArgument, out,
+                      "diagonal_copy.out: expected two different dimensions, got %lld twice",
+                      static_cast<long long>(dim1));
   const int64_t rows = self.sizes()[dim1];
   const int64_t cols = self.sizes()[dim2];
   const int64_t row0 = offset < 0 ? (offset < -rows ? rows : -offset) : 0;
@@ -223,9 +219,8 @@ Tensor& diagonal_copy_out(
   return out;
 }
 
-Tensor& unfold_copy_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t dimension, int64_t size, int64_t step,
-    Tensor& out) {
+Tensor& unfold_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dimension,
+                        int64_t size, int64_t step, Tensor& out) {
   const OpCall call{ctx, "unfold_copy.out"};
   if (!normalize_dim(call, "dimension", self.dim(), dimension)) {
     return out;
@@ -233,11 +228,10 @@ Tensor& unfold_copy_out(
   StridedView view = StridedView::of(self);
   view = view.ndim == 0 ? view.inserted(0, 1, 1) : view;
   const int dim = static_cast<int>(dimension);
-  ET_KERNEL_CHECK_MSG(
-      ctx, size >= 0 && size <= view.sizes[dim] && step > 0, InvalidArgument, out,
-      "unfold_copy.out: expected size in [0, %lld] and step > 0, got %lld and %lld",
-      static_cast<long long>(view.sizes[dim]), static_cast<long long>(size),
-      static_cast<long long>(step));
+  ET_KERNEL_CHECK_MSG(ctx, size >= 0 && size <= view.sizes[dim] && step > 0, InvalidArgument, out,
+                      "unfold_copy.out: expected size in [0, %lld] and step > 0, got %lld and %lld",
+                      static_cast<long long>(view.sizes[dim]), static_cast<long long>(size),
+                      static_cast<long long>(step));
   const int64_t stride = view.strides[dim];
   view = view.sliced(dim, 0, (view.sizes[dim] - size) / step + 1, step);
   copy_to_output(call, view.inserted(view.ndim, size, stride), self, out);
@@ -261,22 +255,22 @@ Tensor& flip_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dims
   return out;
 }
 
-Tensor& repeat_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef repeats, Tensor& out) {
+Tensor& repeat_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef repeats,
+                   Tensor& out) {
   const OpCall call{ctx, "repeat.out"};
   const int rank = static_cast<int>(repeats.size());
-  ET_KERNEL_CHECK_MSG(
-      ctx, rank >= self.dim() && rank <= Shape::kMaxDims, InvalidArgument, out,
-      "repeat.out: expected %d to %d repeats, got %d", static_cast<int>(self.dim()),
-      Shape::kMaxDims, rank);
+  ET_KERNEL_CHECK_MSG(ctx, rank >= self.dim() && rank <= Shape::kMaxDims, InvalidArgument, out,
+                      "repeat.out: expected %d to %d repeats, got %d", static_cast<int>(self.dim()),
+                      Shape::kMaxDims, rank);
   StridedView from = StridedView::of(self);
   while (from.ndim < rank) {
     from = from.inserted(0, 1, 0);
   }
   Shape shape;
   for (int d = 0; d < rank; ++d) {
-    ET_KERNEL_CHECK_MSG(
-        ctx, repeats[d] >= 0 && repeats[d] <= INT32_MAX, InvalidArgument, out,
-        "repeat.out: %lld is not a number of repeats", static_cast<long long>(repeats[d]));
+    ET_KERNEL_CHECK_MSG(ctx, repeats[d] >= 0 && repeats[d] <= INT32_MAX, InvalidArgument, out,
+                        "repeat.out: %lld is not a number of repeats",
+                        static_cast<long long>(repeats[d]));
     shape.push(from.sizes[d] * repeats[d]);
   }
   if (!check_same_dtype(call, "out", out, "self", self) || !resize_output(call, out, shape)) {
@@ -296,14 +290,13 @@ Tensor& repeat_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef re
   return out;
 }
 
-Tensor& pixel_shuffle_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t upscale_factor, Tensor& out) {
+Tensor& pixel_shuffle_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t upscale_factor,
+                          Tensor& out) {
   const OpCall call{ctx, "pixel_shuffle.out"};
   const int rank = static_cast<int>(self.dim());
   const int64_t r = upscale_factor;
   ET_KERNEL_CHECK_MSG(
-      ctx,
-      rank >= 3 && r > 0 && r <= INT16_MAX && self.sizes()[rank - 3] % (r * r) == 0,
+      ctx, rank >= 3 && r > 0 && r <= INT16_MAX && self.sizes()[rank - 3] % (r * r) == 0,
       InvalidArgument, out,
       "pixel_shuffle.out: expected at least 3 dims and channels divisible by the square of %lld",
       static_cast<long long>(r));
@@ -328,8 +321,8 @@ Tensor& pixel_shuffle_out(
   return out;
 }
 
-Tensor& pixel_unshuffle_out(
-    KernelRuntimeContext& ctx, const Tensor& self, int64_t downscale_factor, Tensor& out) {
+Tensor& pixel_unshuffle_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t downscale_factor,
+                            Tensor& out) {
   const OpCall call{ctx, "pixel_unshuffle.out"};
   const int rank = static_cast<int>(self.dim());
   const int64_t r = downscale_factor;
@@ -375,10 +368,10 @@ void conjugate(void* pairs, int64_t count) {
 
 Tensor& _conj_physical_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   const OpCall call{ctx, "_conj_physical.out"};
-  ET_KERNEL_CHECK_MSG(
-      ctx, ::executorch::runtime::isComplexType(self.scalar_type()), InvalidArgument, out,
-      "_conj_physical.out: self is %s, expected a complex type",
-      ::executorch::runtime::toString(self.scalar_type()));
+  ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::isComplexType(self.scalar_type()),
+                      InvalidArgument, out,
+                      "_conj_physical.out: self is %s, expected a complex type",
+                      ::executorch::runtime::toString(self.scalar_type()));
   if (!copy_to_output(call, StridedView::of(self), self, out)) {
     return out;
   }
@@ -395,8 +388,7 @@ Tensor& _conj_physical_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor
 Tensor& view_as_real_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   const OpCall call{ctx, "view_as_real_copy.out"};
   ET_KERNEL_CHECK_MSG(
-      ctx,
-      ::executorch::runtime::isComplexType(self.scalar_type()) && self.dim() < Shape::kMaxDims,
+      ctx, ::executorch::runtime::isComplexType(self.scalar_type()) && self.dim() < Shape::kMaxDims,
       InvalidArgument, out, "view_as_real_copy.out: self is %s, expected a complex type",
       ::executorch::runtime::toString(self.scalar_type()));
   const ScalarType part = ::executorch::runtime::toRealValueType(self.scalar_type());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls registered kernels from Python with memory that Python owns, so that tests compare them with eager PyTorch.
-// Built once for each kernel library.
+// Calls registered kernels from Python with memory that Python owns, so that tests compare them
+// with eager PyTorch. Built once for each kernel library.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -37,9 +37,8 @@ using executorch::runtime::MemoryAllocator;
 // A tensor over memory that must outlive it. Sizes are upper bounds when `dynamic`.
 class TensorView {
  public:
-  TensorView(
-      uintptr_t data, int dtype, std::vector<int32_t> sizes, std::vector<uint8_t> dim_order,
-      bool dynamic)
+  TensorView(uintptr_t data, int dtype, std::vector<int32_t> sizes, std::vector<uint8_t> dim_order,
+             bool dynamic)
       : sizes_(std::move(sizes)),
         dim_order_(std::move(dim_order)),
         strides_(sizes_.size()),
@@ -51,15 +50,14 @@ class TensorView {
 
  private:
   TensorImpl make_impl(void* data, int dtype, bool dynamic) {
-    const Error error = executorch::runtime::dim_order_to_stride(
-        sizes_.data(), dim_order_.data(), sizes_.size(), strides_.data());
+    const Error error = executorch::runtime::dim_order_to_stride(sizes_.data(), dim_order_.data(),
+                                                                 sizes_.size(), strides_.data());
     if (error != Error::Ok) {
       throw std::invalid_argument("bad dim order");
     }
-    return TensorImpl(
-        static_cast<ScalarType>(dtype), static_cast<ssize_t>(sizes_.size()), sizes_.data(), data,
-        dim_order_.data(), strides_.data(),
-        dynamic ? TensorShapeDynamism::DYNAMIC_BOUND : TensorShapeDynamism::STATIC);
+    return TensorImpl(static_cast<ScalarType>(dtype), static_cast<ssize_t>(sizes_.size()),
+                      sizes_.data(), data, dim_order_.data(), strides_.data(),
+                      dynamic ? TensorShapeDynamism::DYNAMIC_BOUND : TensorShapeDynamism::STATIC);
   }
 
   std::vector<int32_t> sizes_;
@@ -105,8 +103,8 @@ class Arguments {
         list.unwrapped.push_back(T());
       }
     }
-    list.boxed.emplace(
-        list.pointers.data(), list.unwrapped.data(), static_cast<int>(list.values.size()));
+    list.boxed.emplace(list.pointers.data(), list.unwrapped.data(),
+                       static_cast<int>(list.values.size()));
     return EValue(&*list.boxed);
   }
 
@@ -154,8 +152,8 @@ class Arguments {
     if (kind == "bools") {
       const auto given = py::cast<std::vector<bool>>(value);
       bools_.emplace_back(given.begin(), given.end());
-      bool_refs_.emplace_back(
-          reinterpret_cast<const bool*>(bools_.back().data()), bools_.back().size());
+      bool_refs_.emplace_back(reinterpret_cast<const bool*>(bools_.back().data()),
+                              bools_.back().size());
       return EValue(&bool_refs_.back());
     }
     for (const py::handle& item : value) {
@@ -237,10 +235,9 @@ std::vector<std::string> registered() {
 PYBIND11_MODULE(ET_MODULE_NAME, module) {
   executorch::runtime::runtime_init();
   py::class_<TensorView>(module, "TensorView")
-      .def(
-          py::init<uintptr_t, int, std::vector<int32_t>, std::vector<uint8_t>, bool>(),
-          py::arg("data"), py::arg("dtype"), py::arg("sizes"), py::arg("dim_order"),
-          py::arg("dynamic") = false)
+      .def(py::init<uintptr_t, int, std::vector<int32_t>, std::vector<uint8_t>, bool>(),
+           py::arg("data"), py::arg("dtype"), py::arg("sizes"), py::arg("dim_order"),
+           py::arg("dynamic") = false)
       .def("sizes", &TensorView::sizes);
   module.def("call", &call, "Runs a kernel; returns its Error as a number.");
   module.def("best_time", &best_time);

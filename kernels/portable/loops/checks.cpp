@@ -41,10 +41,10 @@ void Shape::insert(int dim, int64_t size) {
 bool resize_output(const OpCall& call, const Tensor& out, const Shape& shape) {
   executorch::aten::SizesType sizes[Shape::kMaxDims];
   for (int d = 0; d < shape.ndim; ++d) {
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, shape.sizes[d] >= 0 && shape.sizes[d] <= INT32_MAX, InvalidArgument, false,
-        "%s: size %lld of output dimension %d is out of range", call.op,
-        static_cast<long long>(shape.sizes[d]), d);
+    ET_KERNEL_CHECK_MSG(call.ctx, shape.sizes[d] >= 0 && shape.sizes[d] <= INT32_MAX,
+                        InvalidArgument, false,
+                        "%s: size %lld of output dimension %d is out of range", call.op,
+                        static_cast<long long>(shape.sizes[d]), d);
     sizes[d] = static_cast<executorch::aten::SizesType>(shape.sizes[d]);
   }
   const Error error =
@@ -58,38 +58,33 @@ bool resize_output(const OpCall& call, const Tensor& out, const Shape& shape) {
 }
 
 bool check_dtype(const OpCall& call, const char* name, const Tensor& tensor, ScalarType expected) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, tensor.scalar_type() == expected, InvalidArgument, false,
-      "%s: expected %s to be %s, found %s", call.op, name, toString(expected),
-      toString(tensor.scalar_type()));
+  ET_KERNEL_CHECK_MSG(call.ctx, tensor.scalar_type() == expected, InvalidArgument, false,
+                      "%s: expected %s to be %s, found %s", call.op, name, toString(expected),
+                      toString(tensor.scalar_type()));
   return true;
 }
 
-bool check_same_dtype(
-    const OpCall& call, const char* name, const Tensor& tensor, const char* other_name,
-    const Tensor& other) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, tensor.scalar_type() == other.scalar_type(), InvalidArgument, false,
-      "%s: expected %s to have the dtype of %s (%s), found %s", call.op, name, other_name,
-      toString(other.scalar_type()), toString(tensor.scalar_type()));
+bool check_same_dtype(const OpCall& call, const char* name, const Tensor& tensor,
+                      const char* other_name, const Tensor& other) {
+  ET_KERNEL_CHECK_MSG(call.ctx, tensor.scalar_type() == other.scalar_type(), InvalidArgument, false,
+                      "%s: expected %s to have the dtype of %s (%s), found %s", call.op, name,
+                      other_name, toString(other.scalar_type()), toString(tensor.scalar_type()));
   return true;
 }
 
 bool check_computable(const OpCall& call, const char* name, const Tensor& tensor) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, is_computable(tensor.scalar_type()), InvalidArgument, false,
-      "%s: %s is %s, expected a real number type or Bool", call.op, name,
-      toString(tensor.scalar_type()));
+  ET_KERNEL_CHECK_MSG(call.ctx, is_computable(tensor.scalar_type()), InvalidArgument, false,
+                      "%s: %s is %s, expected a real number type or Bool", call.op, name,
+                      toString(tensor.scalar_type()));
   return true;
 }
 
 bool check_floating(const OpCall& call, const char* name, const Tensor& tensor) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx,
-      is_computable(tensor.scalar_type()) &&
-          executorch::runtime::isFloatingType(tensor.scalar_type()),
-      InvalidArgument, false, "%s: %s is %s, expected a floating point type", call.op, name,
-      toString(tensor.scalar_type()));
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      is_computable(tensor.scalar_type()) &&
+                          executorch::runtime::isFloatingType(tensor.scalar_type()),
+                      InvalidArgument, false, "%s: %s is %s, expected a floating point type",
+                      call.op, name, toString(tensor.scalar_type()));
   return true;
 }
 
@@ -103,25 +98,25 @@ bool check_castable(const OpCall& call, ScalarType type, const Tensor& out) {
 }
 
 bool check_rank(const OpCall& call, const char* name, const Tensor& tensor, int64_t rank) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, tensor.dim() == rank, InvalidArgument, false, "%s: expected %d dims for %s, got %d",
-      call.op, static_cast<int>(rank), name, static_cast<int>(tensor.dim()));
+  ET_KERNEL_CHECK_MSG(call.ctx, tensor.dim() == rank, InvalidArgument, false,
+                      "%s: expected %d dims for %s, got %d", call.op, static_cast<int>(rank), name,
+                      static_cast<int>(tensor.dim()));
   return true;
 }
 
 bool check_count(const OpCall& call, const char* name, int64_t found, int64_t expected) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, found == expected, InvalidArgument, false, "%s: expected %lld entries of %s, got %lld",
-      call.op, static_cast<long long>(expected), name, static_cast<long long>(found));
+  ET_KERNEL_CHECK_MSG(call.ctx, found == expected, InvalidArgument, false,
+                      "%s: expected %lld entries of %s, got %lld", call.op,
+                      static_cast<long long>(expected), name, static_cast<long long>(found));
   return true;
 }
 
 bool normalize_dim(const OpCall& call, const char* name, int64_t rank, int64_t& dim) {
   const int64_t bound = rank == 0 ? 1 : rank;
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, dim >= -bound && dim < bound, InvalidArgument, false,
-      "%s: expected %s in [%lld, %lld], got %lld", call.op, name, static_cast<long long>(-bound),
-      static_cast<long long>(bound - 1), static_cast<long long>(dim));
+  ET_KERNEL_CHECK_MSG(call.ctx, dim >= -bound && dim < bound, InvalidArgument, false,
+                      "%s: expected %s in [%lld, %lld], got %lld", call.op, name,
+                      static_cast<long long>(-bound), static_cast<long long>(bound - 1),
+                      static_cast<long long>(dim));
   dim = dim < 0 ? dim + bound : dim;
   return true;
 }
@@ -132,10 +127,9 @@ bool broadcast_shapes(const OpCall& call, const Shape& a, const Shape& b, Shape&
   for (int i = 1; i <= result.ndim; ++i) {
     const int64_t size_a = i <= a.ndim ? a[a.ndim - i] : 1;
     const int64_t size_b = i <= b.ndim ? b[b.ndim - i] : 1;
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, size_a == size_b || size_a == 1 || size_b == 1, InvalidArgument, false,
-        "%s: shapes do not broadcast: sizes %lld and %lld at dimension -%d", call.op,
-        static_cast<long long>(size_a), static_cast<long long>(size_b), i);
+    ET_KERNEL_CHECK_MSG(call.ctx, size_a == size_b || size_a == 1 || size_b == 1, InvalidArgument,
+                        false, "%s: shapes do not broadcast: sizes %lld and %lld at dimension -%d",
+                        call.op, static_cast<long long>(size_a), static_cast<long long>(size_b), i);
     result.sizes[result.ndim - i] = size_a == 1 ? size_b : size_a;
   }
   shape = result;
@@ -189,22 +183,20 @@ int64_t integer_limit(ScalarType type) {
 }  // namespace
 
 bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, void* bytes) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, is_computable(type), InvalidArgument, false,
-      "%s: expected a real number type or Bool, found %s", call.op, toString(type));
+  ET_KERNEL_CHECK_MSG(call.ctx, is_computable(type), InvalidArgument, false,
+                      "%s: expected a real number type or Bool, found %s", call.op, toString(type));
   if (scalar.isBoolean()) {
     const uint8_t value = scalar.to<bool>() ? 1 : 0;
     storer(ComputeType::kBool, type)(&value, 1, bytes);
     return true;
   }
   const int64_t limit = integer_limit(type);
-  const double as_double = scalar.isFloatingPoint()
-      ? scalar.to<double>()
-      : static_cast<double>(scalar.to<int64_t>());
+  const double as_double =
+      scalar.isFloatingPoint() ? scalar.to<double>() : static_cast<double>(scalar.to<int64_t>());
   const double bound = static_cast<double>(limit);
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, limit == 0 || (as_double >= -bound - 1.0 && as_double <= bound), InvalidArgument,
-      false, "%s: value %g does not fit %s", call.op, as_double, toString(type));
+  ET_KERNEL_CHECK_MSG(call.ctx, limit == 0 || (as_double >= -bound - 1.0 && as_double <= bound),
+                      InvalidArgument, false, "%s: value %g does not fit %s", call.op, as_double,
+                      toString(type));
   if (scalar.isFloatingPoint()) {
     storer(ComputeType::kDouble, type)(&as_double, 1, bytes);
   } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every kernel checks before it computes. Each function returns true, or logs operator, argument, what was expected
-// and what was found, marks the call as failed, and returns false.
+// What every kernel checks before it computes. Each function returns true, or logs operator,
+// argument, what was expected and what was found, marks the call as failed, and returns false.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ using executorch::aten::Tensor;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
-// A shape under construction, on the stack. Sizes are computed by the caller with checked or bounded arithmetic.
+// A shape under construction, on the stack. Sizes are computed by the caller with checked or
+// bounded arithmetic.
 struct Shape {
   static constexpr int kMaxDims = static_cast<int>(executorch::runtime::kTensorDimensionLimit);
   int ndim = 0;
@@ -45,17 +46,15 @@ struct OpCall {
 bool resize_output(const OpCall& call, const Tensor& out, const Shape& shape);
 
 bool check_dtype(const OpCall& call, const char* name, const Tensor& tensor, ScalarType expected);
-bool check_same_dtype(
-    const OpCall& call, const char* name, const Tensor& tensor, const char* other_name,
-    const Tensor& other);
+bool check_same_dtype(const OpCall& call, const char* name, const Tensor& tensor,
+                      const char* other_name, const Tensor& other);
 // One of the ten dtypes that arithmetic knows, see is_computable().
 bool check_computable(const OpCall& call, const char* name, const Tensor& tensor);
 bool check_floating(const OpCall& call, const char* name, const Tensor& tensor);
 // `type` values may be stored in `out` (as canCast tells).
 bool check_castable(const OpCall& call, ScalarType type, const Tensor& out);
 bool check_rank(const OpCall& call, const char* name, const Tensor& tensor, int64_t rank);
-bool check_count(
-    const OpCall& call, const char* name, int64_t found, int64_t expected);
+bool check_count(const OpCall& call, const char* name, int64_t found, int64_t expected);
 
 // Makes a negative dimension positive; a 0-dim tensor has dimensions 0 and -1.
 bool normalize_dim(const OpCall& call, const char* name, int64_t rank, int64_t& dim);
@@ -66,11 +65,12 @@ bool broadcast_shapes(const OpCall& call, const Shape& a, const Shape& b, Shape&
 // True when `shape` broadcasts to `target` without changing it.
 bool broadcasts_to(const Shape& shape, const Shape& target);
 
-// The dtype that a tensor and a scalar are computed in, as PyTorch decides: the tensor's unless the scalar's kind is
-// higher.
+// The dtype that a tensor and a scalar are computed in, as PyTorch decides: the tensor's unless the
+// scalar's kind is higher.
 ScalarType promote_with_scalar(ScalarType tensor, const Scalar& scalar);
 
-// Writes `scalar` as one element of `type` to `bytes` (room for 16). Fails when an integer type cannot hold the value.
+// Writes `scalar` as one element of `type` to `bytes` (room for 16). Fails when an integer type
+// cannot hold the value.
 bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, void* bytes);
 
 // True when the elements lie in row-major order without gaps.

@@ -12,8 +12,7 @@ namespace {
 
 template <typename C>
 void convert_as(const Tensor& in, const Tensor& out) {
-  map_elements<C, C>(
-      [](C value) { return value; }, out, {RangeReader(in, out, compute_type_v<C>)});
+  map_elements<C, C>([](C value) { return value; }, out, {RangeReader(in, out, compute_type_v<C>)});
 }
 
 }  // namespace
@@ -54,12 +53,12 @@ bool copy_converted(const OpCall& call, const Tensor& in, const Tensor& out) {
   return true;
 }
 
-bool copy_to_output(
-    const OpCall& call, const StridedView& from, const Tensor& in, const Tensor& out) {
+bool copy_to_output(const OpCall& call, const StridedView& from, const Tensor& in,
+                    const Tensor& out) {
   Shape shape;
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, from.ndim <= Shape::kMaxDims, InvalidArgument, false,
-      "%s: the result has %d dims, at most %d are possible", call.op, from.ndim, Shape::kMaxDims);
+  ET_KERNEL_CHECK_MSG(call.ctx, from.ndim <= Shape::kMaxDims, InvalidArgument, false,
+                      "%s: the result has %d dims, at most %d are possible", call.op, from.ndim,
+                      Shape::kMaxDims);
   for (int d = 0; d < from.ndim; ++d) {
     shape.push(from.sizes[d]);
   }
@@ -86,9 +85,8 @@ void copy_in_order(const Tensor& in, const Tensor& out) {
   in_odometer.set_strides(0, from.strides);
   out_odometer.set_strides(0, to.strides);
   for (int64_t i = 0; i < numel; ++i, in_odometer.next(), out_odometer.next()) {
-    std::memcpy(
-        to.data + out_odometer.offset(0) * to.element_size,
-        from.data + in_odometer.offset(0) * to.element_size, to.element_size);
+    std::memcpy(to.data + out_odometer.offset(0) * to.element_size,
+                from.data + in_odometer.offset(0) * to.element_size, to.element_size);
   }
 }
 

@@ -8,12 +8,14 @@
 namespace executorch {
 namespace kernels {
 
-// out[index] = in[index] for all indices of out, `in` broadcast to it; dtypes and dim orders may differ. Both tensors are
-// computable or of one dtype; shapes have been checked.
+// out[index] = in[index] for all indices of out, `in` broadcast to it; dtypes and dim orders may
+// differ. Both tensors are computable or of one dtype; shapes have been checked.
 bool copy_converted(const OpCall& call, const Tensor& in, const Tensor& out);
 
-// Gives `out` the sizes of `from` and copies it there; `in` is the tensor that `from` views, for the dtype check.
-bool copy_to_output(const OpCall& call, const StridedView& from, const Tensor& in, const Tensor& out);
+// Gives `out` the sizes of `from` and copies it there; `in` is the tensor that `from` views, for
+// the dtype check.
+bool copy_to_output(const OpCall& call, const StridedView& from, const Tensor& in,
+                    const Tensor& out);
 
 // Copies `in` to `out` in row-major order of both; same number of elements, same dtype.
 void copy_in_order(const Tensor& in, const Tensor& out);

@@ -13,7 +13,8 @@ namespace {
 using executorch::aten::BFloat16;
 using executorch::aten::Half;
 
-// Float to integer without undefined behaviour: out of range gives the smallest value, as x86 instructions do.
+// Float to integer without undefined behaviour: out of range gives the smallest value, as x86
+// instructions do.
 template <typename Int, typename Float>
 Int truncate_to(Float value) {
   using Wide = std::conditional_t<(sizeof(Int) < 4), int32_t, Int>;

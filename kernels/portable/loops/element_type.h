@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The element types kernels accept, and the few types that arithmetic is done in. Elements are converted on the way in
-// and on the way out in runs, so that a functor is compiled for four types only and not once per dtype.
+// The element types kernels accept, and the few types that arithmetic is done in. Elements are
+// converted on the way in and on the way out in runs, so that a functor is compiled for four types
+// only and not once per dtype.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,9 @@ namespace kernels {
 
 using executorch::aten::ScalarType;
 
-// What a chunk of elements is computed in. Floats narrower than 32 bits are computed in float, every integer in int64_t
-// (with wrap-around, so that narrowing gives what arithmetic in the narrow type gives), masks in uint8_t of 0 and 1.
+// What a chunk of elements is computed in. Floats narrower than 32 bits are computed in float,
+// every integer in int64_t (with wrap-around, so that narrowing gives what arithmetic in the narrow
+// type gives), masks in uint8_t of 0 and 1.
 enum class ComputeType : uint8_t { kBool, kInt64, kFloat, kDouble };
 
 constexpr size_t kMaxComputeSize = 8;
@@ -32,13 +34,15 @@ inline size_t compute_size(ComputeType type) {
   return type == ComputeType::kBool ? 1 : type == ComputeType::kFloat ? 4 : 8;
 }
 
-// Copies `n` elements that lie `stride` elements apart (0 and negative allowed) into dense `out`, converting them.
+// Copies `n` elements that lie `stride` elements apart (0 and negative allowed) into dense `out`,
+// converting them.
 using LoadRun = void (*)(const void* in, int64_t stride, int64_t n, void* out);
-// Copies `n` dense computed values into dense elements, converting them. Floats beyond an integer type's range give an
-// unspecified value of that type.
+// Copies `n` dense computed values into dense elements, converting them. Floats beyond an integer
+// type's range give an unspecified value of that type.
 using StoreRun = void (*)(const void* in, int64_t n, void* out);
 
-// Null when the dtype is not one of Byte, Char, Short, Int, Long, Half, Float, Double, Bool, BFloat16.
+// Null when the dtype is not one of Byte, Char, Short, Int, Long, Half, Float, Double, Bool,
+// BFloat16.
 LoadRun loader(ScalarType from, ComputeType to);
 StoreRun storer(ComputeType from, ScalarType to);
 
@@ -48,7 +52,8 @@ bool is_computable(ScalarType type);
 // The type that elements of a computable dtype are computed in; kBool for Bool.
 ComputeType compute_type_of(ScalarType type);
 
-// True when elements of `type` are stored exactly as computed values of `compute` are, so that no copy is needed.
+// True when elements of `type` are stored exactly as computed values of `compute` are, so that no
+// copy is needed.
 bool is_stored_as(ScalarType type, ComputeType compute);
 
 }  // namespace kernels

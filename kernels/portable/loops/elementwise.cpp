@@ -167,19 +167,17 @@ void run_range(const Loop& loop, int64_t first, int64_t last) {
 
 }  // namespace
 
-void run_elementwise(
-    const RangeReader* inputs, int num_inputs, const Tensor& out, ComputeType out_type, ChunkFn fn,
-    const void* functor) {
+void run_elementwise(const RangeReader* inputs, int num_inputs, const Tensor& out,
+                     ComputeType out_type, ChunkFn fn, const void* functor) {
   constexpr int64_t kGrain = 1 << 14;
   const bool stored_directly = is_stored_as(out.scalar_type(), out_type);
-  const Loop loop{
-      inputs,
-      num_inputs,
-      static_cast<char*>(out.mutable_data_ptr()),
-      out.element_size(),
-      stored_directly ? nullptr : storer(out_type, out.scalar_type()),
-      fn,
-      functor};
+  const Loop loop{inputs,
+                  num_inputs,
+                  static_cast<char*>(out.mutable_data_ptr()),
+                  out.element_size(),
+                  stored_directly ? nullptr : storer(out_type, out.scalar_type()),
+                  fn,
+                  functor};
   executorch::extension::parallel_for(
       0, out.numel(), kGrain, [&](int64_t first, int64_t last) { run_range(loop, first, last); });
 }

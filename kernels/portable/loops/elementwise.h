@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one loop of all elementwise kernels: broadcasts inputs to the output, converts chunks of elements to the type they
-// are computed in, and calls a functor's loop over each chunk.
+// The one loop of all elementwise kernels: broadcasts inputs to the output, converts chunks of
+// elements to the type they are computed in, and calls a functor's loop over each chunk.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,19 @@ using executorch::aten::Tensor;
 
 constexpr int64_t kChunk = 256;  // elements; bounds the stack a kernel uses
 
-// Reads ranges of a tensor (or one scalar) as if it had the shape and the memory order of an output.
+// Reads ranges of a tensor (or one scalar) as if it had the shape and the memory order of an
+// output.
 class RangeReader {
  public:
   RangeReader() = default;
-  // `like` gives shape and memory order; `in` broadcasts to it (checked by the caller) and outlives the reader.
+  // `like` gives shape and memory order; `in` broadcasts to it (checked by the caller) and outlives
+  // the reader.
   RangeReader(const Tensor& in, const Tensor& like, ComputeType type);
   RangeReader(const Scalar& value, ComputeType type);
 
-  // Elements [begin, begin + n) in the memory order of `like`, n <= kChunk, or any n when is_direct(). Returns either
-  // memory of the tensor itself or `buffer`, which holds kChunk elements.
+  // Elements [begin, begin + n) in the memory order of `like`, n <= kChunk, or any n when
+  // is_direct(). Returns either memory of the tensor itself or `buffer`, which holds kChunk
+  // elements.
   const void* read(int64_t begin, int64_t n, void* buffer) const;
   // True when read() always returns the tensor's own memory.
   bool is_direct() const { return direct_ && ndim_ == 1 && strides_[0] == 1; }
@@ -51,9 +54,8 @@ using ChunkFn = void (*)(const void* const* in, void* out, int64_t n, const void
 constexpr int kMaxInputs = 4;
 
 // Runs `fn` over all elements of `out`. Inputs broadcast to out's shape; dtypes have been checked.
-void run_elementwise(
-    const RangeReader* inputs, int num_inputs, const Tensor& out, ComputeType out_type, ChunkFn fn,
-    const void* functor);
+void run_elementwise(const RangeReader* inputs, int num_inputs, const Tensor& out,
+                     ComputeType out_type, ChunkFn fn, const void* functor);
 
 namespace internal {
 
@@ -65,8 +67,8 @@ struct ChunkLoop {
 
  private:
   template <size_t... I>
-  static void run(
-      const void* const* in, void* out, int64_t n, const F f, std::index_sequence<I...>) {
+  static void run(const void* const* in, void* out, int64_t n, const F f,
+                  std::index_sequence<I...>) {
     run_typed(static_cast<R*>(out), n, f, static_cast<const C*>(in[I])...);
   }
   static void run_typed(R* __restrict out, int64_t n, const F f, const C*... in) {
@@ -81,11 +83,12 @@ struct ChunkLoop {
 // out[i] = f(in0[i], in1[i], ...): C... are the compute types of the inputs, R that of the result.
 template <typename R, typename... C, typename F>
 void map_elements(const F& f, const Tensor& out, const RangeReader (&inputs)[sizeof...(C)]) {
-  run_elementwise(
-      inputs, sizeof...(C), out, compute_type_v<R>, internal::ChunkLoop<F, R, C...>::unary, &f);
+  run_elementwise(inputs, sizeof...(C), out, compute_type_v<R>,
+                  internal::ChunkLoop<F, R, C...>::unary, &f);
 }
 
-// Calls `body` with a value of the compute type (bool and integers: int64_t), so that `decltype(zero)` names it.
+// Calls `body` with a value of the compute type (bool and integers: int64_t), so that
+// `decltype(zero)` names it.
 template <typename Body>
 void with_compute_type(ComputeType type, const Body& body) {
   switch (type) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops under the kernels at their awkward points: strides, transposes, broadcasting, conversions, reductions.
+// The loops under the kernels at their awkward points: strides, transposes, broadcasting,
+// conversions, reductions.
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
 #include <executorch/kernels/portable/loops/reduction.h>
@@ -44,9 +45,8 @@ struct FloatTensor {
     for (size_t i = 0; i < data.size(); ++i) {
       data[i] = static_cast<float>(i % 97);
     }
-    impl.emplace(
-        ScalarType::Float, static_cast<ssize_t>(sizes.size()), sizes.data(), data.data(), order.data(),
-        strides.data());
+    impl.emplace(ScalarType::Float, static_cast<ssize_t>(sizes.size()), sizes.data(), data.data(),
+                 order.data(), strides.data());
   }
   Tensor tensor() { return Tensor(&*impl); }
 
@@ -131,10 +131,9 @@ TEST_F(LoopsTest, BroadcastsOverChunksAndDimOrders) {
   FloatTensor b({3, 40, 1}, {1, 0, 2});
   FloatTensor out({2, 3, 40, 70}, {0, 2, 3, 1});
   const Tensor result = out.tensor();
-  map_elements<float, float, float>(
-      [](float x, float y) { return x * 100 + y; }, result,
-      {RangeReader(a.tensor(), result, ComputeType::kFloat),
-       RangeReader(b.tensor(), result, ComputeType::kFloat)});
+  map_elements<float, float, float>([](float x, float y) { return x * 100 + y; }, result,
+                                    {RangeReader(a.tensor(), result, ComputeType::kFloat),
+                                     RangeReader(b.tensor(), result, ComputeType::kFloat)});
   const StridedView view = StridedView::of(result);
   for (int64_t i = 0; i < view.numel(); ++i) {
     const int64_t w = i % 70;
@@ -177,10 +176,11 @@ TEST_F(LoopsTest, ReductionsVisitEveryElementOnce) {
         }
       }
       Reduction reduction;
-      ASSERT_TRUE(make_reduction(
-          {context, "test"}, in.tensor(),
-          executorch::aten::ArrayRef<int64_t>(dims.data(), dims.size()), false, reduction));
-      std::vector<int32_t> sizes(reduction.shape.sizes, reduction.shape.sizes + reduction.shape.ndim);
+      ASSERT_TRUE(make_reduction({context, "test"}, in.tensor(),
+                                 executorch::aten::ArrayRef<int64_t>(dims.data(), dims.size()),
+                                 false, reduction));
+      std::vector<int32_t> sizes(reduction.shape.sizes,
+                                 reduction.shape.sizes + reduction.shape.ndim);
       FloatTensor out(sizes);
       const ReductionLoops loops(in.tensor(), out.tensor(), reduction, ordered);
       double total = 0;

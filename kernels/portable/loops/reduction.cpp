@@ -5,9 +5,9 @@
 namespace executorch {
 namespace kernels {
 
-bool make_reduction(
-    const OpCall& call, const Tensor& in,
-    const executorch::aten::OptionalArrayRef<int64_t>& dims, bool keepdim, Reduction& reduction) {
+bool make_reduction(const OpCall& call, const Tensor& in,
+                    const executorch::aten::OptionalArrayRef<int64_t>& dims, bool keepdim,
+                    Reduction& reduction) {
   const bool all = !dims.has_value() || dims->empty();
   const int rank = static_cast<int>(in.dim());
   for (int d = 0; all && d < rank; ++d) {
@@ -18,9 +18,9 @@ bool make_reduction(
     if (!normalize_dim(call, "dim", rank, dim)) {
       return false;
     }
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, !reduction.reduced[dim], InvalidArgument, false,
-        "%s: dimension %lld appears twice in dim", call.op, static_cast<long long>(dim));
+    ET_KERNEL_CHECK_MSG(call.ctx, !reduction.reduced[dim], InvalidArgument, false,
+                        "%s: dimension %lld appears twice in dim", call.op,
+                        static_cast<long long>(dim));
     reduction.reduced[dim] = true;
   }
   reduction.keepdim = keepdim;
@@ -80,8 +80,8 @@ void merge(DimGroup& group) {
 
 }  // namespace
 
-ReductionLoops::ReductionLoops(
-    const Tensor& in, const Tensor& out, const Reduction& reduction, bool ordered)
+ReductionLoops::ReductionLoops(const Tensor& in, const Tensor& out, const Reduction& reduction,
+                               bool ordered)
     : data_(static_cast<const char*>(in.const_data_ptr())),
       element_size_(in.element_size()),
       type_(in.scalar_type()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of reductions: which dimensions go, the shape that stays, and visits of the elements that fall together.
+// The loops of reductions: which dimensions go, the shape that stays, and visits of the elements
+// that fall together.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +23,9 @@ struct Reduction {
 };
 
 // `dims` none or empty: all dimensions.
-bool make_reduction(
-    const OpCall& call, const Tensor& in,
-    const executorch::aten::OptionalArrayRef<int64_t>& dims, bool keepdim, Reduction& reduction);
+bool make_reduction(const OpCall& call, const Tensor& in,
+                    const executorch::aten::OptionalArrayRef<int64_t>& dims, bool keepdim,
+                    Reduction& reduction);
 
 // Some dimensions of a tensor with their strides in it (and in the output), merged where possible.
 struct DimGroup {
@@ -36,32 +37,33 @@ struct DimGroup {
   int64_t numel() const;
 };
 
-// The loop nest of a reduction. With `ordered`, reduced elements are visited in row-major order of the tensor, else in
-// the order of memory.
+// The loop nest of a reduction. With `ordered`, reduced elements are visited in row-major order of
+// the tensor, else in the order of memory.
 class ReductionLoops {
  public:
   ReductionLoops(const Tensor& in, const Tensor& out, const Reduction& reduction, bool ordered);
 
-  // True when neighbours in memory belong to different results, so that results are best computed many at a time.
+  // True when neighbours in memory belong to different results, so that results are best computed
+  // many at a time.
   bool prefers_lanes() const { return lane_ >= 0; }
 
   // Calls body(out_offset, in_offset) for each result, in parallel pieces.
   template <typename Body>
   void for_each_result(const Body& body) const {
     const int64_t grain = std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, reduced_.numel()));
-    executorch::extension::parallel_for(
-        0, kept_.numel(), grain, [&](int64_t first, int64_t last) {
-          Odometer<2> odometer(kept_.ndim, kept_.sizes);
-          odometer.set_strides(0, kept_.in);
-          odometer.set_strides(1, kept_.out);
-          odometer.seek(first);
-          for (int64_t i = first; i < last; ++i, odometer.next()) {
-            body(odometer.offset(1), odometer.offset(0));
-          }
-        });
+    executorch::extension::parallel_for(0, kept_.numel(), grain, [&](int64_t first, int64_t last) {
+      Odometer<2> odometer(kept_.ndim, kept_.sizes);
+      odometer.set_strides(0, kept_.in);
+      odometer.set_strides(1, kept_.out);
+      odometer.seek(first);
+      for (int64_t i = first; i < last; ++i, odometer.next()) {
+        body(odometer.offset(1), odometer.offset(0));
+      }
+    });
   }
 
-  // Calls body(values, n, first) over the elements of one result as values of C, `first` counting from 0.
+  // Calls body(values, n, first) over the elements of one result as values of C, `first` counting
+  // from 0.
   template <typename C, typename Body>
   void for_each_run(int64_t in_offset, const Body& body) const {
     const int inner = reduced_.ndim - 1;
@@ -89,8 +91,9 @@ class ReductionLoops {
     }
   }
 
-  // For prefers_lanes(): calls begin(n), then row(values, n) for each reduced index, then end(out_offset, stride, n) for
-  // blocks of up to kChunk neighbouring results. `make()` gives each piece of work its own object with these three.
+  // For prefers_lanes(): calls begin(n), then row(values, n) for each reduced index, then
+  // end(out_offset, stride, n) for blocks of up to kChunk neighbouring results. `make()` gives each
+  // piece of work its own object with these three.
   template <typename C, typename Make>
   void for_each_lane_block(const Make& make) const {
     const LoadRun load = loader(type_, compute_type_v<C>);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copy between strided views: dimensions are ordered by the output's strides and merged, then one of three inner
-// loops runs: memcpy, a blocked transpose, or element by element.
+// The copy between strided views: dimensions are ordered by the output's strides and merged, then
+// one of three inner loops runs: memcpy, a blocked transpose, or element by element.
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
@@ -66,7 +66,8 @@ StridedView StridedView::inserted(int dim, int64_t size, int64_t stride) const {
 
 namespace {
 
-// Both views over common sizes, outermost first, innermost the one that is closest together in the output.
+// Both views over common sizes, outermost first, innermost the one that is closest together in the
+// output.
 struct Plan {
   int ndim = 0;
   int64_t sizes[kMaxViewDims];
@@ -138,10 +139,11 @@ void copy_run(const char* in, int64_t in_stride, char* out, int64_t out_stride, 
   }
 }
 
-// out[c][r] = in[r][c] where `in` has rows `in_row` apart and dense columns, `out` dense rows `out_col` apart.
+// out[c][r] = in[r][c] where `in` has rows `in_row` apart and dense columns, `out` dense rows
+// `out_col` apart.
 template <typename T>
-void transpose_block(
-    const T* in, int64_t in_row, T* out, int64_t out_col, int64_t rows, int64_t cols) {
+void transpose_block(const T* in, int64_t in_row, T* out, int64_t out_col, int64_t rows,
+                     int64_t cols) {
   constexpr int64_t kBlock = 16;
   for (int64_t c0 = 0; c0 < cols; c0 += kBlock) {
     const int64_t c1 = std::min(cols, c0 + kBlock);
@@ -158,9 +160,8 @@ void transpose_block(
 
 // One thread's share of the outer dimensions.
 template <typename T>
-void copy_share(
-    const Plan& plan, int inner_dims, int transposed, const char* in, char* out, int64_t first,
-    int64_t last) {
+void copy_share(const Plan& plan, int inner_dims, int transposed, const char* in, char* out,
+                int64_t first, int64_t last) {
   constexpr int64_t kSize = sizeof(T);
   const int outer = plan.ndim - inner_dims;
   Odometer<2> odometer(outer, plan.sizes);
@@ -174,9 +175,8 @@ void copy_share(
     const char* from = in + odometer.offset(0) * kSize;
     char* to = out + odometer.offset(1) * kSize;
     if (transposed >= 0) {
-      transpose_block(
-          reinterpret_cast<const T*>(from), plan.in[d], reinterpret_cast<T*>(to),
-          plan.out[transposed], plan.sizes[d], plan.sizes[transposed]);
+      transpose_block(reinterpret_cast<const T*>(from), plan.in[d], reinterpret_cast<T*>(to),
+                      plan.out[transposed], plan.sizes[d], plan.sizes[transposed]);
     } else if (long_run) {
       std::memcpy(to, from, plan.sizes[d] * kSize);
     } else {
@@ -185,7 +185,8 @@ void copy_share(
   }
 }
 
-// Brings the dimension that is dense in the input next to the innermost one, when the two make a transpose.
+// Brings the dimension that is dense in the input next to the innermost one, when the two make a
+// transpose.
 bool arrange_transpose(Plan& plan) {
   const int inner = plan.ndim - 1;
   if (plan.out[inner] != 1 || plan.in[inner] == 1 || plan.in[inner] == 0 || plan.sizes[inner] < 2) {
@@ -217,14 +218,13 @@ void copy_elements(Plan& plan, const char* in, char* out, int64_t numel) {
   // A single long run is cut so that threads can share it.
   const bool flat = plan.ndim == 1 && plan.in[0] == 1 && plan.out[0] == 1;
   if (flat) {
-    parallel_for(0, numel, kGrainBytes / static_cast<int64_t>(sizeof(T)), [&](int64_t first, int64_t last) {
-      std::memcpy(
-          out + first * sizeof(T), in + first * sizeof(T), (last - first) * sizeof(T));
-    });
+    parallel_for(
+        0, numel, kGrainBytes / static_cast<int64_t>(sizeof(T)), [&](int64_t first, int64_t last) {
+          std::memcpy(out + first * sizeof(T), in + first * sizeof(T), (last - first) * sizeof(T));
+        });
     return;
   }
-  const int64_t inner =
-      plan.sizes[innermost] * (inner_dims == 2 ? plan.sizes[transposed] : 1);
+  const int64_t inner = plan.sizes[innermost] * (inner_dims == 2 ? plan.sizes[transposed] : 1);
   const int64_t grain =
       std::max<int64_t>(1, kGrainBytes / (inner * static_cast<int64_t>(sizeof(T))));
   parallel_for(0, numel / inner, grain, [&](int64_t first, int64_t last) {

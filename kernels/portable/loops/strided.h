@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strided views of memory and the one fast copy between them: every kernel that only moves elements is a few lines that
-// describe a view.
+// Strided views of memory and the one fast copy between them: every kernel that only moves elements
+// is a few lines that describe a view.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ using executorch::aten::Tensor;
 // Twice the limit of tensors: views may split a dimension in two (unfold, pixel_shuffle).
 constexpr int kMaxViewDims = 2 * static_cast<int>(executorch::runtime::kTensorDimensionLimit);
 
-// Sizes and strides (in elements; 0 and negative strides allowed) over memory that someone else owns.
+// Sizes and strides (in elements; 0 and negative strides allowed) over memory that someone else
+// owns.
 struct StridedView {
   char* data;
   int ndim;
@@ -25,11 +26,13 @@ struct StridedView {
   int64_t sizes[kMaxViewDims];
   int64_t strides[kMaxViewDims];
 
-  // The elements of `tensor`, dimensions in logical order. Const data is never written through a view that is copied from.
+  // The elements of `tensor`, dimensions in logical order. Const data is never written through a
+  // view that is copied from.
   static StridedView of(const Tensor& tensor);
 
   int64_t numel() const;
-  // The view where dimension `dim` starts at `start` and has `size` elements `step` apart. Bounds are the caller's.
+  // The view where dimension `dim` starts at `start` and has `size` elements `step` apart. Bounds
+  // are the caller's.
   StridedView sliced(int dim, int64_t start, int64_t size, int64_t step = 1) const;
   // The view without dimension `dim`, fixed at `index`.
   StridedView selected(int dim, int64_t index) const;
@@ -37,8 +40,8 @@ struct StridedView {
   StridedView inserted(int dim, int64_t size, int64_t stride) const;
 };
 
-// Copies every element of `from` to the same index of `to`: same sizes, same element size, no overlap. Any stride
-// pattern; runs become memcpy, transposes go by cache-sized blocks.
+// Copies every element of `from` to the same index of `to`: same sizes, same element size, no
+// overlap. Any stride pattern; runs become memcpy, transposes go by cache-sized blocks.
 void copy_view(const StridedView& from, const StridedView& to);
 
 // Writes `element` (of to.element_size bytes) to every index of `to`.
