@@ -147,6 +147,7 @@ Tensor& opt_pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
   };
   constexpr Row kRows[] = {{2.0f, Unary::kSquare},
                            {3.0f, Unary::kCube},
+                           {0.5f, Unary::kSqrt},
                            {-0.5f, Unary::kRsqrt},
                            {-1.0f, Unary::kReciprocal}};
   for (const Row& row : kRows) {
