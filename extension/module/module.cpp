@@ -226,8 +226,12 @@ Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(const
     } else if (share_memory_arenas_) {
       planned->planned_spans.emplace_back(shared_arenas_[id].data(), size);
     } else {
-      planned->planned_buffers.emplace_back(size);
-      planned->planned_spans.emplace_back(planned->planned_buffers.back().data(), size);
+      planned->planned_buffers.emplace_back(
+          static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1)));
+      ET_CHECK_OR_RETURN_ERROR(planned->planned_buffers.back() != nullptr, MemoryAllocationFailed,
+                               "Method %s plans %zu bytes of memory, which cannot be had",
+                               meta.name(), size);
+      planned->planned_spans.emplace_back(planned->planned_buffers.back().get(), size);
     }
   }
   const Span<Span<uint8_t>> spans(planned->planned_spans.data(), planned->planned_spans.size());

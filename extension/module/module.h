@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -263,9 +264,14 @@ class Module {
   const LoadBackendOptionsMap& backend_options() const { return backend_options_; }
 
  protected:
-  // The memory of one method's plan.
+  struct FreeBytes {
+    void operator()(uint8_t* bytes) const { std::free(bytes); }
+  };
+
+  // The memory of one method's plan. Buffers come zeroed from calloc: pages cost nothing until a
+  // tensor touches them, however large a damaged file says its plan is.
   struct PlannedMemory {
-    std::vector<std::vector<uint8_t>> planned_buffers;
+    std::vector<std::unique_ptr<uint8_t[], FreeBytes>> planned_buffers;
     std::vector<runtime::Span<uint8_t>> planned_spans;
     std::vector<runtime::DeviceMemoryBuffer> device_buffers;
     std::vector<runtime::etensor::Device> planned_devices;
