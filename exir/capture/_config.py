@@ -11,6 +11,7 @@ import torch
 from torch.fx import Node
 
 from executorch.exir.dynamic_shape import DynamicMemoryPlanningMode
+from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase, PassType
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
@@ -19,6 +20,12 @@ from executorch.exir.passes.to_out_var_pass import ToOutVarPass
 from executorch.exir.tracer import ExirDynamoConfig
 
 AnyPass = ExportedProgramPassBase | PassType
+
+_NOT_DONE_YET = (
+    "external_mutable_weights",
+    "do_quant_fusion_and_const_prop",
+    "run_reinplace_pass",
+)
 
 
 @dataclass
@@ -81,3 +88,14 @@ class ExecutorchBackendConfig:
     run_reinplace_pass: bool = False
     enable_non_cpu_memory_planning: bool = True
     reinplace_extra_ops: frozenset[Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what no stage does yet, instead of ignoring it."""
+        wanted = [name for name in _NOT_DONE_YET if getattr(self, name)]
+        if self.dynamic_memory_planning_mode != DynamicMemoryPlanningMode.UPPER_BOUND:
+            wanted.append("dynamic_memory_planning_mode")
+        if wanted:
+            raise ExportError(
+                ExportErrorType.NOT_SUPPORTED,
+                f"ExecutorchBackendConfig: {', '.join(wanted)} is not done yet; leave the default",
+            )
