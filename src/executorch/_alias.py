@@ -14,7 +14,17 @@ from collections.abc import Sequence
 from types import CodeType, ModuleType
 
 ROOTS = frozenset(
-    {"backends", "codegen", "devtools", "examples", "exir", "export", "extension", "kernels", "runtime"}
+    {
+        "backends",
+        "codegen",
+        "devtools",
+        "examples",
+        "exir",
+        "export",
+        "extension",
+        "kernels",
+        "runtime",
+    }
     | {"schema", "test", "tools", "util"}
 )
 
@@ -44,7 +54,11 @@ class _AliasLoader(importlib.abc.InspectLoader):
     def get_source(self, fullname: str) -> str | None:
         spec = importlib.util.find_spec(_full_name(fullname))
         loader = spec.loader if spec else None
-        return loader.get_source(spec.name) if isinstance(loader, importlib.abc.InspectLoader) else None
+        return (
+            loader.get_source(spec.name)
+            if isinstance(loader, importlib.abc.InspectLoader)
+            else None
+        )
 
     def is_package(self, fullname: str) -> bool:
         spec = importlib.util.find_spec(_full_name(fullname))
@@ -73,7 +87,9 @@ _finder = _AliasFinder()
 def install(root: str) -> None:
     """Aliases the root package `root` (its short name) to `executorch.<root>`; safe to call again."""
     if root not in ROOTS:
-        raise ImportError(f"{root!r} is not a root package of executorch; expected one of {sorted(ROOTS)}")
+        raise ImportError(
+            f"{root!r} is not a root package of executorch; expected one of {sorted(ROOTS)}"
+        )
     _active.add(root)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
