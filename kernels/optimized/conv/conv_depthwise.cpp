@@ -5,11 +5,11 @@
 // stride; then every tap is a contiguous load at a fixed offset from the output position, whatever
 // stride, padding and dilation are.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/conv_depthwise.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/conv/conv_depthwise.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/kernels/optimized/conv.h>
+#include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include <executorch/kernels/optimized/conv.h>
+#include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/gemm.h>
 #include <executorch/kernels/optimized/gemm_simd.h>
 

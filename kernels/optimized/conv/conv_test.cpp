@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolution, through the matrix multiply and direct, against seven loops.
-#include <executorch/kernels/optimized/conv.h>
+#include <executorch/kernels/optimized/conv/conv.h>
 
 #include <executorch/runtime/core/memory_allocator.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>

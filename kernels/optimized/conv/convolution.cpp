@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // convolution.out: f32, 1-D and 2-D, NCHW and NHWC, any groups; transposed NCHW. The rest is the
 // portable kernel's.
-#include <executorch/kernels/optimized/conv.h>
+#include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 
