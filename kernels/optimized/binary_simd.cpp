@@ -196,7 +196,8 @@ void compare_row(Compare f, const float* x, int64_t x_step, const float* y, int6
   switch (f) {
     case Compare::kEq:
       return run([](auto a, auto b) HWY_ATTR { return hn::Eq(a, b); });
-    case Compare::kNe:  // NaN differs from everything; Highway's Ne says it does not on some targets
+    case Compare::kNe:  // NaN differs from everything; Highway's Ne says it does not on some
+                        // targets
       return run([](auto a, auto b) HWY_ATTR { return hn::Not(hn::Eq(a, b)); });
     case Compare::kLt:
       return run([](auto a, auto b) HWY_ATTR { return hn::Lt(a, b); });

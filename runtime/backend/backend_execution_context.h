@@ -12,9 +12,9 @@ namespace ET_RUNTIME_NAMESPACE {
 /// Valid during the call. All pointers may be null.
 class BackendExecutionContext final {
  public:
-  BackendExecutionContext(
-      EventTracer* event_tracer = nullptr, MemoryAllocator* temp_allocator = nullptr,
-      const char* method_name = nullptr)
+  BackendExecutionContext(EventTracer* event_tracer = nullptr,
+                          MemoryAllocator* temp_allocator = nullptr,
+                          const char* method_name = nullptr)
       : event_tracer_(event_tracer), temp_allocator_(temp_allocator), method_name_(method_name) {}
 
   EventTracer* event_tracer() { return event_tracer_; }

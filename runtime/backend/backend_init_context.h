@@ -18,18 +18,19 @@ namespace ET_RUNTIME_NAMESPACE {
 /// Valid during the call; all but the allocator may be null or empty.
 class BackendInitContext final {
  public:
-  explicit BackendInitContext(
-      MemoryAllocator* runtime_allocator, EventTracer* event_tracer = nullptr,
-      const char* method_name = nullptr, const NamedDataMap* named_data_map = nullptr,
-      Span<const BackendOption> runtime_specs = {})
+  explicit BackendInitContext(MemoryAllocator* runtime_allocator,
+                              EventTracer* event_tracer = nullptr,
+                              const char* method_name = nullptr,
+                              const NamedDataMap* named_data_map = nullptr,
+                              Span<const BackendOption> runtime_specs = {})
       : runtime_allocator_(runtime_allocator),
         event_tracer_(event_tracer),
         method_name_(method_name),
         named_data_map_(named_data_map),
         runtime_specs_(runtime_specs) {}
 
-  /// Memory that lives as long as the method. It is not given back one by one: objects made in it are destroyed by the
-  /// backend's destroy(), the bytes are not freed.
+  /// Memory that lives as long as the method. It is not given back one by one: objects made in it
+  /// are destroyed by the backend's destroy(), the bytes are not freed.
   MemoryAllocator* get_runtime_allocator() { return runtime_allocator_; }
   EventTracer* event_tracer() { return event_tracer_; }
   const char* get_method_name() const { return method_name_; }
@@ -39,7 +40,8 @@ class BackendInitContext final {
   /// The options given for this backend when the method was loaded.
   Span<const BackendOption> runtime_specs() const { return runtime_specs_; }
 
-  /// One of them; T is bool, int or const char*. NotFound when it is not given, InvalidArgument when it has another type.
+  /// One of them; T is bool, int or const char*. NotFound when it is not given, InvalidArgument
+  /// when it has another type.
   template <typename T>
   Result<T> get_runtime_spec(const char* key) const {
     static_assert(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options for several backends, given to Program::load_method() and passed to each backend's init().
+// Options for several backends, given to Program::load_method() and passed to each backend's
+// init().
 #pragma once
 
 #include <cstddef>
@@ -29,19 +30,19 @@ class LoadBackendOptionsMap final {
 
   LoadBackendOptionsMap() : size_(0) {}
 
-  /// Sets or replaces the options of a backend. InvalidArgument for an empty name or one of more than 63 bytes,
-  /// OutOfResources when kMaxBackends others are set.
+  /// Sets or replaces the options of a backend. InvalidArgument for an empty name or one of more
+  /// than 63 bytes, OutOfResources when kMaxBackends others are set.
   Error set_options(const char* backend_id, Span<BackendOption> options) {
-    ET_CHECK_OR_RETURN_ERROR(
-        backend_id != nullptr && backend_id[0] != '\0', InvalidArgument, "no backend name");
-    ET_CHECK_OR_RETURN_ERROR(
-        std::strlen(backend_id) < kMaxBackendIdLength, InvalidArgument,
-        "backend name %s exceeds %zu bytes", backend_id, kMaxBackendIdLength - 1);
+    ET_CHECK_OR_RETURN_ERROR(backend_id != nullptr && backend_id[0] != '\0', InvalidArgument,
+                             "no backend name");
+    ET_CHECK_OR_RETURN_ERROR(std::strlen(backend_id) < kMaxBackendIdLength, InvalidArgument,
+                             "backend name %s exceeds %zu bytes", backend_id,
+                             kMaxBackendIdLength - 1);
     const size_t place = find(backend_id);
     if (place == size_) {
-      ET_CHECK_OR_RETURN_ERROR(
-          size_ < kMaxBackends, OutOfResources, "options for %s: %zu backends have options already",
-          backend_id, size_);
+      ET_CHECK_OR_RETURN_ERROR(size_ < kMaxBackends, OutOfResources,
+                               "options for %s: %zu backends have options already", backend_id,
+                               size_);
       std::strncpy(entries_[place].backend_id, backend_id, kMaxBackendIdLength);
       ++size_;
     }

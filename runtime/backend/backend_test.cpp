@@ -16,8 +16,8 @@ namespace {
 class TestBackend final : public BackendInterface {
  public:
   bool is_available() const override { return true; }
-  Result<DelegateHandle*> init(
-      BackendInitContext&, FreeableBuffer*, ArrayRef<CompileSpec>) const override {
+  Result<DelegateHandle*> init(BackendInitContext&, FreeableBuffer*,
+                               ArrayRef<CompileSpec>) const override {
     return static_cast<DelegateHandle*>(nullptr);
   }
   Error execute(BackendExecutionContext&, DelegateHandle*, Span<EValue*>) const override {

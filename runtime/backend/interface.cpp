@@ -29,19 +29,16 @@ BackendInterface* get_backend_class(const char* name) {
 }
 
 Error register_backend(const Backend& backend) {
-  ET_CHECK_OR_RETURN_ERROR(
-      backend.name != nullptr && backend.backend != nullptr, InvalidArgument,
-      "a backend has no name or no object");
+  ET_CHECK_OR_RETURN_ERROR(backend.name != nullptr && backend.backend != nullptr, InvalidArgument,
+                           "a backend has no name or no object");
   const BackendInterface* const present = get_backend_class(backend.name);
   if (present == backend.backend) {
     return Error::Ok;
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      present == nullptr, InvalidArgument, "Backend %s is registered already with another object",
-      backend.name);
-  ET_CHECK_OR_RETURN_ERROR(
-      table.size < kMaxRegisteredBackends, Internal, "no place for backend %s: %zu are registered",
-      backend.name, table.size);
+  ET_CHECK_OR_RETURN_ERROR(present == nullptr, InvalidArgument,
+                           "Backend %s is registered already with another object", backend.name);
+  ET_CHECK_OR_RETURN_ERROR(table.size < kMaxRegisteredBackends, Internal,
+                           "no place for backend %s: %zu are registered", backend.name, table.size);
   table.entries[table.size++] = backend;
   return Error::Ok;
 }
@@ -51,8 +48,7 @@ size_t get_num_registered_backends() {
 }
 
 Result<const char*> get_backend_name(size_t index) {
-  ET_CHECK_OR_RETURN_ERROR(
-      index < table.size, NotFound, "backend %zu of %zu", index, table.size);
+  ET_CHECK_OR_RETURN_ERROR(index < table.size, NotFound, "backend %zu of %zu", index, table.size);
   return table.entries[index].name;
 }
 
@@ -60,18 +56,17 @@ Error set_option(
     const char* backend_name,
     const executorch::runtime::Span<executorch::runtime::BackendOption> backend_options) {
   BackendInterface* const backend = get_backend_class(backend_name);
-  ET_CHECK_OR_RETURN_ERROR(
-      backend != nullptr, NotFound, "Backend %s is not registered.", backend_name);
+  ET_CHECK_OR_RETURN_ERROR(backend != nullptr, NotFound, "Backend %s is not registered.",
+                           backend_name);
   BackendOptionContext context;
   return backend->set_option(context, backend_options);
 }
 
-Error get_option(
-    const char* backend_name,
-    executorch::runtime::Span<executorch::runtime::BackendOption> backend_options) {
+Error get_option(const char* backend_name,
+                 executorch::runtime::Span<executorch::runtime::BackendOption> backend_options) {
   BackendInterface* const backend = get_backend_class(backend_name);
-  ET_CHECK_OR_RETURN_ERROR(
-      backend != nullptr, NotFound, "Backend %s is not registered.", backend_name);
+  ET_CHECK_OR_RETURN_ERROR(backend != nullptr, NotFound, "Backend %s is not registered.",
+                           backend_name);
   BackendOptionContext context;
   return backend->get_option(context, backend_options);
 }

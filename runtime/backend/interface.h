@@ -36,8 +36,8 @@ struct CompileSpec {
 /// Whatever a backend's init() returns and execute() and destroy() get.
 using DelegateHandle = void;
 
-/// One object per backend, shared by all methods; members are called by several threads at the same time, though never with
-/// the same handle.
+/// One object per backend, shared by all methods; members are called by several threads at the same
+/// time, though never with the same handle.
 class BackendInterface {
  public:
   virtual ~BackendInterface() = 0;
@@ -45,16 +45,17 @@ class BackendInterface {
   /// Whether the backend can run here and now.
   ET_NODISCARD virtual bool is_available() const = 0;
 
-  /// Prepares one delegated part of a method. `processed` is what the ahead-of-time part wrote: untrusted bytes, to be
-  /// verified here. It stays valid until destroy(); a backend that does not need it any longer calls Free() on it. Memory
-  /// for the handle comes from the context. Compile specs are valid during the call.
-  ET_NODISCARD virtual Result<DelegateHandle*> init(
-      BackendInitContext& context, FreeableBuffer* processed,
-      ArrayRef<CompileSpec> compile_specs) const = 0;
+  /// Prepares one delegated part of a method. `processed` is what the ahead-of-time part wrote:
+  /// untrusted bytes, to be verified here. It stays valid until destroy(); a backend that does not
+  /// need it any longer calls Free() on it. Memory for the handle comes from the context. Compile
+  /// specs are valid during the call.
+  ET_NODISCARD virtual Result<DelegateHandle*> init(BackendInitContext& context,
+                                                    FreeableBuffer* processed,
+                                                    ArrayRef<CompileSpec> compile_specs) const = 0;
 
   /// Runs it: inputs first, then outputs, in the order of the delegated part.
-  ET_NODISCARD virtual Error execute(
-      BackendExecutionContext& context, DelegateHandle* handle, Span<EValue*> args) const = 0;
+  ET_NODISCARD virtual Error execute(BackendExecutionContext& context, DelegateHandle* handle,
+                                     Span<EValue*> args) const = 0;
 
   /// Sets, or fills in, the options the backend knows. Called between executions.
   ET_NODISCARD virtual Error set_option(
@@ -81,21 +82,21 @@ struct Backend {
   BackendInterface* backend;
 };
 
-/// Adds a backend, before programs are loaded. InvalidArgument when the name is taken by another object or something is
-/// null; Internal when 16 are registered. The same pair again has no effect.
+/// Adds a backend, before programs are loaded. InvalidArgument when the name is taken by another
+/// object or something is null; Internal when 16 are registered. The same pair again has no effect.
 ET_NODISCARD Error register_backend(const Backend& backend);
 
 size_t get_num_registered_backends();
 /// Name `index`, below get_num_registered_backends(); NotFound beyond.
 Result<const char*> get_backend_name(size_t index);
 
-/// Passes options to a backend, or has it fill in their values. NotFound when there is no such backend.
+/// Passes options to a backend, or has it fill in their values. NotFound when there is no such
+/// backend.
 Error set_option(
     const char* backend_name,
     const executorch::runtime::Span<executorch::runtime::BackendOption> backend_options);
-Error get_option(
-    const char* backend_name,
-    executorch::runtime::Span<executorch::runtime::BackendOption> backend_options);
+Error get_option(const char* backend_name,
+                 executorch::runtime::Span<executorch::runtime::BackendOption> backend_options);
 
 }  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch

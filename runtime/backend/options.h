@@ -29,8 +29,8 @@ struct BackendOption {
 
 namespace internal {
 
-/// The value of type T of the option `key` (at most `key_size` bytes); NotFound, or InvalidArgument when it has another type.
-/// T is bool, int or const char*; the string is the option's.
+/// The value of type T of the option `key` (at most `key_size` bytes); NotFound, or InvalidArgument
+/// when it has another type. T is bool, int or const char*; the string is the option's.
 template <typename T>
 Error find_option(Span<const BackendOption> options, const char* key, T& out) {
   for (const BackendOption& option : options) {
@@ -43,7 +43,8 @@ Error find_option(Span<const BackendOption> options, const char* key, T& out) {
       out = text->data();
     } else {
       const auto* value = std::get_if<T>(&option.value);
-      ET_CHECK_OR_RETURN_ERROR(value != nullptr, InvalidArgument, "option %s has another type", key);
+      ET_CHECK_OR_RETURN_ERROR(value != nullptr, InvalidArgument, "option %s has another type",
+                               key);
       out = *value;
     }
     return Error::Ok;
@@ -64,7 +65,8 @@ class BackendOptions {
   /// All options that are set.
   executorch::runtime::Span<BackendOption> view() { return {options_.data(), size_}; }
 
-  /// Adds an option or replaces its value. InvalidArgument when all places are taken or the text is too long.
+  /// Adds an option or replaces its value. InvalidArgument when all places are taken or the text is
+  /// too long.
   template <size_t N>
   Error set_option(const char (&key)[N], bool value) {
     static_assert(N <= kMaxOptionKeyLength, "Option key is too long");
@@ -80,16 +82,16 @@ class BackendOptions {
     static_assert(N <= kMaxOptionKeyLength, "Option key is too long");
     ET_CHECK_OR_RETURN_ERROR(value != nullptr, InvalidArgument, "option %s: null string", key);
     const size_t length = std::strlen(value);
-    ET_CHECK_OR_RETURN_ERROR(
-        length < kMaxOptionValueLength, InvalidArgument, "option %s: value of %zu bytes, at most %zu",
-        key, length, kMaxOptionValueLength - 1);
+    ET_CHECK_OR_RETURN_ERROR(length < kMaxOptionValueLength, InvalidArgument,
+                             "option %s: value of %zu bytes, at most %zu", key, length,
+                             kMaxOptionValueLength - 1);
     std::array<char, kMaxOptionValueLength> text{};
     std::memcpy(text.data(), value, length);
     return set_value(key, text);
   }
 
-  /// The value of an option; T is bool, int or const char*, which refers into the object. NotFound when it is not set,
-  /// InvalidArgument when it has another type.
+  /// The value of an option; T is bool, int or const char*, which refers into the object. NotFound
+  /// when it is not set, InvalidArgument when it has another type.
   template <typename T, size_t KeyLen>
   Error get_option(const char (&key)[KeyLen], T& out) const {
     static_assert(KeyLen <= kMaxOptionKeyLength, "Option key is too long");
@@ -103,8 +105,8 @@ class BackendOptions {
       ++place;
     }
     if (place == size_) {
-      ET_CHECK_OR_RETURN_ERROR(
-          size_ < MaxCapacity, InvalidArgument, "no place for option %s: %zu are set", key, size_);
+      ET_CHECK_OR_RETURN_ERROR(size_ < MaxCapacity, InvalidArgument,
+                               "no place for option %s: %zu are set", key, size_);
       std::strncpy(options_[place].key, key, kMaxOptionKeyLength - 1);
       ++size_;
     }

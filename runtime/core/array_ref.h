@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ArrayRef<T>: a read-only view of consecutive elements. Does not own them: pass it by value, do not store it beyond the
-// life of what it points to.
+// ArrayRef<T>: a read-only view of consecutive elements. Does not own them: pass it by value, do
+// not store it beyond the life of what it points to.
 #pragma once
 
 #include <array>
@@ -68,8 +68,8 @@ class ArrayRef final {
 
   /// M elements from the N-th on; they must exist.
   ArrayRef<T> slice(size_t N, size_t M) const {
-    ET_CHECK_MSG(
-        N <= Length && M <= Length - N, "slice (%zu, %zu) of an ArrayRef of %zu", N, M, Length);
+    ET_CHECK_MSG(N <= Length && M <= Length - N, "slice (%zu, %zu) of an ArrayRef of %zu", N, M,
+                 Length);
     return {Data + N, M};
   }
   /// All elements from the N-th on.

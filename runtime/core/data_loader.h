@@ -12,8 +12,8 @@
 namespace executorch {
 namespace runtime {
 
-/// Must outlive every Program made with it and every buffer it returned. load() and load_into() are called by several
-/// threads at the same time when Programs are shared between threads.
+/// Must outlive every Program made with it and every buffer it returned. load() and load_into() are
+/// called by several threads at the same time when Programs are shared between threads.
 class DataLoader {
  public:
   /// What is about to be loaded, so that a loader may choose where to put it.
@@ -27,11 +27,9 @@ class DataLoader {
     };
 
     SegmentInfo() = default;
-    explicit SegmentInfo(
-        Type segment_type_, size_t segment_index_ = 0, const char* descriptor_ = nullptr)
-        : segment_type(segment_type_),
-          segment_index(segment_index_),
-          descriptor(descriptor_) {}
+    explicit SegmentInfo(Type segment_type_, size_t segment_index_ = 0,
+                         const char* descriptor_ = nullptr)
+        : segment_type(segment_type_), segment_index(segment_index_), descriptor(descriptor_) {}
 
     Type segment_type = Type::Program;
     /// Index in the program's segment list; meaningless for Type::Program.
@@ -43,13 +41,13 @@ class DataLoader {
   virtual ~DataLoader() = default;
 
   /// `size` bytes from `offset` on. The range must lie within the data: InvalidArgument otherwise.
-  ET_NODISCARD virtual Result<FreeableBuffer> load(
-      size_t offset, size_t size, const SegmentInfo& segment_info) const = 0;
+  ET_NODISCARD virtual Result<FreeableBuffer> load(size_t offset, size_t size,
+                                                   const SegmentInfo& segment_info) const = 0;
 
   /// As load(), copying into `buffer` of at least `size` bytes. NotImplemented unless overridden.
-  ET_NODISCARD virtual Error load_into(
-      ET_UNUSED size_t offset, ET_UNUSED size_t size, ET_UNUSED const SegmentInfo& segment_info,
-      ET_UNUSED void* buffer) const {
+  ET_NODISCARD virtual Error load_into(ET_UNUSED size_t offset, ET_UNUSED size_t size,
+                                       ET_UNUSED const SegmentInfo& segment_info,
+                                       ET_UNUSED void* buffer) const {
     ET_LOG(Error, "this data loader cannot load into a buffer of the caller");
     return Error::NotImplemented;
   }

@@ -17,9 +17,8 @@ void DeviceAllocatorRegistry::register_allocator(DeviceAllocator* alloc) {
   ET_CHECK_MSG(alloc != nullptr, "no allocator");
   const size_t index = static_cast<size_t>(alloc->device_type());
   ET_CHECK_MSG(index < etensor::kNumDeviceTypes, "device type %zu is unknown", index);
-  ET_CHECK_MSG(
-      allocators_[index] == nullptr || allocators_[index] == alloc,
-      "device type %zu has another allocator already", index);
+  ET_CHECK_MSG(allocators_[index] == nullptr || allocators_[index] == alloc,
+               "device type %zu has another allocator already", index);
   allocators_[index] = alloc;
 }
 

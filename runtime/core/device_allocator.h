@@ -20,20 +20,22 @@ class DeviceAllocator {
 
   virtual ~DeviceAllocator() = default;
 
-  /// `nbytes` bytes of device `index`, to be given back by deallocate(). MemoryAllocationFailed when there are not.
-  virtual Result<void*> allocate(
-      size_t nbytes, etensor::DeviceIndex index, size_t alignment = kDefaultAlignment) = 0;
+  /// `nbytes` bytes of device `index`, to be given back by deallocate(). MemoryAllocationFailed
+  /// when there are not.
+  virtual Result<void*> allocate(size_t nbytes, etensor::DeviceIndex index,
+                                 size_t alignment = kDefaultAlignment) = 0;
   virtual void deallocate(void* ptr, etensor::DeviceIndex index) = 0;
 
-  virtual Error copy_host_to_device(
-      void* dst, const void* src, size_t nbytes, etensor::DeviceIndex index) = 0;
-  virtual Error copy_device_to_host(
-      void* dst, const void* src, size_t nbytes, etensor::DeviceIndex index) = 0;
+  virtual Error copy_host_to_device(void* dst, const void* src, size_t nbytes,
+                                    etensor::DeviceIndex index) = 0;
+  virtual Error copy_device_to_host(void* dst, const void* src, size_t nbytes,
+                                    etensor::DeviceIndex index) = 0;
 
   virtual etensor::DeviceType device_type() const = 0;
 };
 
-/// The allocators of the program. Register before the first use; not thread-safe against registration.
+/// The allocators of the program. Register before the first use; not thread-safe against
+/// registration.
 class DeviceAllocatorRegistry {
  public:
   static DeviceAllocatorRegistry& instance();

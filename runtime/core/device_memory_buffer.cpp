@@ -7,12 +7,12 @@
 namespace executorch {
 namespace runtime {
 
-Result<DeviceMemoryBuffer> DeviceMemoryBuffer::create(
-    size_t size, etensor::DeviceType type, etensor::DeviceIndex index, size_t alignment) {
+Result<DeviceMemoryBuffer> DeviceMemoryBuffer::create(size_t size, etensor::DeviceType type,
+                                                      etensor::DeviceIndex index,
+                                                      size_t alignment) {
   DeviceAllocator* const allocator = get_device_allocator(type);
-  ET_CHECK_OR_RETURN_ERROR(
-      allocator != nullptr, NotFound, "no allocator is registered for device type %d",
-      static_cast<int>(type));
+  ET_CHECK_OR_RETURN_ERROR(allocator != nullptr, NotFound,
+                           "no allocator is registered for device type %d", static_cast<int>(type));
   const auto data = allocator->allocate(size, index, alignment);
   if (!data.ok()) {
     return data.error();

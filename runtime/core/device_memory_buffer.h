@@ -16,9 +16,9 @@ namespace runtime {
 class DeviceMemoryBuffer final {
  public:
   /// NotFound when no allocator is registered for `type`; else the allocator's error.
-  static Result<DeviceMemoryBuffer> create(
-      size_t size, etensor::DeviceType type, etensor::DeviceIndex index = 0,
-      size_t alignment = DeviceAllocator::kDefaultAlignment);
+  static Result<DeviceMemoryBuffer> create(size_t size, etensor::DeviceType type,
+                                           etensor::DeviceIndex index = 0,
+                                           size_t alignment = DeviceAllocator::kDefaultAlignment);
 
   DeviceMemoryBuffer() = default;
   DeviceMemoryBuffer(DeviceMemoryBuffer&& other) noexcept;
@@ -32,8 +32,8 @@ class DeviceMemoryBuffer final {
   Span<uint8_t> as_span() const { return {static_cast<uint8_t*>(data_), size_}; }
 
  private:
-  DeviceMemoryBuffer(
-      void* data, size_t size, DeviceAllocator* allocator, etensor::DeviceIndex index)
+  DeviceMemoryBuffer(void* data, size_t size, DeviceAllocator* allocator,
+                     etensor::DeviceIndex index)
       : data_(data), size_(size), allocator_(allocator), index_(index) {}
   void swap(DeviceMemoryBuffer& other) noexcept;
 

@@ -63,8 +63,8 @@ TEST(DeviceMemoryTest, BuffersOwnTheirMemory) {
     EXPECT_EQ(allocator.live, 1);
     second = DeviceMemoryBuffer();
     EXPECT_EQ(allocator.live, 0);
-    EXPECT_EQ(
-        DeviceMemoryBuffer::create(4096, DeviceType::CUDA).error(), Error::MemoryAllocationFailed);
+    EXPECT_EQ(DeviceMemoryBuffer::create(4096, DeviceType::CUDA).error(),
+              Error::MemoryAllocationFailed);
   }
   EXPECT_EQ(allocator.live, 0);
   static CountingAllocator another;
@@ -103,12 +103,12 @@ TEST(DataLoaderTest, UsersMayWriteTheirOwn) {
 }
 
 TEST(VersionTest, NumbersAndTextAgree) {
-  EXPECT_EQ(
-      std::string(ET_VERSION), std::to_string(ET_VERSION_MAJOR) + "." +
-          std::to_string(ET_VERSION_MINOR) + "." + std::to_string(ET_VERSION_PATCH));
+  EXPECT_EQ(std::string(ET_VERSION), std::to_string(ET_VERSION_MAJOR) + "." +
+                                         std::to_string(ET_VERSION_MINOR) + "." +
+                                         std::to_string(ET_VERSION_PATCH));
   static_assert(ET_VERSION_CHECK(1, 0, 0) && !ET_VERSION_CHECK(99, 0, 0));
-  static_assert(
-      ET_VERSION_CODE == (ET_VERSION_MAJOR << 16 | ET_VERSION_MINOR << 8 | ET_VERSION_PATCH));
+  static_assert(ET_VERSION_CODE ==
+                (ET_VERSION_MAJOR << 16 | ET_VERSION_MINOR << 8 | ET_VERSION_PATCH));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Error codes, and the macros that check a condition, say what is wrong and return.
 //
-// Values are part of the interface (users see them as 0x%x) and never change. Messages can be compiled out (log.h);
-// what is returned does not depend on that.
+// Values are part of the interface (users see them as 0x%x) and never change. Messages can be
+// compiled out (log.h); what is returned does not depend on that.
 #pragma once
 
 #include <cstdint>
@@ -58,39 +58,40 @@ const char* to_string(const Error error);
   } while (0)
 
 /// Returns false with a message unless the condition holds.
-#define ET_CHECK_OR_RETURN_FALSE(cond__, message__, ...)                              \
-  do {                                                                                \
-    if (ET_UNLIKELY(!(cond__))) {                                                     \
-      ET_LOG(Error, "Check failed (%s): " message__, #cond__, ##__VA_ARGS__);         \
-      return false;                                                                   \
-    }                                                                                 \
+#define ET_CHECK_OR_RETURN_FALSE(cond__, message__, ...)                      \
+  do {                                                                        \
+    if (ET_UNLIKELY(!(cond__))) {                                             \
+      ET_LOG(Error, "Check failed (%s): " message__, #cond__, ##__VA_ARGS__); \
+      return false;                                                           \
+    }                                                                         \
   } while (0)
 
-/// ET_CHECK_OK_OR_RETURN_ERROR(error) or (error, format, ...): returns `error`, with the message, unless it is Ok.
-#define ET_CHECK_OK_OR_RETURN_ERROR(...)                                                       \
-  ET_INTERNAL_ONE_OR_MORE(                                                                     \
-      __VA_ARGS__, ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,                         \
-      ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,            \
-      ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,            \
-      ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK, 0)                                       \
+/// ET_CHECK_OK_OR_RETURN_ERROR(error) or (error, format, ...): returns `error`, with the message,
+/// unless it is Ok.
+#define ET_CHECK_OK_OR_RETURN_ERROR(...)                                                   \
+  ET_INTERNAL_ONE_OR_MORE(__VA_ARGS__, ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG, \
+                          ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,              \
+                          ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,              \
+                          ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK_MSG,              \
+                          ET_INTERNAL_CHECK_OK_MSG, ET_INTERNAL_CHECK_OK, 0)               \
   (__VA_ARGS__)
 
 // Picks its eleventh argument: lets a macro with 1 to 10 arguments tell one from more.
 #define ET_INTERNAL_ONE_OR_MORE(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, name, ...) name
 
-#define ET_INTERNAL_CHECK_OK(error__)                             \
-  do {                                                            \
-    const ::executorch::runtime::Error et_error__ = (error__);    \
+#define ET_INTERNAL_CHECK_OK(error__)                                  \
+  do {                                                                 \
+    const ::executorch::runtime::Error et_error__ = (error__);         \
     if (ET_UNLIKELY(et_error__ != ::executorch::runtime::Error::Ok)) { \
-      return et_error__;                                          \
-    }                                                             \
+      return et_error__;                                               \
+    }                                                                  \
   } while (0)
 
-#define ET_INTERNAL_CHECK_OK_MSG(error__, message__, ...)         \
-  do {                                                            \
-    const ::executorch::runtime::Error et_error__ = (error__);    \
+#define ET_INTERNAL_CHECK_OK_MSG(error__, message__, ...)              \
+  do {                                                                 \
+    const ::executorch::runtime::Error et_error__ = (error__);         \
     if (ET_UNLIKELY(et_error__ != ::executorch::runtime::Error::Ok)) { \
-      ET_LOG(Error, message__, ##__VA_ARGS__);                    \
-      return et_error__;                                          \
-    }                                                             \
+      ET_LOG(Error, message__, ##__VA_ARGS__);                         \
+      return et_error__;                                               \
+    }                                                                  \
   } while (0)

@@ -39,7 +39,8 @@ TEST(ErrorTest, NumbersAreTheDocumentedOnes) {
 }
 
 Result<int> half_of(int value) {
-  ET_CHECK_OR_RETURN_ERROR(value % 2 == 0, InvalidArgument, "expected an even number, got %d", value);
+  ET_CHECK_OR_RETURN_ERROR(value % 2 == 0, InvalidArgument, "expected an even number, got %d",
+                           value);
   return value / 2;
 }
 

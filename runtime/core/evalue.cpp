@@ -35,8 +35,8 @@ Error check(const EValue& value, Tag expected, const T* pointer) {
 Result<int64_t> to_enumerator(const EValue& value, int64_t limit, ET_UNUSED const char* what) {
   ET_CHECK_OK_OR_RETURN_ERROR(check(value, Tag::Int));
   const int64_t number = value.payload.copyable_union.as_int;
-  ET_CHECK_OR_RETURN_ERROR(
-      number >= 0 && number < limit, InvalidArgument, "%" PRId64 " is no %s", number, what);
+  ET_CHECK_OR_RETURN_ERROR(number >= 0 && number < limit, InvalidArgument, "%" PRId64 " is no %s",
+                           number, what);
   return number;
 }
 
@@ -141,8 +141,8 @@ Result<executorch::aten::MemoryFormat> EValue::tryToMemoryFormat() const {
 }
 
 Result<executorch::aten::Layout> EValue::tryToLayout() const {
-  const auto number = to_enumerator(
-      *this, static_cast<int64_t>(executorch::aten::Layout::Strided) + 1, "layout");
+  const auto number =
+      to_enumerator(*this, static_cast<int64_t>(executorch::aten::Layout::Strided) + 1, "layout");
   if (!number.ok()) {
     return number.error();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// EValue: one value of a program - tensor, number, string or list. Small, trivially copyable, owns nothing.
+// EValue: one value of a program - tensor, number, string or list. Small, trivially copyable, owns
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,9 @@ namespace runtime {
 
 struct EValue;
 
-/// A list whose elements are values of a program: pointers to them, and an array that get() fills with what they hold at
-/// that moment. Owns neither array. A null pointer stands for no value, where T is an optional.
+/// A list whose elements are values of a program: pointers to them, and an array that get() fills
+/// with what they hold at that moment. Owns neither array. A null pointer stands for no value,
+/// where T is an optional.
 template <typename T>
 class BoxedEvalueList {
  public:
@@ -46,9 +48,8 @@ class BoxedEvalueList {
  private:
   static size_t checked_size(EValue** wrapped_vals, T* unwrapped_vals, int size) {
     ET_CHECK_MSG(size >= 0, "list of %d elements", size);
-    ET_CHECK_MSG(
-        size == 0 || (wrapped_vals != nullptr && unwrapped_vals != nullptr),
-        "no memory for a list of %d elements", size);
+    ET_CHECK_MSG(size == 0 || (wrapped_vals != nullptr && unwrapped_vals != nullptr),
+                 "no memory for a list of %d elements", size);
     return static_cast<size_t>(size);
   }
 
@@ -83,9 +84,10 @@ struct evalue_to_ref_overload_return<executorch::aten::Tensor> {
 
 }  // namespace internal
 
-/// Three ways to read: isX() tells the kind; toX() gives the value and ends the program on another kind - for values the
-/// caller has checked; tryToX() returns InvalidType on another kind and InvalidState on a null list or string - for values
-/// that come from a file or a user. What lists, strings and tensors refer to must outlive the EValue.
+/// Three ways to read: isX() tells the kind; toX() gives the value and ends the program on another
+/// kind - for values the caller has checked; tryToX() returns InvalidType on another kind and
+/// InvalidState on a null list or string - for values that come from a file or a user. What lists,
+/// strings and tensors refer to must outlive the EValue.
 struct EValue {
   union Payload {
     union TriviallyCopyablePayload {
@@ -158,12 +160,11 @@ struct EValue {
     payload.copyable_union.as_list_optional_tensor_ptr = not_null(t);
   }
   /// From a smart pointer to anything above; it must not be null and keeps its ownership.
-  template <
-      typename T,
-      typename = std::enable_if_t<
-          !std::is_pointer_v<std::decay_t<T>> && !std::is_same_v<std::decay_t<T>, EValue> &&
-          !std::is_arithmetic_v<std::decay_t<T>> &&
-          std::is_convertible_v<decltype(*std::declval<T&>()), EValue>>>
+  template <typename T,
+            typename = std::enable_if_t<
+                !std::is_pointer_v<std::decay_t<T>> && !std::is_same_v<std::decay_t<T>, EValue> &&
+                !std::is_arithmetic_v<std::decay_t<T>> &&
+                std::is_convertible_v<decltype(*std::declval<T&>()), EValue>>>
   /* implicit */ EValue(T&& value) : EValue(*checked(value)) {}
   /// Not from any other pointer: it would silently become a bool.
   template <typename T>
@@ -320,30 +321,30 @@ struct EValue {
 };
 
 /// EValue::to<T>() is the member function `method_name`.
-#define EVALUE_DEFINE_TO(T, method_name)                                                    \
-  template <>                                                                               \
-  inline internal::evalue_to_const_ref_overload_return<T>::type EValue::to<T>() const& {    \
-    return method_name();                                                                   \
-  }                                                                                         \
-  template <>                                                                               \
-  inline internal::evalue_to_ref_overload_return<T>::type EValue::to<T>()& {                \
-    return method_name();                                                                   \
-  }                                                                                         \
-  template <>                                                                               \
-  inline T EValue::to<T>()&& {                                                              \
-    return static_cast<EValue&&>(*this).method_name();                                      \
+#define EVALUE_DEFINE_TO(T, method_name)                                                 \
+  template <>                                                                            \
+  inline internal::evalue_to_const_ref_overload_return<T>::type EValue::to<T>() const& { \
+    return method_name();                                                                \
+  }                                                                                      \
+  template <>                                                                            \
+  inline internal::evalue_to_ref_overload_return<T>::type EValue::to<T>()& {             \
+    return method_name();                                                                \
+  }                                                                                      \
+  template <>                                                                            \
+  inline T EValue::to<T>()&& {                                                           \
+    return static_cast<EValue&&>(*this).method_name();                                   \
   }
 /// EValue::tryTo<T>() is the member function `method_name`.
-#define EVALUE_DEFINE_TRY_TO(T, method_name)     \
-  template <>                                    \
-  inline Result<T> EValue::tryTo<T>() const {    \
-    return method_name();                        \
+#define EVALUE_DEFINE_TRY_TO(T, method_name)  \
+  template <>                                 \
+  inline Result<T> EValue::tryTo<T>() const { \
+    return method_name();                     \
   }
 // T, the name of its methods after "to", and the same for an optional T.
-#define ET_INTERNAL_EVALUE_TYPE(T, name)                            \
-  EVALUE_DEFINE_TO(T, to##name)                                     \
-  EVALUE_DEFINE_TRY_TO(T, tryTo##name)                              \
-  EVALUE_DEFINE_TO(std::optional<T>, toOptional<T>)                 \
+#define ET_INTERNAL_EVALUE_TYPE(T, name)            \
+  EVALUE_DEFINE_TO(T, to##name)                     \
+  EVALUE_DEFINE_TRY_TO(T, tryTo##name)              \
+  EVALUE_DEFINE_TO(std::optional<T>, toOptional<T>) \
   EVALUE_DEFINE_TRY_TO(std::optional<T>, tryToOptional<T>)
 
 ET_INTERNAL_EVALUE_TYPE(executorch::aten::Scalar, Scalar)
@@ -360,8 +361,8 @@ ET_INTERNAL_EVALUE_TYPE(executorch::aten::ArrayRef<int64_t>, IntList)
 ET_INTERNAL_EVALUE_TYPE(executorch::aten::ArrayRef<double>, DoubleList)
 ET_INTERNAL_EVALUE_TYPE(executorch::aten::ArrayRef<bool>, BoolList)
 ET_INTERNAL_EVALUE_TYPE(executorch::aten::ArrayRef<executorch::aten::Tensor>, TensorList)
-ET_INTERNAL_EVALUE_TYPE(
-    executorch::aten::ArrayRef<std::optional<executorch::aten::Tensor>>, ListOptionalTensor)
+ET_INTERNAL_EVALUE_TYPE(executorch::aten::ArrayRef<std::optional<executorch::aten::Tensor>>,
+                        ListOptionalTensor)
 #undef ET_INTERNAL_EVALUE_TYPE
 #undef EVALUE_DEFINE_TO
 #undef EVALUE_DEFINE_TRY_TO
@@ -391,8 +392,8 @@ Result<executorch::aten::ArrayRef<T>> BoxedEvalueList<T>::tryGet() const {
         continue;
       }
     }
-    ET_CHECK_OR_RETURN_ERROR(
-        value != nullptr, InvalidState, "element %zu of the list is missing", i);
+    ET_CHECK_OR_RETURN_ERROR(value != nullptr, InvalidState, "element %zu of the list is missing",
+                             i);
     auto element = value->template tryTo<T>();
     if (!element.ok()) {
       return element.error();

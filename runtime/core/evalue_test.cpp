@@ -52,10 +52,10 @@ struct AllKinds {
   std::optional<Tensor> optional_values[2];
   BoxedEvalueList<std::optional<Tensor>> optionals{optional_pointers, optional_values, 2};
 
-  std::vector<EValue> values{
-      EValue(),          EValue(tensor), EValue(&chars),   EValue(2.5),
-      EValue(int64_t{7}), EValue(true),   EValue(&bools),   EValue(&doubles),
-      EValue(&ints),     EValue(&tensors), EValue(&optionals)};
+  std::vector<EValue> values{EValue(),         EValue(tensor),     EValue(&chars),
+                             EValue(2.5),      EValue(int64_t{7}), EValue(true),
+                             EValue(&bools),   EValue(&doubles),   EValue(&ints),
+                             EValue(&tensors), EValue(&optionals)};
 };
 
 // req: RT-016
@@ -80,9 +80,9 @@ TEST(EValueTest, EveryKindReadsBack) {
 // Number of the reads tryTo<T>() for all T that succeed on a value.
 int successful_reads(const EValue& value) {
   return value.tryToInt().ok() + value.tryToDouble().ok() + value.tryToBool().ok() +
-      value.tryToTensor().ok() + value.tryToString().ok() + value.tryToIntList().ok() +
-      value.tryToBoolList().ok() + value.tryToDoubleList().ok() + value.tryToTensorList().ok() +
-      value.tryToListOptionalTensor().ok();
+         value.tryToTensor().ok() + value.tryToString().ok() + value.tryToIntList().ok() +
+         value.tryToBoolList().ok() + value.tryToDoubleList().ok() + value.tryToTensorList().ok() +
+         value.tryToListOptionalTensor().ok();
 }
 
 // Hardening: no read of a value of another kind gives anything but an error.
@@ -105,14 +105,13 @@ TEST(EValueTest, EveryKindReadsAsItselfOnly) {
 TEST(EValueTest, NullListsAndStringsAreRefused) {
   EXPECT_DEATH(EValue(static_cast<ArrayRef<char>*>(nullptr)), "");
   EXPECT_DEATH(EValue(static_cast<BoxedEvalueList<int64_t>*>(nullptr)), "");
-  for (const Tag tag : {Tag::String, Tag::ListBool, Tag::ListDouble, Tag::ListInt,
-                        Tag::ListTensor, Tag::ListOptionalTensor}) {
+  for (const Tag tag : {Tag::String, Tag::ListBool, Tag::ListDouble, Tag::ListInt, Tag::ListTensor,
+                        Tag::ListOptionalTensor}) {
     EValue value;
     value.tag = tag;
     EXPECT_EQ(successful_reads(value), 0);
-    EXPECT_EQ(
-        tag == Tag::String ? value.tryToString().error() : Error::InvalidState,
-        Error::InvalidState);
+    EXPECT_EQ(tag == Tag::String ? value.tryToString().error() : Error::InvalidState,
+              Error::InvalidState);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// EventTracer: receives the profiling and debugging events of the runtime and of delegates. ETDump is one; users may write
-// others. Events are compiled in with ET_EVENT_TRACER_ENABLED (CMake: EXECUTORCH_ENABLE_EVENT_TRACER).
+// EventTracer: receives the profiling and debugging events of the runtime and of delegates. ETDump
+// is one; users may write others. Events are compiled in with ET_EVENT_TRACER_ENABLED (CMake:
+// EXECUTORCH_ENABLE_EVENT_TRACER).
 #pragma once
 
 #include <cstddef>
@@ -67,11 +68,13 @@ struct EventTracerEntry {
 class EventTracerFilterBase {
  public:
   virtual ~EventTracerFilterBase() = default;
-  /// True: drop the event. Exactly one of `name` (not null) and `delegate_debug_index` (not unset) names it.
+  /// True: drop the event. Exactly one of `name` (not null) and `delegate_debug_index` (not unset)
+  /// names it.
   virtual Result<bool> filter(const char* name, DelegateDebugIntId delegate_debug_index) = 0;
 };
 
-/// One per Method, used by the thread that runs it. Names are copied by the implementation unless it says otherwise.
+/// One per Method, used by the thread that runs it. Names are copied by the implementation unless
+/// it says otherwise.
 class EventTracer {
  public:
   virtual ~EventTracer() {}
@@ -80,38 +83,40 @@ class EventTracer {
   virtual void create_event_block(const char* name) = 0;
 
   /// Begins an event. Unset ids stand for the current chain and instruction.
-  virtual EventTracerEntry start_profiling(
-      const char* name, ChainID chain_id = kUnsetChainId,
-      DebugHandle debug_handle = kUnsetDebugHandle) = 0;
+  virtual EventTracerEntry start_profiling(const char* name, ChainID chain_id = kUnsetChainId,
+                                           DebugHandle debug_handle = kUnsetDebugHandle) = 0;
   virtual void end_profiling(EventTracerEntry prof_entry) = 0;
 
-  /// Events inside a delegate, named by a string or a number, with bytes that the delegate's tools understand.
-  virtual EventTracerEntry start_profiling_delegate(
-      const char* name, DelegateDebugIntId delegate_debug_index) = 0;
-  virtual void end_profiling_delegate(
-      EventTracerEntry event_tracer_entry, const void* metadata = nullptr,
-      size_t metadata_len = 0) = 0;
-  virtual void log_profiling_delegate(
-      const char* name, DelegateDebugIntId delegate_debug_index, et_timestamp_t start_time,
-      et_timestamp_t end_time, const void* metadata = nullptr, size_t metadata_len = 0) = 0;
+  /// Events inside a delegate, named by a string or a number, with bytes that the delegate's tools
+  /// understand.
+  virtual EventTracerEntry start_profiling_delegate(const char* name,
+                                                    DelegateDebugIntId delegate_debug_index) = 0;
+  virtual void end_profiling_delegate(EventTracerEntry event_tracer_entry,
+                                      const void* metadata = nullptr, size_t metadata_len = 0) = 0;
+  virtual void log_profiling_delegate(const char* name, DelegateDebugIntId delegate_debug_index,
+                                      et_timestamp_t start_time, et_timestamp_t end_time,
+                                      const void* metadata = nullptr, size_t metadata_len = 0) = 0;
 
   virtual void track_allocation(AllocatorID id, size_t size) = 0;
   virtual AllocatorID track_allocator(const char* name) = 0;
 
   /// Records a value; false when it was not recorded, an Error when it could not be.
   virtual Result<bool> log_evalue(const EValue& evalue, LoggedEValueType evalue_type) = 0;
-  virtual Result<bool> log_intermediate_output_delegate(
-      const char* name, DelegateDebugIntId delegate_debug_index,
-      const executorch::aten::Tensor& output) = 0;
+  virtual Result<bool> log_intermediate_output_delegate(const char* name,
+                                                        DelegateDebugIntId delegate_debug_index,
+                                                        const executorch::aten::Tensor& output) = 0;
   virtual Result<bool> log_intermediate_output_delegate(
       const char* name, DelegateDebugIntId delegate_debug_index,
       const ArrayRef<executorch::aten::Tensor> output) = 0;
-  virtual Result<bool> log_intermediate_output_delegate(
-      const char* name, DelegateDebugIntId delegate_debug_index, const int& output) = 0;
-  virtual Result<bool> log_intermediate_output_delegate(
-      const char* name, DelegateDebugIntId delegate_debug_index, const bool& output) = 0;
-  virtual Result<bool> log_intermediate_output_delegate(
-      const char* name, DelegateDebugIntId delegate_debug_index, const double& output) = 0;
+  virtual Result<bool> log_intermediate_output_delegate(const char* name,
+                                                        DelegateDebugIntId delegate_debug_index,
+                                                        const int& output) = 0;
+  virtual Result<bool> log_intermediate_output_delegate(const char* name,
+                                                        DelegateDebugIntId delegate_debug_index,
+                                                        const bool& output) = 0;
+  virtual Result<bool> log_intermediate_output_delegate(const char* name,
+                                                        DelegateDebugIntId delegate_debug_index,
+                                                        const double& output) = 0;
 
   /// Null: record all. Not owned.
   virtual void set_delegation_intermediate_output_filter(
@@ -141,9 +146,7 @@ class EventTracer {
   void set_event_tracer_profiling_level(EventTracerProfilingLevel profiling_level) {
     event_tracer_profiling_level_ = profiling_level;
   }
-  EventTracerProfilingLevel event_tracer_profiling_level() {
-    return event_tracer_profiling_level_;
-  }
+  EventTracerProfilingLevel event_tracer_profiling_level() { return event_tracer_profiling_level_; }
 
  protected:
   ChainID chain_id_ = kUnsetChainId;

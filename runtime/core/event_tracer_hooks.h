@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the runtime calls to report events. A null tracer is fine everywhere; without ET_EVENT_TRACER_ENABLED all of it
-// compiles to nothing.
+// What the runtime calls to report events. A null tracer is fine everywhere; without
+// ET_EVENT_TRACER_ENABLED all of it compiles to nothing.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline bool is_tracing(EventTracer* event_tracer) {
 
 inline bool is_tracing_all(EventTracer* event_tracer) {
   return is_tracing(event_tracer) && event_tracer->event_tracer_profiling_level() >
-      EventTracerProfilingLevel::kProfileMethodOnly;
+                                         EventTracerProfilingLevel::kProfileMethodOnly;
 }
 
 /// An event from construction to destruction, when `is_on`.
@@ -67,8 +67,8 @@ class EventTracerProfileOpScope final : public EventTracerProfileScope {
 /// Tells the tracer which instruction runs, from construction to destruction.
 class EventTracerProfileInstructionScope final {
  public:
-  EventTracerProfileInstructionScope(
-      EventTracer* event_tracer, ChainID chain_idx, DebugHandle debug_handle)
+  EventTracerProfileInstructionScope(EventTracer* event_tracer, ChainID chain_idx,
+                                     DebugHandle debug_handle)
       : event_tracer_(event_tracer) {
     if (is_tracing_all(event_tracer_)) {
       event_tracer_->set_chain_debug_handle(chain_idx, debug_handle);
@@ -92,13 +92,12 @@ inline void event_tracer_create_event_block(EventTracer* event_tracer, const cha
   }
 }
 
-inline EventTracerEntry event_tracer_begin_profiling_event(
-    EventTracer* event_tracer, const char* name) {
+inline EventTracerEntry event_tracer_begin_profiling_event(EventTracer* event_tracer,
+                                                           const char* name) {
   return is_tracing_all(event_tracer) ? event_tracer->start_profiling(name) : EventTracerEntry{};
 }
 
-inline void event_tracer_end_profiling_event(
-    EventTracer* event_tracer, EventTracerEntry event) {
+inline void event_tracer_end_profiling_event(EventTracer* event_tracer, EventTracerEntry event) {
   if (is_tracing_all(event_tracer)) {
     event_tracer->end_profiling(event);
   }
@@ -114,8 +113,8 @@ inline void event_tracer_track_allocation(EventTracer* event_tracer, AllocatorID
   }
 }
 
-/// Records a value that an instruction wrote, when intermediate outputs are asked for. What cannot be recorded is logged
-/// by the tracer and does not stop the program.
+/// Records a value that an instruction wrote, when intermediate outputs are asked for. What cannot
+/// be recorded is logged by the tracer and does not stop the program.
 inline void event_tracer_log_evalue(EventTracer* event_tracer, const EValue& evalue) {
   if (is_tracing(event_tracer) && event_tracer->intermediate_outputs_logging_status()) {
     (void)event_tracer->log_evalue(evalue, LoggedEValueType::kIntermediateOutput);
@@ -130,8 +129,8 @@ inline void event_tracer_log_evalue_output(EventTracer* event_tracer, const EVal
   }
 }
 
-inline void event_tracer_set_bundled_input_index(
-    EventTracer* event_tracer, int bundled_input_index) {
+inline void event_tracer_set_bundled_input_index(EventTracer* event_tracer,
+                                                 int bundled_input_index) {
   if (is_tracing(event_tracer)) {
     event_tracer->set_bundled_input_index(bundled_input_index);
   }

@@ -27,8 +27,8 @@ class RecordingTracer final : public EventTracer {
     return entry;
   }
   void end_profiling(EventTracerEntry entry) override {
-    events.push_back(
-        "end " + std::to_string(entry.chain_id) + " " + std::to_string(entry.debug_handle));
+    events.push_back("end " + std::to_string(entry.chain_id) + " " +
+                     std::to_string(entry.debug_handle));
   }
   EventTracerEntry start_profiling_delegate(const char* name, DelegateDebugIntId id) override {
     log("start_delegate", name != nullptr ? name : std::to_string(id).c_str());
@@ -37,9 +37,8 @@ class RecordingTracer final : public EventTracer {
   void end_profiling_delegate(EventTracerEntry, const void*, size_t metadata_len) override {
     log("end_delegate", std::to_string(metadata_len).c_str());
   }
-  void log_profiling_delegate(
-      const char* name, DelegateDebugIntId, et_timestamp_t start, et_timestamp_t end, const void*,
-      size_t) override {
+  void log_profiling_delegate(const char* name, DelegateDebugIntId, et_timestamp_t start,
+                              et_timestamp_t end, const void*, size_t) override {
     log(name, std::to_string(end - start).c_str());
   }
   void track_allocation(AllocatorID id, size_t size) override {
@@ -54,24 +53,24 @@ class RecordingTracer final : public EventTracer {
         std::to_string(value.toInt()).c_str());
     return true;
   }
-  Result<bool> log_intermediate_output_delegate(
-      const char*, DelegateDebugIntId, const Tensor&) override {
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const Tensor&) override {
     return log("delegate", "tensor");
   }
-  Result<bool> log_intermediate_output_delegate(
-      const char*, DelegateDebugIntId, const ArrayRef<Tensor>) override {
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const ArrayRef<Tensor>) override {
     return log("delegate", "tensors");
   }
-  Result<bool> log_intermediate_output_delegate(
-      const char*, DelegateDebugIntId, const int&) override {
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const int&) override {
     return log("delegate", "int");
   }
-  Result<bool> log_intermediate_output_delegate(
-      const char*, DelegateDebugIntId, const bool&) override {
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const bool&) override {
     return log("delegate", "bool");
   }
-  Result<bool> log_intermediate_output_delegate(
-      const char*, DelegateDebugIntId, const double&) override {
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const double&) override {
     return log("delegate", "double");
   }
   void set_delegation_intermediate_output_filter(EventTracerFilterBase*) override {}
@@ -100,9 +99,8 @@ void run_all_hooks(EventTracer* tracer) {
 TEST(EventTracerHooksTest, AllEvents) {
   RecordingTracer tracer;
   run_all_hooks(&tracer);
-  EXPECT_EQ(
-      tracer.events,
-      (Events{"block Execute", "start Method::execute", "start OPERATOR_CALL", "end 1 5", "end -1 0"}));
+  EXPECT_EQ(tracer.events, (Events{"block Execute", "start Method::execute", "start OPERATOR_CALL",
+                                   "end 1 5", "end -1 0"}));
   EXPECT_EQ(tracer.current_chain_id(), kUnsetChainId);
 }
 
@@ -111,16 +109,14 @@ TEST(EventTracerHooksTest, LevelsSelect) {
   tracer.set_event_tracer_profiling_level(EventTracerProfilingLevel::kProfileMethodOnly);
   tracer.set_event_tracer_debug_level(EventTracerDebugLogLevel::kProgramOutputs);
   run_all_hooks(&tracer);
-  EXPECT_EQ(
-      tracer.events,
-      (Events{"block Execute", "start Method::execute", "output 4", "end -1 0"}));
+  EXPECT_EQ(tracer.events,
+            (Events{"block Execute", "start Method::execute", "output 4", "end -1 0"}));
   tracer.events.clear();
   tracer.set_event_tracer_debug_level(EventTracerDebugLogLevel::kIntermediateOutputs);
   EXPECT_TRUE(tracer.intermediate_outputs_logging_status());
   run_all_hooks(&tracer);
-  EXPECT_EQ(
-      tracer.events,
-      (Events{"block Execute", "start Method::execute", "intermediate 3", "output 4", "end -1 0"}));
+  EXPECT_EQ(tracer.events, (Events{"block Execute", "start Method::execute", "intermediate 3",
+                                   "output 4", "end -1 0"}));
 }
 
 TEST(EventTracerHooksTest, NullTracersAreFine) {
@@ -128,8 +124,8 @@ TEST(EventTracerHooksTest, NullTracersAreFine) {
   EXPECT_EQ(internal::event_tracer_track_allocator(nullptr, "name"), 0u);
   internal::event_tracer_track_allocation(nullptr, 0, 1);
   internal::event_tracer_set_bundled_input_index(nullptr, 1);
-  event_tracer_end_profiling_delegate(
-      nullptr, event_tracer_start_profiling_delegate(nullptr, "a", 0));
+  event_tracer_end_profiling_delegate(nullptr,
+                                      event_tracer_start_profiling_delegate(nullptr, "a", 0));
   event_tracer_log_output_delegate(nullptr, "a", 0, 1);
 }
 
@@ -145,10 +141,8 @@ TEST(EventTracerHooksTest, DelegatesAndAllocations) {
   event_tracer_log_output_delegate(&tracer, "conv", 0, 1.5);
   tracer.set_event_tracer_debug_level(EventTracerDebugLogLevel::kIntermediateOutputs);
   event_tracer_log_output_delegate(&tracer, "conv", 0, 1.5);
-  EXPECT_EQ(
-      tracer.events,
-      (Events{"allocator method", "7 100", "start_delegate 12", "end_delegate 2", "conv 15",
-              "delegate double"}));
+  EXPECT_EQ(tracer.events, (Events{"allocator method", "7 100", "start_delegate 12",
+                                   "end_delegate 2", "conv 15", "delegate double"}));
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 namespace executorch {
 namespace runtime {
 
-/// Owns access to `size` bytes until Free() or destruction, which call the free function once. Movable; a moved-from
-/// buffer is empty. Besides a pointer the data may be a 64-bit integer, for memory of another processor or a file handle
-/// that does not fit a pointer.
+/// Owns access to `size` bytes until Free() or destruction, which call the free function once.
+/// Movable; a moved-from buffer is empty. Besides a pointer the data may be a 64-bit integer, for
+/// memory of another processor or a file handle that does not fit a pointer.
 class FreeableBuffer final {
  public:
   using FreeFn = void (*)(void* context, void* data, size_t size);
@@ -23,12 +23,10 @@ class FreeableBuffer final {
 
   FreeableBuffer() = default;
   /// `free_fn` may be null: nothing to give back. `free_fn_context` is passed to it.
-  FreeableBuffer(
-      const void* data, size_t size, FreeFn free_fn, void* free_fn_context = nullptr)
+  FreeableBuffer(const void* data, size_t size, FreeFn free_fn, void* free_fn_context = nullptr)
       : free_fn_(free_fn), free_fn_context_(free_fn_context), data_(data), size_(size) {}
-  explicit FreeableBuffer(
-      const uint64_t data_uint64, size_t size, FreeUInt64Fn free_fn,
-      void* free_fn_context = nullptr)
+  explicit FreeableBuffer(const uint64_t data_uint64, size_t size, FreeUInt64Fn free_fn,
+                          void* free_fn_context = nullptr)
       : free_uint64_fn_(free_fn),
         free_fn_context_(free_fn_context),
         data_uint64_(data_uint64),
@@ -69,14 +67,14 @@ class FreeableBuffer final {
   }
   /// As data(), but InvalidType when the buffer holds an integer.
   Result<const void*> data_safe() const {
-    ET_CHECK_OR_RETURN_ERROR(
-        !is_uint64_, InvalidType, "the buffer holds a 64-bit integer, not a pointer");
+    ET_CHECK_OR_RETURN_ERROR(!is_uint64_, InvalidType,
+                             "the buffer holds a 64-bit integer, not a pointer");
     return data_;
   }
   /// The integer; InvalidType when the buffer holds a pointer.
   Result<uint64_t> data_uint64_type() const {
-    ET_CHECK_OR_RETURN_ERROR(
-        is_uint64_, InvalidType, "the buffer holds a pointer, not a 64-bit integer");
+    ET_CHECK_OR_RETURN_ERROR(is_uint64_, InvalidType,
+                             "the buffer holds a pointer, not a 64-bit integer");
     return data_uint64_;
   }
 

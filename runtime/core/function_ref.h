@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FunctionRef<R(A...)>: a callable passed by reference, two words, no allocation. Valid only as long as what it refers
-// to: take it as a parameter, never store it.
+// FunctionRef<R(A...)>: a callable passed by reference, two words, no allocation. Valid only as
+// long as what it refers to: take it as a parameter, never store it.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,12 @@ class FunctionRef<Ret(Params...)> {
   template <typename Callable>
   FunctionRef(
       Callable&& callable,
-      std::enable_if_t<
-          !std::is_same<internal::remove_cvref_t<Callable>, FunctionRef>::value>* = nullptr,
+      std::enable_if_t<!std::is_same<internal::remove_cvref_t<Callable>, FunctionRef>::value>* =
+          nullptr,
       std::enable_if_t<
           std::is_void<Ret>::value ||
-          std::is_convertible<
-              decltype(std::declval<Callable>()(std::declval<Params>()...)),
-              Ret>::value>* = nullptr)
+          std::is_convertible<decltype(std::declval<Callable>()(std::declval<Params>()...)),
+                              Ret>::value>* = nullptr)
       : call_(call_as<std::remove_reference_t<Callable>>),
         callable_(reinterpret_cast<intptr_t>(&callable)) {}
 

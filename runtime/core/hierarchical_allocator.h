@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HierarchicalAllocator: the memory-planned buffers ("arenas") of a method, addressed by (buffer, offset).
+// HierarchicalAllocator: the memory-planned buffers ("arenas") of a method, addressed by (buffer,
+// offset).
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,8 @@ class HierarchicalAllocator final {
   explicit HierarchicalAllocator(Span<Span<uint8_t>> buffers) : buffers_(buffers) {}
 
   /// As above; `planned_buffer_devices` tells on which device each buffer lies.
-  HierarchicalAllocator(
-      Span<Span<uint8_t>> buffers, Span<const etensor::Device> planned_buffer_devices)
+  HierarchicalAllocator(Span<Span<uint8_t>> buffers,
+                        Span<const etensor::Device> planned_buffer_devices)
       : buffers_(buffers), planned_buffer_devices_(planned_buffer_devices) {}
 
   /// The regions of at most 16 allocators, which must be unused.
@@ -33,13 +34,12 @@ class HierarchicalAllocator final {
   HierarchicalAllocator(const HierarchicalAllocator&) = delete;
   HierarchicalAllocator& operator=(const HierarchicalAllocator&) = delete;
 
-  /// The address of `size_bytes` bytes at `offset_bytes` of buffer `memory_id`. InvalidArgument when there is no such
-  /// buffer, MemoryAllocationFailed when the bytes do not lie within it.
-  ET_NODISCARD Result<void*> get_offset_address(
-      uint32_t memory_id, size_t offset_bytes, size_t size_bytes) {
-    ET_CHECK_OR_RETURN_ERROR(
-        memory_id < buffers_.size(), InvalidArgument, "planned buffer %" PRIu32 " of %zu",
-        memory_id, buffers_.size());
+  /// The address of `size_bytes` bytes at `offset_bytes` of buffer `memory_id`. InvalidArgument
+  /// when there is no such buffer, MemoryAllocationFailed when the bytes do not lie within it.
+  ET_NODISCARD Result<void*> get_offset_address(uint32_t memory_id, size_t offset_bytes,
+                                                size_t size_bytes) {
+    ET_CHECK_OR_RETURN_ERROR(memory_id < buffers_.size(), InvalidArgument,
+                             "planned buffer %" PRIu32 " of %zu", memory_id, buffers_.size());
     const Span<uint8_t> buffer = buffers_[memory_id];
     ET_CHECK_OR_RETURN_ERROR(
         offset_bytes <= buffer.size() && size_bytes <= buffer.size() - offset_bytes,
@@ -56,9 +56,8 @@ class HierarchicalAllocator final {
   static constexpr size_t kSpanArraySize = 16;
 
   Span<Span<uint8_t>> to_spans(uint32_t n_allocators, MemoryAllocator* allocators) {
-    ET_CHECK_MSG(
-        n_allocators <= kSpanArraySize, "%" PRIu32 " allocators, at most %zu", n_allocators,
-        kSpanArraySize);
+    ET_CHECK_MSG(n_allocators <= kSpanArraySize, "%" PRIu32 " allocators, at most %zu",
+                 n_allocators, kSpanArraySize);
     for (uint32_t i = 0; i < n_allocators; ++i) {
       span_array_[i] = Span<uint8_t>(allocators[i].base_address(), allocators[i].size());
     }

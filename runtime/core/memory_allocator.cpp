@@ -14,10 +14,9 @@ void* MemoryAllocator::allocate(size_t size, size_t alignment) {
   const size_t padding = static_cast<size_t>(-position) & (alignment - 1);
   const size_t available = size_ - used_;
   if (padding > available || size > available - padding) {
-    ET_LOG(
-        Error,
-        "Memory allocation failed: %zuB requested (adjusted for alignment), %zuB available",
-        size > SIZE_MAX - padding ? SIZE_MAX : size + padding, available);
+    ET_LOG(Error,
+           "Memory allocation failed: %zuB requested (adjusted for alignment), %zuB available",
+           size > SIZE_MAX - padding ? SIZE_MAX : size + padding, available);
     return nullptr;
   }
   uint8_t* const piece = begin_ + used_ + padding;

@@ -13,8 +13,8 @@
 namespace executorch {
 namespace runtime {
 
-/// Does not own the region, which must outlive the allocator and everything allocated. Single pieces are never given
-/// back; reset() gives back all of them. Not thread-safe.
+/// Does not own the region, which must outlive the allocator and everything allocated. Single
+/// pieces are never given back; reset() gives back all of them. Not thread-safe.
 class MemoryAllocator {
  public:
   /// Alignment of a piece when none is asked for.
@@ -27,7 +27,8 @@ class MemoryAllocator {
   MemoryAllocator(const MemoryAllocator&) = delete;
   MemoryAllocator& operator=(const MemoryAllocator&) = delete;
 
-  /// `size` bytes aligned to `alignment`, a power of two; null, with a message, when they do not fit.
+  /// `size` bytes aligned to `alignment`, a power of two; null, with a message, when they do not
+  /// fit.
   virtual void* allocate(size_t size, size_t alignment = kDefaultAlignment);
 
   /// Memory for one T, not constructed; null when it does not fit.
@@ -36,7 +37,8 @@ class MemoryAllocator {
     return static_cast<T*>(allocate(sizeof(T), alignment));
   }
 
-  /// Memory for `size` elements, not constructed; null when they do not fit or their bytes exceed size_t.
+  /// Memory for `size` elements, not constructed; null when they do not fit or their bytes exceed
+  /// size_t.
   template <typename T>
   T* allocateList(size_t size, size_t alignment = alignof(T)) {
     if (size > SIZE_MAX / sizeof(T)) {

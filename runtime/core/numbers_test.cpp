@@ -28,7 +28,8 @@ float half_value(uint16_t bits) {
   if (exponent == 31) {
     return fraction == 0 ? sign * INFINITY : NAN;
   }
-  return exponent == 0 ? sign * std::ldexp(fraction, -14) : sign * std::ldexp(1.0f + fraction, exponent - 15);
+  return exponent == 0 ? sign * std::ldexp(fraction, -14)
+                       : sign * std::ldexp(1.0f + fraction, exponent - 15);
 }
 
 TEST(HalfTest, EveryBitPatternHasItsValueAndComesBack) {
@@ -47,19 +48,20 @@ TEST(HalfTest, EveryBitPatternHasItsValueAndComesBack) {
 }
 
 TEST(HalfTest, RoundsHalfToEven) {
-  EXPECT_EQ(c10::Half(1.0f + 1.0f / 2048).x, 0x3C00); // half way to the odd neighbour: stays
-  EXPECT_EQ(c10::Half(1.0f + 3.0f / 2048).x, 0x3C02); // half way between odd and even: goes up
+  EXPECT_EQ(c10::Half(1.0f + 1.0f / 2048).x, 0x3C00);  // half way to the odd neighbour: stays
+  EXPECT_EQ(c10::Half(1.0f + 3.0f / 2048).x, 0x3C02);  // half way between odd and even: goes up
   EXPECT_EQ(c10::Half(65504.0f).x, 0x7BFF);
   EXPECT_EQ(c10::Half(65519.9f).x, 0x7BFF);
   EXPECT_EQ(c10::Half(65520.0f).x, 0x7C00);
-  EXPECT_EQ(c10::Half(std::ldexp(1.0f, -25)).x, 0x0000); // half of the smallest subnormal, tie to even
+  EXPECT_EQ(c10::Half(std::ldexp(1.0f, -25)).x,
+            0x0000);  // half of the smallest subnormal, tie to even
   EXPECT_EQ(c10::Half(std::ldexp(1.5f, -25)).x, 0x0001);
 }
 
 TEST(BFloat16Test, IsTheUpperHalfOfAFloatRoundedToEven) {
   EXPECT_EQ(c10::BFloat16(1.0f).x, 0x3F80);
-  EXPECT_EQ(c10::BFloat16(1.0f + 1.0f / 256).x, 0x3F80); // tie, even stays
-  EXPECT_EQ(c10::BFloat16(1.0f + 3.0f / 256).x, 0x3F82); // tie, odd goes up
+  EXPECT_EQ(c10::BFloat16(1.0f + 1.0f / 256).x, 0x3F80);  // tie, even stays
+  EXPECT_EQ(c10::BFloat16(1.0f + 3.0f / 256).x, 0x3F82);  // tie, odd goes up
   EXPECT_TRUE(std::isnan(static_cast<float>(c10::BFloat16(NAN))));
   EXPECT_EQ(static_cast<float>(c10::BFloat16(0x4049, c10::BFloat16::from_bits())), 3.140625f);
   EXPECT_EQ(static_cast<float>(c10::BFloat16(1.5f) + c10::BFloat16(2.0f)), 3.5f);
@@ -76,10 +78,10 @@ TEST(NumericLimitsTest, NameTheRightBitPatterns) {
 TEST(ComplexTest, MultipliesAndDivides) {
   const c10::complex<double> a(1, 2);
   const c10::complex<double> b(3, -4);
-  const auto product = a * b; // (1+2i)(3-4i) = 3 - 4i + 6i + 8 = 11 + 2i
+  const auto product = a * b;  // (1+2i)(3-4i) = 3 - 4i + 6i + 8 = 11 + 2i
   EXPECT_EQ(product.real(), 11);
   EXPECT_EQ(product.imag(), 2);
-  const auto quotient = a / b; // (1+2i)(3+4i)/25 = (-5 + 10i)/25
+  const auto quotient = a / b;  // (1+2i)(3+4i)/25 = (-5 + 10i)/25
   EXPECT_DOUBLE_EQ(quotient.real(), -0.2);
   EXPECT_DOUBLE_EQ(quotient.imag(), 0.4);
 }

@@ -13,8 +13,8 @@
 namespace executorch {
 namespace runtime {
 
-/// Holds a T when ok(), an Error otherwise. Reading the value of a failed result ends the program: ask ok() first, or
-/// use ET_UNWRAP. A moved-from result stays as it was, with a moved-from value.
+/// Holds a T when ok(), an Error otherwise. Reading the value of a failed result ends the program:
+/// ask ok() first, or use ET_UNWRAP. A moved-from result stays as it was, with a moved-from value.
 template <typename T>
 class [[nodiscard]] Result final {
  public:
@@ -75,12 +75,12 @@ class [[nodiscard]] Result final {
 }  // namespace runtime
 }  // namespace executorch
 
-/// ET_ASSIGN_OR_RETURN(auto x, expression [, format, ...]): initializes or assigns the left side with the value of a
-/// Result, or returns its error, logging the message. The form of ET_UNWRAP for every compiler.
-#define ET_ASSIGN_OR_RETURN(lhs__, ...)                                                     \
-  ET_INTERNAL_ASSIGN_OR_RETURN(                                                             \
-      ET_INTERNAL_JOIN(et_result_, __LINE__), lhs__,                                        \
-      ET_INTERNAL_FIRST(__VA_ARGS__, 0), (__VA_ARGS__))
+/// ET_ASSIGN_OR_RETURN(auto x, expression [, format, ...]): initializes or assigns the left side
+/// with the value of a Result, or returns its error, logging the message. The form of ET_UNWRAP for
+/// every compiler.
+#define ET_ASSIGN_OR_RETURN(lhs__, ...)                                       \
+  ET_INTERNAL_ASSIGN_OR_RETURN(ET_INTERNAL_JOIN(et_result_, __LINE__), lhs__, \
+                               ET_INTERNAL_FIRST(__VA_ARGS__, 0), (__VA_ARGS__))
 
 #define ET_INTERNAL_JOIN2(a, b) a##b
 #define ET_INTERNAL_JOIN(a, b) ET_INTERNAL_JOIN2(a, b)
@@ -98,23 +98,23 @@ class [[nodiscard]] Result final {
       return name__.error();                         \
     }                                                \
   } while (0)
-#define ET_INTERNAL_LOG_REST(...)                                                          \
-  ET_INTERNAL_ONE_OR_MORE(                                                                 \
-      __VA_ARGS__, ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,                 \
-      ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,  \
-      ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,  \
-      ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_NOTHING, 0)                              \
+#define ET_INTERNAL_LOG_REST(...)                                                              \
+  ET_INTERNAL_ONE_OR_MORE(__VA_ARGS__, ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST, \
+                          ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,              \
+                          ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,              \
+                          ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_SKIP_FIRST,              \
+                          ET_INTERNAL_LOG_SKIP_FIRST, ET_INTERNAL_LOG_NOTHING, 0)              \
   (__VA_ARGS__)
 #define ET_INTERNAL_LOG_SKIP_FIRST(first, message__, ...) ET_LOG(Error, message__, ##__VA_ARGS__)
 #define ET_INTERNAL_LOG_NOTHING(first) ((void)0)
 
 #if ET_HAVE_GNU_STATEMENT_EXPRESSIONS
-/// ET_UNWRAP(expression [, format, ...]): the value of a Result; on failure logs the message and returns the error from
-/// the enclosing function.
-#define ET_UNWRAP(result__, ...)                                                       \
-  ({                                                                                   \
-    auto et_result__ = (result__);                                                     \
-    ET_INTERNAL_RETURN_UNLESS_OK(et_result__, (0, ##__VA_ARGS__));                     \
-    std::move(*et_result__);                                                           \
+/// ET_UNWRAP(expression [, format, ...]): the value of a Result; on failure logs the message and
+/// returns the error from the enclosing function.
+#define ET_UNWRAP(result__, ...)                                   \
+  ({                                                               \
+    auto et_result__ = (result__);                                 \
+    ET_INTERNAL_RETURN_UNLESS_OK(et_result__, (0, ##__VA_ARGS__)); \
+    std::move(*et_result__);                                       \
   })
 #endif

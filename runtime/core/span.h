@@ -21,8 +21,7 @@ class Span final {
   /* implicit */ constexpr Span(T* data, size_t length) : data_(data), length_(length) {
     ET_DCHECK(data_ != nullptr || length_ == 0);
   }
-  constexpr Span(T* begin, T* end)
-      : data_(begin), length_(static_cast<size_t>(end - begin)) {}
+  constexpr Span(T* begin, T* end) : data_(begin), length_(static_cast<size_t>(end - begin)) {}
   template <size_t N>
   /* implicit */ constexpr Span(T (&Arr)[N]) : data_(Arr), length_(N) {}
   /* implicit */ constexpr Span(T& single_element) : data_(&single_element), length_(1) {}

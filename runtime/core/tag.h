@@ -35,8 +35,9 @@ enum class Tag : uint32_t {
 /// Bytes that tag_to_string() needs at most, the final NUL included.
 constexpr size_t kTagNameBufferSize = 19;
 
-/// Writes the name of `tag` (its number when names are compiled out or there is none) into `buffer`, cut at
-/// `buffer_size` - 1 characters. Returns the bytes the full name needs with its NUL.
+/// Writes the name of `tag` (its number when names are compiled out or there is none) into
+/// `buffer`, cut at `buffer_size` - 1 characters. Returns the bytes the full name needs with its
+/// NUL.
 size_t tag_to_string(Tag tag, char* buffer, size_t buffer_size);
 
 #if ET_ENABLE_ENUM_STRINGS

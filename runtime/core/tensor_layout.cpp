@@ -13,16 +13,13 @@ namespace ET_RUNTIME_NAMESPACE {
 executorch::runtime::Result<const TensorLayout> TensorLayout::create(
     Span<const int32_t> sizes, Span<const uint8_t> dim_order,
     executorch::aten::ScalarType scalar_type) {
-  ET_CHECK_OR_RETURN_ERROR(
-      isValid(scalar_type), InvalidArgument, "%d is no scalar type", static_cast<int>(scalar_type));
-  ET_CHECK_OR_RETURN_ERROR(
-      sizes.size() == dim_order.size(), InvalidArgument, "%zu sizes, but a dim order of %zu",
-      sizes.size(), dim_order.size());
-  ET_CHECK_OR_RETURN_ERROR(
-      is_valid_dim_order(dim_order.data(), dim_order.size()), InvalidArgument,
-      "dim order of %zu dimensions is not a permutation", dim_order.size());
-  const auto numel =
-      executorch::aten::safe_numel(sizes.data(), static_cast<ssize_t>(sizes.size()));
+  ET_CHECK_OR_RETURN_ERROR(isValid(scalar_type), InvalidArgument, "%d is no scalar type",
+                           static_cast<int>(scalar_type));
+  ET_CHECK_OR_RETURN_ERROR(sizes.size() == dim_order.size(), InvalidArgument,
+                           "%zu sizes, but a dim order of %zu", sizes.size(), dim_order.size());
+  ET_CHECK_OR_RETURN_ERROR(is_valid_dim_order(dim_order.data(), dim_order.size()), InvalidArgument,
+                           "dim order of %zu dimensions is not a permutation", dim_order.size());
+  const auto numel = executorch::aten::safe_numel(sizes.data(), static_cast<ssize_t>(sizes.size()));
   if (!numel.ok()) {
     return numel.error();
   }

@@ -17,8 +17,8 @@ class TensorLayout final {
  public:
   TensorLayout() = delete;
 
-  /// InvalidArgument when the type is no element type, a size is negative, the bytes exceed size_t, or the dim order is
-  /// not a permutation of the dimensions.
+  /// InvalidArgument when the type is no element type, a size is negative, the bytes exceed size_t,
+  /// or the dim order is not a permutation of the dimensions.
   static executorch::runtime::Result<const TensorLayout> create(
       Span<const int32_t> sizes, Span<const uint8_t> dim_order,
       executorch::aten::ScalarType scalar_type);
@@ -30,9 +30,8 @@ class TensorLayout final {
   size_t nbytes() const { return nbytes_; }
 
  private:
-  TensorLayout(
-      Span<const int32_t> sizes, Span<const uint8_t> dim_order,
-      executorch::aten::ScalarType scalar_type, size_t nbytes)
+  TensorLayout(Span<const int32_t> sizes, Span<const uint8_t> dim_order,
+               executorch::aten::ScalarType scalar_type, size_t nbytes)
       : sizes_(sizes), dim_order_(dim_order), scalar_type_(scalar_type), nbytes_(nbytes) {}
 
   Span<const int32_t> sizes_;

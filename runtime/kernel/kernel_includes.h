@@ -10,7 +10,8 @@
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 
-// Operator names as template arguments: a structural type where C++ has them (C++20), a character array elsewhere.
+// Operator names as template arguments: a structural type where C++ has them (C++20), a character
+// array elsewhere.
 #if defined(__cpp_nontype_template_args) && __cpp_nontype_template_args >= 201911L
 #define ET_USE_STRUCTURAL_OPERATOR_NAME 1
 #else
@@ -36,7 +37,8 @@ struct OperatorName {
 }  // namespace runtime
 }  // namespace executorch
 
-/// ET_OPERATOR_NAME_TYPE is the type of such a template parameter; ET_DEFINE_OPERATOR_NAME defines an argument for it.
+/// ET_OPERATOR_NAME_TYPE is the type of such a template parameter; ET_DEFINE_OPERATOR_NAME defines
+/// an argument for it.
 #if ET_USE_STRUCTURAL_OPERATOR_NAME
 #define ET_OPERATOR_NAME_TYPE ::executorch::runtime::OperatorName
 #define ET_DEFINE_OPERATOR_NAME(variable, name) \

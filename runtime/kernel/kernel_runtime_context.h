@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// KernelRuntimeContext: the first argument of every kernel - a way to fail and to get scratch memory.
+// KernelRuntimeContext: the first argument of every kernel - a way to fail and to get scratch
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +15,26 @@
 namespace executorch {
 namespace ET_RUNTIME_NAMESPACE {
 
-/// Made for one call of a kernel; refers to the tracer and the allocator, both of which may be null.
+/// Made for one call of a kernel; refers to the tracer and the allocator, both of which may be
+/// null.
 class KernelRuntimeContext {
  public:
-  KernelRuntimeContext(
-      EventTracer* event_tracer = nullptr, MemoryAllocator* temp_allocator = nullptr)
+  KernelRuntimeContext(EventTracer* event_tracer = nullptr,
+                       MemoryAllocator* temp_allocator = nullptr)
       : event_tracer_(event_tracer), temp_allocator_(temp_allocator) {}
 
   /// The kernel could not do its work. The last failure counts.
   void fail(Error error) { failure_state_ = error; }
   ET_NODISCARD Error failure_state() const { return failure_state_; }
 
-  /// `size` bytes of scratch memory, valid until the kernel returns. NotFound when there is no allocator,
-  /// MemoryAllocationFailed when it has not enough.
-  Result<void*> allocate_temp(
-      size_t size, size_t alignment = MemoryAllocator::kDefaultAlignment) {
-    ET_CHECK_OR_RETURN_ERROR(
-        temp_allocator_ != nullptr, NotFound, "no allocator for %zu bytes of scratch memory", size);
+  /// `size` bytes of scratch memory, valid until the kernel returns. NotFound when there is no
+  /// allocator, MemoryAllocationFailed when it has not enough.
+  Result<void*> allocate_temp(size_t size, size_t alignment = MemoryAllocator::kDefaultAlignment) {
+    ET_CHECK_OR_RETURN_ERROR(temp_allocator_ != nullptr, NotFound,
+                             "no allocator for %zu bytes of scratch memory", size);
     void* const memory = temp_allocator_->allocate(size, alignment);
-    ET_CHECK_OR_RETURN_ERROR(
-        memory != nullptr, MemoryAllocationFailed, "no %zu bytes of scratch memory", size);
+    ET_CHECK_OR_RETURN_ERROR(memory != nullptr, MemoryAllocationFailed,
+                             "no %zu bytes of scratch memory", size);
     return memory;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel table: an array in order of registration, with chains by hash of the operator name. All of it is
-// zero-initialized static storage, so that static constructors of any file may register.
+// The kernel table: an array in order of registration, with chains by hash of the operator name.
+// All of it is zero-initialized static storage, so that static constructors of any file may
+// register.
 #include <executorch/runtime/kernel/operator_registry.h>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
@@ -74,9 +75,8 @@ void remove_from(size_t first) {
 }
 
 Error add(const Kernel& kernel) {
-  ET_CHECK_OR_RETURN_ERROR(
-      kernel.name_ != nullptr && kernel.op_ != nullptr, InvalidArgument,
-      "a kernel has no name or no function");
+  ET_CHECK_OR_RETURN_ERROR(kernel.name_ != nullptr && kernel.op_ != nullptr, InvalidArgument,
+                           "a kernel has no name or no function");
   const Kernel* const present = find(kernel.name_, kernel.kernel_key_);
   if (present != nullptr) {
     ET_CHECK_OR_RETURN_ERROR(
@@ -173,8 +173,8 @@ Error register_kernels(const Span<const Kernel> added) {
   return Error::Ok;
 }
 
-Result<OpFunction> get_op_function_from_registry(
-    const char* name, Span<const TensorMeta> meta_list, Span<const Kernel> kernel_registry) {
+Result<OpFunction> get_op_function_from_registry(const char* name, Span<const TensorMeta> meta_list,
+                                                 Span<const Kernel> kernel_registry) {
   char key_text[KernelKey::MAX_SIZE];
   ET_CHECK_OK_OR_RETURN_ERROR(
       internal::make_kernel_key_string(meta_list, key_text, sizeof(key_text)));
@@ -199,22 +199,22 @@ bool registry_has_op_function(const char* name, Span<const TensorMeta> meta_list
 namespace internal {
 
 Error make_kernel_key_string(Span<const TensorMeta> key, char* buf, size_t buf_size) {
-  ET_CHECK_OR_RETURN_ERROR(buf != nullptr && buf_size > 0, InvalidArgument, "no buffer for the key");
+  ET_CHECK_OR_RETURN_ERROR(buf != nullptr && buf_size > 0, InvalidArgument,
+                           "no buffer for the key");
   KeyWriter writer(buf, buf_size);
   const char* separator = "v1/";
   for (const TensorMeta& meta : key) {
-    ET_CHECK_OR_RETURN_ERROR(
-        isValid(meta.dtype_), InvalidArgument, "scalar type %d in a kernel key",
-        static_cast<int>(meta.dtype_));
+    ET_CHECK_OR_RETURN_ERROR(isValid(meta.dtype_), InvalidArgument,
+                             "scalar type %d in a kernel key", static_cast<int>(meta.dtype_));
     for (; *separator != '\0'; ++separator) {
       writer.add(*separator);
     }
     separator = "|";
     writer.add_number(static_cast<unsigned>(meta.dtype_));
     for (size_t i = 0; i < meta.dim_order_.size(); ++i) {
-      ET_CHECK_OR_RETURN_ERROR(
-          meta.dim_order_[i] < 100, InvalidArgument, "dimension %u in a kernel key",
-          static_cast<unsigned>(meta.dim_order_[i]));
+      ET_CHECK_OR_RETURN_ERROR(meta.dim_order_[i] < 100, InvalidArgument,
+                               "dimension %u in a kernel key",
+                               static_cast<unsigned>(meta.dim_order_[i]));
       writer.add(i == 0 ? ';' : ',');
       writer.add_number(meta.dim_order_[i]);
     }
@@ -222,17 +222,15 @@ Error make_kernel_key_string(Span<const TensorMeta> key, char* buf, size_t buf_s
       writer.add(';');
     }
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      writer.finish(), InvalidArgument, "the key of %zu tensors exceeds %zu bytes", key.size(),
-      buf_size);
+  ET_CHECK_OR_RETURN_ERROR(writer.finish(), InvalidArgument,
+                           "the key of %zu tensors exceeds %zu bytes", key.size(), buf_size);
   return Error::Ok;
 }
 
 bool register_kernels_or_abort(Span<const Kernel> added) {
   const Error error = register_kernels(added);
-  ET_CHECK_MSG(
-      error == Error::Ok, "registration of kernels failed: error 0x%" PRIx32,
-      static_cast<uint32_t>(error));
+  ET_CHECK_MSG(error == Error::Ok, "registration of kernels failed: error 0x%" PRIx32,
+               static_cast<uint32_t>(error));
   return true;
 }
 

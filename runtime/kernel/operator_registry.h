@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry of kernels: operator name and, optionally, dtypes and dim orders of the tensors, to function.
+// The registry of kernels: operator name and, optionally, dtypes and dim orders of the tensors, to
+// function.
 //
-// Register before the first Program is loaded, from static constructors or by calling register_kernels(); the registry
-// does not change afterwards and is then read by any number of threads. It holds EXECUTORCH_MAX_KERNEL_NUM (2000) kernels
-// in static storage.
+// Register before the first Program is loaded, from static constructors or by calling
+// register_kernels(); the registry does not change afterwards and is then read by any number of
+// threads. It holds EXECUTORCH_MAX_KERNEL_NUM (2000) kernels in static storage.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,8 @@
   ET_LOG(Error, "key: %s, is_fallback: %s", (k).data(), (k).is_fallback() ? "true" : "false")
 #define ET_LOG_TENSOR_META(meta_list)                                             \
   for (const auto& meta__ : (meta_list)) {                                        \
-    ET_LOG(                                                                       \
-        Error, "dtype: %d, %zu dimensions", static_cast<int>((meta__).dtype_),    \
-        (meta__).dim_order_.size());                                              \
+    ET_LOG(Error, "dtype: %d, %zu dimensions", static_cast<int>((meta__).dtype_), \
+           (meta__).dim_order_.size());                                           \
   }
 
 namespace executorch {
@@ -43,8 +43,7 @@ struct TensorMeta {
   Span<executorch::aten::DimOrderType> dim_order_;
 
   TensorMeta() = default;
-  TensorMeta(
-      executorch::aten::ScalarType dtype, Span<executorch::aten::DimOrderType> order)
+  TensorMeta(executorch::aten::ScalarType dtype, Span<executorch::aten::DimOrderType> order)
       : dtype_(dtype), dim_order_(order) {}
 
   bool equals(const TensorMeta& other) const;
@@ -54,8 +53,9 @@ struct TensorMeta {
   friend std::ostream& operator<<(std::ostream& os, const TensorMeta& meta);
 };
 
-/// The metas of all tensor arguments as text: "v1/" and for each "<dtype>;<dim order, comma separated>", joined by '|', for
-/// example v1/6;0,1|6;0,1. Without data: a fallback, which serves all tensors that no other kernel of the name does.
+/// The metas of all tensor arguments as text: "v1/" and for each "<dtype>;<dim order, comma
+/// separated>", joined by '|', for example v1/6;0,1|6;0,1. Without data: a fallback, which serves
+/// all tensors that no other kernel of the name does.
 struct KernelKey {
  public:
   /// Bytes of the longest key: kTensorDimensionLimit tensors of kTensorDimensionLimit dimensions.
@@ -83,7 +83,8 @@ struct KernelKey {
   const char* kernel_key_data_ = nullptr;
 };
 
-/// One entry. The name (such as "aten::add.out") and the key are not owned and must live as long as the program.
+/// One entry. The name (such as "aten::add.out") and the key are not owned and must live as long as
+/// the program.
 struct Kernel {
   const char* name_ = nullptr;
   KernelKey kernel_key_;
@@ -99,9 +100,10 @@ struct Kernel {
 /// All kernels, in the order of registration.
 Span<const Kernel> get_registered_kernels();
 
-/// Adds all or, on an error, none of the kernels. A kernel that is there already, with the same name, key and function, is
-/// left out; with another function it is RegistrationAlreadyRegistered. RegistrationExceedingMaxKernels when they do not
-/// fit. InvalidArgument for one without name or function.
+/// Adds all or, on an error, none of the kernels. A kernel that is there already, with the same
+/// name, key and function, is left out; with another function it is RegistrationAlreadyRegistered.
+/// RegistrationExceedingMaxKernels when they do not fit. InvalidArgument for one without name or
+/// function.
 ET_NODISCARD Error register_kernels(const Span<const Kernel>);
 
 ET_NODISCARD inline Error register_kernel(const Kernel& kernel) {
@@ -111,18 +113,19 @@ ET_NODISCARD inline Error register_kernel(const Kernel& kernel) {
 /// Whether a kernel serves tensors of these metas.
 bool registry_has_op_function(const char* name, Span<const TensorMeta> meta_list = {});
 
-/// The function for tensors of these metas: the kernel with exactly this key, else the fallback. `kernel_registry`, when
-/// given, is asked first. OperatorMissing, without a message, when there is none: the caller knows where it is missing.
-Result<OpFunction> get_op_function_from_registry(
-    const char* name, Span<const TensorMeta> meta_list = {},
-    Span<const Kernel> kernel_registry = {});
+/// The function for tensors of these metas: the kernel with exactly this key, else the fallback.
+/// `kernel_registry`, when given, is asked first. OperatorMissing, without a message, when there is
+/// none: the caller knows where it is missing.
+Result<OpFunction> get_op_function_from_registry(const char* name,
+                                                 Span<const TensorMeta> meta_list = {},
+                                                 Span<const Kernel> kernel_registry = {});
 
 namespace internal {
 
 using ::executorch::ET_RUNTIME_NAMESPACE::get_op_function_from_registry;
 
-/// Writes the key of `key` metas, at most `buf_size` bytes with the final NUL; an empty string for no tensors.
-/// InvalidArgument when it does not fit or a dtype or dim order is out of range.
+/// Writes the key of `key` metas, at most `buf_size` bytes with the final NUL; an empty string for
+/// no tensors. InvalidArgument when it does not fit or a dtype or dim order is out of range.
 Error make_kernel_key_string(Span<const TensorMeta> key, char* buf, size_t buf_size);
 
 /// For static constructors: ends the program when the kernels cannot be registered. Returns true.
@@ -143,8 +146,8 @@ inline OpFunction getOpsFn(const char* name, ArrayRef<TensorMeta> meta_list = {}
   return *function;
 }
 inline bool hasOpsFn(const char* name, ArrayRef<TensorMeta> meta_list = {}) {
-  return ::executorch::runtime::registry_has_op_function(
-      name, {meta_list.data(), meta_list.size()});
+  return ::executorch::runtime::registry_has_op_function(name,
+                                                         {meta_list.data(), meta_list.size()});
 }
 inline ArrayRef<Kernel> get_kernels() {
   const auto kernels = ::executorch::runtime::get_registered_kernels();

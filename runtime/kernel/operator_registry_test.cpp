@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel registry: keys, look-up order, duplicates, exhaustion. Also KernelRuntimeContext and operator names.
+// The kernel registry: keys, look-up order, duplicates, exhaustion. Also KernelRuntimeContext and
+// operator names.
 #include <executorch/runtime/core/testing_util/error_matchers.h>
 #include <executorch/runtime/kernel/kernel_includes.h>
 #include <executorch/runtime/kernel/operator_registry.h>
@@ -24,11 +25,11 @@ struct Meta {
   std::vector<uint8_t> order;
   TensorMeta meta;
   Meta(ScalarType dtype, std::vector<uint8_t> dim_order)
-      : order(std::move(dim_order)),
-        meta(dtype, Span<uint8_t>(order.data(), order.size())) {}
+      : order(std::move(dim_order)), meta(dtype, Span<uint8_t>(order.data(), order.size())) {}
 };
 
-std::string key_of(const std::vector<TensorMeta>& metas, Error* error = nullptr, size_t size = 659) {
+std::string key_of(const std::vector<TensorMeta>& metas, Error* error = nullptr,
+                   size_t size = 659) {
   std::string text(KernelKey::MAX_SIZE, '#');
   const Error result = internal::make_kernel_key_string(
       Span<const TensorMeta>(metas.data(), metas.size()), text.data(), size);
@@ -75,9 +76,9 @@ TEST(KernelKeyTest, LongestKeyFitsAndLongerOnesAreRefused) {
 
 // req: RT-027
 TEST(OperatorRegistryTest, ExactKeyThenFallback) {
-  const Kernel kernels[] = {
-      Kernel("test::add.out", "v1/6;0,1", second_kernel), Kernel("test::add.out", first_kernel),
-      Kernel("test::only.out", "v1/6;0,1", second_kernel)};
+  const Kernel kernels[] = {Kernel("test::add.out", "v1/6;0,1", second_kernel),
+                            Kernel("test::add.out", first_kernel),
+                            Kernel("test::only.out", "v1/6;0,1", second_kernel)};
   ASSERT_EQ(register_kernels({kernels, 3}), Error::Ok);
   const Meta float2(ScalarType::Float, {0, 1});
   const Meta long2(ScalarType::Long, {0, 1});
@@ -100,15 +101,15 @@ TEST(OperatorRegistryTest, TheListOfAMethodGoesFirst) {
   ASSERT_EQ(register_kernel(Kernel("test::scoped.out", first_kernel)), Error::Ok);
   const Meta float2(ScalarType::Float, {0, 1});
   const Span<const TensorMeta> metas(&float2.meta, 1);
-  const Kernel list[] = {
-      Kernel("test::other.out", first_kernel), Kernel("test::scoped.out", "v1/6;0,1", second_kernel)};
-  EXPECT_EQ(
-      get_op_function_from_registry("test::scoped.out", metas, {list, 2}).get(), &second_kernel);
+  const Kernel list[] = {Kernel("test::other.out", first_kernel),
+                         Kernel("test::scoped.out", "v1/6;0,1", second_kernel)};
+  EXPECT_EQ(get_op_function_from_registry("test::scoped.out", metas, {list, 2}).get(),
+            &second_kernel);
   EXPECT_EQ(get_op_function_from_registry("test::scoped.out", {}, {list, 2}).get(), &first_kernel);
-  const Kernel fallbacks[] = {
-      Kernel("test::new.out", first_kernel), Kernel("test::new.out", second_kernel), Kernel()};
-  EXPECT_EQ(
-      get_op_function_from_registry("test::new.out", metas, {fallbacks, 3}).get(), &second_kernel);
+  const Kernel fallbacks[] = {Kernel("test::new.out", first_kernel),
+                              Kernel("test::new.out", second_kernel), Kernel()};
+  EXPECT_EQ(get_op_function_from_registry("test::new.out", metas, {fallbacks, 3}).get(),
+            &second_kernel);
   EXPECT_FALSE(registry_has_op_function("test::new.out"));
 }
 
@@ -120,8 +121,8 @@ TEST(OperatorRegistryTest, DuplicatesAreHarmlessOrErrors) {
   EXPECT_EQ(register_kernel(kernel), Error::Ok);
   EXPECT_EQ(get_registered_kernels().size(), count);
   // All or none: the good one before the bad one is taken back.
-  const Kernel conflicting[] = {
-      Kernel("test::before.out", first_kernel), Kernel("test::twice.out", second_kernel)};
+  const Kernel conflicting[] = {Kernel("test::before.out", first_kernel),
+                                Kernel("test::twice.out", second_kernel)};
   EXPECT_EQ(register_kernels({conflicting, 2}), Error::RegistrationAlreadyRegistered);
   EXPECT_EQ(get_registered_kernels().size(), count);
   EXPECT_FALSE(registry_has_op_function("test::before.out"));
@@ -143,8 +144,8 @@ TEST(OperatorRegistryTest, FullTableRefusesAndStaysAsItWas) {
     names.push_back("fill::op" + std::to_string(i));
     kernels.push_back(Kernel(names.back().c_str(), i % 2 == 0 ? first_kernel : second_kernel));
   }
-  EXPECT_EQ(
-      register_kernels({kernels.data(), kernels.size()}), Error::RegistrationExceedingMaxKernels);
+  EXPECT_EQ(register_kernels({kernels.data(), kernels.size()}),
+            Error::RegistrationExceedingMaxKernels);
   EXPECT_EQ(get_registered_kernels().size(), before);
   EXPECT_FALSE(registry_has_op_function("fill::op0"));
   const size_t places = 2000 - before;

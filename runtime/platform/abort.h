@@ -7,7 +7,8 @@
 namespace executorch {
 namespace runtime {
 
-/// Ends the program through the platform's abort. For broken invariants only: input data never leads here.
+/// Ends the program through the platform's abort. For broken invariants only: input data never
+/// leads here.
 ET_NORETURN void runtime_abort();
 
 }  // namespace runtime

@@ -42,8 +42,7 @@ TEST(HistoricNamesTest, AreTheSameEntities) {
   static_assert(std::is_same_v<torch::executor::Error, executorch::runtime::Error>);
   static_assert(std::is_same_v<torch::executor::Tensor, executorch::runtime::etensor::Tensor>);
   static_assert(std::is_same_v<exec_aten::Tensor, executorch::aten::Tensor>);
-  static_assert(
-      std::is_same_v<torch::executor::ArrayRef<int>, executorch::aten::ArrayRef<int>>);
+  static_assert(std::is_same_v<torch::executor::ArrayRef<int>, executorch::aten::ArrayRef<int>>);
   EXPECT_EQ(torch::executor::Error::InvalidProgram, executorch::runtime::Error::InvalidProgram);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks of programmer errors. They end the program: never use them on what a file, a user or a tensor brings.
+// Checks of programmer errors. They end the program: never use them on what a file, a user or a
+// tensor brings.
 #pragma once
 
 #include <executorch/runtime/platform/abort.h>
@@ -10,21 +11,21 @@
   ET_LOG(Fatal, "In function %s(), assert failed" _format, ET_FUNCTION, ##__VA_ARGS__)
 
 /// Ends the program with a message unless the condition holds.
-#define ET_CHECK_MSG(_cond, _format, ...)                                  \
-  do {                                                                     \
-    if (ET_UNLIKELY(!(_cond))) {                                           \
-      ET_ASSERT_MESSAGE_EMIT(" (%s): " _format, #_cond, ##__VA_ARGS__);    \
-      ::executorch::runtime::runtime_abort();                              \
-    }                                                                      \
+#define ET_CHECK_MSG(_cond, _format, ...)                               \
+  do {                                                                  \
+    if (ET_UNLIKELY(!(_cond))) {                                        \
+      ET_ASSERT_MESSAGE_EMIT(" (%s): " _format, #_cond, ##__VA_ARGS__); \
+      ::executorch::runtime::runtime_abort();                           \
+    }                                                                   \
   } while (0)
 
 /// Ends the program unless the condition holds.
-#define ET_CHECK(_cond)                        \
-  do {                                         \
-    if (ET_UNLIKELY(!(_cond))) {               \
-      ET_ASSERT_MESSAGE_EMIT(": %s", #_cond);  \
-      ::executorch::runtime::runtime_abort();  \
-    }                                          \
+#define ET_CHECK(_cond)                       \
+  do {                                        \
+    if (ET_UNLIKELY(!(_cond))) {              \
+      ET_ASSERT_MESSAGE_EMIT(": %s", #_cond); \
+      ::executorch::runtime::runtime_abort(); \
+    }                                         \
   } while (0)
 
 #ifdef NDEBUG
@@ -38,15 +39,15 @@
 #define ET_DCHECK_MSG(_cond, _format, ...) ET_DEBUG_ONLY ET_CHECK_MSG(_cond, _format, ##__VA_ARGS__)
 
 /// Marks a place the program cannot come to.
-#define ET_ASSERT_UNREACHABLE()                                     \
-  do {                                                              \
+#define ET_ASSERT_UNREACHABLE()                                        \
+  do {                                                                 \
     ET_ASSERT_MESSAGE_EMIT(": Execution should not reach this point"); \
-    ::executorch::runtime::runtime_abort();                         \
-    ET_UNREACHABLE();                                               \
+    ::executorch::runtime::runtime_abort();                            \
+    ET_UNREACHABLE();                                                  \
   } while (0)
-#define ET_ASSERT_UNREACHABLE_MSG(_format, ...)                                       \
-  do {                                                                                \
+#define ET_ASSERT_UNREACHABLE_MSG(_format, ...)                                                 \
+  do {                                                                                          \
     ET_ASSERT_MESSAGE_EMIT(": Execution should not reach this point. " _format, ##__VA_ARGS__); \
-    ::executorch::runtime::runtime_abort();                                           \
-    ET_UNREACHABLE();                                                                 \
+    ::executorch::runtime::runtime_abort();                                                     \
+    ET_UNREACHABLE();                                                                           \
   } while (0)

@@ -24,7 +24,8 @@
 #define off_t _off_t
 #define lseek _lseeki64
 
-/// Reads at `offset` without moving the file position. At most 2^31 - 1 bytes a call; -1 on failure.
+/// Reads at `offset` without moving the file position. At most 2^31 - 1 bytes a call; -1 on
+/// failure.
 inline ssize_t pread(int fd, void* buf, size_t nbytes, size_t offset) {
   OVERLAPPED where = {};
   where.Offset = static_cast<DWORD>(offset);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The historic namespace spellings, once for all headers: torch::executor::X finds executorch::runtime::X and
-// executorch::runtime::etensor::X; exec_aten::X is executorch::aten::X. Our own code does not use them.
+// The historic namespace spellings, once for all headers: torch::executor::X finds
+// executorch::runtime::X and executorch::runtime::etensor::X; exec_aten::X is executorch::aten::X.
+// Our own code does not use them.
 #pragma once
 
 #ifdef __cplusplus

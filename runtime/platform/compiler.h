@@ -47,8 +47,7 @@
 #if defined(__FILE_NAME__)
 #define ET_SHORT_FILENAME __FILE_NAME__
 #elif __has_builtin(__builtin_strrchr)
-#define ET_SHORT_FILENAME \
-  (__builtin_strrchr("/" __FILE__, '/') + 1)
+#define ET_SHORT_FILENAME (__builtin_strrchr("/" __FILE__, '/') + 1)
 #else
 #define ET_SHORT_FILENAME __FILE__
 #endif

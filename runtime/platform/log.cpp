@@ -41,9 +41,8 @@ et_timestamp_t get_log_timestamp() {
   return pal_current_ticks();
 }
 
-void vlogf(
-    LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
-    size_t line, const char* format, std::va_list args) {
+void vlogf(LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
+           size_t line, const char* format, std::va_list args) {
   char message[kMaxLogMessageLength];
   const int written = std::vsnprintf(message, sizeof(message), format, args);
   size_t length = written > 0 ? static_cast<size_t>(written) : 0;
@@ -54,9 +53,8 @@ void vlogf(
   pal_emit_log_message(timestamp, level_letter(level), filename, function, line, message, length);
 }
 
-void logf(
-    LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
-    size_t line, const char* format, ...) {
+void logf(LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
+          size_t line, const char* format, ...) {
   std::va_list args;
   va_start(args, format);
   vlogf(level, timestamp, filename, function, line, format, args);

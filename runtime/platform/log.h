@@ -47,13 +47,11 @@ et_timestamp_t get_log_timestamp();
 
 /// Formats into 255 bytes at most, cut at a whole UTF-8 character, and emits.
 ET_PRINTFLIKE(6, 7)
-void logf(
-    LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
-    size_t line, const char* format, ...);
+void logf(LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
+          size_t line, const char* format, ...);
 ET_PRINTFLIKE(6, 0)
-void vlogf(
-    LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
-    size_t line, const char* format, std::va_list args);
+void vlogf(LogLevel level, et_timestamp_t timestamp, const char* filename, const char* function,
+           size_t line, const char* format, std::va_list args);
 
 // Arguments instead of the macros: files of one program may have different settings.
 constexpr bool is_log_level_compiled_in(LogLevel level, bool is_enabled, LogLevel min_level) {
@@ -65,19 +63,19 @@ constexpr bool is_log_level_compiled_in(LogLevel level, bool is_enabled, LogLeve
 }  // namespace executorch
 
 /// Whether ET_LOG of this level does something.
-#define ET_IS_LOGGED(_level)                                             \
-  (::executorch::runtime::internal::is_log_level_compiled_in(            \
-      ::executorch::runtime::LogLevel::_level, ET_LOG_ENABLED,           \
+#define ET_IS_LOGGED(_level)                                   \
+  (::executorch::runtime::internal::is_log_level_compiled_in(  \
+      ::executorch::runtime::LogLevel::_level, ET_LOG_ENABLED, \
       ::executorch::runtime::LogLevel::ET_MIN_LOG_LEVEL))
 
-#define ET_LOG(_level, _format, ...)                                                         \
-  do {                                                                                       \
-    if constexpr (ET_IS_LOGGED(_level)) {                                                    \
-      ::executorch::runtime::internal::logf(                                                 \
-          ::executorch::runtime::LogLevel::_level,                                           \
-          ::executorch::runtime::internal::get_log_timestamp(), ET_SHORT_FILENAME,           \
-          ET_FUNCTION, ET_LINE, _format, ##__VA_ARGS__);                                     \
-    }                                                                                        \
+#define ET_LOG(_level, _format, ...)                                                              \
+  do {                                                                                            \
+    if constexpr (ET_IS_LOGGED(_level)) {                                                         \
+      ::executorch::runtime::internal::logf(::executorch::runtime::LogLevel::_level,              \
+                                            ::executorch::runtime::internal::get_log_timestamp(), \
+                                            ET_SHORT_FILENAME, ET_FUNCTION, ET_LINE, _format,     \
+                                            ##__VA_ARGS__);                                       \
+    }                                                                                             \
   } while (0)
 
 /// Logs when the condition does not hold, and goes on.

@@ -33,15 +33,14 @@ std::vector<Message>& messages() {
   return list;
 }
 
-void capture(
-    et_timestamp_t, et_pal_log_level_t level, const char* filename, const char*, size_t line,
-    const char* message, size_t length) {
+void capture(et_timestamp_t, et_pal_log_level_t level, const char* filename, const char*,
+             size_t line, const char* message, size_t length) {
   messages().push_back({level, filename, line, message, length});
 }
 
 // As documented: from a global constructor, through either namespace.
-ET_UNUSED bool registration_result = executorch::platform::register_pal(
-    executorch::platform::PalImpl::create(capture, __FILE__));
+ET_UNUSED bool registration_result =
+    executorch::platform::register_pal(executorch::platform::PalImpl::create(capture, __FILE__));
 
 class LogTest : public ::testing::Test {
  protected:

@@ -27,9 +27,8 @@ et_timestamp_t et_pal_current_ticks(void) {
 et_tick_ratio_t et_pal_ticks_to_ns_multiplier(void) {
   return {125, 3};
 }
-void et_pal_emit_log_message(
-    et_timestamp_t timestamp, et_pal_log_level_t level, const char*, const char*, size_t,
-    const char* message, size_t) {
+void et_pal_emit_log_message(et_timestamp_t timestamp, et_pal_log_level_t level, const char*,
+                             const char*, size_t, const char* message, size_t) {
   last_message = std::to_string(timestamp) + static_cast<char>(level) + message;
 }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of platform functions in use: the et_pal_*() symbols, overlaid by what register_pal() was given.
+// The table of platform functions in use: the et_pal_*() symbols, overlaid by what register_pal()
+// was given.
 #include <executorch/runtime/platform/platform.h>
 
 #include <executorch/runtime/platform/log.h>
@@ -9,7 +10,8 @@ namespace runtime {
 
 namespace {
 
-// Constant-initialized, so that global constructors of other files may register a platform before or after this one.
+// Constant-initialized, so that global constructors of other files may register a platform before
+// or after this one.
 PalImpl pal_in_use = {
     et_pal_init,
     et_pal_abort,
@@ -38,21 +40,20 @@ PalImpl PalImpl::create(pal_emit_log_message_method emit_log_message, const char
   return impl;
 }
 
-PalImpl PalImpl::create(
-    pal_init_method init, pal_abort_method abort, pal_current_ticks_method current_ticks,
-    pal_ticks_to_ns_multiplier_method ticks_to_ns_multiplier,
-    pal_emit_log_message_method emit_log_message, pal_allocate_method allocate,
-    pal_free_method free, const char* source_filename) {
+PalImpl PalImpl::create(pal_init_method init, pal_abort_method abort,
+                        pal_current_ticks_method current_ticks,
+                        pal_ticks_to_ns_multiplier_method ticks_to_ns_multiplier,
+                        pal_emit_log_message_method emit_log_message, pal_allocate_method allocate,
+                        pal_free_method free, const char* source_filename) {
   return {init,     abort, current_ticks,  ticks_to_ns_multiplier, emit_log_message,
           allocate, free,  source_filename};
 }
 
 bool register_pal(PalImpl impl) {
   if (is_registered) {
-    ET_LOG(
-        Error, "A platform is registered already, from %s; the one from %s is ignored",
-        pal_in_use.source_filename != nullptr ? pal_in_use.source_filename : "(unknown)",
-        impl.source_filename != nullptr ? impl.source_filename : "(unknown)");
+    ET_LOG(Error, "A platform is registered already, from %s; the one from %s is ignored",
+           pal_in_use.source_filename != nullptr ? pal_in_use.source_filename : "(unknown)",
+           impl.source_filename != nullptr ? impl.source_filename : "(unknown)");
     return false;
   }
   is_registered = true;
@@ -89,9 +90,8 @@ et_tick_ratio_t pal_ticks_to_ns_multiplier() {
   return pal_in_use.ticks_to_ns_multiplier();
 }
 
-void pal_emit_log_message(
-    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename, const char* function,
-    size_t line, const char* message, size_t length) {
+void pal_emit_log_message(et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename,
+                          const char* function, size_t line, const char* message, size_t length) {
   pal_in_use.emit_log_message(timestamp, level, filename, function, line, message, length);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The platform abstraction layer (PAL): what the runtime needs from the system it runs on.
 //
-// Two ways to replace the default platform (default/posix.cpp or default/minimal.cpp, see EXECUTORCH_PAL_DEFAULT):
-//  - at run time: executorch::runtime::register_pal(PalImpl::create(...)); null members keep the default;
+// Two ways to replace the default platform (default/posix.cpp or default/minimal.cpp, see
+// EXECUTORCH_PAL_DEFAULT):
+//  - at run time: executorch::runtime::register_pal(PalImpl::create(...)); null members keep the
+//  default;
 //  - at link time: define any et_pal_*() function; the defaults are weak symbols.
 // Includable from C; the second half is C++ only.
 #pragma once
@@ -39,9 +41,9 @@ typedef et_timestamp_t (*pal_current_ticks_method)(void);
 typedef pal_current_ticks_method et_pal_current_ticks_t;
 typedef et_tick_ratio_t (*pal_ticks_to_ns_multiplier_method)(void);
 /// `message` is NUL-terminated at `length`; `filename` and `function` live as long as the program.
-typedef void (*pal_emit_log_message_method)(
-    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename, const char* function,
-    size_t line, const char* message, size_t length);
+typedef void (*pal_emit_log_message_method)(et_timestamp_t timestamp, et_pal_log_level_t level,
+                                            const char* filename, const char* function, size_t line,
+                                            const char* message, size_t length);
 typedef void* (*pal_allocate_method)(size_t size);
 typedef void (*pal_free_method)(void* ptr);
 
@@ -56,9 +58,9 @@ void et_pal_abort(void);
 et_timestamp_t et_pal_current_ticks(void);
 et_tick_ratio_t et_pal_ticks_to_ns_multiplier(void);
 /// Called by one or several threads at a time; must not log through ET_LOG.
-void et_pal_emit_log_message(
-    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename, const char* function,
-    size_t line, const char* message, size_t length);
+void et_pal_emit_log_message(et_timestamp_t timestamp, et_pal_log_level_t level,
+                             const char* filename, const char* function, size_t line,
+                             const char* message, size_t length);
 /// Heap of the platform, or null when there is none. The core runtime itself never calls these two.
 void* et_pal_allocate(size_t size);
 void et_pal_free(void* ptr);
@@ -71,13 +73,12 @@ namespace runtime {
 
 /// A platform to be registered at run time. A null member stands for the default.
 struct PalImpl {
-  static PalImpl create(
-      pal_emit_log_message_method emit_log_message, const char* source_filename);
-  static PalImpl create(
-      pal_init_method init, pal_abort_method abort, pal_current_ticks_method current_ticks,
-      pal_ticks_to_ns_multiplier_method ticks_to_ns_multiplier,
-      pal_emit_log_message_method emit_log_message, pal_allocate_method allocate,
-      pal_free_method free, const char* source_filename);
+  static PalImpl create(pal_emit_log_message_method emit_log_message, const char* source_filename);
+  static PalImpl create(pal_init_method init, pal_abort_method abort,
+                        pal_current_ticks_method current_ticks,
+                        pal_ticks_to_ns_multiplier_method ticks_to_ns_multiplier,
+                        pal_emit_log_message_method emit_log_message, pal_allocate_method allocate,
+                        pal_free_method free, const char* source_filename);
 
   pal_init_method init = nullptr;
   pal_abort_method abort = nullptr;
@@ -90,8 +91,9 @@ struct PalImpl {
   const char* source_filename = nullptr;
 };
 
-/// Replaces the default functions by the non-null members of `impl`. Callable from a global constructor; not while
-/// another thread logs. Returns false, and changes nothing but the log, when another platform was registered before.
+/// Replaces the default functions by the non-null members of `impl`. Callable from a global
+/// constructor; not while another thread logs. Returns false, and changes nothing but the log, when
+/// another platform was registered before.
 bool register_pal(PalImpl impl);
 
 /// The platform in use; never null, all function members set.
@@ -102,9 +104,8 @@ void pal_init();
 ET_NORETURN void pal_abort();
 et_timestamp_t pal_current_ticks();
 et_tick_ratio_t pal_ticks_to_ns_multiplier();
-void pal_emit_log_message(
-    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename, const char* function,
-    size_t line, const char* message, size_t length);
+void pal_emit_log_message(et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename,
+                          const char* function, size_t line, const char* message, size_t length);
 void* pal_allocate(size_t size);
 void pal_free(void* ptr);
 

@@ -19,10 +19,9 @@ TEST(PosixPlatformTest, LogsOneLineToStderr) {
   ::testing::internal::CaptureStderr();
   ET_LOG(Error, "loaded %d", 7);
   const std::string line = ::testing::internal::GetCapturedStderr();
-  EXPECT_TRUE(std::regex_match(
-      line,
-      std::regex("E [0-9]{2}:[0-5][0-9]:[0-5][0-9]\\.[0-9]{6} "
-                 "executorch:posix_pal_test\\.cpp:[0-9]+\\] loaded 7\n")))
+  EXPECT_TRUE(
+      std::regex_match(line, std::regex("E [0-9]{2}:[0-5][0-9]:[0-5][0-9]\\.[0-9]{6} "
+                                        "executorch:posix_pal_test\\.cpp:[0-9]+\\] loaded 7\n")))
       << line;
 }
 
@@ -30,8 +29,8 @@ TEST(PosixPlatformTest, TimeIsPrintedAsHoursMinutesSecondsMicroseconds) {
   ::testing::internal::CaptureStderr();
   const et_timestamp_t ticks = ((25ull * 3600 + 3 * 60 + 4) * 1000000 + 43703) * 1000 + 999;
   et_pal_emit_log_message(ticks, kInfo, "a.cpp", "f", 379, "text", 4);
-  EXPECT_EQ(
-      ::testing::internal::GetCapturedStderr(), "I 25:03:04.043703 executorch:a.cpp:379] text\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "I 25:03:04.043703 executorch:a.cpp:379] text\n");
 }
 
 TEST(PosixPlatformTest, AbortSaysWhichCheckFailed) {

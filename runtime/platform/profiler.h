@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The macros of the former profiler, kept for sources that use them. They do nothing: events go through EventTracer
-// (runtime/core/event_tracer.h).
+// The macros of the former profiler, kept for sources that use them. They do nothing: events go
+// through EventTracer (runtime/core/event_tracer.h).
 #pragma once
 
 #include <executorch/runtime/platform/compiler.h>

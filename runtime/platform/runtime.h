@@ -7,7 +7,8 @@
 namespace executorch {
 namespace runtime {
 
-/// Prepares the platform. Call once before anything else of the runtime; further calls have no effect.
+/// Prepares the platform. Call once before anything else of the runtime; further calls have no
+/// effect.
 void runtime_init();
 
 }  // namespace runtime

@@ -89,8 +89,8 @@ EValue read_value(Reader& reader, std::vector<TensorPtr>& keep_alive) {
   }
   std::vector<uint8_t> data(reader.take<uint64_t>());
   reader.copy(data.data(), data.size());
-  keep_alive.push_back(executorch::extension::make_tensor_ptr(
-      std::move(sizes), std::move(data), static_cast<ScalarType>(tag)));
+  keep_alive.push_back(executorch::extension::make_tensor_ptr(std::move(sizes), std::move(data),
+                                                              static_cast<ScalarType>(tag)));
   return EValue(keep_alive.back());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tensor vocabulary, executorch::aten::*. It names the types of portable_type/; this is the one header that a build on
-// other tensor types would change.
+// The tensor vocabulary, executorch::aten::*. It names the types of portable_type/; this is the one
+// header that a build on other tensor types would change.
 #pragma once
 
 #include <cinttypes>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The header-only arithmetic under c10/: overflow tests, ranges, bits, complex functions, reduced-precision <cmath>.
+// The header-only arithmetic under c10/: overflow tests, ranges, bits, complex functions,
+// reduced-precision <cmath>.
 #include <c10/util/BFloat16-math.h>
 #include <c10/util/complex.h>
 #include <c10/util/irange.h>

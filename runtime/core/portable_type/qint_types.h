@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quantized element types: integers that stand for reals by a scale and a zero point kept elsewhere.
+// Quantized element types: integers that stand for reals by a scale and a zero point kept
+// elsewhere.
 #pragma once
 
 #include <cstdint>

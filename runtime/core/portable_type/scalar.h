@@ -17,10 +17,9 @@ class Scalar {
  public:
   constexpr Scalar() : Scalar(static_cast<int64_t>(0)) {}
   /// Any integer type.
-  template <
-      typename T,
-      typename std::enable_if<
-          std::is_integral<T>::value && !std::is_same<T, bool>::value, bool>::type = true>
+  template <typename T,
+            typename std::enable_if<std::is_integral<T>::value && !std::is_same<T, bool>::value,
+                                    bool>::type = true>
   /* implicit */ constexpr Scalar(T val) : tag_(Kind::Int), v_(static_cast<int64_t>(val)) {}
   /* implicit */ constexpr Scalar(bool val) : tag_(Kind::Bool), v_(val) {}
   /* implicit */ constexpr Scalar(double val) : tag_(Kind::Double), v_(val) {}
@@ -33,7 +32,8 @@ class Scalar {
   constexpr bool isFloatingPoint() const { return tag_ == Kind::Double; }
   constexpr bool isBoolean() const { return tag_ == Kind::Bool; }
 
-  /// The number as T, one of int64_t, double and bool (converted from what is held) or any type these convert to.
+  /// The number as T, one of int64_t, double and bool (converted from what is held) or any type
+  /// these convert to.
   template <typename T>
   T to() const {
     switch (tag_) {
@@ -68,11 +68,10 @@ class Scalar {
   template <typename T>
   static T clamp_to(double value) {
     // 2^digits is exact as a double, the largest T may not be.
-    constexpr double kLimit =
-        2.0 * static_cast<double>(uint64_t{1} << (sizeof(T) * 8 - 2)) *
-        (std::is_signed_v<T> ? 1.0 : 2.0);
-    constexpr T kMax = static_cast<T>(
-        ~uint64_t{0} >> (64 - sizeof(T) * 8 + (std::is_signed_v<T> ? 1 : 0)));
+    constexpr double kLimit = 2.0 * static_cast<double>(uint64_t{1} << (sizeof(T) * 8 - 2)) *
+                              (std::is_signed_v<T> ? 1.0 : 2.0);
+    constexpr T kMax =
+        static_cast<T>(~uint64_t{0} >> (64 - sizeof(T) * 8 + (std::is_signed_v<T> ? 1 : 0)));
     constexpr T kMin = std::is_signed_v<T> ? static_cast<T>(-kMax - 1) : T(0);
     if (value >= kLimit) {
       return kMax;

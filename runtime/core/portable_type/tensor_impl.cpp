@@ -15,7 +15,8 @@ namespace etensor {
 
 namespace {
 
-// Product of sizes; -1 for a negative size or when the product, or any partial product, does not fit.
+// Product of sizes; -1 for a negative size or when the product, or any partial product, does not
+// fit.
 ssize_t checked_numel(const TensorImpl::SizesType* sizes, ssize_t dim) {
   constexpr size_t kMax = static_cast<size_t>(std::numeric_limits<ssize_t>::max());
   size_t numel = 1;
@@ -51,10 +52,9 @@ ssize_t compute_numel(const TensorImpl::SizesType* sizes, ssize_t dim) {
   return numel;
 }
 
-TensorImpl::TensorImpl(
-    ScalarType type, ssize_t dim, SizesType* sizes, void* data, DimOrderType* dim_order,
-    StridesType* strides, TensorShapeDynamism dynamism, DeviceType device_type,
-    DeviceIndex device_index)
+TensorImpl::TensorImpl(ScalarType type, ssize_t dim, SizesType* sizes, void* data,
+                       DimOrderType* dim_order, StridesType* strides, TensorShapeDynamism dynamism,
+                       DeviceType device_type, DeviceIndex device_index)
     : sizes_(sizes),
       dim_order_(dim_order),
       strides_(strides),
@@ -69,9 +69,8 @@ TensorImpl::TensorImpl(
       device_index_(device_index) {
   ET_CHECK_MSG(isValid(type), "invalid scalar type %d", static_cast<int>(type));
   ET_CHECK_MSG(dim >= 0, "number of dimensions %zd is negative", dim);
-  ET_CHECK_MSG(
-      numel_ <= std::numeric_limits<ssize_t>::max() / element_size_, "%zd elements of %zd bytes",
-      numel_, element_size());
+  ET_CHECK_MSG(numel_ <= std::numeric_limits<ssize_t>::max() / element_size_,
+               "%zd elements of %zd bytes", numel_, element_size());
 }
 
 Error TensorImpl::internal_resize_contiguous(ArrayRef<SizesType> new_sizes) {
@@ -93,16 +92,17 @@ Error TensorImpl::internal_resize_contiguous(ArrayRef<SizesType> new_sizes) {
   if (!new_numel.ok()) {
     return new_numel.error();
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      static_cast<size_t>(*new_numel) <= numel_bound_, NotSupported,
-      "Attempted to resize a bounded tensor with a maximum capacity of %zu elements to %zu elements: "
-      "%s to %s.",
-      numel_bound_, static_cast<size_t>(*new_numel), shape(sizes()).data(),
-      shape(new_sizes).data());
+  ET_CHECK_OR_RETURN_ERROR(static_cast<size_t>(*new_numel) <= numel_bound_, NotSupported,
+                           "Attempted to resize a bounded tensor with a maximum capacity of %zu "
+                           "elements to %zu elements: "
+                           "%s to %s.",
+                           numel_bound_, static_cast<size_t>(*new_numel), shape(sizes()).data(),
+                           shape(new_sizes).data());
   ET_CHECK_OR_RETURN_ERROR(
       strides_ != nullptr && dim_order_ != nullptr &&
           static_cast<size_t>(dim_) <= kTensorDimensionLimit,
-      Internal, "a tensor with dynamic shape needs strides and a dim order of at most %zu dimensions",
+      Internal,
+      "a tensor with dynamic shape needs strides and a dim order of at most %zu dimensions",
       kTensorDimensionLimit);
   // Strides first: they can fail.
   StridesType new_strides[kTensorDimensionLimit];
@@ -118,9 +118,8 @@ Error TensorImpl::internal_resize_contiguous(ArrayRef<SizesType> new_sizes) {
 
 void TensorImpl::set_sizes_contiguous(ArrayRef<SizesType> new_sizes) {
   const Error error = internal_resize_contiguous(new_sizes);
-  ET_CHECK_MSG(
-      error == Error::Ok, "could not resize tensor: error 0x%" PRIx32,
-      static_cast<uint32_t>(error));
+  ET_CHECK_MSG(error == Error::Ok, "could not resize tensor: error 0x%" PRIx32,
+               static_cast<uint32_t>(error));
 }
 
 }  // namespace etensor

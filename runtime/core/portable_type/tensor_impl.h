@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TensorImpl: what a Tensor points to - type, shape, dim order, strides and data. Owns none of them.
+// TensorImpl: what a Tensor points to - type, shape, dim order, strides and data. Owns none of
+// them.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +31,8 @@ class TensorResizerFriend;
 
 namespace etensor {
 
-/// All arrays handed to the constructor must outlive the object and have `dim` elements. One thread at a time may change
-/// it.
+/// All arrays handed to the constructor must outlive the object and have `dim` elements. One thread
+/// at a time may change it.
 class TensorImpl {
  public:
   using SizesType = int32_t;
@@ -40,14 +41,14 @@ class TensorImpl {
 
   TensorImpl() = delete;
 
-  /// A tensor of `dim` dimensions. `data` may come later through set_data(). `dim_order` lists the dimensions from the
-  /// outermost to the innermost, `strides` are in elements; a tensor with dynamic shape needs both. Sizes must not be
-  /// negative and the bytes must fit ssize_t: check untrusted sizes with safe_numel() first.
-  TensorImpl(
-      ScalarType type, ssize_t dim, SizesType* sizes, void* data = nullptr,
-      DimOrderType* dim_order = nullptr, StridesType* strides = nullptr,
-      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC,
-      DeviceType device_type = DeviceType::CPU, DeviceIndex device_index = 0);
+  /// A tensor of `dim` dimensions. `data` may come later through set_data(). `dim_order` lists the
+  /// dimensions from the outermost to the innermost, `strides` are in elements; a tensor with
+  /// dynamic shape needs both. Sizes must not be negative and the bytes must fit ssize_t: check
+  /// untrusted sizes with safe_numel() first.
+  TensorImpl(ScalarType type, ssize_t dim, SizesType* sizes, void* data = nullptr,
+             DimOrderType* dim_order = nullptr, StridesType* strides = nullptr,
+             TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC,
+             DeviceType device_type = DeviceType::CPU, DeviceIndex device_index = 0);
 
   /// Bytes of all elements.
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
@@ -87,7 +88,8 @@ class TensorImpl {
   }
   void* mutable_data() const { return data_; }
 
-  /// Points the tensor at other memory, of at least nbytes() bytes. The previous memory is not freed.
+  /// Points the tensor at other memory, of at least nbytes() bytes. The previous memory is not
+  /// freed.
   void set_data(void* ptr) { data_ = ptr; }
 
   /// Changes the sizes; ends the program where resize_tensor() would return an error.
@@ -96,8 +98,9 @@ class TensorImpl {
  private:
   friend class ::executorch::runtime::internal::TensorResizerFriend;
 
-  // Changes the sizes and recomputes the strides from the dim order. Refuses, leaving the tensor as it was, another rank,
-  // any change of a static tensor, and more elements than the tensor was made with.
+  // Changes the sizes and recomputes the strides from the dim order. Refuses, leaving the tensor as
+  // it was, another rank, any change of a static tensor, and more elements than the tensor was made
+  // with.
   ET_NODISCARD Error internal_resize_contiguous(ArrayRef<SizesType> new_sizes);
 
   SizesType* sizes_;
@@ -115,13 +118,14 @@ class TensorImpl {
   const DeviceIndex device_index_;
 };
 
-/// Product of `dim` sizes. Sizes must not be negative and the product must fit: safe_numel() is for untrusted sizes.
-ssize_t compute_numel(
-    const ::executorch::runtime::etensor::TensorImpl::SizesType* sizes, ssize_t dim);
+/// Product of `dim` sizes. Sizes must not be negative and the product must fit: safe_numel() is for
+/// untrusted sizes.
+ssize_t compute_numel(const ::executorch::runtime::etensor::TensorImpl::SizesType* sizes,
+                      ssize_t dim);
 
 /// As compute_numel(); InvalidArgument for a negative size or a product beyond ssize_t.
-Result<ssize_t> safe_numel(
-    const ::executorch::runtime::etensor::TensorImpl::SizesType* sizes, ssize_t dim);
+Result<ssize_t> safe_numel(const ::executorch::runtime::etensor::TensorImpl::SizesType* sizes,
+                           ssize_t dim);
 
 }  // namespace etensor
 }  // namespace runtime

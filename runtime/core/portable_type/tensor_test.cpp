@@ -31,16 +31,14 @@ struct Shaped {
   std::vector<float> data;
   TensorImpl impl;
 
-  Shaped(
-      std::vector<SizesType> s, std::vector<uint8_t> order, std::vector<int32_t> st,
-      TensorShapeDynamism dynamism)
+  Shaped(std::vector<SizesType> s, std::vector<uint8_t> order, std::vector<int32_t> st,
+         TensorShapeDynamism dynamism)
       : sizes(std::move(s)),
         dim_order(std::move(order)),
         strides(std::move(st)),
         data(1000),
-        impl(
-            ScalarType::Float, static_cast<ssize_t>(sizes.size()), sizes.data(), data.data(),
-            dim_order.data(), strides.data(), dynamism) {}
+        impl(ScalarType::Float, static_cast<ssize_t>(sizes.size()), sizes.data(), data.data(),
+             dim_order.data(), strides.data(), dynamism) {}
 };
 
 // req: RT-017
@@ -139,8 +137,7 @@ TEST(ResizeTest, BoundedTensorsMoveWithinTheirCapacity) {
 }
 
 TEST(ResizeTest, KeepsTheDimOrder) {
-  Shaped shaped(
-      {1, 2, 3, 4}, {0, 2, 3, 1}, {24, 1, 8, 2}, TensorShapeDynamism::DYNAMIC_BOUND);
+  Shaped shaped({1, 2, 3, 4}, {0, 2, 3, 1}, {24, 1, 8, 2}, TensorShapeDynamism::DYNAMIC_BOUND);
   Tensor t(&shaped.impl);
   EXPECT_EQ(resize_tensor(t, ArrayRef<SizesType>({2, 3, 2, 2})), Error::Ok);
   EXPECT_EQ(std::vector<int32_t>(t.strides().begin(), t.strides().end()),
@@ -173,15 +170,15 @@ TEST(ResizeTest, ManyDimensionsAndWideSizesAreRefused) {
   std::vector<int32_t> strides(20, 1);
   Shaped wide(sizes, order, strides, TensorShapeDynamism::DYNAMIC_BOUND);
   sizes[0] = 0;
-  EXPECT_EQ(
-      resize_tensor(Tensor(&wide.impl), ArrayRef<SizesType>(sizes.data(), 20)), Error::Internal);
+  EXPECT_EQ(resize_tensor(Tensor(&wide.impl), ArrayRef<SizesType>(sizes.data(), 20)),
+            Error::Internal);
 }
 
 TEST(ResizeTest, NeedsStridesAndDimOrder) {
   SizesType sizes[] = {4};
   float data[4];
-  TensorImpl impl(
-      ScalarType::Float, 1, sizes, data, nullptr, nullptr, TensorShapeDynamism::DYNAMIC_BOUND);
+  TensorImpl impl(ScalarType::Float, 1, sizes, data, nullptr, nullptr,
+                  TensorShapeDynamism::DYNAMIC_BOUND);
   EXPECT_EQ(resize_tensor(Tensor(&impl), ArrayRef<SizesType>({3})), Error::Internal);
   EXPECT_EQ(sizes[0], 4);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GoogleTest matchers for Error and Result: EXPECT_THAT(f(), IsOk()), EXPECT_THAT(f(), ErrorIs(Error::NotFound)),
-// EXPECT_THAT(g(), IsOkAndHolds(Eq(3))).
+// GoogleTest matchers for Error and Result: EXPECT_THAT(f(), IsOk()), EXPECT_THAT(f(),
+// ErrorIs(Error::NotFound)), EXPECT_THAT(g(), IsOkAndHolds(Eq(3))).
 #pragma once
 
 #include <ostream>
@@ -82,9 +82,7 @@ class IsOkAndHoldsMatcher {
     return ::testing::SafeMatcherCast<const T&>(inner_).MatchAndExplain(*actual, listener);
   }
   void DescribeTo(std::ostream* os) const { *os << "is OK and holds the expected value"; }
-  void DescribeNegationTo(std::ostream* os) const {
-    *os << "is not OK, or holds another value";
-  }
+  void DescribeNegationTo(std::ostream* os) const { *os << "is not OK, or holds another value"; }
 
  private:
   InnerMatcher inner_;
@@ -114,17 +112,15 @@ internal::IsOkAndHoldsMatcher<typename std::decay<InnerMatcherT>::type> IsOkAndH
 }  // namespace runtime
 }  // namespace executorch
 
-#define EXPECT_OK(expression) \
-  EXPECT_THAT((expression), ::executorch::runtime::testing::IsOk())
-#define ASSERT_OK(expression) \
-  ASSERT_THAT((expression), ::executorch::runtime::testing::IsOk())
+#define EXPECT_OK(expression) EXPECT_THAT((expression), ::executorch::runtime::testing::IsOk())
+#define ASSERT_OK(expression) ASSERT_THAT((expression), ::executorch::runtime::testing::IsOk())
 
 #if ET_HAVE_GNU_STATEMENT_EXPRESSIONS
 /// The value of a Result; fails the test, which must return void, when there is none.
-#define ASSERT_OK_AND_UNWRAP(result__)                                     \
-  ({                                                                       \
-    auto&& et_result__ = (result__);                                       \
-    ASSERT_THAT(et_result__, ::executorch::runtime::testing::IsOk());      \
-    std::move(*et_result__);                                               \
+#define ASSERT_OK_AND_UNWRAP(result__)                                \
+  ({                                                                  \
+    auto&& et_result__ = (result__);                                  \
+    ASSERT_THAT(et_result__, ::executorch::runtime::testing::IsOk()); \
+    std::move(*et_result__);                                          \
   })
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Platform for systems with a C++ standard library: steady_clock, messages to stderr, malloc. All weak.
+// Platform for systems with a C++ standard library: steady_clock, messages to stderr, malloc. All
+// weak.
 #include <executorch/runtime/platform/platform.h>
 
 #include <chrono>
@@ -39,15 +40,14 @@ ET_WEAK et_tick_ratio_t et_pal_ticks_to_ns_multiplier(void) {
 }
 
 // I 00:00:00.043703 executorch:executor_runner.cpp:379] Message
-ET_WEAK void et_pal_emit_log_message(
-    et_timestamp_t timestamp, et_pal_log_level_t level, const char* filename,
-    ET_UNUSED const char* function, size_t line, const char* message, ET_UNUSED size_t length) {
+ET_WEAK void et_pal_emit_log_message(et_timestamp_t timestamp, et_pal_log_level_t level,
+                                     const char* filename, ET_UNUSED const char* function,
+                                     size_t line, const char* message, ET_UNUSED size_t length) {
   const uint64_t micros = timestamp / 1000;
   const unsigned long seconds = static_cast<unsigned long>(micros / 1000000);
-  std::fprintf(
-      stderr, "%c %02lu:%02lu:%02lu.%06lu executorch:%s:%zu] %s\n", static_cast<char>(level),
-      seconds / 3600, seconds / 60 % 60, seconds % 60, static_cast<unsigned long>(micros % 1000000),
-      filename, line, message);
+  std::fprintf(stderr, "%c %02lu:%02lu:%02lu.%06lu executorch:%s:%zu] %s\n",
+               static_cast<char>(level), seconds / 3600, seconds / 60 % 60, seconds % 60,
+               static_cast<unsigned long>(micros % 1000000), filename, line, message);
   std::fflush(stderr);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tensors for tests: a TensorFactory<ScalarType::Float> makes them, keeps their memory and frees it at its end.
+// Tensors for tests: a TensorFactory<ScalarType::Float> makes them, keeps their memory and frees it
+// at its end.
 #pragma once
 
 #include <cstdint>
@@ -21,34 +22,37 @@ namespace testing {
 
 namespace internal {
 
-/// The type in which tests write data: the element's own, except for types that std::vector or literals do not serve.
+/// The type in which tests write data: the element's own, except for types that std::vector or
+/// literals do not serve.
 template <executorch::aten::ScalarType DTYPE>
 struct ScalarTypeToCppTypeWrapper {
   using ctype = typename ScalarTypeToCppType<DTYPE>::type;
 };
-#define SPECIALIZE_ScalarTypeToCppTypeWrapper(CTYPE, DTYPE)                              \
-  template <>                                                                            \
-  struct ScalarTypeToCppTypeWrapper<executorch::aten::ScalarType::DTYPE> {               \
-    using ctype = CTYPE;                                                                 \
+#define SPECIALIZE_ScalarTypeToCppTypeWrapper(CTYPE, DTYPE)                \
+  template <>                                                              \
+  struct ScalarTypeToCppTypeWrapper<executorch::aten::ScalarType::DTYPE> { \
+    using ctype = CTYPE;                                                   \
   };
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bool)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(int8_t, QInt8)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt8)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(int32_t, QInt32)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt4x2)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt2x4)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits1x8)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits2x4)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits4x2)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits8)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint16_t, Bits16)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e5m2)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e4m3fn)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e5m2fnuz)
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e4m3fnuz)
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bool) SPECIALIZE_ScalarTypeToCppTypeWrapper(int8_t,
+                                                                                           QInt8)
+    SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt8) SPECIALIZE_ScalarTypeToCppTypeWrapper(
+        int32_t, QInt32) SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt4x2)
+        SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt2x4)
+            SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits1x8)
+                SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits2x4)
+                    SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits4x2)
+                        SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits8)
+                            SPECIALIZE_ScalarTypeToCppTypeWrapper(uint16_t, Bits16)
+                                SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e5m2)
+                                    SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e4m3fn)
+                                        SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t,
+                                                                              Float8_e5m2fnuz)
+                                            SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t,
+                                                                                  Float8_e4m3fnuz)
 #undef SPECIALIZE_ScalarTypeToCppTypeWrapper
 
-inline size_t numel_of(const std::vector<int32_t>& sizes) {
+                                                inline size_t
+    numel_of(const std::vector<int32_t>& sizes) {
   size_t numel = 1;
   for (const int32_t size : sizes) {
     numel *= static_cast<size_t>(size);
@@ -72,7 +76,8 @@ inline std::vector<uint8_t> channels_last_dim_order(size_t dims) {
 
 }  // namespace internal
 
-/// Data is given in the order of memory: a channels-last tensor's from (0, 0, 0, 0) over channels first.
+/// Data is given in the order of memory: a channels-last tensor's from (0, 0, 0, 0) over channels
+/// first.
 template <executorch::aten::ScalarType DTYPE>
 class TensorFactory {
  public:
@@ -83,21 +88,20 @@ class TensorFactory {
   TensorFactory() = default;
 
   /// A tensor of `data`; the strides, contiguous when empty, must be those of some dim order.
-  executorch::aten::Tensor make(
-      const std::vector<int32_t>& sizes, const std::vector<ctype>& data,
-      const std::vector<executorch::aten::StridesType> strides = {},
-      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
+  executorch::aten::Tensor make(const std::vector<int32_t>& sizes, const std::vector<ctype>& data,
+                                const std::vector<executorch::aten::StridesType> strides = {},
+                                TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
     std::vector<uint8_t> dim_order = internal::contiguous_dim_order(sizes.size());
     if (!strides.empty()) {
-      ET_CHECK_MSG(
-          strides.size() == sizes.size(), "%zu strides, %zu sizes", strides.size(), sizes.size());
+      ET_CHECK_MSG(strides.size() == sizes.size(), "%zu strides, %zu sizes", strides.size(),
+                   sizes.size());
       const Error error = stride_to_dim_order(strides.data(), strides.size(), dim_order.data());
       ET_CHECK_MSG(error == Error::Ok, "the strides are of no dim order");
     }
     executorch::aten::Tensor tensor = make_with_dimorder(sizes, data, dim_order, dynamism);
     for (size_t i = 0; i < strides.size(); ++i) {
-      ET_CHECK_MSG(
-          tensor.strides()[i] == strides[i] || sizes[i] <= 1, "stride %zu is not dense", i);
+      ET_CHECK_MSG(tensor.strides()[i] == strides[i] || sizes[i] <= 1, "stride %zu is not dense",
+                   i);
     }
     return tensor;
   }
@@ -107,12 +111,10 @@ class TensorFactory {
       const std::vector<int32_t>& sizes, const std::vector<ctype>& data,
       const std::vector<uint8_t> dim_order = {},
       TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
-    ET_CHECK_MSG(
-        internal::numel_of(sizes) == data.size(), "%zu values for a tensor of %zu", data.size(),
-        internal::numel_of(sizes));
+    ET_CHECK_MSG(internal::numel_of(sizes) == data.size(), "%zu values for a tensor of %zu",
+                 data.size(), internal::numel_of(sizes));
     memories_.push_back(std::make_unique<TensorMemory>(
-        sizes, data,
-        dim_order.empty() ? internal::contiguous_dim_order(sizes.size()) : dim_order,
+        sizes, data, dim_order.empty() ? internal::contiguous_dim_order(sizes.size()) : dim_order,
         std::vector<int32_t>(), dynamism));
     return executorch::aten::Tensor(&memories_.back()->impl_);
   }
@@ -150,20 +152,18 @@ class TensorFactory {
     return output;
   }
 
-  executorch::aten::Tensor full(
-      const std::vector<int32_t>& sizes, ctype value,
-      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
+  executorch::aten::Tensor full(const std::vector<int32_t>& sizes, ctype value,
+                                TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
     return make(sizes, std::vector<ctype>(internal::numel_of(sizes), value), {}, dynamism);
   }
   executorch::aten::Tensor full_channels_last(
       const std::vector<int32_t>& sizes, ctype value,
       TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
-    return make_channels_last(
-        sizes, std::vector<ctype>(internal::numel_of(sizes), value), {}, dynamism);
+    return make_channels_last(sizes, std::vector<ctype>(internal::numel_of(sizes), value), {},
+                              dynamism);
   }
-  executorch::aten::Tensor zeros(
-      const std::vector<int32_t>& sizes,
-      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
+  executorch::aten::Tensor zeros(const std::vector<int32_t>& sizes,
+                                 TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
     return full(sizes, ctype(0), dynamism);
   }
   executorch::aten::Tensor zeros_channels_last(
@@ -171,53 +171,45 @@ class TensorFactory {
       TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
     return full_channels_last(sizes, ctype(0), dynamism);
   }
-  executorch::aten::Tensor ones(
-      const std::vector<int32_t>& sizes,
-      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
+  executorch::aten::Tensor ones(const std::vector<int32_t>& sizes,
+                                TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
     return full(sizes, ctype(1), dynamism);
   }
 
   /// Of the input's shape and dim order, not of its type.
-  executorch::aten::Tensor zeros_like(
-      const executorch::aten::Tensor& input,
-      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
+  executorch::aten::Tensor zeros_like(const executorch::aten::Tensor& input,
+                                      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
     return full_like(input, ctype(0), dynamism);
   }
-  executorch::aten::Tensor ones_like(
-      const executorch::aten::Tensor& input,
-      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
+  executorch::aten::Tensor ones_like(const executorch::aten::Tensor& input,
+                                     TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
     return full_like(input, ctype(1), dynamism);
   }
-  executorch::aten::Tensor full_like(
-      const executorch::aten::Tensor& input, ctype value,
-      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
-    return make_with_dimorder(
-        {input.sizes().begin(), input.sizes().end()},
-        std::vector<ctype>(static_cast<size_t>(input.numel()), value),
-        {input.dim_order().begin(), input.dim_order().end()}, dynamism);
+  executorch::aten::Tensor full_like(const executorch::aten::Tensor& input, ctype value,
+                                     TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
+    return make_with_dimorder({input.sizes().begin(), input.sizes().end()},
+                              std::vector<ctype>(static_cast<size_t>(input.numel()), value),
+                              {input.dim_order().begin(), input.dim_order().end()}, dynamism);
   }
 
  private:
   /// All that a tensor refers to.
   struct TensorMemory {
-    TensorMemory(
-        const std::vector<int32_t>& sizes, const std::vector<ctype>& data,
-        const std::vector<uint8_t>& dim_order, const std::vector<int32_t>& strides,
-        TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC)
+    TensorMemory(const std::vector<int32_t>& sizes, const std::vector<ctype>& data,
+                 const std::vector<uint8_t>& dim_order, const std::vector<int32_t>& strides,
+                 TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC)
         : sizes_(sizes),
           data_(data),
           dim_order_(dim_order),
           strides_(strides.empty() ? dense_strides(sizes, dim_order) : strides),
-          impl_(
-              DTYPE, static_cast<ssize_t>(sizes_.size()), sizes_.data(), data_.data(),
-              dim_order_.data(), strides_.data(), dynamism) {}
+          impl_(DTYPE, static_cast<ssize_t>(sizes_.size()), sizes_.data(), data_.data(),
+                dim_order_.data(), strides_.data(), dynamism) {}
 
-    static std::vector<int32_t> dense_strides(
-        const std::vector<int32_t>& sizes, const std::vector<uint8_t>& dim_order) {
+    static std::vector<int32_t> dense_strides(const std::vector<int32_t>& sizes,
+                                              const std::vector<uint8_t>& dim_order) {
       std::vector<int32_t> strides(sizes.size());
-      ET_CHECK_MSG(
-          sizes.size() == dim_order.size(), "%zu sizes, dim order of %zu", sizes.size(),
-          dim_order.size());
+      ET_CHECK_MSG(sizes.size() == dim_order.size(), "%zu sizes, dim order of %zu", sizes.size(),
+                   dim_order.size());
       const Error error =
           dim_order_to_stride(sizes.data(), dim_order.data(), sizes.size(), strides.data());
       ET_CHECK_MSG(error == Error::Ok, "the dim order is not valid");

@@ -31,15 +31,15 @@ bool is_close(T a, T b, double rtol, double atol) {
 }
 
 double default_atol(ScalarType dtype) {
-  return dtype == ScalarType::Half ? internal::kDefaultHalfAtol
-      : dtype == ScalarType::BFloat16 ? internal::kDefaultBFloat16Atol
-                                      : internal::kDefaultAtol;
+  return dtype == ScalarType::Half       ? internal::kDefaultHalfAtol
+         : dtype == ScalarType::BFloat16 ? internal::kDefaultBFloat16Atol
+                                         : internal::kDefaultAtol;
 }
 
 }  // namespace
 
-bool tensor_data_is_close(
-    const Tensor& a, const Tensor& b, double rtol, std::optional<double> opt_atol) {
+bool tensor_data_is_close(const Tensor& a, const Tensor& b, double rtol,
+                          std::optional<double> opt_atol) {
   if (a.scalar_type() != b.scalar_type() || a.numel() != b.numel()) {
     return false;
   }
@@ -51,8 +51,8 @@ bool tensor_data_is_close(
   const bool is_floating = dispatch_float_h_bf16(a.scalar_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (ssize_t i = 0; i < a.numel(); ++i) {
-      all_close = all_close &&
-          is_close<T>(a.const_data_ptr<T>()[i], b.const_data_ptr<T>()[i], rtol, atol);
+      all_close =
+          all_close && is_close<T>(a.const_data_ptr<T>()[i], b.const_data_ptr<T>()[i], rtol, atol);
     }
   });
   const bool is_complex = dispatch_complex_h(a.scalar_type(), [&](auto tag) {
@@ -61,23 +61,22 @@ bool tensor_data_is_close(
       const T x = a.const_data_ptr<T>()[i];
       const T y = b.const_data_ptr<T>()[i];
       all_close = all_close && is_close(x.real(), y.real(), rtol, atol) &&
-          is_close(x.imag(), y.imag(), rtol, atol);
+                  is_close(x.imag(), y.imag(), rtol, atol);
     }
   });
   return is_floating || is_complex
-      ? all_close
-      : std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
+             ? all_close
+             : std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
 }
 
-bool tensors_are_close(
-    const Tensor& a, const Tensor& b, double rtol, std::optional<double> opt_atol) {
+bool tensors_are_close(const Tensor& a, const Tensor& b, double rtol,
+                       std::optional<double> opt_atol) {
   return a.sizes() == b.sizes() && a.dim_order() == b.dim_order() &&
-      tensor_data_is_close(a, b, rtol, opt_atol);
+         tensor_data_is_close(a, b, rtol, opt_atol);
 }
 
-bool tensor_lists_are_close(
-    const Tensor* tensors_a, size_t num_tensors_a, const Tensor* tensors_b, size_t num_tensors_b,
-    double rtol, std::optional<double> opt_atol) {
+bool tensor_lists_are_close(const Tensor* tensors_a, size_t num_tensors_a, const Tensor* tensors_b,
+                            size_t num_tensors_b, double rtol, std::optional<double> opt_atol) {
   if (num_tensors_a != num_tensors_b) {
     return false;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Comparison of tensors in tests: EXPECT_TENSOR_EQ, EXPECT_TENSOR_CLOSE and their kin. "Equal" and "close" tensors have the
-// same type, sizes and dim order; the DATA macros compare type and elements only. NaN equals NaN.
+// Comparison of tensors in tests: EXPECT_TENSOR_EQ, EXPECT_TENSOR_CLOSE and their kin. "Equal" and
+// "close" tensors have the same type, sizes and dim order; the DATA macros compare type and
+// elements only. NaN equals NaN.
 #pragma once
 
 #include <optional>
@@ -26,20 +27,20 @@ constexpr double kDefaultBFloat16Atol = 1e-2;
 }  // namespace internal
 
 /// Whether each |a - b| <= atol + rtol * |b|. Without opt_atol the tolerance goes by the type.
-bool tensors_are_close(
-    const executorch::aten::Tensor& a, const executorch::aten::Tensor& b,
-    double rtol = internal::kDefaultRtol, std::optional<double> opt_atol = std::nullopt);
+bool tensors_are_close(const executorch::aten::Tensor& a, const executorch::aten::Tensor& b,
+                       double rtol = internal::kDefaultRtol,
+                       std::optional<double> opt_atol = std::nullopt);
 
 /// The same for types and elements alone, in the order of memory.
-bool tensor_data_is_close(
-    const executorch::aten::Tensor& a, const executorch::aten::Tensor& b,
-    double rtol = internal::kDefaultRtol, std::optional<double> opt_atol = std::nullopt);
+bool tensor_data_is_close(const executorch::aten::Tensor& a, const executorch::aten::Tensor& b,
+                          double rtol = internal::kDefaultRtol,
+                          std::optional<double> opt_atol = std::nullopt);
 
 /// The same for lists: as many tensors, each close.
-bool tensor_lists_are_close(
-    const executorch::aten::Tensor* tensors_a, size_t num_tensors_a,
-    const executorch::aten::Tensor* tensors_b, size_t num_tensors_b,
-    double rtol = internal::kDefaultRtol, std::optional<double> opt_atol = std::nullopt);
+bool tensor_lists_are_close(const executorch::aten::Tensor* tensors_a, size_t num_tensors_a,
+                            const executorch::aten::Tensor* tensors_b, size_t num_tensors_b,
+                            double rtol = internal::kDefaultRtol,
+                            std::optional<double> opt_atol = std::nullopt);
 
 MATCHER_P(IsEqualTo, other, "") {
   return tensors_are_close(arg, other, /*rtol=*/0, /*opt_atol=*/0);
@@ -60,8 +61,8 @@ MATCHER_P3(IsDataCloseTo, other, rtol, atol, "") {
   return tensor_data_is_close(arg, other, rtol, atol);
 }
 MATCHER_P(IsListEqualTo, other, "") {
-  return tensor_lists_are_close(
-      arg.data(), arg.size(), other.data(), other.size(), /*rtol=*/0, /*opt_atol=*/0);
+  return tensor_lists_are_close(arg.data(), arg.size(), other.data(), other.size(), /*rtol=*/0,
+                                /*opt_atol=*/0);
 }
 MATCHER_P(IsListCloseTo, other, "") {
   return tensor_lists_are_close(arg.data(), arg.size(), other.data(), other.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dim orders: the dimensions of a tensor from the outermost to the innermost in memory, and the strides they stand for.
-// Templates because tests and other tensor types use wider integers; T of sizes, dim order and strides are deduced.
+// Dim orders: the dimensions of a tensor from the outermost to the innermost in memory, and the
+// strides they stand for. Templates because tests and other tensor types use wider integers; T of
+// sizes, dim order and strides are deduced.
 #pragma once
 
 #include <cstddef>
@@ -57,11 +58,11 @@ bool is_valid_dim_order(const DimOrderType* dim_order, const size_t dims) {
   return true;
 }
 
-/// Strides of a dense tensor; a size of 0 counts as 1. The dim order must be valid and the strides fit.
+/// Strides of a dense tensor; a size of 0 counts as 1. The dim order must be valid and the strides
+/// fit.
 template <typename SizesType, typename DimOrderType, typename StridesType>
-inline void dim_order_to_stride_nocheck(
-    const SizesType* sizes, const DimOrderType* dim_order, const size_t dims,
-    StridesType* strides) {
+inline void dim_order_to_stride_nocheck(const SizesType* sizes, const DimOrderType* dim_order,
+                                        const size_t dims, StridesType* strides) {
   StridesType stride = 1;
   for (size_t i = dims; i-- > 0;) {
     const size_t dim = static_cast<size_t>(dim_order[i]);
@@ -72,15 +73,13 @@ inline void dim_order_to_stride_nocheck(
   }
 }
 
-/// As above; InvalidArgument, with `strides` untouched, when the dim order is no permutation, a size is negative, or a
-/// stride does not fit its type.
+/// As above; InvalidArgument, with `strides` untouched, when the dim order is no permutation, a
+/// size is negative, or a stride does not fit its type.
 template <typename SizesType, typename DimOrderType, typename StridesType>
-ET_NODISCARD inline Error dim_order_to_stride(
-    const SizesType* sizes, const DimOrderType* dim_order, const size_t dims,
-    StridesType* strides) {
-  ET_CHECK_OR_RETURN_ERROR(
-      is_valid_dim_order(dim_order, dims), InvalidArgument,
-      "dim order of %zu dimensions is not a permutation", dims);
+ET_NODISCARD inline Error dim_order_to_stride(const SizesType* sizes, const DimOrderType* dim_order,
+                                              const size_t dims, StridesType* strides) {
+  ET_CHECK_OR_RETURN_ERROR(is_valid_dim_order(dim_order, dims), InvalidArgument,
+                           "dim order of %zu dimensions is not a permutation", dims);
   constexpr uint64_t kMax = static_cast<uint64_t>(std::numeric_limits<StridesType>::max());
   uint64_t stride = 1;
   for (size_t i = dims; i-- > 0;) {
@@ -88,9 +87,8 @@ ET_NODISCARD inline Error dim_order_to_stride(
     ET_CHECK_OR_RETURN_ERROR(size >= 0, InvalidArgument, "dimension %zu has a negative size", i);
     // The outermost size is in no stride.
     if (i > 0 && size != 0) {
-      ET_CHECK_OR_RETURN_ERROR(
-          stride <= kMax / static_cast<uint64_t>(size), InvalidArgument,
-          "a stride of the tensor exceeds its integer type");
+      ET_CHECK_OR_RETURN_ERROR(stride <= kMax / static_cast<uint64_t>(size), InvalidArgument,
+                               "a stride of the tensor exceeds its integer type");
       stride *= static_cast<uint64_t>(size);
     }
   }
@@ -98,17 +96,16 @@ ET_NODISCARD inline Error dim_order_to_stride(
   return Error::Ok;
 }
 
-/// The dimensions by descending stride; equal strides keep their order. InvalidArgument for a stride of 0 or more than
-/// kTensorDimensionLimit dimensions.
+/// The dimensions by descending stride; equal strides keep their order. InvalidArgument for a
+/// stride of 0 or more than kTensorDimensionLimit dimensions.
 template <typename StridesType, typename DimOrderType>
-ET_NODISCARD inline Error stride_to_dim_order(
-    const StridesType* strides, const size_t dims, DimOrderType* dim_order) {
-  ET_CHECK_OR_RETURN_ERROR(
-      (dim_order != nullptr || dims == 0) && dims <= kTensorDimensionLimit, InvalidArgument,
-      "no room for a dim order of %zu dimensions", dims);
+ET_NODISCARD inline Error stride_to_dim_order(const StridesType* strides, const size_t dims,
+                                              DimOrderType* dim_order) {
+  ET_CHECK_OR_RETURN_ERROR((dim_order != nullptr || dims == 0) && dims <= kTensorDimensionLimit,
+                           InvalidArgument, "no room for a dim order of %zu dimensions", dims);
   for (size_t i = 0; i < dims; ++i) {
-    ET_CHECK_OR_RETURN_ERROR(
-        strides[i] != 0, InvalidArgument, "the stride of dimension %zu is 0", i);
+    ET_CHECK_OR_RETURN_ERROR(strides[i] != 0, InvalidArgument, "the stride of dimension %zu is 0",
+                             i);
   }
   // Insertion sort: stable, and dims is small.
   for (size_t i = 0; i < dims; ++i) {

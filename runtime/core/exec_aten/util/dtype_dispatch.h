@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dtype dispatch as functions: dispatch_real_hb_bf16(dtype, [&](auto tag) { using T = typename decltype(tag)::type; ... })
-// calls the lambda with the C++ type of `dtype` and returns true, or returns false when the set has no such type. The sets
-// are those of scalar_type_util.h.
+// Dtype dispatch as functions: dispatch_real_hb_bf16(dtype, [&](auto tag) { using T = typename
+// decltype(tag)::type; ... }) calls the lambda with the C++ type of `dtype` and returns true, or
+// returns false when the set has no such type. The sets are those of scalar_type_util.h.
 #pragma once
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
@@ -20,14 +20,14 @@ struct DtypeTag {
   case ::executorch::aten::ScalarType::name:         \
     body(DtypeTag<ctype>{});                         \
     return true;
-#define ET_INTERNAL_DISPATCH(function, SET)                                         \
-  template <typename Body>                                                          \
-  inline bool function(::executorch::aten::ScalarType dtype, Body&& body) {         \
-    switch (dtype) {                                                                \
-      SET(ET_INTERNAL_DISPATCH_CASE, body)                                          \
-      default:                                                                      \
-        return false;                                                               \
-    }                                                                               \
+#define ET_INTERNAL_DISPATCH(function, SET)                                 \
+  template <typename Body>                                                  \
+  inline bool function(::executorch::aten::ScalarType dtype, Body&& body) { \
+    switch (dtype) {                                                        \
+      SET(ET_INTERNAL_DISPATCH_CASE, body)                                  \
+      default:                                                              \
+        return false;                                                       \
+    }                                                                       \
   }
 
 /// Byte, Char, Short, Int, Long.
@@ -62,8 +62,8 @@ ET_INTERNAL_DISPATCH(dispatch_qint, ET_INTERNAL_QINT)
 #undef ET_INTERNAL_DISPATCH
 #undef ET_INTERNAL_DISPATCH_CASE
 
-/// By the size of an element, for kernels that only move data: uint8_t, uint16_t, uint32_t, uint64_t, and complex<double>
-/// for 16 bytes. Every valid dtype has a case.
+/// By the size of an element, for kernels that only move data: uint8_t, uint16_t, uint32_t,
+/// uint64_t, and complex<double> for 16 bytes. Every valid dtype has a case.
 template <typename Body>
 inline bool dispatch_by_element_size(::executorch::aten::ScalarType dtype, Body&& body) {
   if (!isValid(dtype)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of scalar types: numbers, sizes, classes, promotion; the type sets, the switch macros and dtype dispatch.
+// The table of scalar types: numbers, sizes, classes, promotion; the type sets, the switch macros
+// and dtype dispatch.
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
@@ -27,15 +28,36 @@ struct Expected {
   size_t size;
 };
 // Section 3 of the format: numbers, names and bytes never change.
-constexpr Expected kExpected[] = {
-    {"Byte", 1},         {"Char", 1},          {"Short", 2},         {"Int", 4},
-    {"Long", 8},         {"Half", 2},          {"Float", 4},         {"Double", 8},
-    {"ComplexHalf", 4},  {"ComplexFloat", 8},  {"ComplexDouble", 16}, {"Bool", 1},
-    {"QInt8", 1},        {"QUInt8", 1},        {"QInt32", 4},        {"BFloat16", 2},
-    {"QUInt4x2", 1},     {"QUInt2x4", 1},      {"Bits1x8", 1},       {"Bits2x4", 1},
-    {"Bits4x2", 1},      {"Bits8", 1},         {"Bits16", 2},        {"Float8_e5m2", 1},
-    {"Float8_e4m3fn", 1}, {"Float8_e5m2fnuz", 1}, {"Float8_e4m3fnuz", 1}, {"UInt16", 2},
-    {"UInt32", 4},       {"UInt64", 8}};
+constexpr Expected kExpected[] = {{"Byte", 1},
+                                  {"Char", 1},
+                                  {"Short", 2},
+                                  {"Int", 4},
+                                  {"Long", 8},
+                                  {"Half", 2},
+                                  {"Float", 4},
+                                  {"Double", 8},
+                                  {"ComplexHalf", 4},
+                                  {"ComplexFloat", 8},
+                                  {"ComplexDouble", 16},
+                                  {"Bool", 1},
+                                  {"QInt8", 1},
+                                  {"QUInt8", 1},
+                                  {"QInt32", 4},
+                                  {"BFloat16", 2},
+                                  {"QUInt4x2", 1},
+                                  {"QUInt2x4", 1},
+                                  {"Bits1x8", 1},
+                                  {"Bits2x4", 1},
+                                  {"Bits4x2", 1},
+                                  {"Bits8", 1},
+                                  {"Bits16", 2},
+                                  {"Float8_e5m2", 1},
+                                  {"Float8_e4m3fn", 1},
+                                  {"Float8_e5m2fnuz", 1},
+                                  {"Float8_e4m3fnuz", 1},
+                                  {"UInt16", 2},
+                                  {"UInt32", 4},
+                                  {"UInt64", 8}};
 
 TEST(ScalarTypeTest, NumbersNamesAndSizes) {
   ASSERT_EQ(std::size(kExpected), static_cast<size_t>(kCount));
@@ -54,10 +76,9 @@ TEST(ScalarTypeTest, NumbersNamesAndSizes) {
 TEST(ScalarTypeTest, EveryTypeIsInOneClass) {
   for (int i = 0; i < kCount; ++i) {
     const ScalarType t = type(i);
-    EXPECT_EQ(
-        isIntegralType(t, true) + isFloatingType(t) + isComplexType(t) + isQIntType(t) +
-            isBitsType(t) + isFloat8Type(t) + isBarebonesUnsignedType(t),
-        1)
+    EXPECT_EQ(isIntegralType(t, true) + isFloatingType(t) + isComplexType(t) + isQIntType(t) +
+                  isBitsType(t) + isFloat8Type(t) + isBarebonesUnsignedType(t),
+              1)
         << toString(t);
   }
   for (const int invalid : {-1, 30, 31, 100}) {
@@ -127,10 +148,8 @@ TEST(ScalarTypeTest, RelatedTypes) {
 TEST(TypeSetTest, ForAllMacrosNameTheirTypes) {
   std::set<std::string> names;
   ET_FORALL_REALHBBF16_TYPES(COUNT_NAME)
-  EXPECT_EQ(
-      names,
-      (std::set<std::string>{
-          "Byte", "Char", "Short", "Int", "Long", "Float", "Double", "Half", "Bool", "BFloat16"}));
+  EXPECT_EQ(names, (std::set<std::string>{"Byte", "Char", "Short", "Int", "Long", "Float", "Double",
+                                          "Half", "Bool", "BFloat16"}));
   names.clear();
   ET_FORALL_INT_TYPES_WITH("x", COUNT_WITH)
   EXPECT_EQ(names, (std::set<std::string>{"xByte", "xChar", "xShort", "xInt", "xLong"}));
@@ -176,8 +195,7 @@ TEST(TypeSetTest, SwitchesNestAndTakeExtraTypes) {
   EXPECT_EQ(runs, 108);
   EXPECT_EQ(ctx.error, Error::Ok);
   for (int i = 0; i < kCount; ++i) {
-    const size_t size =
-        ET_SWITCH_ALL_TYPES(type(i), ctx, "all", T, [&]() { return sizeof(T); });
+    const size_t size = ET_SWITCH_ALL_TYPES(type(i), ctx, "all", T, [&]() { return sizeof(T); });
     // Bits and float8 types come as the bytes they are.
     EXPECT_EQ(size, isFloat8Type(type(i)) ? 0u : elementSize(type(i)));
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Facts about scalar types, and the sets of types that kernels accept. Facts derive from ET_FORALL_SCALAR_TYPES
-// (portable_type/scalar_type.h); every set is written once below and serves the ET_FORALL_* and ET_SWITCH_* macros and
-// dtype_dispatch.h. Our own kernels use dtype_dispatch.h; the macros are for existing sources.
+// Facts about scalar types, and the sets of types that kernels accept. Facts derive from
+// ET_FORALL_SCALAR_TYPES (portable_type/scalar_type.h); every set is written once below and serves
+// the ET_FORALL_* and ET_SWITCH_* macros and dtype_dispatch.h. Our own kernels use
+// dtype_dispatch.h; the macros are for existing sources.
 #pragma once
 
 #include <cinttypes>
@@ -17,31 +18,32 @@
 namespace executorch {
 namespace runtime {
 
-// ---- C++ type <-> ScalarType ------------------------------------------------------------------------------------------
+// ---- C++ type <-> ScalarType
+// ------------------------------------------------------------------------------------------
 
 template <typename T>
 struct CppTypeToScalarType;
 template <::executorch::aten::ScalarType value>
 struct ScalarTypeToCppType;
 
-#define SPECIALIZE_CppTypeToScalarType(cpp_type, scalar_type)                 \
-  template <>                                                                 \
-  struct CppTypeToScalarType<cpp_type>                                        \
-      : std::integral_constant<                                               \
-            ::executorch::aten::ScalarType,                                   \
-            ::executorch::aten::ScalarType::scalar_type> {};
+#define SPECIALIZE_CppTypeToScalarType(cpp_type, scalar_type)  \
+  template <>                                                  \
+  struct CppTypeToScalarType<cpp_type>                         \
+      : std::integral_constant<::executorch::aten::ScalarType, \
+                               ::executorch::aten::ScalarType::scalar_type> {};
 ET_FORALL_SCALAR_TYPES(SPECIALIZE_CppTypeToScalarType)
 #undef SPECIALIZE_CppTypeToScalarType
 
-#define SPECIALIZE_ScalarTypeToCppType(cpp_type, scalar_type)                 \
-  template <>                                                                 \
-  struct ScalarTypeToCppType<::executorch::aten::ScalarType::scalar_type> {   \
-    using type = cpp_type;                                                    \
+#define SPECIALIZE_ScalarTypeToCppType(cpp_type, scalar_type)               \
+  template <>                                                               \
+  struct ScalarTypeToCppType<::executorch::aten::ScalarType::scalar_type> { \
+    using type = cpp_type;                                                  \
   };
 ET_FORALL_SCALAR_TYPES(SPECIALIZE_ScalarTypeToCppType)
 #undef SPECIALIZE_ScalarTypeToCppType
 
-// ---- Facts ------------------------------------------------------------------------------------------------------------
+// ---- Facts
+// ------------------------------------------------------------------------------------------------------------
 
 namespace internal {
 
@@ -70,9 +72,8 @@ constexpr ScalarTypeClass class_of(const char* name) {
   } else if constexpr (std::is_integral_v<T>) {
     return std::is_unsigned_v<T> && sizeof(T) > 1 ? ScalarTypeClass::kUnsigned
                                                   : ScalarTypeClass::kIntegral;
-  } else if constexpr (
-      std::is_floating_point_v<T> || std::is_same_v<T, ::executorch::aten::Half> ||
-      std::is_same_v<T, ::executorch::aten::BFloat16>) {
+  } else if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, ::executorch::aten::Half> ||
+                       std::is_same_v<T, ::executorch::aten::BFloat16>) {
     return ScalarTypeClass::kFloating;
   } else if (name[0] == 'C') {
     return ScalarTypeClass::kComplex;
@@ -85,14 +86,13 @@ constexpr ScalarTypeClass class_of(const char* name) {
 
 template <typename T>
 constexpr ScalarTypeFacts facts_of(const char* name) {
-  constexpr bool kIsSignedInteger =
-      (std::is_integral_v<T> && std::is_signed_v<T>) || std::is_same_v<T, ::executorch::aten::qint8> ||
-      std::is_same_v<T, ::executorch::aten::qint32>;
+  constexpr bool kIsSignedInteger = (std::is_integral_v<T> && std::is_signed_v<T>) ||
+                                    std::is_same_v<T, ::executorch::aten::qint8> ||
+                                    std::is_same_v<T, ::executorch::aten::qint32>;
   const ScalarTypeClass type_class = class_of<T>(name);
-  return {
-      sizeof(T), type_class,
-      kIsSignedInteger || type_class == ScalarTypeClass::kFloating ||
-          type_class == ScalarTypeClass::kComplex || type_class == ScalarTypeClass::kFloat8};
+  return {sizeof(T), type_class,
+          kIsSignedInteger || type_class == ScalarTypeClass::kFloating ||
+              type_class == ScalarTypeClass::kComplex || type_class == ScalarTypeClass::kFloat8};
 }
 
 inline constexpr ScalarTypeFacts kScalarTypeFacts[] = {
@@ -103,7 +103,7 @@ inline constexpr ScalarTypeFacts kScalarTypeFacts[] = {
 
 constexpr bool is_class(::executorch::aten::ScalarType t, ScalarTypeClass type_class) {
   return static_cast<uint8_t>(t) < std::size(kScalarTypeFacts) &&
-      kScalarTypeFacts[static_cast<uint8_t>(t)].type_class == type_class;
+         kScalarTypeFacts[static_cast<uint8_t>(t)].type_class == type_class;
 }
 
 template <typename T, ScalarTypeClass type_class>
@@ -120,8 +120,8 @@ constexpr bool isValid(::executorch::aten::ScalarType t) {
 /// The name, "Byte"; "UNKNOWN_SCALAR" when not valid.
 inline const char* toString(::executorch::aten::ScalarType t) {
   switch (t) {
-#define DEFINE_CASE(_, name)                    \
-  case ::executorch::aten::ScalarType::name:    \
+#define DEFINE_CASE(_, name)                 \
+  case ::executorch::aten::ScalarType::name: \
     return #name;
     ET_FORALL_SCALAR_TYPES(DEFINE_CASE)
 #undef DEFINE_CASE
@@ -141,7 +141,7 @@ inline size_t elementSize(::executorch::aten::ScalarType t) {
 /// Byte, Char, Short, Int, Long, and Bool on request.
 inline constexpr bool isIntegralType(::executorch::aten::ScalarType t, bool includeBool) {
   return internal::is_class(t, internal::ScalarTypeClass::kIntegral) ||
-      (includeBool && internal::is_class(t, internal::ScalarTypeClass::kBool));
+         (includeBool && internal::is_class(t, internal::ScalarTypeClass::kBool));
 }
 /// Half, Float, Double, BFloat16.
 inline constexpr bool isFloatingType(::executorch::aten::ScalarType t) {
@@ -171,7 +171,7 @@ inline bool isSignedType(::executorch::aten::ScalarType t) {
 /// Byte, Char, Short, Int, Long, Float, Double.
 inline constexpr bool isRealType(::executorch::aten::ScalarType t) {
   return isIntegralType(t, false) || t == ::executorch::aten::ScalarType::Float ||
-      t == ::executorch::aten::ScalarType::Double;
+         t == ::executorch::aten::ScalarType::Double;
 }
 /// Real and Half.
 inline constexpr bool isRealHType(::executorch::aten::ScalarType t) {
@@ -188,9 +188,11 @@ inline constexpr bool isRealHBBF16Type(::executorch::aten::ScalarType t) {
 }
 
 template <typename T>
-struct is_integral_type : internal::is_cpp_type_of_class<T, internal::ScalarTypeClass::kIntegral> {};
+struct is_integral_type : internal::is_cpp_type_of_class<T, internal::ScalarTypeClass::kIntegral> {
+};
 template <typename T>
-struct is_floating_point : internal::is_cpp_type_of_class<T, internal::ScalarTypeClass::kFloating> {};
+struct is_floating_point : internal::is_cpp_type_of_class<T, internal::ScalarTypeClass::kFloating> {
+};
 template <typename T>
 struct is_complex_type : internal::is_cpp_type_of_class<T, internal::ScalarTypeClass::kComplex> {};
 template <typename T>
@@ -204,19 +206,18 @@ struct is_barebones_unsigned_type
     : internal::is_cpp_type_of_class<T, internal::ScalarTypeClass::kUnsigned> {};
 template <typename T>
 struct is_reduced_floating_point
-    : std::bool_constant<
-          std::is_same_v<T, ::executorch::aten::Half> ||
-          std::is_same_v<T, ::executorch::aten::BFloat16>> {};
+    : std::bool_constant<std::is_same_v<T, ::executorch::aten::Half> ||
+                         std::is_same_v<T, ::executorch::aten::BFloat16>> {};
 template <typename T>
 inline constexpr bool is_reduced_floating_point_v = is_reduced_floating_point<T>::value;
 
 /// The quantized type over an integer type, and back; other types are returned as they are.
 inline constexpr ::executorch::aten::ScalarType toQIntType(::executorch::aten::ScalarType t) {
   using ::executorch::aten::ScalarType;
-  return t == ScalarType::Byte ? ScalarType::QUInt8
-      : t == ScalarType::Char  ? ScalarType::QInt8
-      : t == ScalarType::Int   ? ScalarType::QInt32
-                               : t;
+  return t == ScalarType::Byte   ? ScalarType::QUInt8
+         : t == ScalarType::Char ? ScalarType::QInt8
+         : t == ScalarType::Int  ? ScalarType::QInt32
+                                 : t;
 }
 inline constexpr ::executorch::aten::ScalarType toUnderlying(::executorch::aten::ScalarType t) {
   using ::executorch::aten::ScalarType;
@@ -233,20 +234,21 @@ inline constexpr ::executorch::aten::ScalarType toUnderlying(::executorch::aten:
       return t;
   }
 }
-inline constexpr bool isUnderlying(
-    ::executorch::aten::ScalarType type, ::executorch::aten::ScalarType qtype) {
+inline constexpr bool isUnderlying(::executorch::aten::ScalarType type,
+                                   ::executorch::aten::ScalarType qtype) {
   return type == toUnderlying(qtype);
 }
 
 /// The type of the parts of a complex type; other types are returned as they are.
 inline constexpr ::executorch::aten::ScalarType toRealValueType(::executorch::aten::ScalarType t) {
   using ::executorch::aten::ScalarType;
-  return t == ScalarType::ComplexHalf ? ScalarType::Half
-      : t == ScalarType::ComplexFloat ? ScalarType::Float
-      : t == ScalarType::ComplexDouble ? ScalarType::Double
-                                       : t;
+  return t == ScalarType::ComplexHalf     ? ScalarType::Half
+         : t == ScalarType::ComplexFloat  ? ScalarType::Float
+         : t == ScalarType::ComplexDouble ? ScalarType::Double
+                                          : t;
 }
-/// The complex type that holds numbers of type `t`; `t` must be floating, complex or an integer (as Float).
+/// The complex type that holds numbers of type `t`; `t` must be floating, complex or an integer (as
+/// Float).
 inline ::executorch::aten::ScalarType toComplexType(::executorch::aten::ScalarType t) {
   using ::executorch::aten::ScalarType;
   switch (t) {
@@ -266,20 +268,22 @@ inline ::executorch::aten::ScalarType toComplexType(::executorch::aten::ScalarTy
   }
 }
 
-// ---- Casts and promotion ----------------------------------------------------------------------------------------------
+// ---- Casts and promotion
+// ----------------------------------------------------------------------------------------------
 
-/// Whether a result of type `from` may be stored in an output of type `to`: no complex to real, no floating to integer,
-/// nothing but bool to bool.
-inline constexpr bool canCast(
-    const ::executorch::aten::ScalarType from, const ::executorch::aten::ScalarType to) {
+/// Whether a result of type `from` may be stored in an output of type `to`: no complex to real, no
+/// floating to integer, nothing but bool to bool.
+inline constexpr bool canCast(const ::executorch::aten::ScalarType from,
+                              const ::executorch::aten::ScalarType to) {
   return !(isComplexType(from) && !isComplexType(to)) &&
-      !(isFloatingType(from) && isIntegralType(to, /*includeBool=*/false)) &&
-      !(from != ::executorch::aten::ScalarType::Bool && to == ::executorch::aten::ScalarType::Bool);
+         !(isFloatingType(from) && isIntegralType(to, /*includeBool=*/false)) &&
+         !(from != ::executorch::aten::ScalarType::Bool &&
+           to == ::executorch::aten::ScalarType::Bool);
 }
 
 template <typename From, typename To>
-struct can_cast
-    : std::bool_constant<canCast(CppTypeToScalarType<From>::value, CppTypeToScalarType<To>::value)> {};
+struct can_cast : std::bool_constant<canCast(CppTypeToScalarType<From>::value,
+                                             CppTypeToScalarType<To>::value)> {};
 
 namespace internal {
 
@@ -289,8 +293,8 @@ inline constexpr int8_t kPromotionIndex[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, -1, -1, -1, 12};
 
 /// The type of an operation on both, PyTorch's rules; Undefined where there is none.
-constexpr ::executorch::aten::ScalarType promote_or_undefined(
-    ::executorch::aten::ScalarType a, ::executorch::aten::ScalarType b) {
+constexpr ::executorch::aten::ScalarType promote_or_undefined(::executorch::aten::ScalarType a,
+                                                              ::executorch::aten::ScalarType b) {
   using S = ::executorch::aten::ScalarType;
   constexpr S u1 = S::Byte, i1 = S::Char, i2 = S::Short, i4 = S::Int, i8 = S::Long, f2 = S::Half,
               f4 = S::Float, f8 = S::Double, c2 = S::ComplexHalf, c4 = S::ComplexFloat,
@@ -325,18 +329,20 @@ constexpr ::executorch::aten::ScalarType promote_or_undefined(
 
 }  // namespace internal
 
-/// The type of an operation on `a` and `b`. Quantized, bits, float8 and UInt16/32/64 types go only with themselves: check
-/// untrusted types first. With half_to_float, Half and BFloat16 count as Float.
-inline ::executorch::aten::ScalarType promoteTypes(
-    ::executorch::aten::ScalarType a, ::executorch::aten::ScalarType b, bool half_to_float = false) {
+/// The type of an operation on `a` and `b`. Quantized, bits, float8 and UInt16/32/64 types go only
+/// with themselves: check untrusted types first. With half_to_float, Half and BFloat16 count as
+/// Float.
+inline ::executorch::aten::ScalarType promoteTypes(::executorch::aten::ScalarType a,
+                                                   ::executorch::aten::ScalarType b,
+                                                   bool half_to_float = false) {
   using ::executorch::aten::ScalarType;
   const auto widen = [half_to_float](ScalarType t) {
     return half_to_float && (t == ScalarType::Half || t == ScalarType::BFloat16) ? ScalarType::Float
                                                                                  : t;
   };
   const ScalarType result = internal::promote_or_undefined(widen(a), widen(b));
-  ET_CHECK_MSG(
-      result != ScalarType::Undefined, "no common type of %s and %s", toString(a), toString(b));
+  ET_CHECK_MSG(result != ScalarType::Undefined, "no common type of %s and %s", toString(a),
+               toString(b));
   return result;
 }
 
@@ -344,11 +350,10 @@ template <typename T1, typename T2, bool half_to_float = false>
 struct promote_types {
  private:
   static constexpr ::executorch::aten::ScalarType widen(::executorch::aten::ScalarType t) {
-    return half_to_float &&
-            (t == ::executorch::aten::ScalarType::Half ||
-             t == ::executorch::aten::ScalarType::BFloat16)
-        ? ::executorch::aten::ScalarType::Float
-        : t;
+    return half_to_float && (t == ::executorch::aten::ScalarType::Half ||
+                             t == ::executorch::aten::ScalarType::BFloat16)
+               ? ::executorch::aten::ScalarType::Float
+               : t;
   }
   static constexpr ::executorch::aten::ScalarType kResult = internal::promote_or_undefined(
       widen(CppTypeToScalarType<T1>::value), widen(CppTypeToScalarType<T2>::value));
@@ -360,13 +365,14 @@ struct promote_types {
 }  // namespace runtime
 }  // namespace executorch
 
-// ---- Sets of types: ET_INTERNAL_<SET>(X, ...) calls X(C++ type, name, ...) for each type ---------------------------------
+// ---- Sets of types: ET_INTERNAL_<SET>(X, ...) calls X(C++ type, name, ...) for each type
+// ---------------------------------
 
-#define ET_INTERNAL_INT(X, ...)    \
-  X(uint8_t, Byte, __VA_ARGS__)    \
-  X(int8_t, Char, __VA_ARGS__)     \
-  X(int16_t, Short, __VA_ARGS__)   \
-  X(int32_t, Int, __VA_ARGS__)     \
+#define ET_INTERNAL_INT(X, ...)  \
+  X(uint8_t, Byte, __VA_ARGS__)  \
+  X(int8_t, Char, __VA_ARGS__)   \
+  X(int16_t, Short, __VA_ARGS__) \
+  X(int32_t, Int, __VA_ARGS__)   \
   X(int64_t, Long, __VA_ARGS__)
 #define ET_INTERNAL_FLOAT(X, ...) \
   X(float, Float, __VA_ARGS__)    \
@@ -378,25 +384,27 @@ struct promote_types {
   X(uint16_t, UInt16, __VA_ARGS__) \
   X(uint32_t, UInt32, __VA_ARGS__) \
   X(uint64_t, UInt64, __VA_ARGS__)
-#define ET_INTERNAL_COMPLEX(X, ...)                                    \
-  X(::executorch::aten::complex<float>, ComplexFloat, __VA_ARGS__)     \
+#define ET_INTERNAL_COMPLEX(X, ...)                                \
+  X(::executorch::aten::complex<float>, ComplexFloat, __VA_ARGS__) \
   X(::executorch::aten::complex<double>, ComplexDouble, __VA_ARGS__)
-#define ET_INTERNAL_COMPLEXH(X, ...)                                                  \
-  X(::executorch::aten::complex<::executorch::aten::Half>, ComplexHalf, __VA_ARGS__)  \
+#define ET_INTERNAL_COMPLEXH(X, ...)                                                 \
+  X(::executorch::aten::complex<::executorch::aten::Half>, ComplexHalf, __VA_ARGS__) \
   ET_INTERNAL_COMPLEX(X, __VA_ARGS__)
-#define ET_INTERNAL_QINT(X, ...)                            \
-  X(::executorch::aten::qint8, QInt8, __VA_ARGS__)          \
-  X(::executorch::aten::quint8, QUInt8, __VA_ARGS__)        \
-  X(::executorch::aten::qint32, QInt32, __VA_ARGS__)        \
-  X(::executorch::aten::quint4x2, QUInt4x2, __VA_ARGS__)    \
+#define ET_INTERNAL_QINT(X, ...)                         \
+  X(::executorch::aten::qint8, QInt8, __VA_ARGS__)       \
+  X(::executorch::aten::quint8, QUInt8, __VA_ARGS__)     \
+  X(::executorch::aten::qint32, QInt32, __VA_ARGS__)     \
+  X(::executorch::aten::quint4x2, QUInt4x2, __VA_ARGS__) \
   X(::executorch::aten::quint2x4, QUInt2x4, __VA_ARGS__)
-#define ET_INTERNAL_FLOATH(X, ...) ET_INTERNAL_FLOAT(X, __VA_ARGS__) ET_INTERNAL_HALF(X, __VA_ARGS__)
+#define ET_INTERNAL_FLOATH(X, ...) \
+  ET_INTERNAL_FLOAT(X, __VA_ARGS__) ET_INTERNAL_HALF(X, __VA_ARGS__)
 #define ET_INTERNAL_FLOATHBF16(X, ...) \
   ET_INTERNAL_FLOATH(X, __VA_ARGS__) ET_INTERNAL_BF16(X, __VA_ARGS__)
 #define ET_INTERNAL_REAL(X, ...) ET_INTERNAL_INT(X, __VA_ARGS__) ET_INTERNAL_FLOAT(X, __VA_ARGS__)
 #define ET_INTERNAL_REALB(X, ...) ET_INTERNAL_REAL(X, __VA_ARGS__) ET_INTERNAL_BOOL(X, __VA_ARGS__)
 #define ET_INTERNAL_REALH(X, ...) ET_INTERNAL_REAL(X, __VA_ARGS__) ET_INTERNAL_HALF(X, __VA_ARGS__)
-#define ET_INTERNAL_REALHB(X, ...) ET_INTERNAL_REALH(X, __VA_ARGS__) ET_INTERNAL_BOOL(X, __VA_ARGS__)
+#define ET_INTERNAL_REALHB(X, ...) \
+  ET_INTERNAL_REALH(X, __VA_ARGS__) ET_INTERNAL_BOOL(X, __VA_ARGS__)
 #define ET_INTERNAL_REALHBF16(X, ...) \
   ET_INTERNAL_REALH(X, __VA_ARGS__) ET_INTERNAL_BF16(X, __VA_ARGS__)
 #define ET_INTERNAL_REALHBBF16(X, ...) \
@@ -404,18 +412,20 @@ struct promote_types {
 #define ET_INTERNAL_REALHBBF16_AND_UINT(X, ...) \
   ET_INTERNAL_REALHBBF16(X, __VA_ARGS__) ET_INTERNAL_UINT(X, __VA_ARGS__)
 // The types a Scalar holds.
-#define ET_INTERNAL_SCALAR_OBJ_REAL(X, ...) X(int64_t, Long, __VA_ARGS__) X(double, Double, __VA_ARGS__)
+#define ET_INTERNAL_SCALAR_OBJ_REAL(X, ...) \
+  X(int64_t, Long, __VA_ARGS__) X(double, Double, __VA_ARGS__)
 #define ET_INTERNAL_SCALAR_OBJ_INTB(X, ...) X(int64_t, Long, __VA_ARGS__) X(bool, Bool, __VA_ARGS__)
-#define ET_INTERNAL_SCALAR_OBJ_FLOATB(X, ...) X(double, Double, __VA_ARGS__) X(bool, Bool, __VA_ARGS__)
+#define ET_INTERNAL_SCALAR_OBJ_FLOATB(X, ...) \
+  X(double, Double, __VA_ARGS__) X(bool, Bool, __VA_ARGS__)
 #define ET_INTERNAL_SCALAR_OBJ(X, ...) \
   ET_INTERNAL_SCALAR_OBJ_REAL(X, __VA_ARGS__) X(bool, Bool, __VA_ARGS__)
 // One more type by its name.
-#define ET_INTERNAL_ONE(X, name, ...)                                        \
-  X(ET_INTERNAL_CPP_TYPE(name), name, __VA_ARGS__)
+#define ET_INTERNAL_ONE(X, name, ...) X(ET_INTERNAL_CPP_TYPE(name), name, __VA_ARGS__)
 #define ET_INTERNAL_CPP_TYPE(name) \
   ::executorch::runtime::ScalarTypeToCppType<::executorch::aten::ScalarType::name>::type
 
-// ---- ET_FORALL_*: _(C++ type, name) for each; _WITH and _WITH2 put one or two arguments before -----------------------------
+// ---- ET_FORALL_*: _(C++ type, name) for each; _WITH and _WITH2 put one or two arguments before
+// -----------------------------
 
 #define ET_INTERNAL_EACH(ctype, name, _) _(ctype, name)
 #define ET_INTERNAL_EACH_WITH(ctype, name, _, a) _(a, ctype, name)
@@ -455,42 +465,42 @@ struct promote_types {
   ET_INTERNAL_REALHBBF16(ET_INTERNAL_EACH_WITH2, _, ANOTHER_INPUT1, ANOTHER_INPUT2)
 
 #define ET_FORALL_INT_TYPES_AND(SCALARTYPE, _) \
-  ET_INTERNAL_INT(ET_INTERNAL_EACH, _) \
+  ET_INTERNAL_INT(ET_INTERNAL_EACH, _)         \
   ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE, _)
 #define ET_FORALL_FLOAT_TYPES_AND(SCALARTYPE, _) \
-  ET_INTERNAL_FLOAT(ET_INTERNAL_EACH, _) \
+  ET_INTERNAL_FLOAT(ET_INTERNAL_EACH, _)         \
   ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE, _)
 #define ET_FORALL_FLOAT_TYPES_AND2(SCALARTYPE1, SCALARTYPE2, _) \
-  ET_INTERNAL_FLOAT(ET_INTERNAL_EACH, _) \
-  ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE1, _) \
+  ET_INTERNAL_FLOAT(ET_INTERNAL_EACH, _)                        \
+  ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE1, _)             \
   ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE2, _)
 #define ET_FORALL_REAL_TYPES_AND(SCALARTYPE, _) \
-  ET_INTERNAL_REAL(ET_INTERNAL_EACH, _) \
+  ET_INTERNAL_REAL(ET_INTERNAL_EACH, _)         \
   ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE, _)
 #define ET_FORALL_REAL_TYPES_AND2(SCALARTYPE1, SCALARTYPE2, _) \
-  ET_INTERNAL_REAL(ET_INTERNAL_EACH, _) \
-  ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE1, _) \
+  ET_INTERNAL_REAL(ET_INTERNAL_EACH, _)                        \
+  ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE1, _)            \
   ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE2, _)
 #define ET_FORALL_REAL_TYPES_AND3(SCALARTYPE1, SCALARTYPE2, SCALARTYPE3, _) \
-  ET_INTERNAL_REAL(ET_INTERNAL_EACH, _) \
-  ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE1, _) \
-  ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE2, _) \
+  ET_INTERNAL_REAL(ET_INTERNAL_EACH, _)                                     \
+  ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE1, _)                         \
+  ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE2, _)                         \
   ET_INTERNAL_ONE(ET_INTERNAL_EACH, SCALARTYPE3, _)
-#define ET_FORALL_REAL_TYPES_AND_WITH(SCALARTYPE, ANOTHER_INPUT, _)   \
-  ET_INTERNAL_REAL(ET_INTERNAL_EACH_WITH, _, ANOTHER_INPUT)           \
+#define ET_FORALL_REAL_TYPES_AND_WITH(SCALARTYPE, ANOTHER_INPUT, _) \
+  ET_INTERNAL_REAL(ET_INTERNAL_EACH_WITH, _, ANOTHER_INPUT)         \
   ET_INTERNAL_ONE(ET_INTERNAL_EACH_WITH, SCALARTYPE, _, ANOTHER_INPUT)
 
-// ---- ET_SWITCH_*(type, kernel context, op name, alias, lambda): calls the lambda with `alias` the C++ type of `type`; a
-// type outside the set fails the context with InvalidArgument and gives a value-initialized result ----------------------------
+// ---- ET_SWITCH_*(type, kernel context, op name, alias, lambda): calls the lambda with `alias` the
+// C++ type of `type`; a type outside the set fails the context with InvalidArgument and gives a
+// value-initialized result ----------------------------
 
 namespace executorch {
 namespace runtime {
 namespace internal {
 
 template <typename Context, typename Body>
-auto unhandled_dtype(
-    Context& context, ::executorch::aten::ScalarType type, const char* name, const Body& body)
-    -> decltype(body()) {
+auto unhandled_dtype(Context& context, ::executorch::aten::ScalarType type, const char* name,
+                     const Body& body) -> decltype(body()) {
   ET_LOG(Error, "Unhandled dtype %s for %s", toString(type), name);
   context.fail(Error::InvalidArgument);
   return decltype(body())();
@@ -505,164 +515,167 @@ auto unhandled_dtype(
     using CTYPE_ALIAS [[maybe_unused]] = ctype;         \
     return __VA_ARGS__();                               \
   }
-#define ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                               \
-  [&] {                                                                    \
+#define ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) [&] {                                                                    \
     const ::executorch::aten::ScalarType et_switch_type = (TYPE);          \
     constexpr const char* et_switch_name [[maybe_unused]] = NAME;          \
     switch (et_switch_type) {
-#define ET_INTERNAL_SWITCH_END(FIRST, CONTEXT, CTYPE_ALIAS, ...)           \
-      default:                                                             \
-        break;                                                             \
-    }                                                                      \
-    using CTYPE_ALIAS [[maybe_unused]] = ET_INTERNAL_CPP_TYPE(FIRST);      \
-    return ::executorch::runtime::internal::unhandled_dtype(               \
-        CONTEXT, et_switch_type, et_switch_name, __VA_ARGS__);             \
-  }()
+#define ET_INTERNAL_SWITCH_END(FIRST, CONTEXT, CTYPE_ALIAS, ...)                          \
+  default:                                                                                \
+    break;                                                                                \
+    }                                                                                     \
+    using CTYPE_ALIAS [[maybe_unused]] = ET_INTERNAL_CPP_TYPE(FIRST);                     \
+    return ::executorch::runtime::internal::unhandled_dtype(CONTEXT, et_switch_type,      \
+                                                            et_switch_name, __VA_ARGS__); \
+    }                                                                                     \
+    ()
 
 #define ET_SWITCH_REAL_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                              \
+  ET_INTERNAL_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_REALH_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REALH(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                               \
+  ET_INTERNAL_REALH(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_REALB_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REALB(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                               \
+  ET_INTERNAL_REALB(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_REALHB_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REALHB(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                \
+  ET_INTERNAL_REALHB(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_REALHBF16_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REALHBF16(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                   \
+  ET_INTERNAL_REALHBF16(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_REALHBBF16_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REALHBBF16(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                    \
+  ET_INTERNAL_REALHBBF16(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_REALHBBF16_AND_UINT_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REALHBBF16_AND_UINT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                             \
+  ET_INTERNAL_REALHBBF16_AND_UINT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_INT_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_INT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                             \
+  ET_INTERNAL_INT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_FLOAT_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_FLOAT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                               \
+  ET_INTERNAL_FLOAT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Float, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_FLOATH_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_FLOATH(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                \
+  ET_INTERNAL_FLOATH(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Float, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_FLOATHBF16_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_FLOATHBF16(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                    \
+  ET_INTERNAL_FLOATHBF16(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Float, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_COMPLEX_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_COMPLEX(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                 \
+  ET_INTERNAL_COMPLEX(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(ComplexFloat, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_COMPLEXH_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_COMPLEXH(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                  \
+  ET_INTERNAL_COMPLEXH(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(ComplexFloat, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_QINT_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_QINT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                              \
+  ET_INTERNAL_QINT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(QInt8, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_SCALAR_OBJ_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_SCALAR_OBJ(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                    \
+  ET_INTERNAL_SCALAR_OBJ(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Long, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_SCALAR_OBJ_REAL_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_SCALAR_OBJ_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                         \
+  ET_INTERNAL_SCALAR_OBJ_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Long, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_SCALAR_OBJ_INTB_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_SCALAR_OBJ_INTB(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                         \
+  ET_INTERNAL_SCALAR_OBJ_INTB(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Long, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_SCALAR_OBJ_FLOATB_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_SCALAR_OBJ_FLOATB(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                           \
+  ET_INTERNAL_SCALAR_OBJ_FLOATB(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)      \
   ET_INTERNAL_SWITCH_END(Double, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_INT_TYPES_AND(ADDITIONAL, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_INT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                             \
+  ET_INTERNAL_INT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                      \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__)          \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_REAL_TYPES_AND(ADDITIONAL, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                              \
+  ET_INTERNAL_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                      \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__)           \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_REAL_TYPES_AND2(ADDITIONAL1, ADDITIONAL2, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                                             \
+  ET_INTERNAL_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                                     \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__)                         \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__)                         \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
-#define ET_SWITCH_REAL_TYPES_AND3(ADDITIONAL1, ADDITIONAL2, ADDITIONAL3, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL3, CTYPE_ALIAS, __VA_ARGS__) \
+#define ET_SWITCH_REAL_TYPES_AND3(ADDITIONAL1, ADDITIONAL2, ADDITIONAL3, TYPE, CONTEXT, NAME, \
+                                  CTYPE_ALIAS, ...)                                           \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                                        \
+  ET_INTERNAL_REAL(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                                \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__)                    \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__)                    \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL3, CTYPE_ALIAS, __VA_ARGS__)                    \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_FLOAT_TYPES_AND(ADDITIONAL, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_FLOAT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                               \
+  ET_INTERNAL_FLOAT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                      \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__)            \
   ET_INTERNAL_SWITCH_END(Float, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
-#define ET_SWITCH_FLOAT_TYPES_AND2(ADDITIONAL1, ADDITIONAL2, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_FLOAT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__) \
+#define ET_SWITCH_FLOAT_TYPES_AND2(ADDITIONAL1, ADDITIONAL2, TYPE, CONTEXT, NAME, CTYPE_ALIAS, \
+                                   ...)                                                        \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                                         \
+  ET_INTERNAL_FLOAT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                                \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__)                     \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__)                     \
   ET_INTERNAL_SWITCH_END(Float, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
-#define ET_SWITCH_FLOAT_TYPES_AND3(ADDITIONAL1, ADDITIONAL2, ADDITIONAL3, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_FLOAT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL3, CTYPE_ALIAS, __VA_ARGS__) \
+#define ET_SWITCH_FLOAT_TYPES_AND3(ADDITIONAL1, ADDITIONAL2, ADDITIONAL3, TYPE, CONTEXT, NAME, \
+                                   CTYPE_ALIAS, ...)                                           \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                                         \
+  ET_INTERNAL_FLOAT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                                \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__)                     \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__)                     \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL3, CTYPE_ALIAS, __VA_ARGS__)                     \
   ET_INTERNAL_SWITCH_END(Float, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_FLOATHBF16_TYPES_AND(ADDITIONAL, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_FLOATHBF16(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                                    \
+  ET_INTERNAL_FLOATHBF16(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                      \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__)                 \
   ET_INTERNAL_SWITCH_END(Float, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_TWO_TYPES(T1, T2, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T1, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T2, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                     \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T1, CTYPE_ALIAS, __VA_ARGS__)          \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T2, CTYPE_ALIAS, __VA_ARGS__)          \
   ET_INTERNAL_SWITCH_END(T1, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_THREE_TYPES(T1, T2, T3, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T1, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T2, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T3, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                           \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T1, CTYPE_ALIAS, __VA_ARGS__)                \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T2, CTYPE_ALIAS, __VA_ARGS__)                \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T3, CTYPE_ALIAS, __VA_ARGS__)                \
   ET_INTERNAL_SWITCH_END(T1, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
 #define ET_SWITCH_FOUR_TYPES(T1, T2, T3, T4, TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...) \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T1, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T2, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T3, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T4, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                              \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T1, CTYPE_ALIAS, __VA_ARGS__)                   \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T2, CTYPE_ALIAS, __VA_ARGS__)                   \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T3, CTYPE_ALIAS, __VA_ARGS__)                   \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, T4, CTYPE_ALIAS, __VA_ARGS__)                   \
   ET_INTERNAL_SWITCH_END(T1, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
-#define ET_SWITCH_ALL_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...)       \
-  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                   \
+#define ET_SWITCH_ALL_TYPES(TYPE, CONTEXT, NAME, CTYPE_ALIAS, ...)            \
+  ET_INTERNAL_SWITCH_BEGIN(TYPE, NAME)                                        \
   ET_INTERNAL_REALHBBF16_AND_UINT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__) \
-  ET_INTERNAL_COMPLEXH(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)       \
-  ET_INTERNAL_QINT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)           \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits1x8, CTYPE_ALIAS, __VA_ARGS__)   \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits2x4, CTYPE_ALIAS, __VA_ARGS__)   \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits4x2, CTYPE_ALIAS, __VA_ARGS__)   \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits8, CTYPE_ALIAS, __VA_ARGS__)     \
-  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits16, CTYPE_ALIAS, __VA_ARGS__)    \
+  ET_INTERNAL_COMPLEXH(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)            \
+  ET_INTERNAL_QINT(ET_INTERNAL_CASE, CTYPE_ALIAS, __VA_ARGS__)                \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits1x8, CTYPE_ALIAS, __VA_ARGS__)        \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits2x4, CTYPE_ALIAS, __VA_ARGS__)        \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits4x2, CTYPE_ALIAS, __VA_ARGS__)        \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits8, CTYPE_ALIAS, __VA_ARGS__)          \
+  ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits16, CTYPE_ALIAS, __VA_ARGS__)         \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)

@@ -9,7 +9,8 @@
 namespace executorch {
 namespace runtime {
 
-/// Program verification refuses tensors of more dimensions, so that arrays of this length hold any shape.
+/// Program verification refuses tensors of more dimensions, so that arrays of this length hold any
+/// shape.
 constexpr size_t kTensorDimensionLimit = 16;
 
 }  // namespace runtime

@@ -12,11 +12,13 @@
 namespace executorch {
 namespace runtime {
 
-/// Longest text: parentheses, kTensorDimensionLimit sizes of at most 10 digits each with ", ", and the final NUL.
+/// Longest text: parentheses, kTensorDimensionLimit sizes of at most 10 digits each with ", ", and
+/// the final NUL.
 constexpr size_t kTensorShapeStringSizeLimit =
     1 + 10 * kTensorDimensionLimit + 2 * (kTensorDimensionLimit - 1) + 1 + 1;
 
-/// "(2, 3, 4)". A size that is negative or has more than 10 digits shows as ERR; a shape of too many dimensions as
+/// "(2, 3, 4)". A size that is negative or has more than 10 digits shows as ERR; a shape of too
+/// many dimensions as
 /// "(ERR: tensor ndim exceeds maximum)".
 std::array<char, kTensorShapeStringSizeLimit> tensor_shape_to_c_string(
     executorch::runtime::Span<const std::int32_t> shape);

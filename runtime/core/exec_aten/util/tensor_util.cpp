@@ -11,13 +11,14 @@ namespace {
 
 // Logs what is expected of a tensor's type unless `is_accepted`.
 bool is_type_of(bool is_accepted, const Tensor& t, ET_UNUSED const char* expected) {
-  ET_CHECK_OR_RETURN_FALSE(
-      is_accepted, "expected a tensor of %s type, found %s", expected, toString(t.scalar_type()));
+  ET_CHECK_OR_RETURN_FALSE(is_accepted, "expected a tensor of %s type, found %s", expected,
+                           toString(t.scalar_type()));
   return true;
 }
 
 bool is_contiguous(const Tensor& t) {
-  return t.dim_order().empty() || is_contiguous_dim_order(t.dim_order().data(), t.dim_order().size());
+  return t.dim_order().empty() ||
+         is_contiguous_dim_order(t.dim_order().data(), t.dim_order().size());
 }
 
 bool is_channels_last(const Tensor& t) {
@@ -27,22 +28,20 @@ bool is_channels_last(const Tensor& t) {
 }  // namespace
 
 bool tensor_is_rank(Tensor t, size_t rank) {
-  ET_CHECK_OR_RETURN_FALSE(
-      static_cast<size_t>(t.dim()) == rank, "expected %zu dimensions, found %zd", rank, t.dim());
+  ET_CHECK_OR_RETURN_FALSE(static_cast<size_t>(t.dim()) == rank,
+                           "expected %zu dimensions, found %zd", rank, t.dim());
   return true;
 }
 
 bool tensor_has_rank_greater_or_equal_to(Tensor t, size_t rank) {
-  ET_CHECK_OR_RETURN_FALSE(
-      static_cast<size_t>(t.dim()) >= rank, "expected at least %zu dimensions, found %zd", rank,
-      t.dim());
+  ET_CHECK_OR_RETURN_FALSE(static_cast<size_t>(t.dim()) >= rank,
+                           "expected at least %zu dimensions, found %zd", rank, t.dim());
   return true;
 }
 
 bool tensor_has_rank_smaller_or_equal_to(Tensor t, size_t rank) {
-  ET_CHECK_OR_RETURN_FALSE(
-      static_cast<size_t>(t.dim()) <= rank, "expected at most %zu dimensions, found %zd", rank,
-      t.dim());
+  ET_CHECK_OR_RETURN_FALSE(static_cast<size_t>(t.dim()) <= rank,
+                           "expected at most %zu dimensions, found %zd", rank, t.dim());
   return true;
 }
 
@@ -63,11 +62,10 @@ bool tensor_dim_has_index(Tensor t, int64_t d, int64_t ix) {
   if (!tensor_has_dim(t, d)) {
     return false;
   }
-  const int64_t size =
-      nonempty_size(t, static_cast<ssize_t>(ET_NORMALIZE_IX(d, nonzero_dim(t))));
-  ET_CHECK_OR_RETURN_FALSE(
-      ix >= -size && ix < size, "index %" PRId64 " of dimension %" PRId64 " of size %" PRId64, ix,
-      d, size);
+  const int64_t size = nonempty_size(t, static_cast<ssize_t>(ET_NORMALIZE_IX(d, nonzero_dim(t))));
+  ET_CHECK_OR_RETURN_FALSE(ix >= -size && ix < size,
+                           "index %" PRId64 " of dimension %" PRId64 " of size %" PRId64, ix, d,
+                           size);
   return true;
 }
 
@@ -77,10 +75,9 @@ bool tensor_has_expected_size(
     return false;
   }
   for (size_t i = 0; i < expected_sizes.size(); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(
-        a.sizes()[i] == expected_sizes[i],
-        "expected size %" PRId32 " of dimension %zu, found %" PRId32, expected_sizes[i], i,
-        a.sizes()[i]);
+    ET_CHECK_OR_RETURN_FALSE(a.sizes()[i] == expected_sizes[i],
+                             "expected size %" PRId32 " of dimension %zu, found %" PRId32,
+                             expected_sizes[i], i, a.sizes()[i]);
   }
   return true;
 }
@@ -90,10 +87,9 @@ bool tensor_is_type(Tensor t, ScalarType dtype) {
 }
 
 bool tensor_is_type(Tensor t, ScalarType dtype, ScalarType dtype2) {
-  ET_CHECK_OR_RETURN_FALSE(
-      t.scalar_type() == dtype || t.scalar_type() == dtype2,
-      "expected a tensor of type %s or %s, found %s", toString(dtype), toString(dtype2),
-      toString(t.scalar_type()));
+  ET_CHECK_OR_RETURN_FALSE(t.scalar_type() == dtype || t.scalar_type() == dtype2,
+                           "expected a tensor of type %s or %s, found %s", toString(dtype),
+                           toString(dtype2), toString(t.scalar_type()));
   return true;
 }
 
@@ -146,9 +142,8 @@ bool tensor_is_realhbbf16_type(Tensor t) {
 }
 
 bool tensor_can_cast_to(Tensor a, ScalarType dtype) {
-  ET_CHECK_OR_RETURN_FALSE(
-      canCast(a.scalar_type(), dtype), "%s cannot be stored as %s", toString(a.scalar_type()),
-      toString(dtype));
+  ET_CHECK_OR_RETURN_FALSE(canCast(a.scalar_type(), dtype), "%s cannot be stored as %s",
+                           toString(a.scalar_type()), toString(dtype));
   return true;
 }
 
@@ -165,9 +160,8 @@ bool tensors_have_same_shape(Tensor a, Tensor b, Tensor c) {
 }
 
 bool tensors_have_same_dtype(Tensor a, Tensor b) {
-  ET_CHECK_OR_RETURN_FALSE(
-      a.scalar_type() == b.scalar_type(), "tensors of types %s and %s", toString(a.scalar_type()),
-      toString(b.scalar_type()));
+  ET_CHECK_OR_RETURN_FALSE(a.scalar_type() == b.scalar_type(), "tensors of types %s and %s",
+                           toString(a.scalar_type()), toString(b.scalar_type()));
   return true;
 }
 
@@ -184,8 +178,8 @@ bool tensors_have_same_shape_and_dtype(Tensor a, Tensor b, Tensor c) {
 }
 
 bool tensors_have_same_rank(Tensor a, Tensor b) {
-  ET_CHECK_OR_RETURN_FALSE(
-      a.dim() == b.dim(), "tensors of %zd and %zd dimensions", a.dim(), b.dim());
+  ET_CHECK_OR_RETURN_FALSE(a.dim() == b.dim(), "tensors of %zd and %zd dimensions", a.dim(),
+                           b.dim());
   return true;
 }
 
@@ -193,10 +187,10 @@ bool tensors_have_same_size_at_dims(Tensor a, size_t dim_a, Tensor b, size_t dim
   ET_CHECK_OR_RETURN_FALSE(
       dim_a < static_cast<size_t>(a.dim()) && dim_b < static_cast<size_t>(b.dim()),
       "dimension %zu of %zd, or %zu of %zd", dim_a, a.dim(), dim_b, b.dim());
-  ET_CHECK_OR_RETURN_FALSE(
-      a.sizes()[dim_a] == b.sizes()[dim_b],
-      "dimension %zu has size %" PRId32 ", but dimension %zu of the other %" PRId32, dim_a,
-      a.sizes()[dim_a], dim_b, b.sizes()[dim_b]);
+  ET_CHECK_OR_RETURN_FALSE(a.sizes()[dim_a] == b.sizes()[dim_b],
+                           "dimension %zu has size %" PRId32
+                           ", but dimension %zu of the other %" PRId32,
+                           dim_a, a.sizes()[dim_a], dim_b, b.sizes()[dim_b]);
   return true;
 }
 
@@ -215,10 +209,9 @@ bool tensor_is_contiguous(Tensor t) {
   }
   int64_t expected = 1;
   for (ssize_t i = t.dim(); i-- > 0;) {
-    ET_CHECK_OR_RETURN_FALSE(
-        t.size(i) == 1 || t.strides()[static_cast<size_t>(i)] == expected,
-        "expected stride %" PRId64 " of dimension %zd, found %" PRId32, expected, i,
-        t.strides()[static_cast<size_t>(i)]);
+    ET_CHECK_OR_RETURN_FALSE(t.size(i) == 1 || t.strides()[static_cast<size_t>(i)] == expected,
+                             "expected stride %" PRId64 " of dimension %zd, found %" PRId32,
+                             expected, i, t.strides()[static_cast<size_t>(i)]);
     expected *= t.size(i) == 0 ? 1 : t.size(i);
   }
   return true;
@@ -235,15 +228,14 @@ bool tensor_is_channels_last_dim_order(Tensor t) {
 }
 
 bool tensor_is_default_or_channels_last_dim_order(Tensor t) {
-  ET_CHECK_OR_RETURN_FALSE(
-      is_contiguous(t) || is_channels_last(t), "expected a contiguous or channels last dim order");
+  ET_CHECK_OR_RETURN_FALSE(is_contiguous(t) || is_channels_last(t),
+                           "expected a contiguous or channels last dim order");
   return true;
 }
 
 bool tensor_has_valid_dim_order(Tensor t) {
-  ET_CHECK_OR_RETURN_FALSE(
-      is_valid_dim_order(t.dim_order().data(), t.dim_order().size()),
-      "the dim order is not a permutation of %zd dimensions", t.dim());
+  ET_CHECK_OR_RETURN_FALSE(is_valid_dim_order(t.dim_order().data(), t.dim_order().size()),
+                           "the dim order is not a permutation of %zd dimensions", t.dim());
   return true;
 }
 
@@ -254,18 +246,17 @@ bool tensors_have_same_dim_order(const executorch::aten::ArrayRef<Tensor> tensor
     all_contiguous = all_contiguous && is_contiguous(t);
     all_channels_last = all_channels_last && is_channels_last(t);
   }
-  ET_CHECK_OR_RETURN_FALSE(
-      all_contiguous || all_channels_last,
-      "expected %zu tensors that are all contiguous or all channels last", tensor_list.size());
+  ET_CHECK_OR_RETURN_FALSE(all_contiguous || all_channels_last,
+                           "expected %zu tensors that are all contiguous or all channels last",
+                           tensor_list.size());
   return true;
 }
 
-Error get_dim_order(
-    const Tensor& tensor, executorch::aten::DimOrderType* out_dim_order,
-    size_t out_dim_order_size) {
-  ET_CHECK_OR_RETURN_ERROR(
-      out_dim_order_size == tensor.dim_order().size(), InvalidArgument,
-      "an array of %zu for a dim order of %zu", out_dim_order_size, tensor.dim_order().size());
+Error get_dim_order(const Tensor& tensor, executorch::aten::DimOrderType* out_dim_order,
+                    size_t out_dim_order_size) {
+  ET_CHECK_OR_RETURN_ERROR(out_dim_order_size == tensor.dim_order().size(), InvalidArgument,
+                           "an array of %zu for a dim order of %zu", out_dim_order_size,
+                           tensor.dim_order().size());
   for (size_t i = 0; i < out_dim_order_size; ++i) {
     out_dim_order[i] = tensor.dim_order()[i];
   }
@@ -278,36 +269,34 @@ namespace runtime {
 namespace internal {
 
 Error set_tensor_data(const executorch::aten::Tensor& t, void* buffer, size_t buffer_size) {
-  ET_CHECK_OR_RETURN_ERROR(
-      buffer_size >= t.nbytes(), InvalidArgument,
-      "buffer of %zu bytes is smaller than the tensor of %zu", buffer_size, t.nbytes());
+  ET_CHECK_OR_RETURN_ERROR(buffer_size >= t.nbytes(), InvalidArgument,
+                           "buffer of %zu bytes is smaller than the tensor of %zu", buffer_size,
+                           t.nbytes());
   t.unsafeGetTensorImpl()->set_data(buffer);
   return Error::Ok;
 }
 
-Error share_tensor_data(
-    const executorch::aten::Tensor& t_dst, const executorch::aten::Tensor& t_src) {
-  ET_CHECK_OR_RETURN_ERROR(
-      t_dst.nbytes() == t_src.nbytes(), InvalidArgument,
-      "the tensor of %zu bytes cannot share data of %zu bytes", t_dst.nbytes(), t_src.nbytes());
-  ET_CHECK_OR_RETURN_ERROR(
-      t_src.nbytes() == 0 || t_src.const_data_ptr() != nullptr, InvalidArgument,
-      "the tensor to share with has no data");
+Error share_tensor_data(const executorch::aten::Tensor& t_dst,
+                        const executorch::aten::Tensor& t_src) {
+  ET_CHECK_OR_RETURN_ERROR(t_dst.nbytes() == t_src.nbytes(), InvalidArgument,
+                           "the tensor of %zu bytes cannot share data of %zu bytes", t_dst.nbytes(),
+                           t_src.nbytes());
+  ET_CHECK_OR_RETURN_ERROR(t_src.nbytes() == 0 || t_src.const_data_ptr() != nullptr,
+                           InvalidArgument, "the tensor to share with has no data");
   t_dst.unsafeGetTensorImpl()->set_data(t_src.mutable_data_ptr());
   return Error::Ok;
 }
 
-Error copy_tensor_data(
-    const executorch::aten::Tensor& t_dst, const executorch::aten::Tensor& t_src) {
-  ET_CHECK_OR_RETURN_ERROR(
-      t_dst.nbytes() == t_src.nbytes(), InvalidArgument,
-      "cannot copy %zu bytes into a tensor of %zu", t_src.nbytes(), t_dst.nbytes());
+Error copy_tensor_data(const executorch::aten::Tensor& t_dst,
+                       const executorch::aten::Tensor& t_src) {
+  ET_CHECK_OR_RETURN_ERROR(t_dst.nbytes() == t_src.nbytes(), InvalidArgument,
+                           "cannot copy %zu bytes into a tensor of %zu", t_src.nbytes(),
+                           t_dst.nbytes());
   if (t_src.nbytes() == 0) {
     return Error::Ok;
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      t_dst.const_data_ptr() != nullptr && t_src.const_data_ptr() != nullptr, InvalidArgument,
-      "a tensor to copy has no data");
+  ET_CHECK_OR_RETURN_ERROR(t_dst.const_data_ptr() != nullptr && t_src.const_data_ptr() != nullptr,
+                           InvalidArgument, "a tensor to copy has no data");
   std::memmove(t_dst.mutable_data_ptr(), t_src.const_data_ptr(), t_src.nbytes());
   return Error::Ok;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions about tensors, and the checks that kernels open with. Predicates that are named for a check log why they are
-// false. ET_KERNEL_CHECK is for kernels; macros that end the program (ET_CHECK_...) are for existing sources and tests.
+// Questions about tensors, and the checks that kernels open with. Predicates that are named for a
+// check log why they are false. ET_KERNEL_CHECK is for kernels; macros that end the program
+// (ET_CHECK_...) are for existing sources and tests.
 #pragma once
 
 #include <array>
@@ -19,78 +20,78 @@
 #include <executorch/runtime/platform/assert.h>
 #include <executorch/runtime/platform/compiler.h>
 
-// ---- Checks in kernels ------------------------------------------------------------------------------------------------
+// ---- Checks in kernels
+// ------------------------------------------------------------------------------------------------
 
 /// In a kernel: fails `context` with Error::error and returns `retval` unless the condition holds.
-#define ET_KERNEL_CHECK(context, cond, error, retval)              \
-  do {                                                             \
-    if (ET_UNLIKELY(!(cond))) {                                    \
-      ET_LOG(Error, "Check failed (%s): ", #cond);                 \
-      context.fail(::executorch::runtime::Error::error);           \
-      return retval;                                               \
-    }                                                              \
+#define ET_KERNEL_CHECK(context, cond, error, retval)    \
+  do {                                                   \
+    if (ET_UNLIKELY(!(cond))) {                          \
+      ET_LOG(Error, "Check failed (%s): ", #cond);       \
+      context.fail(::executorch::runtime::Error::error); \
+      return retval;                                     \
+    }                                                    \
   } while (0)
 
-#define ET_KERNEL_CHECK_MSG(context, cond, error, retval, message, ...)       \
-  do {                                                                        \
-    if (ET_UNLIKELY(!(cond))) {                                               \
-      ET_LOG(Error, "Check failed (%s): " message, #cond, ##__VA_ARGS__);     \
-      context.fail(::executorch::runtime::Error::error);                      \
-      return retval;                                                          \
-    }                                                                         \
+#define ET_KERNEL_CHECK_MSG(context, cond, error, retval, message, ...)   \
+  do {                                                                    \
+    if (ET_UNLIKELY(!(cond))) {                                           \
+      ET_LOG(Error, "Check failed (%s): " message, #cond, ##__VA_ARGS__); \
+      context.fail(::executorch::runtime::Error::error);                  \
+      return retval;                                                      \
+    }                                                                     \
   } while (0)
 
 #define ET_LOG_MSG_AND_RETURN_IF_FALSE(cond, message, ...) \
   ET_CHECK_OR_RETURN_FALSE(cond, message, ##__VA_ARGS__)
 #define ET_LOG_AND_RETURN_IF_FALSE(cond) ET_CHECK_OR_RETURN_FALSE(cond, "")
 
-// ---- Checks that end the program ----------------------------------------------------------------------------------------
+// ---- Checks that end the program
+// ----------------------------------------------------------------------------------------
 
 #define ET_TENSOR_CHECK_PREFIX__ "Tensors do not match"
 
-#define ET_CHECK_VALID_IX(IX, UPPER_BOUND)                                                     \
-  ET_CHECK_MSG(                                                                                \
-      IX >= -static_cast<int64_t>(UPPER_BOUND) && IX < static_cast<int64_t>(UPPER_BOUND),      \
-      "index %" PRId64 " is not within [-%" PRId64 ", %" PRId64 ")", static_cast<int64_t>(IX), \
-      static_cast<int64_t>(UPPER_BOUND), static_cast<int64_t>(UPPER_BOUND))
+#define ET_CHECK_VALID_IX(IX, UPPER_BOUND)                                                         \
+  ET_CHECK_MSG(IX >= -static_cast<int64_t>(UPPER_BOUND) && IX < static_cast<int64_t>(UPPER_BOUND), \
+               "index %" PRId64 " is not within [-%" PRId64 ", %" PRId64 ")",                      \
+               static_cast<int64_t>(IX), static_cast<int64_t>(UPPER_BOUND),                        \
+               static_cast<int64_t>(UPPER_BOUND))
 #define ET_CHECK_VALID_DIM(DIM, UPPER_BOUND) ET_CHECK_VALID_IX(DIM, UPPER_BOUND)
 #define ET_CHECK_NON_ZERO_DIM_SIZE(DIM, T) \
   ET_CHECK_MSG(T.size(DIM) != 0, "dimension %zd has size 0", ssize_t(DIM))
 
 #define ET_CHECK_SAME_SHAPE2(a__, b__) \
   ET_CHECK_MSG(::executorch::runtime::tensors_have_same_shape(a__, b__), ET_TENSOR_CHECK_PREFIX__)
-#define ET_CHECK_SAME_SHAPE3(a__, b__, c__) \
-  ET_CHECK_MSG(                             \
-      ::executorch::runtime::tensors_have_same_shape(a__, b__, c__), ET_TENSOR_CHECK_PREFIX__)
+#define ET_CHECK_SAME_SHAPE3(a__, b__, c__)                                   \
+  ET_CHECK_MSG(::executorch::runtime::tensors_have_same_shape(a__, b__, c__), \
+               ET_TENSOR_CHECK_PREFIX__)
 #define ET_CHECK_SAME_DTYPE2(a__, b__) \
   ET_CHECK_MSG(::executorch::runtime::tensors_have_same_dtype(a__, b__), ET_TENSOR_CHECK_PREFIX__)
-#define ET_CHECK_SAME_DTYPE3(a__, b__, c__) \
-  ET_CHECK_MSG(                             \
-      ::executorch::runtime::tensors_have_same_dtype(a__, b__, c__), ET_TENSOR_CHECK_PREFIX__)
-#define ET_CHECK_SAME_SHAPE_AND_DTYPE2(a__, b__) \
-  ET_CHECK_MSG(                                  \
-      ::executorch::runtime::tensors_have_same_shape_and_dtype(a__, b__), ET_TENSOR_CHECK_PREFIX__)
-#define ET_CHECK_SAME_SHAPE_AND_DTYPE3(a__, b__, c__)                         \
-  ET_CHECK_MSG(                                                               \
-      ::executorch::runtime::tensors_have_same_shape_and_dtype(a__, b__, c__), \
-      ET_TENSOR_CHECK_PREFIX__)
+#define ET_CHECK_SAME_DTYPE3(a__, b__, c__)                                   \
+  ET_CHECK_MSG(::executorch::runtime::tensors_have_same_dtype(a__, b__, c__), \
+               ET_TENSOR_CHECK_PREFIX__)
+#define ET_CHECK_SAME_SHAPE_AND_DTYPE2(a__, b__)                                   \
+  ET_CHECK_MSG(::executorch::runtime::tensors_have_same_shape_and_dtype(a__, b__), \
+               ET_TENSOR_CHECK_PREFIX__)
+#define ET_CHECK_SAME_SHAPE_AND_DTYPE3(a__, b__, c__)                                   \
+  ET_CHECK_MSG(::executorch::runtime::tensors_have_same_shape_and_dtype(a__, b__, c__), \
+               ET_TENSOR_CHECK_PREFIX__)
 #define ET_CHECK_SAME_STRIDES2(a__, b__) \
   ET_CHECK_MSG(::executorch::runtime::tensors_have_same_strides(a__, b__), ET_TENSOR_CHECK_PREFIX__)
-#define ET_CHECK_SAME_STRIDES3(a__, b__, c__) \
-  ET_CHECK_MSG(                               \
-      ::executorch::runtime::tensors_have_same_strides(a__, b__, c__), ET_TENSOR_CHECK_PREFIX__)
+#define ET_CHECK_SAME_STRIDES3(a__, b__, c__)                                   \
+  ET_CHECK_MSG(::executorch::runtime::tensors_have_same_strides(a__, b__, c__), \
+               ET_TENSOR_CHECK_PREFIX__)
 #define ET_CHECK_CONTIGUOUS(a__) \
   ET_CHECK_MSG(::executorch::runtime::tensor_is_contiguous(a__), "the tensor is not contiguous")
-#define ET_CHECK_DEFAULT_OR_CHANNELSLAST_DIMORDER(t__)                           \
-  ET_CHECK_MSG(                                                                  \
-      ::executorch::runtime::tensor_is_default_or_channels_last_dim_order(t__),  \
-      "the dim order is neither contiguous nor channels last")
-#define ET_EXTRACT_SCALAR_TENSOR(scalar_tensor, out_val)                                \
-  ET_CHECK_MSG(                                                                         \
-      ::executorch::runtime::extract_scalar_tensor(scalar_tensor, &out_val),            \
-      "the tensor holds no single number of the wanted type")
+#define ET_CHECK_DEFAULT_OR_CHANNELSLAST_DIMORDER(t__)                                   \
+  ET_CHECK_MSG(::executorch::runtime::tensor_is_default_or_channels_last_dim_order(t__), \
+               "the dim order is neither contiguous nor channels last")
+#define ET_EXTRACT_SCALAR_TENSOR(scalar_tensor, out_val)                              \
+  ET_CHECK_MSG(::executorch::runtime::extract_scalar_tensor(scalar_tensor, &out_val), \
+               "the tensor holds no single number of the wanted type")
 
-// ---- Small arithmetic ---------------------------------------------------------------------------------------------------
+// ---- Small arithmetic
+// ---------------------------------------------------------------------------------------------------
 
 /// An index that may count from the end, counted from the start.
 #define ET_NORMALIZE_IX(IX, UPPER_BOUND) ((IX) < 0 ? (IX) + (UPPER_BOUND) : (IX))
@@ -103,13 +104,15 @@ namespace ET_RUNTIME_NAMESPACE {
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
 
-// ---- Dimensions -----------------------------------------------------------------------------------------------------------
+// ---- Dimensions
+// -----------------------------------------------------------------------------------------------------------
 
-/// Whether `dim` names one of `upper_bound` dimensions, counted from the start or, negative, from the end.
+/// Whether `dim` names one of `upper_bound` dimensions, counted from the start or, negative, from
+/// the end.
 inline bool dim_is_valid(int64_t dim, int64_t upper_bound) {
-  ET_CHECK_OR_RETURN_FALSE(
-      dim >= -upper_bound && dim < upper_bound,
-      "dim %" PRId64 " is not within [-%" PRId64 ", %" PRId64 ")", dim, upper_bound, upper_bound);
+  ET_CHECK_OR_RETURN_FALSE(dim >= -upper_bound && dim < upper_bound,
+                           "dim %" PRId64 " is not within [-%" PRId64 ", %" PRId64 ")", dim,
+                           upper_bound, upper_bound);
   return true;
 }
 
@@ -125,9 +128,8 @@ inline ssize_t nonempty_size(const Tensor& tensor, ssize_t dim) {
 
 /// Product of the sizes before `dim`, which must be within [0, dim()].
 inline size_t getLeadingDims(const Tensor& tensor, int64_t dim) {
-  ET_CHECK_MSG(
-      dim >= 0 && dim <= tensor.dim(), "dim %" PRId64 " of a tensor of %zd dimensions", dim,
-      ssize_t(tensor.dim()));
+  ET_CHECK_MSG(dim >= 0 && dim <= tensor.dim(), "dim %" PRId64 " of a tensor of %zd dimensions",
+               dim, ssize_t(tensor.dim()));
   size_t product = 1;
   for (int64_t i = 0; i < dim; ++i) {
     product *= static_cast<size_t>(tensor.size(i));
@@ -137,9 +139,8 @@ inline size_t getLeadingDims(const Tensor& tensor, int64_t dim) {
 
 /// Product of the sizes after `dim`, which must be within [-1, dim()).
 inline size_t getTrailingDims(const Tensor& tensor, int64_t dim) {
-  ET_CHECK_MSG(
-      dim >= -1 && dim < tensor.dim(), "dim %" PRId64 " of a tensor of %zd dimensions", dim,
-      ssize_t(tensor.dim()));
+  ET_CHECK_MSG(dim >= -1 && dim < tensor.dim(), "dim %" PRId64 " of a tensor of %zd dimensions",
+               dim, ssize_t(tensor.dim()));
   size_t product = 1;
   for (ssize_t i = static_cast<ssize_t>(dim) + 1; i < tensor.dim(); ++i) {
     product *= static_cast<size_t>(tensor.size(i));
@@ -164,8 +165,8 @@ inline void indexToCoordinate(const Tensor& tensor, size_t index, size_t* coordi
 }
 
 /// getTrailingDims() of every dimension, for coordinateToIndexWithTrailingDimsMemo().
-inline void memoizeTrailingDims(
-    const Tensor& tensor, size_t trailing_dims_memo[kTensorDimensionLimit]) {
+inline void memoizeTrailingDims(const Tensor& tensor,
+                                size_t trailing_dims_memo[kTensorDimensionLimit]) {
   size_t product = 1;
   for (ssize_t i = tensor.dim(); i-- > 0;) {
     trailing_dims_memo[i] = product;
@@ -183,9 +184,9 @@ inline size_t coordinateToIndexWithTrailingDimsMemo(
 }
 
 /// Position of an element of a tensor with these strides.
-inline size_t calculate_linear_index(
-    const executorch::aten::SizesType* coordinate, const executorch::aten::StridesType* strides,
-    const size_t ndim) {
+inline size_t calculate_linear_index(const executorch::aten::SizesType* coordinate,
+                                     const executorch::aten::StridesType* strides,
+                                     const size_t ndim) {
   size_t index = 0;
   for (size_t i = 0; i < ndim; ++i) {
     index += static_cast<size_t>(coordinate[i]) * static_cast<size_t>(strides[i]);
@@ -193,7 +194,8 @@ inline size_t calculate_linear_index(
   return index;
 }
 
-// ---- Predicates -----------------------------------------------------------------------------------------------------------
+// ---- Predicates
+// -----------------------------------------------------------------------------------------------------------
 
 bool tensor_is_rank(Tensor t, size_t rank);
 bool tensor_has_rank_greater_or_equal_to(Tensor t, size_t rank);
@@ -237,7 +239,8 @@ bool tensors_have_same_size_at_dims(Tensor a, size_t dim_a, Tensor b, size_t dim
 bool tensors_have_same_strides(Tensor a, Tensor b);
 bool tensors_have_same_strides(Tensor a, Tensor b, Tensor c);
 
-/// Whether the strides are those of the contiguous dim order. Strides of dimensions of size 1 do not matter.
+/// Whether the strides are those of the contiguous dim order. Strides of dimensions of size 1 do
+/// not matter.
 bool tensor_is_contiguous(Tensor t);
 bool tensor_is_default_dim_order(Tensor t);
 bool tensor_is_channels_last_dim_order(Tensor t);
@@ -254,33 +257,33 @@ inline bool tensors_have_same_dim_order(const Tensor& a, const Tensor& b, const 
   const Tensor list[] = {a, b, c};
   return tensors_have_same_dim_order(executorch::aten::ArrayRef<Tensor>(list));
 }
-inline bool tensors_have_same_dim_order(
-    const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
+inline bool tensors_have_same_dim_order(const Tensor& a, const Tensor& b, const Tensor& c,
+                                        const Tensor& d) {
   const Tensor list[] = {a, b, c, d};
   return tensors_have_same_dim_order(executorch::aten::ArrayRef<Tensor>(list));
 }
 
-// ---- Reading a number -----------------------------------------------------------------------------------------------------
+// ---- Reading a number
+// -----------------------------------------------------------------------------------------------------
 
-/// *out_val = the only element of `tensor`; false when there is not one, its type is of another kind, or the value does not
-/// fit. Integers from integral tensors, floating point from real ones, bool from Bool.
-template <
-    typename INT_T,
-    std::enable_if_t<std::is_integral_v<INT_T> && !std::is_same_v<INT_T, bool>, bool> = true>
+/// *out_val = the only element of `tensor`; false when there is not one, its type is of another
+/// kind, or the value does not fit. Integers from integral tensors, floating point from real ones,
+/// bool from Bool.
+template <typename INT_T,
+          std::enable_if_t<std::is_integral_v<INT_T> && !std::is_same_v<INT_T, bool>, bool> = true>
 bool extract_scalar_tensor(Tensor tensor, INT_T* out_val) {
   if (tensor.numel() != 1) {
     return false;
   }
-#define CASE_INT_DTYPE(TENSOR_CTYPE, TENSOR_DTYPE)                                  \
-  case ScalarType::TENSOR_DTYPE: {                                                  \
-    const int64_t value = tensor.const_data_ptr<TENSOR_CTYPE>()[0];                 \
-    if (value < static_cast<int64_t>(std::numeric_limits<INT_T>::min()) ||          \
-        (sizeof(INT_T) < 8 &&                                                       \
-         value > static_cast<int64_t>(std::numeric_limits<INT_T>::max()))) {        \
-      return false;                                                                 \
-    }                                                                               \
-    *out_val = static_cast<INT_T>(value);                                           \
-    return true;                                                                    \
+#define CASE_INT_DTYPE(TENSOR_CTYPE, TENSOR_DTYPE)                                                \
+  case ScalarType::TENSOR_DTYPE: {                                                                \
+    const int64_t value = tensor.const_data_ptr<TENSOR_CTYPE>()[0];                               \
+    if (value < static_cast<int64_t>(std::numeric_limits<INT_T>::min()) ||                        \
+        (sizeof(INT_T) < 8 && value > static_cast<int64_t>(std::numeric_limits<INT_T>::max()))) { \
+      return false;                                                                               \
+    }                                                                                             \
+    *out_val = static_cast<INT_T>(value);                                                         \
+    return true;                                                                                  \
   }
   switch (tensor.scalar_type()) {
     ET_FORALL_INT_TYPES(CASE_INT_DTYPE)
@@ -295,15 +298,15 @@ bool extract_scalar_tensor(Tensor tensor, FLOAT_T* out_val) {
   if (tensor.numel() != 1) {
     return false;
   }
-#define CASE_REAL_DTYPE(TENSOR_CTYPE, TENSOR_DTYPE)                                        \
-  case ScalarType::TENSOR_DTYPE: {                                                         \
-    const double value = static_cast<double>(tensor.const_data_ptr<TENSOR_CTYPE>()[0]);    \
-    if (std::isfinite(value) &&                                                            \
-        std::abs(value) > static_cast<double>(std::numeric_limits<FLOAT_T>::max())) {      \
-      return false;                                                                        \
-    }                                                                                      \
-    *out_val = static_cast<FLOAT_T>(value);                                                \
-    return true;                                                                           \
+#define CASE_REAL_DTYPE(TENSOR_CTYPE, TENSOR_DTYPE)                                     \
+  case ScalarType::TENSOR_DTYPE: {                                                      \
+    const double value = static_cast<double>(tensor.const_data_ptr<TENSOR_CTYPE>()[0]); \
+    if (std::isfinite(value) &&                                                         \
+        std::abs(value) > static_cast<double>(std::numeric_limits<FLOAT_T>::max())) {   \
+      return false;                                                                     \
+    }                                                                                   \
+    *out_val = static_cast<FLOAT_T>(value);                                             \
+    return true;                                                                        \
   }
   switch (tensor.scalar_type()) {
     ET_FORALL_REALHBF16_TYPES(CASE_REAL_DTYPE)
@@ -322,7 +325,8 @@ bool extract_scalar_tensor(Tensor tensor, BOOL_T* out_val) {
   return true;
 }
 
-// ---- Shape changes ----------------------------------------------------------------------------------------------------------
+// ---- Shape changes
+// ----------------------------------------------------------------------------------------------------------
 
 }  // namespace ET_RUNTIME_NAMESPACE
 
@@ -339,21 +343,22 @@ class TensorResizerFriend final {
   }
 };
 
-inline Error resize_tensor_impl(
-    executorch::aten::TensorImpl* impl,
-    executorch::aten::ArrayRef<executorch::aten::SizesType> new_sizes) {
+inline Error resize_tensor_impl(executorch::aten::TensorImpl* impl,
+                                executorch::aten::ArrayRef<executorch::aten::SizesType> new_sizes) {
   return TensorResizerFriend::resize_tensor_impl(impl, new_sizes);
 }
 
-/// Points a tensor at other memory of `buffer_size` bytes: InvalidArgument when these are fewer than the tensor's.
-ET_NODISCARD Error
-set_tensor_data(const executorch::aten::Tensor& t, void* buffer, size_t buffer_size);
+/// Points a tensor at other memory of `buffer_size` bytes: InvalidArgument when these are fewer
+/// than the tensor's.
+ET_NODISCARD Error set_tensor_data(const executorch::aten::Tensor& t, void* buffer,
+                                   size_t buffer_size);
 
-/// Points t_dst at the data of t_src, copies the data, or takes the data away. Both must have the same number of bytes.
-ET_NODISCARD Error share_tensor_data(
-    const executorch::aten::Tensor& t_dst, const executorch::aten::Tensor& t_src);
-ET_NODISCARD Error copy_tensor_data(
-    const executorch::aten::Tensor& t_dst, const executorch::aten::Tensor& t_src);
+/// Points t_dst at the data of t_src, copies the data, or takes the data away. Both must have the
+/// same number of bytes.
+ET_NODISCARD Error share_tensor_data(const executorch::aten::Tensor& t_dst,
+                                     const executorch::aten::Tensor& t_src);
+ET_NODISCARD Error copy_tensor_data(const executorch::aten::Tensor& t_dst,
+                                    const executorch::aten::Tensor& t_src);
 void reset_data_ptr(const executorch::aten::Tensor& tensor);
 
 }  // namespace internal
@@ -361,21 +366,19 @@ void reset_data_ptr(const executorch::aten::Tensor& tensor);
 
 namespace ET_RUNTIME_NAMESPACE {
 
-/// Changes the sizes of `t` within what its TensorShapeDynamism allows; NotSupported, with `t` unchanged, beyond it.
+/// Changes the sizes of `t` within what its TensorShapeDynamism allows; NotSupported, with `t`
+/// unchanged, beyond it.
 ET_NODISCARD inline Error resize_tensor(
     Tensor t, executorch::aten::ArrayRef<executorch::aten::SizesType> new_sizes) {
   return executorch::runtime::internal::resize_tensor_impl(t.unsafeGetTensorImpl(), new_sizes);
 }
 
 /// The same with sizes of another integer type.
-template <
-    typename T,
-    std::enable_if_t<!std::is_same_v<executorch::aten::SizesType, T>, int> = 0>
+template <typename T, std::enable_if_t<!std::is_same_v<executorch::aten::SizesType, T>, int> = 0>
 ET_NODISCARD inline Error resize_tensor(Tensor t, executorch::aten::ArrayRef<T> new_sizes) {
   std::array<executorch::aten::SizesType, kTensorDimensionLimit> sizes{};
-  ET_CHECK_OR_RETURN_ERROR(
-      new_sizes.size() <= sizes.size(), InvalidArgument, "%zu dimensions, at most %zu",
-      new_sizes.size(), sizes.size());
+  ET_CHECK_OR_RETURN_ERROR(new_sizes.size() <= sizes.size(), InvalidArgument,
+                           "%zu dimensions, at most %zu", new_sizes.size(), sizes.size());
   for (size_t i = 0; i < new_sizes.size(); ++i) {
     const int64_t size = static_cast<int64_t>(new_sizes[i]);
     ET_CHECK_OR_RETURN_ERROR(
@@ -393,10 +396,11 @@ ET_DEPRECATED inline void resize(
   ET_CHECK_MSG(error == Error::Ok, "could not resize: 0x%" PRIx32, static_cast<uint32_t>(error));
 }
 
-/// The dim order of `tensor` into an array of `out_dim_order_size` entries, which must be its dimensions.
-ET_NODISCARD Error get_dim_order(
-    const Tensor& tensor, executorch::aten::DimOrderType* out_dim_order,
-    size_t out_dim_order_size);
+/// The dim order of `tensor` into an array of `out_dim_order_size` entries, which must be its
+/// dimensions.
+ET_NODISCARD Error get_dim_order(const Tensor& tensor,
+                                 executorch::aten::DimOrderType* out_dim_order,
+                                 size_t out_dim_order_size);
 
 }  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch

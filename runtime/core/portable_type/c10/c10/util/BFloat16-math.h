@@ -22,10 +22,10 @@ inline constexpr bool is_reduced_floating_point_v = is_reduced_floating_point<T>
 
 namespace std {
 
-#define C10_INTERNAL_REDUCED_UNARY(name)                                              \
+#define C10_INTERNAL_REDUCED_UNARY(name)                                                \
   template <typename T, std::enable_if_t<c10::is_reduced_floating_point_v<T>, int> = 0> \
-  inline T name(T a) {                                                                \
-    return std::name(float(a));                                                       \
+  inline T name(T a) {                                                                  \
+    return std::name(float(a));                                                         \
   }
 C10_INTERNAL_REDUCED_UNARY(abs)
 C10_INTERNAL_REDUCED_UNARY(acos)

@@ -11,10 +11,10 @@
 
 namespace c10_complex_math {
 
-#define C10_INTERNAL_COMPLEX_FUNCTION(name)                                              \
-  template <typename T>                                                                  \
-  C10_HOST_DEVICE inline c10::complex<T> name(const c10::complex<T>& x) {                \
-    return c10::complex<T>(std::name(static_cast<std::complex<T>>(x)));                  \
+#define C10_INTERNAL_COMPLEX_FUNCTION(name)                               \
+  template <typename T>                                                   \
+  C10_HOST_DEVICE inline c10::complex<T> name(const c10::complex<T>& x) { \
+    return c10::complex<T>(std::name(static_cast<std::complex<T>>(x)));   \
   }
 C10_INTERNAL_COMPLEX_FUNCTION(acos)
 C10_INTERNAL_COMPLEX_FUNCTION(acosh)
@@ -58,8 +58,8 @@ template <typename T>
 C10_HOST_DEVICE inline c10::complex<T> expm1(const c10::complex<T>& z) {
   const T half_sine = std::sin(z.imag() / T(2));
   const T scale = std::exp(z.real());
-  return c10::complex<T>(
-      std::expm1(z.real()) - T(2) * scale * half_sine * half_sine, scale * std::sin(z.imag()));
+  return c10::complex<T>(std::expm1(z.real()) - T(2) * scale * half_sine * half_sine,
+                         scale * std::sin(z.imag()));
 }
 
 template <typename T>
@@ -76,20 +76,18 @@ C10_HOST_DEVICE inline c10::complex<T> pow(const T& x, const c10::complex<T>& y)
   return c10::complex<T>(std::pow(x, static_cast<std::complex<T>>(y)));
 }
 template <typename T, typename U>
-C10_HOST_DEVICE inline c10::complex<decltype(T() * U())> pow(
-    const c10::complex<T>& x, const c10::complex<U>& y) {
+C10_HOST_DEVICE inline c10::complex<decltype(T() * U())> pow(const c10::complex<T>& x,
+                                                             const c10::complex<U>& y) {
   using Wide = c10::complex<decltype(T() * U())>;
   return pow(Wide(x), Wide(y));
 }
 template <typename T, typename U, std::enable_if_t<std::is_arithmetic_v<U>, int> = 0>
-C10_HOST_DEVICE inline c10::complex<decltype(T() * U())> pow(
-    const c10::complex<T>& x, const U& y) {
+C10_HOST_DEVICE inline c10::complex<decltype(T() * U())> pow(const c10::complex<T>& x, const U& y) {
   using Part = decltype(T() * U());
   return pow(c10::complex<Part>(x), static_cast<Part>(y));
 }
 template <typename T, typename U, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
-C10_HOST_DEVICE inline c10::complex<decltype(T() * U())> pow(
-    const T& x, const c10::complex<U>& y) {
+C10_HOST_DEVICE inline c10::complex<decltype(T() * U())> pow(const T& x, const c10::complex<U>& y) {
   using Part = decltype(T() * U());
   return pow(static_cast<Part>(x), c10::complex<Part>(y));
 }

@@ -63,9 +63,9 @@ struct integer_range {
 };
 
 /// [begin, end), empty when end < begin; elements have the type of `end`.
-template <
-    typename Integer1, typename Integer2, std::enable_if_t<std::is_integral_v<Integer1>, bool> = true,
-    std::enable_if_t<std::is_integral_v<Integer2>, bool> = true>
+template <typename Integer1, typename Integer2,
+          std::enable_if_t<std::is_integral_v<Integer1>, bool> = true,
+          std::enable_if_t<std::is_integral_v<Integer2>, bool> = true>
 constexpr integer_range<Integer2> irange(Integer1 begin, Integer2 end) {
   const Integer2 first = static_cast<Integer2>(begin);
   return {first, first < end ? end : first};

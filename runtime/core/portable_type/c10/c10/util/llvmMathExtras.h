@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bit counting, powers of two, alignment and saturating arithmetic under the names that sources of c10 use.
+// Bit counting, powers of two, alignment and saturating arithmetic under the names that sources of
+// c10 use.
 #pragma once
 
 #include <cmath>
@@ -13,7 +14,8 @@
 namespace c10 {
 namespace llvm {
 
-/// What to answer for 0, where the true answer is the type's width, its largest value, or nothing in particular.
+/// What to answer for 0, where the true answer is the type's width, its largest value, or nothing
+/// in particular.
 enum ZeroBehavior { ZB_Undefined, ZB_Max, ZB_Width };
 
 namespace detail {
@@ -255,7 +257,8 @@ inline uint64_t OffsetToAlignment(uint64_t Value, uint64_t Align) {
 }
 /// Alignment is a power of two.
 inline uintptr_t alignAddr(const void* Addr, size_t Alignment) {
-  return (reinterpret_cast<uintptr_t>(Addr) + Alignment - 1) & ~static_cast<uintptr_t>(Alignment - 1);
+  return (reinterpret_cast<uintptr_t>(Addr) + Alignment - 1) &
+         ~static_cast<uintptr_t>(Alignment - 1);
 }
 inline size_t alignmentAdjustment(const void* Ptr, size_t Alignment) {
   return alignAddr(Ptr, Alignment) - reinterpret_cast<uintptr_t>(Ptr);
@@ -285,8 +288,8 @@ std::enable_if_t<std::is_unsigned_v<T>, T> AbsoluteDifference(T X, T Y) {
   return X > Y ? X - Y : Y - X;
 }
 template <typename T>
-std::enable_if_t<std::is_unsigned_v<T>, T> SaturatingAdd(
-    T X, T Y, bool* ResultOverflowed = nullptr) {
+std::enable_if_t<std::is_unsigned_v<T>, T> SaturatingAdd(T X, T Y,
+                                                         bool* ResultOverflowed = nullptr) {
   const bool overflowed = X > static_cast<T>(std::numeric_limits<T>::max() - Y);
   if (ResultOverflowed != nullptr) {
     *ResultOverflowed = overflowed;
@@ -294,8 +297,8 @@ std::enable_if_t<std::is_unsigned_v<T>, T> SaturatingAdd(
   return overflowed ? std::numeric_limits<T>::max() : static_cast<T>(X + Y);
 }
 template <typename T>
-std::enable_if_t<std::is_unsigned_v<T>, T> SaturatingMultiply(
-    T X, T Y, bool* ResultOverflowed = nullptr) {
+std::enable_if_t<std::is_unsigned_v<T>, T> SaturatingMultiply(T X, T Y,
+                                                              bool* ResultOverflowed = nullptr) {
   const bool overflowed = Y != 0 && X > std::numeric_limits<T>::max() / Y;
   if (ResultOverflowed != nullptr) {
     *ResultOverflowed = overflowed;
@@ -303,8 +306,8 @@ std::enable_if_t<std::is_unsigned_v<T>, T> SaturatingMultiply(
   return overflowed ? std::numeric_limits<T>::max() : static_cast<T>(X * Y);
 }
 template <typename T>
-std::enable_if_t<std::is_unsigned_v<T>, T> SaturatingMultiplyAdd(
-    T X, T Y, T A, bool* ResultOverflowed = nullptr) {
+std::enable_if_t<std::is_unsigned_v<T>, T> SaturatingMultiplyAdd(T X, T Y, T A,
+                                                                 bool* ResultOverflowed = nullptr) {
   bool overflowed = false;
   const T product = SaturatingMultiply(X, Y, &overflowed);
   if (overflowed) {

@@ -11,7 +11,8 @@
 
 namespace c10 {
 
-/// From an integer. Unless strict_unsigned, negative numbers may wrap around once into an unsigned type.
+/// From an integer. Unless strict_unsigned, negative numbers may wrap around once into an unsigned
+/// type.
 template <typename To, typename From>
 std::enable_if_t<std::is_integral_v<From> && !std::is_same_v<From, bool>, bool> overflows(
     From f, bool strict_unsigned = false) {
@@ -19,11 +20,11 @@ std::enable_if_t<std::is_integral_v<From> && !std::is_same_v<From, bool>, bool> 
   if constexpr (!limit::is_signed && std::numeric_limits<From>::is_signed) {
     if (!strict_unsigned) {
       return greater_than_max<typename scalar_value_type<To>::type>(f) ||
-          (is_negative(f) && -static_cast<uint64_t>(f) > static_cast<uint64_t>(limit::max()));
+             (is_negative(f) && -static_cast<uint64_t>(f) > static_cast<uint64_t>(limit::max()));
     }
   }
   return c10::less_than_lowest<typename scalar_value_type<To>::type>(f) ||
-      greater_than_max<typename scalar_value_type<To>::type>(f);
+         greater_than_max<typename scalar_value_type<To>::type>(f);
 }
 
 /// From a floating point number. Infinity and NaN overflow where the target does not have them.
@@ -40,7 +41,7 @@ std::enable_if_t<std::is_floating_point_v<From>, bool> overflows(
   // The next power of two is exact where the largest integer is not.
   if constexpr (limit::is_integer) {
     return f < static_cast<From>(limit::lowest()) ||
-        f >= std::ldexp(static_cast<From>(1), limit::digits);
+           f >= std::ldexp(static_cast<From>(1), limit::digits);
   } else {
     return f < static_cast<From>(limit::lowest()) || f > static_cast<From>(limit::max());
   }
@@ -54,7 +55,7 @@ std::enable_if_t<is_complex<From>::value, bool> overflows(From f, bool strict_un
     return true;
   }
   return overflows<To, Part>(f.real(), strict_unsigned) ||
-      overflows<To, Part>(f.imag(), strict_unsigned);
+         overflows<To, Part>(f.imag(), strict_unsigned);
 }
 
 }  // namespace c10

@@ -77,33 +77,33 @@ inline C10_HOST_DEVICE BFloat16 operator-(const BFloat16& a) {
   return BFloat16(static_cast<unsigned short>(a.x ^ 0x8000), BFloat16::from_bits());
 }
 // With float and double the result is theirs; with integers it is BFloat16.
-#define C10_INTERNAL_MIXED_OPERATOR(op)                                       \
-  inline C10_HOST_DEVICE float operator op(BFloat16 a, float b) {                  \
-    return static_cast<float>(a) op b;                                        \
-  }                                                                           \
-  inline C10_HOST_DEVICE float operator op(float a, BFloat16 b) {                  \
-    return a op static_cast<float>(b);                                        \
-  }                                                                           \
-  inline C10_HOST_DEVICE float& operator op##=(float& a, const BFloat16& b) {      \
-    return a op##= static_cast<float>(b);                                    \
-  }                                                                           \
-  inline C10_HOST_DEVICE double operator op(BFloat16 a, double b) {                \
-    return static_cast<double>(a) op b;                                       \
-  }                                                                           \
-  inline C10_HOST_DEVICE double operator op(double a, BFloat16 b) {                \
-    return a op static_cast<double>(b);                                       \
-  }                                                                           \
-  inline C10_HOST_DEVICE BFloat16 operator op(BFloat16 a, int b) {                       \
-    return a op static_cast<BFloat16>(b);                                           \
-  }                                                                           \
-  inline C10_HOST_DEVICE BFloat16 operator op(int a, BFloat16 b) {                       \
-    return static_cast<BFloat16>(a) op b;                                           \
-  }                                                                           \
-  inline C10_HOST_DEVICE BFloat16 operator op(BFloat16 a, int64_t b) {                   \
-    return a op static_cast<BFloat16>(b);                                           \
-  }                                                                           \
-  inline C10_HOST_DEVICE BFloat16 operator op(int64_t a, BFloat16 b) {                   \
-    return static_cast<BFloat16>(a) op b;                                           \
+#define C10_INTERNAL_MIXED_OPERATOR(op)                                        \
+  inline C10_HOST_DEVICE float operator op(BFloat16 a, float b) {              \
+    return static_cast<float>(a) op b;                                         \
+  }                                                                            \
+  inline C10_HOST_DEVICE float operator op(float a, BFloat16 b) {              \
+    return a op static_cast<float>(b);                                         \
+  }                                                                            \
+  inline C10_HOST_DEVICE float& operator op##=(float& a, const BFloat16 & b) { \
+    return a op## = static_cast<float>(b);                                     \
+  }                                                                            \
+  inline C10_HOST_DEVICE double operator op(BFloat16 a, double b) {            \
+    return static_cast<double>(a) op b;                                        \
+  }                                                                            \
+  inline C10_HOST_DEVICE double operator op(double a, BFloat16 b) {            \
+    return a op static_cast<double>(b);                                        \
+  }                                                                            \
+  inline C10_HOST_DEVICE BFloat16 operator op(BFloat16 a, int b) {             \
+    return a op static_cast<BFloat16>(b);                                      \
+  }                                                                            \
+  inline C10_HOST_DEVICE BFloat16 operator op(int a, BFloat16 b) {             \
+    return static_cast<BFloat16>(a) op b;                                      \
+  }                                                                            \
+  inline C10_HOST_DEVICE BFloat16 operator op(BFloat16 a, int64_t b) {         \
+    return a op static_cast<BFloat16>(b);                                      \
+  }                                                                            \
+  inline C10_HOST_DEVICE BFloat16 operator op(int64_t a, BFloat16 b) {         \
+    return static_cast<BFloat16>(a) op b;                                      \
   }
 C10_INTERNAL_MIXED_OPERATOR(+)
 C10_INTERNAL_MIXED_OPERATOR(-)
@@ -167,15 +167,33 @@ class numeric_limits<c10::BFloat16> {
   static constexpr int max_exponent = 128;
   static constexpr int max_exponent10 = 38;
 
-  static constexpr c10::BFloat16 min() { return c10::BFloat16(static_cast<unsigned short>(0x0080), c10::BFloat16::from_bits()); }
-  static constexpr c10::BFloat16 lowest() { return c10::BFloat16(static_cast<unsigned short>(0xFF7F), c10::BFloat16::from_bits()); }
-  static constexpr c10::BFloat16 max() { return c10::BFloat16(static_cast<unsigned short>(0x7F7F), c10::BFloat16::from_bits()); }
-  static constexpr c10::BFloat16 epsilon() { return c10::BFloat16(static_cast<unsigned short>(0x3C00), c10::BFloat16::from_bits()); }
-  static constexpr c10::BFloat16 round_error() { return c10::BFloat16(static_cast<unsigned short>(0x3F00), c10::BFloat16::from_bits()); }
-  static constexpr c10::BFloat16 infinity() { return c10::BFloat16(static_cast<unsigned short>(0x7F80), c10::BFloat16::from_bits()); }
-  static constexpr c10::BFloat16 quiet_NaN() { return c10::BFloat16(static_cast<unsigned short>(0x7FC0), c10::BFloat16::from_bits()); }
-  static constexpr c10::BFloat16 signaling_NaN() { return c10::BFloat16(static_cast<unsigned short>(0x7F81), c10::BFloat16::from_bits()); }
-  static constexpr c10::BFloat16 denorm_min() { return c10::BFloat16(static_cast<unsigned short>(0x0001), c10::BFloat16::from_bits()); }
+  static constexpr c10::BFloat16 min() {
+    return c10::BFloat16(static_cast<unsigned short>(0x0080), c10::BFloat16::from_bits());
+  }
+  static constexpr c10::BFloat16 lowest() {
+    return c10::BFloat16(static_cast<unsigned short>(0xFF7F), c10::BFloat16::from_bits());
+  }
+  static constexpr c10::BFloat16 max() {
+    return c10::BFloat16(static_cast<unsigned short>(0x7F7F), c10::BFloat16::from_bits());
+  }
+  static constexpr c10::BFloat16 epsilon() {
+    return c10::BFloat16(static_cast<unsigned short>(0x3C00), c10::BFloat16::from_bits());
+  }
+  static constexpr c10::BFloat16 round_error() {
+    return c10::BFloat16(static_cast<unsigned short>(0x3F00), c10::BFloat16::from_bits());
+  }
+  static constexpr c10::BFloat16 infinity() {
+    return c10::BFloat16(static_cast<unsigned short>(0x7F80), c10::BFloat16::from_bits());
+  }
+  static constexpr c10::BFloat16 quiet_NaN() {
+    return c10::BFloat16(static_cast<unsigned short>(0x7FC0), c10::BFloat16::from_bits());
+  }
+  static constexpr c10::BFloat16 signaling_NaN() {
+    return c10::BFloat16(static_cast<unsigned short>(0x7F81), c10::BFloat16::from_bits());
+  }
+  static constexpr c10::BFloat16 denorm_min() {
+    return c10::BFloat16(static_cast<unsigned short>(0x0001), c10::BFloat16::from_bits());
+  }
 };
 
 }  // namespace std

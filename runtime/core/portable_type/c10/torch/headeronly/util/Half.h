@@ -64,8 +64,7 @@ inline uint16_t fp16_ieee_from_fp32_value(float f) {
   }
   // Re-bias and round the 13 bits that go, ties to even; a carry runs into the exponent as it must.
   const uint32_t odd = (magnitude >> 13) & 1u;
-  return static_cast<uint16_t>(
-      sign | ((magnitude - ((127u - 15u) << 23) + 0x0FFFu + odd) >> 13));
+  return static_cast<uint16_t>(sign | ((magnitude - ((127u - 15u) << 23) + 0x0FFFu + odd) >> 13));
 #endif
 }
 
@@ -115,33 +114,33 @@ inline C10_HOST_DEVICE Half operator-(const Half& a) {
   return Half(static_cast<unsigned short>(a.x ^ 0x8000), Half::from_bits());
 }
 // With float and double the result is theirs; with integers it is Half.
-#define C10_INTERNAL_MIXED_OPERATOR(op)                                       \
-  inline C10_HOST_DEVICE float operator op(Half a, float b) {                  \
-    return static_cast<float>(a) op b;                                        \
-  }                                                                           \
-  inline C10_HOST_DEVICE float operator op(float a, Half b) {                  \
-    return a op static_cast<float>(b);                                        \
-  }                                                                           \
-  inline C10_HOST_DEVICE float& operator op##=(float& a, const Half& b) {      \
-    return a op##= static_cast<float>(b);                                    \
-  }                                                                           \
-  inline C10_HOST_DEVICE double operator op(Half a, double b) {                \
-    return static_cast<double>(a) op b;                                       \
-  }                                                                           \
-  inline C10_HOST_DEVICE double operator op(double a, Half b) {                \
-    return a op static_cast<double>(b);                                       \
-  }                                                                           \
-  inline C10_HOST_DEVICE Half operator op(Half a, int b) {                       \
-    return a op static_cast<Half>(b);                                           \
-  }                                                                           \
-  inline C10_HOST_DEVICE Half operator op(int a, Half b) {                       \
-    return static_cast<Half>(a) op b;                                           \
-  }                                                                           \
-  inline C10_HOST_DEVICE Half operator op(Half a, int64_t b) {                   \
-    return a op static_cast<Half>(b);                                           \
-  }                                                                           \
-  inline C10_HOST_DEVICE Half operator op(int64_t a, Half b) {                   \
-    return static_cast<Half>(a) op b;                                           \
+#define C10_INTERNAL_MIXED_OPERATOR(op)                                    \
+  inline C10_HOST_DEVICE float operator op(Half a, float b) {              \
+    return static_cast<float>(a) op b;                                     \
+  }                                                                        \
+  inline C10_HOST_DEVICE float operator op(float a, Half b) {              \
+    return a op static_cast<float>(b);                                     \
+  }                                                                        \
+  inline C10_HOST_DEVICE float& operator op##=(float& a, const Half & b) { \
+    return a op## = static_cast<float>(b);                                 \
+  }                                                                        \
+  inline C10_HOST_DEVICE double operator op(Half a, double b) {            \
+    return static_cast<double>(a) op b;                                    \
+  }                                                                        \
+  inline C10_HOST_DEVICE double operator op(double a, Half b) {            \
+    return a op static_cast<double>(b);                                    \
+  }                                                                        \
+  inline C10_HOST_DEVICE Half operator op(Half a, int b) {                 \
+    return a op static_cast<Half>(b);                                      \
+  }                                                                        \
+  inline C10_HOST_DEVICE Half operator op(int a, Half b) {                 \
+    return static_cast<Half>(a) op b;                                      \
+  }                                                                        \
+  inline C10_HOST_DEVICE Half operator op(Half a, int64_t b) {             \
+    return a op static_cast<Half>(b);                                      \
+  }                                                                        \
+  inline C10_HOST_DEVICE Half operator op(int64_t a, Half b) {             \
+    return static_cast<Half>(a) op b;                                      \
   }
 C10_INTERNAL_MIXED_OPERATOR(+)
 C10_INTERNAL_MIXED_OPERATOR(-)
@@ -184,15 +183,33 @@ class numeric_limits<c10::Half> {
   static constexpr int max_exponent = 16;
   static constexpr int max_exponent10 = 4;
 
-  static constexpr c10::Half min() { return c10::Half(static_cast<unsigned short>(0x0400), c10::Half::from_bits()); }
-  static constexpr c10::Half lowest() { return c10::Half(static_cast<unsigned short>(0xFBFF), c10::Half::from_bits()); }
-  static constexpr c10::Half max() { return c10::Half(static_cast<unsigned short>(0x7BFF), c10::Half::from_bits()); }
-  static constexpr c10::Half epsilon() { return c10::Half(static_cast<unsigned short>(0x1400), c10::Half::from_bits()); }
-  static constexpr c10::Half round_error() { return c10::Half(static_cast<unsigned short>(0x3800), c10::Half::from_bits()); }
-  static constexpr c10::Half infinity() { return c10::Half(static_cast<unsigned short>(0x7C00), c10::Half::from_bits()); }
-  static constexpr c10::Half quiet_NaN() { return c10::Half(static_cast<unsigned short>(0x7E00), c10::Half::from_bits()); }
-  static constexpr c10::Half signaling_NaN() { return c10::Half(static_cast<unsigned short>(0x7D00), c10::Half::from_bits()); }
-  static constexpr c10::Half denorm_min() { return c10::Half(static_cast<unsigned short>(0x0001), c10::Half::from_bits()); }
+  static constexpr c10::Half min() {
+    return c10::Half(static_cast<unsigned short>(0x0400), c10::Half::from_bits());
+  }
+  static constexpr c10::Half lowest() {
+    return c10::Half(static_cast<unsigned short>(0xFBFF), c10::Half::from_bits());
+  }
+  static constexpr c10::Half max() {
+    return c10::Half(static_cast<unsigned short>(0x7BFF), c10::Half::from_bits());
+  }
+  static constexpr c10::Half epsilon() {
+    return c10::Half(static_cast<unsigned short>(0x1400), c10::Half::from_bits());
+  }
+  static constexpr c10::Half round_error() {
+    return c10::Half(static_cast<unsigned short>(0x3800), c10::Half::from_bits());
+  }
+  static constexpr c10::Half infinity() {
+    return c10::Half(static_cast<unsigned short>(0x7C00), c10::Half::from_bits());
+  }
+  static constexpr c10::Half quiet_NaN() {
+    return c10::Half(static_cast<unsigned short>(0x7E00), c10::Half::from_bits());
+  }
+  static constexpr c10::Half signaling_NaN() {
+    return c10::Half(static_cast<unsigned short>(0x7D00), c10::Half::from_bits());
+  }
+  static constexpr c10::Half denorm_min() {
+    return c10::Half(static_cast<unsigned short>(0x0001), c10::Half::from_bits());
+  }
 };
 
 }  // namespace std

@@ -51,8 +51,8 @@ inline constexpr bool less_than_lowest([[maybe_unused]] const T& x) {
     return is_negative(x);
   } else if constexpr (std::is_unsigned_v<T>) {
     return false;
-  } else if constexpr (
-      std::is_integral_v<T> && std::numeric_limits<T>::digits <= std::numeric_limits<Limit>::digits) {
+  } else if constexpr (std::is_integral_v<T> &&
+                       std::numeric_limits<T>::digits <= std::numeric_limits<Limit>::digits) {
     return false;
   } else {
     return x < std::numeric_limits<Limit>::lowest();

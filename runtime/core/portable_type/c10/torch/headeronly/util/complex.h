@@ -134,29 +134,29 @@ constexpr complex<T> operator-(const complex<T>& val) {
   return complex<T>(-val.real(), -val.imag());
 }
 
-#define C10_INTERNAL_COMPLEX_OPERATOR(op)                                       \
-  template <typename T>                                                         \
+#define C10_INTERNAL_COMPLEX_OPERATOR(op)                                          \
+  template <typename T>                                                            \
   constexpr complex<T> operator op(const complex<T>& lhs, const complex<T>& rhs) { \
-    complex<T> result = lhs;                                                    \
-    return result op##= rhs;                                                    \
-  }                                                                             \
-  template <typename T>                                                         \
-  constexpr complex<T> operator op(const complex<T>& lhs, const T& rhs) {       \
-    complex<T> result = lhs;                                                    \
-    return result op##= rhs;                                                    \
-  }                                                                             \
-  template <typename T>                                                         \
-  constexpr complex<T> operator op(const T& lhs, const complex<T>& rhs) {       \
-    complex<T> result(lhs, T());                                                \
-    return result op##= rhs;                                                    \
-  }                                                                             \
-  template <typename fT, typename iT, COMPLEX_INTEGER_OP_TEMPLATE_CONDITION>    \
-  constexpr complex<fT> operator op(const complex<fT>& a, const iT& b) {        \
-    return a op static_cast<fT>(b);                                             \
-  }                                                                             \
-  template <typename fT, typename iT, COMPLEX_INTEGER_OP_TEMPLATE_CONDITION>    \
-  constexpr complex<fT> operator op(const iT& a, const complex<fT>& b) {        \
-    return static_cast<fT>(a) op b;                                             \
+    complex<T> result = lhs;                                                       \
+    return result op## = rhs;                                                      \
+  }                                                                                \
+  template <typename T>                                                            \
+  constexpr complex<T> operator op(const complex<T>& lhs, const T & rhs) {         \
+    complex<T> result = lhs;                                                       \
+    return result op## = rhs;                                                      \
+  }                                                                                \
+  template <typename T>                                                            \
+  constexpr complex<T> operator op(const T & lhs, const complex<T>& rhs) {         \
+    complex<T> result(lhs, T());                                                   \
+    return result op## = rhs;                                                      \
+  }                                                                                \
+  template <typename fT, typename iT, COMPLEX_INTEGER_OP_TEMPLATE_CONDITION>       \
+  constexpr complex<fT> operator op(const complex<fT>& a, const iT & b) {          \
+    return a op static_cast<fT>(b);                                                \
+  }                                                                                \
+  template <typename fT, typename iT, COMPLEX_INTEGER_OP_TEMPLATE_CONDITION>       \
+  constexpr complex<fT> operator op(const iT & a, const complex<fT>& b) {          \
+    return static_cast<fT>(a) op b;                                                \
   }
 #define COMPLEX_INTEGER_OP_TEMPLATE_CONDITION \
   std::enable_if_t<std::is_floating_point_v<fT> && std::is_integral_v<iT>, int> = 0
@@ -193,13 +193,13 @@ constexpr bool operator!=(const T& lhs, const complex<T>& rhs) {
 }
 
 template <typename T, typename CharT, typename Traits>
-std::basic_ostream<CharT, Traits>& operator<<(
-    std::basic_ostream<CharT, Traits>& os, const complex<T>& x) {
+std::basic_ostream<CharT, Traits>& operator<<(std::basic_ostream<CharT, Traits>& os,
+                                              const complex<T>& x) {
   return os << '(' << x.real() << ',' << x.imag() << ')';
 }
 template <typename T, typename CharT, typename Traits>
-std::basic_istream<CharT, Traits>& operator>>(
-    std::basic_istream<CharT, Traits>& is, complex<T>& x) {
+std::basic_istream<CharT, Traits>& operator>>(std::basic_istream<CharT, Traits>& is,
+                                              complex<T>& x) {
   std::complex<T> value;
   is >> value;
   x = value;
