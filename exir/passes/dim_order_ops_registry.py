@@ -94,18 +94,8 @@ def _write(out: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
 
 
 @impl(lib, "_to_dim_order_copy.out", "CompositeExplicitAutograd")
-def _to_dim_order_copy_out(
-    self: torch.Tensor,
-    *,
-    non_blocking: bool = False,
-    dim_order: list[int] | None = None,
-    out: torch.Tensor,
-) -> torch.Tensor:
-    return _write(out, self)
-
-
 @impl(lib, "_clone_dim_order.out", "CompositeExplicitAutograd")
-def _clone_dim_order_out(
+def _copy_out(
     self: torch.Tensor,
     *,
     non_blocking: bool = False,
