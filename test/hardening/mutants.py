@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from executorch.examples.models import make_example
 from executorch.exir import to_edge
@@ -55,17 +56,19 @@ def make_programs(folder: Path) -> list[Path]:
     return paths
 
 
+def intended_inputs(path: Path) -> Inputs:
+    """What to run each method with: an example's own inputs, zeros of the wanted shapes for any other file."""
+    if path.stem in PROGRAMS:
+        methods = make_example(path.stem).methods
+        return {name: tree_leaves(method.inputs) for name, method in methods.items()}
+    program = Runtime.get().load_program(path)
+    return {name: zeros(program, name) for name in sorted(program.method_names)}
+
+
 def zeros(program: Any, name: str) -> list[Any]:
-    """Inputs by metadata; those that are not tensors are 1.0."""
     meta = program.load_method(name).metadata
-    inputs: list[Any] = []
-    for index in range(meta.num_inputs()):
-        try:
-            info = meta.input_tensor_meta(index)
-            inputs.append(torch.zeros(tuple(info.sizes()), dtype=DTYPES[int(info.dtype())]))
-        except RuntimeError:
-            inputs.append(1.0)
-    return inputs
+    infos = [meta.input_tensor_meta(index) for index in range(meta.num_inputs())]
+    return [torch.zeros(tuple(info.sizes()), dtype=DTYPES[int(info.dtype())]) for info in infos]
 
 
 def program_bytes(data: bytes) -> int:
@@ -135,10 +138,10 @@ def one_verdict(path: Path, inputs: Inputs) -> str:
 
 
 def try_program(path: Path, count: int, seed: int, keep: Path) -> Counter[str]:
-    """Verdicts on `count` mutants; those that failed are kept in `keep`."""
-    data = path.read_bytes()
-    program = Runtime.get().load_program(path)
-    inputs = {name: zeros(program, name) for name in sorted(program.method_names)}
+    """Verdicts on `count` mutants; those that failed are kept in `keep`. The file itself must run."""
+    data, inputs = path.read_bytes(), intended_inputs(path)
+    if (whole := verdict(path, inputs)) != "accepted":
+        raise ValueError(f"{path}: expected a program that runs, found that it is {whole}")
     verdicts: Counter[str] = Counter()
     mutant_path = keep / f"mutant-{os.getpid()}.pte"
     for index, mutant in enumerate(mutants(data, count, seed)):

@@ -27,8 +27,8 @@ SANITIZER_SETTINGS = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1",
 }
-# Python itself is not instrumented, so the sanitizer's library must be there before it.
-PRELOADED = {"asan": "libasan.so", "ubsan": "libubsan.so"}
+# Python itself is not instrumented: the sanitizer's library must be there before it, and find C++'s exceptions.
+PRELOADED = {"asan": ("libasan.so", "libstdc++.so.6"), "ubsan": ("libubsan.so", "libstdc++.so.6")}
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,14 @@ def ctest(folder: Path) -> list[str]:
     return ["ctest", "--test-dir", str(folder), "--output-on-failure"]
 
 
-def preload(library: str) -> dict[str, str]:
-    found = subprocess.run(
-        ["g++", f"-print-file-name={library}"], capture_output=True, text=True, check=True
-    )
-    return {**SANITIZER_SETTINGS, "LD_PRELOAD": found.stdout.strip()}
+def preload(libraries: tuple[str, ...]) -> dict[str, str]:
+    found = [
+        subprocess.run(
+            ["g++", f"-print-file-name={library}"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for library in libraries
+    ]
+    return {**SANITIZER_SETTINGS, "LD_PRELOAD": " ".join(found)}
 
 
 def pytest(*arguments: str) -> list[str]:
