@@ -45,6 +45,26 @@ class TestBackend final : public BackendInterface {
 TestBackend backend;
 TestBackend others[20];
 
+// Availability is the backend's own answer, asked through the interface of a constant backend.
+// req: RT-C07
+TEST(BackendRegistryTest, AsksTheBackendWhetherItIsAvailable) {
+  class Absent final : public BackendInterface {
+   public:
+    bool is_available() const override { return false; }
+    Result<DelegateHandle*> init(BackendInitContext&, FreeableBuffer*,
+                                 ArrayRef<CompileSpec>) const override {
+      return Error::NotSupported;
+    }
+    Error execute(BackendExecutionContext&, DelegateHandle*, Span<EValue*>) const override {
+      return Error::NotSupported;
+    }
+  };
+  const Absent absent;
+  const BackendInterface& asked = absent;
+  EXPECT_FALSE(asked.is_available());
+  EXPECT_TRUE(static_cast<const BackendInterface&>(backend).is_available());
+}
+
 // req: RT-030
 TEST(BackendRegistryTest, RegistersByName) {
   const size_t before = get_num_registered_backends();
