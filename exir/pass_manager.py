@@ -19,6 +19,7 @@ from executorch.exir.pass_base import (
     ExportedProgramPassResult,
     PassType,
 )
+from executorch.exir.program_copies import own_copy
 
 AnyPass = ExportedProgramPassBase | PassType
 
@@ -124,7 +125,7 @@ class ExportedProgramPassManager(_FxPassManager):
         exported_program: ExportedProgram,
         override_verifiers: list[type[Verifier]] | None = None,
     ) -> ExportedProgramPassResult:
-        from executorch.exir.program._programs import apply_passes, own_copy
+        from executorch.exir.program._programs import apply_passes
 
         program = own_copy(exported_program)
         check = self._check_after if self.run_checks_after_each_pass else None

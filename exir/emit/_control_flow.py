@@ -53,6 +53,7 @@ def _emit_cond(emitter: MethodEmitter, node: Node) -> None:
 
 
 def _emit_delegate(emitter: MethodEmitter, node: Node) -> None:
+    """One call and one delegate entry per call site; equal blobs are stored once."""
     lowered = _attribute(node.args[0])
     inputs = [emitter.index_of(argument) for argument in node.args[1:]]
     outputs = emitter.new_slots(node)
@@ -66,9 +67,10 @@ def _emit_delegate(emitter: MethodEmitter, node: Node) -> None:
     emitter.record.debug_handles[instruction] = _debug_handles(lowered)
     emitter.record.delegate_maps[instruction] = {
         "name": lowered.backend_id,
-        "delegate_map": lowered.meta.get("debug_handle_map", {}),
+        "delegate_map": lowered.meta.get("debug_handle_map") or {},
     }
-    emitter.value_of[node] = outputs
+    several = isinstance(node.meta["val"], list | tuple)
+    emitter.value_of[node] = outputs if several else outputs[0]
 
 
 def _debug_handles(lowered: Any) -> list[int]:

@@ -42,7 +42,7 @@ from executorch.exir.passes.remove_graph_asserts_pass import RemoveGraphAssertsP
 from executorch.exir.passes.remove_noop_pass import RemoveNoopPass
 from executorch.exir.passes.remove_unused_parameters_pass import remove_unused_parameters_pass
 from executorch.exir.passes.spec_prop_pass import SpecPropPass
-from executorch.exir.program._programs import own_copy
+from executorch.exir.program_copies import own_copy
 
 edge_aten = exir_ops.edge.aten
 X = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))

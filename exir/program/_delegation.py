@@ -4,23 +4,37 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from executorch.exir._serialize._named_data_store import NamedDataStore, NamedDataStoreOutput
+from executorch.exir.backend.backend_api import explain_nothing_claimed, lower_methods
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 
 
 def partitioners_of(partitioner: Any, method: str) -> list[Any]:
     """The method's partitioners in order of priority, from None, one (also its class), a list, or a dict by method."""
-    if isinstance(partitioner, dict):
+    if isinstance(partitioner, Mapping):
         partitioner = partitioner.get(method)
     if partitioner is None:
         return []
     several = partitioner if isinstance(partitioner, list | tuple) else [partitioner]
     return [one() if inspect.isclass(one) else one for one in several]
+
+
+def check_methods(partitioner: Any, methods: Collection[str]) -> None:
+    """A dict of partitioners names methods that exist."""
+    unknown = sorted(set(partitioner) - set(methods)) if isinstance(partitioner, Mapping) else []
+    if unknown:
+        raise ExportError(
+            ExportErrorType.INVALID_INPUT_TYPE,
+            f"partitioners are given for methods {unknown}, but the methods are {sorted(methods)}",
+        )
 
 
 def kept_by(partitioners: list[Any], program: ExportedProgram) -> frozenset[Node]:
@@ -50,13 +64,26 @@ def _check_functional(node: Node, partitioner: Any) -> None:
         )
 
 
-def lower_to_backends(program: ExportedProgram, partitioners: list[Any]) -> ExportedProgram:
-    """`program` with what the partitioners claim handed to their backends."""
-    if partitioners:
-        names = ", ".join(type(one).__name__ for one in partitioners)
-        raise ExportError(
-            ExportErrorType.NOT_SUPPORTED,
-            f"delegation to a backend is not part of this version; leave out the partitioners ({names}), and every "
-            "operator runs on the CPU kernels",
-        )
-    return program
+def lower_in_rounds(
+    programs: dict[str, ExportedProgram], partitioners: dict[str, list[Any]]
+) -> dict[str, ExportedProgram]:
+    """Each method's first partitioner in the first round, and so on: earlier ones choose first."""
+    result = programs
+    for turn in range(max(map(len, partitioners.values()), default=0)):
+        chosen = {name: each[turn] for name, each in partitioners.items() if turn < len(each)}
+        result = lower_methods(result, chosen)
+    for name, each in partitioners.items():
+        if each and not get_lowered_backend_modules(result[name].graph_module):
+            explain_nothing_claimed({name: result[name]}, each)
+    return result
+
+
+def named_data_of(programs: dict[str, ExportedProgram]) -> NamedDataStoreOutput | None:
+    """What the backends of all methods have filed, merged; None when there is nothing."""
+    store = NamedDataStore()
+    for program in programs.values():
+        for lowered in get_lowered_backend_modules(program.graph_module):
+            if lowered.named_data_store_output is not None:
+                store.merge_named_data_store(lowered.named_data_store_output)
+    output = store.get_named_data_store_output()
+    return output if output.buffers else None

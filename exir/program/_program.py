@@ -39,18 +39,24 @@ from executorch.exir.passes.scalar_constants_to_scalars_pass import (
 from executorch.exir.passes.spec_prop_pass import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from executorch.exir.program._blockers import check_blockers
-from executorch.exir.program._delegation import kept_by, lower_to_backends, partitioners_of
+from executorch.exir.program._delegation import (
+    check_methods,
+    kept_by,
+    lower_in_rounds,
+    named_data_of,
+    partitioners_of,
+)
 from executorch.exir.program._programs import (
     apply_passes,
     collector_paused,
     drop_unused_data,
     finish_plans,
     named_programs,
-    own_copy,
     per_method,
     plan_memory,
     tag_external_constants,
 )
+from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.program import retrace_to_edge
 from executorch.exir.schema import Program
 from executorch.exir.verification.verifier import EXIREdgeDialectVerifier, check_edge_program
@@ -85,6 +91,7 @@ def to_edge_transform_and_lower(
     """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
     list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
     programs = named_programs(programs)
+    check_methods(partitioner, programs.keys())
     partitioners = {name: partitioners_of(partitioner, name) for name in programs}
     kept = {name: kept_by(partitioners[name], program) for name, program in programs.items()}
     manager = _to_edge(programs, kept, constant_methods, compile_config, generate_etrecord)
@@ -170,11 +177,12 @@ class EdgeProgramManager:
         return EdgeProgramManager(programs, self._config_methods, config)
 
     def to_backend(self, partitioner: Any = None) -> EdgeProgramManager:
-        """Hands what the partitioner claims to its backend; without one, nothing."""
-        programs = {
-            name: lower_to_backends(program, partitioners_of(partitioner, name))
-            for name, program in self._edge_programs.items()
-        }
+        """Hands what the partitioner claims to its backend: one (or its class), a list in order of priority, or a dict
+        by method; without one, nothing."""
+        check_methods(partitioner, self.methods)
+        wanted = {name: partitioners_of(partitioner, name) for name in self._edge_programs}
+        with collector_paused():
+            programs = lower_in_rounds(self._edge_programs, wanted)
         return EdgeProgramManager(programs, self._config_methods, self.compile_config)
 
     def to_executorch(
@@ -188,7 +196,8 @@ class EdgeProgramManager:
                 for name, program in self._edge_programs.items()
             }
             finish_plans(config.memory_planning_pass)
-        return ExecutorchProgramManager(planned, self._config_methods, config)
+        named_data = named_data_of(self._edge_programs)
+        return ExecutorchProgramManager(planned, self._config_methods, config, named_data)
 
 
 def _check_after_pass(program: ExportedProgram, one: Pass) -> None:

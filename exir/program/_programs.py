@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import gc
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,19 +14,17 @@ import torch
 from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
 from torch.export.graph_signature import (
-    ConstantArgument,
     ExportGraphSignature,
     InputKind,
-    InputSpec,
-    OutputSpec,
 )
-from torch.fx import GraphModule, Node
+from torch.fx import GraphModule
 from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
 from executorch.exir.pass_base import ExportedProgramPassBase
+from executorch.exir.program_copies import with_graph_module
 
 Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
 _DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
@@ -66,58 +63,6 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def own_copy(program: ExportedProgram) -> ExportedProgram:
-    """A program with a graph of its own over the same parameters and constants."""
-    return with_graph_module(program, copy.deepcopy(program.graph_module))
-
-
-def with_graph_module(
-    program: ExportedProgram,
-    graph_module: GraphModule,
-    signature: ExportGraphSignature | None = None,
-) -> ExportedProgram:
-    """`program` over another graph; nothing is verified (torch's constructor would refuse out variants)."""
-    result = copy.copy(program)
-    result._graph_module = graph_module
-    result._graph_signature = signature or signature_for(program.graph_signature, graph_module)
-    result._state_dict = dict(program.state_dict)
-    result._constants = dict(program.constants)
-    result._range_constraints = dict(program.range_constraints)
-    return result
-
-
-def signature_for(
-    signature: ExportGraphSignature, graph_module: GraphModule
-) -> ExportGraphSignature:
-    """The signature with the names that the graph's placeholders and outputs now have."""
-    placeholders = graph_module.graph.find_nodes(op="placeholder")
-    outputs = next(iter(reversed(graph_module.graph.nodes))).args[0]
-    if len(placeholders) != len(signature.input_specs) or len(outputs) != len(
-        signature.output_specs
-    ):
-        raise ExportError(
-            ExportErrorType.VIOLATION_OF_SPEC,
-            f"a pass changed the number of inputs ({len(signature.input_specs)} -> "
-            f"{len(placeholders)}) or outputs ({len(signature.output_specs)} -> {len(outputs)}); "
-            "use an ExportedProgramPassBase, which also returns the signature",
-        )
-    inputs = [
-        InputSpec(spec.kind, _renamed(spec.arg, node), spec.target, spec.persistent)
-        for spec, node in zip(signature.input_specs, placeholders)
-    ]
-    results = [
-        OutputSpec(spec.kind, _renamed(spec.arg, node), spec.target)
-        for spec, node in zip(signature.output_specs, outputs)
-    ]
-    return ExportGraphSignature(inputs, results)
-
-
-def _renamed(arg: Any, value: Any) -> Any:
-    if isinstance(arg, ConstantArgument):
-        return arg
-    return type(arg)(name=value.name) if isinstance(value, Node) else arg
 
 
 def apply_passes(

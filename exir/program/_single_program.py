@@ -29,7 +29,8 @@ from executorch.exir.program._program import (
     Pass,
     to_edge,
 )
-from executorch.exir.program._programs import apply_passes, own_copy
+from executorch.exir.program._programs import apply_passes
+from executorch.exir.program_copies import own_copy
 from executorch.exir.schema import Program
 
 

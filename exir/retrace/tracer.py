@@ -187,6 +187,8 @@ class GraphTracer:
             return self._inline(node, source, env, node.args[1], node.args[2:])
         if name == "cond":
             return self._cond(node, source, env)
+        if name == "executorch_call_delegate":
+            return self._delegate(node, source, env)
         raise NeedsFullTrace(f"higher-order operator {name}")
 
     def _inline(
@@ -215,6 +217,21 @@ class GraphTracer:
         return [
             self._builder.append(operator.getitem, (call, item), {}, value)
             for item, value in enumerate(values)
+        ]
+
+    def _delegate(self, node: Node, source: GraphModule, env: Env) -> Any:
+        """A module lowered before the export is called as it is."""
+        name = node.args[0].target
+        self.submodules[name] = getattr(source, name)
+        self._builder.inherit(node)
+        args = (self.graph.get_attr(name), *map_values(node.args[1:], Node, env.__getitem__))
+        value = node.meta["val"]
+        call = self._builder.append(node.target, args, {}, value)
+        if not isinstance(value, list | tuple):
+            return call
+        return [
+            self._builder.append(operator.getitem, (call, item), {}, part)
+            for item, part in enumerate(value)
         ]
 
     def _branch(self, source: GraphModule, attribute: Node) -> Node:

@@ -13,7 +13,12 @@ ALIASES = re.compile(r"\b(torch::executor::(?!native\b|function\b)\w+|exec_aten:
 DEFINES_ALIASES = re.compile(r"namespace\s+(torch::executor|torch|exec_aten)\b")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 # Documented places that docs/api does not list.
-DOCUMENTED = ("tools/cmake/Utils.cmake", "extension/pybindings", "kernels/portable/cpu/util")
+DOCUMENTED = (
+    "tools/cmake/Utils.cmake",
+    "extension/pybindings",
+    "exir/backend/utils",
+    "kernels/portable/cpu/util",
+)
 # Headers here have the names that other projects gave them.
 SHAPED_BY_OTHERS = ("runtime/core/portable_type/c10/c10/util",)
 VAGUE = re.compile(r"(^|_)(utils?|common|misc|helpers?)(\.|_test\.|$)", re.I)

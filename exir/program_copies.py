@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Copies of ExportedPrograms that share all tensors, and programs over another graph."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputSpec,
+    OutputSpec,
+)
+from torch.fx import GraphModule, Node
+
+from executorch.exir.error import ExportError, ExportErrorType
+
+
+def own_copy(program: ExportedProgram) -> ExportedProgram:
+    """A program with a graph of its own over the same parameters and constants."""
+    return with_graph_module(program, copy.deepcopy(program.graph_module))
+
+
+def with_graph_module(
+    program: ExportedProgram,
+    graph_module: GraphModule,
+    signature: ExportGraphSignature | None = None,
+) -> ExportedProgram:
+    """`program` over another graph; nothing is verified (torch's constructor would refuse out variants)."""
+    result = copy.copy(program)
+    result._graph_module = graph_module
+    result._graph_signature = signature or signature_for(program.graph_signature, graph_module)
+    result._state_dict = dict(program.state_dict)
+    result._constants = dict(program.constants)
+    result._range_constraints = dict(program.range_constraints)
+    return result
+
+
+def signature_for(
+    signature: ExportGraphSignature, graph_module: GraphModule
+) -> ExportGraphSignature:
+    """The signature with the names that the graph's placeholders and outputs now have."""
+    placeholders = graph_module.graph.find_nodes(op="placeholder")
+    outputs = next(iter(reversed(graph_module.graph.nodes))).args[0]
+    if len(placeholders) != len(signature.input_specs) or len(outputs) != len(
+        signature.output_specs
+    ):
+        raise ExportError(
+            ExportErrorType.VIOLATION_OF_SPEC,
+            f"a pass changed the number of inputs ({len(signature.input_specs)} -> "
+            f"{len(placeholders)}) or outputs ({len(signature.output_specs)} -> {len(outputs)}); "
+            "use an ExportedProgramPassBase, which also returns the signature",
+        )
+    inputs = [
+        InputSpec(spec.kind, _renamed(spec.arg, node), spec.target, spec.persistent)
+        for spec, node in zip(signature.input_specs, placeholders)
+    ]
+    results = [
+        OutputSpec(spec.kind, _renamed(spec.arg, node), spec.target)
+        for spec, node in zip(signature.output_specs, outputs)
+    ]
+    return ExportGraphSignature(inputs, results)
+
+
+def _renamed(arg: Any, value: Any) -> Any:
+    if isinstance(arg, ConstantArgument):
+        return arg
+    return type(arg)(name=value.name) if isinstance(value, Node) else arg
