@@ -191,6 +191,7 @@ def _with_flat_call(program: ExportedProgram) -> ExportedProgram:
         entry.signature,
         in_spec=pytree.tree_structure((tuple(range(spec.in_spec.num_leaves)), {})),
         out_spec=pytree.tree_structure(list(range(spec.out_spec.num_leaves))),
+        forward_arg_names=None,
     )
     result._module_call_graph = [ModuleCallEntry(entry.fqn, flat)]
     return result

@@ -58,6 +58,7 @@ from executorch.exir.program._programs import (
 )
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.program import retrace_to_edge
+from executorch.exir.retrace.unclaimed import decompose_unclaimed
 from executorch.exir.schema import Program
 from executorch.exir.verification.verifier import EXIREdgeDialectVerifier, check_edge_program
 
@@ -97,7 +98,16 @@ def to_edge_transform_and_lower(
     manager = _to_edge(programs, kept, constant_methods, compile_config, generate_etrecord)
     if transform_passes is not None:
         manager = manager.transform(transform_passes)
-    return manager.to_backend(partitioners)
+    lowered = manager.to_backend(partitioners)
+    config = manager.compile_config
+    for name, nodes in kept.items():
+        decompose_unclaimed(
+            lowered.exported_program(name),
+            {node.target for node in nodes},
+            config.preserve_ops,
+            config._skip_dim_order,
+        )
+    return lowered
 
 
 def _to_edge(

@@ -71,11 +71,11 @@ class EdgeGraphBuilder:
         self._meta: dict[str, Any] = {}
         self._handles = 0  # nodes made from one source node share a debug handle
 
-    def inherit(self, source: Node) -> None:
-        """The nodes made from now on come from `source`."""
+    def inherit(self, source: Node, debug_handle: int | None = None) -> None:
+        """The nodes made from now on come from `source`; they share a new debug handle, or the one given."""
         self._meta = {key: value for key, value in source.meta.items() if key in _INHERITED}
         self._handles += 1
-        self._meta["debug_handle"] = self._handles
+        self._meta["debug_handle"] = debug_handle or self._handles
 
     def call(
         self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], whole: bool

@@ -63,6 +63,15 @@ function(et_library name)
   endif()
 endfunction()
 
+# et_backend(name SRCS ... [DEPS ...] [PRIVATE_DEPS ...] [NO_INSTALL]): a library that registers a backend, for programs that
+# link it and for the Python runtime.
+function(et_backend name)
+  et_library(${name} ${ARGN} REGISTERS)
+  if(TARGET portable_lib)
+    target_link_libraries(portable_lib PRIVATE ${name})
+  endif()
+endfunction()
+
 # et_executable(name SRCS ... DEPS ... [NO_INSTALL])
 function(et_executable name)
   cmake_parse_arguments(ARG "NO_INSTALL" "" "SRCS;DEPS" ${ARGN})

@@ -8,6 +8,10 @@ from torch.export import ExportedProgram
 
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.capture._config import ExecutorchBackendConfig
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.program import EdgeProgramManager
+from executorch.exir.retrace.unclaimed import decompose_unclaimed
 
 
 class ExecutorBackend(BackendDetails):
@@ -17,9 +21,9 @@ class ExecutorBackend(BackendDetails):
     def preprocess(
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
-        from executorch.exir.capture._config import ExecutorchBackendConfig
-        from executorch.exir.program import EdgeProgramManager
-
+        targets = {node.target for node in edge_program.graph.nodes}
+        ops = {target._op for target in targets if isinstance(target, EdgeOpOverload)}
+        decompose_unclaimed(edge_program, ops, preserve=(), skip_dim_order=False)
         config = ExecutorchBackendConfig(extract_delegate_segments=False)
         manager = EdgeProgramManager(edge_program).to_executorch(config)
         return PreprocessResult(manager.buffer)

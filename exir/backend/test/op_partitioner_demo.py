@@ -14,6 +14,7 @@ from torch.fx.passes.operator_support import OperatorSupportBase, any_chain
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.test.backend_with_compiler_demo import BackendWithCompilerDemo
+from executorch.exir.backend.test.executor_backend import ExecutorBackend
 from executorch.exir.backend.utils import tag_constant_data
 from executorch.exir.dialects._ops import ops
 from executorch.exir.graph_module import get_control_flow_submodules
@@ -77,7 +78,7 @@ class AddAttributePartitionerDemo(Partitioner):
 
     def __init__(self) -> None:
         super().__init__()
-        self.delegation_spec = DelegationSpec("ExecutorBackend", [])
+        self.delegation_spec = DelegationSpec(ExecutorBackend.__name__, [])
 
     def partition(self, edge_exported_program: ExportedProgram) -> PartitionResult:
         tags = _tag(edge_exported_program.graph_module, AddOperatorSupport(), self.delegation_spec)
@@ -90,7 +91,7 @@ class AllNodesPartitionerDemo(Partitioner):
 
     def __init__(self) -> None:
         super().__init__()
-        self.delegation_spec = DelegationSpec("ExecutorBackend", [])
+        self.delegation_spec = DelegationSpec(ExecutorBackend.__name__, [])
 
     def partition(self, edge_exported_program: ExportedProgram) -> PartitionResult:
         tags = _tag(edge_exported_program.graph_module, AllOperatorSupport(), self.delegation_spec)
@@ -103,7 +104,7 @@ class NonDecompTestPartitioner(Partitioner):
 
     def __init__(self) -> None:
         super().__init__()
-        self.delegation_spec = DelegationSpec("ExecutorBackend", [])
+        self.delegation_spec = DelegationSpec(ExecutorBackend.__name__, [])
         self.wanted = [
             torch.ops.aten.linear.default,
             torch.ops.aten.scaled_dot_product_attention.default,

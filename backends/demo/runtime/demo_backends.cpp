@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names of the demo backends, and their registration when the library is linked.
+#include <executorch/backends/demo/runtime/demo_backends.h>
+
+namespace executorch::backends::demo {
+
+runtime::Error register_demo_backends() {
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      runtime::register_backend({"BackendWithCompilerDemo", &compiler_demo_backend()}));
+  return runtime::register_backend({"ExecutorBackend", &executor_backend()});
+}
+
+namespace {
+[[maybe_unused]] const runtime::Error registered = register_demo_backends();
+}  // namespace
+
+}  // namespace executorch::backends::demo

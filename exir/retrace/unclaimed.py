@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Takes apart, in place, the operators that a partitioner wanted whole and then did not claim.
+
+before: %y = scaled_dot_product_attention(%q, %k, %v)     after: %a = mul(%q, %c) ... %y = view_copy(%b, ...)
+"""
+
+from __future__ import annotations
+
+import logging
+import operator
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Graph, Node
+
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.retrace.builder import EdgeGraphBuilder
+from executorch.exir.retrace.op_rules import OpRules, Rule
+from executorch.exir.retrace.program import fake_mode_of
+from executorch.exir.retrace.template import NeedsFullTrace
+
+_log = logging.getLogger(__name__)
+
+
+def decompose_unclaimed(
+    program: ExportedProgram,
+    kept: Collection[torch._ops.OpOverload],
+    preserve: Iterable[torch._ops.OpOverload],
+    skip_dim_order: bool,
+) -> None:
+    """Decomposes calls of the operators `kept`, as to_edge would have done; `preserve` stays. What needs all of the
+    program to be taken apart stays whole."""
+    rules = OpRules(preserve)
+    ops = {op for op in kept if rules.of(op) is not Rule.LEAF}
+    if not any(_op_of(node) in ops for node in program.graph.nodes):
+        return
+    graph = program.graph
+    builder = EdgeGraphBuilder(graph, fake_mode_of(program), rules, {}, None, skip_dim_order)
+    for node in list(graph.nodes):
+        if _op_of(node) in ops:
+            _decompose(graph, builder, node)
+        else:
+            builder.symbols.observe(node, node.meta.get("val"))
+    program.graph_module.recompile()
+
+
+def _op_of(node: Node) -> torch._ops.OpOverload | None:
+    target = node.target
+    return target._op if isinstance(target, EdgeOpOverload) else None
+
+
+def _decompose(graph: Graph, builder: EdgeGraphBuilder, node: Node) -> None:
+    try:
+        with graph.inserting_before(node):
+            builder.inherit(node, node.meta.get("debug_handle"))
+            result = builder.call(_op_of(node), node.args, dict(node.kwargs), False)
+    except NeedsFullTrace as reason:
+        _log.warning("%s stays whole: %s", node.format_node(), reason)
+        return
+    _replace(graph, node, result)
+
+
+def _replace(graph: Graph, node: Node, result: Any) -> None:
+    if isinstance(result, Node):
+        node.replace_all_uses_with(result)
+    else:
+        for user in list(node.users):
+            if user.target is operator.getitem:
+                user.replace_all_uses_with(result[user.args[1]])
+                graph.erase_node(user)
+    graph.erase_node(node)
