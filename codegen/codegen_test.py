@@ -9,9 +9,16 @@ import pytest
 import yaml
 
 from codegen import gen
+from codegen.model_operators import model_operators
 from codegen.op_table import read_table
 from codegen.schema import Argument, SchemaError, SchemaSource, parse_schema
-from codegen.tools import gen_oplist, merge_yaml
+from codegen.tools import (
+    gen_max_kernel_num,
+    gen_oplist,
+    gen_ops_def,
+    gen_selected_op_variants,
+    merge_yaml,
+)
 
 ADD = "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
 ALLCLOSE = (
@@ -182,14 +189,62 @@ def test_first_table_wins(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.req("KS-020")
+@pytest.mark.req("KS-020", "KS-031", "KS-C03")
 def test_selection_needs_one_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = ["--output_path", str(tmp_path / "o.yaml")]
     for sources in ([], ["--root_ops", "add.out", "--include-all-operators"]):
-        with pytest.raises(SystemExit):
-            gen_oplist.main([*output, *sources])
+        assert gen_oplist.main([*output, *sources]) == 1
         assert "exactly one" in capsys.readouterr().err
     assert gen_oplist.main([*output, "--root_ops", "aten::add.out,aten::mm.out"]) == 0
     content = yaml.safe_load((tmp_path / "o.yaml").read_text())
     assert set(content["operators"]) == {"aten::add.out", "aten::mm.out"}
     assert content["et_kernel_metadata"]["aten::mm.out"] == ["default"]
+
+
+GOLDEN = Path(__file__).parents[1] / "test" / "golden" / "linear_1_4_1.pte"
+
+
+@pytest.mark.req("KS-032")
+def test_operators_and_dtypes_of_a_model(tmp_path: Path) -> None:
+    # linear(x, weight, bias, out), out again: floats, in order of dims
+    key = "v1/6;0,1|6;0,1|6;0|6;0,1|6;0,1"
+    assert model_operators(GOLDEN) == {"aten::linear.out": [key]}
+    selected = tmp_path / "selected.yaml"
+    assert gen_oplist.main(["--output_path", str(selected), "--model_file_path", str(GOLDEN)]) == 0
+    content = yaml.safe_load(selected.read_text())
+    assert content["et_kernel_metadata"] == {"aten::linear.out": [key]}
+    assert not content["include_all_operators"]
+    table = tmp_path / "table.yaml"
+    gen_ops_def.dump_yaml(str(GOLDEN), str(table))
+    assert [row["op"] for row in yaml.safe_load(table.read_text())] == ["linear.out"]
+
+
+def test_a_file_that_is_no_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "text.pte"
+    path.write_text("not a program at all")
+    output = tmp_path / "o.yaml"
+    assert gen_oplist.main(["--output_path", str(output), "--model_file_path", str(path)]) == 1
+    assert "expected a program with identifier ET12" in capsys.readouterr().err
+    assert not output.exists()
+
+
+@pytest.mark.req("KS-030")
+def test_dtypes_of_a_selection() -> None:
+    keys = {"aten::add.out": ["v1/5;0|5;0|5;0|5;0"], "aten::eq.Tensor_out": ["v1/4;0|4;0|11;0"]}
+    text = gen_selected_op_variants.header({"et_kernel_metadata": keys})
+    assert 'if (op == "aten::add.out") {\n    return dtype == ScalarType::Half;' in text
+    # Half is computed in Float; Long and Bool are what eq reads and writes.
+    needed = " || ".join(f"dtype == ScalarType::{n}" for n in ("Long", "Half", "Float", "Bool"))
+    assert f"return {needed};" in text
+    everything = gen_selected_op_variants.header({"et_kernel_metadata": {"my::op": ["default"]}})
+    assert "return dtype == dtype;" in everything
+
+
+def test_registry_size_of_a_selection(tmp_path: Path) -> None:
+    prim_ops = write(tmp_path / "prim.cpp", '"executorch_prim::a.b" "executorch_prim::c"')
+    selected, header = tmp_path / "s.yaml", tmp_path / "n.h"
+    assert gen_oplist.main(["--output_path", str(selected), "--root_ops", "add.out,mm.out"]) == 0
+    assert gen_max_kernel_num.gen_max_kernel_num([selected], prim_ops, header) == 4
+    assert "EXECUTORCH_SELECTED_MAX_KERNEL_NUM 4" in header.read_text()
+    gen_oplist.gen_oplist(selected, include_all_operators=True)
+    assert gen_max_kernel_num.gen_max_kernel_num([selected], prim_ops, header) is None

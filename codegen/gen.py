@@ -145,6 +145,9 @@ def selected_rows(table: list[Row], selection: Path | None, whitelist: list[str]
         names |= set(chosen.get("operators") or {})
     elif not whitelist:
         return table
+    known = {row.schema.qualified_name for row in table}
+    if absent := sorted(n for n in names - known if not n.startswith("executorch_prim::")):
+        print(f"warning: selected, but not in this op table: {', '.join(absent)}", file=sys.stderr)
     return [row for row in table if row.schema.qualified_name in names]
 
 

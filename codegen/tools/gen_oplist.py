@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from codegen.model_operators import model_operators
 from codegen.op_table import read_yaml, row_name
 from codegen.schema import SchemaError
 
@@ -41,40 +42,64 @@ def _full_name(name: str) -> str:
     return name if "::" in name else f"aten::{name}"
 
 
-def _operators(options: argparse.Namespace) -> dict[str, list[str]]:
-    if options.root_ops:
-        names = [n.strip() for n in options.root_ops.split(",") if n.strip()]
-        return {_full_name(n): ALL_KERNELS for n in names}
-    if options.ops_schema_yaml_path:
-        rows = read_yaml(options.ops_schema_yaml_path)
-        return {_full_name(row_name(r)): ALL_KERNELS for r in rows}
-    if options.ops_dict:
-        given = json.loads(options.ops_dict)
-        return {_full_name(n): list(keys) or ALL_KERNELS for n, keys in given.items()}
-    return {}
+def gen_oplist(
+    output_path: Path | str,
+    model_file_path: str | None = None,
+    ops_schema_yaml_path: str | None = None,
+    root_ops: str | None = None,
+    ops_dict: str | None = None,
+    include_all_operators: bool = False,
+) -> None:
+    """Writes the selection of the one source that is given.
+
+    Raises ValueError when none or several are given, or when the source cannot be read.
+    """
+    sources = {
+        "model_file_path": model_file_path,
+        "ops_schema_yaml_path": ops_schema_yaml_path,
+        "root_ops": root_ops,
+        "ops_dict": ops_dict,
+        "include_all_operators": include_all_operators,
+    }
+    given = [name for name, value in sources.items() if value]
+    if len(given) != 1:
+        found = ", ".join(given) or "none"
+        raise ValueError(f"expected exactly one of {', '.join(sources)}; found {found}")
+    kernels: dict[str, list[str]] = {}
+    if model_file_path:
+        kernels = model_operators(Path(model_file_path))
+    elif ops_schema_yaml_path:
+        rows = read_yaml(Path(ops_schema_yaml_path))
+        kernels = {_full_name(row_name(row)): ALL_KERNELS for row in rows}
+    elif root_ops:
+        names = [name.strip() for name in root_ops.split(",") if name.strip()]
+        kernels = {_full_name(name): ALL_KERNELS for name in names}
+    elif ops_dict:
+        loaded = json.loads(ops_dict)
+        kernels = {_full_name(name): list(keys) or ALL_KERNELS for name, keys in loaded.items()}
+    content = selection(kernels, given[0], include_all=include_all_operators)
+    path = Path(output_path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output_path", "--output-path", type=Path, required=True)
-    parser.add_argument("--ops_schema_yaml_path", "--ops-schema-yaml-path", type=Path)
-    parser.add_argument("--root_ops", "--root-ops", help="operator names divided by commas")
-    parser.add_argument("--ops_dict", "--ops-dict", help="JSON: operator name to kernel keys")
-    parser.add_argument("--include-all-operators", "--include_all_operators", action="store_true")
-    options = parser.parse_args(argv)
-    sources = ["root_ops", "ops_schema_yaml_path", "ops_dict", "include_all_operators"]
-    given = [name for name in sources if getattr(options, name)]
-    if len(given) != 1:
-        found = ", ".join(given) or "none"
-        parser.error(f"expected exactly one of {', '.join(sources)}; found {found}")
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog="e.g. python -m codegen.tools.gen_oplist --output_path ops.yaml --model_file_path mv2.pte",
+    )
+    add = parser.add_argument
+    add("--output_path", "--output-path", required=True)
+    add("--model_file_path", "--model-file-path", help="a .pte: the operators and dtypes it uses")
+    add("--ops_schema_yaml_path", "--ops-schema-yaml-path", help="an op table: all its rows")
+    add("--root_ops", "--root-ops", help="operator names divided by commas")
+    add("--ops_dict", "--ops-dict", help="JSON: operator name to kernel keys")
+    add("--include-all-operators", "--include_all_operators", action="store_true")
     try:
-        kernels = _operators(options)
+        gen_oplist(**vars(parser.parse_args(argv)))
     except (SchemaError, OSError, ValueError, yaml.YAMLError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    content = selection(kernels, given[0], include_all=options.include_all_operators)
-    options.output_path.parent.mkdir(parents=True, exist_ok=True)
-    options.output_path.write_text(yaml.safe_dump(content, sort_keys=False))
     return 0
 
 

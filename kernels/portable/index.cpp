@@ -74,7 +74,7 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
                     reinterpret_cast<const int64_t*>(positions.data)[odometer.offset(0)] < 0)) {
       return fail_index(call, size);
     }
-    if (dense) {
+    if (dense && row_bytes > 0) {
       std::memcpy(out.data + i * out.strides[0] * out.element_size,
                   from.data + row * from.strides[0] * from.element_size, row_bytes);
     } else {

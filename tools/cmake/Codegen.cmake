@@ -1,38 +1,78 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # From op tables to libraries that register kernels. Schemas of ATen operators come from PyTorch and are kept in the
 # build folder.
-include_guard(GLOBAL)
+include_guard(DIRECTORY)
+include("${CMAKE_CURRENT_LIST_DIR}/executorch_targets.cmake")
+if(NOT PYTHON_EXECUTABLE)
+  include("${CMAKE_CURRENT_LIST_DIR}/PythonExecutable.cmake")
+endif()
 
 set(_ET_SCHEMA_CACHE "${CMAKE_BINARY_DIR}/aten_schemas.json")
 file(GLOB _ET_CODEGEN_SOURCES CONFIGURE_DEPENDS
   "${EXECUTORCH_ROOT}/codegen/*.py" "${EXECUTORCH_ROOT}/codegen/tools/*.py")
 
+# Runs a generator at configure time; `what` names the call that failed.
+function(_et_run_codegen what)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${EXECUTORCH_ROOT}" RESULT_VARIABLE rc ERROR_VARIABLE err)
+  if(NOT rc EQUAL 0)
+    message(FATAL_ERROR "${what}: ${err}")
+  endif()
+endfunction()
+
+# The absolute path of a file that the user named: relative to where cmake was started, or to a source or build folder.
+function(_et_find_input path what result)
+  foreach(base "$ENV{PWD}" "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
+    get_filename_component(candidate "${path}" ABSOLUTE BASE_DIR "${base}")
+    if(EXISTS "${candidate}")
+      set(${result} "${candidate}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "${what}: no file ${path} where cmake was started, in ${CMAKE_SOURCE_DIR} or in ${CMAKE_BINARY_DIR}")
+endfunction()
+
 # merge_yaml(FUNCTIONS_YAML a FALLBACK_YAML b OUTPUT_DIR dir): dir/merged.yaml has every operator of both; a wins.
 function(merge_yaml)
   cmake_parse_arguments(ARG "" "FUNCTIONS_YAML;FALLBACK_YAML;OUTPUT_DIR" "" ${ARGN})
-  execute_process(
-    COMMAND "${PYTHON_EXECUTABLE}" -m codegen.tools.merge_yaml "--functions-yaml-path=${ARG_FUNCTIONS_YAML}"
-      "--fallback-yaml-path=${ARG_FALLBACK_YAML}" "--output_dir=${ARG_OUTPUT_DIR}"
-    WORKING_DIRECTORY "${EXECUTORCH_ROOT}" RESULT_VARIABLE rc ERROR_VARIABLE err)
-  if(NOT rc EQUAL 0)
-    message(FATAL_ERROR "merge_yaml(${ARG_FUNCTIONS_YAML} ${ARG_FALLBACK_YAML}): ${err}")
-  endif()
+  _et_run_codegen("merge_yaml(${ARG_FUNCTIONS_YAML} ${ARG_FALLBACK_YAML})" "${PYTHON_EXECUTABLE}" -m
+    codegen.tools.merge_yaml "--functions-yaml-path=${ARG_FUNCTIONS_YAML}"
+    "--fallback-yaml-path=${ARG_FALLBACK_YAML}" "--output_dir=${ARG_OUTPUT_DIR}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${ARG_FUNCTIONS_YAML}" "${ARG_FALLBACK_YAML}")
 endfunction()
 
-# gen_selected_ops(LIB_NAME name [OPS_SCHEMA_YAML file] [ROOT_OPS "aten::add.out,..."] [INCLUDE_ALL_OPS ON]):
-# writes <binary dir>/name/selected_operators.yaml and sets gen_selected_ops_output_yaml to its path.
+# gen_selected_ops(LIB_NAME name [OPS_SCHEMA_YAML file | ROOT_OPS "aten::add.out,..." | INCLUDE_ALL_OPS ON |
+#   OPS_FROM_MODEL file.pte [DTYPE_SELECTIVE_BUILD ON]]): one source of operators. Also in the older form
+# gen_selected_ops(ops_schema_yaml root_ops include_all_ops ops_from_model dtype_selective_build), "" for none.
+# Writes <binary dir>/name/selected_operators.yaml and sets gen_selected_ops_output_yaml to its path; with dtype
+# selection also selected_op_variants.h beside it.
 function(gen_selected_ops)
-  cmake_parse_arguments(ARG ""
-    "LIB_NAME;OPS_SCHEMA_YAML;ROOT_OPS;INCLUDE_ALL_OPS;OPS_FROM_MODEL;DTYPE_SELECTIVE_BUILD" "" ${ARGN})
-  if(ARG_OPS_FROM_MODEL OR ARG_DTYPE_SELECTIVE_BUILD)
-    message(FATAL_ERROR "gen_selected_ops(${ARG_LIB_NAME}): OPS_FROM_MODEL and DTYPE_SELECTIVE_BUILD are not available "
-      "yet; name the operators in ROOT_OPS")
+  set(names LIB_NAME OPS_SCHEMA_YAML ROOT_OPS INCLUDE_ALL_OPS OPS_FROM_MODEL DTYPE_SELECTIVE_BUILD)
+  cmake_parse_arguments(ARG "" "${names}" "" ${ARGN})
+  if(ARGC GREATER 0 AND NOT "${ARGV0}" IN_LIST names)
+    foreach(position RANGE 1 5)
+      math(EXPR index "${position} - 1")
+      list(GET names ${position} name)
+      set(ARG_${name} "${ARGV${index}}")
+    endforeach()
+    set(ARG_LIB_NAME "")
   endif()
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/${ARG_LIB_NAME}/selected_operators.yaml")
+  if(ARG_DTYPE_SELECTIVE_BUILD AND NOT ARG_OPS_FROM_MODEL)
+    message(FATAL_ERROR "gen_selected_ops(${ARG_LIB_NAME}): DTYPE_SELECTIVE_BUILD needs OPS_FROM_MODEL, which says what dtypes are used")
+  endif()
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${ARG_LIB_NAME}")
+  set(output "${folder}/selected_operators.yaml")
   set(command "${PYTHON_EXECUTABLE}" -m codegen.tools.gen_oplist "--output_path=${output}")
+  foreach(source OPS_SCHEMA_YAML OPS_FROM_MODEL)
+    if(ARG_${source})
+      _et_find_input("${ARG_${source}}" "gen_selected_ops(${ARG_LIB_NAME}): ${source}" ARG_${source})
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${ARG_${source}}")
+    endif()
+  endforeach()
   if(ARG_OPS_SCHEMA_YAML)
     list(APPEND command "--ops_schema_yaml_path=${ARG_OPS_SCHEMA_YAML}")
+  endif()
+  if(ARG_OPS_FROM_MODEL)
+    list(APPEND command "--model_file_path=${ARG_OPS_FROM_MODEL}")
   endif()
   if(ARG_ROOT_OPS)
     list(APPEND command "--root_ops=${ARG_ROOT_OPS}")
@@ -40,11 +80,27 @@ function(gen_selected_ops)
   if(ARG_INCLUDE_ALL_OPS)
     list(APPEND command "--include-all-operators")
   endif()
-  execute_process(COMMAND ${command} WORKING_DIRECTORY "${EXECUTORCH_ROOT}" RESULT_VARIABLE rc ERROR_VARIABLE err)
-  if(NOT rc EQUAL 0)
-    message(FATAL_ERROR "gen_selected_ops(${ARG_LIB_NAME}): ${err}")
+  _et_run_codegen("gen_selected_ops(${ARG_LIB_NAME})" ${command})
+  if(ARG_DTYPE_SELECTIVE_BUILD)
+    _et_run_codegen("gen_selected_ops(${ARG_LIB_NAME})" "${PYTHON_EXECUTABLE}" -m
+      codegen.tools.gen_selected_op_variants "--yaml-file-path=${output}" "--output-dir=${folder}")
   endif()
   set(gen_selected_ops_output_yaml "${output}" PARENT_SCOPE)
+endfunction()
+
+# gen_selected_max_kernel_num(LIB_NAME name OPLIST_YAMLS file ...): the header that sizes the kernel registry exactly.
+# Sets name_max_kernel_num_include_dir; the target name_max_kernel_num_header puts it on an include path.
+function(gen_selected_max_kernel_num)
+  cmake_parse_arguments(ARG "" "LIB_NAME" "OPLIST_YAMLS" ${ARGN})
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${ARG_LIB_NAME}/max_kernel_num")
+  list(TRANSFORM ARG_OPLIST_YAMLS PREPEND "--oplist-yaml=" OUTPUT_VARIABLE lists)
+  _et_run_codegen("gen_selected_max_kernel_num(${ARG_LIB_NAME})" "${PYTHON_EXECUTABLE}" -m
+    codegen.tools.gen_max_kernel_num ${lists}
+    "--prim-ops-source=${EXECUTORCH_ROOT}/kernels/prim_ops/register_prim_ops.cpp"
+    "--output-path=${folder}/executorch/runtime/kernel/selected_max_kernel_num.h")
+  add_library(${ARG_LIB_NAME}_max_kernel_num_header INTERFACE)
+  target_include_directories(${ARG_LIB_NAME}_max_kernel_num_header INTERFACE "${folder}")
+  set(${ARG_LIB_NAME}_max_kernel_num_include_dir "${folder}" PARENT_SCOPE)
 endfunction()
 
 # generate_bindings_for_kernels(LIB_NAME name [FUNCTIONS_YAML file] [CUSTOM_OPS_YAML file] [OUTPUT_DIR dir]
@@ -78,6 +134,9 @@ function(generate_bindings_for_kernels)
     list(APPEND inputs "${ARG_CUSTOM_OPS_YAML}")
   endif()
   set(selection "${CMAKE_CURRENT_BINARY_DIR}/${ARG_LIB_NAME}/selected_operators.yaml")
+  if(NOT EXISTS "${selection}")
+    set(selection "${CMAKE_CURRENT_BINARY_DIR}/selected_operators.yaml")
+  endif()
   if(EXISTS "${selection}")
     list(APPEND command "--op-selection-yaml-path=${selection}")
     list(APPEND inputs "${selection}")
@@ -92,13 +151,30 @@ function(generate_bindings_for_kernels)
     COMMAND ${command} COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
     DEPENDS ${inputs} WORKING_DIRECTORY "${EXECUTORCH_ROOT}" VERBATIM
     COMMENT "Generating kernel registration of ${ARG_LIB_NAME}")
-  add_custom_target(${ARG_LIB_NAME}_bindings DEPENDS "${stamp}")
+  set(target "${ARG_LIB_NAME}_bindings")
+  if(NOT ARG_LIB_NAME)
+    set(target kernel_bindings)
+  endif()
+  add_custom_target(${target} DEPENDS "${stamp}")
+  set(gen_command_target ${target} PARENT_SCOPE)
   set(gen_command_sources "${source}" PARENT_SCOPE)
   set(gen_command_headers ${headers} PARENT_SCOPE)
 endfunction()
 
-# gen_operators_lib(LIB_NAME name KERNEL_LIBS ... DEPS ...): the static library that registers the kernels of
-# generate_bindings_for_kernels(LIB_NAME name). Whoever links it links all of it.
+# A copy of a kernel library that leaves out the dtypes which the header in `folder` does not name.
+function(_et_dtype_selected_copy copy library folder)
+  get_target_property(sources ${library} SOURCES)
+  get_target_property(source_dir ${library} SOURCE_DIR)
+  list(TRANSFORM sources PREPEND "${source_dir}/" REGEX "^[^/]")
+  et_library(${copy} SRCS ${sources} DEPS ${ARGN} PRIVATE_DEPS $<BUILD_INTERFACE:et_kernel_rules>)
+  target_compile_definitions(${copy} PRIVATE EXECUTORCH_SELECTIVE_BUILD_DTYPE=1)
+  target_include_directories(${copy} PRIVATE "${folder}")
+  add_dependencies(${copy} portable_ops_lib_bindings)
+endfunction()
+
+# gen_operators_lib(LIB_NAME name KERNEL_LIBS ... DEPS ... [DTYPE_SELECTIVE_BUILD ON]): the static library that registers
+# the kernels of the last generate_bindings_for_kernels. Whoever links it links all of it. With dtype selection the
+# portable kernels are built once more, without the dtypes that gen_selected_ops(LIB_NAME name) found unused.
 function(gen_operators_lib)
   cmake_parse_arguments(ARG "NO_INSTALL" "LIB_NAME;DTYPE_SELECTIVE_BUILD" "KERNEL_LIBS;DEPS" ${ARGN})
   if(NOT ARG_LIB_NAME)
@@ -111,7 +187,25 @@ function(gen_operators_lib)
   if(ARG_NO_INSTALL)
     set(install_option NO_INSTALL)
   endif()
+  if(ARG_DTYPE_SELECTIVE_BUILD)
+    if(NOT ARG_KERNEL_LIBS STREQUAL "portable_kernels")
+      message(FATAL_ERROR "gen_operators_lib(${ARG_LIB_NAME}): DTYPE_SELECTIVE_BUILD serves KERNEL_LIBS portable_kernels "
+        "alone, found ${ARG_KERNEL_LIBS}")
+    endif()
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/${ARG_LIB_NAME}")
+    if(NOT EXISTS "${folder}/selected_op_variants.h")
+      message(FATAL_ERROR "gen_operators_lib(${ARG_LIB_NAME}): call gen_selected_ops(LIB_NAME ${ARG_LIB_NAME} "
+        "OPS_FROM_MODEL ... DTYPE_SELECTIVE_BUILD ON) first")
+    endif()
+    set(loop_deps executorch_core)
+    if(TARGET extension_threadpool)
+      list(APPEND loop_deps extension_threadpool)
+    endif()
+    _et_dtype_selected_copy(${ARG_LIB_NAME}_loops kernels_util_all_deps "${folder}" ${loop_deps})
+    _et_dtype_selected_copy(${ARG_LIB_NAME}_kernels portable_kernels "${folder}" ${ARG_LIB_NAME}_loops executorch_core)
+    set(ARG_KERNEL_LIBS ${ARG_LIB_NAME}_kernels)
+  endif()
   et_library(${ARG_LIB_NAME} STATIC SRCS ${gen_command_sources} DEPS ${ARG_DEPS} ${ARG_KERNEL_LIBS} REGISTERS
     ${install_option})
-  add_dependencies(${ARG_LIB_NAME} ${ARG_LIB_NAME}_bindings)
+  add_dependencies(${ARG_LIB_NAME} ${gen_command_target})
 endfunction()

@@ -1,19 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Finds the Python interpreter of the active environment: PYTHON_EXECUTABLE, else the repository's .venv, else python3.
-macro(resolve_python_executable)
-  if(NOT PYTHON_EXECUTABLE)
-    if(DEFINED ENV{VIRTUAL_ENV})
-      set(PYTHON_EXECUTABLE "$ENV{VIRTUAL_ENV}/bin/python")
-    elseif(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/.venv/bin/python")
-      set(PYTHON_EXECUTABLE "${CMAKE_CURRENT_SOURCE_DIR}/.venv/bin/python")
-    else()
-      find_program(PYTHON_EXECUTABLE NAMES python3 python REQUIRED)
-    endif()
-  endif()
-  set(Python_EXECUTABLE "${PYTHON_EXECUTABLE}" CACHE FILEPATH "" FORCE)
-  set(Python3_EXECUTABLE "${PYTHON_EXECUTABLE}")
-endmacro()
-resolve_python_executable()
+# The Python interpreter, pybind11, and how native Python modules are made.
+include("${CMAKE_CURRENT_LIST_DIR}/PythonExecutable.cmake")
 
 if(EXECUTORCH_BUILD_PYBIND)
   set(PYBIND11_FINDPYTHON ON)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The few functions every folder's CMakeLists is written with.
-include_guard(GLOBAL)
+include_guard(DIRECTORY)
 include(GNUInstallDirs)
 include("${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake")
 
@@ -10,14 +10,16 @@ set(EXECUTORCH_GENERATED_DIR "${CMAKE_BINARY_DIR}/generated")
 file(MAKE_DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch")
 
 # Warnings, section flags and the rules of the size build, for our own targets only.
-add_library(et_compile_rules INTERFACE)
-target_compile_features(et_compile_rules INTERFACE cxx_std_17)
-if(NOT MSVC)
-  target_compile_options(et_compile_rules INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror -Wno-missing-field-initializers>
-    -ffunction-sections -fdata-sections
-    $<$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>:-Os -fno-asynchronous-unwind-tables -fno-unwind-tables>
-    $<$<AND:$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>,$<COMPILE_LANGUAGE:CXX>>:-fno-exceptions -fno-rtti>)
+if(NOT TARGET et_compile_rules)
+  add_library(et_compile_rules INTERFACE)
+  target_compile_features(et_compile_rules INTERFACE cxx_std_17)
+  if(NOT MSVC)
+    target_compile_options(et_compile_rules INTERFACE
+      $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror -Wno-missing-field-initializers>
+      -ffunction-sections -fdata-sections
+      $<$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>:-Os -fno-asynchronous-unwind-tables -fno-unwind-tables>
+      $<$<AND:$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>,$<COMPILE_LANGUAGE:CXX>>:-fno-exceptions -fno-rtti>)
+  endif()
 endif()
 
 function(_et_target_defaults name scope)

@@ -79,7 +79,9 @@ def sanitizer_steps(name: str) -> list[Step]:
     commands = [*built(name, folder), ctest(folder)]
     found = [Step(f"C++ tests, {name}", commands, SANITIZER_SETTINGS)]
     if name in PRELOADED:
-        found.append(Step(f"10,000 mutants, {name}", [MUTANTS], preload(PRELOADED[name])))
+        settings = preload(PRELOADED[name])
+        found.append(Step(f"kernels beside eager, {name}", [pytest("kernels")], settings))
+        found.append(Step(f"10,000 mutants, {name}", [MUTANTS], settings))
     return found
 
 

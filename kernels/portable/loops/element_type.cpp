@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include <executorch/runtime/core/exec_aten/util/dtype_selection.h>
+
 namespace executorch {
 namespace kernels {
 namespace {
@@ -85,25 +87,30 @@ struct Row {
   StoreRun store[4];
 };
 
-template <typename T>
-constexpr Row row(ScalarType type, ComputeType compute) {
-  return {type,
-          compute,
-          {load<T, uint8_t>, load<T, int64_t>, load<T, float>, load<T, double>},
-          {store<uint8_t, T>, store<int64_t, T>, store<float, T>, store<double, T>}};
+// The row of a dtype that this build leaves out answers to no dtype.
+template <typename T, ScalarType type>
+constexpr Row row(ComputeType compute) {
+  if constexpr (should_include_dtype(type)) {
+    return {type,
+            compute,
+            {load<T, uint8_t>, load<T, int64_t>, load<T, float>, load<T, double>},
+            {store<uint8_t, T>, store<int64_t, T>, store<float, T>, store<double, T>}};
+  } else {
+    return {ScalarType::Undefined, compute, {}, {}};
+  }
 }
 
 constexpr Row kRows[] = {
-    row<uint8_t>(ScalarType::Byte, ComputeType::kInt64),
-    row<int8_t>(ScalarType::Char, ComputeType::kInt64),
-    row<int16_t>(ScalarType::Short, ComputeType::kInt64),
-    row<int32_t>(ScalarType::Int, ComputeType::kInt64),
-    row<int64_t>(ScalarType::Long, ComputeType::kInt64),
-    row<Half>(ScalarType::Half, ComputeType::kFloat),
-    row<float>(ScalarType::Float, ComputeType::kFloat),
-    row<double>(ScalarType::Double, ComputeType::kDouble),
-    row<bool>(ScalarType::Bool, ComputeType::kBool),
-    row<BFloat16>(ScalarType::BFloat16, ComputeType::kFloat),
+    row<uint8_t, ScalarType::Byte>(ComputeType::kInt64),
+    row<int8_t, ScalarType::Char>(ComputeType::kInt64),
+    row<int16_t, ScalarType::Short>(ComputeType::kInt64),
+    row<int32_t, ScalarType::Int>(ComputeType::kInt64),
+    row<int64_t, ScalarType::Long>(ComputeType::kInt64),
+    row<Half, ScalarType::Half>(ComputeType::kFloat),
+    row<float, ScalarType::Float>(ComputeType::kFloat),
+    row<double, ScalarType::Double>(ComputeType::kDouble),
+    row<bool, ScalarType::Bool>(ComputeType::kBool),
+    row<BFloat16, ScalarType::BFloat16>(ComputeType::kFloat),
 };
 
 const Row* find_row(ScalarType type) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <executorch/kernels/portable/loops/element_type.h>
+#include <executorch/runtime/core/exec_aten/util/dtype_selection.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_dimension_limit.h>
 
 namespace executorch {
@@ -87,27 +88,28 @@ void map_elements(const F& f, const Tensor& out, const RangeReader (&inputs)[siz
                   internal::ChunkLoop<F, R, C...>::unary, &f);
 }
 
-// Calls `body` with a value of the compute type (bool and integers: int64_t), so that
-// `decltype(zero)` names it.
+// Calls `body` with a value of the compute type of a kernel that computes floats only, so that
+// `decltype(zero)` names it. Where this build has no tensors of doubles, float serves.
+template <typename Body>
+void with_float_compute_type(ComputeType type, const Body& body) {
+  if constexpr (should_include_dtype(ScalarType::Double)) {
+    if (type == ComputeType::kDouble) {
+      return body(double(0));
+    }
+  }
+  return body(float(0));
+}
+
+// The same for kernels that compute integers, too (bool and integers: int64_t).
 template <typename Body>
 void with_compute_type(ComputeType type, const Body& body) {
   switch (type) {
     case ComputeType::kFloat:
-      return body(float(0));
     case ComputeType::kDouble:
-      return body(double(0));
+      return with_float_compute_type(type, body);
     default:
       return body(int64_t(0));
   }
-}
-
-// The same for kernels that compute floats only.
-template <typename Body>
-void with_float_compute_type(ComputeType type, const Body& body) {
-  if (type == ComputeType::kDouble) {
-    return body(double(0));
-  }
-  return body(float(0));
 }
 
 // The value of a scalar of any kind as a compute type.

@@ -4,6 +4,7 @@
 // returns false when the set has no such type. The sets are those of scalar_type_util.h.
 #pragma once
 
+#include <executorch/runtime/core/exec_aten/util/dtype_selection.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
 namespace executorch {
@@ -16,10 +17,15 @@ struct DtypeTag {
   static constexpr ::executorch::aten::ScalarType value = CppTypeToScalarType<T>::value;
 };
 
-#define ET_INTERNAL_DISPATCH_CASE(ctype, name, body) \
-  case ::executorch::aten::ScalarType::name:         \
-    body(DtypeTag<ctype>{});                         \
-    return true;
+// A dtype that this build leaves out is one that the set does not have.
+#define ET_INTERNAL_DISPATCH_CASE(ctype, name, body)                            \
+  case ::executorch::aten::ScalarType::name:                                    \
+    if constexpr (should_include_dtype(::executorch::aten::ScalarType::name)) { \
+      body(DtypeTag<ctype>{});                                                  \
+      return true;                                                              \
+    } else {                                                                    \
+      return false;                                                             \
+    }
 #define ET_INTERNAL_DISPATCH(function, SET)                                 \
   template <typename Body>                                                  \
   inline bool function(::executorch::aten::ScalarType dtype, Body&& body) { \
