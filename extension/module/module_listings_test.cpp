@@ -117,6 +117,7 @@ TEST_F(ModuleListings, Metadata) {
 }
 
 // req: EXT-005
+// req: EXT-C04
 TEST_F(ModuleListings, InputsAndOutputs) {
   Module module(model_path());
   auto tensor = from_blob(input_.data(), {1, 3, 256, 256});
@@ -139,6 +140,7 @@ TEST_F(ModuleListings, WithoutAnEventTracer) {
 
 // The detailed tutorial. `Tensor::DimOrderType dim_order` is an array here, and load_method gets
 // its memory manager, which the printed text leaves out.
+// req: EXT-C05
 TEST_F(ModuleListings, DetailedTutorial) {
   using executorch::aten::Tensor;
   using executorch::aten::TensorImpl;

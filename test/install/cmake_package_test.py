@@ -25,6 +25,7 @@ LIBRARIES = (
     "portable_ops_lib",
     "extension_data_loader",
     "extension_flat_tensor",
+    "extension_module",
     "extension_module_static",
     "extension_tensor",
 )
@@ -95,6 +96,19 @@ def test_a_separate_project_links_and_runs(consumer: Path, tmp_path: Path) -> No
     assert printed == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.req("EXT-008")
+def test_module_as_a_shared_library(consumer: Path, prefix: Path, tmp_path: Path) -> None:
+    """Kernels that the program itself registers are found by the Module of the shared library."""
+    command("cmake", "--build", consumer, "--target", "consumer_of_shared_module")
+    program = consumer / "consumer_of_shared_module"
+    assert "libextension_module.so" in command("readelf", "-d", program)
+    method = make_example("linear").forward
+    to_edge(method.export()).to_executorch().save(str(tmp_path / "linear.pte"))
+    printed = float(command(program, tmp_path / "linear.pte").split()[0])
+    expected = method.module(torch.ones_like(method.inputs[0]))[0, 0].item()
+    assert printed == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
 @pytest.mark.full
 @pytest.mark.req("EXT-035", "BLD-027")
 def test_a_project_that_has_the_sources_as_a_folder(tmp_path: Path) -> None:
@@ -107,6 +121,7 @@ def test_a_project_that_has_the_sources_as_a_folder(tmp_path: Path) -> None:
     assert len(command(tmp_path / "b" / "my_target", tmp_path / "linear.pte").split()) == 1
 
 
+@pytest.mark.req("EXT-017")
 def test_each_public_header_compiles_alone(consumer: Path) -> None:
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
     command("cmake", "--build", consumer, "--target", "headers_alone", "-j", jobs, "--", "-k", "0")

@@ -119,3 +119,19 @@ def test_presets() -> None:
         ["cmake", "--list-presets"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0 and all(name in done.stdout for name in names), done.stderr
+
+
+@pytest.mark.req("EXT-024")
+@pytest.mark.parametrize("value", ["ON", "OFF"])
+def test_thread_pool_and_cpuinfo_can_be_left_out(tmp_path: Path, value: str) -> None:
+    options = [f"-DEXECUTORCH_BUILD_{name}={value}" for name in ("PTHREADPOOL", "CPUINFO")]
+    command = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", *options]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    rules = (tmp_path / "build.ninja").read_text()
+    found = [
+        name
+        for name in ("pthreadpool", "cpuinfo", "extension_threadpool")
+        if f"lib{name}.a" in rules
+    ]
+    assert found == (["pthreadpool", "cpuinfo", "extension_threadpool"] if value == "ON" else [])
+    assert "libportable_kernels.a" in rules and "libexecutorch_core.a" in rules
