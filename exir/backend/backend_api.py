@@ -22,6 +22,7 @@ from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.lowered_backend_module import LoweredBackendModule
+from executorch.exir.memory_lifetimes import torch_op
 from executorch.exir.program_copies import signature_for
 
 __all__ = [
@@ -129,7 +130,7 @@ def explain_nothing_claimed(programs: Mapping[str, ExportedProgram], tried: list
     names = ", ".join(dict.fromkeys(type(one).__name__ for one in tried))
     for method, program in programs.items():
         operators = Counter(
-            str(getattr(node.target, "_op", node.target))
+            str(torch_op(node.target) or node.target)
             for node in program.graph.nodes
             if node.op == "call_function"
         )

@@ -11,6 +11,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.exir.pass_base import ExportPass
 
 
@@ -24,9 +25,15 @@ class DebugHandleGeneratorPass(ExportPass):
 
 
 def generate_missing_debug_handles(ep: ExportedProgram) -> None:
-    """Numbers the calls that have no handle, after the largest one there is."""
+    """Numbers the calls that have no handle, after the largest one there is, delegated calls included."""
     calls = _calls(ep.graph_module)
-    largest = max((node.meta.get("debug_handle") or 0 for node in calls), default=0)
+    delegated = [
+        node
+        for lowered in get_lowered_backend_modules(ep.graph_module)
+        for node in _calls(lowered.original_module.graph_module)
+    ]
+    numbered = (node.meta.get("debug_handle") or 0 for node in (*calls, *delegated))
+    largest = max(numbered, default=0)
     for node in calls:
         if not node.meta.get("debug_handle"):
             largest += 1

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole method as one delegate, its data included."""
+
+from __future__ import annotations
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+from torch.fx import Node
+
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
+from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
+
+
+def is_non_tensor_placeholder(node: Node, ep: ExportedProgram) -> bool:
+    """True for an input of the user that is a number, a string or None."""
+    kinds = {spec.arg.name: spec.kind for spec in ep.graph_signature.input_specs}
+    is_input = node.op == "placeholder" and kinds.get(node.name) == InputKind.USER_INPUT
+    return is_input and not isinstance(node.meta.get("val"), torch.Tensor)
+
+
+class AllNodePartitioner(Partitioner):
+    """Claims every call for one backend; numbers among the inputs become the delegate's arguments."""
+
+    def __init__(self, backend_id: str, compile_specs: list[CompileSpec]) -> None:
+        super().__init__()
+        self.delegation_spec = DelegationSpec(backend_id, compile_specs)
+
+    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        tags = {}
+        for node in exported_program.graph.nodes:
+            if node.op == "call_function":
+                node.meta["delegation_tag"] = "tag0"
+                tags["tag0"] = self.delegation_spec
+        tag_constant_data(exported_program)
+        tag_mutated_buffer(exported_program)
+        return PartitionResult(exported_program, tags)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A partitioner made of rows: one configuration per operator says which nodes go with a node, and under which
+conditions. Nodes of groups that touch become one delegate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.fx.passes.infra.partitioner import Partition
+
+from executorch.exir.backend._grouping import grouped_partitions
+from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
+from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
+from executorch.exir.memory_lifetimes import torch_op
+from executorch.exir.passes.external_constants_pass import is_param_node
+
+
+def format_target_name(target_name: str) -> str:
+    """`linear.default` for `aten.linear.default` and for `linear`: the form of PartitionerConfig.target_name."""
+    name = target_name.removeprefix("aten.")
+    return name if "." in name else f"{name}.default"
+
+
+def is_constant_data(ep: ExportedProgram, node: Node) -> bool:
+    """True for a parameter, a buffer or a lifted constant."""
+    return is_param_node(ep, node)
+
+
+class PartitionerConfig(ABC):
+    """The row of one operator."""
+
+    target_name: str  # such as "linear.default"
+
+    @abstractmethod
+    def check_constraints(self, node: Node, ep: ExportedProgram) -> bool:
+        """Whether the backend takes this node."""
+
+    @abstractmethod
+    def get_partition(self, node: Node, ep: ExportedProgram) -> list[Node]:
+        """The nodes that go together with it, itself included; empty for none."""
+
+    def get_original_aten(self) -> torch._ops.OpOverload | None:
+        """The operator that must reach this row whole; None when its parts will do."""
+        return None
+
+
+class ConfigerationBasedPartitioner(Partitioner):
+    """Spelled as users spell it."""
+
+    def __init__(
+        self, delegation_spec: DelegationSpec, partitioner_configs: Iterable[PartitionerConfig]
+    ) -> None:
+        super().__init__()
+        self.delegation_spec = delegation_spec
+        self.target_partitioner_configs = {
+            format_target_name(config.target_name): config for config in partitioner_configs
+        }
+
+    def ops_to_not_decompose(
+        self, ep: ExportedProgram
+    ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
+        wanted = {
+            op: config
+            for config in self.target_partitioner_configs.values()
+            if (op := config.get_original_aten()) is not None
+        }
+
+        def accepts(node: Node) -> bool:
+            config = wanted.get(node.target)
+            return config is not None and config.check_constraints(node, ep)
+
+        return list(wanted), accepts
+
+    def get_matched_nodes_from_configs(self, ep: ExportedProgram) -> list[list[Node]]:
+        """One list per node that a row takes."""
+        matched = []
+        for node in ep.graph.nodes:
+            config = self._config_of(node)
+            if config is not None and config.check_constraints(node, ep):
+                group = config.get_partition(node, ep)
+                if group:
+                    matched.append(group)
+        return matched
+
+    def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
+        return grouped_partitions(ep.graph, self.get_matched_nodes_from_configs(ep))
+
+    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        tags = {}
+        for partition in self.generate_partitions(exported_program):
+            tag = f"tag{partition.id}"
+            tags[tag] = self.delegation_spec
+            for node in partition.nodes:
+                if node.op == "call_function":
+                    node.meta["delegation_tag"] = tag
+        tag_constant_data(exported_program)
+        tag_mutated_buffer(exported_program)
+        return PartitionResult(exported_program, tags)
+
+    def _config_of(self, node: Node) -> PartitionerConfig | None:
+        if node.op != "call_function":
+            return None
+        name = str(torch_op(node.target))
+        return self.target_partitioner_configs.get(format_target_name(name))
