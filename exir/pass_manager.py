@@ -67,11 +67,13 @@ class PassManager(_FxPassManager):
             for one in self.passes:
                 source, did_change = _run(one, source)
                 changed = changed or did_change
-                if self.run_checks_after_each_pass or self._checks:
+                if self.run_checks_after_each_pass:
                     self._check(source)
             modified = modified or changed
             if not changed:
                 break
+        if not self.run_checks_after_each_pass:
+            self._check(source)
         return PassResult(source, modified)
 
     def _check(self, module: GraphModule) -> None:
@@ -87,7 +89,8 @@ class PassManager(_FxPassManager):
 
 def _run(one: PassType, module: GraphModule) -> tuple[GraphModule, bool]:
     result = one(module)
-    if result is None:
+    if result is None:  # It has changed the graph in place, perhaps; its code follows.
+        module.recompile()
         return module, True
     if not isinstance(result, PassResult):
         raise ExportError(
