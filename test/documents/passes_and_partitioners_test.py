@@ -122,9 +122,7 @@ def test_source_partitions_of_modules() -> None:
     assert counts == {"Linear": 3, "ReLU": 1}
     (relu,) = partitions[torch.nn.ReLU]
     assert [node.target for node in relu.nodes] == [exir_ops.edge.aten.relu.default]
-    assert (
-        relu.module_type is torch.nn.ReLU and len(relu.input_nodes) == len(relu.output_nodes) == 1
-    )
+    assert relu.source is torch.nn.ReLU and len(relu.input_nodes) == len(relu.output_nodes) == 1
     assert relu.params == []
 
 
