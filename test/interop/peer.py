@@ -32,14 +32,26 @@ def python() -> str:
     return done.stdout.strip()
 
 
-def lower_job(exported: dict[str, Path], out: Path, external_constants: bool = False) -> Job:
+def lower_job(
+    exported: dict[str, Path],
+    out: Path,
+    external_constants: bool = False,
+    partitioner: str | None = None,
+) -> Job:
+    """`partitioner`: "demo" or "xnnpack"; without one nothing is delegated."""
     methods = {name: str(path) for name, path in exported.items()}
     return {
         "do": "lower",
         "methods": methods,
         "out": str(out),
         "external_constants": external_constants,
+        "partitioner": partitioner,
     }
+
+
+def read_job(program: Path, out: Path) -> Job:
+    """The delegates that the peer finds in a file of ours."""
+    return {"do": "read", "program": str(program), "out": str(out)}
 
 
 def run_job(program: Path, calls: list[Any], out: Path, data: Path | None = None) -> Job:

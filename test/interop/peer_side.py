@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs inside the upstream wheel's environment: lowers saved programs and runs files, as a list of jobs says.
 
-usage: python peer_side.py jobs.json     (a list of {"do": "lower" | "run", ...}; see peer.py)
+usage: python peer_side.py jobs.json     (a list of {"do": "lower" | "read" | "run", ...}; see peer.py)
 This file imports nothing of this repository. Every job leaves its result or `<out>.error`.
 """
 
@@ -23,12 +23,39 @@ from executorch.exir import ExecutorchBackendConfig, to_edge  # noqa: E402
 def lower(job: dict) -> None:
     programs = {name: torch.export.load(path) for name, path in job["methods"].items()}
     config = ExecutorchBackendConfig(external_constants=job["external_constants"])
-    program = to_edge(programs).to_executorch(config)
+    edge = to_edge(programs)
+    if job.get("partitioner"):
+        edge = edge.to_backend(partitioner_named(job["partitioner"]))
+    program = edge.to_executorch(config)
     out = Path(job["out"])
     with out.open("wb") as file:
         program.write_to_file(file)
     if job["external_constants"]:
         program.write_tensor_data_to_file(str(out.parent))
+
+
+def partitioner_named(name: str) -> object:
+    if name == "xnnpack":
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+        return XnnpackPartitioner()
+    from executorch.exir.backend.test.op_partitioner_demo import AddMulPartitionerDemo
+
+    return AddMulPartitionerDemo()
+
+
+def read(job: dict) -> None:
+    """The delegates of a file as the peer's reader sees them: [backend, {key: spec}, blob] in hexadecimal."""
+    from executorch.exir._serialize._program import deserialize_pte_binary
+
+    program = deserialize_pte_binary(Path(job["program"]).read_bytes()).program
+    found = []
+    for plan in program.execution_plan:
+        for delegate in plan.delegates:
+            blob = program.backend_delegate_data[delegate.processed.index].data
+            specs = {spec.key: bytes(spec.value).hex() for spec in delegate.compile_specs}
+            found.append([delegate.id, specs, bytes(blob).hex()])
+    Path(job["out"]).write_text(json.dumps(found))
 
 
 def run(job: dict) -> None:
@@ -54,7 +81,7 @@ def main() -> None:
     torch.set_grad_enabled(False)
     for job in json.loads(Path(sys.argv[1]).read_text()):
         try:
-            {"lower": lower, "run": run}[job["do"]](job)
+            {"lower": lower, "read": read, "run": run}[job["do"]](job)
         except Exception:
             Path(job["out"] + ".error").write_text(traceback.format_exc())
 

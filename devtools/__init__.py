@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Developer tools: what happened to a model, at export and at run time."""
+
+if __name__ == "devtools":
+    from executorch import _alias
+
+    _alias.install("devtools")
