@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLES = {
     "portable": ROOT / "kernels/portable/functions.yaml",
     "optimized": ROOT / "kernels/portable/functions.yaml",
+    "quantized": ROOT / "kernels/quantized/quantized.yaml",
 }
 
 _DTYPES = [
@@ -31,9 +32,9 @@ def load_library(name: str) -> ModuleType:
     return importlib.import_module(f"kernels.test._{name}_kernels")
 
 
-def load_schemas() -> dict[str, Schema]:
-    """Schema by qualified name of all operators of the portable table."""
-    table = read_table(TABLES["portable"], SchemaSource(None))
+def load_schemas(library: str = "portable") -> dict[str, Schema]:
+    """Schema by qualified name of all operators of a library's table."""
+    table = read_table(TABLES[library], SchemaSource(None))
     return {row.schema.qualified_name: row.schema for row in table}
 
 
