@@ -46,6 +46,8 @@ const UnaryCase kUnaryCases[] = {
     {"exp", Unary::kExp, [](double x) { return std::exp(x); }, 2e-7},
     {"expm1", Unary::kExpm1, [](double x) { return std::expm1(x); }, 5e-7},
     {"log", Unary::kLog, [](double x) { return std::log(x); }, 2e-7},
+    {"log2", Unary::kLog2, [](double x) { return std::log2(x); }, 3e-7},
+    {"log10", Unary::kLog10, [](double x) { return std::log10(x); }, 3e-7},
     {"log1p", Unary::kLog1p, [](double x) { return std::log1p(x); }, 3e-7},
     {"atan", Unary::kAtan, [](double x) { return std::atan(x); }, 4e-7},
     {"sinh", Unary::kSinh, [](double x) { return std::sinh(x); }, 5e-7},

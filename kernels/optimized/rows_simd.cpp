@@ -128,7 +128,7 @@ void softmax_across(bool logarithm, const float* in, float* out, int64_t n, int6
     sum = hn::Add(sum, power);
     hn::StoreN(logarithm ? shifted : power, d, out + i * inner, count);
   }
-  const V log_sum = log_f32(d, sum);
+  const V log_sum = log_or_limit(d, sum, hn::Log(d, sum));
   for (int64_t i = 0; i < n; ++i) {
     const V x = hn::LoadN(d, out + i * inner, count);
     hn::StoreN(logarithm ? hn::Sub(x, log_sum) : hn::Div(x, sum), d, out + i * inner, count);

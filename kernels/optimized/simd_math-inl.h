@@ -35,11 +35,11 @@ HWY_INLINE V expm1_f32(D d, V x) {
   return keep_nan(d, x, hn::Expm1(d, hn::Min(x, hn::Set(d, 100.0f))));
 }
 
+// `y`, a logarithm of x to any base, where x is positive and finite; else what IEEE 754 has.
 template <class D, class V>
-HWY_INLINE V log_f32(D d, V x) {
+HWY_INLINE V log_or_limit(D d, V x, V y) {
   const V zero = hn::Zero(d);
   const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
-  V y = hn::Log(d, x);
   y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
   y = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), y);
   y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);

@@ -13,6 +13,8 @@ enum class Unary {
   kExpm1,
   kLog,
   kLog1p,
+  kLog2,
+  kLog10,
   kSqrt,
   kRsqrt,
   kReciprocal,

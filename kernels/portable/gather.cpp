@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch {
 namespace executor {
@@ -377,6 +378,32 @@ bool ranks_before(const Ranked<C>& a, const Ranked<C>& b, bool largest) {
   return a.index < b.index;
 }
 
+// The first k in rank of the n values at(0) ... at(n - 1), best first. The best so far are a heap
+// with the worst of them on top, so that nearly every value is passed over after one comparison. 0
+// < k <= n.
+template <typename C, typename At>
+void best_of_line(const At& at, int64_t n, int64_t k, bool largest, Ranked<C>* best) {
+  const auto before = [largest](const Ranked<C>& a, const Ranked<C>& b) {
+    return ranks_before(a, b, largest);
+  };
+  for (int64_t i = 0; i < k; ++i) {
+    best[i] = {at(i), i};
+  }
+  std::make_heap(best, best + k, before);
+  for (int64_t i = k; i < n; ++i) {
+    const Ranked<C> candidate{at(i), i};
+    const C worst = best[0].value;
+    if ((largest ? candidate.value <= worst : candidate.value >= worst) ||
+        !before(candidate, best[0])) {
+      continue;
+    }
+    std::pop_heap(best, best + k, before);
+    best[k - 1] = candidate;
+    std::push_heap(best, best + k, before);
+  }
+  std::sort_heap(best, best + k, before);
+}
+
 }  // namespace
 
 std::tuple<Tensor&, Tensor&> topk_values(KernelRuntimeContext& ctx, const Tensor& self, int64_t k,
@@ -408,34 +435,37 @@ std::tuple<Tensor&, Tensor&> topk_values(KernelRuntimeContext& ctx, const Tensor
   const StridedView positions = at_least_1d(indices);
   with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const size_t bytes = static_cast<size_t>(size) * sizeof(Ranked<C>);
+    const StridedView lines = from.selected(d, 0);
+    const int64_t count = lines.numel();
+    const int64_t threads = ::executorch::extension::get_num_threads();
+    const size_t bytes = static_cast<size_t>(threads * k) * sizeof(Ranked<C>);
     const auto memory = ctx.allocate_temp(bytes, alignof(Ranked<C>));
     ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, ,
                         "topk.values: no temporary memory for %zu bytes", bytes);
-    Ranked<C>* ranked = static_cast<Ranked<C>*>(memory.get());
     const LineReader<C> reader(self);
     const LineWriter<C> writer(values);
-    const StridedView lines = from.selected(d, 0);
     const StridedView value_lines = to.selected(d, 0);
     const StridedView index_lines = positions.selected(d, 0);
-    Odometer<3> odometer(lines.ndim, lines.sizes);
-    odometer.set_strides(0, lines.strides);
-    odometer.set_strides(1, value_lines.strides);
-    odometer.set_strides(2, index_lines.strides);
-    const int64_t count = lines.numel();
-    for (int64_t line = 0; line < count; ++line, odometer.next()) {
-      for (int64_t i = 0; i < size; ++i) {
-        ranked[i] = {reader.at(odometer.offset(0) + i * from.strides[d]), i};
+    int64_t* const index_data = indices.mutable_data_ptr<int64_t>();
+    const int64_t grain = std::max<int64_t>(1, (1 << 14) / size);
+    ::executorch::extension::parallel_for(0, count, grain, [&](int64_t first, int64_t last) {
+      Ranked<C>* best =
+          static_cast<Ranked<C>*>(memory.get()) + ::executorch::extension::get_thread_num() * k;
+      Odometer<3> odometer(lines.ndim, lines.sizes);
+      odometer.set_strides(0, lines.strides);
+      odometer.set_strides(1, value_lines.strides);
+      odometer.set_strides(2, index_lines.strides);
+      odometer.seek(first);
+      for (int64_t line = first; line < last; ++line, odometer.next()) {
+        const int64_t start = odometer.offset(0);
+        best_of_line([&](int64_t i) { return reader.at(start + i * from.strides[d]); }, size, k,
+                     largest, best);
+        for (int64_t i = 0; i < k; ++i) {
+          writer.put(odometer.offset(1) + i * to.strides[d], best[i].value);
+          index_data[odometer.offset(2) + i * positions.strides[d]] = best[i].index;
+        }
       }
-      std::partial_sort(ranked, ranked + k, ranked + size, [largest](const auto& a, const auto& b) {
-        return ranks_before(a, b, largest);
-      });
-      for (int64_t i = 0; i < k; ++i) {
-        writer.put(odometer.offset(1) + i * to.strides[d], ranked[i].value);
-        indices.mutable_data_ptr<int64_t>()[odometer.offset(2) + i * positions.strides[d]] =
-            ranked[i].index;
-      }
-    }
+    });
   });
   return result;
 }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch {
@@ -23,6 +24,9 @@ using ::executorch::aten::Tensor;
 using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
+
+// Columns go in blocks: what they are made from is found once for all rows of all planes.
+constexpr int64_t kBlock = 128;
 
 struct Resize {
   StridedView in;
@@ -118,12 +122,23 @@ Tensor& upsample_nearest2d_vec_out(KernelRuntimeContext& ctx, const Tensor& inpu
     const float at = std::floor(static_cast<float>(position) * static_cast<float>(resize.scale[d]));
     return std::min(static_cast<int64_t>(at), in.sizes[2 + d] - 1);
   };
-  for_each_row(resize, [&](int64_t in_plane, int64_t out_row, int64_t row) {
-    const int64_t in_row = in_plane + source(row, 0) * in.strides[2];
-    for (int64_t col = 0; col < to.sizes[3]; ++col) {
-      std::memcpy(to.data + (out_row + col * to.strides[3]) * to.element_size,
-                  in.data + (in_row + source(col, 1) * in.strides[3]) * to.element_size,
-                  to.element_size);
+  ::executorch::runtime::dispatch_by_element_size(input.scalar_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* const from = reinterpret_cast<const T*>(in.data);
+    T* const result = reinterpret_cast<T*>(to.data);
+    for (int64_t begin = 0; begin < to.sizes[3]; begin += kBlock) {
+      const int64_t count = std::min(kBlock, to.sizes[3] - begin);
+      int64_t columns[kBlock];
+      for (int64_t i = 0; i < count; ++i) {
+        columns[i] = source(begin + i, 1) * in.strides[3];
+      }
+      for_each_row(resize, [&](int64_t in_plane, int64_t out_row, int64_t row) {
+        const T* const in_row = from + in_plane + source(row, 0) * in.strides[2];
+        T* const line = result + out_row + begin * to.strides[3];
+        for (int64_t i = 0; i < count; ++i) {
+          line[i * to.strides[3]] = in_row[columns[i]];
+        }
+      });
     }
   });
   return out;
@@ -144,23 +159,35 @@ Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& inp
     using C = decltype(zero);
     const LineReader<C> reader(input);
     const LineWriter<C> writer(out);
-    for_each_row(resize, [&](int64_t in_plane, int64_t out_row, int64_t row) {
-      const Neighbours h =
-          neighbours(row, resize.scale[0], in.sizes[2], to.sizes[2], align_corners);
-      const int64_t upper = in_plane + h.first * in.strides[2];
-      const int64_t lower = in_plane + h.second * in.strides[2];
-      const C down = static_cast<C>(h.weight);
-      for (int64_t col = 0; col < to.sizes[3]; ++col) {
+    for (int64_t begin = 0; begin < to.sizes[3]; begin += kBlock) {
+      const int64_t count = std::min(kBlock, to.sizes[3] - begin);
+      int64_t first[kBlock], second[kBlock];
+      C right[kBlock];
+      for (int64_t i = 0; i < count; ++i) {
         const Neighbours w =
-            neighbours(col, resize.scale[1], in.sizes[3], to.sizes[3], align_corners);
-        const C right = static_cast<C>(w.weight);
-        const int64_t first = w.first * in.strides[3];
-        const int64_t second = w.second * in.strides[3];
-        const C top = (1 - right) * reader.at(upper + first) + right * reader.at(upper + second);
-        const C bottom = (1 - right) * reader.at(lower + first) + right * reader.at(lower + second);
-        writer.put(out_row + col * to.strides[3], (1 - down) * top + down * bottom);
+            neighbours(begin + i, resize.scale[1], in.sizes[3], to.sizes[3], align_corners);
+        first[i] = w.first * in.strides[3];
+        second[i] = w.second * in.strides[3];
+        right[i] = static_cast<C>(w.weight);
       }
-    });
+      for_each_row(resize, [&](int64_t in_plane, int64_t out_row, int64_t row) {
+        const Neighbours h =
+            neighbours(row, resize.scale[0], in.sizes[2], to.sizes[2], align_corners);
+        const int64_t upper = in_plane + h.first * in.strides[2];
+        const int64_t lower = in_plane + h.second * in.strides[2];
+        const C down = static_cast<C>(h.weight);
+        C line[kBlock];
+        for (int64_t i = 0; i < count; ++i) {
+          const C left = 1 - right[i];
+          const C top =
+              left * reader.at(upper + first[i]) + right[i] * reader.at(upper + second[i]);
+          const C bottom =
+              left * reader.at(lower + first[i]) + right[i] * reader.at(lower + second[i]);
+          line[i] = (1 - down) * top + down * bottom;
+        }
+        writer.write(out_row + begin * to.strides[3], to.strides[3], count, line);
+      });
+    }
   });
   return out;
 }
