@@ -4,7 +4,7 @@
 #include <executorch/kernels/portable/binary.h>
 
 #include <executorch/kernels/portable/NativeFunctions.h>
-#include <executorch/kernels/portable/operand.h>
+#include <executorch/kernels/portable/loops/operand.h>
 #include <executorch/kernels/portable/unary.h>
 
 namespace torch {

@@ -12,7 +12,6 @@
 #include <tuple>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
-#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch {
 namespace executor {
@@ -354,120 +353,6 @@ Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& re
     }
   }
   return out;
-}
-
-namespace {
-
-template <typename C>
-struct Ranked {
-  C value;
-  int64_t index;
-};
-
-// NaN ranks above all numbers; equal values keep their order.
-template <typename C>
-bool ranks_before(const Ranked<C>& a, const Ranked<C>& b, bool largest) {
-  const bool a_nan = a.value != a.value;
-  const bool b_nan = b.value != b.value;
-  if (a_nan != b_nan) {
-    return largest ? a_nan : b_nan;
-  }
-  if (!a_nan && a.value != b.value) {
-    return largest ? a.value > b.value : a.value < b.value;
-  }
-  return a.index < b.index;
-}
-
-// The first k in rank of the n values at(0) ... at(n - 1), best first. The best so far are a heap
-// with the worst of them on top, so that nearly every value is passed over after one comparison. 0
-// < k <= n.
-template <typename C, typename At>
-void best_of_line(const At& at, int64_t n, int64_t k, bool largest, Ranked<C>* best) {
-  const auto before = [largest](const Ranked<C>& a, const Ranked<C>& b) {
-    return ranks_before(a, b, largest);
-  };
-  for (int64_t i = 0; i < k; ++i) {
-    best[i] = {at(i), i};
-  }
-  std::make_heap(best, best + k, before);
-  for (int64_t i = k; i < n; ++i) {
-    const Ranked<C> candidate{at(i), i};
-    const C worst = best[0].value;
-    if ((largest ? candidate.value <= worst : candidate.value >= worst) ||
-        !before(candidate, best[0])) {
-      continue;
-    }
-    std::pop_heap(best, best + k, before);
-    best[k - 1] = candidate;
-    std::push_heap(best, best + k, before);
-  }
-  std::sort_heap(best, best + k, before);
-}
-
-}  // namespace
-
-std::tuple<Tensor&, Tensor&> topk_values(KernelRuntimeContext& ctx, const Tensor& self, int64_t k,
-                                         int64_t dim, bool largest, bool sorted, Tensor& values,
-                                         Tensor& indices) {
-  (void)sorted;  // a sorted result is a valid unsorted one
-  const OpCall call{ctx, "topk.values"};
-  const std::tuple<Tensor&, Tensor&> result{values, indices};
-  if (!check_computable(call, "self", self) || !normalize_dim(call, "dim", self.dim(), dim) ||
-      !check_same_dtype(call, "values", values, "self", self) ||
-      !check_dtype(call, "indices", indices, ScalarType::Long)) {
-    return result;
-  }
-  Shape shape(self);
-  const StridedView from = at_least_1d(self);
-  const int64_t size = from.sizes[dim];
-  ET_KERNEL_CHECK_MSG(ctx, k >= 0 && k <= size, InvalidArgument, result,
-                      "topk.values: expected k in [0, %lld], got %lld",
-                      static_cast<long long>(size), static_cast<long long>(k));
-  if (shape.ndim > 0) {
-    shape.sizes[dim] = k;
-  }
-  if (!resize_output(call, values, shape) || !resize_output(call, indices, shape) ||
-      values.numel() == 0) {
-    return result;
-  }
-  const int d = static_cast<int>(dim);
-  const StridedView to = at_least_1d(values);
-  const StridedView positions = at_least_1d(indices);
-  with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
-    using C = decltype(zero);
-    const StridedView lines = from.selected(d, 0);
-    const int64_t count = lines.numel();
-    const int64_t threads = ::executorch::extension::get_num_threads();
-    const size_t bytes = static_cast<size_t>(threads * k) * sizeof(Ranked<C>);
-    const auto memory = ctx.allocate_temp(bytes, alignof(Ranked<C>));
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, ,
-                        "topk.values: no temporary memory for %zu bytes", bytes);
-    const LineReader<C> reader(self);
-    const LineWriter<C> writer(values);
-    const StridedView value_lines = to.selected(d, 0);
-    const StridedView index_lines = positions.selected(d, 0);
-    int64_t* const index_data = indices.mutable_data_ptr<int64_t>();
-    const int64_t grain = std::max<int64_t>(1, (1 << 14) / size);
-    ::executorch::extension::parallel_for(0, count, grain, [&](int64_t first, int64_t last) {
-      Ranked<C>* best =
-          static_cast<Ranked<C>*>(memory.get()) + ::executorch::extension::get_thread_num() * k;
-      Odometer<3> odometer(lines.ndim, lines.sizes);
-      odometer.set_strides(0, lines.strides);
-      odometer.set_strides(1, value_lines.strides);
-      odometer.set_strides(2, index_lines.strides);
-      odometer.seek(first);
-      for (int64_t line = first; line < last; ++line, odometer.next()) {
-        const int64_t start = odometer.offset(0);
-        best_of_line([&](int64_t i) { return reader.at(start + i * from.strides[d]); }, size, k,
-                     largest, best);
-        for (int64_t i = 0; i < k; ++i) {
-          writer.put(odometer.offset(1) + i * to.strides[d], best[i].value);
-          index_data[odometer.offset(2) + i * positions.strides[d]] = best[i].index;
-        }
-      }
-    });
-  });
-  return result;
 }
 
 }  // namespace native

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -647,10 +648,92 @@ def _resizing() -> list[Case]:
             case("upsample_bilinear2d.vec_out", x, None, False, [2.0, 1.5]),
             case("upsample_bilinear2d.vec_out", x, [3, 3], False, None),
         ]  # fmt: skip
+        if x.dtype != F16:  # which eager has not
+            cases += [
+                case("_upsample_bilinear2d_aa.out", x, [7, 11], False),
+                case("_upsample_bilinear2d_aa.out", x, [2, 3], True),
+                case("_upsample_bilinear2d_aa.out", x, [2, 2], False, scales_h=0.4, scales_w=0.35),
+            ]  # fmt: skip
+        points = t(x.shape[0], 3, 7, 2, dtype=x.dtype, low=-1.6, high=1.6)
+        for mode, padding, align in itertools.product(range(3), range(3), (False, True)):
+            cases.append(
+                case(
+                    "grid_sampler_2d.out",
+                    x,
+                    points,
+                    mode,
+                    padding,
+                    align,
+                    atol=3e-2 if x.dtype == F16 else 1e-4,
+                )
+            )
+    return cases
+
+
+def _stable(dim: int, descending: bool) -> Callable[..., Any]:
+    """Equal values keep their order, which eager does not promise but the kernel does."""
+    return lambda x: torch.sort(x, dim=dim, descending=descending, stable=True)
+
+
+def _sorting() -> list[Case]:
+    cases = []
+    for dtype in [*REALS, BOOL]:
+        for dim, descending in itertools.product((0, -1), (False, True)):
+            x = t(5, 40, dtype=dtype, low=0 if dtype == U8 else -9, high=9)
+            cases.append(
+                case("sort.values", x, dim, descending, reference=_stable(dim, descending))
+            )
+    cases += [
+        case("sort.values", SPECIAL, reference=_stable(0, False)),
+        case("sort.values", SPECIAL, 0, True, reference=_stable(0, True)),
+        case("sort.values", t()),
+        case("sort.values", t(0, 3), 1), case("sort.values", t(2, 3, 4, 5, channels_last=True), 1),
+    ]  # fmt: skip
+    return cases
+
+
+def _gradients() -> list[Case]:
+    """Convolution's gradient: output, input, weight and numbers of one convolution each."""
+    rows = [
+        ((2, 4, 5, 6), (2, 3, 7, 8), (4, 3, 3, 3), [1, 1], [0, 0], [1, 1], False, [0, 0], 1),
+        ((2, 4, 4, 4), (2, 4, 7, 8), (4, 2, 3, 3), [2, 2], [1, 1], [1, 1], False, [0, 0], 2),
+        ((1, 6, 3, 4), (1, 3, 7, 8), (6, 1, 3, 3), [1, 1], [0, 0], [2, 2], False, [0, 0], 3),
+        ((2, 4, 5), (2, 3, 9), (4, 3, 3), [2], [1], [1], False, [0], 1),
+        ((1, 2, 3, 3, 3), (1, 2, 4, 4, 4), (2, 2, 2, 2, 2), [1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 1),
+        ((2, 6, 9, 9), (2, 4, 4, 4), (4, 3, 3, 3), [2, 2], [0, 0], [1, 1], True, [0, 0], 2),
+        ((1, 3, 8, 9), (1, 2, 4, 4), (2, 3, 3, 4), [2, 2], [1, 1], [1, 1], True, [1, 1], 1),
+    ]  # fmt: skip
+    cases = []
+    for grad, x, weight, *numbers in rows:
+        for dtype in (F32, F64):
+            tensors = [t(*shape, dtype=dtype) for shape in (grad, x, weight)]
+            cases.append(
+                case(
+                    "convolution_backward.out",
+                    *tensors,
+                    [grad[1]],
+                    *numbers,
+                    [True, True, True],
+                    rtol=1e-4,
+                    atol=1e-4,
+                )
+            )
+    tensors = [t(*shape, channels_last=True) for shape in rows[0][:3]]
+    cases.append(
+        case(
+            "convolution_backward.out",
+            *tensors,
+            [4],
+            *rows[0][3:],
+            [True, True, True],
+            rtol=1e-4,
+            atol=1e-4,
+        )
+    )
     return cases
 
 
 CASES: list[Case] = [
     *_unary(), *_binary(), *_reduce(), *_views(), *_conversions(), *_creation(), *_matmul(), *_convolution(), *_norms(),
-    *_pools(), *_indexing(), *_resizing(), *_distances(),
+    *_pools(), *_indexing(), *_resizing(), *_distances(), *_sorting(), *_gradients(),
 ]  # fmt: skip

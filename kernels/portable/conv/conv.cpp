@@ -2,6 +2,7 @@
 // Convolution of one to three spatial dimensions, with groups, dilation and the transposed form, as
 // the readable reference: one row of the output at a time in the compute type.
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/conv/conv.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
@@ -10,39 +11,12 @@
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace executorch {
+namespace kernels {
 
-using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
+using executorch::aten::IntArrayRef;
 
 namespace {
-
-constexpr int kSpatial = 3;
-
-// Everything with three spatial dimensions (leading ones of size 1 where there are fewer).
-struct Conv {
-  StridedView in;  // n, channels, d, h, w
-  StridedView out;
-  StridedView weight;
-  int64_t stride[kSpatial];
-  int64_t padding[kSpatial];
-  int64_t dilation[kSpatial];
-  int64_t groups;
-  bool transposed;
-};
-
-struct ConvArgs {
-  IntArrayRef stride;
-  IntArrayRef padding;
-  IntArrayRef dilation;
-  IntArrayRef output_padding;
-  bool transposed;
-  int64_t groups;
-};
 
 // One entry stands for all dimensions; none for the default.
 bool parameter(const OpCall& call, const char* name, IntArrayRef values, int dim, int spatial,
@@ -56,13 +30,6 @@ bool parameter(const OpCall& call, const char* name, IntArrayRef values, int dim
                       "%s: expected %s >= %lld, got %lld", call.op, name,
                       static_cast<long long>(least), static_cast<long long>(value));
   return true;
-}
-
-StridedView with_three_spatial_dims(StridedView view) {
-  while (view.ndim < 2 + kSpatial) {
-    view = view.inserted(2, 1, 0);
-  }
-  return view;
 }
 
 // The size of one output dimension, or a failure when the kernel does not fit.
@@ -108,12 +75,21 @@ bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weigh
   return true;
 }
 
-bool prepare(const OpCall& call, const Tensor& input, const Tensor& weight,
-             const std::optional<Tensor>& bias, const ConvArgs& args, Tensor& out, Conv& conv) {
+}  // namespace
+
+StridedView with_three_spatial_dims(StridedView view) {
+  while (view.ndim < 2 + kSpatial) {
+    view = view.inserted(2, 1, 0);
+  }
+  return view;
+}
+
+bool plan_convolution(const OpCall& call, const Tensor& input, const Tensor& weight,
+                      const std::optional<Tensor>& bias, const ConvArgs& args, Shape& shape,
+                      Conv& conv) {
   int64_t out_channels = 0;
   if (!check_computable(call, "input", input) ||
       !check_same_dtype(call, "weight", weight, "input", input) ||
-      !check_same_dtype(call, "out", out, "input", input) ||
       (bias.has_value() && !check_computable(call, "bias", *bias)) ||
       !check_channels(call, input, weight, bias, args, out_channels)) {
     return false;
@@ -121,7 +97,7 @@ bool prepare(const OpCall& call, const Tensor& input, const Tensor& weight,
   conv.groups = args.groups;
   conv.transposed = args.transposed;
   const int spatial = static_cast<int>(input.dim()) - 2;
-  Shape shape;
+  shape = Shape();
   shape.push(input.sizes()[0]);
   shape.push(out_channels);
   for (int d = 0; d < kSpatial; ++d) {
@@ -144,14 +120,23 @@ bool prepare(const OpCall& call, const Tensor& input, const Tensor& weight,
     }
     shape.push(size);
   }
-  if (!resize_output(call, out, shape)) {
-    return false;
-  }
   conv.in = with_three_spatial_dims(StridedView::of(input));
-  conv.out = with_three_spatial_dims(StridedView::of(out));
   conv.weight = with_three_spatial_dims(StridedView::of(weight));
   return true;
 }
+
+}  // namespace kernels
+}  // namespace executorch
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
 
 // For one kernel tap: which output positions o of [first, last) it touches and the input position
 // of the first. Forward: i = o * stride - padding + k * dilation. Transposed: o = i * stride -
@@ -284,10 +269,14 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& input, const Te
   const OpCall call{ctx, "convolution.out"};
   const ConvArgs args{stride, padding, dilation, output_padding, transposed, groups};
   Conv conv;
+  Shape shape;
   if (!check_floating(call, "input", input) ||
-      !prepare(call, input, weight, bias, args, out, conv)) {
+      !check_same_dtype(call, "out", out, "input", input) ||
+      !plan_convolution(call, input, weight, bias, args, shape, conv) ||
+      !resize_output(call, out, shape)) {
     return out;
   }
+  conv.out = with_three_spatial_dims(StridedView::of(out));
   with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
     convolve<decltype(zero)>(conv, input, weight, bias, out);
   });

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sampling of images (batch, channels, height, width): at the points of a grid, and with a filter
+// as wide as the shrinking needs (antialiasing). Any dim order.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::IntArrayRef;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+enum Interpolation { kBilinear, kNearest, kBicubic };
+enum Padding { kZeros, kBorder, kReflection };
+
+// How a coordinate in [-1, 1] becomes a position along one dimension of the image.
+struct Axis {
+  int64_t size;
+  Padding padding;
+  bool align_corners;
+
+  template <typename C>
+  C position(C coordinate) const {
+    return align_corners ? (coordinate + 1) / 2 * static_cast<C>(size - 1)
+                         : ((coordinate + 1) * static_cast<C>(size) - 1) / 2;
+  }
+
+  // The position brought into the image as the padding demands.
+  template <typename C>
+  C inside(C at) const {
+    if (padding == kZeros) {
+      return at;
+    }
+    if (padding == kReflection) {
+      at = reflected(at);
+    }
+    return std::min(static_cast<C>(size - 1), std::max(at, C(0)));
+  }
+
+ private:
+  template <typename C>
+  C reflected(C at) const {
+    const C low = align_corners ? C(0) : C(-0.5);
+    const C span = static_cast<C>(align_corners ? size - 1 : size);
+    if (span <= 0) {
+      return 0;
+    }
+    const C distance = std::fabs(at - low);
+    const C extra = std::fmod(distance, span);
+    const bool even = std::fmod(std::floor(distance / span), C(2)) == 0;
+    return (even ? extra : span - extra) + low;
+  }
+};
+
+// A whole position; -1 for what no image has, NaN included.
+template <typename C>
+int64_t whole(C at) {
+  return at > C(-1) && at < C(INT32_MAX) ? static_cast<int64_t>(at) : -1;
+}
+
+// The neighbours of a position along one dimension and their weights.
+template <typename C>
+struct Taps {
+  int count;
+  int64_t at[4];
+  C weights[4];
+};
+
+template <typename C>
+Taps<C> cubic_taps(const Axis& axis, C position) {
+  const C first = std::floor(position);
+  const C t = position - first;
+  const C a = C(-0.75);
+  const auto near_weight = [a](C x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
+  const auto far_weight = [a](C x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
+  Taps<C> taps{4, {}, {far_weight(t + 1), near_weight(t), near_weight(1 - t), far_weight(2 - t)}};
+  for (int i = 0; i < 4; ++i) {
+    taps.at[i] = whole(axis.inside(first + static_cast<C>(i - 1)));
+  }
+  return taps;
+}
+
+template <typename C>
+Taps<C> taps_of(const Axis& axis, Interpolation mode, C coordinate) {
+  const C position = axis.position(coordinate);
+  if (mode == kBicubic) {
+    return cubic_taps(axis, position);
+  }
+  const C at = axis.inside(position);
+  if (mode == kNearest) {
+    return {1, {whole(std::nearbyint(at))}, {C(1)}};
+  }
+  const C first = std::floor(at);
+  return {2, {whole(first), whole(first + 1)}, {first + 1 - at, at - first}};
+}
+
+bool check_grid(const OpCall& call, const Tensor& input, const Tensor& grid, int64_t mode,
+                int64_t padding) {
+  if (!check_floating(call, "input", input) || !check_rank(call, "input", input, 4) ||
+      !check_rank(call, "grid", grid, 4) || !check_same_dtype(call, "grid", grid, "input", input)) {
+    return false;
+  }
+  ET_KERNEL_CHECK_MSG(call.ctx, mode >= 0 && mode <= 2 && padding >= 0 && padding <= 2,
+                      InvalidArgument, false,
+                      "%s: expected interpolation_mode and padding_mode in [0, 2], got %lld, %lld",
+                      call.op, static_cast<long long>(mode), static_cast<long long>(padding));
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      grid.sizes()[0] == input.sizes()[0] && grid.sizes()[3] == 2 &&
+                          input.sizes()[1] > 0 && input.sizes()[2] > 0 && input.sizes()[3] > 0,
+                      InvalidArgument, false,
+                      "%s: expected grid of (%d, height, width, 2) for an input with elements",
+                      call.op, static_cast<int>(input.sizes()[0]));
+  return true;
+}
+
+// Calls body(n, h, w) for all positions of an output (n, channels, height, width), in parallel.
+template <typename Body>
+void for_each_pixel(const StridedView& out, const Body& body) {
+  const int64_t pixels = out.sizes[0] * out.sizes[2] * out.sizes[3];
+  ::executorch::extension::parallel_for(0, pixels, 256, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      body(i / out.sizes[3] / out.sizes[2], i / out.sizes[3] % out.sizes[2], i % out.sizes[3]);
+    }
+  });
+}
+
+template <typename C>
+void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, const Axis& rows,
+                 const Axis& columns, const Tensor& out) {
+  const LineReader<C> reader(input);
+  const LineReader<C> points(grid);
+  const LineWriter<C> writer(out);
+  const StridedView in = StridedView::of(input);
+  const StridedView at = StridedView::of(grid);
+  const StridedView to = StridedView::of(out);
+  for_each_pixel(to, [&](int64_t n, int64_t h, int64_t w) {
+    const int64_t point = n * at.strides[0] + h * at.strides[1] + w * at.strides[2];
+    const Taps<C> x = taps_of(columns, mode, points.at(point));
+    const Taps<C> y = taps_of(rows, mode, points.at(point + at.strides[3]));
+    for (int64_t c = 0; c < in.sizes[1]; ++c) {
+      const int64_t plane = n * in.strides[0] + c * in.strides[1];
+      C sum = 0;
+      for (int i = 0; i < y.count; ++i) {
+        for (int k = 0; k < x.count; ++k) {
+          const bool exists =
+              y.at[i] >= 0 && y.at[i] < rows.size && x.at[k] >= 0 && x.at[k] < columns.size;
+          sum += exists ? y.weights[i] * x.weights[k] *
+                              reader.at(plane + y.at[i] * in.strides[2] + x.at[k] * in.strides[3])
+                        : C(0);
+        }
+      }
+      writer.put(n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + w * to.strides[3],
+                 sum);
+    }
+  });
+}
+
+// The triangle filter around one output position; it is wider than two pixels when shrinking.
+struct Triangle {
+  int64_t first;
+  int64_t count;
+  double center;
+  double slope;
+  double total;
+
+  double weight(int64_t i) const {
+    return std::max(0.0, 1 - std::fabs((static_cast<double>(first + i) - center + 0.5) * slope));
+  }
+};
+
+Triangle triangle(int64_t position, double scale, int64_t size) {
+  const double support = std::max(1.0, scale);
+  Triangle filter{0, 0, scale * (static_cast<double>(position) + 0.5), 1 / support, 0};
+  filter.first = std::max<int64_t>(static_cast<int64_t>(filter.center - support + 0.5), 0);
+  const int64_t end = std::min(static_cast<int64_t>(filter.center + support + 0.5), size);
+  filter.first = std::min(filter.first, size - 1);
+  filter.count = std::max<int64_t>(end - filter.first, 1);
+  for (int64_t i = 0; i < filter.count; ++i) {
+    filter.total += filter.weight(i);
+  }
+  return filter;
+}
+
+bool input_per_output(const OpCall& call, int64_t in, int64_t out, bool align_corners,
+                      std::optional<double> factor, double& scale) {
+  const bool given = factor.has_value() && *factor > 0;
+  scale = align_corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
+          : given       ? 1 / *factor
+                        : static_cast<double>(in) / static_cast<double>(out);
+  ET_KERNEL_CHECK_MSG(call.ctx, in > 0 && out > 0 && out <= INT32_MAX && scale <= INT32_MAX,
+                      InvalidArgument, false, "%s: cannot resize %lld to %lld", call.op,
+                      static_cast<long long>(in), static_cast<long long>(out));
+  return true;
+}
+
+}  // namespace
+
+Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor& grid,
+                            int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
+                            Tensor& out) {
+  const OpCall call{ctx, "grid_sampler_2d.out"};
+  if (!check_grid(call, input, grid, interpolation_mode, padding_mode) ||
+      !check_same_dtype(call, "out", out, "input", input)) {
+    return out;
+  }
+  Shape shape(input);
+  shape.sizes[2] = grid.sizes()[1];
+  shape.sizes[3] = grid.sizes()[2];
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  const Padding padding = static_cast<Padding>(padding_mode);
+  const Axis rows{input.sizes()[2], padding, align_corners};
+  const Axis columns{input.sizes()[3], padding, align_corners};
+  with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
+    sample_grid<decltype(zero)>(input, grid, static_cast<Interpolation>(interpolation_mode), rows,
+                                columns, out);
+  });
+  return out;
+}
+
+Tensor& _upsample_bilinear2d_aa_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                    IntArrayRef output_size, bool align_corners,
+                                    std::optional<double> scales_h, std::optional<double> scales_w,
+                                    Tensor& out) {
+  const OpCall call{ctx, "_upsample_bilinear2d_aa.out"};
+  if (!check_floating(call, "self", self) || !check_rank(call, "self", self, 4) ||
+      !check_same_dtype(call, "out", out, "self", self) ||
+      !check_count(call, "entries of output_size", static_cast<int64_t>(output_size.size()), 2)) {
+    return out;
+  }
+  Shape shape(self);
+  shape.sizes[2] = output_size[0];
+  shape.sizes[3] = output_size[1];
+  double down = 0;
+  double across = 0;
+  if (!input_per_output(call, self.sizes()[2], shape[2], align_corners, scales_h, down) ||
+      !input_per_output(call, self.sizes()[3], shape[3], align_corners, scales_w, across) ||
+      !resize_output(call, out, shape)) {
+    return out;
+  }
+  const LineReader<double> reader(self);
+  const LineWriter<double> writer(out);
+  const StridedView in = StridedView::of(self);
+  const StridedView to = StridedView::of(out);
+  for_each_pixel(to, [&](int64_t n, int64_t h, int64_t w) {
+    const Triangle y = triangle(h, down, in.sizes[2]);
+    const Triangle x = triangle(w, across, in.sizes[3]);
+    for (int64_t c = 0; c < in.sizes[1]; ++c) {
+      const int64_t plane = n * in.strides[0] + c * in.strides[1];
+      double sum = 0;
+      for (int64_t i = 0; i < y.count; ++i) {
+        double line = 0;
+        for (int64_t k = 0; k < x.count; ++k) {
+          line += x.weight(k) *
+                  reader.at(plane + (y.first + i) * in.strides[2] + (x.first + k) * in.strides[3]);
+        }
+        sum += y.weight(i) * line;
+      }
+      writer.put(n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + w * to.strides[3],
+                 sum / (y.total * x.total));
+    }
+  });
+  return out;
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sorting along a dimension: all elements, or the first k of them, with their positions.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::ScalarType;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+template <typename C>
+struct Ranked {
+  C value;
+  int64_t index;
+};
+
+// NaN ranks above all numbers; equal values keep their order.
+template <typename C>
+bool ranks_before(const Ranked<C>& a, const Ranked<C>& b, bool largest) {
+  const bool a_nan = a.value != a.value;
+  const bool b_nan = b.value != b.value;
+  if (a_nan != b_nan) {
+    return largest ? a_nan : b_nan;
+  }
+  if (!a_nan && a.value != b.value) {
+    return largest ? a.value > b.value : a.value < b.value;
+  }
+  return a.index < b.index;
+}
+
+// The first k in rank of the n values at(0) ... at(n - 1), best first. The best so far are a heap
+// with the worst of them on top, so that nearly every value is passed over after one comparison. 0
+// < k <= n.
+template <typename C, typename At>
+void best_of_line(const At& at, int64_t n, int64_t k, bool largest, Ranked<C>* best) {
+  const auto before = [largest](const Ranked<C>& a, const Ranked<C>& b) {
+    return ranks_before(a, b, largest);
+  };
+  for (int64_t i = 0; i < k; ++i) {
+    best[i] = {at(i), i};
+  }
+  std::make_heap(best, best + k, before);
+  for (int64_t i = k; i < n; ++i) {
+    const Ranked<C> candidate{at(i), i};
+    const C worst = best[0].value;
+    if ((largest ? candidate.value <= worst : candidate.value >= worst) ||
+        !before(candidate, best[0])) {
+      continue;
+    }
+    std::pop_heap(best, best + k, before);
+    best[k - 1] = candidate;
+    std::push_heap(best, best + k, before);
+  }
+  std::sort_heap(best, best + k, before);
+}
+
+// The order of one line: the first `k` of all its elements.
+struct Order {
+  int64_t dim;
+  int64_t k;
+  bool largest;
+};
+
+template <typename C>
+void sort_lines(const OpCall& call, const Tensor& self, const Order& order, Tensor& values,
+                Tensor& indices) {
+  const StridedView from = StridedView::of(self).ndim == 0 ? StridedView::of(self).inserted(0, 1, 1)
+                                                           : StridedView::of(self);
+  const StridedView to = from.ndim == values.dim() ? StridedView::of(values)
+                                                   : StridedView::of(values).inserted(0, 1, 1);
+  const StridedView positions = from.ndim == indices.dim()
+                                    ? StridedView::of(indices)
+                                    : StridedView::of(indices).inserted(0, 1, 1);
+  const int d = static_cast<int>(order.dim);
+  const int64_t size = from.sizes[d];
+  const StridedView lines = from.selected(d, 0);
+  const int64_t threads = ::executorch::extension::get_num_threads();
+  const size_t bytes = static_cast<size_t>(threads * order.k) * sizeof(Ranked<C>);
+  const auto memory = call.ctx.allocate_temp(bytes, alignof(Ranked<C>));
+  ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, ,
+                      "%s: no temporary memory for %zu bytes", call.op, bytes);
+  const LineReader<C> reader(self);
+  const LineWriter<C> writer(values);
+  const StridedView value_lines = to.selected(d, 0);
+  const StridedView index_lines = positions.selected(d, 0);
+  int64_t* const index_data = indices.mutable_data_ptr<int64_t>();
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / size);
+  ::executorch::extension::parallel_for(0, lines.numel(), grain, [&](int64_t first, int64_t last) {
+    Ranked<C>* best =
+        static_cast<Ranked<C>*>(memory.get()) + ::executorch::extension::get_thread_num() * order.k;
+    Odometer<3> odometer(lines.ndim, lines.sizes);
+    odometer.set_strides(0, lines.strides);
+    odometer.set_strides(1, value_lines.strides);
+    odometer.set_strides(2, index_lines.strides);
+    odometer.seek(first);
+    for (int64_t line = first; line < last; ++line, odometer.next()) {
+      const int64_t start = odometer.offset(0);
+      best_of_line([&](int64_t i) { return reader.at(start + i * from.strides[d]); }, size, order.k,
+                   order.largest, best);
+      for (int64_t i = 0; i < order.k; ++i) {
+        writer.put(odometer.offset(1) + i * to.strides[d], best[i].value);
+        index_data[odometer.offset(2) + i * positions.strides[d]] = best[i].index;
+      }
+    }
+  });
+}
+
+// `k` absent: all elements of the dimension.
+void sort(const OpCall& call, const Tensor& self, int64_t dim, std::optional<int64_t> k,
+          bool largest, Tensor& values, Tensor& indices) {
+  if (!check_computable(call, "self", self) || !normalize_dim(call, "dim", self.dim(), dim) ||
+      !check_same_dtype(call, "values", values, "self", self) ||
+      !check_dtype(call, "indices", indices, ScalarType::Long)) {
+    return;
+  }
+  Shape shape(self);
+  const int64_t size = shape.ndim == 0 ? 1 : shape[static_cast<int>(dim)];
+  const Order order{dim, k.value_or(size), largest};
+  ET_KERNEL_CHECK_MSG(call.ctx, order.k >= 0 && order.k <= size, InvalidArgument, ,
+                      "%s: expected k in [0, %lld], got %lld", call.op,
+                      static_cast<long long>(size), static_cast<long long>(order.k));
+  if (shape.ndim > 0) {
+    shape.sizes[dim] = order.k;
+  }
+  if (!resize_output(call, values, shape) || !resize_output(call, indices, shape) ||
+      values.numel() == 0) {
+    return;
+  }
+  with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+    sort_lines<decltype(zero)>(call, self, order, values, indices);
+  });
+}
+
+}  // namespace
+
+std::tuple<Tensor&, Tensor&> topk_values(KernelRuntimeContext& ctx, const Tensor& self, int64_t k,
+                                         int64_t dim, bool largest, bool sorted, Tensor& values,
+                                         Tensor& indices) {
+  (void)sorted;  // a sorted result is a valid unsorted one
+  sort({ctx, "topk.values"}, self, dim, k, largest, values, indices);
+  return {values, indices};
+}
+
+std::tuple<Tensor&, Tensor&> sort_values(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                                         bool descending, Tensor& values, Tensor& indices) {
+  sort({ctx, "sort.values"}, self, dim, std::nullopt, descending, values, indices);
+  return {values, indices};
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch
