@@ -4,3 +4,14 @@
 The importable folders of the repository root appear here under one package; `executorch.exir` and, from
 the repository root, `exir` are the same module (see `_alias`).
 """
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """`import executorch; executorch.export(...)` works; the compiler loads when it is asked for."""
+    if name == "export":
+        import importlib
+
+        return importlib.import_module("executorch.export")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -34,7 +34,7 @@ PYTHON_LAYERS = {
     "kernels": {"schema", "exir", "codegen"},
     "backends": {"schema", "exir"},
     "extension": {"schema", "exir", "runtime"},
-    "export": {"schema", "exir", "backends", "extension", "runtime"},
+    "export": {"schema", "exir", "backends", "extension", "runtime", "devtools"},
     "devtools": {"schema", "exir", "extension", "runtime"},
 }
 ROOTS = {*CPP_LAYERS, *PYTHON_LAYERS, "examples", "test", "tools"}

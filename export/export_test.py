@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recipes, sessions and stages from model to running program."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import executorch.export
+from executorch.exir.backend.test.op_partitioner_demo import AddMulPartitionerDemo
+from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.error import ExportError
+from executorch.exir.pass_base import ExportPass
+from executorch.export import (
+    BackendRecipeProvider,
+    ExportRecipe,
+    ExportSession,
+    LoweringRecipe,
+    QuantizationRecipe,
+    RecipeType,
+    StageType,
+    export,
+    recipe_registry,
+)
+from executorch.export.recipe import AOQuantizationConfig
+from executorch.export.stages import PipelineArtifact, TorchExportStage
+
+
+class AddMul(torch.nn.Module):
+    def forward(self, a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return (a @ x + x).relu() * 2
+
+
+class ReluToSigmoid(ExportPass):
+    def call_operator(self, op: Any, args: Any, kwargs: Any, meta: Any) -> Any:
+        if op == exir_ops.edge.aten.relu.default:
+            op = exir_ops.edge.aten.sigmoid.default
+        return super().call_operator(op, args, kwargs, meta)
+
+
+INPUTS = (torch.tensor([[1.0, -2.0], [3.0, 4.0]]), torch.tensor([[0.5, -1.0], [2.0, 1.0]]))
+
+
+@pytest.mark.req("CMP-014", "CMP-C07")
+def test_an_empty_recipe_gives_a_program_that_runs(tmp_path: Path) -> None:
+    session = executorch.export(
+        model=AddMul(), example_inputs=[INPUTS], export_recipe=ExportRecipe()
+    )
+    torch.testing.assert_close(session.run_method()[0], AddMul()(*INPUTS))
+    session.save_to_pte(str(tmp_path / "model"))
+    assert (tmp_path / "model.pte").read_bytes() == session.get_pte_buffer()
+    assert session.get_example_input() is INPUTS
+    assert session.get_exported_program().graph_signature.user_outputs
+    assert session.get_executorch_program().execution_plan[0].name == "forward"
+
+
+@pytest.mark.req("CMP-014", "CMP-C07")
+def test_the_package_is_callable_after_importing_the_root_alone() -> None:
+    code = (
+        "import executorch; print(callable(executorch.export), callable(executorch.export.export))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
+@pytest.mark.req("CMP-015")
+def test_the_usual_stages_run_in_order() -> None:
+    session = export(AddMul(), [INPUTS])
+    artifacts = session.get_stage_artifacts()
+    assert [kind.value for kind in artifacts] == [
+        "source_transform",
+        "quantize",
+        "torch_export",
+        "to_edge_transform_and_lower",
+        "to_executorch",
+    ]
+    assert all(one.get_context("duration_ms") >= 0 for one in artifacts.values())
+
+
+@pytest.mark.req("CMP-015")
+@pytest.mark.parametrize("in_steps", [False, True])
+def test_passes_and_partitioners_of_the_recipe_are_used(
+    in_steps: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def choose(method: str, program: Any) -> list[Any]:
+        asked.append(method)
+        return [ReluToSigmoid()]
+
+    stages = [
+        StageType.TORCH_EXPORT,
+        StageType.TO_EDGE,
+        StageType.EDGE_PROGRAM_MANAGER_TRANSFORM,
+        StageType.TO_BACKEND,
+        StageType.TO_EXECUTORCH,
+    ]
+    recipe = ExportRecipe(
+        lowering_recipe=LoweringRecipe([AddMulPartitionerDemo()], [choose]),
+        pipeline_stages=stages if in_steps else None,
+    )
+    session = export(AddMul(), [INPUTS], recipe)
+    a, x = INPUTS
+    torch.testing.assert_close(session.run_method()[0], (a @ x + x).sigmoid() * 2)
+    assert asked == ["forward"]
+    targets = [
+        str(n.target) for n in session.get_edge_program_manager().exported_program().graph.nodes
+    ]
+    assert "executorch_call_delegate" in targets
+    session.print_delegation_info()
+    assert "Total delegated subgraphs: 1" in capsys.readouterr().out
+
+
+@pytest.mark.req("CMP-015")
+def test_manager_passes_see_the_manager() -> None:
+    recipe = ExportRecipe(
+        lowering_recipe=LoweringRecipe(
+            edge_manager_transform_passes=[
+                lambda manager: [ReluToSigmoid()] if "forward" in manager.methods else []
+            ]
+        ),
+        pipeline_stages=[
+            StageType.TORCH_EXPORT,
+            StageType.TO_EDGE,
+            StageType.EDGE_PROGRAM_MANAGER_TRANSFORM,
+            StageType.TO_EXECUTORCH,
+        ],
+    )
+    a, x = INPUTS
+    torch.testing.assert_close(
+        export(AddMul(), [INPUTS], recipe).run_method()[0], (a @ x + x).sigmoid() * 2
+    )
+
+
+def test_several_methods_shapes_and_constants() -> None:
+    rows = {0: torch.export.Dim("rows", min=2, max=8)}
+    session = export(
+        {"forward": AddMul(), "half": torch.nn.Linear(2, 1).eval()},
+        {"forward": [INPUTS], "half": [(torch.ones(3, 2),)]},
+        dynamic_shapes={"half": ({0: rows[0]},)},
+        constant_methods={"limit": 7},
+    )
+    assert session.run_method("half", (torch.ones(8, 2),))[0].shape == (8, 1)
+    assert session.run_method("limit", ()) == [7]
+
+
+def test_programs_start_at_lowering(tmp_path: Path) -> None:
+    program = torch.export.export(AddMul(), INPUTS)
+    torch.export.save(program, tmp_path / "saved.pt2")
+    for model in (program, str(tmp_path / "saved.pt2")):
+        session = export(model)
+        assert StageType.TORCH_EXPORT not in session.get_stage_artifacts()
+        torch.testing.assert_close(session.run_method("forward", INPUTS)[0], AddMul()(*INPUTS))
+
+
+def test_a_registered_stage_replaces_the_usual_one() -> None:
+    class Counted(TorchExportStage):
+        runs = 0
+
+        def run(self, artifact: PipelineArtifact) -> None:
+            self.runs += 1
+            super().run(artifact)
+
+    session = ExportSession(AddMul(), [INPUTS])
+    stage = Counted()
+    session.register_stage(StageType.TORCH_EXPORT, stage)
+    session.export()
+    assert session.get_registered_stage(StageType.TORCH_EXPORT) is stage and stage.runs == 1
+
+
+class DemoRecipe(RecipeType):
+    DELEGATED = "delegated"
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def get_backend_name(cls) -> str:
+        return "demo"
+
+
+class DemoProvider(BackendRecipeProvider):
+    @property
+    def backend_name(self) -> str:
+        return "demo"
+
+    def get_supported_recipes(self) -> list[RecipeType]:
+        return [DemoRecipe.DELEGATED]
+
+    def create_recipe(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe:
+        return ExportRecipe(
+            name="demo", lowering_recipe=LoweringRecipe([AddMulPartitionerDemo()]), **kwargs
+        )
+
+
+def test_recipes_come_from_providers_and_combine() -> None:
+    recipe_registry.register_backend_recipe_provider(DemoProvider())
+    recipe = ExportRecipe.get_recipe(DemoRecipe.DELEGATED, strict=False)
+    other = ExportRecipe(name="own", strict=False, lowering_recipe=LoweringRecipe(None, [list]))
+    both = ExportRecipe.combine([recipe, other])
+    assert both.name == "demo_own" and both.lowering_recipe is not None
+    assert both.lowering_recipe.partitioners == recipe.lowering_recipe.partitioners
+    assert both.lowering_recipe.edge_transform_passes == [list]
+    with pytest.raises(ValueError, match="disagree on strict"):
+        ExportRecipe.combine([recipe, ExportRecipe()])
+    with pytest.raises(ValueError, match="makes no recipe"):
+        ExportRecipe.get_recipe(DemoRecipe.UNKNOWN)
+
+
+def run_with(recipe: ExportRecipe, **arguments: Any) -> ExportSession:
+    return export(
+        **{"model": AddMul(), "example_inputs": [INPUTS]} | arguments, export_recipe=recipe
+    )
+
+
+@pytest.mark.parametrize(
+    ("recipe", "arguments", "error", "text"),
+    [
+        (ExportRecipe(), {"example_inputs": None}, ValueError, "has no example inputs"),
+        (ExportRecipe(), {"model": 3}, ValueError, "expected a torch.nn.Module"),
+        (ExportRecipe(), {"model": {"a": AddMul()}}, ValueError, "as a dict by method"),
+        (
+            ExportRecipe(pipeline_stages=[StageType.TO_EXECUTORCH]),
+            {},
+            ValueError,
+            "cannot start a pipeline",
+        ),
+        (
+            ExportRecipe(pipeline_stages=[StageType.TORCH_EXPORT, StageType.TO_BACKEND]),
+            {},
+            ValueError,
+            "cannot follow torch_export",
+        ),
+    ],
+)
+def test_wrong_use_says_what_to_do(
+    recipe: ExportRecipe, arguments: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        run_with(recipe, **arguments)
+
+
+@pytest.mark.parametrize(
+    "quantization",
+    [QuantizationRecipe([object()]), QuantizationRecipe(None, [AOQuantizationConfig(object())])],
+)
+def test_quantizing_without_torchao_names_it(
+    quantization: QuantizationRecipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torchao", None)
+    with pytest.raises(ExportError, match="pip install torchao"):
+        run_with(ExportRecipe(quantization_recipe=quantization))
+
+
+def test_results_before_export_are_refused() -> None:
+    session = ExportSession(AddMul(), [INPUTS])
+    with pytest.raises(RuntimeError, match="no program yet"):
+        session.get_pte_buffer()
+    with pytest.raises(RuntimeError, match="no edge program yet"):
+        session.get_edge_program_manager()
+    with pytest.raises(RuntimeError, match="generate_etrecord=True"):
+        session.get_etrecord()
+    with pytest.raises(KeyError, match="other"):
+        session.get_example_input("other")

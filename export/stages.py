@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The stages between a model and its program. Each takes an artifact (models or programs by method, or a manager, and
+a context that travels along) and leaves another; which may follow which is data in each class."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import torch
+from torch.export import ExportedProgram
+
+from executorch.devtools.backend_debug import get_delegation_info
+from executorch.exir import (
+    EdgeCompileConfig,
+    EdgeProgramManager,
+    ExecutorchBackendConfig,
+    to_edge,
+    to_edge_transform_and_lower,
+)
+from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.pass_manager import PassManager
+from executorch.export.recipe import LoweringRecipe, Passes, QuantizationRecipe
+from executorch.export.types import StageType
+
+MethodPasses = list[Callable[[str, ExportedProgram], Passes]]
+ManagerPasses = list[Callable[[EdgeProgramManager], Passes]]
+
+
+class PipelineArtifact:
+    """What one stage hands to the next. Copies share nothing but the values of the context."""
+
+    def __init__(self, data: Any, context: dict[str, Any]) -> None:
+        self.data = data
+        self.context = context
+
+    def add_context(self, key: str, value: Any) -> None:
+        self.context[key] = value
+
+    def get_context(self, key: str, default: Any = None) -> Any:
+        return self.context.get(key, default)
+
+    def copy_with_new_data(self, new_data: Any) -> PipelineArtifact:
+        return PipelineArtifact(new_data, dict(self.context))
+
+
+class Stage(ABC):
+    """`run` leaves the stage's result in `get_artifacts`; the artifact it was given stays as it was."""
+
+    _type: ClassVar[StageType]
+    _predecessors: ClassVar[tuple[StageType, ...]] = ()
+    _starts: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self._artifact: PipelineArtifact | None = None
+
+    @property
+    def stage_type(self) -> StageType:
+        return self._type
+
+    @property
+    def valid_predecessor_stages(self) -> list[StageType]:
+        return list(self._predecessors)
+
+    @property
+    def can_start_pipeline(self) -> bool:
+        return self._starts
+
+    @abstractmethod
+    def run(self, artifact: PipelineArtifact) -> None: ...
+
+    def get_artifacts(self) -> PipelineArtifact:
+        if self._artifact is None:
+            raise RuntimeError(f"stage {type(self).__name__} has not run yet; call run() first")
+        return self._artifact
+
+
+class SourceTransformStage(Stage):
+    """Models -> models whose weights torchao's `quantize_` changed; the given models stay as they are."""
+
+    _type = StageType.SOURCE_TRANSFORM
+    _starts = True
+
+    def __init__(self, quantization_recipe: QuantizationRecipe | None = None) -> None:
+        super().__init__()
+        self._recipe = quantization_recipe
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        configs = (self._recipe and self._recipe.ao_quantization_configs) or []
+        models = dict(artifact.data)
+        if configs:
+            quantize, unwrap = (
+                _torchao("quantization", "quantize_"),
+                _torchao("utils", "unwrap_tensor_subclass"),
+            )
+            for name, model in models.items():
+                models[name] = model = copy.deepcopy(model)
+                for config in configs:
+                    quantize(model, config.ao_base_config, config.filter_fn)
+                unwrap(model)
+        self._artifact = artifact.copy_with_new_data(models)
+
+
+class QuantizeStage(Stage):
+    """Models -> captured, observed on all example inputs, and converted by the recipe's quantizers."""
+
+    _type = StageType.QUANTIZE
+    _predecessors = (StageType.SOURCE_TRANSFORM,)
+    _starts = True
+
+    def __init__(self, quantization_recipe: QuantizationRecipe | None = None) -> None:
+        super().__init__()
+        self._recipe = quantization_recipe
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        quantizers = (self._recipe and self._recipe.get_quantizers()) or []
+        models = dict(artifact.data)
+        if quantizers:
+            quantizer = quantizers[0]
+            if len(quantizers) > 1:
+                quantizer = _torchao("quantization.pt2e.quantizer", "ComposableQuantizer")(
+                    quantizers
+                )
+            inputs = artifact.get_context("example_inputs", {})
+            shapes = artifact.get_context("dynamic_shapes", {})
+            for name, model in models.items():
+                first_example(inputs, name)
+                models[name] = _quantized(model, quantizer, inputs[name], shapes.get(name))
+        self._artifact = artifact.copy_with_new_data(models)
+
+
+def _quantized(
+    model: torch.nn.Module, quantizer: Any, examples: list[tuple[Any, ...]], shapes: Any
+) -> torch.nn.Module:
+    module = "quantization.pt2e.quantize_pt2e"
+    prepare, convert = _torchao(module, "prepare_pt2e"), _torchao(module, "convert_pt2e")
+    with torch.no_grad():
+        captured = torch.export.export(
+            model, examples[0], dynamic_shapes=shapes, strict=True
+        ).module()
+        prepared = prepare(captured, quantizer)
+        for example in examples:
+            prepared(*example)
+        return convert(prepared)
+
+
+def _torchao(module: str, name: str) -> Any:
+    try:
+        return getattr(importlib.import_module(f"torchao.{module}"), name)
+    except ImportError as missing:
+        raise ExportError(
+            ExportErrorType.MISSING_PROPERTY,
+            f"the recipe quantizes, which needs torchao.{module}; pip install torchao, or leave "
+            "quantization_recipe out",
+        ) from missing
+
+
+class TorchExportStage(Stage):
+    """Models -> programs of torch.export, then the ATen passes, each with the method's name."""
+
+    _type = StageType.TORCH_EXPORT
+    _predecessors = (StageType.SOURCE_TRANSFORM, StageType.QUANTIZE)
+    _starts = True
+
+    def __init__(
+        self,
+        aten_transform_passes: list[Callable[[str, ExportedProgram], ExportedProgram]]
+        | None = None,
+        strict: bool = True,
+    ) -> None:
+        super().__init__()
+        self._passes = aten_transform_passes or []
+        self._strict = strict
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        inputs = artifact.get_context("example_inputs", {})
+        shapes = artifact.get_context("dynamic_shapes", {})
+        programs = {}
+        with torch.no_grad():
+            for name, model in artifact.data.items():
+                example = first_example(inputs, name)
+                program = torch.export.export(
+                    model, example, dynamic_shapes=shapes.get(name), strict=self._strict
+                )
+                for one in self._passes:
+                    program = one(name, program)
+                programs[name] = program
+        self._artifact = artifact.copy_with_new_data(programs)
+
+
+class EdgeTransformAndLowerStage(Stage):
+    """Programs -> edge programs, transformed and delegated in one step."""
+
+    _type = StageType.TO_EDGE_TRANSFORM_AND_LOWER
+    _predecessors = (StageType.TORCH_EXPORT,)
+    _starts = True
+
+    def __init__(
+        self,
+        partitioners: list[Any] | None = None,
+        transform_passes: MethodPasses | None = None,
+        compile_config: EdgeCompileConfig | None = None,
+    ) -> None:
+        super().__init__()
+        self._partitioners = partitioners
+        self._passes = transform_passes or []
+        self._config = compile_config
+
+    @classmethod
+    def from_recipe(cls, lowering_recipe: LoweringRecipe | None) -> EdgeTransformAndLowerStage:
+        recipe = lowering_recipe or LoweringRecipe()
+        return cls(recipe.partitioners, recipe.edge_transform_passes, recipe.edge_compile_config)
+
+    @property
+    def delegation_info(self) -> dict[str, Any] | None:
+        return self._artifact.get_context("delegation_info") if self._artifact else None
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        manager = to_edge_transform_and_lower(
+            artifact.data,
+            transform_passes=_passes_by_method(self._passes, artifact.data),
+            partitioner=self._partitioners,
+            constant_methods=artifact.get_context("constant_methods"),
+            compile_config=self._config,
+            generate_etrecord=artifact.get_context("generate_etrecord", False),
+        )
+        self._artifact = _with_delegation(artifact.copy_with_new_data(manager))
+
+
+class ToEdgeStage(Stage):
+    """Programs -> edge programs; what follows is up to later stages."""
+
+    _type = StageType.TO_EDGE
+    _predecessors = (StageType.TORCH_EXPORT,)
+    _starts = True
+
+    def __init__(self, edge_compile_config: EdgeCompileConfig | None = None) -> None:
+        super().__init__()
+        self._config = edge_compile_config
+
+    @classmethod
+    def from_recipe(cls, lowering_recipe: LoweringRecipe | None) -> ToEdgeStage:
+        return cls((lowering_recipe or LoweringRecipe()).edge_compile_config)
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        manager = to_edge(
+            artifact.data,
+            constant_methods=artifact.get_context("constant_methods"),
+            compile_config=self._config,
+            generate_etrecord=artifact.get_context("generate_etrecord", False),
+        )
+        self._artifact = artifact.copy_with_new_data(manager)
+
+
+class EdgeProgramManagerTransformStage(Stage):
+    """Edge programs -> transformed: first passes chosen per method, then passes chosen for the whole manager."""
+
+    _type = StageType.EDGE_PROGRAM_MANAGER_TRANSFORM
+    _predecessors = (StageType.TO_EDGE,)
+
+    def __init__(
+        self,
+        edge_transform_passes: MethodPasses | None = None,
+        edge_manager_transform_passes: ManagerPasses | None = None,
+    ) -> None:
+        super().__init__()
+        self._method_passes = edge_transform_passes or []
+        self._manager_passes = edge_manager_transform_passes or []
+
+    @classmethod
+    def from_recipe(
+        cls, lowering_recipe: LoweringRecipe | None
+    ) -> EdgeProgramManagerTransformStage:
+        recipe = lowering_recipe or LoweringRecipe()
+        return cls(recipe.edge_transform_passes, recipe.edge_manager_transform_passes)
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        manager: EdgeProgramManager = artifact.data
+        programs = {name: manager.exported_program(name) for name in sorted(manager.methods)}
+        by_method = _passes_by_method(self._method_passes, programs)
+        if by_method is not None:
+            manager = manager.transform(by_method)
+        for choose in self._manager_passes:
+            manager = manager.transform(_as_list(choose(manager)))
+        self._artifact = artifact.copy_with_new_data(manager)
+
+
+class ToBackendStage(Stage):
+    """Edge programs -> delegated, partitioners in order of priority."""
+
+    _type = StageType.TO_BACKEND
+    _predecessors = (StageType.TO_EDGE, StageType.EDGE_PROGRAM_MANAGER_TRANSFORM)
+
+    def __init__(self, partitioners: list[Any] | None = None) -> None:
+        super().__init__()
+        self._partitioners = partitioners or []
+
+    @classmethod
+    def from_recipe(cls, lowering_recipe: LoweringRecipe | None) -> ToBackendStage:
+        return cls((lowering_recipe or LoweringRecipe()).partitioners)
+
+    @property
+    def delegation_info(self) -> dict[str, Any] | None:
+        return self._artifact.get_context("delegation_info") if self._artifact else None
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        manager = artifact.data.to_backend(self._partitioners)
+        self._artifact = _with_delegation(artifact.copy_with_new_data(manager))
+
+
+class ExecutorchStage(Stage):
+    """Edge programs -> the planned and emitted program."""
+
+    _type = StageType.TO_EXECUTORCH
+    _predecessors = (
+        StageType.TO_EDGE_TRANSFORM_AND_LOWER,
+        StageType.TO_BACKEND,
+        StageType.EDGE_PROGRAM_MANAGER_TRANSFORM,
+    )
+
+    def __init__(self, backend_config: ExecutorchBackendConfig | None = None) -> None:
+        super().__init__()
+        self._config = backend_config
+
+    def run(self, artifact: PipelineArtifact) -> None:
+        self._artifact = artifact.copy_with_new_data(artifact.data.to_executorch(self._config))
+
+
+def first_example(example_inputs: dict[str, Any], method: str) -> tuple[Any, ...]:
+    """The example that torch.export traces a method with."""
+    if not example_inputs.get(method):
+        raise ValueError(
+            f"method {method!r} has no example inputs; give example_inputs=[(tensor, ...)] or a dict by "
+            f"method (given: {sorted(example_inputs)})"
+        )
+    return copy.copy(example_inputs[method][0])
+
+
+def _as_list(passes: Passes) -> list[Any]:
+    return [passes] if isinstance(passes, PassManager) else list(passes)
+
+
+def _passes_by_method(
+    choices: MethodPasses, programs: dict[str, ExportedProgram]
+) -> dict[str, list[Any]] | None:
+    if not choices:
+        return None
+    return {
+        name: [one for choose in choices for one in _as_list(choose(name, program))]
+        for name, program in programs.items()
+    }
+
+
+def _with_delegation(artifact: PipelineArtifact) -> PipelineArtifact:
+    manager: EdgeProgramManager = artifact.data
+    artifact.add_context(
+        "delegation_info",
+        {
+            name: get_delegation_info(manager.exported_program(name).graph_module)
+            for name in sorted(manager.methods)
+        },
+    )
+    return artifact
