@@ -138,7 +138,7 @@ def test_pass_that_returns_something_else_is_named() -> None:
         edge().transform([lambda graph_module: 3])
 
 
-@pytest.mark.req("CMP-020", "CMP-021")
+@pytest.mark.req("CMP-020", "CMP-021", "CMP-022")
 def test_pattern_is_fused_to_a_backend_operator_and_traced_back() -> None:
     library = torch.library.Library("foo_namespace", "DEF")
 
