@@ -15,7 +15,7 @@ import torch
 from executorch.exir import ExecutorchBackendConfig, dump, to_edge
 from executorch.exir.backend.test.op_partitioner_demo import AddMulPartitionerDemo
 
-GOLDEN = sorted((Path(__file__).parents[1] / "test" / "golden").glob("*.pte"))
+GOLDEN = sorted((Path(__file__).parents[2] / "test" / "golden").glob("*.pte"))
 
 
 class Net(torch.nn.Module):

@@ -167,7 +167,3 @@ def _external_names(program: schema.Program) -> set[str]:
         for extra in extras
         if extra is not None and extra.location == schema.TensorDataLocation.EXTERNAL
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main())
