@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from executorch.test.repository.sources import ROOT
 
@@ -46,6 +47,39 @@ def test_documented_imports(module: str) -> None:
     loaded = importlib.import_module(module)
     missing = [name for name in DOCUMENTED[module] if not hasattr(loaded, name)]
     assert not missing
+
+
+SOURCES_NAMED = (
+    "exir.pass_base",
+    "exir.memory_planning",
+    "exir.capture._config",
+    "exir.backend.backend_api",
+    "exir.backend.backend_details",
+    "exir.backend.utils",
+    "exir.backend.partitioner",
+    "exir.backend.canonical_partitioners.pattern_op_partitioner",
+    "exir.backend.test.backend_with_compiler_demo",
+    "exir.backend.test.backend_with_delegate_mapping_demo",
+    "exir.backend.test.op_partitioner_demo",
+    "exir.passes._quant_patterns_and_replacements",
+    "exir.passes.replace_edge_with_backend_pass",
+    "exir.passes.external_constants_pass",
+)
+
+
+@pytest.mark.req("CMP-013")
+@pytest.mark.parametrize("module", SOURCES_NAMED)
+def test_sources_that_documents_name_import(module: str) -> None:
+    loaded = importlib.import_module(f"executorch.{module}")
+    assert Path(loaded.__file__ or "").resolve() == ROOT / f"{module.replace('.', '/')}.py"
+    assert (ROOT / "exir/dialects/edge/edge.yaml").stat().st_size > 0
+
+
+@pytest.mark.req("CMP-C08")
+def test_the_delegate_call_is_a_higher_order_operator() -> None:
+    from executorch.exir.delegate import executorch_call_delegate
+
+    assert torch.ops.higher_order.executorch_call_delegate is executorch_call_delegate
 
 
 def from_root(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
