@@ -203,23 +203,23 @@ bool run_compare_scalar(Compare f, const Tensor& self, const Scalar& other, Tens
 }  // namespace
 
 // Name of the kernel, name of the portable one, function.
-#define ET_ADDITION(name, portable, function)                                      \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other, \
-               const Scalar& alpha, Tensor& out) {                                 \
-    return run(Binary::function, as_float(alpha), self, other, out)                \
-               ? out                                                               \
-               : portable(ctx, self, other, alpha, out);                           \
+#define ET_ADDITION(name, portable, function)                                             \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,        \
+               const Scalar& alpha, Tensor& out) {                                        \
+    return !alpha.isBoolean() && run(Binary::function, as_float(alpha), self, other, out) \
+               ? out                                                                      \
+               : portable(ctx, self, other, alpha, out);                                  \
   }
 ET_ADDITION(opt_add_out, add_out, kAdd)
 ET_ADDITION(opt_sub_out, sub_out, kSub)
 #undef ET_ADDITION
 
-#define ET_ADDITION_SCALAR(name, portable, function)                               \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other, \
-               const Scalar& alpha, Tensor& out) {                                 \
-    return run_scalar(Binary::function, as_float(alpha), self, other, out)         \
-               ? out                                                               \
-               : portable(ctx, self, other, alpha, out);                           \
+#define ET_ADDITION_SCALAR(name, portable, function)                                             \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,               \
+               const Scalar& alpha, Tensor& out) {                                               \
+    return !alpha.isBoolean() && run_scalar(Binary::function, as_float(alpha), self, other, out) \
+               ? out                                                                             \
+               : portable(ctx, self, other, alpha, out);                                         \
   }
 ET_ADDITION_SCALAR(opt_add_scalar_out, add_scalar_out, kAdd)
 ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)

@@ -69,9 +69,10 @@ struct Promoted {
 struct PromotedDivision {
   template <typename F>
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
-    ET_KERNEL_CHECK_MSG(call.ctx,
-                        !isIntegralType(promote(a, b), /*includeBool=*/true) || !has_zero(b),
-                        InvalidArgument, , "%s: integer division by zero in other", call.op);
+    ET_KERNEL_CHECK_MSG(
+        call.ctx,
+        !isIntegralType(promote(a, b), /*includeBool=*/true) || out.numel() == 0 || !has_zero(b),
+        InvalidArgument, , "%s: integer division by zero in other", call.op);
     Promoted::compute(call, a, b, out, f);
   }
 };
@@ -124,9 +125,19 @@ struct Bitwise {
 
 template <typename Rule, typename F>
 Tensor& binary(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, const F& f) {
-  if (prepare(call, a, b, out)) {
-    Rule::compute(call, a, b, out, f);
+  if (!prepare(call, a, b, out)) {
+    return out;
   }
+  if (a.is_tensor() && b.is_tensor()) {
+    Rule::compute(call, a, b, out, f);
+    return out;
+  }
+  const Operand& number = a.is_tensor() ? b : a;
+  const ScalarType common = promote(a, b);
+  const bool to_float = std::is_same<Rule, PromotedToFloat>::value;
+  const Scalar scalar = wrapped_scalar(number.scalar(), to_float ? float_of(common) : common);
+  const Operand wrapped(scalar);
+  Rule::compute(call, a.is_tensor() ? a : wrapped, b.is_tensor() ? b : wrapped, out, f);
   return out;
 }
 
@@ -201,6 +212,9 @@ Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const
                       !alpha.isFloatingPoint() || !isIntegralType(common, /*includeBool=*/true),
                       InvalidArgument, out, "%s: alpha is a float but operands promote to %s",
                       call.op, ::executorch::runtime::toString(common));
+  ET_KERNEL_CHECK_MSG(call.ctx, !alpha.isBoolean() || common == ScalarType::Bool, InvalidArgument,
+                      out, "%s: alpha is a bool but operands promote to %s", call.op,
+                      ::executorch::runtime::toString(common));
   ET_KERNEL_CHECK_MSG(call.ctx, !negative || common != ScalarType::Bool, InvalidArgument, out,
                       "%s: subtraction of Bool tensors is not defined; use logical_xor", call.op);
   if (!check_castable(call, common, out)) {
@@ -208,7 +222,8 @@ Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const
   }
   with_compute_type(compute_type_of(common), [&](auto zero) {
     using C = decltype(zero);
-    const C factor = scalar_to<C>(alpha);
+    const C given = scalar_to<C>(alpha);
+    const C factor = common == ScalarType::Bool ? C(given != C(0)) : given;
     if (factor == C(1) && !negative) {
       run<C>(Add(), a, b, out);
     } else if (factor == C(1)) {

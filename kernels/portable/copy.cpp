@@ -130,8 +130,9 @@ Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_bloc
 Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src,
                  bool non_blocking, Tensor& out) {
   const OpCall call{ctx, "copy.out"};
-  ET_KERNEL_CHECK_MSG(ctx, !non_blocking && broadcasts_to(Shape(src), Shape(self)), InvalidArgument,
-                      out, "copy.out: expected a blocking copy and src to broadcast to self");
+  (void)non_blocking;  // the copy is done when the call returns
+  ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(src), Shape(self)), InvalidArgument, out,
+                      "copy.out: expected src to broadcast to self");
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
     copy_converted(call, src, out);
   }
@@ -139,8 +140,9 @@ Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& sr
 }
 
 Tensor& copy_(KernelRuntimeContext& ctx, Tensor& self, const Tensor& src, bool non_blocking) {
-  ET_KERNEL_CHECK_MSG(ctx, !non_blocking && broadcasts_to(Shape(src), Shape(self)), InvalidArgument,
-                      self, "copy_: expected a blocking copy and src to broadcast to self");
+  (void)non_blocking;  // the copy is done when the call returns
+  ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(src), Shape(self)), InvalidArgument, self,
+                      "copy_: expected src to broadcast to self");
   copy_converted({ctx, "copy_"}, src, self);
   return self;
 }
@@ -169,10 +171,14 @@ Tensor& squeeze_copy_dims_out(KernelRuntimeContext& ctx, const Tensor& self, Int
                               Tensor& out) {
   const OpCall call{ctx, "squeeze_copy.dims_out"};
   bool dropped[Shape::kMaxDims] = {};
+  bool named[Shape::kMaxDims] = {};
   for (int64_t d : dim) {
     if (!normalize_dim(call, "dim", self.dim(), d)) {
       return out;
     }
+    ET_KERNEL_CHECK_MSG(ctx, !named[d], InvalidArgument, out,
+                        "squeeze_copy.dims_out: dimension %d is named twice", static_cast<int>(d));
+    named[d] = true;
     dropped[d] = d < self.dim() && self.sizes()[d] == 1;
   }
   Shape shape;

@@ -189,10 +189,16 @@ template <typename Fold>
 Tensor& fold_to_out(const OpCall& call, const Tensor& in, const ReduceArgs& args,
                     std::optional<ScalarType> dtype, Tensor& out) {
   Reduction reduction;
-  if (check_out_is(call, dtype, out) && prepare(call, in, args, out, reduction)) {
-    with_compute_type(compute_type_of(out.scalar_type()),
-                      [&](auto zero) { fold<Fold, decltype(zero)>(in, reduction, out); });
+  if (!check_out_is(call, dtype, out) || !prepare(call, in, args, out, reduction)) {
+    return out;
   }
+  if (out.scalar_type() == ScalarType::Bool) {
+    using BoolFold = std::conditional_t<std::is_same<Fold, SumFold>::value, AnyFold, Fold>;
+    fold<BoolFold, uint8_t>(in, reduction, out);
+    return out;
+  }
+  with_compute_type(compute_type_of(out.scalar_type()),
+                    [&](auto zero) { fold<Fold, decltype(zero)>(in, reduction, out); });
   return out;
 }
 
@@ -227,13 +233,17 @@ Tensor& extreme(const OpCall& call, const Tensor& in, const ReduceArgs& args, Te
   return out;
 }
 
-Tensor& any(const OpCall& call, const Tensor& in, const ReduceArgs& args, Tensor& out) {
-  Reduction reduction;
+bool check_truth_output(const OpCall& call, const Tensor& out) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, out.scalar_type() == ScalarType::Bool || out.scalar_type() == ScalarType::Byte,
-      InvalidArgument, out, "%s: out is %s, expected Bool or Byte", call.op,
+      InvalidArgument, false, "%s: out is %s, expected Bool or Byte", call.op,
       ::executorch::runtime::toString(out.scalar_type()));
-  if (prepare(call, in, args, out, reduction)) {
+  return true;
+}
+
+Tensor& any(const OpCall& call, const Tensor& in, const ReduceArgs& args, Tensor& out) {
+  Reduction reduction;
+  if (check_truth_output(call, out) && prepare(call, in, args, out, reduction)) {
     fold<AnyFold, uint8_t>(in, reduction, out);
   }
   return out;
@@ -404,7 +414,17 @@ Tensor& any_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool
 }
 Tensor& any_dims_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalArrayRef<int64_t> dim,
                      bool keepdim, Tensor& out) {
-  return any({ctx, "any.dims_out"}, self, {dim, keepdim}, out);
+  const OpCall call{ctx, "any.dims_out"};
+  if (!dim.has_value() || !dim->empty()) {
+    return any(call, self, {dim, keepdim}, out);
+  }
+  // No dimension is reduced: every element by itself.
+  if (check_computable(call, "self", self) && check_truth_output(call, out) &&
+      resize_output(call, out, Shape(self))) {
+    map_elements<uint8_t, uint8_t>([](uint8_t x) { return x; }, out,
+                                   {RangeReader(self, out, ComputeType::kBool)});
+  }
+  return out;
 }
 
 Tensor& argmax_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<int64_t> dim,

@@ -224,8 +224,8 @@ Tensor& clamp(const OpCall& call, const Tensor& self, const std::optional<Scalar
       using Limits = std::numeric_limits<C>;
       const C lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
       const C highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-      const Clamp<C> f{min.has_value() ? scalar_to<C>(*min) : lowest,
-                       max.has_value() ? scalar_to<C>(*max) : highest};
+      const Clamp<C> f{min.has_value() ? scalar_to<C>(wrapped_scalar(*min, common)) : lowest,
+                       max.has_value() ? scalar_to<C>(wrapped_scalar(*max, common)) : highest};
       map_elements<C, C>(f, out, {RangeReader(self, out, compute_type_v<C>)});
     });
   }
@@ -241,7 +241,18 @@ Tensor& clamp_out(KernelRuntimeContext& ctx, const Tensor& self, const std::opti
 
 Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& min_val,
                      const Scalar& max_val, Tensor& out) {
-  return clamp({ctx, "hardtanh.out"}, self, min_val, max_val, out);
+  const OpCall call{ctx, "hardtanh.out"};
+  if (!::executorch::runtime::isIntegralType(self.scalar_type(), /*includeBool=*/false)) {
+    return clamp(call, self, min_val, max_val, out);
+  }
+  // The limits of integers are cut to integers.
+  const Scalar low(scalar_to<int64_t>(min_val));
+  const Scalar high(scalar_to<int64_t>(max_val));
+  ET_KERNEL_CHECK_MSG(
+      ctx,
+      self.scalar_type() != ScalarType::Byte || (low.to<int64_t>() >= 0 && high.to<int64_t>() >= 0),
+      InvalidArgument, out, "hardtanh.out: expected limits >= 0 for an unsigned type");
+  return clamp(call, self, low, high, out);
 }
 
 }  // namespace native

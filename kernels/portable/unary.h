@@ -147,8 +147,7 @@ template <typename T>
 struct Logit {
   T eps;  // negative: no clamping
   T operator()(T x) const {
-    const T low = x < eps ? eps : x;
-    const T p = eps < T(0) ? x : (low > T(1) - eps ? T(1) - eps : low);
+    const T p = eps < T(0) ? x : x < eps ? eps : x > T(1) - eps ? T(1) - eps : x;
     return std::log(p / (T(1) - p));
   }
 };

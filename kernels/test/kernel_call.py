@@ -43,6 +43,14 @@ def dim_order_of(tensor: torch.Tensor) -> list[int]:
     return sorted(range(tensor.dim()), key=lambda d: (-tensor.stride(d), d))
 
 
+def is_dense(tensor: torch.Tensor) -> bool:
+    """Whether a permutation of row-major strides describes the tensor."""
+    order = tuple(dim_order_of(tensor))
+    dense = torch.empty_permuted(tuple(tensor.shape), order, device="meta").stride()
+    strides = zip(tensor.shape, tensor.stride(), dense, strict=True)
+    return tensor.numel() <= 1 or all(size == 1 or a == b for size, a, b in strides)
+
+
 class Call:
     """One kernel call with all memory it uses."""
 
@@ -56,8 +64,7 @@ class Call:
 
     def _view(self, tensor: torch.Tensor, dynamic: bool = False) -> Any:
         order = dim_order_of(tensor)
-        expected = torch.empty_permuted(tuple(tensor.shape), tuple(order), device="meta").stride()
-        if tensor.numel() > 1 and tensor.stride() != expected:
+        if not is_dense(tensor):
             raise ValueError(f"tensor with strides {tensor.stride()} is not dense")
         view = self._library.TensorView(
             tensor.data_ptr(), DTYPE_NUMBERS[tensor.dtype], list(tensor.shape), order, dynamic

@@ -182,6 +182,25 @@ int64_t integer_limit(ScalarType type) {
 
 }  // namespace
 
+Scalar wrapped_scalar(const Scalar& scalar, ScalarType type) {
+  if (!scalar.isIntegral(/*includeBool=*/false)) {
+    return scalar;
+  }
+  const int64_t value = scalar.to<int64_t>();
+  switch (type) {
+    case ScalarType::Byte:
+      return Scalar(static_cast<int64_t>(static_cast<uint8_t>(value)));
+    case ScalarType::Char:
+      return Scalar(static_cast<int64_t>(static_cast<int8_t>(value)));
+    case ScalarType::Short:
+      return Scalar(static_cast<int64_t>(static_cast<int16_t>(value)));
+    case ScalarType::Int:
+      return Scalar(static_cast<int64_t>(static_cast<int32_t>(value)));
+    default:
+      return scalar;
+  }
+}
+
 bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, void* bytes) {
   ET_KERNEL_CHECK_MSG(call.ctx, is_computable(type), InvalidArgument, false,
                       "%s: expected a real number type or Bool, found %s", call.op, toString(type));
@@ -194,7 +213,9 @@ bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, v
   const double as_double =
       scalar.isFloatingPoint() ? scalar.to<double>() : static_cast<double>(scalar.to<int64_t>());
   const double bound = static_cast<double>(limit);
-  ET_KERNEL_CHECK_MSG(call.ctx, limit == 0 || (as_double >= -bound - 1.0 && as_double <= bound),
+  const bool unsigned_float = type == ScalarType::Byte && scalar.isFloatingPoint();
+  const double least = unsigned_float ? 0.0 : -bound - 1.0;
+  ET_KERNEL_CHECK_MSG(call.ctx, limit == 0 || (as_double >= least && as_double <= bound),
                       InvalidArgument, false, "%s: value %g does not fit %s", call.op, as_double,
                       toString(type));
   if (scalar.isFloatingPoint()) {

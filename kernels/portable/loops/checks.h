@@ -69,6 +69,9 @@ bool broadcasts_to(const Shape& shape, const Shape& target);
 // scalar's kind is higher.
 ScalarType promote_with_scalar(ScalarType tensor, const Scalar& scalar);
 
+// An integer as arithmetic in `type` sees it, wrapped around; other scalars and types as they are.
+Scalar wrapped_scalar(const Scalar& scalar, ScalarType type);
+
 // Writes `scalar` as one element of `type` to `bytes` (room for 16). Fails when an integer type
 // cannot hold the value.
 bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, void* bytes);
