@@ -62,7 +62,8 @@ class Call:
         self.items: list[tuple[str, Any]] = []
         self.outputs: list[torch.Tensor] = []
 
-    def _view(self, tensor: torch.Tensor, dynamic: bool = False) -> Any:
+    def view_of(self, tensor: torch.Tensor, dynamic: bool = False) -> Any:
+        """The tensor as kernels see it; it lives as long as the call."""
         order = dim_order_of(tensor)
         if not is_dense(tensor):
             raise ValueError(f"tensor with strides {tensor.stride()} is not dense")
@@ -80,11 +81,11 @@ class Call:
             return ("none", None)
         base = kind.rstrip("?").replace("!", "")
         if base == "Tensor":
-            return ("tensor", self._view(value))
+            return ("tensor", self.view_of(value))
         if base == "Tensor[]":
-            return ("tensors", [self._view(v) for v in value])
+            return ("tensors", [self.view_of(v) for v in value])
         if base == "Tensor?[]":
-            return ("optional_tensors", [None if v is None else self._view(v) for v in value])
+            return ("optional_tensors", [None if v is None else self.view_of(v) for v in value])
         if base in ("int[]", "float[]", "bool[]"):
             values = list(value) if isinstance(value, (list, tuple)) else [value]
             return (base[:-2] + "s", values)
@@ -106,7 +107,7 @@ class Call:
                 torch.full((out.nbytes,), 0x5A, dtype=torch.uint8).untyped_storage()
             )
         self.outputs.append(out)
-        return self._view(out, dynamic=self._dynamic)
+        return self.view_of(out, dynamic=self._dynamic)
 
     def add_outputs(self, expected: tuple[torch.Tensor, ...]) -> None:
         written = [a for a in self._schema.arguments if a.is_out]
