@@ -29,13 +29,15 @@ function(et_python_module name)
     target_link_options(${name} PRIVATE "LINKER:--exclude-libs,ALL")
   endif()
   target_link_options_gc_sections(${name})
+  # A running Python may have mapped the module that is there, so it is replaced and not written to.
+  set(_place "${CMAKE_COMMAND}" "-DFROM=$<TARGET_FILE:${name}>"
+    "-DTO=${EXECUTORCH_ROOT}/${ARG_FOLDER}/$<TARGET_FILE_NAME:${name}>"
+    -P "${EXECUTORCH_ROOT}/tools/cmake/PlaceFile.cmake")
   add_custom_command(TARGET ${name} POST_BUILD
-    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "$<TARGET_FILE:${name}>" "${EXECUTORCH_ROOT}/${ARG_FOLDER}/"
-    VERBATIM)
+    COMMAND ${_place} VERBATIM)
   # Also on every build: another build tree may have placed its own module meanwhile.
   add_custom_target(place_${name} ALL
-    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "$<TARGET_FILE:${name}>" "${EXECUTORCH_ROOT}/${ARG_FOLDER}/"
-    VERBATIM)
+    COMMAND ${_place} VERBATIM)
   add_dependencies(place_${name} ${name})
   add_dependencies(python_modules ${name})
   install(TARGETS ${name} LIBRARY DESTINATION "executorch/${ARG_FOLDER}" COMPONENT python EXCLUDE_FROM_ALL)
