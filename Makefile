@@ -60,8 +60,8 @@ size: setup ## Size of the core with the verifier, against its limit
 requirements: setup ## Which promises are proven by a test, superseded, waived or open
 	@$(PYTHON_BIN) -m executorch.tools.requirements.report
 
-api: setup ## Which documented C++ and Python names exist here (docs/api)
-	@$(PYTHON_BIN) -m executorch.tools.api.report --write docs/api/report.md --generated "$(BUILD)/generated"
+api: setup ## Which documented C++ and Python names exist here (build/api.md)
+	@$(PYTHON_BIN) -m executorch.tools.api.report --write build/api.md --generated "$(BUILD)/generated"
 
 docs: requirements api ## Regenerate the generated pages
 

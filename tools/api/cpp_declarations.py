@@ -8,7 +8,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_NAMESPACES = ("executorch", "torch", "c10")
 _SCOPES = {
     "NamespaceDecl",
     "CXXRecordDecl",
@@ -23,6 +22,9 @@ _FUNCTIONS = {
     "CXXDestructorDecl",
     "CXXConversionDecl",
 }
+_UNNAMED_AFTER_CLASS = {"CXXConstructorDecl", "CXXDestructorDecl"}
+# What clang dumps: declarations whose qualified name has one of these in it.
+_DUMPED = ("executorch", "torch", "c10", "et_pal_", "et_t", "pal_", "DYNAMIC_LIBRARY_")
 
 
 @dataclass
@@ -40,6 +42,8 @@ def normalize_type(text: str) -> str:
         text,
     )
     text = re.sub(r"\b(_Bool)\b", "bool", text)
+    text = re.sub(r"\bunsigned\b(?! (?:int|char|short|long))", "unsigned int", text)
+    text = re.sub(r"\s*\.\.\.\s*\w*$", "...", text)
     text = re.sub(r"(?:::)?(?:\b[a-z_][a-z_0-9]*::)+(?=[A-Za-z_])", "", text)
     text = re.sub(r"\s+", " ", text).strip()
     text = re.sub(r"\s*([<>,&*()])\s*", r"\1", text)
@@ -73,6 +77,7 @@ def parameter_type(listed: str) -> str:
     reference_to_array = re.match(r"(.*)\(\s*&\s*\w*\s*\)\s*(\[\w+\])$", text)
     if reference_to_array:
         return normalize_type(f"{reference_to_array[1]}(&){reference_to_array[2]}")
+    text = re.sub(r"^unsigned (?!int|char|short|long)", "unsigned int ", text)
     named = re.match(r"(.*[\s&*>])([A-Za-z_]\w*)$", text)
     if named and named[1].strip() not in {"const", "unsigned", "ET_UNUSED", "__ET_UNUSED", ""}:
         text = named[1]
@@ -116,8 +121,12 @@ def _declared_signature(qual_type: str) -> str:
 
 def _walk(node: dict, scope: str, out: Declarations) -> None:
     kind, name = node.get("kind", ""), node.get("name", "")
-    if node.get("isImplicit"):
+    if kind in _UNNAMED_AFTER_CLASS:  # `Result<T>` is the constructor of Result
+        name = name.partition("<")[0]
+    if node.get("isImplicit") and kind not in _FUNCTIONS:
         return
+    if kind == "UsingDecl":
+        name = name.rpartition("::")[2]
     if name:
         out.names.add((scope, re.sub(r"\s+", "", name)))
     if kind in _FUNCTIONS and "type" in node:
@@ -150,7 +159,7 @@ def declared_by(header: str, include_dirs: list[Path], defines: list[str]) -> De
         return macros.stderr.splitlines()[0] if macros.stderr else "does not preprocess"
     out = Declarations()
     out.macros = set(re.findall(r"^#define (\w+)", macros.stdout, re.M))
-    for namespace in (*_NAMESPACES, "et_pal_", "std"):
+    for namespace in (*_DUMPED, "std"):
         if namespace == "std" and "c10/util" not in header and "headeronly" not in header:
             continue
         run = subprocess.run(

@@ -25,6 +25,13 @@ def _named(decls: Declarations, scope: str, name: str) -> bool:
     return any(found == name and _last(at) == _last(scope) for at, found in decls.names)
 
 
+def _loose(signature: str, scope: str) -> str:
+    """Without what is optional to write: a class's own template arguments, its scope, const of pointers and values."""
+    own = _last(scope)
+    signature = re.sub(rf"\b{re.escape(own)}<[^<>()]*>", own, signature) if own else signature
+    return re.sub(r"(?:\b\w+::|const (?=\w+(?:[,)]|$)))", "", signature)
+
+
 def _judge(row: Row, decls: Declarations) -> Verdict:
     text = row.text
     if text.startswith("#define"):
@@ -43,7 +50,7 @@ def _judge(row: Row, decls: Declarations) -> Verdict:
         s for (at, found), sigs in decls.signatures.items() for s in sigs
         if found == name and (_is_namespace(row.scope) or _last(at) == _last(row.scope))
     }  # fmt: skip
-    if signature in declared:
+    if _loose(signature, row.scope) in {_loose(one, row.scope) for one in declared}:
         return Verdict(row, "exists")
     if declared or _named(decls, row.scope, name):
         return Verdict(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints which listed public names and signatures exist here, per header and module.
 
-usage: python -m tools.api.report [--write docs/api/report.md] [--generated cmake-out/generated] [--missing]
+usage: python -m tools.api.report [--write build/api.md] [--generated cmake-out/generated] [--missing]
 e.g.   python -m tools.api.report --missing | less
 """
 
@@ -88,6 +88,7 @@ def main(argv: list[str] | None = None) -> int:
     include = [
         _ROOT / "src",
         args.generated,
+        _ROOT / "third-party/.cache/src/pthreadpool/include",
         args.flatbuffers,
         _ROOT / "runtime/core/portable_type/c10",
     ]
@@ -97,6 +98,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     python = python_report.report(sorted(api.glob("python-*.md")))
     if args.write:
+        args.write.parent.mkdir(parents=True, exist_ok=True)
         args.write.write_text(
             "# Source compatibility, generated\n\n"
             + render(cpp + python, rules, details=True)
