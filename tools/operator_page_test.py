@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of operators is current, and counts what it should."""
+
+from __future__ import annotations
+
+from tools.operator_page import PAGE, core_out_variants, page
+
+
+def test_the_page_is_current() -> None:
+    assert PAGE.read_text() == page(), "run python -m tools.operator_page"
+
+
+def test_core_operators_are_found_with_their_out_variants() -> None:
+    core = core_out_variants()
+    assert core["aten::add.Tensor"] == ["aten::add.out"]
+    assert len(core) > 150
