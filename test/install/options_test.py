@@ -135,3 +135,50 @@ def test_thread_pool_and_cpuinfo_can_be_left_out(tmp_path: Path, value: str) -> 
     ]
     assert found == (["pthreadpool", "cpuinfo", "extension_threadpool"] if value == "ON" else [])
     assert "libportable_kernels.a" in rules and "libexecutorch_core.a" in rules
+
+
+def targets_of_the_whole_tree(folder: Path, *arguments: str) -> tuple[set[str], str]:
+    """Names of the files that a build with `arguments` makes, and all text of configuring."""
+    command = ["cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rules = (folder / "build.ninja").read_text().splitlines()
+    outputs = [line.split(":", 1)[0].split()[1] for line in rules if line.startswith("build ")]
+    return {Path(output).name for output in outputs}, done.stdout
+
+
+BUILT_BY_OPTION = {
+    "EXTENSION_DATA_LOADER": "libextension_data_loader.a",
+    "EXTENSION_FLAT_TENSOR": "libextension_flat_tensor.a",
+    "EXTENSION_EVALUE_UTIL": "libextension_evalue_util.a",
+    "EXTENSION_RUNNER_UTIL": "libextension_runner_util.a",
+    "EXTENSION_NAMED_DATA_MAP": "libextension_named_data_map.a",
+    "EXECUTOR_RUNNER": "executor_runner",
+}
+
+
+@pytest.mark.req("BLD-036", "BLD-037", "BLD-042", "BLD-043", "BLD-044", "BLD-045")
+@pytest.mark.parametrize("value", ["ON", "OFF"])
+def test_options_of_extensions_decide_what_is_built(tmp_path: Path, value: str) -> None:
+    options = [f"-DEXECUTORCH_BUILD_{name}={value}" for name in BUILT_BY_OPTION]
+    if value == "OFF":
+        options.append("-DEXECUTORCH_BUILD_EXTENSION_MODULE=OFF")
+    built, _ = targets_of_the_whole_tree(tmp_path, *options)
+    found = {name for name, file in BUILT_BY_OPTION.items() if file in built}
+    assert found == (set(BUILT_BY_OPTION) if value == "ON" else set())
+    assert "libexecutorch_core.a" in built
+
+
+@pytest.mark.req("BLD-018")
+@pytest.mark.parametrize("found", [True, False])
+def test_configuring_says_whether_ccache_is_used(tmp_path: Path, found: bool) -> None:
+    ccache = tmp_path / "bin" / "ccache"
+    ccache.parent.mkdir()
+    ccache.write_text('#!/bin/sh\nexec "$@"\n')
+    ccache.chmod(0o755)
+    search = f"-DCMAKE_PROGRAM_PATH={ccache.parent}" if found else "-DET_CCACHE=OFF"
+    arguments = [search, "-DCMAKE_CXX_COMPILER_LAUNCHER="]
+    _, text = targets_of_the_whole_tree(tmp_path / "b", *arguments)
+    assert ("ccache found and enabled for faster builds" in text) is found
+    assert ("ccache not found, builds will not be cached" in text) is not found
+    assert (str(ccache) in (tmp_path / "b" / "build.ninja").read_text()) is found
