@@ -53,16 +53,6 @@ std::unique_ptr<MemoryAllocator> or_malloc(std::unique_ptr<MemoryAllocator> allo
   return allocator != nullptr ? std::move(allocator) : std::make_unique<MallocMemoryAllocator>();
 }
 
-// Memory that Method loading has cleared gets back what other methods keep there; initial state
-// that loading wrote stays.
-void restore_cleared(std::vector<std::vector<uint8_t>>& arenas,
-                     const std::vector<std::vector<uint8_t>>& before) {
-  for (size_t i = 0; i < arenas.size(); ++i) {
-    std::transform(arenas[i].begin(), arenas[i].end(), before[i].begin(), arenas[i].begin(),
-                   [](uint8_t loaded, uint8_t kept) { return loaded != 0 ? loaded : kept; });
-  }
-}
-
 }  // namespace
 
 Module::Module(const std::string& file_path, const LoadMode load_mode,
@@ -191,26 +181,9 @@ Result<MethodMeta> Module::method_meta(const std::string& method_name) {
   return program_->method_meta(method_name.c_str());
 }
 
-Error Module::allocate_shared_arenas() {
-  std::vector<size_t> sizes;
-  for (size_t i = 0; i < program_->num_methods(); ++i) {
-    const char* name = ET_UNWRAP(program_->get_method_name(i));
-    const MethodMeta meta = ET_UNWRAP(program_->method_meta(name));
-    sizes.resize(std::max(sizes.size(), meta.num_memory_planned_buffers()));
-    for (size_t id = 0; id < meta.num_memory_planned_buffers(); ++id) {
-      const auto size = static_cast<size_t>(ET_UNWRAP(meta.memory_planned_buffer_size(id)));
-      sizes[id] = std::max(sizes[id], size);
-    }
-  }
-  for (size_t size : sizes) {
-    shared_arenas_.emplace_back(size);
-  }
-  return Error::Ok;
-}
-
 Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(const MethodMeta& meta) {
-  if (share_memory_arenas_ && shared_arenas_.empty()) {
-    ET_CHECK_OK_OR_RETURN_ERROR(allocate_shared_arenas());
+  if (share_memory_arenas_ && !shared_arenas_.is_allocated()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(shared_arenas_.allocate(*program_));
   }
   auto planned = std::make_unique<PlannedMemory>();
   bool has_device = false;
@@ -224,10 +197,9 @@ Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(const
           ET_UNWRAP(runtime::DeviceMemoryBuffer::create(size, device.type(), device.index())));
       planned->planned_spans.push_back(planned->device_buffers.back().as_span());
     } else if (share_memory_arenas_) {
-      planned->planned_spans.emplace_back(shared_arenas_[id].data(), size);
+      planned->planned_spans.push_back(shared_arenas_.arena(id, size));
     } else {
-      planned->planned_buffers.emplace_back(
-          static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1)));
+      planned->planned_buffers.push_back(make_zeroed_bytes(size));
       ET_CHECK_OR_RETURN_ERROR(planned->planned_buffers.back() != nullptr, MemoryAllocationFailed,
                                "Method %s plans %zu bytes of memory, which cannot be had",
                                meta.name(), size);
@@ -273,13 +245,17 @@ Error Module::load_method(const std::string& method_name, HierarchicalAllocator*
   }
   holder.memory_manager = std::make_unique<MemoryManager>(memory_allocator_.get(), planned_memory,
                                                           temp_allocator_.get());
-  const std::vector<std::vector<uint8_t>> before =
-      methods_.empty() ? std::vector<std::vector<uint8_t>>() : shared_arenas_;
-  Result<Method> method = make_method(method_name, holder, event_tracer, backend_options);
-  if (!before.empty()) {
-    restore_cleared(shared_arenas_, before);
+  if (methods_.empty()) {
+    shared_arenas_.forget_state();
   }
-  ET_CHECK_OK_OR_RETURN_ERROR(method.error());
+  const SharedArenas::Contents before =
+      methods_.empty() ? SharedArenas::Contents() : shared_arenas_.contents();
+  Result<Method> method = make_method(method_name, holder, event_tracer, backend_options);
+  if (!method.ok()) {
+    shared_arenas_.restore(before);
+    return method.error();
+  }
+  shared_arenas_.settle(*method, before);
   holder.method = std::make_unique<Method>(std::move(method.get()));
   holder.inputs.resize(holder.method->inputs_size());
   methods_.emplace(method_name, std::move(holder));

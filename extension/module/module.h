@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <executorch/extension/module/shared_arenas.h>
 #include <executorch/runtime/backend/backend_options_map.h>
 #include <executorch/runtime/core/data_loader.h>
 #include <executorch/runtime/core/device_memory_buffer.h>
@@ -264,14 +265,9 @@ class Module {
   const LoadBackendOptionsMap& backend_options() const { return backend_options_; }
 
  protected:
-  struct FreeBytes {
-    void operator()(uint8_t* bytes) const { std::free(bytes); }
-  };
-
-  // The memory of one method's plan. Buffers come zeroed from calloc: pages cost nothing until a
-  // tensor touches them, however large a damaged file says its plan is.
+  // The memory of one method's plan.
   struct PlannedMemory {
-    std::vector<std::unique_ptr<uint8_t[], FreeBytes>> planned_buffers;
+    std::vector<ZeroedBytes> planned_buffers;
     std::vector<runtime::Span<uint8_t>> planned_spans;
     std::vector<runtime::DeviceMemoryBuffer> device_buffers;
     std::vector<runtime::etensor::Device> planned_devices;
@@ -288,7 +284,6 @@ class Module {
 
  private:
   runtime::Error load_data_files();
-  runtime::Error allocate_shared_arenas();
   runtime::Result<std::unique_ptr<PlannedMemory>> make_planned_memory(const MethodMeta& meta);
   runtime::Result<Method> make_method(const std::string& method_name, MethodHolder& holder,
                                       runtime::EventTracer* event_tracer,
@@ -311,7 +306,7 @@ class Module {
   std::vector<std::unique_ptr<NamedDataMap>> data_maps_;
   std::unique_ptr<NamedDataMap> merged_data_map_;
   std::shared_ptr<Program> program_;
-  std::vector<std::vector<uint8_t>> shared_arenas_;
+  SharedArenas shared_arenas_;
   std::unordered_map<std::string, MethodHolder> methods_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/data_loader/file_data_loader.h>
@@ -289,6 +290,68 @@ TEST_F(ModuleTest, SharedArenasKeepStateAcrossMethods) {
     const auto result = module.execute("get");
     ASSERT_TRUE(result.ok());
     EXPECT_EQ(floats(result->at(0)), (std::vector<float>(2, share ? 2 : 0)));
+  }
+}
+
+// Buffer `total` starts at {10, 20} in both methods: add(x) adds x to it, get() reads it; `own`,
+// which only get() has, starts at {7, 8}.
+TEST_F(ModuleTest, SharedStateIsNotStartedAgainByTheNextMethod) {
+  ProgramBuilder builder;
+  const uint32_t start = builder.add_initial_data(std::vector<float>{10, 20});
+  const uint32_t own_start = builder.add_initial_data(std::vector<float>{7, 8});
+  testing_programs::TensorSpec total{{2}};
+  total.data_buffer_idx = start;
+  total.name = "total";
+  auto& add = builder.add_method("add");
+  const int32_t add_total = add.add_tensor(total);
+  const int32_t x = add.add_tensor({{2}});
+  add.call("test::add", "out", {add_total, x, add_total, add_total});
+  add.inputs({x}).outputs({add_total});
+  auto& get = builder.add_method("get");
+  const int32_t get_total = get.add_tensor(total);
+  const int32_t unused = get.add_tensor({{2}});
+  testing_programs::TensorSpec own{{2}};
+  own.data_buffer_idx = own_start;
+  own.name = "own";
+  const int32_t get_own = get.add_tensor(own);
+  get.inputs({unused}).outputs({get_total, get_own});
+  Module module(write_program("state.pte", std::move(builder)), Module::LoadMode::File, nullptr,
+                nullptr, nullptr, /*share_memory_arenas=*/true);
+  auto amount = full({2}, 5.3);
+  ASSERT_TRUE(module.execute("add", amount).ok());
+  const auto result = module.execute("get", ones_);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(floats(result->at(0)), (std::vector<float>{10 + 5.3f, 20 + 5.3f}));
+  EXPECT_EQ(floats(result->at(1)), (std::vector<float>{7, 8}));
+}
+
+// A damaged size of a plan costs nothing while no tensor uses the bytes; an impossible one is an
+// error.
+TEST_F(ModuleTest, ArenasCostWhatTensorsUse) {
+  for (const int64_t size : {int64_t{1} << 32, int64_t{1} << 62}) {
+    for (const bool share : {false, true}) {
+      ProgramBuilder builder;
+      auto& method = builder.add_method("forward");
+      const int32_t x = method.add_tensor({{2}});
+      const int32_t y = method.add_tensor({{2}});
+      method.call("test::add", "out", {x, x, y, y});
+      method.inputs({x}).outputs({y});
+      method.plan().non_const_buffer_sizes = {0, size};
+      Module module(write_program("huge.pte", std::move(builder)), Module::LoadMode::File, nullptr,
+                    nullptr, nullptr, share);
+      rusage before{};
+      getrusage(RUSAGE_SELF, &before);
+      const auto result = module.forward(ones_);
+      rusage after{};
+      getrusage(RUSAGE_SELF, &after);
+      EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 16 << 10) << "kilobytes";
+      if (size == int64_t{1} << 32) {
+        ASSERT_TRUE(result.ok());
+        EXPECT_EQ(floats(result->at(0)), (std::vector<float>{2, 2}));
+      } else {
+        EXPECT_EQ(result.error(), Error::MemoryAllocationFailed);
+      }
+    }
   }
 }
 
