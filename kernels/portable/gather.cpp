@@ -8,10 +8,12 @@
 #include <executorch/kernels/portable/loops/lines.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <tuple>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch {
 namespace executor {
@@ -51,9 +53,12 @@ bool check_index(const OpCall& call, const Tensor& index, const StridedView& at,
   return true;
 }
 
+// Whether two lines of the index may be visited at once.
+enum class Lines { kInOrder, kInParallel };
+
 // Calls visit(offset in `target` of the indexed element, offset in `other` at the index's own
 // place).
-template <typename Visit>
+template <Lines kLines = Lines::kInOrder, typename Visit>
 bool for_each_index(const OpCall& call, const Tensor& index, const StridedView& at,
                     const StridedView& target, const StridedView& other, int dim,
                     const Visit& visit) {
@@ -66,22 +71,45 @@ bool for_each_index(const OpCall& call, const Tensor& index, const StridedView& 
   if (index.numel() == 0) {
     return true;
   }
-  Odometer<3> odometer(inner, at.sizes);
-  odometer.set_strides(0, at.strides);
-  odometer.set_strides(1, stepped.strides);
-  odometer.set_strides(2, other.strides);
   const int64_t* indices = reinterpret_cast<const int64_t*>(at.data);
-  const int64_t lines = index.numel() / length;
-  for (int64_t line = 0; line < lines; ++line, odometer.next()) {
-    for (int64_t i = 0; i < length; ++i) {
-      const int64_t position = indices[odometer.offset(0) + i * at.strides[inner]];
-      ET_KERNEL_CHECK_MSG(call.ctx, position >= 0 && position < size, InvalidArgument, false,
-                          "%s: index %lld is out of range [0, %lld)", call.op,
-                          static_cast<long long>(position), static_cast<long long>(size));
-      visit(odometer.offset(1) + i * stepped.strides[inner] + position * stride,
-            odometer.offset(2) + i * other.strides[inner]);
+  std::atomic<bool> is_wrong{false};
+  std::atomic<int64_t> wrong{0};  // one of the indices out of range
+  const int64_t step = at.strides[inner];
+  const int64_t from_step = stepped.strides[inner];
+  const int64_t to_step = other.strides[inner];
+  // Copies of what the loop reads: the compiler need not reload them after each store.
+  const auto run = [&, step, from_step, to_step, size, stride, length, visit](int64_t first,
+                                                                              int64_t last) {
+    Odometer<3> odometer(inner, at.sizes);
+    odometer.set_strides(0, at.strides);
+    odometer.set_strides(1, stepped.strides);
+    odometer.set_strides(2, other.strides);
+    odometer.seek(first);
+    for (int64_t line = first; line < last; ++line, odometer.next()) {
+      const int64_t* const positions = indices + odometer.offset(0);
+      const int64_t from = odometer.offset(1);
+      const int64_t to = odometer.offset(2);
+      for (int64_t i = 0; i < length; ++i) {
+        const int64_t position = positions[i * step];
+        if (position < 0 || position >= size) {
+          wrong.store(position);
+          is_wrong.store(true);
+          return;
+        }
+        visit(from + i * from_step + position * stride, to + i * to_step);
+      }
     }
+  };
+  const int64_t lines = index.numel() / length;
+  if (kLines == Lines::kInParallel) {
+    const int64_t grain = std::max<int64_t>(1, (1 << 15) / length);
+    ::executorch::extension::parallel_for(0, lines, grain, run);
+  } else {
+    run(0, lines);
   }
+  ET_KERNEL_CHECK_MSG(call.ctx, !is_wrong.load(), InvalidArgument, false,
+                      "%s: index %lld is out of range [0, %lld)", call.op,
+                      static_cast<long long>(wrong.load()), static_cast<long long>(size));
   return true;
 }
 
@@ -131,8 +159,8 @@ Tensor& gather_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, c
     using T = decltype(element);
     const T* const source = reinterpret_cast<const T*>(from.data);
     T* const target = reinterpret_cast<T*>(to.data);
-    for_each_index(call, index, at, from, to, static_cast<int>(dim),
-                   [=](int64_t i, int64_t k) { target[k] = source[i]; });
+    for_each_index<Lines::kInParallel>(call, index, at, from, to, static_cast<int>(dim),
+                                       [=](int64_t i, int64_t k) { target[k] = source[i]; });
   });
   return out;
 }

@@ -31,7 +31,8 @@ LEFT_OUT = {
     "aten::_native_batch_norm_legit.no_stats_out",
 
     "aten::rand.out", "aten::randn.out", "aten::empty.out", "aten::native_dropout.out",
-    "dim_order_ops::_empty_dim_order.out", "et_copy::_h2d_copy.out", "et_copy::_d2h_copy.out",
+    "dim_order_ops::_empty_dim_order.out", "dim_order_ops::_clone_dim_order.out",
+    "dim_order_ops::_to_dim_order_copy.out", "et_copy::_h2d_copy.out", "et_copy::_d2h_copy.out",
 }  # fmt: skip
 
 

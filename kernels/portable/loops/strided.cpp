@@ -134,6 +134,13 @@ void copy_run(const char* in, int64_t in_stride, char* out, int64_t out_stride, 
     }
     return;
   }
+  if (in_stride == -1 && out_stride == 1) {
+    const T* const first = from - (n - 1);
+    for (int64_t i = 0; i < n; ++i) {
+      to[i] = first[n - 1 - i];
+    }
+    return;
+  }
   for (int64_t i = 0; i < n; ++i) {
     to[i * out_stride] = from[i * in_stride];
   }
@@ -149,6 +156,20 @@ void transpose_block(const T* in, int64_t in_row, T* out, int64_t out_col, int64
     const int64_t c1 = std::min(cols, c0 + kBlock);
     for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
       const int64_t r1 = std::min(rows, r0 + kBlock);
+      if (c1 - c0 == kBlock && r1 - r0 == kBlock) {
+        // Dense on both sides: the block is turned in registers and first-level cache.
+        T turned[kBlock * kBlock];
+        for (int64_t r = 0; r < kBlock; ++r) {
+          const T* const row = in + (r0 + r) * in_row + c0;
+          for (int64_t c = 0; c < kBlock; ++c) {
+            turned[c * kBlock + r] = row[c];
+          }
+        }
+        for (int64_t c = 0; c < kBlock; ++c) {
+          std::memcpy(out + (c0 + c) * out_col + r0, turned + c * kBlock, sizeof(T) * kBlock);
+        }
+        continue;
+      }
       for (int64_t c = c0; c < c1; ++c) {
         for (int64_t r = r0; r < r1; ++r) {
           out[c * out_col + r] = in[r * in_row + c];
