@@ -3,8 +3,9 @@
 
 usage: python -m executorch.tools.results.full_run [--only STEP] [--build cmake-out]
 
-A step is a few commands; its row says whether it passed, how long it took and its last line. Steps that need
-a build of another preset make it first.
+A step is a few commands; its row says whether it passed, how long it took, the commit it ran on and its last line.
+Steps that need a build of another preset make it first. With --only, the rows of the other steps stay as today's table
+has them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,13 @@ class Outcome:
     name: str
     passed: bool
     seconds: float
+    commit: str
     last_line: str
+
+    def row(self) -> str:
+        verdict = "passed" if self.passed else "FAILED"
+        text = self.last_line.replace("|", "\\|")
+        return f"| {self.name} | {verdict} | {self.seconds:.0f} | {self.commit} | {text} |"
 
 
 def built(preset: str, folder: Path) -> list[list[str]]:
@@ -119,7 +126,7 @@ def run(step: Step, log: Path) -> Outcome:
             lines, code = done.stdout.strip().splitlines() or [""], done.returncode
             if code != 0:
                 break
-    return Outcome(step.name, code == 0, time.monotonic() - start, lines[-1][:150])
+    return Outcome(step.name, code == 0, time.monotonic() - start, commit(), lines[-1][:150])
 
 
 def commit() -> str:
@@ -133,20 +140,23 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def table(outcomes: list[Outcome], when: datetime) -> str:
+def written_rows(path: Path) -> dict[str, str]:
+    """Rows of an earlier table by their step."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {line.split("|")[1].strip(): line for line in lines if line.startswith("| ")}
+
+
+def table(names: list[str], rows: dict[str, str], when: datetime) -> str:
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     lines = [
-        f"# Full run of {when:%Y-%m-%d %H:%M} UTC",
+        f"# Full run of {when:%Y-%m-%d}",
         "",
-        f"Commit {commit()}; {machine}. Command: `make test-full`.",
+        f"{machine}. Command: `make test-full`.",
         "",
-        "| step | result | seconds | last line |",
-        "|---|---|---|---|",
+        "| step | result | seconds | commit | last line |",
+        "|---|---|---|---|---|",
+        *(rows[name] for name in names if name in rows),
     ]
-    for outcome in outcomes:
-        verdict = "passed" if outcome.passed else "FAILED"
-        text = outcome.last_line.replace("|", "\\|")
-        lines.append(f"| {outcome.name} | {verdict} | {outcome.seconds:.0f} | {text} |")
     return "\n".join(lines) + "\n"
 
 
@@ -159,22 +169,24 @@ def main(argv: list[str] | None = None) -> int:
     when = datetime.now(timezone.utc)
     logs = ROOT / "build" / "test-full"
     logs.mkdir(parents=True, exist_ok=True)
-    outcomes = []
-    for step in steps(options.build):
+    result = ROOT / "docs" / "results" / f"{when:%Y-%m-%d}.md"
+    result.parent.mkdir(parents=True, exist_ok=True)
+    every = steps(options.build)
+    rows = written_rows(result) if options.only else {}
+    failures = 0
+    for step in every:
         if options.only and options.only not in step.name:
             continue
         print(f"{step.name} ...", flush=True)
         log = logs / f"{step.name.replace(' ', '-').replace(',', '')}.log"
-        outcomes.append(run(step, log))
-        last = outcomes[-1]
-        verdict = "passed" if last.passed else f"FAILED, see {log}"
-        print(f"  {verdict} in {last.seconds:.0f} s: {last.last_line}")
-    result = ROOT / "docs" / "results" / f"{when:%Y-%m-%d}.md"
-    if not options.only:
-        result.parent.mkdir(parents=True, exist_ok=True)
-        result.write_text(table(outcomes, when))
-        print(f"wrote {result.relative_to(ROOT)}")
-    return 0 if all(outcome.passed for outcome in outcomes) else 1
+        outcome = run(step, log)
+        failures += not outcome.passed
+        verdict = "passed" if outcome.passed else f"FAILED, see {log}"
+        print(f"  {verdict} in {outcome.seconds:.0f} s: {outcome.last_line}", flush=True)
+        rows[step.name] = outcome.row()
+        result.write_text(table([one.name for one in every], rows, when))
+    print(f"wrote {result.relative_to(ROOT)}")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
