@@ -15,6 +15,7 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.schema import TensorShapeDynamism
+from executorch.exir.source_line import source_line
 from executorch.exir.sym_util import eval_expr, upper_bound_or_none
 from executorch.exir.tensor import TensorSpec, stride_from_dim_order
 
@@ -136,4 +137,5 @@ def _evaluate(node: Node, spec: TensorSpec, evaluate: Callable[[Any], int | None
 
 
 def _describe(node: Node) -> str:
-    return f"{node.name} (sizes {tuple(getattr(node.meta.get('val'), 'shape', ()))})"
+    sizes = tuple(getattr(node.meta.get("val"), "shape", ()))
+    return f"{node.name} (sizes {sizes}){source_line(node)}"

@@ -19,6 +19,7 @@ from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
 from executorch.exir.passes.executorch_prim_ops_registry import is_sym_op
+from executorch.exir.source_line import source_line
 from executorch.exir.tensor import TensorSpec
 
 
@@ -143,21 +144,9 @@ def _shape_and_dtype(value: Any) -> Any:
 def explain_missing(missing: dict[str, list[Node]]) -> str:
     lines = [f"Missing out variants: {{{', '.join(repr(name) for name in sorted(missing))}}}"]
     for name, nodes in sorted(missing.items()):
-        lines.append(f"  {name}: node {nodes[0].name}{_source_line(nodes[0])}")
+        lines.append(f"  {name}: node {nodes[0].name}{source_line(nodes[0])}")
     lines.append(
         "Give each a variant with out= arguments (torch.library: define 'name.out(..., *, Tensor(a!) out)'), "
         "register a decomposition, or rewrite the operator in a pass given to transform()."
     )
     return "\n".join(lines)
-
-
-def _source_line(node: Node) -> str:
-    """The innermost line of the user's code, when the program has kept it."""
-    trace = node.meta.get("stack_trace")
-    if not trace:
-        return ""
-    frames = [line.strip() for line in trace.strip().splitlines() if line.strip()]
-    places = [index for index, line in enumerate(frames) if line.startswith("File ")]
-    if not places:
-        return ""
-    return " from " + ": ".join(frames[places[-1] : places[-1] + 2])

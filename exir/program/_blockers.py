@@ -17,6 +17,7 @@ from executorch.exir.passes.to_out_var_pass import (
     explain_missing,
     missing_out_variants,
 )
+from executorch.exir.source_line import source_line
 from executorch.exir.tensor import is_storable_dtype
 
 
@@ -53,7 +54,8 @@ def _tensors_without_form(module: GraphModule) -> Iterator[str]:
 
 
 def _complaints(node: Node, value: torch.Tensor) -> Iterator[str]:
+    where = f"{node.name}{source_line(node)}"
     if not is_storable_dtype(value.dtype):
-        yield f"{node.name} has dtype {value.dtype}, which files cannot hold; convert it with .to(dtype)"
+        yield f"{where} has dtype {value.dtype}, which files cannot hold; convert it with .to(dtype)"
     if value.layout is not torch.strided:
-        yield f"{node.name} has layout {value.layout}; call .to_dense() before export"
+        yield f"{where} has layout {value.layout}; call .to_dense() before export"

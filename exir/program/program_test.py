@@ -304,6 +304,16 @@ def test_sizes_without_a_bound_are_refused_all_at_once() -> None:
     assert "method forward" in str(error.value)
 
 
+def test_a_dtype_that_files_cannot_hold_is_named_with_its_line() -> None:
+    class Cast(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.to(torch.float8_e8m0fnu)
+
+    with pytest.raises(ExportError, match=r"has dtype torch.float8_e8m0fnu") as error:
+        to_edge(export(Cast(), (torch.ones(2),))).to_executorch()
+    assert "program_test.py" in str(error.value) and "x.to(torch.float8_e8m0fnu)" in str(error.value)
+
+
 @pytest.mark.req("CMP-059")
 def test_all_missing_out_variants_are_named_with_their_line() -> None:
     library = torch.library.Library("front_test", "DEF")
