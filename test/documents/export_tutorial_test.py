@@ -134,7 +134,9 @@ def test_a_call_with_the_wrong_number_of_channels_says_which_size_is_expected(
     path = tmp_path / "model.pte"
     to_edge(export(model, (x,))).to_executorch().save(str(path))
     torch.testing.assert_close(run(path, x), model(x))
-    with pytest.raises(RuntimeError, match=r"Expected shape \(1, 1, 32, 32\), but received \(1, 3, 32, 32\)"):
+    with pytest.raises(
+        RuntimeError, match=r"Expected shape \(1, 1, 32, 32\), but received \(1, 3, 32, 32\)"
+    ):
         run(path, torch.randn(1, 3, 32, 32))
 
 

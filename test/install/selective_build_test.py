@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 from executorch.examples.models import make_example
 from executorch.exir import to_edge
@@ -115,3 +117,34 @@ def test_one_source_only(tmp_path: Path, options: list[str], complaint: str) -> 
 def test_dtypes_need_a_model(tmp_path: Path) -> None:
     code, _, text = configure(tmp_path, "-DEXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD=ON")
     assert code != 0 and "needs EXECUTORCH_SELECT_OPS_MODEL" in text
+
+
+CALLS = {
+    "keywords": 'gen_selected_ops(LIB_NAME lib ROOT_OPS "aten::add.out,aten::mm.out")',
+    "positions": 'gen_selected_ops("" "aten::add.out,aten::mm.out" "" "" "")',
+    "fewer positions": 'gen_selected_ops("" "aten::add.out,aten::mm.out" "")',
+}
+
+
+@pytest.mark.req("KS-C01", "KS-031")
+@pytest.mark.parametrize("call", CALLS)
+def test_both_forms_of_the_call(tmp_path: Path, call: str) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(selection NONE)\n"
+        f'include("{ROOT}/tools/cmake/Codegen.cmake")\n{CALLS[call]}\n'
+        'message(STATUS "selection ${gen_selected_ops_output_yaml}")\n'
+    )
+    command = [
+        "cmake",
+        "-S",
+        tmp_path,
+        "-B",
+        tmp_path / "b",
+        f"-DPYTHON_EXECUTABLE={sys.executable}",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    (path,) = re.findall(r"-- selection (.*)", done.stdout)
+    assert set(yaml.safe_load(Path(path).read_text())["operators"]) == {
+        "aten::add.out",
+        "aten::mm.out",
+    }
