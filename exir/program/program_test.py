@@ -311,7 +311,9 @@ def test_a_dtype_that_files_cannot_hold_is_named_with_its_line() -> None:
 
     with pytest.raises(ExportError, match=r"has dtype torch.float8_e8m0fnu") as error:
         to_edge(export(Cast(), (torch.ones(2),))).to_executorch()
-    assert "program_test.py" in str(error.value) and "x.to(torch.float8_e8m0fnu)" in str(error.value)
+    assert "program_test.py" in str(error.value) and "x.to(torch.float8_e8m0fnu)" in str(
+        error.value
+    )
 
 
 @pytest.mark.req("CMP-059")

@@ -23,11 +23,15 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 from torch.fx import Graph, Node
-from torch.fx.experimental.symbolic_shapes import _ShapeEnvGuardError
+from torch.fx.experimental.symbolic_shapes import (
+    _ShapeEnvGuardError,
+    has_free_unbacked_symbols,
+)
 
+from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
 from executorch.exir.retrace.symbols import UnknownSymbol
-from executorch.exir.retrace.template import NeedsFullTrace
+from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, map_values
 from executorch.exir.retrace.tracer import GraphTracer, TraceOptions, finish_module
 
 OpOverload = torch._ops.OpOverload
@@ -49,18 +53,56 @@ def retrace_to_edge(
 ) -> ExportedProgram:
     """The edge program of `program`. `preserve` and `keep` name operators and nodes that are not decomposed."""
     preserve = frozenset(preserve)
+    kept = {node.name for node in program.graph.nodes if keep(node)}
     shape_env = fake_mode_of(program).shape_env
-    try:
-        # Deciding about a symbolic size would narrow the caller's program, too.
-        with shape_env.error_on_new_guards() if shape_env is not None else nullcontext():
-            return _Retrace(program, preserve, keep, skip_dim_order, verifier).run()
-    except (NeedsFullTrace, UnknownSymbol, _ShapeEnvGuardError) as reason:
-        _log.info("functionalising with torch first: %s", reason)
+    attempt = program
+    for prepare in (_with_shared_memory, None):
+        try:
+            # Deciding about a symbolic size would narrow the caller's program, too.
+            with shape_env.error_on_new_guards() if shape_env is not None else nullcontext():
+                return _Retrace(
+                    attempt, preserve, lambda node: node.name in kept, skip_dim_order, verifier
+                ).run()
+        except AliasesUnknown as reason:
+            attempt = prepare(program) if prepare is not None else None
+            if attempt is None:
+                _log.info("functionalising with torch first: %s", reason)
+                break
+        except (NeedsFullTrace, UnknownSymbol, _ShapeEnvGuardError) as reason:
+            _log.info("functionalising with torch first: %s", reason)
+            break
     # torch's nodes are other nodes: here operators are kept, all calls of them.
-    preserve |= {node.target for node in program.graph.nodes if keep(node)}
+    preserve |= {node.target for node in program.graph.nodes if node.name in kept}
     functional = _functionalise(program, preserve)
     with shape_env.suppress_guards() if shape_env is not None else nullcontext():
         return _Retrace(functional, preserve, lambda node: False, skip_dim_order, verifier).run()
+
+
+def _with_shared_memory(program: ExportedProgram) -> ExportedProgram | None:
+    """A copy whose fake values share memory as the tensors will, found by running it on them; None where a value
+    cannot be made again: one that depends on data, or that a higher-order operator makes."""
+    copy = own_copy(program)
+    made: dict[Node, Any] = {}
+    mode = fake_mode_of(copy)
+    shape_env = mode.shape_env
+    with mode, shape_env.suppress_guards() if shape_env is not None else nullcontext():
+        for node in copy.graph.nodes:
+            if node.op == "placeholder":
+                made[node] = node.meta.get("val")
+            elif node.op == "call_function" and not _is_made_by_data(node):
+                args = map_values(node.args, Node, made.__getitem__)
+                kwargs = {k: map_values(v, Node, made.__getitem__) for k, v in node.kwargs.items()}
+                made[node] = node.meta["val"] = node.target(*args, **kwargs)
+            elif node.op != "output":
+                return None
+    return copy
+
+
+def _is_made_by_data(node: Node) -> bool:
+    values = torch.utils._pytree.tree_leaves(node.meta.get("val"))
+    return isinstance(node.target, torch._ops.HigherOrderOperator) or any(
+        has_free_unbacked_symbols(value) for value in values
+    )
 
 
 def _functionalise(program: ExportedProgram, preserve: frozenset[OpOverload]) -> ExportedProgram:

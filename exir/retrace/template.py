@@ -19,6 +19,10 @@ OpOverload = torch._ops.OpOverload
 INPUT = -1
 
 
+class AliasesUnknown(Exception):
+    """Fake values of a program loaded from a file do not share memory as its tensors will."""
+
+
 class NeedsFullTrace(Exception):
     """Met something the fast re-trace does not model (a write through a view, say)."""
 

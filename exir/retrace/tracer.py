@@ -18,7 +18,7 @@ from torch.fx import Graph, GraphModule, Node
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.retrace.builder import EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form
-from executorch.exir.retrace.template import NeedsFullTrace, Template, map_values
+from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, Template, map_values
 from executorch.exir.sym_util import surely_equal
 from executorch.exir.tensor import dim_order_from_stride
 
@@ -275,7 +275,7 @@ def _check_aliases_are_known(node: Node, target: Node) -> None:
     """A write gives back the memory it wrote. Where the fake values do not show that (a program loaded from a file),
     they do not show which values are views of which, either."""
     if _is_tensor(node) and _storage(node) != _storage(target):
-        raise NeedsFullTrace("the program's fake values do not show which memory they share")
+        raise AliasesUnknown("the program's fake values do not show which memory they share")
 
 
 def _is_tensor(node: Node) -> bool:

@@ -17,6 +17,17 @@ add_custom_target(python_modules)
 install(FILES src/executorch/__init__.py src/executorch/_alias.py src/executorch/version.py DESTINATION executorch
   COMPONENT python EXCLUDE_FROM_ALL)
 
+# et_place_module(name folder): puts a built module into a folder of the source tree. A running Python may have mapped the
+# one that is there, so it is replaced and not written to. Also on every build: another build tree may have placed its own.
+function(et_place_module name folder)
+  set(_place "${CMAKE_COMMAND}" "-DFROM=$<TARGET_FILE:${name}>"
+    "-DTO=${EXECUTORCH_ROOT}/${folder}/$<TARGET_FILE_NAME:${name}>"
+    -P "${EXECUTORCH_ROOT}/tools/cmake/PlaceFile.cmake")
+  add_custom_command(TARGET ${name} POST_BUILD COMMAND ${_place} VERBATIM)
+  add_custom_target(place_${name} ALL COMMAND ${_place} VERBATIM)
+  add_dependencies(place_${name} ${name})
+endfunction()
+
 # et_python_module(name FOLDER <source folder of the package> SRCS ... DEPS ...): a native module that is placed next to
 # its Python package (git ignores it) and installed into the wheel at the same place.
 function(et_python_module name)
@@ -29,16 +40,7 @@ function(et_python_module name)
     target_link_options(${name} PRIVATE "LINKER:--exclude-libs,ALL")
   endif()
   target_link_options_gc_sections(${name})
-  # A running Python may have mapped the module that is there, so it is replaced and not written to.
-  set(_place "${CMAKE_COMMAND}" "-DFROM=$<TARGET_FILE:${name}>"
-    "-DTO=${EXECUTORCH_ROOT}/${ARG_FOLDER}/$<TARGET_FILE_NAME:${name}>"
-    -P "${EXECUTORCH_ROOT}/tools/cmake/PlaceFile.cmake")
-  add_custom_command(TARGET ${name} POST_BUILD
-    COMMAND ${_place} VERBATIM)
-  # Also on every build: another build tree may have placed its own module meanwhile.
-  add_custom_target(place_${name} ALL
-    COMMAND ${_place} VERBATIM)
-  add_dependencies(place_${name} ${name})
+  et_place_module(${name} "${ARG_FOLDER}")
   add_dependencies(python_modules ${name})
   install(TARGETS ${name} LIBRARY DESTINATION "executorch/${ARG_FOLDER}" COMPONENT python EXCLUDE_FROM_ALL)
 endfunction()
