@@ -126,7 +126,9 @@ def run(step: Step, log: Path) -> Outcome:
             lines, code = done.stdout.strip().splitlines() or [""], done.returncode
             if code != 0:
                 break
-    return Outcome(step.name, code == 0, time.monotonic() - start, commit(), lines[-1][:150])
+    said = [line for line in lines if line.strip() and not line.startswith(("make", "["))]
+    last_line = said[-1][:150] if said else ""
+    return Outcome(step.name, code == 0, time.monotonic() - start, commit(), last_line)
 
 
 def commit() -> str:
