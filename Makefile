@@ -45,7 +45,7 @@ unit: build ## The tests beside the code, in under a minute
 	@$(PYTHON_BIN) -m pytest -q -m "not slow and not full" $(PYTEST_ARGS)
 
 bench: build ## Operators and networks beside eager PyTorch, in the same run
-	@$(PYTHON_BIN) -m executorch.tools.bench.ops
+	@$(PYTHON_BIN) -m tools.bench.ops
 	@$(PYTHON_BIN) -m executorch.tools.bench.networks
 
 lint: setup ## ruff, clang-format, and the rules of the repository

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times a row on both sides, in one process, one side after the other."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from codegen.schema import Schema, parse_signature
+from kernels.test.kernel_call import Call
+from tools.bench.ops.case import Case
+
+# Arguments that either the functional form or the out-variant may lack: what they say is in the result.
+_OF_THE_RESULT = ("dtype", "layout", "device", "pin_memory", "memory_format", "non_blocking")
+# A ratio above this is measured again, and the best time of each side counts: a machine may stall once.
+_SURPRISING, _ROUNDS = 2.0, 3
+_SETTLE_SECONDS = 0.01  # worker threads of one side go to sleep before the other side is timed
+_SIDE_SECONDS = 0.03
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a measurement gave: seconds of both sides, or a problem."""
+
+    op: str
+    label: str
+    elements: int
+    eager: float = 0.0
+    ours: float = 0.0
+    problem: str = ""
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.eager
+
+
+def functional_of(schema: Schema) -> Any:
+    """The operator without outputs that computes the same."""
+    packet = getattr(getattr(torch.ops, schema.namespace), schema.name)
+    for overload in packet.overloads():
+        found = parse_signature(str(getattr(packet, overload)._schema))
+        if not any(a.is_out for a in found.arguments) and _inputs(found) == _inputs(schema):
+            return getattr(packet, overload)
+    raise LookupError(f"no functional form of {schema.qualified_name}")
+
+
+def _inputs(schema: Schema) -> list[tuple[str, str]]:
+    return [
+        (a.name, a.type) for a in schema.arguments if not a.is_out and a.name not in _OF_THE_RESULT
+    ]
+
+
+def measure(library: ModuleType, schema: Schema, case: Case) -> Row:
+    """A row of `case`. Both sides run on as many threads as this process may use."""
+    operator = functional_of(schema)
+    row = Row(case.op, case.label, case.elements)
+
+    def eager() -> Any:
+        return operator(*case.args, **case.kwargs)
+
+    call = _call(library, schema, case, eager())
+    if failed := call.run():
+        return Row(row.op, row.label, row.elements, problem=f"error {failed:#x}")
+    if not case.random and not _agree(call.results(), _listed(eager())):
+        return Row(row.op, row.label, row.elements, problem="differs")
+    once = _best(eager, 3)
+    repeats = int(min(200, max(10, _SIDE_SECONDS / max(once, 1e-7))))
+    rounds = []
+    for _ in range(_ROUNDS):
+        theirs = _best(eager, repeats)
+        time.sleep(_SETTLE_SECONDS)
+        rounds.append((theirs, library.best_time(schema.qualified_name, call.items, repeats)))
+        time.sleep(_SETTLE_SECONDS)
+        if rounds[-1][1] < _SURPRISING * rounds[-1][0]:
+            break
+    theirs, ours = (min(side) for side in zip(*rounds, strict=True))
+    return Row(row.op, row.label, row.elements, theirs, ours)
+
+
+def _call(library: ModuleType, schema: Schema, case: Case, result: Any) -> Call:
+    call = Call(library, schema)
+    inputs = [a for a in schema.arguments if not a.is_out]
+    functional = {a.name: a.default_value for a in functional_of(schema)._schema.arguments}
+    for position, argument in enumerate(inputs):
+        if position < len(case.args):
+            value = case.args[position]
+        else:
+            value = case.kwargs.get(argument.name, functional.get(argument.name))
+        call.add_input(argument, value)
+    call.add_outputs(tuple(_listed(result)))
+    call.items.append(call.items[-1])
+    return call
+
+
+def _listed(result: Any) -> list[torch.Tensor]:
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def _agree(ours: list[torch.Tensor], theirs: list[torch.Tensor]) -> bool:
+    low = any(t.dtype in (torch.float16, torch.bfloat16) for t in theirs)
+    tolerance = 3e-2 if low else 1e-3
+    return all(
+        torch.allclose(
+            a.to(torch.complex128), b.to(torch.complex128), tolerance, tolerance, equal_nan=True
+        )
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+def _best(run: Any, repeats: int) -> float:
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+    return best

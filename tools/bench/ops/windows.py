@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Operators of images: pooling, resizing, padding, shuffling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from tools.bench.ops.case import SIZES, Case, image, matrix, shape_of, volume
+
+
+def _pools(x: torch.Tensor, label: str) -> Iterator[Case]:
+    window = ([3, 3], [2, 2], [1, 1])
+    yield Case("max_pool2d_with_indices.out", f"{label} k3 s2", (x, *window))
+    yield Case("avg_pool2d.out", f"{label} k3 s2", (x, *window))
+    for size in (1, 7):
+        yield Case("_adaptive_avg_pool2d.out", f"{label} to {size}", (x, [size] * 2))
+    pooled, indices = torch.ops.aten.max_pool2d_with_indices(x, *window)
+    arguments = (torch.randn_like(pooled), x, *window, [1, 1], False, indices)
+    yield Case("max_pool2d_with_indices_backward.grad_input", f"{label} k3 s2", arguments)
+
+
+def _resizes(x: torch.Tensor, label: str) -> Iterator[Case]:
+    double = [2 * x.shape[2], 2 * x.shape[3]]
+    half = [x.shape[2] // 2, x.shape[3] // 2]
+    yield Case("upsample_nearest2d.vec_out", f"{label} x2", (x, double, None))
+    yield Case("upsample_bilinear2d.vec_out", f"{label} x2", (x, double, False, None))
+    yield Case("_upsample_bilinear2d_aa.out", f"{label} /2", (x, half, False))
+    grid = torch.rand(1, x.shape[2], x.shape[3], 2) * 2 - 1
+    yield Case("grid_sampler_2d.out", label, (x, grid, 0, 0, False))
+
+
+def _pads(n: int) -> Iterator[Case]:
+    for name, x in (("1d", matrix(n)), ("2d", image(n)), ("3d", volume(n))):
+        rank = int(name[0])
+        for mode in ("reflection", "replication"):
+            yield Case(f"{mode}_pad{name}.out", shape_of(x), (x, [1] * 2 * rank))
+    x = image(n)
+    yield Case("constant_pad_nd.out", shape_of(x), (x, [1] * 4))
+
+
+def cases() -> Iterator[Case]:
+    for n in SIZES:
+        x = image(n)
+        label = shape_of(x)
+        yield from _pools(x, label)
+        yield from _resizes(x, label)
+        yield from _pads(n)
+        yield Case("pixel_shuffle.out", label, (x, 2))
+        yield Case("pixel_unshuffle.out", label, (x, 2))
+        yield Case("unfold_copy.out", f"{label} 4 by 2", (x, 3, 4, 2))
