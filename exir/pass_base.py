@@ -149,6 +149,7 @@ class _GraphTracer:
         self.root = torch.nn.Module()
         self.fake_tensor_mode = fake_tensor_mode
         self._submodules = 0
+        self._constants = 0
 
     def add_submodule(self, module: torch.nn.Module) -> Node:
         name = f"submodule_{self._submodules}"
@@ -158,6 +159,21 @@ class _GraphTracer:
     def add_attribute(self, name: str, value: Any) -> Node:
         setattr(self.root, name, value)
         return self.graph.get_attr(name)
+
+    def add_constant(self, value: torch.Tensor) -> Node:
+        """A tensor that the pass made itself; the managers turn it into a constant of the program."""
+        data = getattr(value, "constant", None) if isinstance(value, FakeTensor) else value
+        if data is None:
+            raise ExportPassBaseError(
+                f"a pass gave a fake tensor of shape {tuple(value.shape)} as an argument; expected a "
+                "ProxyValue or a tensor with data"
+            )
+        name = f"_tensor_constant{self._constants}"
+        self._constants += 1
+        node = self.add_attribute(name, data)
+        mode = self.fake_tensor_mode
+        node.meta["val"] = mode.from_tensor(data, static_shapes=True) if mode else data
+        return node
 
 
 class ExportPass(PassBase):
@@ -178,7 +194,7 @@ class ExportPass(PassBase):
         return ProxyValue(arg, node)
 
     def output(self, results: list[Any], meta: NodeMetadata) -> ProxyValue:
-        node = self._tracer().graph.output(_to_nodes(results))
+        node = self._tracer().graph.output(self._to_nodes(results))
         node.meta = dict(meta.data)
         return ProxyValue(None, node)
 
@@ -337,10 +353,19 @@ class ExportPass(PassBase):
     def _write(
         self, target: Any, args: Any, kwargs: dict[str, Any], meta: NodeMetadata, data: Any
     ) -> ProxyValue:
-        node = self._tracer().graph.call_function(target, _to_nodes(args), _to_nodes(kwargs))
+        to_nodes = self._to_nodes
+        node = self._tracer().graph.call_function(target, to_nodes(args), to_nodes(kwargs))
         node.meta = {key: value for key, value in meta.data.items() if key not in _RESULT_KEYS}
         node.meta["val"] = data
         return ProxyValue(data, node)
+
+    def _to_nodes(self, tree: Any) -> Any:
+        def to_node(value: Any) -> Node:
+            if isinstance(value, ProxyValue):
+                return value.node
+            return self._tracer().add_constant(value)
+
+        return pytree.tree_map_only((ProxyValue, torch.Tensor), to_node, tree)
 
     def _tracer(self) -> _GraphTracer:
         if self.tracer is None:
@@ -362,7 +387,3 @@ def _substitute(tree: Any, env: dict[Node, Any]) -> Any:
 
 def _to_data(tree: Any) -> Any:
     return pytree.tree_map_only(ProxyValue, lambda value: value.data, tree)
-
-
-def _to_nodes(tree: Any) -> Any:
-    return pytree.tree_map_only(ProxyValue, lambda value: value.node, tree)

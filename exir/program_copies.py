@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Copies of ExportedPrograms that share all tensors, and programs over another graph."""
+"""Copies of ExportedPrograms that share all tensors, programs over another graph, and data nobody reads."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
+    InputKind,
     InputSpec,
     OutputSpec,
 )
 from torch.fx import GraphModule, Node
 
-from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.error import ExportError, ExportErrorType, InternalError
+
+_DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
 
 
 def own_copy(program: ExportedProgram) -> ExportedProgram:
@@ -68,3 +71,21 @@ def _renamed(arg: Any, value: Any) -> Any:
     if isinstance(arg, ConstantArgument):
         return arg
     return type(arg)(name=value.name) if isinstance(value, Node) else arg
+
+
+def drop_unused_data(program: ExportedProgram) -> None:
+    """Removes parameters, buffers and constants that no instruction reads; works in place."""
+    written = {spec.target for spec in program.graph_signature.output_specs}
+    placeholders = {n.name: n for n in program.graph.find_nodes(op="placeholder")}
+    kept = []
+    for spec in program.graph_signature.input_specs:
+        node = placeholders.get(spec.arg.name)
+        if node is None:
+            raise InternalError(f"input {spec.arg.name} of the signature has no placeholder")
+        if spec.kind in _DATA_KINDS and not node.users and spec.target not in written:
+            program.graph.erase_node(node)
+        else:
+            kept.append(spec)
+    program._graph_signature = ExportGraphSignature(
+        kept, list(program.graph_signature.output_specs)
+    )

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Passes over graphs, one per file."""
 
+from typing import Any
+
+from torch.fx import Node
+
 from executorch.exir.common import override_logger
 from executorch.exir.dialects.backend._ops import BackendOpOverload
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
@@ -14,17 +18,26 @@ from executorch.exir.operator.convert import (
 )
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.pass_manager import ExportedProgramPassManager
+from executorch.exir.passes.const_prop_pass import ConstPropPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import DebugHandleGeneratorPass
+from executorch.exir.passes.debug_pass import DebugPass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
+from executorch.exir.passes.legalize_portable_dim_order_pass import LegalizePortableDimOrderPass
 from executorch.exir.passes.memory_format_ops_pass import MemoryFormatOpsPass
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
+from executorch.exir.passes.normalize_transpose_pass import NormalizeTransposePass
 from executorch.exir.passes.prune_empty_tensors_pass import PruneEmptyTensorsPass
+from executorch.exir.passes.quant_fusion_pass import QuantFusionPass
 from executorch.exir.passes.remove_graph_asserts_pass import RemoveGraphAssertsPass
 from executorch.exir.passes.remove_noop_pass import RemoveNoopPass, RemoveToCopyPass
+from executorch.exir.passes.remove_unused_parameters_pass import remove_unused_parameters_pass
 from executorch.exir.passes.replace_aten_with_edge_pass import OpReplacePass
+from executorch.exir.passes.replace_broken_ops_with_function_ops_pass import (
+    ReplaceBrokenOpsWithFunctionalOpsPass,
+)
 from executorch.exir.passes.replace_edge_with_backend_pass import EdgeToBackendOpsPass
 from executorch.exir.passes.replace_sym_size_op_pass import ReplaceSymSizeOpPass
 from executorch.exir.passes.scalar_to_tensor_pass import ScalarToTensorPass
@@ -33,10 +46,23 @@ from executorch.exir.passes.sym_shape_eval_pass import (
     ConstraintBasedSymShapeEvalPass,
     HintBasedSymShapeEvalPass,
 )
+from executorch.exir.passes.sym_to_tensor_pass import SymToTensorPass
+from executorch.exir.passes.to_device_pass import ToDevicePass
 from executorch.exir.passes.to_out_var_pass import ToOutVarPass, make_alloc_node
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 __all__ = [
+    "update_args",
+    "propagate_dynamic_shape",
+    "ToDevicePass",
+    "SymToTensorPass",
+    "ReplaceBrokenOpsWithFunctionalOpsPass",
+    "remove_unused_parameters_pass",
+    "QuantFusionPass",
+    "NormalizeTransposePass",
+    "LegalizePortableDimOrderPass",
+    "DebugPass",
+    "ConstPropPass",
     "BackendOpOverload",
     "EdgeOpOverload",
     "ExportedProgramPassManager",
@@ -68,3 +94,18 @@ __all__ = [
     "insert_write_back_for_buffers_pass",
     "make_alloc_node",
 ]
+
+
+def propagate_dynamic_shape(
+    dynamic_memory_planning_mode: DynamicMemoryPlanningMode = DynamicMemoryPlanningMode.UPPER_BOUND,
+) -> list[Any]:
+    """The passes that give every tensor a spec and, for an upper bound, sizes."""
+    passes: list[Any] = [SpecPropPass()]
+    if dynamic_memory_planning_mode == DynamicMemoryPlanningMode.UPPER_BOUND:
+        passes.append(ConstraintBasedSymShapeEvalPass())
+    return passes
+
+
+def update_args(args: tuple[Any, ...], key: int, val: Node) -> tuple[Any, ...]:
+    """`args` with `val` at place `key`."""
+    return (*args[:key], val, *args[key + 1 :])

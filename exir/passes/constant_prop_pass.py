@@ -19,6 +19,7 @@ from torch._export.utils import (
     is_lifted_tensor_constant,
     is_param,
 )
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import ExportedProgram
 from torch.export.graph_signature import (
     ExportGraphSignature,
@@ -30,7 +31,7 @@ from torch.fx import Node
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
-from executorch.exir.program._programs import drop_unused_data
+from executorch.exir.program_copies import drop_unused_data
 from executorch.exir.retrace.program import fake_mode_of
 
 _PREFIX = "_prop_tensor_constant"
@@ -51,8 +52,11 @@ def is_constant_buffer(program: ExportedProgram, node: Node) -> bool:
     )
 
 
-def get_constant_placeholder_dict(program: ExportedProgram) -> OrderedDict[Node, torch.Tensor]:
+def get_constant_placeholder_dict(
+    exported_program: ExportedProgram,
+) -> OrderedDict[Node, torch.Tensor]:
     """Placeholders of constants with their data."""
+    program = exported_program
     found: OrderedDict[Node, torch.Tensor] = OrderedDict()
     for node in program.graph.find_nodes(op="placeholder"):
         if is_param(program, node):
@@ -112,13 +116,13 @@ def constant_prop_pass(
         for node, value in computed.items()
         if any(user not in computed for user in node.users)
     }
-    specs = [_make_constant(exported_program, node, value) for node, value in needed.items()]
+    specs = create_constant_nodes_and_return_specs(needed, exported_program)
     signature = exported_program.graph_signature
     place = next(
         (i for i, s in enumerate(signature.input_specs) if s.kind == InputKind.USER_INPUT),
         len(signature.input_specs),
     )
-    inputs = [*signature.input_specs[:place], *specs, *signature.input_specs[place:]]
+    inputs = [*signature.input_specs[:place], *specs.values(), *signature.input_specs[place:]]
     exported_program._graph_signature = ExportGraphSignature(inputs, list(signature.output_specs))
     dead_code_elimination_pass(exported_program.graph_module)
     drop_unused_data(exported_program)
@@ -135,17 +139,53 @@ def get_first_user_input(exported_program: ExportedProgram) -> Node:
     raise ValueError("the program has no nodes")
 
 
-def _make_constant(program: ExportedProgram, node: Node, value: torch.Tensor) -> InputSpec:
-    name = _free_name(program)
-    with program.graph.inserting_before(get_first_user_input(program)):
-        placeholder = program.graph.placeholder(name)
-    with fake_mode_of(program):
+def get_fake_mode(exported_program: ExportedProgram) -> FakeTensorMode:
+    """The mode that the program's values live in."""
+    return fake_mode_of(exported_program)
+
+
+def create_constant_nodes_and_return_specs(
+    const_node_to_tensor: Mapping[Node, torch.Tensor], exported_program: ExportedProgram
+) -> dict[str, InputSpec]:
+    """A constant for each node, which takes its place; the specs by placeholder name are the caller's to add."""
+    first, mode = get_first_user_input(exported_program), get_fake_mode(exported_program)
+    specs = {}
+    for node, value in const_node_to_tensor.items():
+        placeholder, name = replace_with_constant_node(node, value, first, mode, exported_program)
+        argument = TensorArgument(placeholder.name)
+        specs[placeholder.name] = InputSpec(InputKind.CONSTANT_TENSOR, argument, name)
+    return specs
+
+
+def replace_with_constant_node(
+    node: Node,
+    prop_constant_tensor: torch.Tensor,
+    first_user_input: Node,
+    fake_mode: FakeTensorMode,
+    exported_program: ExportedProgram,
+) -> tuple[Node, str]:
+    """A placeholder before `first_user_input`, which every user of `node` reads, and the name of its data."""
+    value, name = prop_constant_tensor, _free_name(exported_program)
+    with exported_program.graph.inserting_before(first_user_input):
+        placeholder = exported_program.graph.placeholder(name)
+    with fake_mode:
         placeholder.meta["val"] = torch.empty_strided(
             value.shape, value.stride(), dtype=value.dtype, device=value.device
         )
-    program.constants[name] = value
+    exported_program.constants[name] = value
     node.replace_all_uses_with(placeholder)
-    return InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(placeholder.name), name)
+    return placeholder, name
+
+
+def erase_constant_node(exported_program: ExportedProgram, node: Node) -> None:
+    """Removes a constant's placeholder that nobody reads, and its data."""
+    signature = exported_program.graph_signature
+    spec = next(spec for spec in signature.input_specs if spec.arg.name == node.name)
+    for owner in (exported_program.state_dict, exported_program.constants):
+        owner.pop(spec.target, None)
+    kept = [each for each in signature.input_specs if each is not spec]
+    exported_program._graph_signature = ExportGraphSignature(kept, list(signature.output_specs))
+    exported_program.graph.erase_node(node)
 
 
 def _free_name(program: ExportedProgram) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  (defines the operators)
 from executorch.exir.dialects._ops import ops
 from executorch.exir.pass_base import ExportPass
+from executorch.exir.passes.constant_prop_pass import constant_prop_pass
 
 _EDGE = ops.edge.quantized_decomposed
 _QUANTIZE, _DEQUANTIZE = _EDGE.quantize_per_tensor.default, _EDGE.dequantize_per_tensor.default
@@ -64,3 +66,9 @@ def _erase_unused(nodes: list[Node]) -> None:
     for node in dict.fromkeys(nodes):
         if not node.users:
             node.graph.erase_node(node)
+
+
+def quant_fusion_and_const_prop_pass(program: ExportedProgram) -> ExportedProgram:
+    """Fuses, then computes what depends on constants alone; works in place. Quantized weights become data."""
+    QuantFusionPass()(program.graph_module)
+    return constant_prop_pass(program)

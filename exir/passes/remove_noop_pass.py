@@ -27,6 +27,9 @@ _NOOPS = _TO_COPY | {
     "aten::permute_copy",
     "dim_order_ops::_clone_dim_order",
 }
+_KINDS = ("per_tensor", "per_channel", "per_token")
+_QUANTIZE = frozenset(f"quantized_decomposed::quantize_{kind}" for kind in _KINDS)
+_DEQUANTIZE = frozenset(f"quantized_decomposed::dequantize_{kind}" for kind in _KINDS)
 
 
 def _remove(graph_module: GraphModule, names: frozenset[str]) -> PassResult:
@@ -68,10 +71,29 @@ def _is_identity(dims: list[int]) -> bool:
 
 
 class RemoveNoopPass(ExportPass):
-    """Removes copies, views and casts that give what they got. Works in place."""
+    """Removes copies, views and casts that give what they got, and pairs of dequantize and quantize around
+    nothing. Works in place."""
 
     def call(self, graph_module: GraphModule) -> PassResult:
-        return _remove(graph_module, _NOOPS)
+        result = _remove(graph_module, _NOOPS)
+        nodes = graph_module.graph.nodes
+        before = len(nodes)
+        eliminate_dq_q(graph_module, [n for n in nodes if _schema_name(n.target) in _DEQUANTIZE])
+        return PassResult(graph_module, result.modified or len(nodes) != before)
+
+
+def eliminate_dq_q(graph_module: GraphModule, dequant_nodes: list[Node]) -> None:
+    """quantize(dequantize(%q, p), p) -> %q for each given dequantize, where the parameters are the same."""
+    for dequantize in dequant_nodes:
+        for user in list(dequantize.users):
+            inverse = _schema_name(user.target) in _QUANTIZE and _schema_name(
+                user.target
+            ) == _schema_name(dequantize.target).replace("::dequantize", "::quantize")
+            if inverse and user.args[1:] == dequantize.args[1:]:
+                user.replace_all_uses_with(dequantize.args[0])
+                graph_module.graph.erase_node(user)
+        if not dequantize.users:
+            graph_module.graph.erase_node(dequantize)
 
 
 class RemoveToCopyPass(ExportPass):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from torch.export import ExportedProgram
 
-from executorch.exir.program._programs import drop_unused_data
-from executorch.exir.program_copies import own_copy
+from executorch.exir.program_copies import drop_unused_data, own_copy
 
 
 def remove_unused_parameters_pass(ep: ExportedProgram) -> ExportedProgram:

@@ -31,11 +31,12 @@ _SAME_BYTES = frozenset(
 
 
 class ReplaceViewCopyWithViewPass(PassBase):
-    """Runs after specs are known and before out variants are chosen."""
+    """Runs after specs are known and before out variants are chosen. `kept_sources`: names of placeholders whose
+    memory is overwritten later."""
 
-    def __init__(self, kept_sources: frozenset[str] = frozenset()) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._kept_sources = kept_sources  # names of placeholders whose memory is overwritten later
+        self.kept_sources: frozenset[str] = frozenset()
 
     def call(self, graph_module: GraphModule) -> PassResult:
         for module in graph_module.modules():
@@ -51,9 +52,15 @@ class ReplaceViewCopyWithViewPass(PassBase):
             return False
         base = node.args[0]
         root = _root(base)
-        if root.op == "placeholder" and (is_branch or root.name in self._kept_sources):
+        if root.op == "placeholder" and (is_branch or root.name in self.kept_sources):
             return False
         return _is_contiguous(base) and _is_contiguous(node)
+
+    def requires(self, graph_module: GraphModule) -> None:
+        for node in graph_module.graph.nodes:
+            is_copy = node.op == "call_function" and _torch_op(node.target) in _SAME_BYTES
+            if is_copy and "spec" not in node.meta:
+                raise ValueError(f"{node.name} has no spec yet; run SpecPropPass before")
 
     def ensures(self, graph_module: GraphModule) -> None:
         for node in graph_module.graph.nodes:

@@ -49,14 +49,13 @@ from executorch.exir.program._delegation import (
 from executorch.exir.program._programs import (
     apply_passes,
     collector_paused,
-    drop_unused_data,
     finish_plans,
     named_programs,
     per_method,
     plan_memory,
     tag_external_constants,
 )
-from executorch.exir.program_copies import own_copy
+from executorch.exir.program_copies import drop_unused_data, own_copy
 from executorch.exir.retrace.program import retrace_to_edge
 from executorch.exir.retrace.unclaimed import decompose_unclaimed
 from executorch.exir.schema import Program
@@ -246,7 +245,9 @@ def _planned_program(
     evaluate_shapes(module)
     # While views are still functional operators; needs specs.
     if config.remove_view_copy:
-        ReplaceViewCopyWithViewPass(_overwritten(program))(module)
+        views = ReplaceViewCopyWithViewPass()
+        views.kept_sources = _overwritten(program)
+        views(module)
     # Scalar operators have no out variant: they get their runtime names before that is asked.
     EdgeToBackendOpsPass()(module)
     config.to_out_var_pass(module)

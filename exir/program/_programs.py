@@ -14,7 +14,6 @@ import torch
 from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
 from torch.export.graph_signature import (
-    ExportGraphSignature,
     InputKind,
 )
 from torch.fx import GraphModule
@@ -22,8 +21,9 @@ from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.capture._config import ExecutorchBackendConfig
-from executorch.exir.error import ExportError, ExportErrorType, InternalError
+from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase
+from executorch.exir.program._lift_constants import lift_tensor_attributes
 from executorch.exir.program_copies import with_graph_module
 
 Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
@@ -84,6 +84,7 @@ def apply_passes(
                     ExportErrorType.INVALID_OUTPUT_TYPE,
                     f"pass {one} returned a {type(result).__name__}; expected a PassResult or None",
                 )
+        lift_tensor_attributes(program)
         _restore_values(program.graph_module)
         if check is not None:
             check(program, one)
@@ -102,24 +103,6 @@ def _restore_values(graph_module: GraphModule) -> None:
         args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
         with mode or nullcontext(), torch.no_grad():
             node.meta["val"] = node.target(*args, **kwargs)
-
-
-def drop_unused_data(program: ExportedProgram) -> None:
-    """Removes parameters, buffers and constants that no instruction reads; works in place."""
-    written = {spec.target for spec in program.graph_signature.output_specs}
-    placeholders = {n.name: n for n in program.graph.find_nodes(op="placeholder")}
-    kept = []
-    for spec in program.graph_signature.input_specs:
-        node = placeholders.get(spec.arg.name)
-        if node is None:
-            raise InternalError(f"input {spec.arg.name} of the signature has no placeholder")
-        if spec.kind in _DATA_KINDS and not node.users and spec.target not in written:
-            program.graph.erase_node(node)
-        else:
-            kept.append(spec)
-    program._graph_signature = ExportGraphSignature(
-        kept, list(program.graph_signature.output_specs)
-    )
 
 
 def plan_memory(planning_pass: Any, program: ExportedProgram) -> None:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels that work in the contiguous order only get contiguous tensors.
+
+before: %y = avg_pool2d(%x, 2), %x channels last
+after:  %c = _to_dim_order_copy(%x, dim_order=[0, 1, 2, 3]); %y = avg_pool2d(%c, 2)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
+from executorch.exir.tensor import dim_order_from_stride
+
+_aten = torch.ops.aten
+# Portable kernels that refuse tensors in another order than the contiguous one.
+_CONTIGUOUS_ONLY = frozenset(
+    {
+        _aten.avg_pool2d.default,
+        _aten.max_pool2d_with_indices.default,
+        _aten.native_group_norm.default,
+        _aten.native_layer_norm.default,
+        _aten.pixel_shuffle.default,
+        _aten.pixel_unshuffle.default,
+    }
+)
+
+
+class LegalizePortableDimOrderPass(ExportPass):
+    """For programs that run on upstream's portable kernels; ours take both orders where the family says so."""
+
+    def call_operator(
+        self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], meta: NodeMetadata
+    ) -> ProxyValue:
+        torch_op = op._op if isinstance(op, EdgeOpOverload) else op
+        if torch_op in _CONTIGUOUS_ONLY:
+            args = tuple(self._contiguous(arg, meta) for arg in args)
+        return super().call_operator(op, args, kwargs, meta)
+
+    def _contiguous(self, arg: Any, meta: NodeMetadata) -> Any:
+        if not isinstance(arg, ProxyValue) or not arg.is_tensor():
+            return arg
+        order = list(range(arg.data.dim()))
+        if list(dim_order_from_stride(arg.data.stride())) == order:
+            return arg
+        copy = exir_ops.edge.dim_order_ops._to_dim_order_copy.default
+        return super().call_operator(copy, (arg,), {"dim_order": order}, meta)
