@@ -9,6 +9,9 @@
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 namespace torch::executor::native {
 
@@ -26,6 +29,7 @@ using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::kMaxOperands;
 using executorch::kernels::optimized::kMaxOuterDims;
 using executorch::kernels::optimized::map_binary;
+using executorch::kernels::optimized::map_binary_row;
 using executorch::kernels::optimized::map_compare;
 using executorch::kernels::optimized::map_where;
 using executorch::kernels::optimized::narrow;
@@ -109,7 +113,7 @@ float as_float(const Scalar& s) {
   return s.isBoolean() ? static_cast<float>(s.to<bool>()) : static_cast<float>(s.to<int64_t>());
 }
 
-constexpr int64_t kChunk = 512;      // 16-bit values that are computed at a time
+constexpr int64_t kChunk = 1024;     // 16-bit values that are computed at a time
 constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
 
 // 16-bit floats, when broadcasting leaves one row.
@@ -123,15 +127,14 @@ bool run_narrow(Binary f, float alpha, const Broadcast& walk, const Tensor& self
   auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
   const ScalarType type = out.scalar_type();
   parallel_for(0, walk.row, kGrain, [&](int64_t first, int64_t last) {
-    float a[kChunk], b[kChunk];
-    Broadcast part = walk;
+    float a[kChunk], b[kChunk], result[kChunk];
+    const bool x_array = walk.inner[0] != 0, y_array = walk.inner[1] != 0;
     for (int64_t i = first; i < last; i += kChunk) {
-      part.row = std::min(kChunk, last - i);
-      widen(type, x + i * walk.inner[0], a, walk.inner[0] != 0 ? part.row : 1);
-      widen(type, y + i * walk.inner[1], b, walk.inner[1] != 0 ? part.row : 1);
-      float result[kChunk];
-      map_binary(f, alpha, part, a, b, result);
-      narrow(type, result, to + i, part.row);
+      const int64_t n = std::min(kChunk, last - i);
+      widen(type, x + i * walk.inner[0], a, x_array ? n : 1);
+      widen(type, y + i * walk.inner[1], b, y_array ? n : 1);
+      map_binary_row(f, alpha, a, x_array, b, y_array, result, n);
+      narrow(type, result, to + i, n);
     }
   });
   return true;
@@ -173,6 +176,26 @@ bool run_scalar(Binary f, float alpha, const Tensor& self, const Scalar& other, 
   const float value = as_float(other);
   map_binary(f, alpha, walk, self.const_data_ptr<float>(), &value, out.mutable_data_ptr<float>());
   return true;
+}
+
+// value - alpha * self.
+bool run_reversed_sub(float alpha, const Tensor& self, const Scalar& value, Tensor& out) {
+  Broadcast walk;
+  if (!is_f32(out) || !plan_scalar(self, out, walk)) {
+    return false;
+  }
+  std::swap(walk.inner[0], walk.inner[1]);
+  const float first = as_float(value);
+  map_binary(Binary::kSub, alpha, walk, &first, self.const_data_ptr<float>(),
+             out.mutable_data_ptr<float>());
+  return true;
+}
+
+// The division that a rounding mode names; false for a mode that the portable kernel has to refuse.
+bool division(std::optional<std::string_view> rounding_mode, Binary& f) {
+  const std::string_view mode = rounding_mode.value_or("");
+  f = mode == "trunc" ? Binary::kTruncDiv : mode == "floor" ? Binary::kFloorDiv : Binary::kDiv;
+  return !rounding_mode.has_value() || f != Binary::kDiv;
 }
 
 bool is_bool(const Tensor& t) {
@@ -225,6 +248,25 @@ ET_ADDITION_SCALAR(opt_add_scalar_out, add_scalar_out, kAdd)
 ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)
 #undef ET_ADDITION_SCALAR
 
+Tensor& opt_rsub_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
+                            const Scalar& alpha, Tensor& out) {
+  return !alpha.isBoolean() && run_reversed_sub(as_float(alpha), self, other, out)
+             ? out
+             : rsub_scalar_out(ctx, self, other, alpha, out);
+}
+
+#define ET_DIVISION(name, portable, Other, run_division)                          \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Other& other, \
+               std::optional<std::string_view> rounding_mode, Tensor& out) {      \
+    Binary f = Binary::kDiv;                                                      \
+    return division(rounding_mode, f) && run_division(f, 1.0f, self, other, out)  \
+               ? out                                                              \
+               : portable(ctx, self, other, rounding_mode, out);                  \
+  }
+ET_DIVISION(opt_div_out_mode, div_out_mode, Tensor, run)
+ET_DIVISION(opt_div_scalar_mode_out, div_scalar_mode_out, Scalar, run_scalar)
+#undef ET_DIVISION
+
 #define ET_BINARY(name, portable, Other, call)                                                   \
   Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Other& other, Tensor& out) { \
     return call ? out : portable(ctx, self, other, out);                                         \
@@ -238,12 +280,16 @@ ET_ARITHMETIC(opt_minimum_out, minimum_out, kMin)
 ET_ARITHMETIC(opt_atan2_out, atan2_out, kAtan2)
 ET_ARITHMETIC(opt_fmod_Tensor_out, fmod_Tensor_out, kFmod)
 ET_ARITHMETIC(opt_remainder_Tensor_out, remainder_Tensor_out, kRemainder)
+ET_ARITHMETIC(opt_floor_divide_out, floor_divide_out, kFloorDiv)
 #undef ET_ARITHMETIC
 
-ET_BINARY(opt_mul_scalar_out, mul_scalar_out, Scalar,
-          run_scalar(Binary::kMul, 1.0f, self, other, out))
-ET_BINARY(opt_div_scalar_out, div_scalar_out, Scalar,
-          run_scalar(Binary::kDiv, 1.0f, self, other, out))
+#define ET_ARITHMETIC_SCALAR(name, portable, function) \
+  ET_BINARY(name, portable, Scalar, run_scalar(Binary::function, 1.0f, self, other, out))
+ET_ARITHMETIC_SCALAR(opt_mul_scalar_out, mul_scalar_out, kMul)
+ET_ARITHMETIC_SCALAR(opt_div_scalar_out, div_scalar_out, kDiv)
+ET_ARITHMETIC_SCALAR(opt_fmod_Scalar_out, fmod_Scalar_out, kFmod)
+ET_ARITHMETIC_SCALAR(opt_remainder_Scalar_out, remainder_Scalar_out, kRemainder)
+#undef ET_ARITHMETIC_SCALAR
 
 #define ET_COMPARISON(name, function)                           \
   ET_BINARY(opt_##name##_tensor_out, name##_tensor_out, Tensor, \
@@ -258,6 +304,30 @@ ET_COMPARISON(gt, kGt)
 ET_COMPARISON(ge, kGe)
 #undef ET_COMPARISON
 #undef ET_BINARY
+
+// Both halves of a dimension are one operand each: rows of the output lie half as far apart.
+Tensor& opt_glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tensor& out) {
+  const int64_t rank = self.dim();
+  const int64_t at = dim < 0 ? dim + rank : dim;
+  if (!is_f32(self) || !is_f32(out) || !is_contiguous(self) || rank > kMaxOuterDims || at < 0 ||
+      at >= rank || self.size(at) % 2 != 0 || self.numel() == 0) {
+    return glu_out(ctx, self, dim, out);
+  }
+  int64_t shape[kMaxOuterDims];
+  int64_t sizes[2] = {1, 1};  // rows, and elements of one
+  for (int64_t d = 0; d < rank; ++d) {
+    shape[d] = d == at ? self.size(d) / 2 : self.size(d);
+    sizes[d < at ? 0 : 1] *= shape[d];
+  }
+  if (!resized(out, shape, static_cast<int>(rank)) || !is_contiguous(out)) {
+    return glu_out(ctx, self, dim, out);
+  }
+  const int64_t strides[kMaxOperands][kMaxOuterDims] = {{2 * sizes[1], 1}, {2 * sizes[1], 1}};
+  const float* in = self.const_data_ptr<float>();
+  map_binary(Binary::kGlu, 1.0f, plan_broadcast(2, sizes, 2, strides), in, in + sizes[1],
+             out.mutable_data_ptr<float>());
+  return out;
+}
 
 Tensor& opt_where_out(KernelRuntimeContext& ctx, const Tensor& condition, const Tensor& self,
                       const Tensor& other, Tensor& out) {

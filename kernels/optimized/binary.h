@@ -17,6 +17,9 @@ enum class Binary {
   kAtan2,
   kFmod,       // with the sign of x
   kRemainder,  // with the sign of y
+  kFloorDiv,   // from the exact remainder, as Python's //
+  kTruncDiv,
+  kGlu,  // x * sigmoid(y)
 };
 enum class Compare { kEq, kNe, kLt, kLe, kGt, kGe };
 
@@ -41,6 +44,9 @@ Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
 
 void map_binary(Binary f, float alpha, const Broadcast& walk, const float* x, const float* y,
                 float* out);
+// One row on the calling thread: x and y are arrays of n, or one value for all.
+void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y,
+                    bool y_array, float* out, int64_t n);
 void map_compare(Compare f, const Broadcast& walk, const float* x, const float* y, bool* out);
 
 // out = condition ? x : y

@@ -140,6 +140,29 @@ struct RemainderOf {
   }
 };
 
+struct FloorDivOf {
+  HWY_INLINE V operator()(V x, V y) const {
+    const D d;
+    const V zero = hn::Zero(d), one = hn::Set(d, 1.0f);
+    const V rest = FmodOf()(x, y);
+    const V near_quotient = hn::Div(hn::Sub(x, rest), y);
+    const auto below = hn::And(hn::Ne(rest, zero), hn::Xor(hn::Lt(y, zero), hn::Lt(rest, zero)));
+    const V quotient = hn::MaskedSubOr(near_quotient, below, near_quotient, one);
+    const V whole = hn::Floor(quotient);
+    const auto rounded_down = hn::Gt(hn::Sub(quotient, whole), hn::Set(d, 0.5f));
+    const V result = hn::MaskedAddOr(whole, rounded_down, whole, one);
+    const V exact = hn::Div(x, y);
+    const V nonzero = hn::IfThenElse(hn::Eq(quotient, zero), hn::CopySign(zero, exact), result);
+    return hn::IfThenElse(hn::Eq(y, zero), exact, nonzero);
+  }
+};
+struct TruncDivOf {
+  HWY_INLINE V operator()(V x, V y) const { return hn::Trunc(hn::Div(x, y)); }
+};
+struct GluOf {
+  HWY_INLINE V operator()(V x, V y) const { return hn::Mul(x, sigmoid_f32(D(), y)); }
+};
+
 void binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y, bool y_array,
                 float* out, int64_t n) {
   const D d;
@@ -164,6 +187,12 @@ void binary_row(Binary f, float alpha, const float* x, bool x_array, const float
       return row_of(FmodOf(), x, x_array, y, y_array, out, n);
     case Binary::kRemainder:
       return row_of(RemainderOf(), x, x_array, y, y_array, out, n);
+    case Binary::kFloorDiv:
+      return row_of(FloorDivOf(), x, x_array, y, y_array, out, n);
+    case Binary::kTruncDiv:
+      return row_of(TruncDivOf(), x, x_array, y, y_array, out, n);
+    case Binary::kGlu:
+      return row_of(GluOf(), x, x_array, y, y_array, out, n);
   }
 }
 
@@ -348,6 +377,11 @@ void map_binary(Binary f, float alpha, const Broadcast& walk, const float* x, co
     HWY_DYNAMIC_DISPATCH(binary_row)
     (f, alpha, x + from[0], walk.inner[0] != 0, y + from[1], walk.inner[1] != 0, out + at, n);
   });
+}
+
+void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y,
+                    bool y_array, float* out, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(binary_row)(f, alpha, x, x_array, y, y_array, out, n);
 }
 
 void map_compare(Compare f, const Broadcast& walk, const float* x, const float* y, bool* out) {

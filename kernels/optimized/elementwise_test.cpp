@@ -4,6 +4,7 @@
 #include <executorch/kernels/optimized/binary.h>
 #include <executorch/kernels/optimized/rows.h>
 #include <executorch/kernels/optimized/unary.h>
+#include <executorch/kernels/portable/binary.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,6 +50,11 @@ const UnaryCase kUnaryCases[] = {
     {"log2", Unary::kLog2, [](double x) { return std::log2(x); }, 3e-7},
     {"log10", Unary::kLog10, [](double x) { return std::log10(x); }, 3e-7},
     {"log1p", Unary::kLog1p, [](double x) { return std::log1p(x); }, 3e-7},
+    {"tan", Unary::kTan, [](double x) { return std::tan(x); }, 6e-7},
+    {"acos", Unary::kAcos, [](double x) { return std::acos(x); }, 4e-7},
+    {"asin", Unary::kAsin, [](double x) { return std::asin(x); }, 4e-7},
+    {"atanh", Unary::kAtanh, [](double x) { return std::atanh(x); }, 6e-7},
+    {"cosh", Unary::kCosh, [](double x) { return std::cosh(x); }, 5e-7},
     {"atan", Unary::kAtan, [](double x) { return std::atan(x); }, 4e-7},
     {"sinh", Unary::kSinh, [](double x) { return std::sinh(x); }, 5e-7},
     {"sqrt", Unary::kSqrt, [](double x) { return std::sqrt(x); }, 1e-7},
@@ -269,17 +275,21 @@ TEST(Modulus, IsExactForAllQuotients) {
   const std::vector<float> y = {2.0f, 2.0f, -2.0f, -2.0f, 3.7f, kInfinity,
                                 0.1f, 2.0f, 0.0f,  7.0f,  3.0f, 3e-42f};
   const auto n = static_cast<int64_t>(x.size());
-  std::vector<float> fmod(x.size()), remainder(x.size());
+  std::vector<float> fmod(x.size()), remainder(x.size()), whole(x.size());
   Broadcast walk;
   walk.row = n;
   walk.inner[0] = walk.inner[1] = 1;
   map_binary(Binary::kFmod, 1.0f, walk, x.data(), y.data(), fmod.data());
   map_binary(Binary::kRemainder, 1.0f, walk, x.data(), y.data(), remainder.data());
+  map_binary(Binary::kFloorDiv, 1.0f, walk, x.data(), y.data(), whole.data());
   for (size_t i = 0; i < x.size(); ++i) {
     // One at a time, too, so that easy and hard cases do not share a vector.
     walk.row = 1;
     float one;
     map_binary(Binary::kFmod, 1.0f, walk, &x[i], &y[i], &one);
+    const float quotient = executorch::kernels::FloorDiv()(x[i], y[i]);
+    EXPECT_TRUE(whole[i] == quotient || (std::isnan(whole[i]) && std::isnan(quotient)))
+        << x[i] << " // " << y[i] << " = " << whole[i];
     const float exact = std::fmod(x[i], y[i]);
     if (std::isnan(exact)) {
       EXPECT_TRUE(std::isnan(fmod[i]) && std::isnan(one) && std::isnan(remainder[i])) << i;

@@ -26,6 +26,7 @@ using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::layer_norm;
 using executorch::kernels::optimized::LayerNorm;
 using executorch::kernels::optimized::Lines;
+using executorch::kernels::optimized::multiply_lines;
 using executorch::kernels::optimized::same_layout;
 using executorch::kernels::optimized::scale_channels;
 using executorch::kernels::optimized::scale_pixels;
@@ -112,6 +113,19 @@ bool extreme(const Tensor& self, IntArrayRef dims, bool keepdim, bool largest, T
   return true;
 }
 
+// The product over dimensions [first, last).
+bool product(const Tensor& self, int64_t first, int64_t last, bool keepdim,
+             const std::optional<ScalarType>& dtype, Tensor& out) {
+  if (dtype.value_or(ScalarType::Float) != ScalarType::Float || !is_dense_f32(self) ||
+      !is_f32(out) || self.numel() == 0 || !resize_reduced(self, first, last, keepdim, out) ||
+      !is_contiguous(out)) {
+    return false;
+  }
+  multiply_lines(lines_of(self, first, last), self.const_data_ptr<float>(),
+                 out.mutable_data_ptr<float>());
+  return true;
+}
+
 bool softmax(const Tensor& self, int64_t dim, bool half_to_float, bool logarithm, Tensor& out) {
   const int64_t rank = self.dim();
   if (half_to_float || rank == 0 || dim < -rank || dim >= rank || !is_dense_f32(self) ||
@@ -190,6 +204,32 @@ Tensor& opt_amin_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef 
   return extreme(self, dim, keepdim, /*largest=*/false, out)
              ? out
              : amin_out(ctx, self, dim, keepdim, out);
+}
+
+Tensor& opt_max_unary_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  return extreme(self, {}, /*keepdim=*/false, /*largest=*/true, out)
+             ? out
+             : max_unary_out(ctx, self, out);
+}
+
+Tensor& opt_min_unary_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  return extreme(self, {}, /*keepdim=*/false, /*largest=*/false, out)
+             ? out
+             : min_unary_out(ctx, self, out);
+}
+
+Tensor& opt_prod_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool keepdim,
+                         std::optional<ScalarType> dtype, Tensor& out) {
+  const int64_t at = dim < 0 ? dim + self.dim() : dim;
+  const bool fast = at >= 0 && at < self.dim() && product(self, at, at + 1, keepdim, dtype, out);
+  return fast ? out : prod_int_out(ctx, self, dim, keepdim, dtype, out);
+}
+
+Tensor& opt_prod_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<ScalarType> dtype,
+                     Tensor& out) {
+  return product(self, 0, self.dim(), /*keepdim=*/false, dtype, out)
+             ? out
+             : prod_out(ctx, self, dtype, out);
 }
 
 Tensor& opt_cumsum_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,

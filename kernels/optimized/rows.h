@@ -16,6 +16,9 @@ struct Lines {
 // out[outer][inner] = scale * sum over n.
 void sum_lines(const Lines& lines, float scale, const float* in, float* out);
 
+// out[outer][inner] = product over n.
+void multiply_lines(const Lines& lines, const float* in, float* out);
+
 // out[outer][inner] = the largest (or the smallest) over n, which is at least 1; NaN if there is
 // one.
 void extreme_lines(const Lines& lines, bool largest, const float* in, float* out);

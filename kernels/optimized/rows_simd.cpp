@@ -53,6 +53,9 @@ HWY_INLINE V reduce(const float* in, int64_t n, V start, F&& f, Add&& add) {
 struct Plus {
   HWY_INLINE V operator()(V a, V b) const { return hn::Add(a, b); }
 };
+struct Times {
+  HWY_INLINE V operator()(V a, V b) const { return hn::Mul(a, b); }
+};
 struct Larger {  // NaN wins
   HWY_INLINE V operator()(V a, V b) const {
     return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Gt(a, b)), a, b);
@@ -70,6 +73,17 @@ struct Same {
 float sum_of(const float* in, int64_t n) {
   const D d;
   return hn::ReduceSum(d, reduce(in, n, hn::Zero(d), Same(), Plus()));
+}
+
+float product_of(const float* in, int64_t n) {
+  const D d;
+  HWY_ALIGN float factors[hn::MaxLanes(D())];
+  hn::Store(reduce(in, n, hn::Set(d, 1.0f), Same(), Times()), d, factors);
+  float product = 1;
+  for (size_t i = 0; i < hn::Lanes(d); ++i) {
+    product *= factors[i];
+  }
+  return product;
 }
 
 float extreme_of(bool largest, const float* in, int64_t n) {
@@ -149,6 +163,20 @@ void sum_across(float scale, const float* in, float* out, int64_t n, int64_t inn
   hn::StoreN(hn::Mul(hn::Add(sum0, sum1), hn::Set(d, scale)), d, out, count);
 }
 
+void multiply_across(const float* in, float* out, int64_t n, int64_t inner, size_t count) {
+  const D d;
+  V product0 = hn::LoadN(d, in, count), product1 = hn::Set(d, 1.0f);
+  int64_t i = 1;
+  for (; i + 2 <= n; i += 2) {
+    product0 = hn::Mul(product0, hn::LoadN(d, in + i * inner, count));
+    product1 = hn::Mul(product1, hn::LoadN(d, in + (i + 1) * inner, count));
+  }
+  if (i < n) {
+    product0 = hn::Mul(product0, hn::LoadN(d, in + i * inner, count));
+  }
+  hn::StoreN(hn::Mul(product0, product1), d, out, count);
+}
+
 void extreme_across(bool largest, const float* in, float* out, int64_t n, int64_t inner,
                     size_t count) {
   const D d;
@@ -209,6 +237,18 @@ void sum_range(const Lines& p, float scale, const float* in, float* out, int64_t
     const Task task = task_at(p, t);
     sum_across(scale, in + task.outer * p.n * p.inner + task.first,
                out + task.outer * p.inner + task.first, p.n, p.inner, task.count);
+  }
+}
+
+void multiply_range(const Lines& p, const float* in, float* out, int64_t first, int64_t last) {
+  for (int64_t t = first; t < last; ++t) {
+    if (p.inner == 1) {
+      out[t] = product_of(in + t * p.n, p.n);
+      continue;
+    }
+    const Task task = task_at(p, t);
+    multiply_across(in + task.outer * p.n * p.inner + task.first,
+                    out + task.outer * p.inner + task.first, p.n, p.inner, task.count);
   }
 }
 
@@ -317,6 +357,7 @@ HWY_EXPORT(tasks_of);
 HWY_EXPORT(softmax_range);
 HWY_EXPORT(sum_range);
 HWY_EXPORT(extreme_range);
+HWY_EXPORT(multiply_range);
 HWY_EXPORT(cumulate_range);
 HWY_EXPORT(statistics);
 HWY_EXPORT(norm_range);
@@ -337,11 +378,49 @@ int64_t tasks_for(int64_t grain, int64_t size) {
 
 }  // namespace
 
-void sum_lines(const Lines& lines, float scale, const float* in, float* out) {
+namespace {
+
+// Calls range(lines, scale, in, out, first, last) for the tasks of `lines`. One long line is cut in
+// parts of its own first, which then make a short line.
+template <typename Range>
+void reduce_lines(const Lines& lines, float scale, const float* in, float* out,
+                  const Range& range) {
+  constexpr int64_t kParts = 16;
+  if (lines.outer == 1 && lines.inner == 1 && lines.n >= 2 * kGrain) {
+    const int64_t length = lines.n / kParts;
+    const int64_t rest = lines.n - kParts * length;
+    float parts[kParts + 1];
+    parallel_for(0, kParts, tasks_for(kGrain, length), [&](int64_t first, int64_t last) {
+      range(Lines{kParts, length, 1}, 1.0f, in, parts, first, last);
+    });
+    if (rest > 0) {
+      range(Lines{1, rest, 1}, 1.0f, in + kParts * length, parts + kParts, 0, 1);
+    }
+    range(Lines{1, rest > 0 ? kParts + 1 : kParts, 1}, scale, parts, out, 0, 1);
+    return;
+  }
   const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
   const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
-  parallel_for(0, tasks, tasks_for(kGrain, size), [&](int64_t first, int64_t last) {
-    HWY_DYNAMIC_DISPATCH(sum_range)(lines, scale, in, out, first, last);
+  parallel_for(0, tasks, tasks_for(kGrain, size),
+               [&](int64_t first, int64_t last) { range(lines, scale, in, out, first, last); });
+}
+
+}  // namespace
+
+void sum_lines(const Lines& lines, float scale, const float* in, float* out) {
+  reduce_lines(lines, scale, in, out,
+               [](auto&&... all) { HWY_DYNAMIC_DISPATCH(sum_range)(all...); });
+}
+
+void multiply_lines(const Lines& lines, const float* in, float* out) {
+  reduce_lines(lines, 1.0f, in, out, [](const Lines& part, float /*scale*/, auto... rest) {
+    HWY_DYNAMIC_DISPATCH(multiply_range)(part, rest...);
+  });
+}
+
+void extreme_lines(const Lines& lines, bool largest, const float* in, float* out) {
+  reduce_lines(lines, 1.0f, in, out, [=](const Lines& part, float /*scale*/, auto... rest) {
+    HWY_DYNAMIC_DISPATCH(extreme_range)(part, largest, rest...);
   });
 }
 
@@ -353,14 +432,6 @@ void softmax_lines(const Lines& lines, bool logarithm, const float* in, float* o
   const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
   parallel_for(0, tasks, tasks_for(kExpGrain, size), [&](int64_t first, int64_t last) {
     HWY_DYNAMIC_DISPATCH(softmax_range)(lines, logarithm, in, out, first, last);
-  });
-}
-
-void extreme_lines(const Lines& lines, bool largest, const float* in, float* out) {
-  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
-  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
-  parallel_for(0, tasks, tasks_for(kGrain, size), [&](int64_t first, int64_t last) {
-    HWY_DYNAMIC_DISPATCH(extreme_range)(lines, largest, in, out, first, last);
   });
 }
 

@@ -57,6 +57,35 @@ HWY_INLINE V log1p_f32(D d, V x) {
   return keep_nan(d, x, y);
 }
 
+// `y` where x is in [-1, 1], else NaN.
+template <class D, class V>
+HWY_INLINE V within_one(D d, V x, V y) {
+  const auto inside = hn::Le(hn::Abs(x), hn::Set(d, 1.0f));
+  return hn::IfThenElse(inside, y, hn::Set(d, std::numeric_limits<float>::quiet_NaN()));
+}
+
+// log1p(2a / (1 - a)) / 2 of a = |x|: infinite at 1, NaN beyond.
+template <class D, class V>
+HWY_INLINE V atanh_f32(D d, V x) {
+  const V a = hn::Abs(x);
+  const V ratio = hn::Div(hn::Add(a, a), hn::Sub(hn::Set(d, 1.0f), a));
+  return hn::CopySign(hn::Mul(hn::Set(d, 0.5f), log1p_f32(d, ratio)), x);
+}
+
+// From exp(|x| / 2), whose square is finite wherever the result is.
+template <class D, class V>
+HWY_INLINE V cosh_f32(D d, V x) {
+  const V half = hn::Set(d, 0.5f);
+  const V root = exp_f32(d, hn::Mul(half, hn::Abs(x)));
+  return hn::MulAdd(hn::Mul(half, root), root, hn::Div(half, hn::Mul(root, root)));
+}
+
+template <class D, class V>
+HWY_INLINE V logit_f32(D d, V x) {
+  const V ratio = hn::Div(x, hn::Sub(hn::Set(d, 1.0f), x));
+  return log_or_limit(d, ratio, hn::Log(d, ratio));
+}
+
 template <class D, class V>
 HWY_INLINE V tanh_f32(D d, V x) {
   const V limit = hn::Set(d, 10.0f);  // tanh(10) rounds to 1

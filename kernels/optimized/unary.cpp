@@ -31,7 +31,7 @@ using executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-constexpr int64_t kChunk = 512;      // 16-bit values that are computed at a time
+constexpr int64_t kChunk = 1024;     // 16-bit values that are computed at a time
 constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
 
 void map_narrow(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& out) {
@@ -81,9 +81,13 @@ float as_float(const Scalar& s) {
     return run(Unary::function, {}, self, out) ? out : portable(ctx, self, out); \
   }
 ET_UNARY_KERNEL(opt_abs_out, abs_out, kAbs)
+ET_UNARY_KERNEL(opt_acos_out, acos_out, kAcos)
+ET_UNARY_KERNEL(opt_asin_out, asin_out, kAsin)
 ET_UNARY_KERNEL(opt_atan_out, atan_out, kAtan)
+ET_UNARY_KERNEL(opt_atanh_out, atanh_out, kAtanh)
 ET_UNARY_KERNEL(opt_ceil_out, ceil_out, kCeil)
 ET_UNARY_KERNEL(opt_cos_out, cos_out, kCos)
+ET_UNARY_KERNEL(opt_cosh_out, cosh_out, kCosh)
 ET_UNARY_KERNEL(opt_erf_out, erf_out, kErf)
 ET_UNARY_KERNEL(opt_exp_out, exp_out, kExp)
 ET_UNARY_KERNEL(opt_expm1_out, expm1_out, kExpm1)
@@ -101,6 +105,7 @@ ET_UNARY_KERNEL(opt_sigmoid_out, sigmoid_out, kSigmoid)
 ET_UNARY_KERNEL(opt_sin_out, sin_out, kSin)
 ET_UNARY_KERNEL(opt_sinh_out, sinh_out, kSinh)
 ET_UNARY_KERNEL(opt_sqrt_out, sqrt_out, kSqrt)
+ET_UNARY_KERNEL(opt_tan_out, tan_out, kTan)
 ET_UNARY_KERNEL(opt_tanh_out, tanh_out, kTanh)
 ET_UNARY_KERNEL(opt_trunc_out, trunc_out, kTrunc)
 #undef ET_UNARY_KERNEL
@@ -126,6 +131,15 @@ Tensor& opt_clamp_out(KernelRuntimeContext& ctx, const Tensor& self,
                          max.has_value() ? as_float(*max) : kInfinity};
   const bool fast = (min.has_value() || max.has_value()) && k.a == k.a && k.b == k.b;
   return fast && run(Unary::kClamp, k, self, out) ? out : clamp_out(ctx, self, min, max, out);
+}
+
+Tensor& opt_logit_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<double> eps,
+                      Tensor& out) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const bool bounded = eps.has_value() && *eps >= 0;
+  const UnaryConstants k{bounded ? static_cast<float>(*eps) : -kInfinity,
+                         bounded ? static_cast<float>(1.0 - *eps) : kInfinity};
+  return k.a <= k.b && run(Unary::kLogit, k, self, out) ? out : logit_out(ctx, self, eps, out);
 }
 
 Tensor& opt_leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& self,

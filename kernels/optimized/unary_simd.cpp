@@ -40,6 +40,13 @@ ET_UNARY(ReciprocalOf, hn::Div(hn::Set(d, 1.0f), x))
 ET_UNARY(Log1pOf, log1p_f32(d, x))
 ET_UNARY(Log2Of, log_or_limit(d, x, hn::Log2(d, x)))
 ET_UNARY(Log10Of, log_or_limit(d, x, hn::Log10(d, x)))
+ET_UNARY(TanOf, hn::Div(hn::Sin(d, x), hn::Cos(d, x)))
+ET_UNARY(AcosOf, keep_nan(d, x, within_one(d, x, hn::Acos(d, x))))
+ET_UNARY(AsinOf, keep_nan(d, x, within_one(d, x, hn::Asin(d, x))))
+ET_UNARY(AtanhOf, atanh_f32(d, x))
+ET_UNARY(CoshOf, cosh_f32(d, x))
+ET_UNARY(LogitOf,
+         logit_f32(d, keep_nan(d, x, hn::Min(hn::Max(x, hn::Set(d, k.a)), hn::Set(d, k.b)))))
 ET_UNARY(AtanOf, keep_nan(d, x, hn::Atan(d, x)))
 ET_UNARY(SinhOf, hn::Sinh(d, x))
 ET_UNARY(SinOf, hn::Sin(d, x))
@@ -154,7 +161,12 @@ void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, 
     ET_CASE(Log1p)
     ET_CASE(Log2)
     ET_CASE(Log10)
+    ET_CASE(Acos)
+    ET_CASE(Asin)
     ET_CASE(Atan)
+    ET_CASE(Atanh)
+    ET_CASE(Cosh)
+    ET_CASE(Logit)
     ET_CASE(Sqrt)
     ET_CASE(Rsqrt)
     ET_CASE(Reciprocal)
@@ -179,6 +191,8 @@ void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, 
       return loop_within<SinOf, std::sin>(kLargestAngle, k, in, out, n);
     case Unary::kCos:
       return loop_within<CosOf, std::cos>(kLargestAngle, k, in, out, n);
+    case Unary::kTan:
+      return loop_within<TanOf, std::tan>(kLargestAngle, k, in, out, n);
     case Unary::kSinh:
       return loop_within<SinhOf, std::sinh>(kLargestSinh, k, in, out, n);
   }

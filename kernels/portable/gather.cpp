@@ -228,6 +228,13 @@ Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
   const ScalarType type = self.scalar_type();
   with_compute_type(compute_type_of(type), [&](auto zero) {
     using C = decltype(zero);
+    if (is_stored_as(type, compute_type_v<C>)) {
+      scatter(call, self, dim, index, &src, out, [](char* to, const char* from) {
+        C& sum = *reinterpret_cast<C*>(to);
+        sum = wrap_add(sum, *reinterpret_cast<const C*>(from));
+      });
+      return;
+    }
     const LoadRun load = loader(type, compute_type_v<C>);
     const StoreRun store = storer(compute_type_v<C>, type);
     scatter(call, self, dim, index, &src, out, [&](char* to, const char* from) {

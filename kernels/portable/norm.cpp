@@ -299,27 +299,64 @@ void normalize_by(const OpCall& call, const BatchNorm& norm, const Tensor& mean,
       [&](int64_t c) { return 1.0 / std::sqrt(vars.at(c) + norm.eps); }, out);
 }
 
+// The step between neighbours when dimensions [first, ndim) of the view are one run of elements, in
+// order; 0 when they are not.
+int64_t run_stride(const StridedView& view, int first) {
+  int64_t stride = 0;
+  int64_t expected = 0;
+  for (int d = view.ndim - 1; d >= first; --d) {
+    if (view.sizes[d] == 1) {
+      continue;
+    }
+    stride = stride == 0 ? view.strides[d] : stride;
+    if (expected != 0 && view.strides[d] != expected) {
+      return 0;
+    }
+    expected = view.strides[d] * view.sizes[d];
+  }
+  return stride == 0 ? 1 : stride;
+}
+
+// The sum of term(x) over all elements of a channel.
+template <typename C, typename Term>
+double channel_sum(const LineReader<C>& in, const StridedView& view, int64_t start,
+                   const Term& term) {
+  const int64_t stride = run_stride(view, 2);
+  const int64_t plane = view.numel() / std::max<int64_t>(1, view.sizes[0]);
+  double sum = 0;
+  C buffer[kChunk];
+  if (stride != 0) {
+    for (int64_t n = 0; n < view.sizes[0]; ++n) {
+      for (int64_t i = 0; i < plane; i += kChunk) {
+        const int64_t count = std::min(kChunk, plane - i);
+        const C* const x = in.read(start + n * view.strides[0] + i * stride, stride, count, buffer);
+        sum += lane_sum<double>(count, [&](int64_t k) { return term(x[k]); });
+      }
+    }
+    return sum;
+  }
+  Odometer<1> odometer(view.ndim, view.sizes);
+  odometer.set_strides(0, view.strides);
+  for (int64_t i = view.numel(); i > 0; --i, odometer.next()) {
+    sum += term(in.at(start + odometer.offset(0)));
+  }
+  return sum;
+}
+
 // Mean and biased variance of one channel.
 Moments channel_statistics(const Tensor& input, int64_t channel) {
-  const LineReader<double> in(input);
   const StridedView view = StridedView::of(input).sliced(1, channel, 1);
   const int64_t start = channel * input.strides()[1];
   const int64_t count = view.numel();
-  double sum = 0;
-  double squares = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    Odometer<1> odometer(view.ndim, view.sizes);
-    odometer.set_strides(0, view.strides);
-    for (int64_t i = 0; i < count; ++i, odometer.next()) {
-      const double x = in.at(start + odometer.offset(0));
-      if (pass == 0) {
-        sum += x;
-      } else {
-        squares += (x - sum / count) * (x - sum / count);
-      }
-    }
-  }
-  return {sum / count, squares / count};
+  Moments moments{};
+  with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineReader<C> in(input);
+    const double mean = channel_sum(in, view, start, [](C x) { return double(x); }) / count;
+    const auto square = [mean](C x) { return (x - mean) * (x - mean); };
+    moments = {mean, channel_sum(in, view, start, square) / count};
+  });
+  return moments;
 }
 
 // With the batch's own statistics, which are given back; running ones are updated when they are
@@ -336,7 +373,7 @@ void normalize_batch(const OpCall& call, const BatchNorm& norm, Tensor* running_
     return;
   }
   const int64_t count = norm.channels == 0 ? 0 : norm.input.numel() / norm.channels;
-  for (int64_t c = 0; c < norm.channels; ++c) {
+  const auto normalize_channel = [&](int64_t c) {
     const Moments moments = channel_statistics(norm.input, c);  // rstd holds the variance here
     LineWriter<double>(save_mean).put(c, moments.mean);
     LineWriter<double>(save_invstd).put(c, 1.0 / std::sqrt(moments.rstd + norm.eps));
@@ -347,7 +384,13 @@ void normalize_batch(const OpCall& call, const BatchNorm& norm, Tensor* running_
       LineWriter<double>(*running_mean).put(c, (1 - momentum) * old_mean + momentum * moments.mean);
       LineWriter<double>(*running_var).put(c, (1 - momentum) * old_var + momentum * unbiased);
     }
-  }
+  };
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, count));
+  ::executorch::extension::parallel_for(0, norm.channels, grain, [&](int64_t first, int64_t last) {
+    for (int64_t c = first; c < last; ++c) {
+      normalize_channel(c);
+    }
+  });
   const LineReader<double> means(save_mean);
   const LineReader<double> rstds(save_invstd);
   apply_batch_norm(

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
 namespace torch {
 namespace executor {
 namespace native {
@@ -59,26 +62,50 @@ struct Replicate {
   }
 };
 
-// Pads dimension after dimension from the first: rows of the innermost one are copied run by run.
-template <typename Source>
-void pad_view(const StridedView& from, const StridedView& to, const Padding& padding,
-              const Source& source, int dim) {
-  if (dim + 1 < from.ndim) {
-    for (int64_t i = 0; i < to.sizes[dim]; ++i) {
-      StridedView in = from;
-      StridedView out = to;
-      in.data +=
-          source(i, padding.before[dim], from.sizes[dim]) * from.strides[dim] * from.element_size;
-      out.data += i * to.strides[dim] * to.element_size;
-      pad_view(in, out, padding, source, dim + 1);
+// One row of the innermost dimension: what lies inside the input is one run, the rest goes element
+// by element.
+template <typename T, typename Source>
+void pad_row(const T* in, int64_t in_stride, int64_t in_size, T* out, int64_t out_stride,
+             int64_t out_size, int64_t before, const Source& source) {
+  const int64_t begin = std::min(before, out_size);
+  const int64_t end = std::min(before + in_size, out_size);
+  for (int64_t i = 0; i < begin; ++i) {
+    out[i * out_stride] = in[source(i, before, in_size) * in_stride];
+  }
+  if (in_stride == 1 && out_stride == 1 && end > begin) {
+    std::memcpy(out + begin, in, static_cast<size_t>(end - begin) * sizeof(T));
+  } else {
+    for (int64_t i = begin; i < end; ++i) {
+      out[i * out_stride] = in[(i - before) * in_stride];
     }
-    return;
   }
-  for (int64_t i = 0; i < to.sizes[dim]; ++i) {
-    const int64_t at = source(i, padding.before[dim], from.sizes[dim]);
-    std::memcpy(to.data + i * to.strides[dim] * to.element_size,
-                from.data + at * from.strides[dim] * from.element_size, to.element_size);
+  for (int64_t i = end; i < out_size; ++i) {
+    out[i * out_stride] = in[source(i, before, in_size) * in_stride];
   }
+}
+
+// All rows, shared by threads. Amounts are not negative and `to` has elements.
+template <typename T, typename Source>
+void pad_rows(const StridedView& from, const StridedView& to, const Padding& padding,
+              const Source& source) {
+  const int inner = to.ndim - 1;
+  const int64_t length = to.sizes[inner];
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / length);
+  ::executorch::extension::parallel_for(
+      0, to.numel() / length, grain, [&](int64_t first, int64_t last) {
+        Odometer<1> rows(inner, to.sizes);
+        rows.set_strides(0, to.strides);
+        rows.seek(first);
+        for (int64_t row = first; row < last; ++row, rows.next()) {
+          int64_t offset = 0;
+          for (int d = 0; d < inner; ++d) {
+            offset += source(rows.index()[d], padding.before[d], from.sizes[d]) * from.strides[d];
+          }
+          pad_row(reinterpret_cast<const T*>(from.data) + offset, from.strides[inner],
+                  from.sizes[inner], reinterpret_cast<T*>(to.data) + rows.offset(0),
+                  to.strides[inner], length, padding.before[inner], source);
+        }
+      });
 }
 
 template <typename Source>
@@ -107,7 +134,10 @@ Tensor& pad_by(const OpCall& call, const Tensor& self, IntArrayRef amounts, int 
   }
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, shape) &&
       out.numel() > 0) {
-    pad_view(StridedView::of(self), StridedView::of(out), padding, source, 0);
+    ::executorch::runtime::dispatch_by_element_size(out.scalar_type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      pad_rows<T>(StridedView::of(self), StridedView::of(out), padding, source);
+    });
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch {
@@ -98,9 +99,24 @@ Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t diagonal
   const char zero[16] = {};
   const int row_dim = from.ndim - 2;
   const int64_t cols = from.sizes[row_dim + 1];
-  for (int64_t row = 0; row < from.sizes[row_dim]; ++row) {
+  const auto kept_of = [&](int64_t row) {
     const int64_t bounded = std::min(std::max(diagonal, -row - 1), cols);
-    const int64_t kept = std::min(std::max<int64_t>(row + 1 + bounded, 0), cols);
+    return std::min(std::max<int64_t>(row + 1 + bounded, 0), cols);
+  };
+  if (from.strides[row_dim + 1] == 1 && to.strides[row_dim + 1] == 1) {
+    Odometer<2> rows(row_dim + 1, to.sizes);
+    rows.set_strides(0, from.strides);
+    rows.set_strides(1, to.strides);
+    for (int64_t i = to.numel() / std::max<int64_t>(1, cols); i > 0; --i, rows.next()) {
+      const int64_t kept = kept_of(rows.index()[row_dim]) * to.element_size;
+      char* const line = to.data + rows.offset(1) * to.element_size;
+      std::memcpy(line, from.data + rows.offset(0) * to.element_size, kept);
+      std::memset(line + kept, 0, cols * to.element_size - kept);
+    }
+    return out;
+  }
+  for (int64_t row = 0; row < from.sizes[row_dim]; ++row) {
+    const int64_t kept = kept_of(row);
     const StridedView in_row = from.selected(row_dim, row);
     const StridedView out_row = to.selected(row_dim, row);
     copy_view(in_row.sliced(row_dim, 0, kept), out_row.sliced(row_dim, 0, kept));
@@ -156,17 +172,23 @@ Tensor& masked_scatter_out(KernelRuntimeContext& ctx, const Tensor& self, const 
   taken.set_strides(0, from.strides);
   const bool* values = mask.const_data_ptr<bool>();
   int64_t left = source.numel();
-  for (int64_t i = 0; i < out.numel(); ++i, position.next()) {
-    if (!values[position.offset(1)]) {
-      continue;
+  bool enough = true;
+  ::executorch::runtime::dispatch_by_element_size(out.scalar_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0; enough && i < out.numel(); ++i, position.next()) {
+      if (!values[position.offset(1)]) {
+        continue;
+      }
+      enough = left-- > 0;
+      if (enough) {
+        reinterpret_cast<T*>(to.data)[position.offset(0)] =
+            reinterpret_cast<const T*>(from.data)[taken.offset(0)];
+        taken.next();
+      }
     }
-    ET_KERNEL_CHECK_MSG(ctx, left > 0, InvalidArgument, out,
-                        "masked_scatter.out: source has fewer elements than mask has trues");
-    std::memcpy(to.data + position.offset(0) * to.element_size,
-                from.data + taken.offset(0) * to.element_size, to.element_size);
-    taken.next();
-    --left;
-  }
+  });
+  ET_KERNEL_CHECK_MSG(ctx, enough, InvalidArgument, out,
+                      "masked_scatter.out: source has fewer elements than mask has trues");
   return out;
 }
 

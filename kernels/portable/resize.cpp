@@ -27,6 +27,7 @@ namespace {
 
 // Columns go in blocks: what they are made from is found once for all rows of all planes.
 constexpr int64_t kBlock = 128;
+constexpr int64_t kSpan = 2 * kBlock;  // input columns of a block that are mixed together
 
 struct Resize {
   StridedView in;
@@ -170,6 +171,8 @@ Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& inp
         second[i] = w.second * in.strides[3];
         right[i] = static_cast<C>(w.weight);
       }
+      const int64_t span = second[count - 1] - first[0] + 1;
+      const bool dense_span = in.strides[3] == 1 && span <= kSpan;
       for_each_row(resize, [&](int64_t in_plane, int64_t out_row, int64_t row) {
         const Neighbours h =
             neighbours(row, resize.scale[0], in.sizes[2], to.sizes[2], align_corners);
@@ -177,13 +180,31 @@ Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& inp
         const int64_t lower = in_plane + h.second * in.strides[2];
         const C down = static_cast<C>(h.weight);
         C line[kBlock];
-        for (int64_t i = 0; i < count; ++i) {
-          const C left = 1 - right[i];
-          const C top =
-              left * reader.at(upper + first[i]) + right[i] * reader.at(upper + second[i]);
-          const C bottom =
-              left * reader.at(lower + first[i]) + right[i] * reader.at(lower + second[i]);
-          line[i] = (1 - down) * top + down * bottom;
+        C mixed[kSpan];
+        if (dense_span) {
+          // Rows are mixed first, in vectors; then each output takes two of the mixed values.
+          C buffers[2][kChunk];
+          for (int64_t i = 0; i < span; i += kChunk) {
+            const int64_t n = std::min(kChunk, span - i);
+            const C* a = reader.read(upper + first[0] + i, 1, n, buffers[0]);
+            const C* b = reader.read(lower + first[0] + i, 1, n, buffers[1]);
+            for (int64_t k = 0; k < n; ++k) {
+              mixed[i + k] = (1 - down) * a[k] + down * b[k];
+            }
+          }
+          for (int64_t i = 0; i < count; ++i) {
+            line[i] = (1 - right[i]) * mixed[first[i] - first[0]] +
+                      right[i] * mixed[second[i] - first[0]];
+          }
+        } else {
+          for (int64_t i = 0; i < count; ++i) {
+            const C left = 1 - right[i];
+            const C top =
+                left * reader.at(upper + first[i]) + right[i] * reader.at(upper + second[i]);
+            const C bottom =
+                left * reader.at(lower + first[i]) + right[i] * reader.at(lower + second[i]);
+            line[i] = (1 - down) * top + down * bottom;
+          }
         }
         writer.write(out_row + begin * to.strides[3], to.strides[3], count, line);
       });

@@ -125,16 +125,31 @@ bool check_grid(const OpCall& call, const Tensor& input, const Tensor& grid, int
   return true;
 }
 
-// Calls body(n, h, w) for all positions of an output (n, channels, height, width), in parallel.
-template <typename Body>
-void for_each_pixel(const StridedView& out, const Body& body) {
-  const int64_t pixels = out.sizes[0] * out.sizes[2] * out.sizes[3];
-  ::executorch::extension::parallel_for(0, pixels, 256, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      body(i / out.sizes[3] / out.sizes[2], i / out.sizes[3] % out.sizes[2], i % out.sizes[3]);
+// The elements of the image that an output position is made of, and their weights.
+template <typename C>
+struct Samples {
+  int count = 0;
+  int64_t offsets[16];
+  C weights[16];
+};
+
+template <typename C>
+Samples<C> samples_of(const Taps<C>& x, const Taps<C>& y, const Axis& rows, const Axis& columns,
+                      const StridedView& in) {
+  Samples<C> samples;
+  for (int i = 0; i < y.count; ++i) {
+    for (int k = 0; k < x.count; ++k) {
+      if (y.at[i] >= 0 && y.at[i] < rows.size && x.at[k] >= 0 && x.at[k] < columns.size) {
+        samples.offsets[samples.count] = y.at[i] * in.strides[2] + x.at[k] * in.strides[3];
+        samples.weights[samples.count++] = y.weights[i] * x.weights[k];
+      }
     }
-  });
+  }
+  return samples;
 }
+
+// Where neighbours are is found once for a few outputs, then used for all channels.
+constexpr int64_t kPixels = 8;
 
 template <typename C>
 void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, const Axis& rows,
@@ -145,26 +160,38 @@ void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, co
   const StridedView in = StridedView::of(input);
   const StridedView at = StridedView::of(grid);
   const StridedView to = StridedView::of(out);
-  for_each_pixel(to, [&](int64_t n, int64_t h, int64_t w) {
-    const int64_t point = n * at.strides[0] + h * at.strides[1] + w * at.strides[2];
-    const Taps<C> x = taps_of(columns, mode, points.at(point));
-    const Taps<C> y = taps_of(rows, mode, points.at(point + at.strides[3]));
-    for (int64_t c = 0; c < in.sizes[1]; ++c) {
-      const int64_t plane = n * in.strides[0] + c * in.strides[1];
-      C sum = 0;
-      for (int i = 0; i < y.count; ++i) {
-        for (int k = 0; k < x.count; ++k) {
-          const bool exists =
-              y.at[i] >= 0 && y.at[i] < rows.size && x.at[k] >= 0 && x.at[k] < columns.size;
-          sum += exists ? y.weights[i] * x.weights[k] *
-                              reader.at(plane + y.at[i] * in.strides[2] + x.at[k] * in.strides[3])
-                        : C(0);
+  const int64_t width = to.sizes[3];
+  const int64_t blocks = (width + kPixels - 1) / kPixels;
+  ::executorch::extension::parallel_for(
+      0, to.sizes[0] * to.sizes[2] * blocks, 32, [&](int64_t begin, int64_t end) {
+        for (int64_t block = begin; block < end; ++block) {
+          const int64_t n = block / blocks / to.sizes[2];
+          const int64_t h = block / blocks % to.sizes[2];
+          const int64_t first = block % blocks * kPixels;
+          const int64_t count = std::min(kPixels, width - first);
+          Samples<C> samples[kPixels];
+          for (int64_t i = 0; i < count; ++i) {
+            const int64_t point =
+                n * at.strides[0] + h * at.strides[1] + (first + i) * at.strides[2];
+            const Taps<C> x = taps_of(columns, mode, points.at(point));
+            const Taps<C> y = taps_of(rows, mode, points.at(point + at.strides[3]));
+            samples[i] = samples_of(x, y, rows, columns, in);
+          }
+          for (int64_t c = 0; c < in.sizes[1]; ++c) {
+            const int64_t plane = n * in.strides[0] + c * in.strides[1];
+            C line[kPixels];
+            for (int64_t i = 0; i < count; ++i) {
+              line[i] = 0;
+              for (int k = 0; k < samples[i].count; ++k) {
+                line[i] += samples[i].weights[k] * reader.at(plane + samples[i].offsets[k]);
+              }
+            }
+            writer.write(
+                n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + first * to.strides[3],
+                to.strides[3], count, line);
+          }
         }
-      }
-      writer.put(n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + w * to.strides[3],
-                 sum);
-    }
-  });
+      });
 }
 
 // The triangle filter around one output position; it is wider than two pixels when shrinking.
@@ -191,6 +218,111 @@ Triangle triangle(int64_t position, double scale, int64_t size) {
     filter.total += filter.weight(i);
   }
   return filter;
+}
+
+// The filters of a block of output columns; weights of narrow ones are kept.
+template <typename C>
+struct ColumnFilters {
+  static constexpr int64_t kColumns = 64;
+  static constexpr int64_t kKept = 8;
+  int64_t count;
+  Triangle filters[kColumns];
+  C weights[kColumns][kKept];
+
+  ColumnFilters(int64_t first, int64_t columns, double scale, int64_t size) : count(columns) {
+    for (int64_t i = 0; i < count; ++i) {
+      filters[i] = triangle(first + i, scale, size);
+      for (int64_t k = 0; k < std::min(kKept, filters[i].count); ++k) {
+        weights[i][k] = static_cast<C>(filters[i].weight(k));
+      }
+    }
+  }
+  C weight(int64_t i, int64_t k) const {
+    return k < kKept ? weights[i][k] : static_cast<C>(filters[i].weight(k));
+  }
+};
+
+// Input columns of the rows that an output row is made of, filtered down; columns are computed as
+// they are asked for.
+template <typename C>
+class FilteredRow {
+ public:
+  FilteredRow(const LineReader<C>& reader, const StridedView& in, int64_t plane,
+              const Triangle& rows)
+      : reader_(reader), in_(in), offset_(plane + rows.first * in.strides[2]), rows_(rows) {}
+
+  // Filtered values of the columns from `column` to the returned end.
+  const C* at(int64_t column, int64_t& end) {
+    if (column < begin_ || column >= end_) {
+      fill(column);
+    }
+    end = end_;
+    return line_ + (column - begin_);
+  }
+
+ private:
+  void fill(int64_t column) {
+    begin_ = column;
+    end_ = std::min(column + kChunk, in_.sizes[3]);
+    std::fill(line_, line_ + (end_ - begin_), C(0));
+    for (int64_t i = 0; i < rows_.count; ++i) {
+      const C weight = static_cast<C>(rows_.weight(i));
+      C buffer[kChunk];
+      const int64_t from = offset_ + i * in_.strides[2] + column * in_.strides[3];
+      const C* const values = reader_.read(from, in_.strides[3], end_ - begin_, buffer);
+      for (int64_t k = 0; k < end_ - begin_; ++k) {
+        line_[k] += weight * values[k];
+      }
+    }
+  }
+
+  const LineReader<C>& reader_;
+  const StridedView& in_;
+  int64_t offset_;
+  const Triangle& rows_;
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
+  C line_[kChunk];
+};
+
+template <typename C>
+void shrink(const Tensor& self, double down, double across, const Tensor& out) {
+  using Filters = ColumnFilters<C>;
+  const LineReader<C> reader(self);
+  const LineWriter<C> writer(out);
+  const StridedView in = StridedView::of(self);
+  const StridedView to = StridedView::of(out);
+  const int64_t rows = to.sizes[0] * to.sizes[1] * to.sizes[2];
+  for (int64_t first = 0; first < to.sizes[3]; first += Filters::kColumns) {
+    const Filters columns(first, std::min(Filters::kColumns, to.sizes[3] - first), across,
+                          in.sizes[3]);
+    ::executorch::extension::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t h = row % to.sizes[2];
+        const int64_t c = row / to.sizes[2] % to.sizes[1];
+        const int64_t n = row / to.sizes[2] / to.sizes[1];
+        const Triangle y = triangle(h, down, in.sizes[2]);
+        FilteredRow<C> filtered(reader, in, n * in.strides[0] + c * in.strides[1], y);
+        C line[Filters::kColumns];
+        for (int64_t i = 0; i < columns.count; ++i) {
+          const Triangle& x = columns.filters[i];
+          C sum = 0;
+          for (int64_t k = 0; k < x.count;) {
+            int64_t known = 0;
+            const C* const values = filtered.at(x.first + k, known);
+            const int64_t last = std::min(x.count, known - x.first);
+            for (const int64_t start = k; k < last; ++k) {
+              sum += columns.weight(i, k) * values[k - start];
+            }
+          }
+          line[i] = sum / static_cast<C>(y.total * x.total);
+        }
+        writer.write(
+            n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + first * to.strides[3],
+            to.strides[3], columns.count, line);
+      }
+    });
+  }
 }
 
 bool input_per_output(const OpCall& call, int64_t in, int64_t out, bool align_corners,
@@ -251,28 +383,8 @@ Tensor& _upsample_bilinear2d_aa_out(KernelRuntimeContext& ctx, const Tensor& sel
       !resize_output(call, out, shape)) {
     return out;
   }
-  const LineReader<double> reader(self);
-  const LineWriter<double> writer(out);
-  const StridedView in = StridedView::of(self);
-  const StridedView to = StridedView::of(out);
-  for_each_pixel(to, [&](int64_t n, int64_t h, int64_t w) {
-    const Triangle y = triangle(h, down, in.sizes[2]);
-    const Triangle x = triangle(w, across, in.sizes[3]);
-    for (int64_t c = 0; c < in.sizes[1]; ++c) {
-      const int64_t plane = n * in.strides[0] + c * in.strides[1];
-      double sum = 0;
-      for (int64_t i = 0; i < y.count; ++i) {
-        double line = 0;
-        for (int64_t k = 0; k < x.count; ++k) {
-          line += x.weight(k) *
-                  reader.at(plane + (y.first + i) * in.strides[2] + (x.first + k) * in.strides[3]);
-        }
-        sum += y.weight(i) * line;
-      }
-      writer.put(n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + w * to.strides[3],
-                 sum / (y.total * x.total));
-    }
-  });
+  with_float_compute_type(compute_type_of(self.scalar_type()),
+                          [&](auto zero) { shrink<decltype(zero)>(self, down, across, out); });
   return out;
 }
 

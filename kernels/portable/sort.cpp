@@ -41,6 +41,28 @@ bool ranks_before(const Ranked<C>& a, const Ranked<C>& b, bool largest) {
   return a.index < b.index;
 }
 
+// best_of_line() for a small k: the best so far are in order.
+template <typename C, typename At, typename Before>
+void few_best_of_line(const At& at, int64_t n, int64_t k, bool largest, const Before& before,
+                      Ranked<C>* best) {
+  int64_t known = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const Ranked<C> candidate{at(i), i};
+    if (known == k) {
+      const C worst = best[k - 1].value;
+      if ((largest ? candidate.value <= worst : candidate.value >= worst) ||
+          !before(candidate, best[k - 1])) {
+        continue;
+      }
+    }
+    int64_t place = known < k ? known++ : k - 1;
+    for (; place > 0 && before(candidate, best[place - 1]); --place) {
+      best[place] = best[place - 1];
+    }
+    best[place] = candidate;
+  }
+}
+
 // The first k in rank of the n values at(0) ... at(n - 1), best first. The best so far are a heap
 // with the worst of them on top, so that nearly every value is passed over after one comparison. 0
 // < k <= n.
@@ -49,6 +71,10 @@ void best_of_line(const At& at, int64_t n, int64_t k, bool largest, Ranked<C>* b
   const auto before = [largest](const Ranked<C>& a, const Ranked<C>& b) {
     return ranks_before(a, b, largest);
   };
+  constexpr int64_t kFew = 16;
+  if (k <= kFew) {
+    return few_best_of_line(at, n, k, largest, before, best);
+  }
   for (int64_t i = 0; i < k; ++i) {
     best[i] = {at(i), i};
   }

@@ -39,4 +39,21 @@ struct Conv {
 // input position and output channel of a group.
 [[nodiscard]] runtime::Error transposed_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
+// Rows [first, last) of the unfolded input (NCHW), one for each tap of each channel from `planes`
+// on: the value that every output position sees through that tap, 0 outside the input.
+void unfold(const Conv& conv, const float* planes, int64_t first, int64_t last, float* out);
+
+// Gradients of a convolution (NCHW, weights as above) by its input, weights and bias; `conv` need
+// not name an output. Scratch memory from ctx; the outputs are then undefined when it is not
+// enough.
+[[nodiscard]] runtime::Error conv_input_gradient(runtime::KernelRuntimeContext& ctx,
+                                                 const Conv& conv, const float* grad_output,
+                                                 float* grad_input);
+[[nodiscard]] runtime::Error conv_weight_gradient(runtime::KernelRuntimeContext& ctx,
+                                                  const Conv& conv, const float* grad_output,
+                                                  float* grad_weight);
+[[nodiscard]] runtime::Error conv_bias_gradient(runtime::KernelRuntimeContext& ctx,
+                                                const Conv& conv, const float* grad_output,
+                                                float* grad_bias);
+
 }  // namespace executorch::kernels::optimized

@@ -191,6 +191,14 @@ Gemm group_problem(const Conv& c, const float* weight, int64_t index) {
 
 }  // namespace
 
+void unfold(const Conv& c, const float* planes, int64_t first, int64_t last, float* out) {
+  const int64_t positions = c.out_h * c.out_w;
+  Gemm g;
+  g.b = planes;
+  g.layout = &c;
+  pack_nchw(g, GemmPanel{first, last, 0, positions, positions}, out);
+}
+
 Error gemm_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv) {
   const float* weight = conv.weight;
   if (conv.channels_last != conv.weight_channels_last && taps(conv) > 1) {

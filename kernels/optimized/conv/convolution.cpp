@@ -6,16 +6,22 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace torch::executor::native {
 
+using executorch::aten::ArrayRef;
 using executorch::aten::IntArrayRef;
+using executorch::aten::OptionalArrayRef;
 using executorch::aten::Scalar;
 using executorch::aten::Tensor;
 using executorch::runtime::KernelRuntimeContext;
 
 using executorch::aten::SizesType;
 using executorch::kernels::optimized::Conv;
+using executorch::kernels::optimized::conv_bias_gradient;
+using executorch::kernels::optimized::conv_input_gradient;
+using executorch::kernels::optimized::conv_weight_gradient;
 using executorch::kernels::optimized::depthwise_conv;
 using executorch::kernels::optimized::gemm_conv;
 using executorch::kernels::optimized::is_channels_last;
@@ -168,6 +174,64 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
   }
   return convolution_out(ctx, input, weight, bias, stride, padding, dilation, transposed,
                          output_padding, groups, out);
+}
+
+namespace {
+
+bool has_shape(const Tensor& t, int64_t dims, const Conv& c, int64_t channels, int64_t h,
+               int64_t w) {
+  return t.dim() == dims && t.size(0) == c.batch && t.size(1) == channels &&
+         (dims == 3 ? h == 1 : t.size(2) == h) && t.size(dims - 1) == w;
+}
+
+// A gradient that is wanted is f32, dense, and takes the shape; one that is not is left alone.
+template <typename Sizes>
+bool fits_gradient(bool wanted, const Sizes& sizes, Tensor& out) {
+  return !wanted || (is_f32(out) && executorch::runtime::resize_tensor(out, sizes) == Error::Ok &&
+                     is_contiguous(out));
+}
+
+bool dense_f32(const Tensor& t) {
+  return is_f32(t) && is_contiguous(t);
+}
+
+}  // namespace
+
+std::tuple<Tensor&, Tensor&, Tensor&> opt_convolution_backward_out(
+    KernelRuntimeContext& ctx, const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+    OptionalArrayRef<int64_t> bias_sizes, IntArrayRef stride, IntArrayRef padding,
+    IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups,
+    ArrayRef<bool> mask, Tensor& out0, Tensor& out1, Tensor& out2) {
+  Conv c = {};
+  const bool known =
+      !transposed && mask.size() == 3 && dense_f32(grad_output) && dense_f32(input) &&
+      dense_f32(weight) &&
+      set_geometry(input, weight, stride, padding, dilation, /*transposed=*/false, groups, c) &&
+      set_output(c) && has_shape(grad_output, input.dim(), c, c.out_channels, c.out_h, c.out_w);
+  const SizesType channels[1] = {static_cast<SizesType>(c.out_channels)};
+  if (known && fits_gradient(mask[0], input.sizes(), out0) &&
+      fits_gradient(mask[1], weight.sizes(), out1) &&
+      fits_gradient(mask[2], ArrayRef<SizesType>(channels, 1), out2)) {
+    c.input = input.const_data_ptr<float>();
+    c.weight = weight.const_data_ptr<float>();
+    const float* grad = grad_output.const_data_ptr<float>();
+    Error error = Error::Ok;
+    if (mask[0]) {
+      error = conv_input_gradient(ctx, c, grad, out0.mutable_data_ptr<float>());
+    }
+    if (mask[1] && error == Error::Ok) {
+      error = conv_weight_gradient(ctx, c, grad, out1.mutable_data_ptr<float>());
+    }
+    if (mask[2] && error == Error::Ok) {
+      error = conv_bias_gradient(ctx, c, grad, out2.mutable_data_ptr<float>());
+    }
+    if (error == Error::Ok) {
+      return {out0, out1, out2};
+    }
+  }
+  return convolution_backward_out(ctx, grad_output, input, weight, bias_sizes, stride, padding,
+                                  dilation, transposed, output_padding, groups, mask, out0, out1,
+                                  out2);
 }
 
 }  // namespace torch::executor::native

@@ -155,7 +155,9 @@ void run_range(const Loop& loop, int64_t first, int64_t last) {
   for (int64_t begin = first; begin < last; begin += step) {
     const int64_t n = std::min(step, last - begin);
     for (int k = 0; k < loop.num_inputs; ++k) {
-      in[k] = loop.inputs[k].read(begin, n, buffers[k]);
+      if (begin == first || !loop.inputs[k].is_constant()) {
+        in[k] = loop.inputs[k].read(begin, n, buffers[k]);
+      }
     }
     char* out = loop.out + begin * loop.out_size;
     loop.fn(in, loop.store == nullptr ? out : result, n, loop.functor);

@@ -33,6 +33,8 @@ class RangeReader {
   // is_direct(). Returns either memory of the tensor itself or `buffer`, which holds kChunk
   // elements.
   const void* read(int64_t begin, int64_t n, void* buffer) const;
+  // True when every range has the same values: what one read() put into `buffer` serves them all.
+  bool is_constant() const { return constant_; }
   // True when read() always returns the tensor's own memory.
   bool is_direct() const { return direct_ && ndim_ == 1 && strides_[0] == 1; }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conversion between f32 and 16-bit floats of tensors that lie alike; everything else is the
+// portable kernels'.
+#include <executorch/kernels/optimized/convert.h>
+#include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace torch::executor::native {
+
+using executorch::aten::MemoryFormat;
+using executorch::aten::OptionalArrayRef;
+using executorch::aten::Tensor;
+using executorch::extension::parallel_for;
+using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::is_narrow_float;
+using executorch::kernels::optimized::narrow;
+using executorch::kernels::optimized::same_layout;
+using executorch::kernels::optimized::widen;
+using executorch::runtime::Error;
+using executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
+
+bool convert(const Tensor& self, Tensor& out) {
+  const bool widens = is_narrow_float(self.scalar_type()) && is_f32(out);
+  const bool narrows = is_f32(self) && is_narrow_float(out.scalar_type());
+  if ((!widens && !narrows) || executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
+      !same_layout(self, out)) {
+    return false;
+  }
+  parallel_for(0, out.numel(), kGrain, [&](int64_t first, int64_t last) {
+    const auto* from =
+        static_cast<const char*>(self.const_data_ptr()) + first * self.element_size();
+    auto* to = static_cast<char*>(out.mutable_data_ptr()) + first * out.element_size();
+    if (widens) {
+      widen(self.scalar_type(), from, reinterpret_cast<float*>(to), last - first);
+    } else {
+      narrow(out.scalar_type(), reinterpret_cast<const float*>(from), to, last - first);
+    }
+  });
+  return true;
+}
+
+// True when `dim_order` asks for nothing else than out has.
+bool is_order_of(const OptionalArrayRef<int64_t>& dim_order, const Tensor& out) {
+  const auto own = out.dim_order();
+  return !dim_order.has_value() || (dim_order->size() == own.size() &&
+                                    std::equal(own.begin(), own.end(), dim_order->begin()));
+}
+
+}  // namespace
+
+Tensor& opt_to_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
+                        std::optional<MemoryFormat> memory_format, Tensor& out) {
+  return !non_blocking && convert(self, out)
+             ? out
+             : to_copy_out(ctx, self, non_blocking, memory_format, out);
+}
+
+Tensor& opt_to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
+                                  OptionalArrayRef<int64_t> dim_order, Tensor& out) {
+  return !non_blocking && is_order_of(dim_order, out) && convert(self, out)
+             ? out
+             : _to_dim_order_copy_out(ctx, self, non_blocking, dim_order, out);
+}
+
+}  // namespace torch::executor::native
