@@ -26,6 +26,7 @@ else:
         MultiMethodExecutorchProgram,
         capture,
     )
+    from executorch.exir.serde.serialize import load, save
     from executorch.exir.tracer import ExirDynamoConfig
 
     __all__ = [
@@ -43,6 +44,8 @@ else:
         "ExirDynamoConfig",
         "edge_to_executorch_passes",
         "emit_program",
+        "load",
+        "save",
         "to_edge",
         "to_edge_transform_and_lower",
     ]

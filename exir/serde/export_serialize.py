@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PyTorch's serializer of exported programs under the names that this compiler's users import."""
+
+from torch._export.serde.serialize import (
+    ExportedProgramDeserializer,
+    ExportedProgramSerializer,
+    Final,
+    GraphModuleDeserializer,
+    GraphModuleSerializer,
+    GraphState,
+    SerializedArtifact,
+    SerializeError,
+    _SerializedProgram,
+    canonicalize,
+    deserialize,
+    deserialize_device,
+    deserialize_torch_artifact,
+    serialize,
+    serialize_range_constraints,
+    serialize_sym_bool,
+    serialize_sym_int,
+    serialize_tensor_meta,
+    serialize_torch_artifact,
+)
+
+__all__ = [
+    "ExportedProgramDeserializer",
+    "ExportedProgramSerializer",
+    "Final",
+    "GraphModuleDeserializer",
+    "GraphModuleSerializer",
+    "GraphState",
+    "SerializeError",
+    "SerializedArtifact",
+    "_SerializedProgram",
+    "canonicalize",
+    "deserialize",
+    "deserialize_device",
+    "deserialize_torch_artifact",
+    "serialize",
+    "serialize_range_constraints",
+    "serialize_sym_bool",
+    "serialize_sym_int",
+    "serialize_tensor_meta",
+    "serialize_torch_artifact",
+]
