@@ -3,6 +3,7 @@
 // convolution of the output's gradient. The weights' is the product of the unfolded input, some
 // channels at a time, with the output's gradient.
 #include <executorch/kernels/optimized/conv/conv.h>
+#include <executorch/kernels/optimized/conv/conv_columns.h>
 #include <executorch/kernels/optimized/gemm.h>
 #include <executorch/kernels/optimized/rows.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -21,6 +22,25 @@ constexpr int64_t kUnfoldedRows = 96;  // about as many rows of the unfolded inp
 float* allocate(runtime::KernelRuntimeContext& ctx, int64_t count) {
   auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
   return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
+}
+
+// Rows [first, last) of the unfolded input, one for each tap of each channel from `planes` on: the
+// value that every output position sees through that tap, 0 outside the input.
+void unfold(const Conv& c, const float* planes, int64_t first, int64_t last, float* out) {
+  const int64_t taps = c.kernel_h * c.kernel_w;
+  for (int64_t row = first; row < last; ++row) {
+    const float* plane = planes + row / taps * c.in_h * c.in_w;
+    const int64_t shift_h = row % taps / c.kernel_w * c.dilation_h - c.pad_h;
+    const int64_t shift_w = row % c.kernel_w * c.dilation_w - c.pad_w;
+    for (int64_t oh = 0; oh < c.out_h; ++oh, out += c.out_w) {
+      const int64_t ih = oh * c.stride_h + shift_h;
+      if (ih < 0 || ih >= c.in_h) {
+        std::fill(out, out + c.out_w, 0.0f);
+      } else {
+        copy_columns(plane + ih * c.in_w, c.in_w, shift_w, c.stride_w, c.out_w, out);
+      }
+    }
+  }
 }
 
 }  // namespace

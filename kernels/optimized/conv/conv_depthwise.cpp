@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/conv/conv.h>
+#include <executorch/kernels/optimized/conv/conv_columns.h>
+#include <executorch/kernels/optimized/conv/conv_tile.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
 
@@ -62,19 +64,6 @@ void output_row(const float* in, const int64_t* offset, const float* weight, int
   for (; x < width; x += lanes) {
     row_block<1>(in + x, offset, weight, taps, bias, out + x,
                  static_cast<size_t>(std::min(lanes, width - x)));
-  }
-}
-
-// Splits 2 * n values into those at even and at odd places. May read two vectors more.
-void split_pairs(const float* in, int64_t n, float* even, float* odd) {
-  const D d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < n; i += lanes) {
-    hn::Vec<D> first, second;
-    hn::LoadInterleaved2(d, in + 2 * i, first, second);
-    const auto count = static_cast<size_t>(std::min(lanes, n - i));
-    hn::StoreN(first, d, even + i, count);
-    hn::StoreN(second, d, odd + i, count);
   }
 }
 
@@ -146,7 +135,6 @@ HWY_AFTER_NAMESPACE();
 namespace executorch::kernels::optimized {
 
 HWY_EXPORT(output_row);
-HWY_EXPORT(split_pairs);
 HWY_EXPORT(output_pixels);
 HWY_EXPORT(output_edge);
 
@@ -181,24 +169,6 @@ Rows plan_rows(const Conv& c) {
   return r;
 }
 
-// Copies columns first, first + stride, ... of a row, count of them, with 0 for those outside it.
-void copy_columns(const float* row, int64_t width, int64_t first, int64_t stride, int64_t count,
-                  float* out) {
-  const int64_t lowest = first >= 0 ? 0 : (-first + stride - 1) / stride;
-  const int64_t highest = first > width - 1 ? 0 : (width - 1 - first) / stride + 1;
-  const int64_t begin = std::min(lowest, count);
-  const int64_t end = std::clamp(highest, begin, count);
-  std::fill(out, out + begin, 0.0f);
-  if (stride == 1) {
-    std::memcpy(out + begin, row + begin + first, static_cast<size_t>(end - begin) * sizeof(float));
-  } else {
-    for (int64_t x = begin; x < end; ++x) {
-      out[x] = row[x * stride + first];
-    }
-  }
-  std::fill(out + end, out + count, 0.0f);
-}
-
 // Copies input row ih with its padding: position x of phase p is column x * stride_w + p - pad_w.
 // `line` holds a padded row.
 void copy_row(const Conv& c, const Rows& r, const float* plane, int64_t ih, float* line,
@@ -208,7 +178,7 @@ void copy_row(const Conv& c, const Rows& r, const float* plane, int64_t ih, floa
     std::fill(out, out + r.row, 0.0f);
   } else if (r.phases == 2 && c.stride_w == 2) {
     copy_columns(row, c.in_w, -c.pad_w, 1, 2 * r.phase_width, line);
-    HWY_DYNAMIC_DISPATCH(split_pairs)(line, r.phase_width, out, out + r.phase_width);
+    conv_kernels().split_pairs(line, r.phase_width, out, out + r.phase_width);
   } else {
     for (int64_t p = 0; p < r.phases; ++p) {
       copy_columns(row, c.in_w, p - c.pad_w, c.stride_w, r.phase_width, out + p * r.phase_width);

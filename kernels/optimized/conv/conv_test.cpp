@@ -15,7 +15,9 @@ namespace {
 
 using executorch::kernels::optimized::Conv;
 using executorch::kernels::optimized::depthwise_conv;
-using executorch::kernels::optimized::gemm_conv;
+using executorch::kernels::optimized::direct_conv;
+using executorch::kernels::optimized::is_pointwise;
+using executorch::kernels::optimized::pointwise_conv;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::MemoryAllocator;
@@ -45,6 +47,7 @@ class ConvTest : public ::testing::TestWithParam<Case> {
     c_.groups = p.groups;
     c_.in_channels = p.in_channels;
     c_.out_channels = p.out_channels;
+    c_.in_d = c_.out_d = c_.kernel_d = c_.stride_d = c_.dilation_d = 1;
     c_.in_h = p.height;
     c_.in_w = p.width;
     c_.kernel_h = p.kernel_h;
@@ -145,13 +148,13 @@ class ConvTest : public ::testing::TestWithParam<Case> {
 };
 
 // req: KS-003
-TEST_P(ConvTest, OnTheMatrixMultiply) {
-  run(gemm_conv);
+TEST_P(ConvTest, Direct) {
+  run(direct_conv);
 }
 
-TEST_P(ConvTest, OnTheMatrixMultiplyWithWeightsChannelsLast) {
+TEST_P(ConvTest, DirectWithWeightsChannelsLast) {
   weight_order_ = true;
-  run(gemm_conv);
+  run(direct_conv);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvTest, ::testing::ValuesIn(kCases));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution.out: f32, 1-D and 2-D, NCHW and NHWC, any groups; transposed NCHW. The rest is the
-// portable kernel's.
+// convolution.out: f32, 1-D to 3-D, NCHW and NHWC, any groups; transposed 1-D and 2-D NCHW. The
+// rest is the portable kernel's.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
@@ -23,19 +23,20 @@ using executorch::kernels::optimized::conv_bias_gradient;
 using executorch::kernels::optimized::conv_input_gradient;
 using executorch::kernels::optimized::conv_weight_gradient;
 using executorch::kernels::optimized::depthwise_conv;
-using executorch::kernels::optimized::gemm_conv;
-using executorch::kernels::optimized::is_channels_last;
+using executorch::kernels::optimized::direct_conv;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::is_pointwise;
+using executorch::kernels::optimized::pointwise_conv;
 using executorch::kernels::optimized::transposed_conv;
 using executorch::runtime::Error;
 
 namespace {
 
-// The value for the height (axis 0) or width (axis 1) of a list of one value for all, or one for
-// each spatial dimension.
+// The value for the depth (axis 0), height (1) or width (2) of a list of one value for all, or one
+// for each spatial dimension.
 int64_t value_at(IntArrayRef list, int64_t spatial_dims, int64_t axis, int64_t missing) {
-  const int64_t index = axis - (2 - spatial_dims);
+  const int64_t index = axis - (3 - spatial_dims);
   if (index < 0) {
     return missing;
   }
@@ -46,9 +47,21 @@ bool has_length(IntArrayRef list, int64_t spatial_dims) {
   return list.size() == 1 || list.size() == static_cast<size_t>(spatial_dims);
 }
 
-bool layouts_match(const Tensor& input, const Tensor& out) {
-  const bool contiguous = is_contiguous(input) && is_contiguous(out);
-  return contiguous || (is_channels_last(input) && is_channels_last(out));
+// Whether the values lie contiguous (or channels last), whatever the dim order says about
+// dimensions of size 1.
+bool lies(const Tensor& t, bool channels_last) {
+  const auto order = t.dim_order();
+  const auto rank = static_cast<size_t>(t.dim());
+  int64_t last = -1;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t dim = order[i];
+    const int64_t place = channels_last && dim == 1 ? t.dim() : dim;
+    if (t.size(dim) != 1 && place < last) {
+      return false;
+    }
+    last = t.size(dim) != 1 ? place : last;
+  }
+  return true;
 }
 
 bool dtypes_fit(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
@@ -59,82 +72,82 @@ bool dtypes_fit(const Tensor& input, const Tensor& weight, const std::optional<T
   return !bias.has_value() || (is_f32(*bias) && bias->dim() == 1 && bias->size(0) == out_channels);
 }
 
-int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
-  return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
-}
-
 bool is_small(int64_t value) {
   return value >= 0 && value < (int64_t{1} << 30);
 }
 
-// Fills in the geometry; false when it is none that the fast path takes (wrong, empty, or huge
-// values).
-bool set_geometry(const Tensor& input, const Tensor& weight, IntArrayRef stride,
-                  IntArrayRef padding, IntArrayRef dilation, bool transposed, int64_t groups,
+struct Window {
+  IntArrayRef stride, padding, dilation, output_padding;
+  bool transposed;
+};
+
+// One spatial dimension of a Conv.
+struct Axis {
+  int64_t& in;
+  int64_t& out;
+  int64_t& kernel;
+  int64_t& stride;
+  int64_t& pad;
+  int64_t& dilation;
+};
+
+// Sets an axis; false for what is wrong, empty or huge.
+bool set_axis(const Tensor& input, const Tensor& weight, const Window& window, int64_t index,
+              const Axis& a) {
+  const int64_t spatial = input.dim() - 2;
+  const int64_t dim = index - (3 - spatial) + 2;
+  a.in = dim < 2 ? 1 : input.size(dim);
+  a.kernel = dim < 2 ? 1 : weight.size(dim);
+  a.stride = value_at(window.stride, spatial, index, 1);
+  a.pad = value_at(window.padding, spatial, index, 0);
+  a.dilation = value_at(window.dilation, spatial, index, 1);
+  if (!is_small(a.stride) || !is_small(a.pad) || !is_small(a.dilation) || a.stride < 1 ||
+      a.dilation < 1) {
+    return false;
+  }
+  const int64_t reach = a.dilation * (a.kernel - 1) + 1;
+  if (window.transposed) {
+    const int64_t more = value_at(window.output_padding, spatial, index, 0);
+    a.out = (a.in - 1) * a.stride - 2 * a.pad + reach + more;
+    return more >= 0 && more < std::max(a.stride, a.dilation) && a.out > 0 && is_small(a.out);
+  }
+  a.out = (a.in + 2 * a.pad - reach) / a.stride + 1;
+  return a.in + 2 * a.pad >= reach && is_small(a.out);
+}
+
+// Fills in the geometry; false when it is none that the fast path takes.
+bool set_geometry(const Tensor& input, const Tensor& weight, const Window& window, int64_t groups,
                   Conv& c) {
   const int64_t spatial = input.dim() - 2;
-  if (spatial < 1 || spatial > 2 || weight.dim() != input.dim() || groups < 1 ||
-      !has_length(stride, spatial) || !has_length(padding, spatial) ||
-      !has_length(dilation, spatial)) {
+  if (spatial < 1 || spatial > (window.transposed ? 2 : 3) || weight.dim() != input.dim() ||
+      groups < 1 || !has_length(window.stride, spatial) || !has_length(window.padding, spatial) ||
+      !has_length(window.dilation, spatial) ||
+      (window.transposed && !has_length(window.output_padding, spatial))) {
     return false;
   }
   c.groups = groups;
   c.batch = input.size(0);
   c.in_channels = input.size(1);
-  c.out_channels = transposed ? weight.size(1) * groups : weight.size(0);
-  c.in_h = spatial == 2 ? input.size(2) : 1;
-  c.in_w = input.size(input.dim() - 1);
-  c.kernel_h = spatial == 2 ? weight.size(2) : 1;
-  c.kernel_w = weight.size(weight.dim() - 1);
-  c.stride_h = value_at(stride, spatial, 0, 1);
-  c.stride_w = value_at(stride, spatial, 1, 1);
-  c.pad_h = value_at(padding, spatial, 0, 0);
-  c.pad_w = value_at(padding, spatial, 1, 0);
-  c.dilation_h = value_at(dilation, spatial, 0, 1);
-  c.dilation_w = value_at(dilation, spatial, 1, 1);
-  const bool in_range = is_small(c.stride_h) && is_small(c.stride_w) && is_small(c.pad_h) &&
-                        is_small(c.pad_w) && is_small(c.dilation_h) && is_small(c.dilation_w);
-  if (!in_range || c.stride_h < 1 || c.stride_w < 1 || c.dilation_h < 1 || c.dilation_w < 1 ||
-      weight.numel() == 0 || input.numel() == 0 || c.out_channels % groups != 0 ||
-      c.in_channels != (transposed ? weight.size(0) : weight.size(1) * groups) ||
+  c.out_channels = window.transposed ? weight.size(1) * groups : weight.size(0);
+  if (weight.numel() == 0 || input.numel() == 0 || c.out_channels % groups != 0 ||
+      c.in_channels != (window.transposed ? weight.size(0) : weight.size(1) * groups) ||
       c.in_channels % groups != 0) {
     return false;
   }
-  return true;
-}
-
-// Output sizes of a convolution; false when the window does not fit.
-bool set_output(Conv& c) {
-  const int64_t reach_h = c.dilation_h * (c.kernel_h - 1) + 1;
-  const int64_t reach_w = c.dilation_w * (c.kernel_w - 1) + 1;
-  if (c.in_h + 2 * c.pad_h < reach_h || c.in_w + 2 * c.pad_w < reach_w) {
-    return false;
-  }
-  c.out_h = output_size(c.in_h, c.kernel_h, c.stride_h, c.pad_h, c.dilation_h);
-  c.out_w = output_size(c.in_w, c.kernel_w, c.stride_w, c.pad_w, c.dilation_w);
-  return is_small(c.out_h) && is_small(c.out_w);
-}
-
-// The same for a transposed one.
-bool set_transposed_output(int64_t spatial, IntArrayRef output_padding, Conv& c) {
-  if (!has_length(output_padding, spatial)) {
-    return false;
-  }
-  const int64_t more_h = value_at(output_padding, spatial, 0, 0);
-  const int64_t more_w = value_at(output_padding, spatial, 1, 0);
-  if (more_h < 0 || more_w < 0 || more_h >= std::max(c.stride_h, c.dilation_h) ||
-      more_w >= std::max(c.stride_w, c.dilation_w)) {
-    return false;
-  }
-  c.out_h = (c.in_h - 1) * c.stride_h - 2 * c.pad_h + c.dilation_h * (c.kernel_h - 1) + more_h + 1;
-  c.out_w = (c.in_w - 1) * c.stride_w - 2 * c.pad_w + c.dilation_w * (c.kernel_w - 1) + more_w + 1;
-  return c.out_h > 0 && c.out_w > 0 && is_small(c.out_h) && is_small(c.out_w);
+  return set_axis(input, weight, window, 0,
+                  {c.in_d, c.out_d, c.kernel_d, c.stride_d, c.pad_d, c.dilation_d}) &&
+         set_axis(input, weight, window, 1,
+                  {c.in_h, c.out_h, c.kernel_h, c.stride_h, c.pad_h, c.dilation_h}) &&
+         set_axis(input, weight, window, 2,
+                  {c.in_w, c.out_w, c.kernel_w, c.stride_w, c.pad_w, c.dilation_w});
 }
 
 bool resize_output(const Conv& c, int64_t dims, Tensor& out) {
-  const SizesType sizes[4] = {
-      static_cast<SizesType>(c.batch), static_cast<SizesType>(c.out_channels),
-      static_cast<SizesType>(dims == 4 ? c.out_h : c.out_w), static_cast<SizesType>(c.out_w)};
+  SizesType sizes[5] = {static_cast<SizesType>(c.batch), static_cast<SizesType>(c.out_channels)};
+  const int64_t spatial[3] = {c.out_d, c.out_h, c.out_w};
+  for (int64_t i = 2; i < dims; ++i) {
+    sizes[i] = static_cast<SizesType>(spatial[i + 3 - dims]);
+  }
   return executorch::runtime::resize_tensor(out, {sizes, static_cast<size_t>(dims)}) == Error::Ok;
 }
 
@@ -142,8 +155,11 @@ Error convolve(KernelRuntimeContext& ctx, const Conv& c, bool transposed) {
   if (transposed) {
     return transposed_conv(ctx, c);
   }
+  if (is_pointwise(c)) {
+    return pointwise_conv(ctx, c);
+  }
   const bool depthwise = c.groups > 1 && c.groups == c.in_channels && c.groups == c.out_channels;
-  return depthwise ? depthwise_conv(ctx, c) : gemm_conv(ctx, c);
+  return depthwise && c.kernel_d == 1 && c.in_d == 1 ? depthwise_conv(ctx, c) : direct_conv(ctx, c);
 }
 
 }  // namespace
@@ -153,18 +169,18 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
                             IntArrayRef padding, IntArrayRef dilation, bool transposed,
                             IntArrayRef output_padding, int64_t groups, Tensor& out) {
   Conv c = {};
-  const bool layout =
-      transposed ? is_contiguous(input) && is_contiguous(weight) && is_contiguous(out)
-                 : (is_contiguous(weight) || is_channels_last(weight)) && layouts_match(input, out);
-  const bool fast =
-      layout && set_geometry(input, weight, stride, padding, dilation, transposed, groups, c) &&
-      dtypes_fit(input, weight, bias, c.out_channels, out) &&
-      (transposed ? set_transposed_output(input.dim() - 2, output_padding, c) : set_output(c)) &&
-      resize_output(c, input.dim(), out);
-  if (fast) {
-    c.channels_last = !is_contiguous(input);
+  const Window window = {stride, padding, dilation, output_padding, transposed};
+  const bool fast = set_geometry(input, weight, window, groups, c) &&
+                    dtypes_fit(input, weight, bias, c.out_channels, out) &&
+                    resize_output(c, input.dim(), out);
+  const bool in_order = fast && lies(input, false) && lies(out, false);
+  const bool channels_last = fast && lies(input, true) && lies(out, true);
+  const bool weight_in_order = fast && lies(weight, false);
+  if (transposed ? in_order && weight_in_order
+                 : (in_order || channels_last) && (weight_in_order || lies(weight, true))) {
+    c.channels_last = !in_order;
+    c.weight_channels_last = !weight_in_order;
     c.input = input.const_data_ptr<float>();
-    c.weight_channels_last = !is_contiguous(weight) && weight.size(1) > 1;
     c.weight = weight.const_data_ptr<float>();
     c.bias = bias.has_value() ? bias->const_data_ptr<float>() : nullptr;
     c.output = out.mutable_data_ptr<float>();
@@ -205,9 +221,9 @@ std::tuple<Tensor&, Tensor&, Tensor&> opt_convolution_backward_out(
   Conv c = {};
   const bool known =
       !transposed && mask.size() == 3 && dense_f32(grad_output) && dense_f32(input) &&
-      dense_f32(weight) &&
-      set_geometry(input, weight, stride, padding, dilation, /*transposed=*/false, groups, c) &&
-      set_output(c) && has_shape(grad_output, input.dim(), c, c.out_channels, c.out_h, c.out_w);
+      dense_f32(weight) && input.dim() < 5 &&
+      set_geometry(input, weight, {stride, padding, dilation, {}, false}, groups, c) &&
+      has_shape(grad_output, input.dim(), c, c.out_channels, c.out_h, c.out_w);
   const SizesType channels[1] = {static_cast<SizesType>(c.out_channels)};
   if (known && fits_gradient(mask[0], input.sizes(), out0) &&
       fits_gradient(mask[1], weight.sizes(), out1) &&
