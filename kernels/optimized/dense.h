@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
-#include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/kernel/kernel_includes.h>
 
@@ -22,14 +21,30 @@ inline bool is_f32(const Tensor& t) {
   return t.scalar_type() == ScalarType::Float;
 }
 
+// Memory order of the dimensions is `order` (null: as they are numbered), whatever a dim order says
+// of dimensions of size 1.
+inline bool lies_in_order(const Tensor& t, const int* order) {
+  int64_t expected = 1;
+  for (int64_t i = t.dim() - 1; i >= 0; --i) {
+    const int64_t d = order != nullptr ? order[i] : i;
+    if (t.size(d) != 1) {
+      if (t.strides()[static_cast<size_t>(d)] != expected) {
+        return false;
+      }
+      expected *= t.size(d);
+    }
+  }
+  return true;
+}
+
 // Rows of the last dimension lie one after the other.
 inline bool is_contiguous(const Tensor& t) {
-  return executorch::runtime::is_contiguous_dim_order(t.dim_order().data(), t.dim_order().size());
+  return lies_in_order(t, nullptr);
 }
 
 inline bool is_channels_last(const Tensor& t) {
-  return t.dim() == 4 && executorch::runtime::is_channels_last_dim_order(t.dim_order().data(),
-                                                                         t.dim_order().size());
+  constexpr int kOrder[4] = {0, 2, 3, 1};
+  return t.dim() == 4 && lies_in_order(t, kOrder);
 }
 
 inline bool is_dense_f32(const Tensor& t) {

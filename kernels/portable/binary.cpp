@@ -151,6 +151,16 @@ struct LogicalXor {
   uint8_t operator()(uint8_t a, uint8_t b) const { return a ^ b; }
 };
 
+// All elements by the same number of bits, which loops then need not look at again.
+template <typename Shift>
+Tensor& shift_by(const OpCall& call, const Tensor& self, const Scalar& other, Tensor& out) {
+  const ScalarType common = promote(Operand(self), Operand(other));
+  const bool integral = isIntegralType(common, /*includeBool=*/true);
+  const int64_t bits = integral ? scalar_to<int64_t>(wrapped_scalar(other, common)) : 0;
+  return binary<Bitwise>(call, self, other, out,
+                         [bits](int64_t a, int64_t) { return Shift()(a, bits); });
+}
+
 }  // namespace
 
 #define BINARY(name, A, B, functor, rule)                                               \
@@ -161,11 +171,9 @@ struct LogicalXor {
 BINARY(atan2_out, Tensor, Tensor, Atan2, PromotedToFloat)
 BINARY(bitwise_and_Scalar_out, Tensor, Scalar, BitAnd, Bitwise)
 BINARY(bitwise_and_Tensor_out, Tensor, Tensor, BitAnd, Bitwise)
-BINARY(bitwise_left_shift_Tensor_Scalar_out, Tensor, Scalar, ShiftLeft, Bitwise)
 BINARY(bitwise_left_shift_Tensor_out, Tensor, Tensor, ShiftLeft, Bitwise)
 BINARY(bitwise_or_Scalar_out, Tensor, Scalar, BitOr, Bitwise)
 BINARY(bitwise_or_Tensor_out, Tensor, Tensor, BitOr, Bitwise)
-BINARY(bitwise_right_shift_Tensor_Scalar_out, Tensor, Scalar, ShiftRight, Bitwise)
 BINARY(bitwise_right_shift_Tensor_out, Tensor, Tensor, ShiftRight, Bitwise)
 BINARY(bitwise_xor_Scalar_out, Tensor, Scalar, BitXor, Bitwise)
 BINARY(bitwise_xor_Tensor_out, Tensor, Tensor, BitXor, Bitwise)
@@ -198,6 +206,15 @@ BINARY(pow_Tensor_Tensor_out, Tensor, Tensor, Pow, Promoted)
 BINARY(remainder_Scalar_out, Tensor, Scalar, Remainder, PromotedDivision)
 BINARY(remainder_Tensor_out, Tensor, Tensor, Remainder, PromotedDivision)
 #undef BINARY
+
+Tensor& bitwise_left_shift_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                             const Scalar& other, Tensor& out) {
+  return shift_by<ShiftLeft>({ctx, "bitwise_left_shift.Tensor_Scalar_out"}, self, other, out);
+}
+Tensor& bitwise_right_shift_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                              const Scalar& other, Tensor& out) {
+  return shift_by<ShiftRight>({ctx, "bitwise_right_shift.Tensor_Scalar_out"}, self, other, out);
+}
 
 namespace {
 

@@ -268,29 +268,43 @@ Tensor& masked_select_out(KernelRuntimeContext& ctx, const Tensor& self, const T
       strides[k][d] = varies ? views[k]->strides[d - lead] : 0;
     }
   }
-  const bool* values = mask.const_data_ptr<bool>();
-  const auto for_each_true = [&](const auto& body) {
-    Odometer<2> odometer(shape.ndim, shape.sizes);
+  // Any byte but 0 is true: tensors that someone else filled may hold others than 0 and 1.
+  const auto* values = static_cast<const uint8_t*>(mask.const_data_ptr());
+  // Visits lines of the last dimension: offsets of both, steps of both, length.
+  const int inner = std::max(shape.ndim - 1, 0);
+  const int64_t length = shape.ndim > 0 ? shape[inner] : 1;
+  const int64_t steps[2] = {shape.ndim > 0 ? strides[0][inner] : 0,
+                            shape.ndim > 0 ? strides[1][inner] : 0};
+  const auto for_each_line = [&](const auto& body) {
+    Odometer<2> odometer(inner, shape.sizes);
     odometer.set_strides(0, strides[0]);
     odometer.set_strides(1, strides[1]);
-    const int64_t numel = shape.numel();
-    for (int64_t i = 0; i < numel; ++i, odometer.next()) {
-      if (values[odometer.offset(1)]) {
-        body(odometer.offset(0));
-      }
+    for (int64_t i = length == 0 ? 0 : shape.numel() / length; i > 0; --i, odometer.next()) {
+      body(odometer.offset(0), values + odometer.offset(1));
     }
   };
   int64_t count = 0;
-  for_each_true([&](int64_t) { ++count; });
+  for_each_line([&](int64_t, const uint8_t* flags) {
+    for (int64_t i = 0; i < length; ++i) {
+      count += flags[i * steps[1]] != 0;
+    }
+  });
   Shape result;
   result.push(count);
   if (!resize_output(call, out, result)) {
     return out;
   }
-  char* to = static_cast<char*>(out.mutable_data_ptr());
-  for_each_true([&](int64_t offset) {
-    std::memcpy(to, from.data + offset * from.element_size, from.element_size);
-    to += from.element_size;
+  with_element_size(from.element_size, [&](auto element) {
+    using T = decltype(element);
+    T* to = reinterpret_cast<T*>(out.mutable_data_ptr());
+    T* const end = to + count;
+    for_each_line([&](int64_t offset, const uint8_t* flags) {
+      const T* const line = reinterpret_cast<const T*>(from.data) + offset;
+      for (int64_t i = 0; i < length && to != end; ++i) {
+        *to = line[i * steps[0]];  // kept when the flag is set, else overwritten
+        to += flags[i * steps[1]] != 0;
+      }
+    });
   });
   return out;
 }

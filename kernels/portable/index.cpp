@@ -324,6 +324,44 @@ bool for_each_tuple(const OpCall& call, const Tensor& self, const Resolved& r,
   return true;
 }
 
+// Copies what lies at some index tuples, a block of tuples at a time: for each position in the
+// remaining dimensions all tuples of a block are neighbours, or nearly so.
+template <typename T>
+class TupleCopies {
+ public:
+  // Views of the remaining dimensions, which outlive the copies.
+  TupleCopies(const StridedView& from, const StridedView& to) : from_(from), to_(to) {}
+
+  void add(int64_t from, int64_t to) {
+    from_offsets_[count_] = from;
+    to_offsets_[count_] = to;
+    if (++count_ == kBlock) {
+      flush();
+    }
+  }
+  void flush() {
+    Odometer<2> odometer(to_.ndim, to_.sizes);
+    odometer.set_strides(0, from_.strides);
+    odometer.set_strides(1, to_.strides);
+    for (int64_t i = to_.numel(); i > 0; --i, odometer.next()) {
+      const T* const from = reinterpret_cast<const T*>(from_.data) + odometer.offset(0);
+      T* const to = reinterpret_cast<T*>(to_.data) + odometer.offset(1);
+      for (int k = 0; k < count_; ++k) {
+        to[to_offsets_[k]] = from[from_offsets_[k]];
+      }
+    }
+    count_ = 0;
+  }
+
+ private:
+  static constexpr int kBlock = 128;
+  const StridedView& from_;
+  const StridedView& to_;
+  int count_ = 0;
+  int64_t from_offsets_[kBlock];
+  int64_t to_offsets_[kBlock];
+};
+
 }  // namespace
 
 Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalTensors indices,
@@ -342,17 +380,25 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
     out_dims[d] = d < r.place ? d : d + r.shape.ndim;
   }
   StridedView to = remaining_view(all, r, out_dims);
-  char* const from_base = from.data;
-  char* const to_base = to.data;
-  const bool single = r.remaining.numel() == 1;
-  for_each_tuple(call, self, r, all.strides + r.place, [&](int64_t offset, int64_t out_offset) {
-    from.data = from_base + offset * from.element_size;
-    to.data = to_base + out_offset * to.element_size;
-    if (single) {
-      std::memcpy(to.data, from.data, to.element_size);
-    } else {
+  const int last = to.ndim - 1;
+  const bool rows = last >= 0 && from.strides[last] == 1 && to.strides[last] == 1 &&
+                    to.sizes[last] * to.element_size >= 32;
+  if (rows) {
+    char* const from_base = from.data;
+    char* const to_base = to.data;
+    for_each_tuple(call, self, r, all.strides + r.place, [&](int64_t offset, int64_t out_offset) {
+      from.data = from_base + offset * from.element_size;
+      to.data = to_base + out_offset * to.element_size;
       copy_view(from, to);
-    }
+    });
+    return out;
+  }
+  ::executorch::runtime::dispatch_by_element_size(out.scalar_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    TupleCopies<T> copies(from, to);
+    for_each_tuple(call, self, r, all.strides + r.place,
+                   [&](int64_t offset, int64_t out_offset) { copies.add(offset, out_offset); });
+    copies.flush();
   });
   return out;
 }

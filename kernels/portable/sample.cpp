@@ -148,6 +148,24 @@ Samples<C> samples_of(const Taps<C>& x, const Taps<C>& y, const Axis& rows, cons
   return samples;
 }
 
+// line[i] = the weighted sum of samples[i].
+template <typename C, typename At>
+void weigh(const Samples<C>* samples, int64_t count, const At& at, C* line) {
+  for (int64_t i = 0; i < count; ++i) {
+    const Samples<C>& s = samples[i];
+    if (s.count == 4) {
+      line[i] = (s.weights[0] * at(s.offsets[0]) + s.weights[1] * at(s.offsets[1])) +
+                (s.weights[2] * at(s.offsets[2]) + s.weights[3] * at(s.offsets[3]));
+      continue;
+    }
+    C sum = 0;
+    for (int k = 0; k < s.count; ++k) {
+      sum += s.weights[k] * at(s.offsets[k]);
+    }
+    line[i] = sum;
+  }
+}
+
 // Where neighbours are is found once for a few outputs, then used for all channels.
 constexpr int64_t kPixels = 8;
 
@@ -180,11 +198,11 @@ void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, co
           for (int64_t c = 0; c < in.sizes[1]; ++c) {
             const int64_t plane = n * in.strides[0] + c * in.strides[1];
             C line[kPixels];
-            for (int64_t i = 0; i < count; ++i) {
-              line[i] = 0;
-              for (int k = 0; k < samples[i].count; ++k) {
-                line[i] += samples[i].weights[k] * reader.at(plane + samples[i].offsets[k]);
-              }
+            if (const C* const data = reader.direct(plane)) {
+              weigh(samples, count, [data](int64_t offset) { return data[offset]; }, line);
+            } else {
+              weigh(
+                  samples, count, [&](int64_t offset) { return reader.at(plane + offset); }, line);
             }
             writer.write(
                 n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + first * to.strides[3],

@@ -51,6 +51,10 @@ class LineReader {
     load_(from, stride, n, buffer);
     return buffer;
   }
+  // The tensor's own memory from an offset on, or null when elements have to be converted.
+  const C* direct(int64_t offset) const {
+    return direct_ ? reinterpret_cast<const C*>(data_) + offset : nullptr;
+  }
   C at(int64_t offset) const {
     if (direct_) {
       return reinterpret_cast<const C*>(data_)[offset];
