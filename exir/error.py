@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The two errors of the compiler: `ExportError` (the user's program; says what to do next) and
-`InternalError` (our bug)."""
+`InternalError` (our bug); and the line of the user's Python that a node comes from."""
 
 from enum import Enum
+
+from torch.fx import Node
 
 
 class ExportErrorType(Enum):
@@ -33,3 +35,15 @@ class ExportError(Exception):
 def internal_assert(pred: bool, assert_msg: str) -> None:
     if not pred:
         raise InternalError(assert_msg)
+
+
+def source_line(node: Node) -> str:
+    """' from File ...: code' of the innermost frame; empty when the program has not kept it."""
+    trace = node.meta.get("stack_trace")
+    if not trace:
+        return ""
+    frames = [line.strip() for line in trace.strip().splitlines() if line.strip()]
+    places = [index for index, line in enumerate(frames) if line.startswith("File ")]
+    if not places:
+        return ""
+    return " from " + ": ".join(frames[places[-1] : places[-1] + 2])

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
@@ -50,3 +53,73 @@ def bfs_trace_with_node_process(gm: GraphModule, node_op: Callable[[Node], None]
             if node.op not in ("placeholder", "output"):
                 node_op(node)
         queue.extend(child for _, child, _ in get_control_flow_submodules(module))
+
+
+# Loops: map_impl(body, xs, extra); scan(body, init, xs, extra); while_loop(condition, body, init, extra)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """Places among the node's arguments."""
+
+    body: int
+    extra: int
+    condition: int | None = None
+    carried: int | None = None
+    sliced: int | None = None
+
+
+_FORMS = {
+    "map_impl": _Form(body=0, sliced=1, extra=2),
+    "scan": _Form(body=0, carried=1, sliced=2, extra=3),
+    "while_loop": _Form(condition=0, body=1, carried=2, extra=3),
+}
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One call. The body takes the carried values, one slice along dimension 0 of each of `sliced`, and `extra`; it
+    yields the new carried values, then one slice of each stacked result. The condition takes carried and extra."""
+
+    body: GraphModule
+    condition: GraphModule | None
+    carried: list[Any]
+    sliced: list[Any]
+    extra: list[Any]
+
+
+def is_loop(node: Node) -> bool:
+    return _form(node) is not None
+
+
+def graph_places(node: Node) -> list[int]:
+    """Which arguments are graphs."""
+    form = _form(node)
+    places = () if form is None else (form.condition, form.body)
+    return [place for place in places if place is not None]
+
+
+def loop_of(node: Node) -> Loop:
+    form = _form(node)
+    if form is None:
+        raise ValueError(f"{node} is no loop")
+
+    def graph(place: int) -> GraphModule:
+        return operator.attrgetter(node.args[place].target)(node.graph.owning_module)
+
+    def operands(place: int | None) -> list[Any]:
+        return [] if place is None else list(node.args[place])
+
+    return Loop(
+        graph(form.body),
+        None if form.condition is None else graph(form.condition),
+        operands(form.carried),
+        operands(form.sliced),
+        operands(form.extra),
+    )
+
+
+def _form(node: Node) -> _Form | None:
+    target = node.target
+    is_higher_order = isinstance(target, torch._ops.HigherOrderOperator)
+    return _FORMS.get(target.name()) if is_higher_order else None

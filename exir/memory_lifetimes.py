@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which tensors of a method need a place in memory, and from which step to which they need it.
 
-Steps count the nodes in the order of execution, branches of torch.cond included where they stand.
+Steps count the nodes in the order of execution, branches of torch.cond and bodies of loops included
+where they stand.
 Several specs may stand for one storage: a view and its base, an item of a multi-output call, the
 operand and the placeholder of a branch, what both branches yield. One of them, the root, is
 planned; the others take over its place."""
@@ -17,6 +18,7 @@ from torch.export.graph_signature import ExportGraphSignature, InputKind
 from torch.fx import GraphModule, Node
 
 from executorch.exir import memory
+from executorch.exir.graph_module import is_loop, loop_of
 from executorch.exir.tensor import TensorSpec
 
 _BRANCHING = "cond"
@@ -117,6 +119,8 @@ class StorageMap:
             self._alias_item(node)
         elif is_cond(node):
             self._visit_cond(node)
+        elif is_loop(node):
+            self._visit_loop(node, step)
         elif isinstance(target, torch._ops.HigherOrderOperator):
             self._own(node, step)
         else:
@@ -178,6 +182,29 @@ class StorageMap:
         for result, if_true, if_false in zip(results, *yielded, strict=True):
             if isinstance(result, TensorSpec):
                 self._join(result, if_true, if_false, start)
+
+    def _visit_loop(self, node: Node, step: int) -> None:
+        """The results live from the start; what the body reads from outside, and what it yields, to its end."""
+        self._own(node, step)
+        loop, results = loop_of(node), specs_of(node)
+        carried = results[: len(loop.carried)]
+        outside = [_spec_or_none(value) for value in loop.extra]
+        for graph in (loop.condition, loop.body):
+            if graph is None:
+                continue
+            placeholders = graph.graph.find_nodes(op="placeholder")
+            seen = [*carried, *(None for _ in loop.sliced if graph is loop.body), *outside]
+            for placeholder, spec in zip(placeholders, seen, strict=True):
+                if spec is None:
+                    self._own(placeholder, step)
+                else:
+                    self._alias(placeholder.meta.get("spec"), spec)
+            self.walk(graph)
+        kept = [*results, *outside, *(_spec_or_none(value) for value in loop.sliced)]
+        kept += [_spec_or_none(value) for value in _output_arguments(loop.body)]
+        for spec in kept:
+            if spec is not None and not spec.const:
+                self.touch(spec, self.last_step - 1)
 
     def _join(
         self,

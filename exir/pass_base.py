@@ -237,6 +237,34 @@ class ExportPass(PassBase):
         target = torch.ops.higher_order.map_impl
         return self._write(target, (node, mapped_args, operands), {}, meta, meta.data.get("val"))
 
+    def call_scan(
+        self,
+        combine_fn: GraphModule,
+        init: list[Any],
+        xs: list[Any],
+        additional_inputs: list[Any],
+        meta: NodeMetadata,
+    ) -> ProxyValue:
+        slices = [value[0] for value in _to_data(list(xs))]
+        data = (*_to_data(list(init)), *slices, *_to_data(list(additional_inputs)))
+        body = self._tracer().add_submodule(self.call_submodule(combine_fn, data).graph_module)
+        args = (body, list(init), list(xs), list(additional_inputs))
+        return self._write(torch.ops.higher_order.scan, args, {}, meta, meta.data.get("val"))
+
+    def call_while(
+        self,
+        cond_fn: GraphModule,
+        body_fn: GraphModule,
+        carried_inputs: tuple[Any, ...],
+        additional_inputs: tuple[Any, ...],
+        meta: NodeMetadata,
+    ) -> ProxyValue:
+        data = tuple(_to_data([*carried_inputs, *additional_inputs]))
+        graphs = [self.call_submodule(graph, data).graph_module for graph in (cond_fn, body_fn)]
+        nodes = [self._tracer().add_submodule(graph) for graph in graphs]
+        args = (*nodes, tuple(carried_inputs), tuple(additional_inputs))
+        return self._write(torch.ops.higher_order.while_loop, args, {}, meta, meta.data.get("val"))
+
     def call_delegate(
         self,
         lowered_module: torch.nn.Module,
@@ -338,6 +366,10 @@ class ExportPass(PassBase):
             return self.call_cond(*args, meta)
         if name == "map_impl":
             return self.call_map(*args, meta)
+        if name == "scan":
+            return self.call_scan(*args, meta)
+        if name == "while_loop":
+            return self.call_while(*args, meta)
         if name == "executorch_call_delegate":
             return self.call_delegate(args[0], args[1:], kwargs, meta)
         raise ExportError(

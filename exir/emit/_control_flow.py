@@ -11,6 +11,8 @@ from torch.fx import GraphModule, Node
 from executorch.exir import schema
 from executorch.exir.emit._emitter import Lowering, MethodEmitter
 from executorch.exir.error import internal_assert
+from executorch.exir.graph_module import loop_of
+from executorch.exir.schema import TensorShapeDynamism
 
 
 def _attribute(node: Node) -> Any:
@@ -52,6 +54,89 @@ def _emit_cond(emitter: MethodEmitter, node: Node) -> None:
     emitter.value_of[node] = results
 
 
+def _emit_loop(emitter: MethodEmitter, node: Node) -> None:
+    """Carried values live in the results' memory; the body reads them there, its new values are copied there.
+
+        carried = init; i = 0
+    start:  stop unless the condition holds (while_loop)
+        slices = sliced[i]; run the body; carried = new values; stacked[i] = slices of results
+        i = i + 1; back to start unless i == size
+    """
+    loop = loop_of(node)
+    count = len(loop.carried)
+    for spec in node.meta["spec"][count:]:
+        spec.shape_dynamism = TensorShapeDynamism.DYNAMIC_BOUND  # grows by one slice at a time
+    results = emitter.new_slots(node)
+    carried, stacked = results[:count], results[count:]
+    extra = [emitter.index_of(value) for value in loop.extra]
+    for value, slot in zip(loop.carried, carried, strict=True):
+        _copy(emitter, emitter.index_of(value), slot)
+    index = emitter.table.add(schema.Int(0))
+    if loop.sliced:
+        emitter.kernel_call("executorch_prim::sub", "Scalar", [index, index, index], 1)
+    start = emitter.next_instruction
+    leave = None
+    if loop.condition is not None:
+        (holds,) = _inline(emitter, loop.condition, [*carried, *extra])
+        leave = schema.JumpFalseCall(holds, 0)
+        emitter.append(leave)
+    placeholders = loop.body.graph.find_nodes(op="placeholder")[count:]
+    slices = [
+        _slice(emitter, value, index, placeholder)
+        for value, placeholder in zip(loop.sliced, placeholders, strict=False)
+    ]
+    outputs = _inline(emitter, loop.body, [*carried, *slices, *extra])
+    for output, slot in zip(outputs, results, strict=True):
+        if slot in carried:
+            _copy(emitter, output, slot)
+        else:
+            emitter.kernel_call(
+                "executorch_prim::et_copy_index", "tensor", [slot, output, index], 1
+            )
+    done = _step(emitter, index, loop.sliced[0]) if loop.sliced else _computed_false(emitter)
+    emitter.append(schema.JumpFalseCall(done, start))
+    if leave is not None:
+        leave.destination_instruction = emitter.next_instruction
+    emitter.value_of[node] = [*carried, *stacked]
+
+
+def _copy(emitter: MethodEmitter, source: int, target: int) -> None:
+    none = emitter.table.constant(None)
+    emitter.kernel_call("aten::clone", "out", [source, none, target, target], 1)
+
+
+def _slice(emitter: MethodEmitter, value: Any, index: int, placeholder: Node) -> int:
+    """value[index], in the memory of the body's placeholder."""
+    slot = emitter.new_slot(placeholder.meta["spec"], placeholder.meta["val"])
+    first = emitter.table.constant(0)
+    args = [emitter.index_of(value), first, index, slot, slot]
+    emitter.kernel_call("aten::select_copy", "int_out", args, 1)
+    return slot
+
+
+def _step(emitter: MethodEmitter, index: int, sliced: Node) -> int:
+    """Adds one to the index; the slot that tells whether it was the last slice."""
+    size = sliced.meta["val"].shape[0]
+    if isinstance(size, int):
+        slices = emitter.table.constant(size)
+    else:
+        slices = emitter.table.add(schema.Int(0))
+        args = [emitter.index_of(sliced), emitter.table.constant(0), slices]
+        emitter.kernel_call("aten::sym_size", "int", args, 1)
+    done = emitter.table.add(schema.Bool(False))
+    one = emitter.table.constant(1)
+    emitter.kernel_call("executorch_prim::add", "Scalar", [index, one, index], 1)
+    emitter.kernel_call("executorch_prim::eq", "Scalar", [index, slices, done], 1)
+    return done
+
+
+def _computed_false(emitter: MethodEmitter) -> int:
+    """False, as an instruction's result: loaders refuse backward jumps on what nothing in between computes."""
+    slot, zero = emitter.table.add(schema.Bool(False)), emitter.table.constant(0)
+    emitter.kernel_call("executorch_prim::lt", "Scalar", [zero, zero, slot], 1)
+    return slot
+
+
 def _emit_delegate(emitter: MethodEmitter, node: Node) -> None:
     """One call and one delegate entry per call site; equal blobs are stored once."""
     lowered = _attribute(node.args[0])
@@ -85,4 +170,7 @@ def _debug_handles(lowered: Any) -> list[int]:
 HIGHER_ORDER_LOWERINGS: dict[str, Lowering] = {
     "cond": _emit_cond,
     "executorch_call_delegate": _emit_delegate,
+    "map_impl": _emit_loop,
+    "scan": _emit_loop,
+    "while_loop": _emit_loop,
 }

@@ -65,7 +65,9 @@ class SpecPropPass(ExportPass):
 
 def _spec_of(node: Node) -> Any:
     if node.op == "output":
-        return [arg.meta.get("spec") if isinstance(arg, Node) else None for arg in node.args[0]]
+        result = node.args[0]
+        values = result if isinstance(result, list | tuple) else [result]  # a loop's condition
+        return [arg.meta.get("spec") if isinstance(arg, Node) else None for arg in values]
     if node.target is operator.getitem:
         return node.args[0].meta["spec"][node.args[1]]
     if node.op == "get_attr":

@@ -13,9 +13,8 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.schema import TensorShapeDynamism
-from executorch.exir.source_line import source_line
 from executorch.exir.sym_util import eval_expr, upper_bound_or_none
 from executorch.exir.tensor import TensorSpec, stride_from_dim_order
 

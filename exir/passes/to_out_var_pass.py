@@ -16,10 +16,9 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from executorch.exir import memory
 from executorch.exir.dialects.backend._ops import BackendOpOverload
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
-from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
 from executorch.exir.passes.executorch_prim_ops_registry import is_sym_op
-from executorch.exir.source_line import source_line
 from executorch.exir.tensor import TensorSpec
 
 

@@ -10,14 +10,13 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_leaves
 
-from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.passes.sym_shape_eval_pass import explain_unbounded, unbounded_tensors
 from executorch.exir.passes.to_out_var_pass import (
     MissingOutVariants,
     explain_missing,
     missing_out_variants,
 )
-from executorch.exir.source_line import source_line
 from executorch.exir.tensor import is_storable_dtype
 
 

@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule, Node
 
 from executorch.exir.dialects.edge._ops import edge_op_of
+from executorch.exir.graph_module import graph_places, is_loop
 from executorch.exir.retrace.builder import EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, Template, map_values
@@ -187,6 +188,8 @@ class GraphTracer:
             return self._inline(node, source, env, node.args[1], node.args[2:])
         if name == "cond":
             return self._cond(node, source, env)
+        if is_loop(node):
+            return self._loop(node, source, env)
         if name == "executorch_call_delegate":
             return self._delegate(node, source, env)
         raise NeedsFullTrace(f"higher-order operator {name}")
@@ -212,8 +215,21 @@ class GraphTracer:
             *branches,
             map_values(operands, Node, env.__getitem__),
         )
+        return self._items(node, args)
+
+    def _loop(self, node: Node, source: GraphModule, env: Env) -> Any:
+        graphs = graph_places(node)
+        args = tuple(
+            self._branch(source, arg) if place in graphs else map_values(arg, Node, env.__getitem__)
+            for place, arg in enumerate(node.args)
+        )
+        self._builder.inherit(node)
+        return self._items(node, args)
+
+    def _items(self, node: Node, args: tuple[Any, ...]) -> list[Any]:
+        """The call, and a node for each value that it yields."""
         values = node.meta["val"]
-        call = self._builder.append(torch.ops.higher_order.cond, args, {}, values)
+        call = self._builder.append(node.target, args, {}, values)
         return [
             self._builder.append(operator.getitem, (call, item), {}, value)
             for item, value in enumerate(values)
@@ -241,7 +257,9 @@ class GraphTracer:
         outputs = tracer.run(body, env)
         if tracer.written:
             raise NeedsFullTrace("a write to an operand inside a branch")
-        tracer.graph.output(_distinct(tracer, tuple(outputs)))
+        single = not isinstance(outputs, list | tuple)  # the condition of a loop
+        distinct = _distinct(tracer, (outputs,) if single else tuple(outputs))
+        tracer.graph.output(distinct[0] if single else distinct)
         name = attribute.target
         self.submodules[name] = finish_module(tracer, f"{name}_branch")
         node = self.graph.get_attr(name)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""map, scan and while_loop as instructions of the program, against eager PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch._higher_order_ops.map import map as torch_map
+from torch._higher_order_ops.scan import scan
+from torch._higher_order_ops.while_loop import while_loop
+from torch.export import Dim, export
+
+from executorch.exir import EdgeProgramManager, control_flow, to_edge
+from executorch.exir.pass_base import ExportPass
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+RANDOM = torch.Generator().manual_seed(0)
+XS, V = torch.randn(4, 3, generator=RANDOM), torch.randn(3, generator=RANDOM)
+
+
+class Call(torch.nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, *args: torch.Tensor) -> Any:
+        return self.function(self, *args)
+
+
+def mapped(m: Call, xs: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    doubled = v * 2
+    return torch_map(lambda x, y: torch.sin(m.linear(x) + y), xs.exp(), doubled) + doubled
+
+
+def mapped_twice(m: Call, xs: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    first, second = torch_map(lambda x, y: (x * y, (x + y).sum()), xs, v)
+    return first + 1, second
+
+
+def scanned(m: Call, v: torch.Tensor, xs: torch.Tensor) -> Any:
+    last, all_of_them = scan(lambda c, x: (c * 0.5 + x, torch.tanh(c - x)), v, xs)
+    return last, all_of_them, v
+
+
+def recurrent(m: Call, v: torch.Tensor, xs: torch.Tensor) -> Any:
+    def step(state: Any, x: torch.Tensor) -> Any:
+        h, count = state
+        new = torch.tanh(m.linear(x) + h)
+        return (new, h + count), new * count
+
+    (h, previous), outputs = scan(step, (v + 1, torch.zeros(3)), xs)
+    return h, previous, outputs.relu()
+
+
+def branching(m: Call, v: torch.Tensor, xs: torch.Tensor) -> Any:
+    def step(c: torch.Tensor, x: torch.Tensor) -> Any:
+        new = torch.cond(x.sum() > 0, lambda a, b: a + b, lambda a, b: a * b, (c, x))
+        return new, new.clone()
+
+    return scan(step, v, xs)
+
+
+def looped(m: Call, n: torch.Tensor, v: torch.Tensor) -> Any:
+    start = v + 1
+    n, v = while_loop(lambda n, x: n < 5, lambda n, x: (n + 1, x * 2 + n), (n, start))
+    return n, v, start
+
+
+def swapped(m: Call, n: torch.Tensor, v: torch.Tensor) -> Any:
+    body = lambda n, a, b: (n + 1, b * 2, a + 1)  # noqa: E731
+    return while_loop(lambda n, a, b: n < 5, body, (n, v, v.sin()))
+
+
+def lowered(function: Callable[..., Any], *inputs: torch.Tensor, **options: Any) -> Any:
+    module = Call(function).eval()
+    manager = to_edge(export(module, inputs, **options))
+    return module, manager
+
+
+def check(module: Call, manager: EdgeProgramManager, *many: tuple[torch.Tensor, ...]) -> None:
+    """One loaded method, run on each of the inputs twice: nothing is left over from a run."""
+    method = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for inputs in many:
+        expected = module(*inputs)
+        expected = expected if isinstance(expected, tuple) else (expected,)
+        for _ in range(2):
+            torch.testing.assert_close(tuple(method.forward(inputs)), expected)
+
+
+CASES = {
+    "map": (mapped, (XS, V)),
+    "map of two": (mapped_twice, (XS, V)),
+    "scan": (scanned, (V, XS)),
+    "scan of a network": (recurrent, (V, XS)),
+    "scan with branches": (branching, (V, XS)),
+    "while": (looped, (torch.tensor(0), V)),
+    "while that never runs": (looped, (torch.tensor(9), V)),
+    "while that swaps": (swapped, (torch.tensor(1), V)),
+}
+
+
+@pytest.mark.req("CMP-054")
+@pytest.mark.parametrize("name", CASES)
+def test_loops_run_as_in_eager(name: str) -> None:
+    function, inputs = CASES[name]
+    module, manager = lowered(function, *inputs)
+    torch.testing.assert_close(manager.exported_program().module()(*inputs), module(*inputs))
+    check(module, manager, inputs)
+
+
+@pytest.mark.req("CMP-054")
+def test_the_number_of_slices_may_vary() -> None:
+    dynamic = {"args": ({0: Dim("n", min=2, max=8)}, None)}
+    module, manager = lowered(mapped, XS, V, dynamic_shapes=dynamic)
+    check(module, manager, *((torch.randn(n, 3), V) for n in (2, 8, 5)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_passes_run_loops(name: str) -> None:
+    function, inputs = CASES[name]
+    module, manager = lowered(function, *inputs)
+    check(module, manager.transform([ExportPass()]), inputs)
+
+
+def test_control_flow_under_its_documented_path() -> None:
+    def halved(m: Call, v: torch.Tensor) -> torch.Tensor:
+        v = control_flow.cond(v.sum() > 0, lambda a: a + 1, lambda a: 1 - a, (v,))
+        rows = control_flow.map(lambda x, y: x * y, torch.stack([v, v]), v)
+        count = control_flow.shape(v)[0]
+        return control_flow.while_loop(lambda x: x.abs().sum() > 1, lambda x: x / 2, rows) * count
+
+    module, manager = lowered(halved, V)
+    check(module, manager, (V,), (-V,), (V * 100,))
