@@ -28,8 +28,9 @@ struct Conv {
 // Every kernel takes scratch memory from ctx: MemoryAllocationFailed when there is none, with
 // nothing written. All are threaded.
 
-// 2-D, groups == in_channels == out_channels, of any kernel size, stride and dilation.
-[[nodiscard]] runtime::Error depthwise_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
+// 2-D, channels last, groups == in_channels == out_channels.
+[[nodiscard]] runtime::Error depthwise_nhwc_conv(runtime::KernelRuntimeContext& ctx,
+                                                 const Conv& conv);
 
 // Kernel size and stride 1, no padding: a matrix multiply.
 bool is_pointwise(const Conv& conv);

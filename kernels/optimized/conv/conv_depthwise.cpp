@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Depthwise convolution, directly: along a row for NCHW, along the channels for NHWC.
-//
-// NCHW: a block of input rows is copied into scratch with its padding, split by column modulo the
-// stride; then every tap is a contiguous load at a fixed offset from the output position, whatever
-// stride, padding and dilation are.
+// Depthwise convolution of NHWC images, directly along the channels.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/conv/conv_depthwise.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/conv/conv.h>
-#include <executorch/kernels/optimized/conv/conv_columns.h>
-#include <executorch/kernels/optimized/conv/conv_tile.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
 
@@ -24,48 +18,6 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
-
-// out[x] = bias + sum over taps of weight[t] * in[offset[t] + x], for kVectors vectors from x on.
-template <int kVectors>
-HWY_INLINE void row_block(const float* HWY_RESTRICT in, const int64_t* HWY_RESTRICT offset,
-                          const float* HWY_RESTRICT weight, int64_t taps, float bias,
-                          float* HWY_RESTRICT out, size_t last_lanes) {
-  const D d;
-  const size_t lanes = hn::Lanes(d);
-  auto sum0 = hn::Set(d, bias), sum1 = sum0, sum2 = sum0, sum3 = sum0;
-  for (int64_t t = 0; t < taps; ++t) {
-    const auto w = hn::Set(d, weight[t]);
-    const float* from = in + offset[t];
-    sum0 = hn::MulAdd(w, hn::LoadU(d, from), sum0);
-    if constexpr (kVectors == 4) {
-      sum1 = hn::MulAdd(w, hn::LoadU(d, from + lanes), sum1);
-      sum2 = hn::MulAdd(w, hn::LoadU(d, from + 2 * lanes), sum2);
-      sum3 = hn::MulAdd(w, hn::LoadU(d, from + 3 * lanes), sum3);
-    }
-  }
-  if constexpr (kVectors == 4) {
-    hn::StoreU(sum0, d, out);
-    hn::StoreU(sum1, d, out + lanes);
-    hn::StoreU(sum2, d, out + 2 * lanes);
-    hn::StoreU(sum3, d, out + 3 * lanes);
-  } else {
-    hn::StoreN(sum0, d, out, last_lanes);
-  }
-}
-
-// One output row. The input may be read up to a vector beyond what the last position needs.
-void output_row(const float* in, const int64_t* offset, const float* weight, int64_t taps,
-                float bias, float* out, int64_t width) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
-  int64_t x = 0;
-  for (; x + 4 * lanes <= width; x += 4 * lanes) {
-    row_block<4>(in + x, offset, weight, taps, bias, out + x, 0);
-  }
-  for (; x < width; x += lanes) {
-    row_block<1>(in + x, offset, weight, taps, bias, out + x,
-                 static_cast<size_t>(std::min(lanes, width - x)));
-  }
-}
 
 // kPixels NHWC pixels side by side: tap t of the first reads in + offset[t], that of the next
 // `step` further on. weight is [tap][channel].
@@ -134,7 +86,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace executorch::kernels::optimized {
 
-HWY_EXPORT(output_row);
 HWY_EXPORT(output_pixels);
 HWY_EXPORT(output_edge);
 
@@ -145,101 +96,9 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kScratchFloats = 16 * 1024;  // of input rows at a time, for the L2 cache
-constexpr int64_t kOverread = 64;              // at least a vector of any target
-constexpr int64_t kMinWorkPerTask = 1 << 15;   // multiply-adds worth waking a thread for
+constexpr int64_t kMinWorkPerTask = 1 << 15;  // multiply-adds worth waking a thread for
 
-// How a block of rows lies in scratch: `phases` rows of phase_width for each input row.
-struct Rows {
-  int64_t phases, phase_width, row;
-  int64_t out_rows;  // output rows computed from one block
-  int64_t in_rows;   // input rows of a block
-};
-
-Rows plan_rows(const Conv& c) {
-  Rows r;
-  const int64_t reach = (c.kernel_w - 1) * c.dilation_w + 1;
-  r.phases = std::min(c.stride_w, reach);
-  r.phase_width = c.out_w + (reach - 1) / c.stride_w;
-  r.row = r.phases * r.phase_width;
-  const int64_t reach_h = (c.kernel_h - 1) * c.dilation_h + 1;
-  const int64_t rows_that_fit = std::max(reach_h, kScratchFloats / r.row);
-  r.out_rows = std::min(c.out_h, (rows_that_fit - reach_h) / c.stride_h + 1);
-  r.in_rows = (r.out_rows - 1) * c.stride_h + reach_h;
-  return r;
-}
-
-// Copies input row ih with its padding: position x of phase p is column x * stride_w + p - pad_w.
-// `line` holds a padded row.
-void copy_row(const Conv& c, const Rows& r, const float* plane, int64_t ih, float* line,
-              float* out) {
-  const float* row = plane + ih * c.in_w;
-  if (ih < 0 || ih >= c.in_h) {
-    std::fill(out, out + r.row, 0.0f);
-  } else if (r.phases == 2 && c.stride_w == 2) {
-    copy_columns(row, c.in_w, -c.pad_w, 1, 2 * r.phase_width, line);
-    conv_kernels().split_pairs(line, r.phase_width, out, out + r.phase_width);
-  } else {
-    for (int64_t p = 0; p < r.phases; ++p) {
-      copy_columns(row, c.in_w, p - c.pad_w, c.stride_w, r.phase_width, out + p * r.phase_width);
-    }
-  }
-}
-
-void convolve_plane(const Conv& c, const Rows& r, const int64_t* offsets, int64_t plane,
-                    float* scratch) {
-  const int64_t channel = plane % c.out_channels;
-  const int64_t taps = c.kernel_h * c.kernel_w;
-  const float* in = c.input + plane * c.in_h * c.in_w;
-  float* out = c.output + plane * c.out_h * c.out_w;
-  const float bias = c.bias != nullptr ? c.bias[channel] : 0.0f;
-  for (int64_t oh = 0; oh < c.out_h; oh += r.out_rows) {
-    const int64_t last = std::min(oh + r.out_rows, c.out_h);
-    const int64_t first_in = oh * c.stride_h - c.pad_h;
-    const int64_t in_rows = r.in_rows - (oh + r.out_rows - last) * c.stride_h;
-    float* line = scratch + r.in_rows * r.row + kOverread;
-    for (int64_t i = 0; i < in_rows; ++i) {
-      copy_row(c, r, in, first_in + i, line, scratch + i * r.row);
-    }
-    for (int64_t y = oh; y < last; ++y) {
-      HWY_DYNAMIC_DISPATCH(output_row)
-      (scratch + (y - oh) * c.stride_h * r.row, offsets, c.weight + channel * taps, taps, bias,
-       out + y * c.out_w, c.out_w);
-    }
-  }
-}
-
-Error depthwise_nchw(runtime::KernelRuntimeContext& ctx, const Conv& c) {
-  const int64_t taps = c.kernel_h * c.kernel_w;
-  const Rows r = plan_rows(c);
-  const int64_t per_thread = r.in_rows * r.row + kOverread + 2 * r.phase_width + kOverread;
-  const int64_t planes = c.batch * c.out_channels;
-  const int64_t threads = std::min(get_num_threads(), planes);
-  auto offset_memory = ctx.allocate_temp(static_cast<size_t>(taps) * sizeof(int64_t), 64);
-  auto memory = ctx.allocate_temp(static_cast<size_t>(threads * per_thread) * sizeof(float), 64);
-  if (!offset_memory.ok() || !memory.ok()) {
-    return Error::MemoryAllocationFailed;
-  }
-  auto* offsets = static_cast<int64_t*>(offset_memory.get());
-  auto* scratch = static_cast<float*>(memory.get());
-  std::memset(scratch, 0, static_cast<size_t>(threads * per_thread) * sizeof(float));
-  for (int64_t t = 0; t < taps; ++t) {
-    const int64_t column = t % c.kernel_w * c.dilation_w;
-    offsets[t] = t / c.kernel_w * c.dilation_h * r.row + column % c.stride_w * r.phase_width +
-                 column / c.stride_w;
-  }
-  const int64_t work = c.out_h * c.out_w * taps;
-  parallel_for(0, planes, std::max<int64_t>(1, kMinWorkPerTask / work),
-               [&](int64_t first, int64_t last) {
-                 float* own = scratch + get_thread_num() * per_thread;
-                 for (int64_t plane = first; plane < last; ++plane) {
-                   convolve_plane(c, r, offsets, plane, own);
-                 }
-               });
-  return Error::Ok;
-}
-
-// What the NHWC loops share: weights as [tap][channel] and, for each thread, lists of taps.
+// What the loops share: weights as [tap][channel] and, for each thread, lists of taps.
 struct PixelScratch {
   const float* weight;
   int64_t* offsets;    // of the taps inside, relative to the first pixel read
@@ -291,7 +150,9 @@ void convolve_pixels(const Conv& c, const PixelScratch& s, int64_t row) {
   }
 }
 
-Error depthwise_nhwc(runtime::KernelRuntimeContext& ctx, const Conv& c) {
+}  // namespace
+
+Error depthwise_nhwc_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const int64_t taps = c.kernel_h * c.kernel_w;
   const int64_t threads = get_num_threads();
   auto weight_memory =
@@ -318,12 +179,6 @@ Error depthwise_nhwc(runtime::KernelRuntimeContext& ctx, const Conv& c) {
                  }
                });
   return Error::Ok;
-}
-
-}  // namespace
-
-Error depthwise_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv) {
-  return conv.channels_last ? depthwise_nhwc(ctx, conv) : depthwise_nchw(ctx, conv);
 }
 
 }  // namespace executorch::kernels::optimized

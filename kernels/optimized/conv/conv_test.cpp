@@ -6,15 +6,17 @@
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
 namespace {
 
 using executorch::kernels::optimized::Conv;
-using executorch::kernels::optimized::depthwise_conv;
+using executorch::kernels::optimized::depthwise_nhwc_conv;
 using executorch::kernels::optimized::direct_conv;
 using executorch::kernels::optimized::is_pointwise;
 using executorch::kernels::optimized::pointwise_conv;
@@ -28,14 +30,33 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
-    {1, 3, 8, 1, 17, 19, 3, 3, 2, 1, 1},   {2, 8, 12, 4, 9, 11, 3, 3, 2, 1, 2},
-    {1, 20, 50, 1, 7, 7, 1, 1, 1, 0, 1},   {1, 20, 50, 1, 7, 7, 1, 1, 2, 0, 1},
-    {2, 4, 4, 1, 1, 40, 1, 5, 1, 2, 1},    {1, 40, 24, 2, 14, 14, 3, 3, 1, 1, 1},
-    {1, 2, 3, 1, 6, 120, 2, 7, 3, 3, 2},   {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1},
-    {2, 6, 6, 6, 10, 13, 3, 3, 2, 2, 2},   {1, 5, 5, 5, 8, 70, 5, 5, 3, 2, 1},
-    {1, 4, 4, 4, 3, 3, 3, 3, 2, 4, 1},     {1, 33, 33, 33, 28, 28, 3, 3, 1, 1, 1},
-    {1, 7, 7, 7, 200, 150, 3, 3, 2, 1, 1}, {1, 3, 3, 3, 12, 150, 3, 3, 1, 0, 4},
-    {1, 2, 2, 2, 5, 5, 1, 1, 1, 0, 1},     {1, 300, 20, 1, 5, 6, 3, 3, 1, 1, 1},
+    {1, 3, 8, 1, 17, 19, 3, 3, 2, 1, 1},
+    {2, 8, 12, 4, 9, 11, 3, 3, 2, 1, 2},
+    {1, 20, 50, 1, 7, 7, 1, 1, 1, 0, 1},
+    {1, 20, 50, 1, 7, 7, 1, 1, 2, 0, 1},
+    {2, 4, 4, 1, 1, 40, 1, 5, 1, 2, 1},
+    {1, 40, 24, 2, 14, 14, 3, 3, 1, 1, 1},
+    {1, 2, 3, 1, 6, 120, 2, 7, 3, 3, 2},
+    {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1},
+    {2, 6, 6, 6, 10, 13, 3, 3, 2, 2, 2},
+    {1, 5, 5, 5, 8, 70, 5, 5, 3, 2, 1},
+    {1, 4, 4, 4, 3, 3, 3, 3, 2, 4, 1},
+    {1, 33, 33, 33, 28, 28, 3, 3, 1, 1, 1},
+    {1, 7, 7, 7, 200, 150, 3, 3, 2, 1, 1},
+    {1, 3, 3, 3, 12, 150, 3, 3, 1, 0, 4},
+    {1, 2, 2, 2, 5, 5, 1, 1, 1, 0, 1},
+    {1, 300, 20, 1, 5, 6, 3, 3, 1, 1, 1},
+    // Rows shifted and not, dilated beyond the image, several regions of rows and of columns.
+    {1, 16, 70, 1, 14, 14, 3, 3, 1, 4, 4},
+    {1, 3, 40, 1, 30, 31, 7, 7, 2, 3, 1},
+    {1, 64, 9, 1, 40, 56, 3, 3, 1, 1, 1},
+    {1, 200, 17, 1, 2, 600, 1, 3, 2, 1, 1},
+    {1, 150, 3, 1, 4, 300, 3, 3, 1, 1, 1},
+    {1, 3, 5, 1, 48, 48, 16, 16, 16, 0, 1},
+    {1, 6, 12, 6, 9, 20, 3, 3, 1, 1, 1},
+    {2, 1, 3, 1, 1, 90, 1, 9, 4, 4, 1},
+    {1, 9, 9, 9, 7, 7, 7, 7, 1, 3, 1},
+    {1, 4, 4, 1, 9, 40, 3, 3, 1, 20, 18},
 };
 
 class ConvTest : public ::testing::TestWithParam<Case> {
@@ -127,8 +148,8 @@ class ConvTest : public ::testing::TestWithParam<Case> {
   }
 
   template <typename Kernel>
-  void run(const Kernel& kernel) {
-    for (bool channels_last : {false, true}) {
+  void run(const Kernel& kernel, std::vector<bool> layouts = {false, true}) {
+    for (bool channels_last : layouts) {
       for (bool with_bias : {false, true}) {
         SCOPED_TRACE(std::string(channels_last ? "NHWC" : "NCHW") + (with_bias ? ", bias" : ""));
         std::vector<uint8_t> memory(8 << 20, 0xff);
@@ -159,22 +180,32 @@ TEST_P(ConvTest, DirectWithWeightsChannelsLast) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvTest, ::testing::ValuesIn(kCases));
 
-class DepthwiseTest : public ConvTest {};
-
-TEST_P(DepthwiseTest, Direct) {
-  run(depthwise_conv);
-}
-
-std::vector<Case> depthwise_cases() {
+template <typename Predicate>
+std::vector<Case> cases_where(const Predicate& predicate) {
   std::vector<Case> cases;
-  for (const Case& c : kCases) {
-    if (c.groups == c.in_channels && c.groups == c.out_channels) {
-      cases.push_back(c);
-    }
-  }
+  std::copy_if(std::begin(kCases), std::end(kCases), std::back_inserter(cases), predicate);
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, DepthwiseTest, ::testing::ValuesIn(depthwise_cases()));
+class DepthwiseTest : public ConvTest {};
+
+TEST_P(DepthwiseTest, AlongTheChannels) {
+  run(depthwise_nhwc_conv, {true});
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DepthwiseTest, ::testing::ValuesIn(cases_where([](const Case& c) {
+                           return c.groups == c.in_channels && c.groups == c.out_channels;
+                         })));
+
+class PointwiseTest : public ConvTest {};
+
+TEST_P(PointwiseTest, OnTheMatrixMultiply) {
+  run(pointwise_conv);
+  EXPECT_TRUE(is_pointwise(c_));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, PointwiseTest, ::testing::ValuesIn(cases_where([](const Case& c) {
+                           return c.kernel_h * c.kernel_w * c.stride == 1 && c.pad == 0;
+                         })));
 
 }  // namespace

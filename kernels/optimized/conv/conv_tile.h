@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loop of direct convolution, one set per instruction set: some output channels by up to
-// three vectors of output positions, with no copy of the input per filter tap.
+// The inner loops of direct convolution, one set per instruction set: tiles of some output channels
+// by some vectors of output positions, and what brings the input into planes for them.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,20 @@
 namespace executorch::kernels::optimized {
 
 constexpr int kConvTileRows = 8;
-constexpr int kConvTileVectors = 3;
-constexpr int kConvLanes = 16;  // of a vector, at most
+constexpr int kConvTileVectors = 3;  // of a tile of several channels
+constexpr int kConvRowVectors = 8;   // of a tile of one channel
+constexpr int kConvLanes = 16;       // of a vector, at most
 
-// Where the lanes of one vector of positions go: those of `bits` to out[first], out[first + 1], ...
+// One vector of positions: lane i reads input[at + i] of every term; the lanes of `bits` go to
+// out[first], out[first + 1], ...
 struct ConvVector {
+  int64_t at;
   int64_t first;
   int64_t count;    // lanes set in bits
   uint8_t bits[8];  // lane i is bit i
 };
 
-// out[r][position] = sum over terms p < k of weight[r * weight_stride + p] * input[offset[p] +
-// position].
+// out[r][position] = sum over terms p < k of weight[r * weight_stride + p] * input[at + offset[p]].
 struct ConvTile {
   int64_t k;
   const float* weight;
@@ -33,13 +35,24 @@ struct ConvTile {
   bool accumulate;     // add to what out holds
 };
 
+// to[plane][row][col] = from[plane][row][col] with steps between planes, rows and columns.
+struct PlaneCopy {
+  const float* from;
+  int64_t from_plane, from_row, from_col;
+  float* to;
+  int64_t to_plane, to_row;
+  int64_t planes, rows, cols;
+};
+
 struct ConvKernels {
   int64_t rows;   // of the largest tile
   int64_t lanes;  // values in a vector
   // [rows - 1][vectors - 1]
   void (*tile[kConvTileRows][kConvTileVectors])(const ConvTile& tile);
-  // Splits 2 * n values into those at even and at odd places. May read two vectors more.
-  void (*split_pairs)(const float* in, int64_t n, float* even, float* odd);
+  void (*row[kConvRowVectors])(const ConvTile& tile);  // [vectors - 1]: one channel
+  void (*copy_planes)(const PlaneCopy& copy);
+  // Splits 3 * n values into three rows of n, `step` apart.
+  void (*split_triples)(const float* in, int64_t n, float* out, int64_t step);
 };
 
 const ConvKernels& conv_kernels();

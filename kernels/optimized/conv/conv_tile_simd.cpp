@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Register tiles of direct convolution: 8x3 vectors where there are 32 registers, 4x3 where there
-// are 16. Positions run on over the ends of padded rows; what lies between two rows is computed and
-// squeezed out when the tile is stored.
+// are 16, and 1x8 for one channel. A vector may run on over the end of a padded row; what lies
+// between two rows is computed and squeezed out when the tile is stored.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/conv/conv_tile_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
@@ -46,31 +46,35 @@ HWY_INLINE void store_positions(V value, const ConvVector& where, float* HWY_RES
 template <int kRows, int kVectors>
 void tile(const ConvTile& t) {
   const D d;
-  const size_t lanes = hn::Lanes(d);
   V sum[kRows][kVectors];
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
     const V bias = t.bias != nullptr ? hn::Set(d, t.bias[i]) : hn::Zero(d);
-#pragma GCC unroll 3
+#pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
       sum[i][j] = t.accumulate ? load_positions(t.vectors[j], t.out + i * t.out_stride) : bias;
     }
+  }
+  const float* HWY_RESTRICT input[kVectors];
+#pragma GCC unroll 8
+  for (int j = 0; j < kVectors; ++j) {
+    input[j] = t.input + t.vectors[j].at;
   }
   const float* HWY_RESTRICT weight = t.weight;
   const int64_t stride = t.weight_stride;
   const int64_t k = t.k;
 #pragma GCC unroll 1
   for (int64_t p = 0; p < k; ++p) {
-    const float* HWY_RESTRICT from = t.input + t.offset[p];
+    const int64_t offset = t.offset[p];
     V in[kVectors];
-#pragma GCC unroll 3
+#pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
-      in[j] = hn::LoadU(d, from + j * lanes);
+      in[j] = hn::LoadU(d, input[j] + offset);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
       const V factor = hn::Set(d, weight[i * stride + p]);
-#pragma GCC unroll 3
+#pragma GCC unroll 8
       for (int j = 0; j < kVectors; ++j) {
         sum[i][j] = hn::MulAdd(factor, in[j], sum[i][j]);
       }
@@ -78,22 +82,71 @@ void tile(const ConvTile& t) {
   }
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
+#pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
       store_positions(sum[i][j], t.vectors[j], t.out + i * t.out_stride);
     }
   }
 }
 
-void split_pairs(const float* in, int64_t n, float* even, float* odd) {
+// Every kStep-th value. Reads nothing behind the last one.
+template <int kStep>
+HWY_INLINE void copy_columns(const float* HWY_RESTRICT from, int64_t count,
+                             float* HWY_RESTRICT to) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < n; i += lanes) {
-    V first, second;
-    hn::LoadInterleaved2(d, in + 2 * i, first, second);
-    const auto count = static_cast<size_t>(n - i < lanes ? n - i : lanes);
-    hn::StoreN(first, d, even + i, count);
-    hn::StoreN(second, d, odd + i, count);
+  int64_t i = 0;
+  for (; i + lanes < count; i += lanes) {
+    const float* at = from + i * kStep;
+    if constexpr (kStep == 1) {
+      hn::StoreU(hn::LoadU(d, at), d, to + i);
+    } else {
+      hn::StoreU(hn::ConcatEven(d, hn::LoadU(d, at + lanes), hn::LoadU(d, at)), d, to + i);
+    }
+  }
+  if constexpr (kStep == 1) {
+    const auto rest = static_cast<size_t>(count - i);
+    hn::StoreN(hn::LoadN(d, from + i, rest), d, to + i, rest);
+  } else {
+    for (; i < count; ++i) {
+      to[i] = from[i * kStep];
+    }
+  }
+}
+
+void copy_planes(const PlaneCopy& c) {
+  for (int64_t plane = 0; plane < c.planes; ++plane) {
+    for (int64_t row = 0; row < c.rows; ++row) {
+      const float* from = c.from + plane * c.from_plane + row * c.from_row;
+      float* to = c.to + plane * c.to_plane + row * c.to_row;
+      if (c.from_col == 1) {
+        copy_columns<1>(from, c.cols, to);
+      } else if (c.from_col == 2) {
+        copy_columns<2>(from, c.cols, to);
+      } else {
+        for (int64_t col = 0; col < c.cols; ++col) {
+          to[col] = from[col * c.from_col];
+        }
+      }
+    }
+  }
+}
+
+void split_triples(const float* in, int64_t n, float* out, int64_t step) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    V first, second, third;
+    hn::LoadInterleaved3(d, in + 3 * i, first, second, third);
+    hn::StoreU(first, d, out + i);
+    hn::StoreU(second, d, out + step + i);
+    hn::StoreU(third, d, out + 2 * step + i);
+  }
+  for (; i < n; ++i) {
+    for (int64_t channel = 0; channel < 3; ++channel) {
+      out[channel * step + i] = in[3 * i + channel];
+    }
   }
 }
 
@@ -107,12 +160,22 @@ void fill_rows(ConvKernels& kernels) {
   }
 }
 
+template <int kVectors>
+void fill_vectors(ConvKernels& kernels) {
+  kernels.row[kVectors - 1] = &tile<1, kVectors>;
+  if constexpr (kVectors > 1) {
+    fill_vectors<kVectors - 1>(kernels);
+  }
+}
+
 ConvKernels make_conv_kernels() {
   ConvKernels kernels = {};
   kernels.rows = kTileRows;
   kernels.lanes = static_cast<int64_t>(hn::Lanes(D()));
-  kernels.split_pairs = &split_pairs;
+  kernels.copy_planes = &copy_planes;
+  kernels.split_triples = &split_triples;
   fill_rows<kTileRows>(kernels);
+  fill_vectors<kConvRowVectors>(kernels);
   return kernels;
 }
 

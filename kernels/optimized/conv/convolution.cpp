@@ -22,7 +22,7 @@ using executorch::kernels::optimized::Conv;
 using executorch::kernels::optimized::conv_bias_gradient;
 using executorch::kernels::optimized::conv_input_gradient;
 using executorch::kernels::optimized::conv_weight_gradient;
-using executorch::kernels::optimized::depthwise_conv;
+using executorch::kernels::optimized::depthwise_nhwc_conv;
 using executorch::kernels::optimized::direct_conv;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
@@ -159,7 +159,9 @@ Error convolve(KernelRuntimeContext& ctx, const Conv& c, bool transposed) {
     return pointwise_conv(ctx, c);
   }
   const bool depthwise = c.groups > 1 && c.groups == c.in_channels && c.groups == c.out_channels;
-  return depthwise && c.kernel_d == 1 && c.in_d == 1 ? depthwise_conv(ctx, c) : direct_conv(ctx, c);
+  return depthwise && c.channels_last && c.kernel_d == 1 && c.in_d == 1
+             ? depthwise_nhwc_conv(ctx, c)
+             : direct_conv(ctx, c);
 }
 
 }  // namespace

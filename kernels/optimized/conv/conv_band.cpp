@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies the input of a region into its band: see conv_plan.h.
+#include <executorch/kernels/optimized/conv/conv_columns.h>
+#include <executorch/kernels/optimized/conv/conv_plan.h>
+#include <executorch/kernels/optimized/gemm_simd.h>
+
+#include <algorithm>
+
+namespace executorch::kernels::optimized {
+
+namespace {
+
+// The part of a phase that lies inside the input.
+struct Inside {
+  int64_t row_begin, row_end, col_begin, col_end;
+};
+
+// Zeros around the inside of one phase of one plane.
+void pad_phase(const Plan& p, int64_t rows, const Inside& in, float* out) {
+  std::fill(out, out + in.row_begin * p.pitch, 0.0f);
+  for (int64_t y = in.row_begin; y < in.row_end && in.col_end - in.col_begin < p.pitch; ++y) {
+    std::fill(out + y * p.pitch, out + y * p.pitch + in.col_begin, 0.0f);
+    std::fill(out + y * p.pitch + in.col_end, out + (y + 1) * p.pitch, 0.0f);
+  }
+  std::fill(out + in.row_end * p.pitch, out + rows * p.pitch, 0.0f);
+}
+
+// What the copies of one input slice have in common.
+struct Slice {
+  const Conv& c;
+  const Plan& p;
+  int64_t channels;   // of a group
+  int64_t to_plane;   // values between channels in the band
+  int64_t first_col;  // of the input, for the first column of phase 0
+
+  int64_t column(int64_t pw) const { return first_col + (p.shifted ? pw * c.dilation_w : pw); }
+};
+
+void copy_nchw(const Slice& s, const float* slice, int64_t first_row, const Inside& in, int64_t pw,
+               float* out) {
+  const Conv& c = s.c;
+  const int64_t row = first_row + in.row_begin * c.stride_h;
+  const int64_t col = s.column(pw) + in.col_begin * c.stride_w;
+  PlaneCopy copy;
+  copy.from = slice + row * c.in_w + col;
+  copy.from_plane = c.in_d * c.in_h * c.in_w;
+  copy.from_row = c.stride_h * c.in_w;
+  copy.from_col = c.stride_w;
+  copy.to = out + in.row_begin * s.p.pitch + in.col_begin;
+  copy.to_plane = s.to_plane;
+  copy.to_row = s.p.pitch;
+  copy.planes = s.channels;
+  copy.rows = in.row_end - in.row_begin;
+  copy.cols = in.col_end - in.col_begin;
+  conv_kernels().copy_planes(copy);
+}
+
+void split_pixels(const Slice& s, const float* pixels, int64_t step, int64_t count, float* out,
+                  int64_t out_step) {
+  if (s.c.in_channels == 3 && s.channels == 3 && step == 3) {
+    conv_kernels().split_triples(pixels, count, out, out_step);
+  } else {
+    gemm_kernels().transpose(pixels, step, count, s.channels, out, out_step, /*add=*/false);
+  }
+}
+
+// One row of pixels into that row of all column phases: straight when there is one, or by way of a
+// line for each channel.
+void copy_pixels(const Slice& s, const float* row, float* lines, float* out) {
+  const Conv& c = s.c;
+  const Plan& p = s.p;
+  int64_t first, last;
+  if (p.phases_w == 1) {
+    clip_columns(c.in_w, s.first_col, c.stride_w, p.pitch, first, last);
+    const float* from = row + (s.first_col + first * c.stride_w) * c.in_channels;
+    split_pixels(s, from, c.stride_w * c.in_channels, last - first, out + first, s.to_plane);
+    return;
+  }
+  const int64_t begin = std::max<int64_t>(0, s.first_col);
+  const int64_t end = std::min(c.in_w, s.first_col + p.line);
+  split_pixels(s, row + begin * c.in_channels, c.in_channels, end - begin, lines, p.line);
+  for (int64_t pw = 0; pw < p.phases_w; ++pw) {
+    clip_columns(c.in_w, s.column(pw), c.stride_w, p.pitch, first, last);
+    PlaneCopy copy;
+    copy.from = lines + s.column(pw) + first * c.stride_w - begin;
+    copy.from_plane = p.line;
+    copy.from_row = 0;
+    copy.from_col = c.stride_w;
+    copy.to = out + p.phase_at(0, pw) + first;
+    copy.to_plane = s.to_plane;
+    copy.to_row = 0;
+    copy.planes = s.channels;
+    copy.rows = 1;
+    copy.cols = last - first;
+    conv_kernels().copy_planes(copy);
+  }
+}
+
+}  // namespace
+
+void copy_band(const Conv& c, const Plan& p, const Region& r, const float* input, bool padding,
+               float* lines, float* band) {
+  const int64_t rows = r.rows + p.more_rows;
+  const int64_t row_values = c.in_w * (c.channels_last ? c.in_channels : 1);
+  const Slice s = {c, p, c.in_channels / c.groups, c.kernel_d * p.plane,
+                   r.col * c.stride_w - c.pad_w};
+  for (int64_t i = 0; i < c.kernel_d * p.phases_h; ++i) {
+    const int64_t kd = i / p.phases_h;
+    const int64_t ph = i % p.phases_h;
+    const int64_t depth = r.slice * c.stride_d - c.pad_d + kd * c.dilation_d;
+    const int64_t first_row = r.row * c.stride_h + ph - c.pad_h;
+    const float* slice = input + depth * c.in_h * row_values;
+    float* out = band + kd * p.plane + p.phase_at(ph, 0);
+    Inside in;
+    clip_columns(c.in_h, first_row, c.stride_h, rows, in.row_begin, in.row_end);
+    if (depth < 0 || depth >= c.in_d) {
+      in.row_begin = in.row_end = rows;
+    }
+    for (int64_t pw = 0; pw < p.phases_w; ++pw) {
+      clip_columns(c.in_w, s.column(pw), c.stride_w, p.pitch, in.col_begin, in.col_end);
+      float* phase = out + p.phase_at(0, pw);
+      for (int64_t channel = 0; channel < s.channels && padding; ++channel) {
+        pad_phase(p, rows, in, phase + channel * s.to_plane);
+      }
+      if (!c.channels_last) {
+        copy_nchw(s, slice, first_row, in, pw, phase);
+      }
+    }
+    for (int64_t y = in.row_begin; y < in.row_end && c.channels_last; ++y) {
+      copy_pixels(s, slice + (first_row + y * c.stride_h) * row_values, lines, out + y * p.pitch);
+    }
+  }
+}
+
+}  // namespace executorch::kernels::optimized
