@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-constexpr int64_t kRows = 4;  // of x at a time: each vector of y serves them all
+constexpr int64_t kRows = 8;  // of x at a time: each vector of y serves them all
 
 int64_t panel_lanes() {
   return static_cast<int64_t>(hn::Lanes(D()));
@@ -34,28 +34,48 @@ struct Absolute {
   HWY_INLINE V finish(V sum) const { return sum; }
 };
 
-// Distances of `count` <= kRows rows of x, from row i on, to all lanes of the panel.
-template <class Norm, int64_t count>
-HWY_INLINE void distance_block(const Distances& p, int64_t i, const float* panel, float* result) {
+// Distances of kRows rows of x, from row i on, or of row i alone, to all lanes of the panel.
+template <class Norm>
+HWY_INLINE void distance_row(const Distances& p, int64_t i, const float* panel, float* result) {
   const D d;
   const Norm norm;
   const float* x = p.x + i * p.columns;
-  V sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  V sum = hn::Zero(d);
   for (int64_t c = 0; c < p.columns; ++c) {
-    const V y = hn::LoadU(d, panel + c * panel_lanes());
-    sum0 = norm.add(sum0, hn::Sub(hn::Set(d, x[c]), y));
-    if constexpr (count == kRows) {
-      sum1 = norm.add(sum1, hn::Sub(hn::Set(d, x[p.columns + c]), y));
-      sum2 = norm.add(sum2, hn::Sub(hn::Set(d, x[2 * p.columns + c]), y));
-      sum3 = norm.add(sum3, hn::Sub(hn::Set(d, x[3 * p.columns + c]), y));
-    }
+    sum = norm.add(sum, hn::Sub(hn::Set(d, x[c]), hn::LoadU(d, panel + c * panel_lanes())));
+  }
+  hn::StoreU(norm.finish(sum), d, result);
+}
+
+template <class Norm>
+HWY_INLINE void distance_rows(const Distances& p, int64_t i, const float* panel, float* result) {
+  const D d;
+  const Norm norm;
+  const int64_t lanes = panel_lanes();
+  const float* x0 = p.x + i * p.columns;
+  const float* x4 = x0 + 4 * p.columns;
+  const int64_t row1 = p.columns, row2 = 2 * row1, row3 = 3 * row1;
+  V sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  V sum4 = sum0, sum5 = sum0, sum6 = sum0, sum7 = sum0;
+  for (int64_t c = 0; c < p.columns; ++c) {
+    const V y = hn::LoadU(d, panel + c * lanes);
+    sum0 = norm.add(sum0, hn::Sub(hn::Set(d, x0[c]), y));
+    sum1 = norm.add(sum1, hn::Sub(hn::Set(d, x0[c + row1]), y));
+    sum2 = norm.add(sum2, hn::Sub(hn::Set(d, x0[c + row2]), y));
+    sum3 = norm.add(sum3, hn::Sub(hn::Set(d, x0[c + row3]), y));
+    sum4 = norm.add(sum4, hn::Sub(hn::Set(d, x4[c]), y));
+    sum5 = norm.add(sum5, hn::Sub(hn::Set(d, x4[c + row1]), y));
+    sum6 = norm.add(sum6, hn::Sub(hn::Set(d, x4[c + row2]), y));
+    sum7 = norm.add(sum7, hn::Sub(hn::Set(d, x4[c + row3]), y));
   }
   hn::StoreU(norm.finish(sum0), d, result);
-  if constexpr (count == kRows) {
-    hn::StoreU(norm.finish(sum1), d, result + panel_lanes());
-    hn::StoreU(norm.finish(sum2), d, result + 2 * panel_lanes());
-    hn::StoreU(norm.finish(sum3), d, result + 3 * panel_lanes());
-  }
+  hn::StoreU(norm.finish(sum1), d, result + lanes);
+  hn::StoreU(norm.finish(sum2), d, result + 2 * lanes);
+  hn::StoreU(norm.finish(sum3), d, result + 3 * lanes);
+  hn::StoreU(norm.finish(sum4), d, result + 4 * lanes);
+  hn::StoreU(norm.finish(sum5), d, result + 5 * lanes);
+  hn::StoreU(norm.finish(sum6), d, result + 6 * lanes);
+  hn::StoreU(norm.finish(sum7), d, result + 7 * lanes);
 }
 
 // Lanes [first, last) of row i's distances to the rows of y from k on.
@@ -81,8 +101,8 @@ void panel_of(const Distances& p, int64_t k, float* panel) {
   HWY_ALIGN float result[kRows * hn::MaxLanes(D())];
   for (int64_t i = 0; i < end;) {
     const int64_t rows = i + kRows <= end ? kRows : 1;
-    rows == kRows ? distance_block<Norm, kRows>(p, i, panel, result)
-                  : distance_block<Norm, 1>(p, i, panel, result);
+    rows == kRows ? distance_rows<Norm>(p, i, panel, result)
+                  : distance_row<Norm>(p, i, panel, result);
     for (int64_t r = 0; r < rows; ++r, ++i) {
       put(p, i, k, result + r * step, p.upper ? std::max<int64_t>(0, i + 1 - k) : 0, count);
     }

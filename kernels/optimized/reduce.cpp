@@ -192,6 +192,13 @@ Tensor& opt_mean_dim_out(KernelRuntimeContext& ctx, const Tensor& self,
              : mean_dim_out(ctx, self, dim, keepdim, dtype, out);
 }
 
+Tensor& opt_mean_dtype_out(KernelRuntimeContext& ctx, const Tensor& self,
+                           std::optional<ScalarType> dtype, Tensor& out) {
+  return reduce(self, std::nullopt, /*keepdim=*/false, dtype, /*mean=*/true, out)
+             ? out
+             : mean_dtype_out(ctx, self, dtype, out);
+}
+
 Tensor& opt_amax_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim, bool keepdim,
                      Tensor& out) {
   return extreme(self, dim, keepdim, /*largest=*/true, out)

@@ -151,14 +151,16 @@ struct LogicalXor {
   uint8_t operator()(uint8_t a, uint8_t b) const { return a ^ b; }
 };
 
-// All elements by the same number of bits, which loops then need not look at again.
-template <typename Shift>
-Tensor& shift_by(const OpCall& call, const Tensor& self, const Scalar& other, Tensor& out) {
+// Whether a shift by this many bits leaves any.
+bool is_shift(int64_t bits) {
+  return bits >= 0 && bits <= 63;
+}
+
+// The bits all elements are shifted by, in the dtype they are computed in.
+int64_t shift_of(const Tensor& self, const Scalar& other) {
   const ScalarType common = promote(Operand(self), Operand(other));
   const bool integral = isIntegralType(common, /*includeBool=*/true);
-  const int64_t bits = integral ? scalar_to<int64_t>(wrapped_scalar(other, common)) : 0;
-  return binary<Bitwise>(call, self, other, out,
-                         [bits](int64_t a, int64_t) { return Shift()(a, bits); });
+  return integral ? scalar_to<int64_t>(wrapped_scalar(other, common)) : 0;
 }
 
 }  // namespace
@@ -207,13 +209,22 @@ BINARY(remainder_Scalar_out, Tensor, Scalar, Remainder, PromotedDivision)
 BINARY(remainder_Tensor_out, Tensor, Tensor, Remainder, PromotedDivision)
 #undef BINARY
 
+// Without a decision per element, so that the loops vectorize.
 Tensor& bitwise_left_shift_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
                                              const Scalar& other, Tensor& out) {
-  return shift_by<ShiftLeft>({ctx, "bitwise_left_shift.Tensor_Scalar_out"}, self, other, out);
+  const int64_t bits = shift_of(self, other);
+  const uint64_t kept = is_shift(bits) ? ~uint64_t{0} : 0;
+  return binary<Bitwise>({ctx, "bitwise_left_shift.Tensor_Scalar_out"}, self, other, out,
+                         [bits = bits & 63, kept](int64_t a, int64_t) {
+                           return static_cast<int64_t>(static_cast<uint64_t>(a) << bits & kept);
+                         });
 }
 Tensor& bitwise_right_shift_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
                                               const Scalar& other, Tensor& out) {
-  return shift_by<ShiftRight>({ctx, "bitwise_right_shift.Tensor_Scalar_out"}, self, other, out);
+  const int64_t bits = shift_of(self, other);
+  return binary<Bitwise>(
+      {ctx, "bitwise_right_shift.Tensor_Scalar_out"}, self, other, out,
+      [bits = is_shift(bits) ? bits : 63](int64_t a, int64_t) { return a >> bits; });
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 #include <tuple>
+#include <type_traits>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -58,8 +59,8 @@ enum class Lines { kInOrder, kInParallel };
 
 // Calls visit(offset in `target` of the indexed element, offset in `other` at the index's own
 // place).
-template <Lines kLines = Lines::kInOrder, typename Visit>
-bool for_each_index(const OpCall& call, const Tensor& index, const StridedView& at,
+template <typename Visit>
+bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const StridedView& at,
                     const StridedView& target, const StridedView& other, int dim,
                     const Visit& visit) {
   const int64_t size = target.sizes[dim];
@@ -77,9 +78,10 @@ bool for_each_index(const OpCall& call, const Tensor& index, const StridedView& 
   const int64_t step = at.strides[inner];
   const int64_t from_step = stepped.strides[inner];
   const int64_t to_step = other.strides[inner];
+  const bool dense = dim == inner && step == 1 && stride == 1 && to_step == 1;
   // Copies of what the loop reads: the compiler need not reload them after each store.
-  const auto run = [&, step, from_step, to_step, size, stride, length, visit](int64_t first,
-                                                                              int64_t last) {
+  const auto run = [&, step, from_step, to_step, size, stride, length, dense, visit](int64_t first,
+                                                                                     int64_t last) {
     Odometer<3> odometer(inner, at.sizes);
     odometer.set_strides(0, at.strides);
     odometer.set_strides(1, stepped.strides);
@@ -89,19 +91,33 @@ bool for_each_index(const OpCall& call, const Tensor& index, const StridedView& 
       const int64_t* const positions = indices + odometer.offset(0);
       const int64_t from = odometer.offset(1);
       const int64_t to = odometer.offset(2);
+      bool in_range = true;
       for (int64_t i = 0; i < length; ++i) {
-        const int64_t position = positions[i * step];
-        if (position < 0 || position >= size) {
-          wrong.store(position);
-          is_wrong.store(true);
-          return;
+        in_range &= static_cast<uint64_t>(positions[i * step]) < static_cast<uint64_t>(size);
+      }
+      if (!in_range) {
+        for (int64_t i = 0; i < length; ++i) {
+          const int64_t position = positions[i * step];
+          if (position < 0 || position >= size) {
+            wrong.store(position);
+          }
         }
-        visit(from + i * from_step + position * stride, to + i * to_step);
+        is_wrong.store(true);
+        return;
+      }
+      if (dense) {
+        for (int64_t i = 0; i < length; ++i) {
+          visit(from + positions[i], to + i);
+        }
+        continue;
+      }
+      for (int64_t i = 0; i < length; ++i) {
+        visit(from + i * from_step + positions[i * step] * stride, to + i * to_step);
       }
     }
   };
   const int64_t lines = index.numel() / length;
-  if (kLines == Lines::kInParallel) {
+  if (order == Lines::kInParallel) {
     const int64_t grain = std::max<int64_t>(1, (1 << 15) / length);
     ::executorch::extension::parallel_for(0, lines, grain, run);
   } else {
@@ -159,16 +175,17 @@ Tensor& gather_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, c
     using T = decltype(element);
     const T* const source = reinterpret_cast<const T*>(from.data);
     T* const target = reinterpret_cast<T*>(to.data);
-    for_each_index<Lines::kInParallel>(call, index, at, from, to, static_cast<int>(dim),
-                                       [=](int64_t i, int64_t k) { target[k] = source[i]; });
+    for_each_index(call, Lines::kInParallel, index, at, from, to, static_cast<int>(dim),
+                   [=](int64_t i, int64_t k) { target[k] = source[i]; });
   });
   return out;
 }
 
 namespace {
 
-// Gives each indexed element of out what `put(bytes of the element, offset in src)` does to it.
-template <typename Put>
+// Calls put(indexed element of out, element of src) for all indices; T is the type of an element,
+// or char for any.
+template <typename T, typename Put>
 Tensor& scatter(const OpCall& call, const Tensor& self, int64_t dim, const Tensor& index,
                 const Tensor* src, Tensor& out, const Put& put) {
   if (!normalize_dim(call, "dim", self.dim(), dim) ||
@@ -182,15 +199,20 @@ Tensor& scatter(const OpCall& call, const Tensor& self, int64_t dim, const Tenso
       (src != nullptr && !check_index(call, index, at, from, d, /*whole=*/true))) {
     return out;
   }
-  // Indices are checked first, so that a failing call leaves out as it was.
-  if (!for_each_index(call, index, at, at_least_1d(self), from, d, [](int64_t, int64_t) {}) ||
-      !start_from_self(call, self, out)) {
+  if (!start_from_self(call, self, out)) {
     return out;
   }
   const StridedView to = at_least_1d(out);
-  for_each_index(call, index, at, to, from, d, [&](int64_t target, int64_t source) {
-    put(to.data + target * to.element_size, from.data + source * to.element_size);
-  });
+  // Lines along `dim` stay in their own line of out; lines across it may meet.
+  const Lines order = d == at.ndim - 1 ? Lines::kInParallel : Lines::kInOrder;
+  const int64_t size = std::is_same<T, char>::value ? to.element_size : 1;
+  for_each_index(
+      call, order, index, at, to, from, d,
+      [put, to = reinterpret_cast<T*>(to.data), from = reinterpret_cast<const T*>(from.data), size](
+          int64_t target, int64_t source) {
+        const int64_t step = std::is_same<T, char>::value ? size : 1;
+        put(to + target * step, from + source * step);
+      });
   return out;
 }
 
@@ -200,9 +222,8 @@ Tensor& scatter_src_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
                         const Tensor& index, const Tensor& src, Tensor& out) {
   with_element_size(self.element_size(), [&](auto element) {
     using T = decltype(element);
-    scatter({ctx, "scatter.src_out"}, self, dim, index, &src, out, [](char* to, const char* from) {
-      *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
-    });
+    scatter<T>({ctx, "scatter.src_out"}, self, dim, index, &src, out,
+               [](T* to, const T* from) { *to = *from; });
   });
   return out;
 }
@@ -215,8 +236,8 @@ Tensor& scatter_value_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t
     return out;
   }
   const int64_t size = self.element_size();
-  return scatter(call, self, dim, index, nullptr, out,
-                 [&](char* to, const char*) { std::memcpy(to, element, size); });
+  return scatter<char>(call, self, dim, index, nullptr, out,
+                       [&](char* to, const char*) { std::memcpy(to, element, size); });
 }
 
 Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
@@ -229,15 +250,13 @@ Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
   with_compute_type(compute_type_of(type), [&](auto zero) {
     using C = decltype(zero);
     if (is_stored_as(type, compute_type_v<C>)) {
-      scatter(call, self, dim, index, &src, out, [](char* to, const char* from) {
-        C& sum = *reinterpret_cast<C*>(to);
-        sum = wrap_add(sum, *reinterpret_cast<const C*>(from));
-      });
+      scatter<C>(call, self, dim, index, &src, out,
+                 [](C* to, const C* from) { *to = wrap_add(*to, *from); });
       return;
     }
     const LoadRun load = loader(type, compute_type_v<C>);
     const StoreRun store = storer(compute_type_v<C>, type);
-    scatter(call, self, dim, index, &src, out, [&](char* to, const char* from) {
+    scatter<char>(call, self, dim, index, &src, out, [&](char* to, const char* from) {
       C values[2];
       load(to, 1, 1, &values[0]);
       load(from, 1, 1, &values[1]);

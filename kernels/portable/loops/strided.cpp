@@ -237,12 +237,18 @@ void copy_elements(Plan& plan, const char* in, char* out, int64_t numel) {
   }
   const int innermost = plan.ndim - 1;
   // A single long run is cut so that threads can share it.
-  const bool flat = plan.ndim == 1 && plan.in[0] == 1 && plan.out[0] == 1;
-  if (flat) {
-    parallel_for(
-        0, numel, kGrainBytes / static_cast<int64_t>(sizeof(T)), [&](int64_t first, int64_t last) {
-          std::memcpy(out + first * sizeof(T), in + first * sizeof(T), (last - first) * sizeof(T));
-        });
+  if (plan.ndim == 1) {
+    constexpr int64_t kSize = sizeof(T);
+    const bool dense = plan.in[0] == 1 && plan.out[0] == 1;
+    parallel_for(0, numel, kGrainBytes / kSize, [&](int64_t first, int64_t last) {
+      const char* const from = in + first * plan.in[0] * kSize;
+      char* const to = out + first * plan.out[0] * kSize;
+      if (dense) {
+        std::memcpy(to, from, (last - first) * kSize);
+      } else {
+        copy_run<T>(from, plan.in[0], to, plan.out[0], last - first);
+      }
+    });
     return;
   }
   const int64_t inner = plan.sizes[innermost] * (inner_dims == 2 ? plan.sizes[transposed] : 1);
