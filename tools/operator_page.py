@@ -53,24 +53,29 @@ def _inputs(schema: str) -> list[tuple[str, str]] | None:
         return None
 
 
+def missing() -> list[str]:
+    """Core ATen operators none of whose out-variants has a portable kernel."""
+    portable = _names("kernels/portable/functions.yaml")
+    return sorted(n for n, variants in core_out_variants().items() if not portable & set(variants))
+
+
 def page() -> str:
     portable = _names("kernels/portable/functions.yaml")
     quantized = _names("kernels/quantized/quantized.yaml")
     fast = {row_name(r) for r in read_yaml(ROOT / "kernels/optimized/optimized.yaml")}
     core = core_out_variants()
-    missing = sorted(n for n, variants in core.items() if not portable & set(variants))
+    absent = missing()
     lines = [
         "# Operators",
         "",
         "Written by `python -m tools.operator_page` from the op tables; do not edit.",
         "",
         f"{len(portable)} portable operators, {len(fast)} of them optimized, and {len(quantized)} quantized ones. Of",
-        f"{len(core)} core ATen operators with an out-variant, {len(core) - len(missing)} have a kernel.",
+        f"{len(core)} core ATen operators with an out-variant, {len(core) - len(absent)} have a kernel.",
         "",
-        "## Core ATen operators without a kernel",
-        "",
-        *[f"- `{name}`" for name in missing],
-        "",
+        *(["## Core ATen operators without a kernel", ""] if absent else []),
+        *[f"- `{name}`" for name in absent],
+        *([""] if absent else []),
         "## Portable (`*`: optimized, too)",
         "",
         *[

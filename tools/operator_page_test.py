@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tools.operator_page import PAGE, core_out_variants, page
+from tools.operator_page import PAGE, core_out_variants, missing, page
 
 
 def test_the_page_is_current() -> None:
@@ -14,3 +14,7 @@ def test_core_operators_are_found_with_their_out_variants() -> None:
     core = core_out_variants()
     assert core["aten::add.Tensor"] == ["aten::add.out"]
     assert len(core) > 150
+
+
+def test_every_core_operator_with_an_out_variant_has_a_kernel() -> None:
+    assert missing() == []

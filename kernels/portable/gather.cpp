@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 
@@ -263,6 +264,120 @@ Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
       values[0] = wrap_add(values[0], values[1]);
       store(values, 1, to);
     });
+  });
+  return out;
+}
+
+namespace {
+
+enum class Reduce { kSum, kProd, kMean, kMax, kMin };
+
+bool parse_reduce(const OpCall& call, std::string_view name, Reduce& reduce) {
+  const std::string_view names[] = {"sum", "prod", "mean", "amax", "amin"};
+  for (size_t i = 0; i < 5; ++i) {
+    if (name == names[i]) {
+      reduce = static_cast<Reduce>(i);
+      return true;
+    }
+  }
+  ET_KERNEL_CHECK_MSG(call.ctx, false, InvalidArgument, false,
+                      "%s: expected reduce to be sum, prod, mean, amax or amin", call.op);
+  return false;
+}
+
+template <typename C>
+C start_of(Reduce reduce) {
+  using Limits = std::numeric_limits<C>;
+  switch (reduce) {
+    case Reduce::kProd:
+      return C(1);
+    case Reduce::kMax:
+      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    case Reduce::kMin:
+      return Limits::has_infinity ? Limits::infinity() : Limits::max();
+    default:
+      return C(0);
+  }
+}
+
+template <typename C>
+C reduce_pair(Reduce reduce, C a, C b) {
+  switch (reduce) {
+    case Reduce::kProd:
+      return wrap_mul(a, b);
+    case Reduce::kMax:
+      return Maximum()(a, b);
+    case Reduce::kMin:
+      return Minimum()(a, b);
+    default:
+      return wrap_add(a, b);
+  }
+}
+
+// Temporary counters, one for each element of `out`, starting at `start`; null when there is no
+// memory.
+int64_t* make_counters(const OpCall& call, const Tensor& out, int64_t start) {
+  const size_t bytes = static_cast<size_t>(out.numel() + 1) * sizeof(int64_t);
+  const auto memory = call.ctx.allocate_temp(bytes, alignof(int64_t));
+  ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, nullptr,
+                      "%s: no temporary memory for %zu bytes of counts", call.op, bytes);
+  int64_t* counters = static_cast<int64_t*>(memory.get());
+  std::fill_n(counters, out.numel(), start);
+  return counters;
+}
+
+}  // namespace
+
+Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                           const Tensor& index, const Tensor& src, std::string_view reduce,
+                           bool include_self, Tensor& out) {
+  const OpCall call{ctx, "scatter_reduce.two_out"};
+  Reduce kind = Reduce::kSum;
+  if (!parse_reduce(call, reduce, kind) || !check_computable(call, "self", self)) {
+    return out;
+  }
+  const ScalarType type = self.scalar_type();
+  with_compute_type(compute_type_of(type), [&](auto zero) {
+    using C = decltype(zero);
+    const LoadRun load = loader(type, compute_type_v<C>);
+    const StoreRun store = storer(compute_type_v<C>, type);
+    const C start = start_of<C>(kind);
+    // The first pass checks everything and clears what must not count.
+    scatter(call, self, dim, index, &src, out, [&](char* to, const char*) {
+      if (!include_self) {
+        store(&start, 1, to);
+      }
+    });
+    int64_t* counters = kind != Reduce::kMean || ctx.failure_state() != Error::Ok
+                            ? nullptr
+                            : make_counters(call, out, include_self ? 1 : 0);
+    if (ctx.failure_state() != Error::Ok) {
+      return;
+    }
+    const StridedView to = at_least_1d(out);
+    const StridedView from = at_least_1d(src);
+    const int d = static_cast<int>(dim < 0 ? dim + to.ndim : dim);
+    for_each_index(call, index, at_least_1d(index), to, from, d, [&](int64_t target, int64_t at) {
+      C values[2];
+      char* element = to.data + target * to.element_size;
+      load(element, 1, 1, &values[0]);
+      load(from.data + at * from.element_size, 1, 1, &values[1]);
+      values[0] = reduce_pair(kind, values[0], values[1]);
+      store(values, 1, element);
+      if (counters != nullptr) {
+        ++counters[target];
+      }
+    });
+    for (int64_t i = 0; counters != nullptr && i < out.numel(); ++i) {
+      if (counters[i] > 1) {
+        char* element = to.data + i * to.element_size;
+        C value;
+        load(element, 1, 1, &value);
+        const C count = static_cast<C>(counters[i]);
+        value = is_int_v<C> ? FloorDiv()(value, count) : value / count;
+        store(&value, 1, element);
+      }
+    }
   });
   return out;
 }

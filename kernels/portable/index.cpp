@@ -147,6 +147,47 @@ Tensor& index_select_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t 
   return out;
 }
 
+Tensor& index_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                       const Tensor& index, const Tensor& source, Tensor& out) {
+  const OpCall call{ctx, "index_copy.out"};
+  if (!normalize_dim(call, "dim", self.dim(), dim) ||
+      !check_dtype(call, "index", index, ScalarType::Long) ||
+      !check_same_dtype(call, "source", source, "self", self) ||
+      !check_same_dtype(call, "out", out, "self", self)) {
+    return out;
+  }
+  StridedView from = StridedView::of(source);
+  from = from.ndim == 0 ? from.inserted(0, 1, 1) : from;
+  StridedView shape = StridedView::of(self);
+  shape = shape.ndim == 0 ? shape.inserted(0, 1, 1) : shape;
+  bool fits = index.dim() <= 1 && from.ndim == shape.ndim;
+  for (int d = 0; fits && d < shape.ndim; ++d) {
+    fits = from.sizes[d] == (d == dim ? index.numel() : shape.sizes[d]);
+  }
+  ET_KERNEL_CHECK_MSG(ctx, fits, InvalidArgument, out,
+                      "index_copy.out: expected source to have self's shape with one slice for "
+                      "each of %lld indices along dimension %lld",
+                      static_cast<long long>(index.numel()), static_cast<long long>(dim));
+  const int64_t* positions = index.const_data_ptr<int64_t>();
+  const int64_t size = shape.sizes[dim];
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    if (positions[i] < 0 || positions[i] >= size) {
+      fail_index(call, size);
+      return out;
+    }
+  }
+  if (!resize_output(call, out, Shape(self)) || !copy_converted(call, self, out)) {
+    return out;
+  }
+  StridedView to = StridedView::of(out);
+  to = to.ndim == 0 ? to.inserted(0, 1, 1) : to;
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    const int d = static_cast<int>(dim);
+    copy_view(from.selected(d, i), to.selected(d, positions[i]));
+  }
+  return out;
+}
+
 namespace {
 
 using OptionalTensors = ArrayRef<std::optional<Tensor>>;

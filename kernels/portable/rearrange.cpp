@@ -245,6 +245,97 @@ Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tens
   return out;
 }
 
+namespace {
+
+// One spatial dimension of the blocks that col2im adds up.
+struct Block {
+  int64_t size;  // of the image
+  int64_t kernel;
+  int64_t dilation;
+  int64_t padding;
+  int64_t stride;
+  int64_t count = 0;
+
+  // The block that has element `k` of its window at image position `at`, or -1.
+  int64_t block_at(int64_t at, int64_t k) const {
+    const int64_t start = at + padding - k * dilation;
+    return start >= 0 && start % stride == 0 && start / stride < count ? start / stride : -1;
+  }
+};
+
+bool make_block(const OpCall& call, const IntArrayRef* lists, int d, Block& block) {
+  bool valid = true;
+  for (int i = 0; i < 5; ++i) {
+    valid = valid && lists[i].size() == 2 && lists[i][d] <= INT32_MAX &&
+            lists[i][d] >= (i == 3 ? 0 : 1);
+  }
+  ET_KERNEL_CHECK_MSG(call.ctx, valid, InvalidArgument, false,
+                      "%s: expected 2 positive entries of each list, and padding of at least 0",
+                      call.op);
+  block = {lists[0][d], lists[1][d], lists[2][d], lists[3][d], lists[4][d]};
+  const int64_t room = block.size + 2 * block.padding - block.dilation * (block.kernel - 1) - 1;
+  block.count = room < 0 ? 0 : room / block.stride + 1;
+  return true;
+}
+
+}  // namespace
+
+Tensor& col2im_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef output_size,
+                   IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
+                   IntArrayRef stride, Tensor& out) {
+  const OpCall call{ctx, "col2im.out"};
+  const IntArrayRef lists[] = {output_size, kernel_size, dilation, padding, stride};
+  Block rows;
+  Block cols;
+  if (!check_floating(call, "self", self) || !check_same_dtype(call, "out", out, "self", self) ||
+      !make_block(call, lists, 0, rows) || !make_block(call, lists, 1, cols)) {
+    return out;
+  }
+  const int64_t window = rows.kernel * cols.kernel;
+  const int64_t rank = self.dim();
+  ET_KERNEL_CHECK_MSG(ctx,
+                      (rank == 2 || rank == 3) && self.sizes()[rank - 2] % window == 0 &&
+                          self.sizes()[rank - 2] > 0 && self.sizes()[rank - 1] > 0 &&
+                          cols.count > 0 && self.sizes()[rank - 1] / cols.count == rows.count &&
+                          self.sizes()[rank - 1] % cols.count == 0,
+                      InvalidArgument, out,
+                      "col2im.out: self does not have a column for each of %lld x %lld blocks",
+                      static_cast<long long>(rows.count), static_cast<long long>(cols.count));
+  Shape shape(self);
+  const int64_t channels = self.sizes()[rank - 2] / window;
+  shape.sizes[rank - 2] = channels;
+  shape.sizes[rank - 1] = rows.size;
+  shape.push(cols.size);
+  if (!resize_output(call, out, shape)) {
+    return out;
+  }
+  StridedView from = StridedView::of(self);
+  StridedView to = StridedView::of(out);
+  from = rank == 2 ? from.inserted(0, 1, 0) : from;
+  to = rank == 2 ? to.inserted(0, 1, 0) : to;
+  with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineReader<C> reader(self);
+    const LineWriter<C> writer(out);
+    Odometer<1> odometer(4, to.sizes);
+    odometer.set_strides(0, to.strides);
+    for (int64_t i = to.numel(); i > 0; --i, odometer.next()) {
+      const int64_t* at = odometer.index();
+      C sum = 0;
+      for (int64_t k = 0; k < window; ++k) {
+        const int64_t row = rows.block_at(at[2], k / cols.kernel);
+        const int64_t col = cols.block_at(at[3], k % cols.kernel);
+        if (row >= 0 && col >= 0) {
+          sum += reader.at(at[0] * from.strides[0] + (at[1] * window + k) * from.strides[1] +
+                           (row * cols.count + col) * from.strides[2]);
+        }
+      }
+      writer.put(odometer.offset(0), sum);
+    }
+  });
+  return out;
+}
+
 }  // namespace native
 }  // namespace executor
 }  // namespace torch

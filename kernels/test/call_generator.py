@@ -26,10 +26,17 @@ EXTREMES = [2**31, -(2**31), 2**62, -(2**63), 2**63 - 1]
 SPECIAL = [float("nan"), float("inf"), -float("inf"), -0.0]
 EXTREME_FLOATS = [*SPECIAL, 1e300]
 
-# Random or without content; and one for which eager itself ends the process on drawn arguments.
-LEFT_OUT = {
-    "aten::_native_batch_norm_legit.no_stats_out",
+STRINGS = {
+    "approximate": ["none", "tanh"],
+    "rounding_mode": ["floor", "trunc"],
+    "reduce": ["sum", "prod", "mean", "amax", "amin"],
+}
 
+# Random or without content; and those for which eager itself ends the process on drawn arguments.
+LEFT_OUT = {
+    "aten::_native_batch_norm_legit.no_stats_out", "aten::_fft_r2c.out", "aten::_fft_c2r.out",
+    "aten::embedding_dense_backward.out", "aten::native_layer_norm_backward.out",
+    "aten::native_group_norm_backward.out",
     "aten::rand.out", "aten::randn.out", "aten::empty.out", "aten::native_dropout.out",
     "dim_order_ops::_empty_dim_order.out", "dim_order_ops::_clone_dim_order.out",
     "dim_order_ops::_to_dim_order_copy.out", "et_copy::_h2d_copy.out", "et_copy::_d2h_copy.out",
@@ -99,11 +106,7 @@ class Drawer:
         if kind in ("Tensor[]", "Tensor?[]"):
             return [self._tensor_argument(argument) for _ in range(self._choose(1, 2, 3))]
         if kind == "str":
-            return (
-                self._choose("none", "tanh")
-                if schema.name == "gelu"
-                else self._choose("floor", "trunc")
-            )
+            return self._choose(*STRINGS[argument.name])
         if kind == "Scalar":
             return self._choose(*NUMBERS, *(EXTREME_FLOATS if self._wild else []))
         simple = {

@@ -24,7 +24,6 @@ _TOLERANCES = {
 
 # Where a kernel differs from eager, the kind of difference, and why it is so.
 KNOWN = {
-    "aten::_adaptive_avg_pool2d.out": ("fails", "an output size of 0"),
     "aten::_cdist_forward.out": ("", "batches of unequal rank; compute_mode is not looked at"),
     "aten::_conj_physical.out": ("fails", "complex tensors only; eager copies real ones"),
     "aten::_log_softmax.out": ("fails", "eager does not look at the dtype of an empty tensor"),

@@ -563,6 +563,31 @@ def _pools() -> list[Case]:
             case("avg_pool2d.out", x, [3, 2], [2, 2], [1, 0], True, False),
             case("avg_pool2d.out", x, [3, 3], [2, 2], [1, 1], True, True, 5),
             case("_adaptive_avg_pool2d.out", x, [1, 1]), case("_adaptive_avg_pool2d.out", x, [4, 5]),
+            case("_adaptive_avg_pool2d.out", x, [0, 2]),
+        ]  # fmt: skip
+    for x in (t(2, 3, 17), t(3, 17), t(2, 3, 17, dtype=F64)):
+        cases += [
+            case("avg_pool1d.out", x, [3], [2], [1]), case("avg_pool1d.out", x, [4], [3], [2], True, False),
+            case("adaptive_avg_pool1d.out", x, [5]), case("adaptive_avg_pool1d.out", x, [20]),
+        ]  # fmt: skip
+    for x in (t(2, 3, 5, 7, 6), t(3, 5, 7, 6), t(1, 2, 5, 7, 6, dtype=F64)):
+        cases += [
+            case("avg_pool3d.out", x, [3, 3, 2], [2, 2, 1], [1, 1, 0]), case("avg_pool3d.out", x, [2]),
+            case("avg_pool3d.out", x, [3, 2, 2], [2], [1], True, False, None),
+            case("avg_pool3d.out", x, [2, 2, 2], [2], [0], False, True, 3),
+            case("_adaptive_avg_pool3d.out", x, [2, 3, 4]), case("_adaptive_avg_pool3d.out", x, [1, 1, 1]),
+            case("max_pool3d_with_indices.out", x, [3, 3, 2], [2, 2, 1], [1, 1, 0]),
+            case("max_pool3d_with_indices.out", x, [2], [2], [1], [2, 1, 2], True),
+        ]  # fmt: skip
+    cases.append(case("avg_pool2d.out", t(2, 6, 6, dtype=I64, low=-9, high=9), [2, 3]))
+    for dtype in (F32, F64, F16):
+        x = t(2, 3, 7, 9, dtype=dtype)
+        cases += [
+            case("_adaptive_avg_pool2d_backward.out", t(2, 3, 4, 5, dtype=dtype), x),
+            case("avg_pool2d_backward.grad_input", t(2, 3, 4, 5, dtype=dtype), x, [3, 3], [2, 2], [1, 1],
+                 False, True, None),
+            case("avg_pool2d_backward.grad_input", t(2, 3, 3, 8, dtype=dtype), x, [3, 2], [2, 1], [0, 0],
+                 False, False, 5),
         ]  # fmt: skip
     cases.append(
         case("max_pool2d_with_indices.out", t(1, 2, 6, 6, dtype=I32, low=-9, high=9), [2, 2])
@@ -604,10 +629,20 @@ def _indexing() -> list[Case]:
             case("masked_select.out", x, t(3, 5, 6, dtype=BOOL)), case("masked_select.out", x, t(6, dtype=BOOL)),
             case("nonzero.out", t(3, 4, dtype=dtype, low=-1, high=2)),
         ]  # fmt: skip
+        cases += [
+            case("index_copy.out", x, 1, vals(2, 0, dtype=I64), t(3, 2, 6, dtype=dtype)),
+            case("index_copy.out", x, -1, vals(5, 5, dtype=I64), t(3, 5, 2, dtype=dtype)),
+            case("index_copy.out", t(dtype=dtype), 0, vals(0, dtype=I64), t(1, dtype=dtype)),
+        ]
         if dtype != BOOL:
             cases.append(
                 case("scatter_add.out", x, 1, t(3, 4, 6, dtype=I64, low=0, high=5), x, rtol=1e-2)
             )
+            for way in ("sum", "prod", "mean", "amax", "amin"):
+                for own in (True, False):
+                    args = (x, 1, t(3, 4, 6, dtype=I64, low=0, high=5), x, way)
+                    options = {"include_self": own, "rtol": 2e-2, "atol": 1e-2}
+                    cases.append(case("scatter_reduce.two_out", *args, **options))
             cases.append(case("index_put.out", x, [i], t(4, 5, 6, dtype=dtype), True, rtol=1e-2))
     for k, dim, largest in ((3, -1, True), (2, 0, False), (5, 1, True)):
         cases.append(
@@ -733,7 +768,88 @@ def _gradients() -> list[Case]:
     return cases
 
 
+def _norm_gradients() -> list[Case]:
+    cases = []
+    everything = [True, True, True]
+    for dtype in (F32, F64):
+        loose = {"rtol": 1e-4, "atol": 1e-5} if dtype == F32 else {}
+        for weight in (t(20, dtype=dtype), None):
+            x, g = t(6, 20, dtype=dtype), t(6, 20, dtype=dtype)
+            row = t(6, 1, dtype=dtype)
+            shift = None if weight is None else weight
+            mask = everything if weight is not None else [True, False, False]
+            if weight is not None:
+                args = (g, x, [20], row, row, weight, shift, mask)
+                cases.append(case("native_layer_norm_backward.out", *args, **loose))
+        cases.append(
+            case(
+                "native_layer_norm_backward.out", t(3, 4, 5, dtype=dtype), t(3, 4, 5, dtype=dtype), [4, 5],
+                t(3, 1, 1, dtype=dtype), t(3, 1, 1, dtype=dtype), t(4, 5, dtype=dtype), t(4, 5, dtype=dtype),
+                everything, **loose,
+            )
+        )  # fmt: skip
+        x = t(2, 6, 3, 4, dtype=dtype)
+        for group in (1, 2, 6):
+            row = t(2, group, dtype=dtype)
+            args = (x, x, row, row, t(6, dtype=dtype), 2, 6, 12, group, everything)
+            cases.append(case("native_group_norm_backward.out", *args, **loose))
+    return cases
+
+
+def _fourier() -> list[Case]:
+    cases = []
+    for dtype, pair in ((F32, torch.complex64), (F64, torch.complex128)):
+        loose = {"rtol": 1e-4, "atol": 1e-4} if dtype == F32 else {"rtol": 1e-9, "atol": 1e-9}
+        for n in (1, 2, 5, 8, 12, 31, 37, 64, 74, 97, 120):
+            half = n // 2 + 1
+            cases += [
+                case("_fft_r2c.out", t(3, n, dtype=dtype), [1], 0, True, **loose),
+                case("_fft_r2c.out", t(n, 2, dtype=dtype), [0], 1, False, **loose),
+                case("_fft_c2r.out", t(3, half, dtype=pair), [1], 2, n, **loose),
+            ]
+        cases += [
+            case("_fft_r2c.out", t(3, 4, 6, dtype=dtype), [0, 2, 1], 2, True, **loose),
+            case("_fft_c2r.out", t(3, 4, 6, dtype=pair), [0, 1, 2], 1, 10, **loose),
+            case("_fft_r2c.out", t(2, 3, 4, 6, dtype=dtype, channels_last=True), [1, 3], 0, True, **loose),
+        ]  # fmt: skip
+    return cases
+
+
+def _bags() -> list[Case]:
+    cases = []
+    at = vals(1, 2, 4, 5, 4, 3, 2, 9, dtype=I64)
+    offsets = vals(0, 4, 4, dtype=I64)
+    for dtype in FLOATS:
+        w = t(10, 5, dtype=dtype)
+        for mode in (0, 1, 2):
+            for last in (False, True):
+                for padding in (-1, 2):
+                    starts = vals(0, 3, 8, dtype=I64) if last else offsets
+                    args = (w, at, starts, False, mode, False, None, last, padding)
+                    cases.append(case("_embedding_bag.out", *args))
+        args = (w, at, offsets, False, 0, False, t(8, dtype=dtype))
+        cases.append(case("_embedding_bag.out", *args))
+        for options in ([-1, False], [4, True]):
+            for index in (t(3, 4, dtype=I64, low=0, high=7), t(12, dtype=I32, low=0, high=7)):
+                grad = t(*index.shape, 6, dtype=dtype)
+                cases.append(case("embedding_dense_backward.out", grad, index, 8, *options))
+    cases.append(case("_embedding_bag.out", t(10, 3), vals(1, 1, 1, dtype=I32), vals(0, 2, dtype=I32), False, 1))
+    return cases
+
+
+def _blocks() -> list[Case]:
+    cases = []
+    for dtype in (F32, F64, BF16):
+        cases += [
+            case("col2im.out", t(2, 12, 12, dtype=dtype), [4, 5], [2, 2], [1, 1], [0, 0], [1, 1]),
+            case("col2im.out", t(18, 20, dtype=dtype), [7, 9], [3, 3], [1, 1], [1, 1], [2, 2]),
+            case("col2im.out", t(1, 6, 9, dtype=dtype), [8, 5], [3, 1], [2, 1], [1, 0], [2, 2]),
+        ]  # fmt: skip
+    return cases
+
+
 CASES: list[Case] = [
     *_unary(), *_binary(), *_reduce(), *_views(), *_conversions(), *_creation(), *_matmul(), *_convolution(), *_norms(),
-    *_pools(), *_indexing(), *_resizing(), *_distances(), *_sorting(), *_gradients(),
+    *_pools(), *_indexing(), *_resizing(), *_distances(), *_sorting(), *_gradients(), *_norm_gradients(),
+    *_fourier(), *_bags(), *_blocks(),
 ]  # fmt: skip

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sums, means and maxima of bags of embedding rows, and the gradient of an embedding table.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/lines.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::ScalarType;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+enum class Mode : int64_t { kSum = 0, kMean = 1, kMax = 2 };
+
+struct Bags {
+  const Tensor& weight;
+  const Tensor& indices;
+  const Tensor& offsets;
+  const std::optional<Tensor>& sample_weights;
+  Mode mode;
+  int64_t padding;  // a row that counts as absent; negative: none
+  int64_t count;
+};
+
+using BagOutputs = std::tuple<Tensor&, Tensor&, Tensor&, Tensor&>;
+
+bool check_positions(const OpCall& call, const char* name, const Tensor& tensor) {
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, tensor.scalar_type() == ScalarType::Long || tensor.scalar_type() == ScalarType::Int,
+      InvalidArgument, false, "%s: %s are %s, expected Int or Long", call.op, name,
+      ::executorch::runtime::toString(tensor.scalar_type()));
+  return true;
+}
+
+bool check_in_range(const OpCall& call, const Tensor& indices, int64_t rows) {
+  const LineReader<int64_t> reader(indices);
+  for (int64_t i = 0; i < indices.numel(); ++i) {
+    const int64_t row = reader.at(i);
+    ET_KERNEL_CHECK_MSG(call.ctx, row >= 0 && row < rows, InvalidArgument, false,
+                        "%s: index %lld is out of range [0, %lld)", call.op,
+                        static_cast<long long>(row), static_cast<long long>(rows));
+  }
+  return true;
+}
+
+bool check_offsets(const OpCall& call, const Bags& bags) {
+  const LineReader<int64_t> reader(bags.offsets);
+  int64_t previous = 0;
+  for (int64_t i = 0; i < bags.offsets.numel(); ++i) {
+    const int64_t offset = reader.at(i);
+    const bool ordered = i == 0 ? offset == 0 : offset >= previous;
+    ET_KERNEL_CHECK_MSG(call.ctx, ordered && offset <= bags.indices.numel(), InvalidArgument, false,
+                        "%s: offset %lld at %lld: expected them to rise from 0 to at most %lld",
+                        call.op, static_cast<long long>(offset), static_cast<long long>(i),
+                        static_cast<long long>(bags.indices.numel()));
+    previous = offset;
+  }
+  // Eager's modes disagree on what becomes of indices after the last offset.
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, bags.count == bags.offsets.numel() || previous == bags.indices.numel(),
+      InvalidArgument, false,
+      "%s: with include_last_offset, expected the last offset to be %lld, got %lld", call.op,
+      static_cast<long long>(bags.indices.numel()), static_cast<long long>(previous));
+  return true;
+}
+
+bool check_bags(const OpCall& call, const Bags& bags) {
+  const int64_t mode = static_cast<int64_t>(bags.mode);
+  ET_KERNEL_CHECK_MSG(call.ctx, mode >= 0 && mode <= 2, InvalidArgument, false,
+                      "%s: expected mode 0, 1 or 2, got %lld", call.op,
+                      static_cast<long long>(mode));
+  ET_KERNEL_CHECK_MSG(call.ctx, !bags.sample_weights.has_value() || bags.mode == Mode::kSum,
+                      InvalidArgument, false, "%s: per_sample_weights need the mode sum", call.op);
+  if (bags.sample_weights.has_value() &&
+      (!check_same_dtype(call, "per_sample_weights", *bags.sample_weights, "weight", bags.weight) ||
+       !check_rank(call, "per_sample_weights", *bags.sample_weights, 1) ||
+       !check_count(call, "per_sample_weights", bags.sample_weights->numel(),
+                    bags.indices.numel()))) {
+    return false;
+  }
+  return check_rank(call, "weight", bags.weight, 2) &&
+         check_floating(call, "weight", bags.weight) &&
+         check_rank(call, "indices", bags.indices, 1) &&
+         check_rank(call, "offsets", bags.offsets, 1) &&
+         check_positions(call, "indices", bags.indices) &&
+         check_same_dtype(call, "offsets", bags.offsets, "indices", bags.indices) &&
+         check_in_range(call, bags.indices, bags.weight.sizes()[0]) && check_offsets(call, bags);
+}
+
+Shape shape_of(int64_t size) {
+  Shape shape;
+  shape.push(size);
+  return shape;
+}
+
+// Eager tells the bag of each index only where a mode needs it later.
+bool tells_bags(const Bags& bags) {
+  return bags.mode != Mode::kSum || bags.padding >= 0 ||
+         bags.weight.scalar_type() == ScalarType::Double;
+}
+
+bool resize_outputs(const OpCall& call, const Bags& bags, const BagOutputs& outs) {
+  Tensor* const rest[] = {&std::get<1>(outs), &std::get<2>(outs), &std::get<3>(outs)};
+  for (const Tensor* out : rest) {
+    if (!check_same_dtype(call, "out", *out, "indices", bags.indices)) {
+      return false;
+    }
+  }
+  Shape rows = shape_of(bags.count);
+  rows.push(bags.weight.sizes()[1]);
+  const bool resized =
+      check_same_dtype(call, "out0", std::get<0>(outs), "weight", bags.weight) &&
+      resize_output(call, std::get<0>(outs), rows) &&
+      resize_output(call, *rest[0], shape_of(tells_bags(bags) ? bags.indices.numel() : 0)) &&
+      resize_output(call, *rest[1], shape_of(bags.count)) &&
+      resize_output(call, *rest[2], bags.mode == Mode::kMax ? rows : shape_of(bags.count));
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      resized && is_row_major(std::get<0>(outs)) && is_row_major(*rest[2]),
+                      InvalidArgument, false, "%s: expected outputs in row-major order", call.op);
+  return true;
+}
+
+// One element of a bag's result and the index it came from (mode max).
+template <typename C>
+struct Reduced {
+  C value = 0;
+  int64_t index = 0;
+};
+
+// Reduces column `column` over the indices [begin, end).
+template <typename C>
+Reduced<C> reduce_bag(const Bags& bags, int64_t begin, int64_t end, int64_t column,
+                      const LineReader<C>& weights, const LineReader<int64_t>& indices,
+                      const LineReader<C>& factors) {
+  Reduced<C> reduced;
+  bool empty = true;
+  const auto strides = bags.weight.strides();
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t row = indices.at(i);
+    if (row == bags.padding) {
+      continue;
+    }
+    const C value = weights.at(row * strides[0] + column * strides[1]);
+    if (bags.mode != Mode::kMax) {
+      reduced.value += bags.sample_weights.has_value() ? value * factors.at(i) : value;
+    } else if (empty || value > reduced.value) {
+      reduced = {value, row};
+    }
+    empty = false;
+  }
+  return reduced;
+}
+
+template <typename C>
+void fill_bags(const Bags& bags, const BagOutputs& outs) {
+  const LineReader<C> weights(bags.weight);
+  const LineReader<int64_t> indices(bags.indices);
+  const LineReader<int64_t> offsets(bags.offsets);
+  const LineReader<C> factors(bags.sample_weights.has_value() ? *bags.sample_weights : bags.weight);
+  const LineWriter<C> values(std::get<0>(outs));
+  const LineWriter<int64_t> bag_of(std::get<1>(outs));
+  const LineWriter<int64_t> sizes(std::get<2>(outs));
+  const LineWriter<int64_t> origins(std::get<3>(outs));
+  const int64_t width = bags.weight.sizes()[1];
+  for (int64_t bag = 0; bag < bags.count; ++bag) {
+    const int64_t begin = offsets.at(bag);
+    const int64_t end = bag + 1 < bags.offsets.numel() ? offsets.at(bag + 1) : bags.indices.numel();
+    int64_t size = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      size += indices.at(i) != bags.padding;
+      if (tells_bags(bags)) {
+        bag_of.put(i, bag);
+      }
+    }
+    for (int64_t column = 0; column < width; ++column) {
+      Reduced<C> reduced = reduce_bag<C>(bags, begin, end, column, weights, indices, factors);
+      if (bags.mode == Mode::kMean && size > 0) {
+        reduced.value /= static_cast<C>(size);
+      }
+      values.put(bag * width + column, reduced.value);
+      if (bags.mode == Mode::kMax) {
+        origins.put(bag * width + column, reduced.index);
+      }
+    }
+    const int64_t told = bags.mode == Mode::kSum ? 0 : size;
+    sizes.put(bag, told);
+    if (bags.mode != Mode::kMax) {
+      origins.put(bag, told);
+    }
+  }
+}
+
+}  // namespace
+
+BagOutputs _embedding_bag_out(KernelRuntimeContext& ctx, const Tensor& weight,
+                              const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq,
+                              int64_t mode, bool sparse,
+                              const std::optional<Tensor>& per_sample_weights,
+                              bool include_last_offset, int64_t padding_idx, Tensor& out0,
+                              Tensor& out1, Tensor& out2, Tensor& out3) {
+  (void)scale_grad_by_freq;  // these two are about gradients only
+  (void)sparse;
+  const OpCall call{ctx, "_embedding_bag.out"};
+  const BagOutputs outs{out0, out1, out2, out3};
+  const int64_t count = offsets.numel() - (include_last_offset ? 1 : 0);
+  ET_KERNEL_CHECK_MSG(ctx, count >= 0, InvalidArgument, outs,
+                      "%s: include_last_offset needs at least 1 offset", call.op);
+  const Bags bags{weight,      indices, offsets, per_sample_weights, static_cast<Mode>(mode),
+                  padding_idx, count};
+  if (check_bags(call, bags) && resize_outputs(call, bags, outs)) {
+    with_float_compute_type(compute_type_of(weight.scalar_type()),
+                            [&](auto zero) { fill_bags<decltype(zero)>(bags, outs); });
+  }
+  return outs;
+}
+
+Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_output,
+                                     const Tensor& indices, int64_t num_weights,
+                                     int64_t padding_idx, bool scale_grad_by_freq, Tensor& out) {
+  const OpCall call{ctx, "embedding_dense_backward.out"};
+  bool fits = grad_output.dim() == indices.dim() + 1;
+  for (int64_t d = 0; fits && d < indices.dim(); ++d) {
+    fits = grad_output.sizes()[d] == indices.sizes()[d];
+  }
+  ET_KERNEL_CHECK_MSG(
+      ctx, fits && is_row_major(grad_output) && is_row_major(indices), InvalidArgument, out,
+      "%s: expected grad_output, in row-major order, to have a row for each index", call.op);
+  const int64_t width = grad_output.sizes()[indices.dim()];
+  Shape shape = shape_of(num_weights);
+  shape.push(width);
+  if (!check_floating(call, "grad_output", grad_output) ||
+      !check_same_dtype(call, "out", out, "grad_output", grad_output) ||
+      !check_positions(call, "indices", indices) || !check_in_range(call, indices, num_weights) ||
+      !resize_output(call, out, shape)) {
+    return out;
+  }
+  const LineReader<int64_t> rows(indices);
+  int64_t* counts = nullptr;
+  if (scale_grad_by_freq) {
+    const auto memory =
+        ctx.allocate_temp(static_cast<size_t>(num_weights + 1) * sizeof(int64_t), alignof(int64_t));
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
+                        "%s: no temporary memory for %lld counts", call.op,
+                        static_cast<long long>(num_weights));
+    counts = static_cast<int64_t*>(memory.get());
+    std::fill_n(counts, num_weights, int64_t{0});
+    for (int64_t i = 0; i < indices.numel(); ++i) {
+      ++counts[rows.at(i)];
+    }
+  }
+  if (out.nbytes() > 0) {
+    std::memset(out.mutable_data_ptr(), 0, out.nbytes());
+  }
+  with_float_compute_type(compute_type_of(out.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineReader<C> grads(grad_output);
+    const LineReader<C> sums(out);
+    const LineWriter<C> writer(out);
+    for (int64_t i = 0; i < indices.numel(); ++i) {
+      const int64_t row = rows.at(i);
+      if (row == padding_idx) {
+        continue;
+      }
+      const C scale = counts == nullptr ? C(1) : C(1) / static_cast<C>(counts[row]);
+      for (int64_t column = 0; column < width; ++column) {
+        const int64_t target = row * out.strides()[0] + column * out.strides()[1];
+        writer.put(target, sums.at(target) + grads.at(i * width + column) * scale);
+      }
+    }
+  });
+  return out;
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pooling of one to three spatial dimensions as one thing: spatial dimensions that an operator does
+// not have are added in front with size 1 and a window of 1.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace executorch {
+namespace kernels {
+
+constexpr int kSpatial = 3;
+
+struct Window {
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t padding = 0;
+  int64_t dilation = 1;
+};
+
+struct PoolArgs {
+  executorch::aten::IntArrayRef kernel_size;
+  executorch::aten::IntArrayRef stride;
+  executorch::aten::IntArrayRef padding;
+  executorch::aten::IntArrayRef dilation;
+  bool ceil_mode;
+};
+
+// Sizes before and after pooling, outermost spatial dimension first.
+struct Pooling {
+  Window windows[kSpatial];
+  int64_t in[kSpatial] = {1, 1, 1};
+  int64_t out[kSpatial] = {1, 1, 1};
+};
+
+// Input positions first, first + step, ... below last.
+struct Steps {
+  int64_t first;
+  int64_t last;
+  int64_t step;
+};
+
+// The pooling of `self`, which has `rank` spatial dimensions; fails when arguments are wrong or the
+// result would be empty.
+bool make_pooling(const OpCall& call, const Tensor& self, int rank, const PoolArgs& args,
+                  Pooling& pooling);
+// The same for pooling to a given size (0 allowed).
+bool make_adaptive(const OpCall& call, const Tensor& self, int rank,
+                   executorch::aten::IntArrayRef output_size, Pooling& pooling);
+
+// The shape of `self` with the pooled sizes.
+Shape pooled_shape(const Tensor& self, int rank, const Pooling& pooling);
+
+// A tensor with `rank` spatial dimensions as (batch, channel, depth, height, width).
+StridedView volume_of(const Tensor& tensor, int rank);
+
+// The part of a window inside the input, at output position `at` of dimension `d`.
+inline Steps window_span(const Pooling& pooling, int d, int64_t at) {
+  const Window& w = pooling.windows[d];
+  const int64_t start = at * w.stride - w.padding;
+  const int64_t skipped = start < 0 ? (-start + w.dilation - 1) / w.dilation : 0;
+  const int64_t end = start + w.dilation * (w.kernel - 1) + 1;
+  return {start + skipped * w.dilation, std::min(end, pooling.in[d]), w.dilation};
+}
+
+// The positions and the divisor of one average.
+struct Average {
+  Steps spans[kSpatial];
+  int64_t divisor;  // 0: no position at all
+
+  int64_t count() const {
+    int64_t inside = 1;
+    for (const Steps& span : spans) {
+      inside *= std::max<int64_t>(0, span.last - span.first);
+    }
+    return inside;
+  }
+};
+
+// Averages of windows; a divisor_override of 0 stands for none.
+struct WindowAverages {
+  const Pooling& pooling;
+  bool count_include_pad;
+  int64_t divisor_override;
+
+  Average operator()(const int64_t* at) const;
+};
+
+// Averages of the parts that split the input evenly.
+struct AdaptiveAverages {
+  const Pooling& pooling;
+
+  Average operator()(const int64_t* at) const;
+};
+
+// Calls body(offset of the plane in `in`, offset in `out`, position[kSpatial]) for every element of
+// `out`, in parallel over planes.
+template <typename Body>
+void for_each_pooled(const StridedView& in, const StridedView& out, const Body& body) {
+  const int64_t* sizes = out.sizes;
+  const int64_t per_plane = sizes[2] * sizes[3] * sizes[4];
+  const int64_t grain = std::max<int64_t>(1, (1 << 11) / std::max<int64_t>(1, per_plane));
+  executorch::extension::parallel_for(
+      0, sizes[0] * sizes[1], grain, [&](int64_t first, int64_t last) {
+        for (int64_t plane = first; plane < last; ++plane) {
+          const int64_t n = plane / sizes[1];
+          const int64_t c = plane % sizes[1];
+          const int64_t from = n * in.strides[0] + c * in.strides[1];
+          const int64_t to = n * out.strides[0] + c * out.strides[1];
+          Odometer<1> odometer(kSpatial, out.sizes + 2);
+          odometer.set_strides(0, out.strides + 2);
+          for (int64_t i = 0; i < per_plane; ++i, odometer.next()) {
+            body(from, to + odometer.offset(0), odometer.index());
+          }
+        }
+      });
+}
+
+// Calls visit(offset in the plane, position[kSpatial]) for every position of the spans.
+template <typename Visit>
+void for_each_in_window(const Steps* spans, const int64_t* strides, const Visit& visit) {
+  for (int64_t d = spans[0].first; d < spans[0].last; d += spans[0].step) {
+    for (int64_t h = spans[1].first; h < spans[1].last; h += spans[1].step) {
+      const int64_t row = d * strides[0] + h * strides[1];
+      for (int64_t w = spans[2].first; w < spans[2].last; w += spans[2].step) {
+        visit(row + w * strides[2], d, h, w);
+      }
+    }
+  }
+}
+
+}  // namespace kernels
+}  // namespace executorch

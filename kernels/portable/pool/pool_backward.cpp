@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gradients of pooling: each element of grad_output is added to the input positions it came from.
+#include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/pool/pool.h>
+
+#include <cstring>
+
+namespace torch {
+namespace executor {
+namespace native {
+
+using namespace ::executorch::kernels;
+using ::executorch::aten::IntArrayRef;
+using ::executorch::aten::ScalarType;
+using ::executorch::aten::Tensor;
+using ::executorch::runtime::KernelRuntimeContext;
+
+namespace {
+
+constexpr int kRank = 2;
+
+bool check_gradients(const OpCall& call, const Tensor& grad_output, const Tensor& self,
+                     const Pooling& pooling, const Tensor& grad_input) {
+  const Shape pooled = pooled_shape(self, kRank, pooling);
+  bool fits = grad_output.dim() == self.dim();
+  for (int d = 0; fits && d < pooled.ndim; ++d) {
+    fits = grad_output.sizes()[d] == pooled[d];
+  }
+  ET_KERNEL_CHECK_MSG(call.ctx, fits, InvalidArgument, false,
+                      "%s: grad_output does not have the pooled shape", call.op);
+  return check_floating(call, "self", self) &&
+         check_same_dtype(call, "grad_output", grad_output, "self", self) &&
+         check_same_dtype(call, "grad_input", grad_input, "self", self) &&
+         resize_output(call, grad_input, Shape(self));
+}
+
+void clear(const Tensor& tensor) {
+  if (tensor.nbytes() > 0) {
+    std::memset(tensor.mutable_data_ptr(), 0, tensor.nbytes());
+  }
+}
+
+// Spreads each element of grad_output evenly over the positions that averages(position) names.
+template <typename Averages>
+void spread(const Tensor& grad_output, const Averages& averages, const Tensor& grad_input) {
+  const StridedView to = volume_of(grad_input, kRank);
+  clear(grad_input);
+  with_float_compute_type(compute_type_of(grad_input.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineReader<C> grads(grad_output);
+    const LineReader<C> sums(grad_input);
+    const LineWriter<C> writer(grad_input);
+    for_each_pooled(to, volume_of(grad_output, kRank),
+                    [&](int64_t plane, int64_t from, const int64_t* at) {
+                      const Average part = averages(at);
+                      const C share = grads.at(from) / static_cast<C>(part.divisor);
+                      for_each_in_window(part.spans, to.strides + 2,
+                                         [&](int64_t offset, int64_t, int64_t, int64_t) {
+                                           const int64_t target = plane + offset;
+                                           writer.put(target, sums.at(target) + share);
+                                         });
+                    });
+  });
+}
+
+}  // namespace
+
+Tensor& avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_output,
+                                const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                                IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+                                std::optional<int64_t> divisor_override, Tensor& grad_input) {
+  const OpCall call{ctx, "avg_pool2d_backward.grad_input"};
+  Pooling pooling;
+  ET_KERNEL_CHECK_MSG(ctx, divisor_override.value_or(1) != 0, InvalidArgument, grad_input,
+                      "%s: divisor_override is 0", call.op);
+  if (make_pooling(call, self, kRank, {kernel_size, stride, padding, {}, ceil_mode}, pooling) &&
+      check_gradients(call, grad_output, self, pooling, grad_input)) {
+    spread(grad_output, WindowAverages{pooling, count_include_pad, divisor_override.value_or(0)},
+           grad_input);
+  }
+  return grad_input;
+}
+
+Tensor& _adaptive_avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_output,
+                                          const Tensor& self, Tensor& out) {
+  const OpCall call{ctx, "_adaptive_avg_pool2d_backward.out"};
+  Pooling pooling;
+  ET_KERNEL_CHECK_MSG(ctx, grad_output.dim() == 3 || grad_output.dim() == 4, InvalidArgument, out,
+                      "%s: expected 3 or 4 dims for grad_output, got %d", call.op,
+                      static_cast<int>(grad_output.dim()));
+  int64_t pooled[kRank];
+  for (int d = 0; d < kRank; ++d) {
+    pooled[d] = grad_output.sizes()[grad_output.dim() - kRank + d];
+  }
+  ET_KERNEL_CHECK_MSG(ctx, pooled[0] > 0 && pooled[1] > 0, InvalidArgument, out,
+                      "%s: grad_output is empty", call.op);
+  if (make_adaptive(call, self, kRank, {pooled, kRank}, pooling) &&
+      check_gradients(call, grad_output, self, pooling, out)) {
+    spread(grad_output, AdaptiveAverages{pooling}, out);
+  }
+  return out;
+}
+
+Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_output,
+                                             const Tensor& self, IntArrayRef kernel_size,
+                                             IntArrayRef stride, IntArrayRef padding,
+                                             IntArrayRef dilation, bool ceil_mode,
+                                             const Tensor& indices, Tensor& grad_input) {
+  const OpCall call{ctx, "max_pool2d_with_indices_backward.grad_input"};
+  Pooling pooling;
+  if (!make_pooling(call, self, kRank, {kernel_size, stride, padding, dilation, ceil_mode},
+                    pooling) ||
+      !check_dtype(call, "indices", indices, ScalarType::Long) ||
+      !check_gradients(call, grad_output, self, pooling, grad_input)) {
+    return grad_input;
+  }
+  ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::tensors_have_same_shape(grad_output, indices),
+                      InvalidArgument, grad_input, "%s: grad_output and indices differ in shape",
+                      call.op);
+  const StridedView grads = volume_of(grad_output, kRank);
+  const StridedView at = volume_of(indices, kRank);
+  const StridedView to = volume_of(grad_input, kRank);
+  const int64_t plane_strides[2 + kSpatial] = {to.strides[0], to.strides[1]};
+  const int64_t width = pooling.in[2];
+  const int64_t area = pooling.in[1] * width;
+  clear(grad_input);
+  with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+    using C = decltype(zero);
+    const LineReader<C> grad(grad_output);
+    const LineReader<C> sum(grad_input);
+    const LineWriter<C> writer(grad_input);
+    const int64_t* positions = indices.const_data_ptr<int64_t>();
+    Odometer<3> odometer(grads.ndim, grads.sizes);
+    odometer.set_strides(0, grads.strides);
+    odometer.set_strides(1, at.strides);
+    odometer.set_strides(2, plane_strides);
+    for (int64_t i = 0; i < grad_output.numel(); ++i, odometer.next()) {
+      const int64_t position = positions[odometer.offset(1)];
+      ET_KERNEL_CHECK_MSG(ctx, position >= 0 && position < area, InvalidArgument, ,
+                          "%s: index %lld is out of range [0, %lld)", call.op,
+                          static_cast<long long>(position), static_cast<long long>(area));
+      const int64_t target =
+          odometer.offset(2) + position / width * to.strides[3] + position % width * to.strides[4];
+      writer.put(target, sum.at(target) + grad.at(odometer.offset(0)));
+    }
+  });
+  return grad_input;
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch
