@@ -54,7 +54,7 @@ lint: setup ## ruff, clang-format, and the rules of the repository
 format: setup ## Lay out C++ and Python sources
 	@./scripts/lint.sh --fix
 
-size: setup ## Size of the core with the verifier, against its limit
+size: setup ## Size of the core with the verifier, and of each operator, against their limits
 	@./test/size/size.sh
 
 requirements: setup ## Which promises are proven by a test, superseded, waived or open
