@@ -343,7 +343,7 @@ Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
     const StoreRun store = storer(compute_type_v<C>, type);
     const C start = start_of<C>(kind);
     // The first pass checks everything and clears what must not count.
-    scatter(call, self, dim, index, &src, out, [&](char* to, const char*) {
+    scatter<char>(call, self, dim, index, &src, out, [&](char* to, const char*) {
       if (!include_self) {
         store(&start, 1, to);
       }
@@ -357,17 +357,18 @@ Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
     const StridedView to = at_least_1d(out);
     const StridedView from = at_least_1d(src);
     const int d = static_cast<int>(dim < 0 ? dim + to.ndim : dim);
-    for_each_index(call, index, at_least_1d(index), to, from, d, [&](int64_t target, int64_t at) {
-      C values[2];
-      char* element = to.data + target * to.element_size;
-      load(element, 1, 1, &values[0]);
-      load(from.data + at * from.element_size, 1, 1, &values[1]);
-      values[0] = reduce_pair(kind, values[0], values[1]);
-      store(values, 1, element);
-      if (counters != nullptr) {
-        ++counters[target];
-      }
-    });
+    for_each_index(call, Lines::kInOrder, index, at_least_1d(index), to, from, d,
+                   [&](int64_t target, int64_t at) {
+                     C values[2];
+                     char* element = to.data + target * to.element_size;
+                     load(element, 1, 1, &values[0]);
+                     load(from.data + at * from.element_size, 1, 1, &values[1]);
+                     values[0] = reduce_pair(kind, values[0], values[1]);
+                     store(values, 1, element);
+                     if (counters != nullptr) {
+                       ++counters[target];
+                     }
+                   });
     for (int64_t i = 0; counters != nullptr && i < out.numel(); ++i) {
       if (counters[i] > 1) {
         char* element = to.data + i * to.element_size;

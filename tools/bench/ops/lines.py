@@ -65,6 +65,27 @@ def _norms(n: int) -> Iterator[Case]:
     yield Case("native_group_norm.out", label, (x, w, w, 1, channels, plane, 4, 1e-5))
 
 
+def _norm_gradients(n: int) -> Iterator[Case]:
+    x = matrix(n)
+    width, rows = x.shape[1], torch.rand(x.shape[0], 1)
+    scale, every = (torch.randn(width), torch.randn(width)), [True, True, True]
+    arguments = (torch.randn_like(x), x, [width], rows, rows, *scale, every)
+    yield Case("native_layer_norm_backward.out", shape_of(x), arguments)
+    x = image(n)
+    channels, plane, groups = x.shape[1], x.shape[2] * x.shape[3], torch.rand(1, 4)
+    sizes = (1, channels, plane, 4)
+    arguments = (torch.randn_like(x), x, groups, groups, torch.rand(channels), *sizes, every)
+    yield Case("native_group_norm_backward.out", shape_of(x), arguments)
+
+
+def _transforms(n: int) -> Iterator[Case]:
+    x = matrix(n)
+    width = x.shape[1]
+    yield Case("_fft_r2c.out", shape_of(x), (x, [1], 0, True))
+    spectrum = torch.fft.rfft(x)
+    yield Case("_fft_c2r.out", shape_of(x), (spectrum, [1], 2, width))
+
+
 def cases() -> Iterator[Case]:
     for n in SIZES:
         for dim in (-1, 0):
@@ -72,6 +93,8 @@ def cases() -> Iterator[Case]:
         yield from _to_one(n)
         yield from _orders(n)
         yield from _norms(n)
+        yield from _norm_gradients(n)
+        yield from _transforms(n)
     for shape in _SHAPES:
         for dim in (-1, 0):
             yield from _along(torch.randn(shape), dim)

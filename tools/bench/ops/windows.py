@@ -19,6 +19,23 @@ def _pools(x: torch.Tensor, label: str) -> Iterator[Case]:
     pooled, indices = torch.ops.aten.max_pool2d_with_indices(x, *window)
     arguments = (torch.randn_like(pooled), x, *window, [1, 1], False, indices)
     yield Case("max_pool2d_with_indices_backward.grad_input", f"{label} k3 s2", arguments)
+    arguments = (torch.randn_like(pooled), x, *window, False, True, None)
+    yield Case("avg_pool2d_backward.grad_input", f"{label} k3 s2", arguments)
+    yield Case("_adaptive_avg_pool2d_backward.out", label, (torch.randn(*x.shape[:2], 7, 7), x))
+    blocks = torch.nn.functional.unfold(x, 3, padding=1, stride=2)
+    arguments = (blocks, list(x.shape[2:]), [3, 3], [1, 1], [1, 1], [2, 2])
+    yield Case("col2im.out", f"{label} k3 s2", arguments)
+
+
+def _other_pools(n: int) -> Iterator[Case]:
+    x = matrix(n)
+    yield Case("avg_pool1d.out", f"{shape_of(x)} k3 s2", (x, [3], [2], [1]))
+    yield Case("adaptive_avg_pool1d.out", f"{shape_of(x)} to 7", (x, [7]))
+    x = volume(n)
+    window = ([3, 3, 3], [2, 2, 2], [1, 1, 1])
+    yield Case("avg_pool3d.out", f"{shape_of(x)} k3 s2", (x, *window))
+    yield Case("max_pool3d_with_indices.out", f"{shape_of(x)} k3 s2", (x, *window))
+    yield Case("_adaptive_avg_pool3d.out", f"{shape_of(x)} to 3", (x, [3, 3, 3]))
 
 
 def _resizes(x: torch.Tensor, label: str) -> Iterator[Case]:
@@ -45,6 +62,7 @@ def cases() -> Iterator[Case]:
         x = image(n)
         label = shape_of(x)
         yield from _pools(x, label)
+        yield from _other_pools(n)
         yield from _resizes(x, label)
         yield from _pads(n)
         yield Case("pixel_shuffle.out", label, (x, 2))
