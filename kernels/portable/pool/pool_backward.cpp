@@ -131,6 +131,21 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
     const LineReader<C> sum(grad_input);
     const LineWriter<C> writer(grad_input);
     const int64_t* positions = indices.const_data_ptr<int64_t>();
+    // Planes that are arrays need no offsets.
+    const C* const values = grad.direct(0);
+    if (values != nullptr && ::executorch::runtime::tensor_is_contiguous(grad_output) &&
+        ::executorch::runtime::tensor_is_contiguous(indices) &&
+        ::executorch::runtime::tensor_is_contiguous(grad_input)) {
+      const int64_t plane = pooling.out[1] * pooling.out[2];
+      C* const sums = grad_input.mutable_data_ptr<C>();
+      for (int64_t i = 0; i < grad_output.numel(); ++i) {
+        ET_KERNEL_CHECK_MSG(ctx, positions[i] >= 0 && positions[i] < area, InvalidArgument, ,
+                            "%s: index %lld is out of range [0, %lld)", call.op,
+                            static_cast<long long>(positions[i]), static_cast<long long>(area));
+        sums[i / plane * area + positions[i]] += values[i];
+      }
+      return;
+    }
     Odometer<3> odometer(grads.ndim, grads.sizes);
     odometer.set_strides(0, grads.strides);
     odometer.set_strides(1, at.strides);
