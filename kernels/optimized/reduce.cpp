@@ -317,13 +317,16 @@ std::tuple<Tensor&, Tensor&, Tensor&> opt_native_group_norm_out(
   return {out, mean_out, rstd_out};
 }
 
-std::tuple<Tensor&, Tensor&, Tensor&> opt_native_batch_norm_legit_no_training_out(
-    KernelRuntimeContext& ctx, const Tensor& input, const std::optional<Tensor>& weight,
-    const std::optional<Tensor>& bias, const Tensor& running_mean, const Tensor& running_var,
-    double momentum, double eps, Tensor& out, Tensor& mean_out, Tensor& invstd_out) {
+namespace {
+
+// out = (input - mean) / sqrt(variance + eps) * weight + bias by channel, with given statistics;
+// the two outputs for new ones become empty. False for a case of the portable kernel.
+bool normalize_channels(KernelRuntimeContext& ctx, const Tensor& input,
+                        const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                        const Tensor& running_mean, const Tensor& running_var, double eps,
+                        Tensor& out, Tensor& mean_out, Tensor& invstd_out) {
   const int64_t channels = input.dim() >= 2 ? input.size(1) : 0;
   const SizesType none[1] = {0};
-  float* scale = nullptr;
   const bool fast = channels > 0 && input.numel() > 0 && is_f32(input) && is_f32(out) &&
                     (is_contiguous(input) || is_channels_last(input)) &&
                     is_dense_f32(running_mean) && is_dense_f32(running_var) &&
@@ -332,15 +335,14 @@ std::tuple<Tensor&, Tensor&, Tensor&> opt_native_batch_norm_legit_no_training_ou
                     resize_tensor(out, input.sizes()) == Error::Ok && same_layout(input, out) &&
                     resize_tensor(mean_out, {none, 1}) == Error::Ok &&
                     resize_tensor(invstd_out, {none, 1}) == Error::Ok;
-  if (fast) {
-    auto memory = ctx.allocate_temp(static_cast<size_t>(2 * channels) * sizeof(float), 64);
-    scale = memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
+  if (!fast) {
+    return false;
   }
-  if (scale == nullptr) {
-    return _native_batch_norm_legit_no_training_out(ctx, input, weight, bias, running_mean,
-                                                    running_var, momentum, eps, out, mean_out,
-                                                    invstd_out);
+  auto memory = ctx.allocate_temp(static_cast<size_t>(2 * channels) * sizeof(float), 64);
+  if (!memory.ok()) {
+    return false;
   }
+  auto* scale = static_cast<float*>(memory.get());
   float* shift = scale + channels;
   const float* mean = running_mean.const_data_ptr<float>();
   const float* variance = running_var.const_data_ptr<float>();
@@ -357,7 +359,34 @@ std::tuple<Tensor&, Tensor&, Tensor&> opt_native_batch_norm_legit_no_training_ou
   } else {
     scale_pixels(input.numel() / channels, channels, scale, shift, in, to);
   }
-  return {out, mean_out, invstd_out};
+  return true;
+}
+
+}  // namespace
+
+std::tuple<Tensor&, Tensor&, Tensor&> opt_native_batch_norm_legit_no_training_out(
+    KernelRuntimeContext& ctx, const Tensor& input, const std::optional<Tensor>& weight,
+    const std::optional<Tensor>& bias, const Tensor& running_mean, const Tensor& running_var,
+    double momentum, double eps, Tensor& out, Tensor& mean_out, Tensor& invstd_out) {
+  if (normalize_channels(ctx, input, weight, bias, running_mean, running_var, eps, out, mean_out,
+                         invstd_out)) {
+    return {out, mean_out, invstd_out};
+  }
+  return _native_batch_norm_legit_no_training_out(ctx, input, weight, bias, running_mean,
+                                                  running_var, momentum, eps, out, mean_out,
+                                                  invstd_out);
+}
+
+std::tuple<Tensor&, Tensor&, Tensor&> opt_native_batch_norm_legit_out(
+    KernelRuntimeContext& ctx, const Tensor& input, const std::optional<Tensor>& weight,
+    const std::optional<Tensor>& bias, Tensor& running_mean, Tensor& running_var, bool training,
+    double momentum, double eps, Tensor& out, Tensor& mean_out, Tensor& invstd_out) {
+  if (!training && normalize_channels(ctx, input, weight, bias, running_mean, running_var, eps, out,
+                                      mean_out, invstd_out)) {
+    return {out, mean_out, invstd_out};
+  }
+  return _native_batch_norm_legit_out(ctx, input, weight, bias, running_mean, running_var, training,
+                                      momentum, eps, out, mean_out, invstd_out);
 }
 
 }  // namespace torch::executor::native

@@ -131,35 +131,49 @@ bool resize_outputs(const OpCall& call, const Bags& bags, const BagOutputs& outs
   return true;
 }
 
-// One element of a bag's result and the index it came from (mode max).
+// Some columns of a bag's result, and the indices they came from (mode max).
 template <typename C>
 struct Reduced {
-  C value = 0;
-  int64_t index = 0;
+  C values[kChunk];
+  int64_t indices[kChunk];
 };
 
-// Reduces column `column` over the indices [begin, end).
+// Reduces columns [first, first + count) over the indices [begin, end).
 template <typename C>
-Reduced<C> reduce_bag(const Bags& bags, int64_t begin, int64_t end, int64_t column,
-                      const LineReader<C>& weights, const LineReader<int64_t>& indices,
-                      const LineReader<C>& factors) {
-  Reduced<C> reduced;
+void reduce_bag(const Bags& bags, int64_t begin, int64_t end, int64_t first, int64_t count,
+                const LineReader<C>& weights, const LineReader<int64_t>& indices,
+                const LineReader<C>& factors, Reduced<C>& reduced) {
+  std::fill_n(reduced.values, count, C(0));
+  std::fill_n(reduced.indices, bags.mode == Mode::kMax ? count : 0, int64_t{0});
   bool empty = true;
   const auto strides = bags.weight.strides();
+  C buffer[kChunk];
   for (int64_t i = begin; i < end; ++i) {
     const int64_t row = indices.at(i);
     if (row == bags.padding) {
       continue;
     }
-    const C value = weights.at(row * strides[0] + column * strides[1]);
+    const C* const values =
+        weights.read(row * strides[0] + first * strides[1], strides[1], count, buffer);
     if (bags.mode != Mode::kMax) {
-      reduced.value += bags.sample_weights.has_value() ? value * factors.at(i) : value;
-    } else if (empty || value > reduced.value) {
-      reduced = {value, row};
+      const C factor = bags.sample_weights.has_value() ? factors.at(i) : C(1);
+      for (int64_t k = 0; empty && k < count; ++k) {
+        reduced.values[k] = values[k] * factor;
+      }
+      for (int64_t k = 0; !empty && k < count; ++k) {
+        reduced.values[k] += values[k] * factor;
+      }
+      empty = false;
+      continue;
+    }
+    for (int64_t k = 0; k < count; ++k) {
+      if (empty || values[k] > reduced.values[k]) {
+        reduced.values[k] = values[k];
+        reduced.indices[k] = row;
+      }
     }
     empty = false;
   }
-  return reduced;
 }
 
 template <typename C>
@@ -173,6 +187,7 @@ void fill_bags(const Bags& bags, const BagOutputs& outs) {
   const LineWriter<int64_t> sizes(std::get<2>(outs));
   const LineWriter<int64_t> origins(std::get<3>(outs));
   const int64_t width = bags.weight.sizes()[1];
+  Reduced<C> reduced;
   for (int64_t bag = 0; bag < bags.count; ++bag) {
     const int64_t begin = offsets.at(bag);
     const int64_t end = bag + 1 < bags.offsets.numel() ? offsets.at(bag + 1) : bags.indices.numel();
@@ -183,14 +198,15 @@ void fill_bags(const Bags& bags, const BagOutputs& outs) {
         bag_of.put(i, bag);
       }
     }
-    for (int64_t column = 0; column < width; ++column) {
-      Reduced<C> reduced = reduce_bag<C>(bags, begin, end, column, weights, indices, factors);
-      if (bags.mode == Mode::kMean && size > 0) {
-        reduced.value /= static_cast<C>(size);
+    for (int64_t first = 0; first < width; first += kChunk) {
+      const int64_t count = std::min(kChunk, width - first);
+      reduce_bag<C>(bags, begin, end, first, count, weights, indices, factors, reduced);
+      for (int64_t k = 0; bags.mode == Mode::kMean && size > 0 && k < count; ++k) {
+        reduced.values[k] /= static_cast<C>(size);
       }
-      values.put(bag * width + column, reduced.value);
+      values.write(bag * width + first, 1, count, reduced.values);
       if (bags.mode == Mode::kMax) {
-        origins.put(bag * width + column, reduced.index);
+        origins.write(bag * width + first, 1, count, reduced.indices);
       }
     }
     const int64_t told = bags.mode == Mode::kSum ? 0 : size;
@@ -267,15 +283,22 @@ Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& gr
     const LineReader<C> grads(grad_output);
     const LineReader<C> sums(out);
     const LineWriter<C> writer(out);
+    C buffers[3][kChunk];
     for (int64_t i = 0; i < indices.numel(); ++i) {
       const int64_t row = rows.at(i);
       if (row == padding_idx) {
         continue;
       }
       const C scale = counts == nullptr ? C(1) : C(1) / static_cast<C>(counts[row]);
-      for (int64_t column = 0; column < width; ++column) {
-        const int64_t target = row * out.strides()[0] + column * out.strides()[1];
-        writer.put(target, sums.at(target) + grads.at(i * width + column) * scale);
+      for (int64_t first = 0; first < width; first += kChunk) {
+        const int64_t count = std::min(kChunk, width - first);
+        const int64_t target = row * out.strides()[0] + first * out.strides()[1];
+        const C* const added = grads.read(i * width + first, 1, count, buffers[0]);
+        const C* const before = sums.read(target, out.strides()[1], count, buffers[1]);
+        for (int64_t k = 0; k < count; ++k) {
+          buffers[2][k] = before[k] + added[k] * scale;
+        }
+        writer.write(target, out.strides()[1], count, buffers[2]);
       }
     }
   });

@@ -278,6 +278,40 @@ bool make_block(const OpCall& call, const IntArrayRef* lists, int d, Block& bloc
   return true;
 }
 
+// One plane of the image, row by row: `in_strides` are those of window elements and of blocks.
+template <typename C>
+void sum_blocks(const Block& rows, const Block& cols, const LineReader<C>& in, int64_t start,
+                const int64_t* in_strides, const LineWriter<C>& out, int64_t to,
+                const int64_t* out_strides) {
+  constexpr int64_t kColumns = kChunk;
+  for (int64_t y = 0; y < rows.size; ++y) {
+    for (int64_t begin = 0; begin < cols.size; begin += kColumns) {
+      const int64_t end = std::min(begin + kColumns, cols.size);
+      C sums[kColumns] = {};
+      for (int64_t k = 0; k < rows.kernel; ++k) {
+        const int64_t row = rows.block_at(y, k);
+        for (int64_t j = 0; row >= 0 && j < cols.kernel; ++j) {
+          // The first block whose element j falls at `begin` or later.
+          const int64_t shift = j * cols.dilation - cols.padding;
+          const int64_t skipped =
+              begin > shift ? (begin - shift + cols.stride - 1) / cols.stride : 0;
+          const int64_t line =
+              start + (k * cols.kernel + j) * in_strides[0] + row * cols.count * in_strides[1];
+          for (int64_t block = skipped; block < cols.count; ++block) {
+            const int64_t x = block * cols.stride + shift;
+            if (x >= end) {
+              break;
+            }
+            sums[x - begin] += in.at(line + block * in_strides[1]);
+          }
+        }
+      }
+      out.write(to + y * out_strides[0] + begin * out_strides[1], out_strides[1], end - begin,
+                sums);
+    }
+  }
+}
+
 }  // namespace
 
 Tensor& col2im_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef output_size,
@@ -317,21 +351,16 @@ Tensor& col2im_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef ou
     using C = decltype(zero);
     const LineReader<C> reader(self);
     const LineWriter<C> writer(out);
-    Odometer<1> odometer(4, to.sizes);
-    odometer.set_strides(0, to.strides);
-    for (int64_t i = to.numel(); i > 0; --i, odometer.next()) {
-      const int64_t* at = odometer.index();
-      C sum = 0;
-      for (int64_t k = 0; k < window; ++k) {
-        const int64_t row = rows.block_at(at[2], k / cols.kernel);
-        const int64_t col = cols.block_at(at[3], k % cols.kernel);
-        if (row >= 0 && col >= 0) {
-          sum += reader.at(at[0] * from.strides[0] + (at[1] * window + k) * from.strides[1] +
-                           (row * cols.count + col) * from.strides[2]);
-        }
-      }
-      writer.put(odometer.offset(0), sum);
-    }
+    ::executorch::extension::parallel_for(
+        0, to.sizes[0] * channels, 1, [&](int64_t first, int64_t last) {
+          for (int64_t plane = first; plane < last; ++plane) {
+            const int64_t n = plane / channels;
+            const int64_t c = plane % channels;
+            sum_blocks(rows, cols, reader, n * from.strides[0] + c * window * from.strides[1],
+                       from.strides + 1, writer, n * to.strides[0] + c * to.strides[1],
+                       to.strides + 2);
+          }
+        });
   });
   return out;
 }

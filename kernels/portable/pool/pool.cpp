@@ -122,32 +122,6 @@ StridedView volume_of(const Tensor& tensor, int rank) {
   return view;
 }
 
-Average WindowAverages::operator()(const int64_t* at) const {
-  Average average;
-  int64_t padded = 1;
-  for (int d = 0; d < kSpatial; ++d) {
-    const Window& w = pooling.windows[d];
-    const int64_t start = at[d] * w.stride - w.padding;
-    padded *= std::min(start + w.kernel, pooling.in[d] + w.padding) - start;
-    average.spans[d] = window_span(pooling, d, at[d]);
-  }
-  const int64_t inside = average.count();
-  average.divisor = inside == 0 ? 0 : count_include_pad ? padded : inside;
-  average.divisor = inside != 0 && divisor_override != 0 ? divisor_override : average.divisor;
-  return average;
-}
-
-Average AdaptiveAverages::operator()(const int64_t* at) const {
-  Average average;
-  for (int d = 0; d < kSpatial; ++d) {
-    const int64_t in = pooling.in[d];
-    const int64_t out = pooling.out[d];
-    average.spans[d] = {at[d] * in / out, ((at[d] + 1) * in + out - 1) / out, 1};
-  }
-  average.divisor = average.count();
-  return average;
-}
-
 }  // namespace kernels
 }  // namespace executorch
 
@@ -185,23 +159,25 @@ MaxResult max_pool(const OpCall& call, const Tensor& self, int rank, const PoolA
     using Limits = std::numeric_limits<C>;
     const LineReader<C> in(self);
     const LineWriter<C> writer(out);
-    for_each_pooled(from, volume_of(out, rank), [&](int64_t plane, int64_t to, const int64_t* at) {
-      Steps spans[kSpatial];
-      for (int d = 0; d < kSpatial; ++d) {
-        spans[d] = window_span(pooling, d, at[d]);
+    const StridedView pooled = volume_of(out, rank);
+    const int64_t step = pooled.strides[4];
+    for_each_pooled_row(from, pooled, [&](int64_t plane, int64_t row, int64_t od, int64_t oh) {
+      Steps spans[kSpatial] = {window_span(pooling, 0, od), window_span(pooling, 1, oh), {}};
+      for (int64_t ow = 0; ow < pooled.sizes[4]; ++ow) {
+        spans[2] = window_span(pooling, 2, ow);
+        C best = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+        int64_t position = -1;
+        for_each_in_window(spans, from.strides + 2,
+                           [&](int64_t offset, int64_t d, int64_t h, int64_t w) {
+                             const C x = in.at(plane + offset);
+                             if (x > best || position < 0 || x != x) {
+                               best = x;
+                               position = (d * pooling.in[1] + h) * pooling.in[2] + w;
+                             }
+                           });
+        writer.put(row + ow * step, best);
+        positions[row + ow * step] = position < 0 ? 0 : position;
       }
-      C best = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-      int64_t position = -1;
-      for_each_in_window(spans, from.strides + 2,
-                         [&](int64_t offset, int64_t d, int64_t h, int64_t w) {
-                           const C x = in.at(plane + offset);
-                           if (x > best || position < 0 || x != x) {
-                             best = x;
-                             position = (d * pooling.in[1] + h) * pooling.in[2] + w;
-                           }
-                         });
-      writer.put(to, best);
-      positions[to] = position < 0 ? 0 : position;
     });
   });
   return result;
@@ -212,21 +188,38 @@ bool check_averaged(const OpCall& call, const Tensor& self, const Tensor& out) {
          check_same_dtype(call, "out", out, "self", self);
 }
 
-// out[...] = the mean of the positions that averages(position) names.
+// The sum of what read(offset) gives for the positions of an average, divided.
+template <typename C, typename Read>
+C mean_of(const Average& part, const int64_t* strides, const Read& read) {
+  C sum = 0;
+  for_each_in_window(part.spans, strides,
+                     [&](int64_t offset, int64_t, int64_t, int64_t) { sum += read(offset); });
+  return part.divisor == 0 ? C(0) : sum / static_cast<C>(part.divisor);
+}
+
+// out[...] = the mean of the positions that `averages` names.
 template <typename Averages>
 void average(const Tensor& self, int rank, const Averages& averages, const Tensor& out) {
   const StridedView from = volume_of(self, rank);
+  const StridedView to = volume_of(out, rank);
   with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const LineReader<C> in(self);
     const LineWriter<C> writer(out);
-    for_each_pooled(from, volume_of(out, rank), [&](int64_t plane, int64_t to, const int64_t* at) {
-      const Average part = averages(at);
-      C sum = 0;
-      for_each_in_window(
-          part.spans, from.strides + 2,
-          [&](int64_t offset, int64_t, int64_t, int64_t) { sum += in.at(plane + offset); });
-      writer.put(to, part.divisor == 0 ? C(0) : sum / static_cast<C>(part.divisor));
+    for_each_pooled_row(from, to, [&](int64_t plane, int64_t row, int64_t d, int64_t h) {
+      Averages at = averages;
+      at.set(0, d);
+      at.set(1, h);
+      const C* const direct = in.direct(plane);
+      for (int64_t w = 0; w < to.sizes[4]; ++w) {
+        at.set(2, w);
+        const Average& part = at.average();
+        const C mean =
+            direct != nullptr
+                ? mean_of<C>(part, from.strides + 2, [=](int64_t i) { return direct[i]; })
+                : mean_of<C>(part, from.strides + 2, [&](int64_t i) { return in.at(plane + i); });
+        writer.put(row + w * to.strides[4], mean);
+      }
     });
   });
 }
@@ -238,7 +231,7 @@ Tensor& avg_pool(const OpCall& call, const Tensor& self, int rank, const PoolArg
                       "%s: divisor_override is 0", call.op);
   if (check_averaged(call, self, out) && make_pooling(call, self, rank, args, pooling) &&
       resize_output(call, out, pooled_shape(self, rank, pooling))) {
-    average(self, rank, WindowAverages{pooling, count_include_pad, divisor_override.value_or(0)},
+    average(self, rank, WindowAverages(pooling, count_include_pad, divisor_override.value_or(0)),
             out);
   }
   return out;
@@ -252,7 +245,7 @@ Tensor& adaptive_avg_pool(const OpCall& call, const Tensor& self, int rank, IntA
       make_adaptive(call, self, rank, output_size, pooling) &&
       resize_output(call, out, pooled_shape(self, rank, pooling)) && out.numel() > 0 &&
       check_floating(call, "self", self)) {
-    average(self, rank, AdaptiveAverages{pooling}, out);
+    average(self, rank, AdaptiveAverages(pooling), out);
   }
   return out;
 }

@@ -81,26 +81,63 @@ struct Average {
   }
 };
 
-// Averages of windows; a divisor_override of 0 stands for none.
-struct WindowAverages {
-  const Pooling& pooling;
-  bool count_include_pad;
-  int64_t divisor_override;
+// Averages of windows; a divisor_override of 0 stands for none. Positions are set dimension by
+// dimension, so that what a row of outputs has in common is found once.
+class WindowAverages {
+ public:
+  WindowAverages(const Pooling& pooling, bool count_include_pad, int64_t divisor_override)
+      : pooling_(pooling),
+        count_include_pad_(count_include_pad),
+        divisor_override_(divisor_override) {}
 
-  Average operator()(const int64_t* at) const;
+  void set(int d, int64_t at) {
+    const Window& w = pooling_.windows[d];
+    const int64_t start = at * w.stride - w.padding;
+    padded_[d] = std::min(start + w.kernel, pooling_.in[d] + w.padding) - start;
+    average_.spans[d] = window_span(pooling_, d, at);
+  }
+  const Average& average() {
+    const int64_t inside = average_.count();
+    const int64_t padded = padded_[0] * padded_[1] * padded_[2];
+    average_.divisor = inside == 0              ? 0
+                       : divisor_override_ != 0 ? divisor_override_
+                       : count_include_pad_     ? padded
+                                                : inside;
+    return average_;
+  }
+
+ private:
+  const Pooling& pooling_;
+  bool count_include_pad_;
+  int64_t divisor_override_;
+  int64_t padded_[kSpatial] = {};
+  Average average_ = {};
 };
 
 // Averages of the parts that split the input evenly.
-struct AdaptiveAverages {
-  const Pooling& pooling;
+class AdaptiveAverages {
+ public:
+  explicit AdaptiveAverages(const Pooling& pooling) : pooling_(pooling) {}
 
-  Average operator()(const int64_t* at) const;
+  void set(int d, int64_t at) {
+    const int64_t in = pooling_.in[d];
+    const int64_t out = pooling_.out[d];
+    average_.spans[d] = {at * in / out, ((at + 1) * in + out - 1) / out, 1};
+  }
+  const Average& average() {
+    average_.divisor = average_.count();
+    return average_;
+  }
+
+ private:
+  const Pooling& pooling_;
+  Average average_ = {};
 };
 
-// Calls body(offset of the plane in `in`, offset in `out`, position[kSpatial]) for every element of
-// `out`, in parallel over planes.
+// Calls body(offset of the plane in `in`, offset of the row in `out`, depth, height) for every row
+// of `out`, in parallel over planes.
 template <typename Body>
-void for_each_pooled(const StridedView& in, const StridedView& out, const Body& body) {
+void for_each_pooled_row(const StridedView& in, const StridedView& out, const Body& body) {
   const int64_t* sizes = out.sizes;
   const int64_t per_plane = sizes[2] * sizes[3] * sizes[4];
   const int64_t grain = std::max<int64_t>(1, (1 << 11) / std::max<int64_t>(1, per_plane));
@@ -111,10 +148,10 @@ void for_each_pooled(const StridedView& in, const StridedView& out, const Body& 
           const int64_t c = plane % sizes[1];
           const int64_t from = n * in.strides[0] + c * in.strides[1];
           const int64_t to = n * out.strides[0] + c * out.strides[1];
-          Odometer<1> odometer(kSpatial, out.sizes + 2);
-          odometer.set_strides(0, out.strides + 2);
-          for (int64_t i = 0; i < per_plane; ++i, odometer.next()) {
-            body(from, to + odometer.offset(0), odometer.index());
+          for (int64_t d = 0; d < sizes[2]; ++d) {
+            for (int64_t h = 0; h < sizes[3]; ++h) {
+              body(from, to + d * out.strides[2] + h * out.strides[3], d, h);
+            }
           }
         }
       });

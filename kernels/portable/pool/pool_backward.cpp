@@ -41,26 +41,50 @@ void clear(const Tensor& tensor) {
   }
 }
 
-// Spreads each element of grad_output evenly over the positions that averages(position) names.
+// Adds `share` to all positions of a window whose rows are dense.
+template <typename C>
+void add_rows(C* plane, const Steps* spans, const int64_t* strides, C share) {
+  for (int64_t d = spans[0].first; d < spans[0].last; d += spans[0].step) {
+    for (int64_t h = spans[1].first; h < spans[1].last; h += spans[1].step) {
+      C* const row = plane + d * strides[0] + h * strides[1];
+      for (int64_t w = spans[2].first; w < spans[2].last; ++w) {
+        row[w] += share;
+      }
+    }
+  }
+}
+
+// Spreads each element of grad_output evenly over the positions that `averages` names.
 template <typename Averages>
 void spread(const Tensor& grad_output, const Averages& averages, const Tensor& grad_input) {
   const StridedView to = volume_of(grad_input, kRank);
+  const StridedView from = volume_of(grad_output, kRank);
   clear(grad_input);
   with_float_compute_type(compute_type_of(grad_input.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const LineReader<C> grads(grad_output);
     const LineReader<C> sums(grad_input);
     const LineWriter<C> writer(grad_input);
-    for_each_pooled(to, volume_of(grad_output, kRank),
-                    [&](int64_t plane, int64_t from, const int64_t* at) {
-                      const Average part = averages(at);
-                      const C share = grads.at(from) / static_cast<C>(part.divisor);
-                      for_each_in_window(part.spans, to.strides + 2,
-                                         [&](int64_t offset, int64_t, int64_t, int64_t) {
-                                           const int64_t target = plane + offset;
-                                           writer.put(target, sums.at(target) + share);
-                                         });
-                    });
+    for_each_pooled_row(to, from, [&](int64_t plane, int64_t row, int64_t d, int64_t h) {
+      Averages at = averages;
+      at.set(0, d);
+      at.set(1, h);
+      C* const direct =
+          sums.direct(0) != nullptr ? grad_input.mutable_data_ptr<C>() + plane : nullptr;
+      for (int64_t w = 0; w < from.sizes[4]; ++w) {
+        at.set(2, w);
+        const Average& part = at.average();
+        const C share = grads.at(row + w * from.strides[4]) / static_cast<C>(part.divisor);
+        if (direct != nullptr && to.strides[4] == 1 && part.spans[2].step == 1) {
+          add_rows(direct, part.spans, to.strides + 2, share);
+          continue;
+        }
+        for_each_in_window(part.spans, to.strides + 2,
+                           [&](int64_t offset, int64_t, int64_t, int64_t) {
+                             writer.put(plane + offset, sums.at(plane + offset) + share);
+                           });
+      }
+    });
   });
 }
 
@@ -76,7 +100,7 @@ Tensor& avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_ou
                       "%s: divisor_override is 0", call.op);
   if (make_pooling(call, self, kRank, {kernel_size, stride, padding, {}, ceil_mode}, pooling) &&
       check_gradients(call, grad_output, self, pooling, grad_input)) {
-    spread(grad_output, WindowAverages{pooling, count_include_pad, divisor_override.value_or(0)},
+    spread(grad_output, WindowAverages(pooling, count_include_pad, divisor_override.value_or(0)),
            grad_input);
   }
   return grad_input;
@@ -97,7 +121,7 @@ Tensor& _adaptive_avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tenso
                       "%s: grad_output is empty", call.op);
   if (make_adaptive(call, self, kRank, {pooled, kRank}, pooling) &&
       check_gradients(call, grad_output, self, pooling, out)) {
-    spread(grad_output, AdaptiveAverages{pooling}, out);
+    spread(grad_output, AdaptiveAverages(pooling), out);
   }
   return out;
 }
@@ -137,12 +161,18 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
         ::executorch::runtime::tensor_is_contiguous(indices) &&
         ::executorch::runtime::tensor_is_contiguous(grad_input)) {
       const int64_t plane = pooling.out[1] * pooling.out[2];
-      C* const sums = grad_input.mutable_data_ptr<C>();
+      C* sums = grad_input.mutable_data_ptr<C>();
+      int64_t left = plane;
       for (int64_t i = 0; i < grad_output.numel(); ++i) {
+        if (left == 0) {
+          sums += area;
+          left = plane;
+        }
+        --left;
         ET_KERNEL_CHECK_MSG(ctx, positions[i] >= 0 && positions[i] < area, InvalidArgument, ,
                             "%s: index %lld is out of range [0, %lld)", call.op,
                             static_cast<long long>(positions[i]), static_cast<long long>(area));
-        sums[i / plane * area + positions[i]] += values[i];
+        sums[positions[i]] += values[i];
       }
       return;
     }
