@@ -2,7 +2,7 @@
 // Unary and binary functions, comparisons, selection, sums, softmax and normalization against plain
 // loops in double.
 #include <executorch/kernels/optimized/binary.h>
-#include <executorch/kernels/optimized/rows.h>
+#include <executorch/kernels/optimized/rows/rows.h>
 #include <executorch/kernels/optimized/unary.h>
 #include <executorch/kernels/portable/binary.h>
 #include <gtest/gtest.h>

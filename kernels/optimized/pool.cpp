@@ -2,7 +2,7 @@
 // 2-D pooling of contiguous f32 tensors on all threads, by whole planes; other layouts are the
 // portable kernels'.
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/rows.h>
+#include <executorch/kernels/optimized/rows/rows.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 

@@ -5,7 +5,7 @@
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_columns.h>
 #include <executorch/kernels/optimized/gemm.h>
-#include <executorch/kernels/optimized/rows.h>
+#include <executorch/kernels/optimized/rows/rows.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums, means, softmax and normalization of f32 tensors.
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/rows.h>
+#include <executorch/kernels/optimized/rows/rows.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 
 #include <algorithm>

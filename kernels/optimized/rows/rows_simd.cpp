@@ -2,11 +2,11 @@
 // The loops of rows.h. A line of the last dimension is reduced with several vectors of sums; for
 // other dimensions vectors run across neighbouring lines instead.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows/rows_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/kernels/optimized/rows.h>
+#include <executorch/kernels/optimized/rows/rows.h>
 #include <executorch/kernels/optimized/simd_math-inl.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
