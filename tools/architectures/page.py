@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results as JSON lines (the newest of a name counts) and as the page docs/architectures.md."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+Result = dict[str, Any]
+TOLERANCE = 1e-4
+
+
+def keep(path: Path, result: Result) -> None:
+    with path.open("a") as file:
+        file.write(json.dumps(result) + "\n")
+
+
+def read(path: Path) -> list[Result]:
+    found = [json.loads(line) for line in path.read_text().splitlines()]
+    return list({result["name"]: result for result in found}.values())
+
+
+def refused(result: Result) -> str | None:
+    """Why torch.export, or building the model itself, said no."""
+    export = result["export"]
+    return export.get("refused") or export.get("error")
+
+
+def problem(side: Result) -> str | None:
+    """What went wrong on one side, None where it ran and equals eager."""
+    if "error" in side:
+        return f"{side['step']}: {brief(side['error'])}"
+    if side["difference"] > TOLERANCE:
+        return f"differs from eager by {side['difference']:.1e}"
+    return None
+
+
+def brief(text: str) -> str:
+    """An error on one line of a table, without folders of this machine."""
+    line = " ".join(text.split()).replace("`", "'")
+    return re.sub(r"/[^ ]*/", "", line).replace("|", "\\|")[:240]
+
+
+def summary(result: Result) -> str:
+    if why := refused(result):
+        return f"{result['name']}: torch.export: {brief(why)}"
+    ours = result["ours"]
+    text = f"{result['name']}: {problem(ours) or 'ok'}"
+    if "planned" in ours:
+        text += f", {ours['lower_seconds']:.1f} s, planned {ours['planned']}, bound {ours['bound']}"
+    if upstream := result.get("upstream"):
+        text += f"; upstream: {problem(upstream) or 'ok'}"
+        if "planned" in upstream:
+            text += f", {upstream['lower_seconds']:.1f} s, planned {upstream['planned']}"
+    return text
+
+
+HEAD = """# Architectures
+
+Small configurations of Hugging Face `transformers` with random weights, each exported with `torch.export`, lowered
+without a delegate, run by the runtime and compared with eager PyTorch. Written by
+`python -m executorch.tools.architectures --page docs/architectures.md`; nothing is downloaded.
+
+`lowering` is seconds of `to_edge(...).to_executorch()` and writing, one thread; `planned` is bytes of the
+planned arenas; `bound` is the largest set of tensors alive at one step, under which no plan can go;
+`difference` is the largest |found - eager| / (1 + |eager|) over all results and calls. Where sizes are
+dynamic, the calls are the minimum, the maximum and one between. `upstream` is the wheel of executorch 1.4.1
+on the same exported program, in an environment of its own.
+
+"""
+
+
+def page(results: list[Result]) -> str:
+    ran = [result for result in results if not refused(result)]
+    good = [result for result in ran if problem(result["ours"]) is None]
+    lines = [HEAD, counts(ran, good), "\n", *table(good)]
+    failed = [(r["name"], problem(r["ours"]) or "") for r in ran if r not in good]
+    lines += listing("Not equal to eager here", failed)
+    no = [(r["name"], brief(refused(r) or "")) for r in results if refused(r)]
+    lines += listing("Refused by torch.export or by the model itself", no)
+    return "".join(lines)
+
+
+def counts(ran: list[Result], good: list[Result]) -> str:
+    close = [r for r in good if r["ours"]["planned"] <= 1.05 * r["ours"]["bound"]]
+    both = [r for r in good if "planned" in r.get("upstream", {})]
+    below = [r for r in both if r["ours"]["planned"] <= r["upstream"]["planned"]]
+    theirs = [r for r in ran if "upstream" in r]
+    well = [r for r in theirs if problem(r["upstream"]) is None]
+    return (
+        f"{len(good)} of {len(ran)} exported programs equal eager here, {len(well)} of {len(theirs)} upstream. "
+        f"Operators missing here: {sum('issing' in (problem(r['ours']) or '') for r in ran)}.\n"
+        f"Planned bytes are within 5 % of the bound on {len(close)} of {len(good)}, and not above upstream's on "
+        f"{len(below)} of the {len(both)} that upstream lowers.\n"
+    )
+
+
+def table(results: list[Result]) -> list[str]:
+    lines = [
+        "| name | kind | dynamic | lowering s | .pte bytes | planned | bound | upstream planned"
+        " | difference | upstream s | upstream |\n",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|\n",
+    ]
+    for result in results:
+        ours, upstream = result["ours"], result.get("upstream")
+        dynamic = ", ".join(f"{n} {low}-{high}" for n, (low, high) in result["dynamic"].items())
+        theirs = upstream or {}
+        lower = f"{theirs['lower_seconds']:.2f}" if "lower_seconds" in theirs else ""
+        said = (problem(upstream) or "ok") if upstream else "not asked"
+        lines.append(
+            f"| {result['name']} | {result['kind']} | {dynamic} | {ours['lower_seconds']:.2f}"
+            f" | {ours['bytes']} | {ours['planned']} | {ours['bound']} | {theirs.get('planned', '')}"
+            f" | {ours['difference']:.1e} | {lower} | {said} |\n"
+        )
+    return lines
+
+
+def listing(title: str, items: list[tuple[str, str]]) -> list[str]:
+    if not items:
+        return []
+    return [f"\n## {title}\n\n", *(f"- {name}: `{why}`\n" for name, why in items)]

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs inside one environment (transformers', ours or upstream's) and forks one process per job.
+
+usage: python side.py < jobs     one JSON job a line; answers one JSON line each. Imports nothing of this repository
+but the public package `executorch`, so that the same code asks both implementations.
+"""
+
+import ctypes
+import json
+import logging
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.WARNING)
+
+import torch  # noqa: E402
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def tensor(wanted: dict, sizes: dict[str, int]) -> torch.Tensor:
+    shape = [sizes[size] if isinstance(size, str) else size for size in wanted["shape"]]
+    if wanted["kind"] == "ids":
+        return torch.randint(2, wanted["high"], shape)
+    make = {"ones": torch.ones, "zeros": torch.zeros}.get(wanted["kind"])
+    return make(shape, dtype=torch.int64) if make else torch.randn(shape)
+
+
+def sizes_to_try(sizes: dict[str, list[int]]) -> list[dict[str, int]]:
+    """Between first (it is what the export sees), then the minimum and the maximum."""
+    between = {name: (low + high) // 2 for name, (low, high) in sizes.items()}
+    ends = [{name: ends[which] for name, ends in sizes.items()} for which in (0, 1)]
+    return [between, *ends] if sizes else [{}]
+
+
+def dynamic_shapes(row: dict) -> dict | None:
+    if not row["sizes"]:
+        return None
+    dims = {n: torch.export.Dim(n, min=low, max=high) for n, (low, high) in row["sizes"].items()}
+    shapes = [wanted["shape"] for wanted in row["inputs"].values()]
+    return {
+        "inputs": tuple({axis: dims[s] for axis, s in enumerate(sh) if s in dims} for sh in shapes)
+    }
+
+
+class TensorsOnly(torch.nn.Module):
+    """The model on positional tensors, with a plain tuple of tensors for its result."""
+
+    def __init__(self, model: torch.nn.Module, names: list[str]) -> None:
+        super().__init__()
+        self.model = model
+        self.names = names
+
+    def forward(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        result = self.model(**dict(zip(self.names, inputs)))
+        found, seen = [], set()
+        for leaf in torch.utils._pytree.tree_leaves(tuple(result.values())):
+            if isinstance(leaf, torch.Tensor) and id(leaf) not in seen:
+                seen.add(id(leaf))
+                found.append(leaf)
+        return tuple(found)
+
+
+def build(row: dict) -> torch.nn.Module:
+    import transformers
+
+    config_class = getattr(transformers, row["config"])
+    config = config_class(**row["arguments"])
+    torch.manual_seed(0)
+    model = getattr(transformers, row["model"])(config)
+    return TensorsOnly(model, list(row["inputs"])).eval()
+
+
+def export(job: dict) -> dict:
+    """Builds the model, asks eager for the results, exports and saves all of it."""
+    row, out = job["row"], Path(job["out"])
+    model = build(row)
+    tries = sizes_to_try(row["sizes"])
+    calls = [tuple(tensor(wanted, sizes) for wanted in row["inputs"].values()) for sizes in tries]
+    with torch.no_grad():
+        expected = [model(*call) for call in calls]
+    start = time.perf_counter()
+    try:
+        with torch.no_grad():
+            program = torch.export.export(
+                model, calls[0], dynamic_shapes=dynamic_shapes(row), strict=False
+            )
+    except Exception as problem:
+        return {"refused": f"{type(problem).__name__}: {first_line(problem)}"}
+    seconds = time.perf_counter() - start
+    torch.export.save(program, out)
+    torch.save([(list(c), list(e)) for c, e in zip(calls, expected)], f"{out}.calls")
+    weights = sum(p.numel() * p.element_size() for p in model.parameters())
+    return {"export_seconds": seconds, "weights": weights, "nodes": len(program.graph.nodes)}
+
+
+def first_line(problem: Exception) -> str:
+    return next((line.strip() for line in str(problem).splitlines() if line.strip()), "")[:300]
+
+
+def lower(job: dict) -> dict:
+    """Lowers without a delegate and writes the file; counts what was planned."""
+    from executorch.exir import ExecutorchBackendConfig, to_edge
+
+    program = torch.export.load(job["program"])
+    before, start = resident(), time.perf_counter()
+    manager = to_edge(program).to_executorch(ExecutorchBackendConfig())
+    with open(job["out"], "wb") as file:
+        manager.write_to_file(file)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    sizes = manager.executorch_program.execution_plan[0].non_const_buffer_sizes
+    found = {
+        "lower_seconds": seconds,
+        "bytes": os.path.getsize(job["out"]),
+        "planned": sum(sizes),
+        "peak": max(peak - before, 0),
+    }
+    if job.get("bound"):
+        found["bound"] = bound(manager.exported_program())
+    return found
+
+
+def bound(program: torch.export.ExportedProgram) -> int:
+    """The largest live set of a planned method, as our planner counts it."""
+    from executorch.exir.memory_planning import peak_live_bytes, update_all_tensors_lifetime
+
+    return peak_live_bytes(
+        update_all_tensors_lifetime(program.graph_module, program.graph_signature)
+    )
+
+
+def run(job: dict) -> dict:
+    """Runs the file on every call and compares with eager: the largest difference over 1 + |expected|."""
+    from executorch.runtime import Runtime
+
+    method = Runtime.get().load_program(job["program"]).load_method("forward")
+    worst = 0.0
+    for inputs, expected in torch.load(job["calls"], weights_only=True):
+        results = method.execute(inputs)
+        assert len(results) == len(expected), f"{len(results)} results, expected {len(expected)}"
+        worst = max([worst, *(difference(r, e) for r, e in zip(results, expected))])
+    return {"difference": worst}
+
+
+def difference(result: object, expected: torch.Tensor) -> float:
+    result = torch.as_tensor(result)
+    assert result.shape == expected.shape, f"shape {result.shape}, expected {expected.shape}"
+    if expected.numel() == 0:
+        return 0.0
+    left, right = result.double(), expected.double()
+    same = (left == right) | (left.isnan() & right.isnan())
+    gap = torch.where(same, 0.0, (left - right).abs() / (1 + right.abs()))
+    return float(gap.nan_to_num(nan=float("inf")).max())
+
+
+DO = {"export": export, "lower": lower, "run": run}
+
+
+def child(job: dict) -> None:
+    """One job in this process, its answer in a file; the process has limits of time and memory."""
+    signal.alarm(job["seconds"])
+    resource.setrlimit(resource.RLIMIT_AS, (job["memory"], job["memory"]))
+    torch.set_grad_enabled(False)
+    torch.set_num_threads(1)
+    try:
+        answer = DO[job["do"]](job)
+    except Exception as problem:
+        answer = {"error": f"{type(problem).__name__}: {problem}"[:3000]}
+        answer["trace"] = traceback.format_exc()[-6000:]
+    Path(job["answer"]).write_text(json.dumps(answer))
+
+
+def do(job: dict) -> dict:
+    answer = Path(job["answer"])
+    answer.unlink(missing_ok=True)
+    process = os.fork()
+    if process == 0:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # ends with its parent
+        try:
+            child(job)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(process, 0)
+    if answer.exists():
+        return json.loads(answer.read_text())
+    ended = os.waitstatus_to_exitcode(status)
+    if ended == -signal.SIGALRM:
+        return {"error": f"took longer than {job['seconds']} seconds"}
+    return {"error": f"the process ended with {ended} and no answer"}
+
+
+def main() -> None:
+    for module in sys.argv[1:]:
+        __import__(module)
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        answers.write(json.dumps(do(json.loads(line))) + "\n")
+        answers.flush()
+
+
+main()
