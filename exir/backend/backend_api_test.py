@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.export import ExportedProgram, export
 
-from executorch.exir import to_edge
+from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.exir.backend.backend_api import MethodProgramsPartitionerSpec, to_backend
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
@@ -21,6 +21,7 @@ from executorch.exir.lowered_backend_module import (
     LoweredBackendModule,
     get_lowered_backend_modules,
 )
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
 
 class EchoBackend(BackendDetails):
@@ -462,3 +463,22 @@ def test_nothing_claimed_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     assert len(calls(manager.exported_program())) == 4
     assert "expected delegates, but ByName claimed no node" in caplog.text
     assert "aten.sin.default x1" in caplog.text
+
+
+@pytest.mark.req("CMP-C10")
+def test_both_ways_of_lowering_write_the_same_file() -> None:
+    inputs = tuple(torch.randn(2, 2) for _ in range(3))
+
+    class Model(torch.nn.Module):
+        def forward(self, a: torch.Tensor, x: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+            return torch.mm(torch.mm(a, x) + b - a, x) + b
+
+    program = export(Model(), inputs)
+    in_steps = to_edge(program).to_backend(AddMulPartitionerDemo())
+    at_once = to_edge_transform_and_lower(program, partitioner=[AddMulPartitionerDemo()])
+    both = [manager.to_executorch().buffer for manager in (in_steps, at_once)]
+    assert both[0] == both[1]
+    modules = get_lowered_backend_modules(at_once.exported_program().graph_module)
+    assert len(modules) == 2
+    (result,) = _load_for_executorch_from_buffer(both[0]).forward(inputs)
+    torch.testing.assert_close(result, Model()(*inputs))

@@ -13,9 +13,19 @@ _ADD = (
     "Tensor b, float b_scale, int b_zero_point, int b_quant_min, int b_quant_max, "
     "float out_scale, int out_zero_point, int out_quant_min, int out_quant_max"
 )
+_ADD_SCALAR = (
+    "Tensor qa, float a_scale, int a_zero_point, int a_quant_min, int a_quant_max, ScalarType a_dtype, Scalar b, "
+    "float out_scale, int out_zero_point, int out_quant_min, int out_quant_max, ScalarType out_dtype"
+)
+_EMBEDDING = (
+    "Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, "
+    "Tensor indices"
+)
 lib = torch.library.Library("quantized_decomposed", "FRAGMENT")
 lib.define(f"add({_ADD}) -> Tensor qc")
 lib.define(f"add.out({_ADD}, *, Tensor(a!) out) -> Tensor(a!)")
+lib.define(f"embedding_byte({_EMBEDDING}) -> Tensor")
+lib.define(f"embedding_byte.dtype({_EMBEDDING}, *, ScalarType? dtype=None) -> Tensor")
 
 
 @bind_pattern_to_op(lib, "add")
@@ -36,3 +46,68 @@ def add(
     return quantized.quantize_per_tensor(
         total, out_scale, out_zero_point, out_quant_min, out_quant_max, a.dtype
     )
+
+
+@bind_pattern_to_op(lib, f"add_relu({_ADD}) -> Tensor qc")
+def add_relu(
+    a: torch.Tensor, a_scale: float, a_zero_point: int, a_quant_min: int, a_quant_max: int,
+    b: torch.Tensor, b_scale: float, b_zero_point: int, b_quant_min: int, b_quant_max: int,
+    out_scale: float, out_zero_point: int, out_quant_min: int, out_quant_max: int,
+) -> torch.Tensor:  # fmt: skip
+    """No kernel runs it whole: to_edge takes it apart."""
+    quantized = torch.ops.quantized_decomposed
+    total = torch.ops.aten.add.Tensor(
+        quantized.dequantize_per_tensor(
+            a, a_scale, a_zero_point, a_quant_min, a_quant_max, a.dtype
+        ),
+        quantized.dequantize_per_tensor(
+            b, b_scale, b_zero_point, b_quant_min, b_quant_max, b.dtype
+        ),
+    )
+    return quantized.quantize_per_tensor(
+        torch.ops.aten.relu.default(total),
+        out_scale, out_zero_point, out_quant_min, out_quant_max, a.dtype,
+    )  # fmt: skip
+
+
+@bind_pattern_to_op(lib, f"add.scalar({_ADD_SCALAR}) -> Tensor")
+def add_scalar(
+    qa: torch.Tensor, a_scale: float, a_zero_point: int, a_quant_min: int, a_quant_max: int,
+    a_dtype: torch.dtype, b: float, out_scale: float, out_zero_point: int, out_quant_min: int,
+    out_quant_max: int, out_dtype: torch.dtype,
+) -> torch.Tensor:  # fmt: skip
+    """No kernel runs it whole: to_edge takes it apart."""
+    quantized = torch.ops.quantized_decomposed
+    total = torch.ops.aten.add.Scalar(
+        quantized.dequantize_per_tensor(
+            qa, a_scale, a_zero_point, a_quant_min, a_quant_max, a_dtype
+        ),
+        b,
+    )
+    return quantized.quantize_per_tensor(
+        total, out_scale, out_zero_point, out_quant_min, out_quant_max, out_dtype
+    )
+
+
+def embedding_byte(
+    weight: torch.Tensor,
+    weight_scales: torch.Tensor,
+    weight_zero_points: torch.Tensor | None,
+    weight_quant_min: int,
+    weight_quant_max: int,
+    indices: torch.Tensor,
+    *,
+    dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """Rows of `weight` as floats: (w - zero point) * scale, one of each per row or per group of a row's columns."""
+    rows = weight[indices].to(weight_scales.dtype)
+    scales = weight_scales.reshape(weight.shape[0], -1)
+    grouped = rows.reshape(*indices.shape, scales.shape[1], -1)
+    if weight_zero_points is not None:
+        points = weight_zero_points.reshape(scales.shape)[indices]
+        grouped = grouped - points.to(grouped.dtype).unsqueeze(-1)
+    return (grouped * scales[indices].unsqueeze(-1)).reshape(rows.shape).to(dtype or rows.dtype)
+
+
+lib.impl("embedding_byte", embedding_byte, "CompositeExplicitAutograd")
+lib.impl("embedding_byte.dtype", embedding_byte, "CompositeExplicitAutograd")
