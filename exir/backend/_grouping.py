@@ -14,15 +14,19 @@ def grouped_partitions(graph: Graph, groups: Iterable[list[Node]]) -> list[Parti
     come back. Numbered in graph order."""
     place = {node: index for index, node in enumerate(graph.nodes)}
     merged = _overlapping(groups)
-    clusters = _Clusters(graph, merged)
+    contracted = _Contracted(graph, merged)
+    claimed = {node for group in merged for node in group}
+    if contracted.sort():  # else the groups as given need each other; who lowers them says which
+        for node in graph.nodes:
+            for source in node.all_input_nodes:
+                if node in claimed and source in claimed:
+                    contracted.try_to_join(place[source], place[node])
+    members: dict[int, list[Node]] = {}
     for node in graph.nodes:
-        for source in node.all_input_nodes:
-            clusters.try_to_join(source, node)
-    found = sorted(clusters.members(), key=lambda nodes: min(place[node] for node in nodes))
-    return [
-        Partition(number, sorted(nodes, key=place.__getitem__))
-        for number, nodes in enumerate(found)
-    ]
+        if node in claimed:
+            members.setdefault(contracted.find(place[node]), []).append(node)
+    found = sorted(members.values(), key=lambda nodes: place[nodes[0]])
+    return [Partition(number, nodes) for number, nodes in enumerate(found)]
 
 
 def _overlapping(groups: Iterable[list[Node]]) -> list[set[Node]]:
@@ -36,49 +40,101 @@ def _overlapping(groups: Iterable[list[Node]]) -> list[set[Node]]:
     return list({id(each): each for each in home.values()}.values())
 
 
-class _Clusters:
-    """Clusters of calls; every other node is alone. Joining keeps the contracted graph acyclic."""
+class _Contracted:
+    """The graph with clusters as single vertices, and a topological order of it that is mended after each join
+    (Pearce and Kelly, A dynamic topological sort algorithm for directed acyclic graphs): a search for a way around
+    looks only at what lies between the two."""
 
     def __init__(self, graph: Graph, groups: list[set[Node]]) -> None:
-        self._cluster: dict[Node, int] = {}
-        self._members: dict[int, set[Node]] = {}
-        for number, nodes in enumerate(groups):
-            self._members[number] = set(nodes)
-            self._cluster.update(dict.fromkeys(nodes, number))
-        self._refused: set[tuple[int, int]] = set()
+        place = {node: index for index, node in enumerate(graph.nodes)}
+        self._parent = list(range(len(place)))
+        self._users = [{place[user] for user in node.users} for node in place]
+        self._sources = [{place[source] for source in node.all_input_nodes} for node in place]
+        self._order = list(range(len(place)))
+        for group in groups:
+            first, *others = (place[node] for node in group)
+            for other in others:
+                self._unite(first, other)
 
-    def of(self, node: Node) -> int | None:
-        return self._cluster.get(node)
+    def find(self, vertex: int) -> int:
+        parent = self._parent
+        while parent[vertex] != vertex:
+            parent[vertex] = vertex = parent[parent[vertex]]
+        return vertex
 
-    def members(self) -> list[set[Node]]:
-        return list(self._members.values())
+    def sort(self) -> bool:
+        """Orders the vertices; False when there is a cycle."""
+        roots = [vertex for vertex, parent in enumerate(self._parent) if vertex == parent]
+        waiting = {root: len(self._neighbours(self._sources, root)) for root in roots}
+        ready = [root for root in roots if waiting[root] == 0]
+        for position, root in enumerate(ready):  # grows while it runs
+            self._order[root] = position
+            for user in self._neighbours(self._users, root):
+                waiting[user] -= 1
+                if waiting[user] == 0:
+                    ready.append(user)
+        return len(ready) == len(roots)
 
-    def try_to_join(self, before: Node, after: Node) -> None:
-        one, two = self.of(before), self.of(after)
-        if one is None or two is None or one == two or (one, two) in self._refused:
+    def try_to_join(self, before: int, after: int) -> None:
+        """Joins the clusters of a node and of its user, unless another way leads from one to the other."""
+        one, two = self.find(before), self.find(after)
+        if one == two:
             return
-        if self._leaves_and_returns(one, two):
-            self._refused.add((one, two))
+        later = self._between(self._users, one, two)
+        if two in later:
             return
-        for node in self._members.pop(two):
-            self._cluster[node] = one
-            self._members[one].add(node)
-        self._refused = {pair for pair in self._refused if one not in pair and two not in pair}
+        order = self._order
+        if not later:
+            position = order[two]
+        else:
+            earlier = self._between(self._sources, two, one)
+            position = order[one] if not earlier else self._make_room(one, two, earlier, later)
+        order[self._unite(one, two)] = position
 
-    def _leaves_and_returns(self, one: int, two: int) -> bool:
-        """True when a path from either to either passes through a node outside of both."""
-        inside = self._members[one] | self._members[two]
-        seen: set[Node] = set()
-        stack = [user for node in inside for user in node.users if user not in inside]
+    def _between(self, edges: list[set[int]], start: int, end: int) -> set[int]:
+        """What can be reached from `start` and lies between the two in the order; with `end`, when it is reached by
+        more than the direct edge."""
+        order = self._order
+        low, high = sorted((order[start], order[end]))
+        reached: set[int] = set()
+        stack = [v for v in self._neighbours(edges, start) if v != end and low < order[v] < high]
         while stack:
-            node = stack.pop()
-            if node in inside:
-                return True
-            if node in seen:
+            vertex = stack.pop()
+            if vertex in reached:
                 continue
-            seen.add(node)
-            cluster = self.of(node)
-            together = self._members[cluster] if cluster is not None else {node}
-            seen |= together - inside
-            stack.extend(user for each in together for user in each.users if user not in seen)
-        return False
+            reached.add(vertex)
+            for each in self._neighbours(edges, vertex):
+                if each == end:
+                    return reached | {end}
+                if low < order[each] < high:
+                    stack.append(each)
+        return reached
+
+    def _make_room(self, one: int, two: int, earlier: set[int], later: set[int]) -> int:
+        """Puts `earlier` before and `later` behind the joined vertex, in the places that all of them have now."""
+        order = self._order
+        places = sorted(order[vertex] for vertex in {one, two} | earlier | later)
+        head = sorted(earlier, key=order.__getitem__)
+        tail = sorted(later, key=order.__getitem__)
+        for vertex, position in zip(head, places, strict=False):
+            order[vertex] = position
+        for vertex, position in zip(reversed(tail), reversed(places), strict=False):
+            order[vertex] = position
+        return places[len(head)]
+
+    def _neighbours(self, edges: list[set[int]], root: int) -> set[int]:
+        found = {self.find(vertex) for vertex in edges[root]}
+        found.discard(root)
+        edges[root] = found
+        return found
+
+    def _unite(self, one: int, two: int) -> int:
+        one, two = self.find(one), self.find(two)
+        if one == two:
+            return one
+        size = [len(self._users[root]) + len(self._sources[root]) for root in (one, two)]
+        large, small = (one, two) if size[0] >= size[1] else (two, one)
+        self._parent[small] = large
+        self._users[large] |= self._users[small]
+        self._sources[large] |= self._sources[small]
+        return large

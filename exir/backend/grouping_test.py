@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of nodes are joined as a plain search would join them, in time near the size of the graph."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch.fx import Graph, Node
+
+from executorch.exir.backend._grouping import grouped_partitions
+
+Groups = list[list[Node]]
+
+
+def chain(count: int) -> tuple[Graph, Groups]:
+    graph = Graph()
+    nodes = [graph.placeholder("x")]
+    for _ in range(count):
+        nodes.append(graph.call_function(torch.relu, (nodes[-1],)))
+    graph.output(nodes[-1])
+    return graph, [[node] for node in nodes[1:]]
+
+
+def ladder(count: int) -> tuple[Graph, Groups]:
+    """Every second step has a way around through a node that nobody claims."""
+    graph = Graph()
+    x, groups = graph.placeholder("x"), []
+    for _ in range(count):
+        a = graph.call_function(torch.relu, (x,))
+        x = graph.call_function(torch.add, (a, graph.call_function(torch.sin, (a,))))
+        groups += [[a], [x]]
+    graph.output(x)
+    return graph, groups
+
+
+def fan(count: int) -> tuple[Graph, Groups]:
+    graph = Graph()
+    x = graph.placeholder("x")
+    nodes = [graph.call_function(torch.relu, (x,)) for _ in range(count)]
+    groups, total = [[node] for node in nodes], nodes[0]
+    for node in nodes[1:]:
+        total = graph.call_function(torch.add, (total, node))
+        groups.append([total])
+    graph.output(total)
+    return graph, groups
+
+
+def plainly(graph: Graph, groups: Groups) -> list[list[str]]:
+    """The same by searching the whole graph before each join."""
+    members = {number: set(group) for number, group in enumerate(groups)}
+    cluster = {node: number for number, group in members.items() for node in group}
+
+    def leads_around(one: int, two: int) -> bool:
+        inside = members[one] | members[two]
+        seen: set[Node] = set()
+        stack = [user for node in inside for user in node.users if user not in inside]
+        while stack:
+            node = stack.pop()
+            if node in inside:
+                return True
+            if node not in seen:
+                together = members[cluster[node]] if node in cluster else {node}
+                seen |= together
+                stack.extend(user for each in together for user in each.users)
+        return False
+
+    for node in graph.nodes:
+        for source in node.all_input_nodes:
+            one, two = cluster.get(source), cluster.get(node)
+            if one is None or two is None or one == two or leads_around(one, two):
+                continue
+            for moved in members.pop(two):
+                cluster[moved] = one
+                members[one].add(moved)
+    return sorted(sorted(node.name for node in group) for group in members.values())
+
+
+def drawn(seed: int) -> tuple[Graph, Groups]:
+    choose = random.Random(seed)
+    graph = Graph()
+    nodes, groups = [graph.placeholder("x")], []
+    for _ in range(choose.randint(5, 40)):
+        operands = tuple(choose.choices(nodes[-6:], k=2))
+        nodes.append(graph.call_function(torch.add, operands))
+        if choose.random() < 0.7:
+            groups.append([nodes[-1]])
+    graph.output(nodes[-1])
+    return graph, groups
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_drawn_graphs_are_joined_as_by_a_plain_search(seed: int) -> None:
+    graph, groups = drawn(seed)
+    found = [sorted(node.name for node in each.nodes) for each in grouped_partitions(graph, groups)]
+    assert sorted(found) == plainly(graph, groups)
+
+
+@pytest.mark.parametrize("make", [chain, ladder, fan], ids=lambda make: make.__name__)
+def test_large_graphs_take_no_time(make: Callable[[int], tuple[Graph, Groups]]) -> None:
+    graph, groups = make(3000)  # a search of the whole graph for each join took 10 to 45 seconds
+    start = time.perf_counter()
+    partitions = grouped_partitions(graph, groups)
+    assert time.perf_counter() - start < 2
+    assert len(partitions) == (3001 if make is ladder else 1)
+
+
+def test_groups_that_need_each_other_stay_as_they_are() -> None:
+    graph = Graph()
+    x = graph.placeholder("x")
+    a = graph.call_function(torch.relu, (x,))
+    b = graph.call_function(torch.sin, (a,))
+    c = graph.call_function(torch.cos, (b,))
+    graph.output(c)
+    found = grouped_partitions(graph, [[a, c], [b]])
+    assert [sorted(node.name for node in each.nodes) for each in found] == [
+        ["cos", "relu"],
+        ["sin"],
+    ]
