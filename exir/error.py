@@ -38,12 +38,18 @@ def internal_assert(pred: bool, assert_msg: str) -> None:
 
 
 def source_line(node: Node) -> str:
-    """' from File ...: code' of the innermost frame; empty when the program has not kept it."""
+    """' from File ...: code' of the innermost frame of the user; empty when the program has not kept it."""
     trace = node.meta.get("stack_trace")
     if not trace:
         return ""
-    frames = [line.strip() for line in trace.strip().splitlines() if line.strip()]
-    places = [index for index, line in enumerate(frames) if line.startswith("File ")]
+    lines = [line.strip() for line in trace.strip().splitlines() if line.strip()]
+    places = [index for index, line in enumerate(lines) if line.startswith("File ")]
+    written = [place for place in places if not lines[place].startswith('File "<eval_with_key>')]
     if not places:
         return ""
-    return " from " + ": ".join(frames[places[-1] : places[-1] + 2])
+    place = (written or places)[-1]
+    code = lines[place + 1] if place + 1 < len(lines) else ""
+    return f" from {lines[place]}: {code[:_CODE_LENGTH]}"
+
+
+_CODE_LENGTH = 160

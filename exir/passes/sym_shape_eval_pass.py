@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
+from torch.utils._pytree import tree_leaves
 
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.schema import TensorShapeDynamism
@@ -88,12 +89,35 @@ def unbounded_tensors(graph_module: GraphModule) -> list[Node]:
 
 
 def explain_unbounded(nodes: list[Node]) -> str:
+    """Names the tensors in which sizes without a bound come up; those computed from them are counted."""
+    seen: set[Any] = set()
+    first, others = [], 0
+    for node in nodes:
+        symbols = _unbounded_symbols(node)
+        if symbols - seen:
+            first.append(node)
+        elif node.op != "output":
+            others += 1
+        seen |= symbols
+    rest = f", and {others} computed from them" if others else ""
     return (
         "these tensors have sizes without an upper bound: "
-        + "; ".join(map(_describe, nodes))
+        + "; ".join(map(_describe, first))
+        + rest
         + ". Give one: torch.export.Dim(name, max=...) for an input's dimension, "
         "torch._check(size <= ...) for a size that depends on data"
     )
+
+
+def _unbounded_symbols(node: Node) -> set[Any]:
+    sizes = [
+        size
+        for value in tree_leaves(node.meta.get("val"))
+        if isinstance(value, torch.Tensor)
+        for size in value.shape
+        if isinstance(size, torch.SymInt) and upper_bound_or_none(size) is None
+    ]
+    return {symbol for size in sizes for symbol in size.node.expr.free_symbols}
 
 
 class HintBasedSymShapeEvalPass(PassBase):

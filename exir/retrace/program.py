@@ -75,7 +75,9 @@ def retrace_to_edge(
     preserve |= {node.target for node in program.graph.nodes if node.name in kept}
     functional = _functionalise(program, preserve)
     with shape_env.suppress_guards() if shape_env is not None else nullcontext():
-        return _Retrace(functional, preserve, lambda node: False, skip_dim_order, verifier).run()
+        return _Retrace(
+            functional, preserve, lambda node: False, skip_dim_order, verifier, is_last_attempt=True
+        ).run()
 
 
 def _with_shared_memory(program: ExportedProgram) -> ExportedProgram | None:
@@ -125,6 +127,7 @@ class _Retrace:
         keep: Callable[[Node], bool],
         skip_dim_order: bool,
         verifier: type[Verifier],
+        is_last_attempt: bool = False,
     ) -> None:
         self._program = program
         self._verifier = verifier
@@ -132,7 +135,13 @@ class _Retrace:
         self._lifted: dict[tuple[Any, ...], Node] = {}
         self._lifted_specs: list[InputSpec] = []
         self._graph = Graph()
-        self._options = TraceOptions(fake_mode_of(program), OpRules(preserve), skip_dim_order, keep)
+        self._options = TraceOptions(
+            fake_mode_of(program),
+            OpRules(preserve),
+            skip_dim_order,
+            keep,
+            is_last_attempt=is_last_attempt,
+        )
         self._tracer = GraphTracer(
             program.graph_module, self._options, self._graph, self._lift_scalar
         )

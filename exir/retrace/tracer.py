@@ -40,6 +40,9 @@ class TraceOptions:
         False
     )  # nodes that stay whole whatever the tables say
     templates: dict[Any, Template] = field(default_factory=dict)
+    is_last_attempt: bool = (
+        False  # keep what cannot be modelled, for a backend or for the list of blockers
+    )
 
 
 class GraphTracer:
@@ -192,6 +195,8 @@ class GraphTracer:
             return self._loop(node, source, env)
         if name == "executorch_call_delegate":
             return self._delegate(node, source, env)
+        if self._options.is_last_attempt:
+            return self._whole(node, source, env)
         raise NeedsFullTrace(f"higher-order operator {name}")
 
     def _inline(
@@ -225,6 +230,21 @@ class GraphTracer:
         )
         self._builder.inherit(node)
         return self._items(node, args)
+
+    def _whole(self, node: Node, source: GraphModule, env: Env) -> Any:
+        """The call as it is, with the graphs that it calls."""
+
+        def value_of(arg: Node) -> Any:
+            if arg.op != "get_attr":
+                return env[arg]
+            self.submodules[arg.target] = getattr(source, arg.target)
+            return self.graph.get_attr(arg.target)
+
+        args = map_values(node.args, Node, value_of)
+        self._builder.inherit(node)
+        if isinstance(node.meta["val"], list | tuple):
+            return self._items(node, args)
+        return self._builder.append(node.target, args, {}, node.meta["val"])
 
     def _items(self, node: Node, args: tuple[Any, ...]) -> list[Any]:
         """The call, and a node for each value that it yields."""
