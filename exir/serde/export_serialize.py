@@ -2,6 +2,7 @@
 """PyTorch's serializer of exported programs under the names that this compiler's users import."""
 
 from torch._export.serde.serialize import (
+    EnumEncoder,
     ExportedProgramDeserializer,
     ExportedProgramSerializer,
     Final,
@@ -24,6 +25,7 @@ from torch._export.serde.serialize import (
 )
 
 __all__ = [
+    "EnumEncoder",
     "ExportedProgramDeserializer",
     "ExportedProgramSerializer",
     "Final",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the Python listings with our modules by import and introspection."""
 
+import ast
 import importlib
 import inspect
 import re
@@ -68,7 +69,7 @@ def _judge(row: Row, module: ModuleType) -> Verdict:
         return Verdict(row, "missing", f"no {row.scope}")
     if found := re.match(r"property `(\w+)`", text):
         return Verdict(row, "exists" if hasattr(owner, found[1]) else "missing")
-    enum = re.match(r"enum `(\w+)\(\w+\)`: (.*)$", text)
+    enum = re.match(r"enum `(\w+)\([\w, ]+\)`: (.*)$", text)
     if enum:
         return _judge_enum(row, getattr(module, enum[1], None), enum[2])
     cut = "…" in text
@@ -91,10 +92,12 @@ def _judge(row: Row, module: ModuleType) -> Verdict:
 def _judge_enum(row: Row, obj: Any, listed: str) -> Verdict:
     if obj is None:
         return Verdict(row, "missing")
+    members = re.findall(r"(\w+)=(-?\d+|'[^']*')", listed)
     wrong = [
-        f"{n}={v}" for n, v in re.findall(r"(\w+)=(-?\d+)", listed)
-        if getattr(obj, n, None) is None or int(getattr(obj, n).value) != int(v)
-    ]  # fmt: skip
+        f"{name}={value}"
+        for name, value in members
+        if name not in obj.__members__ or obj[name].value != ast.literal_eval(value)
+    ]
     return (
         Verdict(row, "differs", "wrong or absent: " + ", ".join(wrong))
         if wrong
