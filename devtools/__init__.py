@@ -5,3 +5,7 @@ if __name__ == "devtools":
     from executorch import _alias
 
     _alias.install("devtools")
+else:
+    from executorch.devtools.etrecord import ETRecord, generate_etrecord, parse_etrecord
+
+    __all__ = ["ETRecord", "generate_etrecord", "parse_etrecord"]

@@ -23,7 +23,6 @@ from executorch.exir._serialize._serialize import serialize_for_executorch
 from executorch.exir._serialize.data_serializer import DataSerializer
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.exir.emit import EmitterOutput, emit_program
-from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
@@ -46,6 +45,7 @@ from executorch.exir.program._delegation import (
     named_data_of,
     partitioners_of,
 )
+from executorch.exir.program._etrecord import ETRecord
 from executorch.exir.program._programs import (
     apply_passes,
     collector_paused,
@@ -116,18 +116,18 @@ def _to_edge(
     compile_config: EdgeCompileConfig | None,
     generate_etrecord: bool,
 ) -> EdgeProgramManager:
-    if generate_etrecord:
-        raise ExportError(
-            ExportErrorType.NOT_SUPPORTED,
-            "ETRecords are not generated yet; leave generate_etrecord=False",
-        )
     config = compile_config or EdgeCompileConfig()
     with collector_paused():
         edge = {
             name: _edge_program(program, kept.get(name, frozenset()), config)
             for name, program in named_programs(programs).items()
         }
-    return EdgeProgramManager(edge, constant_methods, config)
+    manager = EdgeProgramManager(edge, constant_methods, config)
+    if generate_etrecord:
+        manager._etrecord = ETRecord()
+        manager._etrecord.add_exported_program(programs)
+        manager._etrecord.add_edge_dialect_program(manager)
+    return manager
 
 
 def _edge_program(
@@ -159,6 +159,7 @@ class EdgeProgramManager:
         self.compile_config = compile_config or EdgeCompileConfig()
         self._edge_programs = named_programs(edge_programs)
         self._config_methods = dict(constant_methods) if constant_methods else None
+        self._etrecord: ETRecord | None = None
 
     @property
     def methods(self) -> set[str]:
@@ -183,7 +184,10 @@ class EdgeProgramManager:
             for name, program in self._edge_programs.items()
             for chosen in [passes.get(name, ()) if isinstance(passes, dict) else passes]
         }
-        return EdgeProgramManager(programs, self._config_methods, config)
+        manager = self._next(programs, config)
+        if manager._etrecord is not None:  # instructions come from these nodes
+            manager._etrecord.add_edge_dialect_program(manager)
+        return manager
 
     def to_backend(self, partitioner: Any = None) -> EdgeProgramManager:
         """Hands what the partitioner claims to its backend: one (or its class), a list in order of priority, or a dict
@@ -192,7 +196,15 @@ class EdgeProgramManager:
         wanted = {name: partitioners_of(partitioner, name) for name in self._edge_programs}
         with collector_paused():
             programs = lower_in_rounds(self._edge_programs, wanted)
-        return EdgeProgramManager(programs, self._config_methods, self.compile_config)
+        return self._next(programs, self.compile_config)
+
+    def _next(
+        self, programs: dict[str, ExportedProgram], config: EdgeCompileConfig
+    ) -> EdgeProgramManager:
+        """The manager after a step, with a record of its own when there is one."""
+        manager = EdgeProgramManager(programs, self._config_methods, config)
+        manager._etrecord = self._etrecord.copy() if self._etrecord is not None else None
+        return manager
 
     def to_executorch(
         self, config: ExecutorchBackendConfig | None = None
@@ -206,7 +218,11 @@ class EdgeProgramManager:
             }
             finish_plans(config.memory_planning_pass)
         named_data = named_data_of(self._edge_programs)
-        return ExecutorchProgramManager(planned, self._config_methods, config, named_data)
+        manager = ExecutorchProgramManager(planned, self._config_methods, config, named_data)
+        if self._etrecord is not None:
+            manager._etrecord = self._etrecord.copy()
+            manager._etrecord.add_executorch_program(manager)
+        return manager
 
 
 def _check_after_pass(program: ExportedProgram, one: Pass) -> None:
@@ -319,6 +335,7 @@ class ExecutorchProgramManager:
             config.emit_mutable_buffer_names,
         )
         self._files: tuple[Cord, dict[str, Cord]] | None = None
+        self._etrecord: ETRecord | None = None
 
     @property
     def methods(self) -> set[str]:
@@ -346,6 +363,12 @@ class ExecutorchProgramManager:
     @property
     def instruction_id_to_num_outs_map(self) -> dict[str, dict[int, int]]:
         return self._emitter_output.instruction_id_to_num_outs_map
+
+    def get_etrecord(self) -> ETRecord:
+        """The record of a program lowered with `generate_etrecord=True`."""
+        if self._etrecord is None:
+            raise RuntimeError("no ETRecord: pass generate_etrecord=True to the first step")
+        return self._etrecord
 
     @property
     def buffer(self) -> bytes:

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ETRecord`: what export knows of a model, for tools that explain what its program does at run time."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+import torch
+from torch.export import ExportedProgram
+
+from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.serde.export_serialize import SerializedArtifact
+from executorch.exir.serde.serialize import deserialize, serialize
+
+_IDENTIFIER = "ETRECORD_V0"
+_EXPORTED, _EDGE = "exported_program", "edge_dialect_exported_program"
+_PARTS = ("state_dict", "constants", "example_inputs")
+_MAPS = ("debug_handle_map", "delegate_map", "instruction_id_to_num_outs_map")
+_TENSORS = ("reference_outputs", "representative_inputs")
+Programs = ExportedProgram | Mapping[str, ExportedProgram]
+
+
+class ETRecord:
+    """Opaque to users: the managers fill it, `save` writes it, the Inspector reads it. Holds programs, no copies."""
+
+    def __init__(
+        self,
+        exported_program: ExportedProgram | None = None,
+        export_graph_id: int | None = None,
+        edge_dialect_program: Programs | None = None,
+        graph_map: dict[str, ExportedProgram] | None = None,
+        _debug_handle_map: dict[Any, Any] | None = None,
+        _delegate_map: dict[str, Any] | None = None,
+        _instruction_id_to_num_outs_map: dict[str, Any] | None = None,
+        _reference_outputs: dict[str, list[Any]] | None = None,
+        _representative_inputs: list[Any] | None = None,
+    ) -> None:
+        self.exported_program = exported_program
+        self.export_graph_id = export_graph_id
+        self.edge_dialect_program = edge_dialect_program
+        self.graph_map = graph_map
+        self._debug_handle_map = _debug_handle_map
+        self._delegate_map = _delegate_map
+        self._instruction_id_to_num_outs_map = _instruction_id_to_num_outs_map
+        self._reference_outputs = _reference_outputs
+        self._representative_inputs = _representative_inputs
+
+    def copy(self) -> ETRecord:
+        """Another record of the same programs."""
+        result = copy.copy(self)
+        result.graph_map = dict(self.graph_map) if self.graph_map is not None else None
+        return result
+
+    def add_exported_program(self, exported_program: Programs | None) -> None:
+        """The program before to_edge; of several methods the one called "forward"."""
+        program = _one(exported_program)
+        self.exported_program = program
+        self.export_graph_id = id(program.graph) if program is not None else None
+
+    def add_edge_dialect_program(self, edge_dialect_program: Any) -> None:
+        """A manager after to_edge (or the older class for one program), before anything is delegated."""
+        self.edge_dialect_program = _programs_of(edge_dialect_program)
+
+    def add_executorch_program(self, executorch_program: Any) -> None:
+        """What to_executorch gave: which instruction comes from which nodes."""
+        self._debug_handle_map = executorch_program.debug_handle_map
+        self._delegate_map = executorch_program.delegate_map
+        self._instruction_id_to_num_outs_map = executorch_program.instruction_id_to_num_outs_map
+
+    def add_extra_export_modules(self, extra_recorded_export_modules: Mapping[str, Any]) -> None:
+        """Other programs worth keeping, by name: before a pass, after a stage."""
+        self.graph_map = self.graph_map or {}
+        for name, module in extra_recorded_export_modules.items():
+            if name in (_EXPORTED, _EDGE):
+                raise ExportError(
+                    ExportErrorType.INVALID_INPUT_TYPE, f"{name!r} is taken; choose another name"
+                )
+            for method, program in _programs_of(module).items():
+                self.graph_map[f"{name}/{method}"] = program
+
+    def update_reference_outputs(self, reference_outputs: dict[str, list[Any]] | list[Any]) -> None:
+        """What the model gives for the representative inputs: by method, or those of "forward"."""
+        by_method = isinstance(reference_outputs, Mapping)
+        self._reference_outputs = (
+            dict(reference_outputs) if by_method else {"forward": list(reference_outputs)}
+        )
+
+    def update_representative_inputs(self, representative_inputs: list[Any]) -> None:
+        self._representative_inputs = list(representative_inputs)
+
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(_IDENTIFIER, "")
+            for name, program in self._named_programs().items():
+                artifact = serialize(program)
+                archive.writestr(name, artifact.exported_program)
+                for part in _PARTS:
+                    archive.writestr(f"{name}_{part}", getattr(artifact, part))
+            for name in _MAPS:
+                if getattr(self, f"_{name}") is not None:
+                    archive.writestr(name, json.dumps(getattr(self, f"_{name}")))
+            for name in _TENSORS:
+                if getattr(self, f"_{name}") is not None:
+                    stream = io.BytesIO()
+                    torch.save(getattr(self, f"_{name}"), stream)
+                    archive.writestr(name, stream.getvalue())
+            if self.export_graph_id is not None:
+                archive.writestr("export_graph_id", json.dumps(self.export_graph_id))
+
+    def _named_programs(self) -> dict[str, ExportedProgram]:
+        named = dict(self.graph_map or {})
+        if self.exported_program is not None:
+            named[_EXPORTED] = self.exported_program
+        if self.edge_dialect_program is not None:
+            for method, program in _programs_of(self.edge_dialect_program).items():
+                named[f"{_EDGE}/{method}"] = program
+        return named
+
+
+def parse_etrecord(etrecord_path: str | os.PathLike[str] | BinaryIO) -> ETRecord:
+    """Reads a file that `ETRecord.save` wrote. Tensors are read with torch.load: open files of your own only."""
+    if not zipfile.is_zipfile(etrecord_path):
+        raise _not_a_record(etrecord_path)
+    with zipfile.ZipFile(etrecord_path) as archive:
+        names = set(archive.namelist())
+        if _IDENTIFIER not in names:
+            raise _not_a_record(etrecord_path)
+        programs = {
+            name: _read_program(archive, name)
+            for name in names
+            if all(f"{name}_{part}" in names for part in _PARTS)
+        }
+        edge = {
+            name.partition("/")[2]: programs.pop(name)
+            for name in sorted(programs)
+            if name.startswith(f"{_EDGE}/")
+        }
+        maps = {f"_{n}": json.loads(archive.read(n)) if n in names else None for n in _MAPS}
+        tensors = {
+            f"_{n}": torch.load(io.BytesIO(archive.read(n)), weights_only=True)
+            for n in _TENSORS
+            if n in names
+        }
+        graph_id = "export_graph_id"
+        return ETRecord(
+            exported_program=programs.pop(_EXPORTED, None),
+            export_graph_id=json.loads(archive.read(graph_id)) if graph_id in names else None,
+            edge_dialect_program=edge["forward"] if set(edge) == {"forward"} else edge or None,
+            graph_map=programs,
+            **maps,
+            **tensors,
+        )
+
+
+def _read_program(archive: zipfile.ZipFile, name: str) -> ExportedProgram:
+    parts = {part: archive.read(f"{name}_{part}") for part in _PARTS}
+    return deserialize(SerializedArtifact(archive.read(name), **parts))
+
+
+def _not_a_record(path: Any) -> ExportError:
+    return ExportError(
+        ExportErrorType.INVALID_INPUT_TYPE,
+        f"expected a file that ETRecord.save wrote, found something else: {path}",
+    )
+
+
+def _one(programs: Programs | None) -> ExportedProgram | None:
+    if isinstance(programs, Mapping):
+        return programs.get("forward", next(iter(programs.values()), None))
+    return programs
+
+
+def _programs_of(source: Any) -> dict[str, ExportedProgram]:
+    """Of a program, programs by method, a manager, or the older class for one program."""
+    if isinstance(source, ExportedProgram):
+        return {"forward": source}
+    if isinstance(source, Mapping):
+        return dict(source)
+    methods = getattr(source, "methods", None)
+    if methods is not None:
+        return {name: source.exported_program(name) for name in sorted(methods)}
+    return {"forward": source.exported_program}
