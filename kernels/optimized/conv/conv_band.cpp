@@ -29,7 +29,7 @@ void pad_phase(const Plan& p, int64_t rows, const Inside& in, float* out) {
 struct Slice {
   const Conv& c;
   const Plan& p;
-  int64_t channels;   // of a group
+  int64_t channels;   // of the band
   int64_t to_plane;   // values between channels in the band
   int64_t first_col;  // of the input, for the first column of phase 0
 
@@ -98,12 +98,11 @@ void copy_pixels(const Slice& s, const float* row, float* lines, float* out) {
 
 }  // namespace
 
-void copy_band(const Conv& c, const Plan& p, const Region& r, const float* input, bool padding,
-               float* lines, float* band) {
+void copy_band(const Conv& c, const Plan& p, const Region& r, const float* input, int64_t channels,
+               bool padding, float* lines, float* band) {
   const int64_t rows = r.rows + p.more_rows;
   const int64_t row_values = c.in_w * (c.channels_last ? c.in_channels : 1);
-  const Slice s = {c, p, c.in_channels / c.groups, c.kernel_d * p.plane,
-                   r.col * c.stride_w - c.pad_w};
+  const Slice s = {c, p, channels, c.kernel_d * p.plane, r.col * c.stride_w - c.pad_w};
   for (int64_t i = 0; i < c.kernel_d * p.phases_h; ++i) {
     const int64_t kd = i / p.phases_h;
     const int64_t ph = i % p.phases_h;

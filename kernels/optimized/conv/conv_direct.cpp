@@ -17,128 +17,151 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kBlockTerms = 256;           // so that a panel's input stays in the L1 cache
-constexpr int64_t kBlockWeights = 64 * 1024;   // and those of a block in the L2 cache
+constexpr int64_t kBlockWeights = 64 * 1024;   // of a block of channels: in the L2 cache
 constexpr int64_t kMinWorkPerTask = 1 << 17;   // multiply-adds worth waking a thread for
 constexpr int64_t kOverread = 2 * kConvLanes;  // behind a band, for whole vectors
 constexpr int64_t kBufferWidth = kConvRowVectors * kConvLanes;
 
-// What the tiles of a task share.
+// What one thread works with.
+struct Scratch {
+  const int32_t* offsets;
+  float *band, *lines;
+  ConvVector* vectors;
+};
+
+// Some output channels of one region.
 struct Task {
-  const float* weight;  // of the first channel
+  const float* input;   // the group's first channel
+  const float* weight;  // of the first output channel
   const float* bias;
   float* out;  // the first channel's first output
   int64_t channels;
-  const float* band;
-  const int32_t* offsets;
-  const ConvVector* vectors;
+  Region region;
   int64_t num_vectors;
 };
 
-// One panel of positions, vectors [first, first + count), for channels [begin, end).
-void convolve_panel(const Conv& c, const Plan& p, const Task& task, int64_t first, int64_t count,
-                    int64_t begin, int64_t end, int64_t term, int64_t terms) {
+// Terms that lie side by side in the weights.
+struct Terms {
+  int64_t first, count;
+  const int32_t* offsets;
+};
+
+// One panel of positions, `count` vectors, for output channels [begin, end).
+void convolve_panel(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
+                    const float* band, const ConvVector* vectors, int64_t count, int64_t begin,
+                    int64_t end) {
   const ConvKernels& kernels = conv_kernels();
   alignas(64) float buffer[kConvTileRows * kBufferWidth];
-  const ConvVector* vectors = task.vectors + first;
   const ConvVector& last = vectors[count - 1];
   const int64_t positions = last.first + last.count - vectors[0].first;
+  const bool accumulate = terms.first > 0;
   ConvTile tile;
-  tile.k = terms;
+  tile.k = terms.count;
   tile.weight_stride = p.terms;
-  tile.input = task.band;
-  tile.offset = task.offsets + term;
+  tile.input = band;
+  tile.offset = terms.offsets;
   tile.vectors = vectors;
   tile.out_stride = c.channels_last ? kBufferWidth : c.out_d * c.out_h * c.out_w;
-  tile.accumulate = term > 0 && !c.channels_last;
+  tile.accumulate = accumulate && !c.channels_last;
   for (int64_t i = begin; i < end; i += kernels.rows) {
     const int64_t rows = std::min(kernels.rows, end - i);
-    tile.weight = task.weight + i * p.terms + term;
-    tile.bias = term == 0 && task.bias != nullptr ? task.bias + i : nullptr;
+    tile.weight = task.weight + i * p.terms + terms.first;
+    tile.bias = !accumulate && task.bias != nullptr ? task.bias + i : nullptr;
     tile.out = c.channels_last ? buffer - vectors[0].first : task.out + i * tile.out_stride;
     (count > kConvTileVectors ? kernels.row[count - 1] : kernels.tile[rows - 1][count - 1])(tile);
     if (c.channels_last) {
       gemm_kernels().transpose(buffer, kBufferWidth, rows, positions,
                                task.out + vectors[0].first * c.out_channels + i, c.out_channels,
-                               /*add=*/term > 0);
+                               accumulate);
     }
   }
 }
 
-void convolve_band(const Conv& c, const Plan& p, const Task& task) {
+void convolve_terms(const Conv& c, const Plan& p, const Task& task, const Scratch& s,
+                    const Terms& terms) {
   const int64_t width = task.channels == 1 ? kConvRowVectors : kConvTileVectors;
   const int64_t panels = div_up(task.num_vectors, width);
-  const int64_t most = panels <= 2 ? 4 * kBlockTerms : kBlockTerms;
-  const int64_t step = div_up(p.terms, div_up(p.terms, most));
   const int64_t rows = conv_kernels().rows;
-  const int64_t channels = std::max<int64_t>(1, kBlockWeights / step / rows) * rows;
-  for (int64_t term = 0; term < p.terms; term += step) {
-    const int64_t terms = std::min(step, p.terms - term);
-    for (int64_t i = 0; i < task.channels; i += channels) {
-      const int64_t end = std::min(i + channels, task.channels);
-      for (int64_t panel = 0; panel < panels; ++panel) {
-        const int64_t first = panel * task.num_vectors / panels;
-        const int64_t next = (panel + 1) * task.num_vectors / panels;
-        convolve_panel(c, p, task, first, next - first, i, end, term, terms);
-      }
+  const int64_t channels = std::max<int64_t>(1, kBlockWeights / terms.count / rows) * rows;
+  for (int64_t i = 0; i < task.channels; i += channels) {
+    const int64_t end = std::min(i + channels, task.channels);
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      const int64_t first = panel * task.num_vectors / panels;
+      const int64_t next = (panel + 1) * task.num_vectors / panels;
+      convolve_panel(c, p, task, terms, s.band, s.vectors + first, next - first, i, end);
     }
   }
 }
 
-struct Scratch {
-  const int32_t* offsets;
-  float *band, *lines;  // of this thread
-  ConvVector* vectors;
-};
+// The terms of input channels [first, first + count), which the band holds.
+void convolve_band(const Conv& c, const Plan& p, const Task& task, const Scratch& s, int64_t first,
+                   int64_t count) {
+  const int64_t channels = c.in_channels / c.groups;
+  const int64_t taps = p.terms / channels;
+  if (c.weight_channels_last && count < channels) {  // of each tap, some are side by side
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      convolve_terms(c, p, task, s,
+                     {tap * channels + first, count, s.offsets + tap * p.in_channels});
+    }
+    return;
+  }
+  const int64_t blocks = div_up(count * taps, p.block_terms);
+  for (int64_t block = 0; block < blocks; ++block) {
+    const int64_t begin = block * count * taps / blocks;
+    const int64_t end = (block + 1) * count * taps / blocks;
+    convolve_terms(c, p, task, s, {first * taps + begin, end - begin, s.offsets + begin});
+  }
+}
 
-// Tasks [begin, end); those of one region follow one another.
-void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, int64_t end) {
-  const int64_t in_channels = c.in_channels / c.groups;
-  const int64_t out_channels = c.out_channels / c.groups;
+// The task of a number: parts of the output channels first, then regions, slices, groups, images.
+Task find_task(const Conv& c, const Plan& p, int64_t index) {
   const int64_t in_plane = c.in_d * c.in_h * c.in_w;
   const int64_t out_plane = c.out_d * c.out_h * c.out_w;
-  int64_t copied = -1;
+  const int64_t out_channels = c.out_channels / c.groups;
+  const auto next = [&index](int64_t count) {
+    const int64_t value = index % count;
+    index /= count;
+    return value;
+  };
+  const int64_t part = next(p.channel_parts);
+  Task task;
+  Region& r = task.region;
+  r.col = next(p.col_regions) * p.cols;
+  r.row = next(p.row_regions) * p.rows;
+  r.slice = next(c.out_d);
+  r.cols = std::min(p.cols, c.out_w - r.col);
+  r.rows = std::min(p.rows, c.out_h - r.row);
+  const int64_t group = next(c.groups);
+  const int64_t image = index;
+  const int64_t channel = group * out_channels + part * p.channels;
+  const int64_t position = (r.slice * c.out_h + r.row) * c.out_w + r.col;
+  task.input = c.input + image * c.in_channels * in_plane +
+               group * (c.in_channels / c.groups) * (c.channels_last ? 1 : in_plane);
+  task.weight = c.weight + channel * p.terms;
+  task.bias = c.bias == nullptr ? nullptr : c.bias + channel;
+  task.out =
+      c.output + image * c.out_channels * out_plane +
+      (c.channels_last ? position * c.out_channels + channel : channel * out_plane + position);
+  task.channels = std::min(p.channels, out_channels - part * p.channels);
+  return task;
+}
+
+void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, int64_t end) {
+  const int64_t in_channels = c.in_channels / c.groups;
+  const int64_t step = c.channels_last ? 1 : c.in_d * c.in_h * c.in_w;
   int64_t num_vectors = 0;
   Region padded = {};  // what the band has the padding of, and the vectors cover
   for (int64_t index = begin; index < end; ++index) {
-    const int64_t part = index % p.channel_parts;
-    const int64_t source = index / p.channel_parts;
-    int64_t rest = source;
-    Region r;
-    r.col = rest % p.col_regions * p.cols;
-    rest /= p.col_regions;
-    r.row = rest % p.row_regions * p.rows;
-    rest /= p.row_regions;
-    r.slice = rest % c.out_d;
-    rest /= c.out_d;
-    const int64_t group = rest % c.groups;
-    const int64_t image = rest / c.groups;
-    r.cols = std::min(p.cols, c.out_w - r.col);
-    r.rows = std::min(p.rows, c.out_h - r.row);
-    if (source != copied) {
-      const float* input = c.input + image * c.in_channels * in_plane +
-                           group * in_channels * (c.channels_last ? 1 : in_plane);
-      const bool same = r == padded;
-      copy_band(c, p, r, input, !same, s.lines, s.band);
-      num_vectors = same ? num_vectors : set_vectors(p, r, s.vectors);
-      padded = r;
-      copied = source;
+    Task task = find_task(c, p, index);
+    for (int64_t first = 0; first < in_channels; first += p.in_channels) {
+      const int64_t count = std::min(p.in_channels, in_channels - first);
+      const bool same = task.region == padded;
+      copy_band(c, p, task.region, task.input + first * step, count, !same, s.lines, s.band);
+      num_vectors = same ? num_vectors : set_vectors(p, task.region, s.vectors);
+      padded = task.region;
+      task.num_vectors = num_vectors;
+      convolve_band(c, p, task, s, first, count);
     }
-    const int64_t first = part * p.channels;
-    const int64_t channel = group * out_channels + first;
-    const int64_t position = (r.slice * c.out_h + r.row) * c.out_w + r.col;
-    Task task;
-    task.weight = c.weight + channel * p.terms;
-    task.bias = c.bias == nullptr ? nullptr : c.bias + channel;
-    task.out =
-        c.output + image * c.out_channels * out_plane +
-        (c.channels_last ? position * c.out_channels + channel : channel * out_plane + position);
-    task.channels = std::min(p.channels, out_channels - first);
-    task.band = s.band;
-    task.offsets = s.offsets;
-    task.vectors = s.vectors;
-    task.num_vectors = num_vectors;
-    convolve_band(c, p, task);
   }
 }
 
@@ -146,12 +169,13 @@ void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, in
 
 Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const Plan p = make_plan(c);
-  const int64_t lines = c.channels_last ? c.in_channels / c.groups * p.line : 0;
-  const int64_t band = p.planes * p.plane + kOverread;
+  const int64_t terms = p.in_channels * (p.terms / (c.in_channels / c.groups));
+  const int64_t lines = c.channels_last ? p.in_channels * p.line : 0;
+  const int64_t band = p.in_channels * c.kernel_d * p.plane + kOverread;
   const int64_t tasks =
       c.batch * c.groups * c.out_d * p.row_regions * p.col_regions * p.channel_parts;
   const int64_t threads = std::min(get_num_threads(), tasks);
-  auto offsets = ctx.allocate_temp(static_cast<size_t>(p.terms) * sizeof(int32_t), 64);
+  auto offsets = ctx.allocate_temp(static_cast<size_t>(terms) * sizeof(int32_t), 64);
   auto floats =
       ctx.allocate_temp(static_cast<size_t>(threads * (lines + band)) * sizeof(float), 64);
   auto vectors =

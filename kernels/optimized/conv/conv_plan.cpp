@@ -11,6 +11,9 @@ namespace executorch::kernels::optimized {
 namespace {
 
 constexpr int64_t kBandFloats = 96 * 1024;    // of a band: with the weights in the L2 cache
+constexpr int64_t kBlockTerms = 256;          // so that a panel's input stays in the L1 cache
+constexpr int64_t kFewBlockTerms = 1024;      // of one or two panels: the weights are read once
+constexpr int64_t kTapChannels = 256;         // when the weights of a tap lie side by side
 constexpr int64_t kMinPositions = 192;        // of a region that is cut only to feed threads
 constexpr int64_t kMinWorkPerTask = 1 << 17;  // multiply-adds worth waking a thread for
 constexpr int64_t kTasksPerThread = 2;        // so that a held-up thread is not waited for long
@@ -43,8 +46,23 @@ void set_phases(const Conv& c, Plan& p) {
   }
 }
 
+// Input channels of a band: what fills a block of terms.
+void cut_channels(const Conv& c, Plan& p) {
+  const int64_t channels = c.in_channels / c.groups;
+  const int64_t taps = c.kernel_d * c.kernel_h * c.kernel_w;
+  p.terms = channels * taps;
+  p.block_terms = c.out_h * c.out_w <= 2 * kPanelWidth ? kFewBlockTerms : kBlockTerms;
+  int64_t most = std::max<int64_t>(1, p.block_terms / taps);
+  if (c.weight_channels_last && taps > 1) {
+    most = kTapChannels;
+  } else if (c.channels_last && channels <= 4) {
+    most = channels;
+  }
+  p.in_channels = div_up(channels, div_up(channels, most));
+}
+
 void cut_regions(const Conv& c, Plan& p) {
-  const int64_t phases = p.planes * p.phases_h * p.phases_w;
+  const int64_t phases = p.in_channels * c.kernel_d * p.phases_h * p.phases_w;
   const int64_t fit_cols = kBandFloats / (phases * (1 + p.more_rows)) - p.more_cols;
   p.cols = c.out_w;
   p.rows = 1;
@@ -85,8 +103,7 @@ void cut_for_threads(const Conv& c, Plan& p) {
 
 Plan make_plan(const Conv& c) {
   Plan p = {};
-  p.planes = c.in_channels / c.groups * c.kernel_d;
-  p.terms = p.planes * c.kernel_h * c.kernel_w;
+  cut_channels(c, p);
   set_phases(c, p);
   cut_regions(c, p);
   cut_for_threads(c, p);
@@ -100,7 +117,7 @@ Plan make_plan(const Conv& c) {
 }
 
 void set_offsets(const Conv& c, const Plan& p, int32_t* offsets) {
-  const int64_t channels = c.in_channels / c.groups;
+  const int64_t channels = p.in_channels;
   const int64_t taps = c.kernel_d * c.kernel_h * c.kernel_w;
   for (int64_t tap = 0; tap < taps; ++tap) {
     const int64_t kd = tap / (c.kernel_h * c.kernel_w);

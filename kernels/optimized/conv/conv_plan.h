@@ -22,13 +22,16 @@ struct Region {
   }
 };
 
-// A band holds the input of a region with its padding, as planes of [row phase][column
-// phase][row][pitch]. A row phase holds the rows of one remainder modulo the stride; so does a
-// column phase with columns, or, when shifted, the columns that one column of the filter reads:
-// then rows follow one another without a gap, at the price of more copies. In both, a filter tap
-// reads contiguous positions at a fixed offset, whatever stride, padding and dilation are.
+// A band holds the input of a region with its padding, of some channels at a time, as planes of
+// [row phase][column phase][row][pitch]. A row phase holds the rows of one remainder modulo the
+// stride; so does a column phase with columns, or, when shifted, the columns that one column of the
+// filter reads: then rows follow one another without a gap, at the price of more copies. In both, a
+// filter tap reads contiguous positions at a fixed offset, whatever stride, padding and dilation
+// are.
 struct Plan {
-  int64_t planes, terms;  // input planes, and values, of a group that an output value depends on
+  int64_t terms;        // input values that an output value depends on
+  int64_t in_channels;  // of a band
+  int64_t block_terms;  // of a panel: its input stays in the L1 cache
   bool shifted;
   int64_t phases_h, phases_w;
   int64_t more_rows, more_cols;  // of a phase, beyond those of the region
@@ -46,16 +49,16 @@ struct Plan {
 
 Plan make_plan(const Conv& conv);
 
-// Where the values of each term begin in a band, in the order of the weights.
+// Where the values of each term of a band begin in it, in the order of the weights.
 void set_offsets(const Conv& conv, const Plan& plan, int32_t* offsets);
 
 // Covers the positions of a region with vectors; returns how many.
 int64_t set_vectors(const Plan& plan, const Region& region, ConvVector* vectors);
 
-// Copies the input of a region. `input` is the first value of the group's first channel; `lines`
-// has room for plan.line values of each channel of a group. Padding is only written when the band
-// does not hold it yet.
+// Copies `channels` channels of the input of a region, the first of which begins at `input`.
+// Padding is only written when the band does not hold it yet. `lines` has room for plan.line values
+// of each channel.
 void copy_band(const Conv& conv, const Plan& plan, const Region& region, const float* input,
-               bool padding, float* lines, float* band);
+               int64_t channels, bool padding, float* lines, float* band);
 
 }  // namespace executorch::kernels::optimized

@@ -24,6 +24,7 @@ using executorch::kernels::optimized::conv_input_gradient;
 using executorch::kernels::optimized::conv_weight_gradient;
 using executorch::kernels::optimized::depthwise_nhwc_conv;
 using executorch::kernels::optimized::direct_conv;
+using executorch::kernels::optimized::is_channels_last;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::is_pointwise;
@@ -45,23 +46,6 @@ int64_t value_at(IntArrayRef list, int64_t spatial_dims, int64_t axis, int64_t m
 
 bool has_length(IntArrayRef list, int64_t spatial_dims) {
   return list.size() == 1 || list.size() == static_cast<size_t>(spatial_dims);
-}
-
-// Whether the values lie contiguous (or channels last), whatever the dim order says about
-// dimensions of size 1.
-bool lies(const Tensor& t, bool channels_last) {
-  const auto order = t.dim_order();
-  const auto rank = static_cast<size_t>(t.dim());
-  int64_t last = -1;
-  for (size_t i = 0; i < rank; ++i) {
-    const int64_t dim = order[i];
-    const int64_t place = channels_last && dim == 1 ? t.dim() : dim;
-    if (t.size(dim) != 1 && place < last) {
-      return false;
-    }
-    last = t.size(dim) != 1 ? place : last;
-  }
-  return true;
 }
 
 bool dtypes_fit(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
@@ -175,11 +159,11 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
   const bool fast = set_geometry(input, weight, window, groups, c) &&
                     dtypes_fit(input, weight, bias, c.out_channels, out) &&
                     resize_output(c, input.dim(), out);
-  const bool in_order = fast && lies(input, false) && lies(out, false);
-  const bool channels_last = fast && lies(input, true) && lies(out, true);
-  const bool weight_in_order = fast && lies(weight, false);
+  const bool in_order = fast && is_contiguous(input) && is_contiguous(out);
+  const bool channels_last = fast && is_channels_last(input) && is_channels_last(out);
+  const bool weight_in_order = fast && is_contiguous(weight);
   if (transposed ? in_order && weight_in_order
-                 : (in_order || channels_last) && (weight_in_order || lies(weight, true))) {
+                 : (in_order || channels_last) && (weight_in_order || is_channels_last(weight))) {
     c.channels_last = !in_order;
     c.weight_channels_last = !weight_in_order;
     c.input = input.const_data_ptr<float>();
