@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBandFloats = 96 * 1024;    // of a band: with the weights in the L2 cache
 constexpr int64_t kBlockTerms = 256;          // so that a panel's input stays in the L1 cache
 constexpr int64_t kFewBlockTerms = 1024;      // of one or two panels: the weights are read once
-constexpr int64_t kTapChannels = 256;         // when the weights of a tap lie side by side
+constexpr int64_t kTapChannels = 512;         // when the weights of a tap lie side by side
 constexpr int64_t kMinPositions = 192;        // of a region that is cut only to feed threads
 constexpr int64_t kMinWorkPerTask = 1 << 17;  // multiply-adds worth waking a thread for
 constexpr int64_t kTasksPerThread = 2;        // so that a held-up thread is not waited for long
@@ -25,11 +25,13 @@ int64_t reach(int64_t kernel, int64_t dilation) {
 
 // Shifting saves the columns between rows from every multiply, and costs a copy of the input for
 // each further column of the filter: about 2 multiply-adds a value, 8 when they are not
-// neighbours.
+// neighbours. Not when a region then has less than three rows: the weights are read for each.
 bool worth_shifting(const Conv& c, const Plan& p) {
   const int64_t saved = p.more_cols * c.kernel_h * (c.out_channels / c.groups);
   const int64_t copies = c.out_w * (c.kernel_w - p.phases_w);
-  return saved > copies * (c.stride_w > 2 ? 8 : 2);
+  const int64_t row = p.in_channels * c.kernel_d * p.phases_h * c.kernel_w * c.out_w;
+  return saved > copies * (c.stride_w > 2 ? 8 : 2) &&
+         row * std::min(c.out_h + p.more_rows, 3 + p.more_rows) <= kBandFloats;
 }
 
 void set_phases(const Conv& c, Plan& p) {
@@ -51,7 +53,8 @@ void cut_channels(const Conv& c, Plan& p) {
   const int64_t channels = c.in_channels / c.groups;
   const int64_t taps = c.kernel_d * c.kernel_h * c.kernel_w;
   p.terms = channels * taps;
-  p.block_terms = c.out_h * c.out_w <= 2 * kPanelWidth ? kFewBlockTerms : kBlockTerms;
+  p.block_terms =
+      c.channels_last || c.out_h * c.out_w <= 2 * kPanelWidth ? kFewBlockTerms : kBlockTerms;
   int64_t most = std::max<int64_t>(1, p.block_terms / taps);
   if (c.weight_channels_last && taps > 1) {
     most = kTapChannels;
