@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposed convolution (NCHW): one matrix multiply gives what every input position adds to the
-// output through every tap; those values are then summed where they fall.
+// Transposed convolution (NCHW). Of stride 1 it is a convolution with the filters turned around. Of
+// others, one matrix multiply gives what every input position adds to the output through every tap;
+// those values are then summed where they fall.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/gemm.h>
 #include <executorch/kernels/optimized/gemm_simd.h>
@@ -54,9 +55,44 @@ float* allocate(runtime::KernelRuntimeContext& ctx, int64_t count) {
   return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
 }
 
+// [in][out][taps] of each group to [out][in][taps in reverse].
+void turn_filters(const Conv& c, float* out) {
+  const int64_t taps = c.kernel_h * c.kernel_w;
+  const int64_t ins = c.in_channels / c.groups;
+  const int64_t outs = c.out_channels / c.groups;
+  for (int64_t channel = 0; channel < c.out_channels; ++channel) {
+    const float* from = c.weight + (channel / outs * ins * outs + channel % outs) * taps;
+    for (int64_t i = 0; i < ins; ++i, from += outs * taps, out += taps) {
+      std::reverse_copy(from, from + taps, out);
+    }
+  }
+}
+
+bool is_turned_convolution(const Conv& c) {
+  return c.stride_h == 1 && c.stride_w == 1 && c.dilation_h * (c.kernel_h - 1) >= c.pad_h &&
+         c.dilation_w * (c.kernel_w - 1) >= c.pad_w;
+}
+
+Error turned_convolution(runtime::KernelRuntimeContext& ctx, const Conv& c) {
+  const int64_t channels = c.in_channels / c.groups;
+  float* weight = allocate(ctx, c.out_channels * channels * c.kernel_h * c.kernel_w);
+  if (weight == nullptr) {
+    return Error::MemoryAllocationFailed;
+  }
+  turn_filters(c, weight);
+  Conv turned = c;
+  turned.weight = weight;
+  turned.pad_h = c.dilation_h * (c.kernel_h - 1) - c.pad_h;
+  turned.pad_w = c.dilation_w * (c.kernel_w - 1) - c.pad_w;
+  return direct_conv(ctx, turned);
+}
+
 }  // namespace
 
 Error transposed_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
+  if (is_turned_convolution(c)) {
+    return turned_convolution(ctx, c);
+  }
   const int64_t channels = c.in_channels / c.groups;
   const int64_t rows = c.out_channels / c.groups * c.kernel_h * c.kernel_w;
   const int64_t in_plane = c.in_h * c.in_w;
