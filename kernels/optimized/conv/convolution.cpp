@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution.out: f32, 1-D to 3-D, NCHW and NHWC, any groups; transposed 1-D and 2-D NCHW. The
-// rest is the portable kernel's.
+// convolution.out: f32, and 16-bit floats by way of f32; 1-D to 3-D, NCHW and NHWC, any groups;
+// transposed 1-D and 2-D NCHW. The rest is the portable kernel's.
 #include <executorch/kernels/optimized/conv/conv.h>
+#include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
 #include <tuple>
@@ -18,6 +20,7 @@ using executorch::aten::Tensor;
 using executorch::runtime::KernelRuntimeContext;
 
 using executorch::aten::SizesType;
+using executorch::extension::parallel_for;
 using executorch::kernels::optimized::Conv;
 using executorch::kernels::optimized::conv_bias_gradient;
 using executorch::kernels::optimized::conv_input_gradient;
@@ -27,12 +30,17 @@ using executorch::kernels::optimized::direct_conv;
 using executorch::kernels::optimized::is_channels_last;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::is_pointwise;
+using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::pointwise_conv;
 using executorch::kernels::optimized::transposed_conv;
+using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
 
 namespace {
+
+constexpr int64_t kConvertGrain = 1 << 14;  // values worth a thread
 
 // The value for the depth (axis 0), height (1) or width (2) of a list of one value for all, or one
 // for each spatial dimension.
@@ -50,10 +58,33 @@ bool has_length(IntArrayRef list, int64_t spatial_dims) {
 
 bool dtypes_fit(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
                 int64_t out_channels, const Tensor& out) {
-  if (!is_f32(input) || !is_f32(weight) || !is_f32(out)) {
+  const auto type = input.scalar_type();
+  if ((!is_f32(input) && !is_narrow_float(type)) || weight.scalar_type() != type ||
+      out.scalar_type() != type) {
     return false;
   }
-  return !bias.has_value() || (is_f32(*bias) && bias->dim() == 1 && bias->size(0) == out_channels);
+  return !bias.has_value() ||
+         (bias->scalar_type() == type && bias->dim() == 1 && bias->size(0) == out_channels);
+}
+
+float* allocate(KernelRuntimeContext& ctx, int64_t count) {
+  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
+  return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
+}
+
+// The values of a tensor as f32: its own, or a copy of 16-bit ones. nullptr without memory.
+const float* f32_values(KernelRuntimeContext& ctx, const Tensor& t) {
+  if (is_f32(t)) {
+    return t.const_data_ptr<float>();
+  }
+  float* values = allocate(ctx, t.numel());
+  if (values != nullptr) {
+    const auto* from = static_cast<const uint16_t*>(t.const_data_ptr());
+    parallel_for(0, t.numel(), kConvertGrain, [&](int64_t first, int64_t last) {
+      widen(t.scalar_type(), from + first, values + first, last - first);
+    });
+  }
+  return values;
 }
 
 bool is_small(int64_t value) {
@@ -166,11 +197,19 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
                  : (in_order || channels_last) && (weight_in_order || is_channels_last(weight))) {
     c.channels_last = !in_order;
     c.weight_channels_last = !weight_in_order;
-    c.input = input.const_data_ptr<float>();
-    c.weight = weight.const_data_ptr<float>();
-    c.bias = bias.has_value() ? bias->const_data_ptr<float>() : nullptr;
-    c.output = out.mutable_data_ptr<float>();
-    if (convolve(ctx, c, transposed) == Error::Ok) {
+    c.input = f32_values(ctx, input);
+    c.weight = f32_values(ctx, weight);
+    c.bias = bias.has_value() ? f32_values(ctx, *bias) : nullptr;
+    c.output = is_f32(out) ? out.mutable_data_ptr<float>() : allocate(ctx, out.numel());
+    const bool memory = c.input != nullptr && c.weight != nullptr && c.output != nullptr &&
+                        (c.bias != nullptr || !bias.has_value());
+    if (memory && convolve(ctx, c, transposed) == Error::Ok) {
+      if (!is_f32(out)) {
+        auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
+        parallel_for(0, out.numel(), kConvertGrain, [&](int64_t first, int64_t last) {
+          narrow(out.scalar_type(), c.output + first, to + first, last - first);
+        });
+      }
       return out;
     }
   }
