@@ -104,13 +104,15 @@ HWY_INLINE void copy_columns(const float* HWY_RESTRICT from, int64_t count,
       hn::StoreU(hn::ConcatEven(d, hn::LoadU(d, at + lanes), hn::LoadU(d, at)), d, to + i);
     }
   }
+  const auto rest = static_cast<size_t>(count - i);
+  const float* at = from + i * kStep;
   if constexpr (kStep == 1) {
-    const auto rest = static_cast<size_t>(count - i);
-    hn::StoreN(hn::LoadN(d, from + i, rest), d, to + i, rest);
-  } else {
-    for (; i < count; ++i) {
-      to[i] = from[i * kStep];
-    }
+    hn::StoreN(hn::LoadN(d, at, rest), d, to + i, rest);
+  } else if (rest > 0) {
+    const size_t values = 2 * rest - 1;
+    const size_t low = values < hn::Lanes(d) ? values : hn::Lanes(d);
+    const V high = hn::LoadN(d, at + low, values - low);
+    hn::StoreN(hn::ConcatEven(d, high, hn::LoadN(d, at, low)), d, to + i, rest);
   }
 }
 
