@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // 2-D pooling of contiguous f32 tensors on all threads, by whole planes; other layouts are the
 // portable kernels'.
+#include <executorch/kernels/optimized/conv/conv_columns.h>
+#include <executorch/kernels/optimized/conv/conv_tile.h>
 #include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/optimized/pool/pool_simd.h>
 #include <executorch/kernels/optimized/rows/rows.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -17,10 +20,18 @@ using executorch::aten::IntArrayRef;
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
+using executorch::extension::get_num_threads;
+using executorch::extension::get_thread_num;
 using executorch::extension::parallel_for;
+using executorch::kernels::optimized::clip_columns;
+using executorch::kernels::optimized::conv_kernels;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_dense_f32;
 using executorch::kernels::optimized::is_f32;
+using executorch::kernels::optimized::kPoolOverread;
+using executorch::kernels::optimized::max_pool_row;
+using executorch::kernels::optimized::MaxPoolRow;
+using executorch::kernels::optimized::PlaneCopy;
 using executorch::kernels::optimized::sum_lines;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
@@ -110,6 +121,17 @@ bool resize_pooled(const Tensor& self, int64_t height, int64_t width, Tensor& ou
   return resize_tensor(out, {sizes, rank}) == Error::Ok && is_contiguous(out);
 }
 
+int64_t line_length(const Pool& p) {
+  return p.w.out + kPoolOverread;
+}
+
+// Indices within a plane, and what they are computed from, fit 32 bits.
+bool is_small_plane(const Pool& p) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  return (p.h.in + p.h.pad) * (p.w.in + p.w.pad) < kMost && p.w.stride * (p.w.out + 64) < kMost &&
+         p.h.kernel * p.w.kernel < kMost / line_length(p);
+}
+
 // Calls f(plane index) for all planes, on as many threads as the work is worth.
 template <typename Fn>
 void for_each_plane(const Pool& p, const Fn& f) {
@@ -121,31 +143,83 @@ void for_each_plane(const Pool& p, const Fn& f) {
   });
 }
 
-void max_plane(const Pool& p, const float* in, float* out, int64_t* indices) {
+// What a thread needs for max pooling: a line of input values for each tap, and for each output
+// column the first column of its window that lies inside the input.
+struct MaxScratch {
+  float* lines;
+  const int32_t* first;
+};
+
+// The columns of one input row that tap `kw` sees, padded.
+void copy_line(const Pool& p, const float* row, int64_t kw, float* line) {
+  constexpr float kPadding = -std::numeric_limits<float>::infinity();
+  const int64_t shift = kw * p.w.dilation - p.w.pad;
+  int64_t begin, end;
+  clip_columns(p.w.in, shift, p.w.stride, p.w.out, begin, end);
+  std::fill(line, line + begin, kPadding);
+  PlaneCopy copy = {};
+  copy.from = row + shift + begin * p.w.stride;
+  copy.from_col = p.w.stride;
+  copy.to = line + begin;
+  copy.planes = copy.rows = 1;
+  copy.cols = end - begin;
+  conv_kernels().copy_planes(copy);
+  std::fill(line + end, line + p.w.out, kPadding);
+}
+
+void max_plane(const Pool& p, const MaxScratch& scratch, const float* in, float* out,
+               int64_t* indices) {
+  MaxPoolRow row;
+  row.lines = scratch.lines;
+  row.line = line_length(p);
+  row.cols = p.w.kernel;
+  row.row_step = p.h.dilation * p.w.in;
+  row.col_step = p.w.dilation;
+  row.stride = p.w.stride;
+  row.first = scratch.first;
+  row.count = p.w.out;
   for (int64_t oh = 0; oh < p.h.out; ++oh) {
-    int64_t kh_begin, kh_end;
-    p.h.clip(oh, kh_begin, kh_end);
-    for (int64_t ow = 0; ow < p.w.out; ++ow) {
-      int64_t kw_begin, kw_end;
-      p.w.clip(ow, kw_begin, kw_end);
-      const int64_t corner = (oh * p.h.stride - p.h.pad) * p.w.in + ow * p.w.stride - p.w.pad;
-      int64_t best = corner + kh_begin * p.h.dilation * p.w.in + kw_begin * p.w.dilation;
-      float most = -std::numeric_limits<float>::infinity();
-      for (int64_t kh = kh_begin; kh < kh_end; ++kh) {
-        const int64_t row = corner + kh * p.h.dilation * p.w.in;
-        for (int64_t kw = kw_begin; kw < kw_end; ++kw) {
-          const int64_t at = row + kw * p.w.dilation;
-          const float value = in[at];
-          if (value > most || value != value) {
-            most = value;
-            best = at;
-          }
-        }
+    int64_t begin, end;
+    p.h.clip(oh, begin, end);
+    row.rows = end - begin;
+    row.first_row = (oh * p.h.stride - p.h.pad + begin * p.h.dilation) * p.w.in;
+    row.origin = row.first_row - p.w.pad;
+    row.out = out + oh * p.w.out;
+    row.indices = indices + oh * p.w.out;
+    float* line = scratch.lines;
+    for (int64_t kh = 0; kh < row.rows; ++kh) {
+      const float* from = in + row.first_row + kh * row.row_step;
+      for (int64_t kw = 0; kw < p.w.kernel; ++kw, line += row.line) {
+        copy_line(p, from, kw, line);
       }
-      *out++ = most;
-      *indices++ = best;
     }
+    max_pool_row(row);
   }
+}
+
+// False without scratch memory: nothing has been written then.
+bool max_planes(KernelRuntimeContext& ctx, const Pool& p, const float* in, float* out,
+                int64_t* indices) {
+  const int64_t lines = p.h.kernel * p.w.kernel * line_length(p);
+  const int64_t threads = get_num_threads();
+  auto memory = ctx.allocate_temp(static_cast<size_t>(threads * lines) * sizeof(float), 64);
+  auto columns = ctx.allocate_temp(static_cast<size_t>(line_length(p)) * sizeof(int32_t), 64);
+  if (!memory.ok() || !columns.ok()) {
+    return false;
+  }
+  auto* first = static_cast<int32_t*>(columns.get());
+  for (int64_t ow = 0; ow < p.w.out; ++ow) {
+    int64_t begin, end;
+    p.w.clip(ow, begin, end);
+    first[ow] = static_cast<int32_t>(ow * p.w.stride - p.w.pad + begin * p.w.dilation);
+  }
+  const int64_t out_plane = p.h.out * p.w.out;
+  for_each_plane(p, [&](int64_t plane) {
+    float* own = static_cast<float*>(memory.get()) + get_thread_num() * lines;
+    max_plane(p, {own, first}, in + plane * p.h.in * p.w.in, out + plane * out_plane,
+              indices + plane * out_plane);
+  });
+  return true;
 }
 
 // How the sum of a window becomes its mean.
@@ -196,18 +270,13 @@ std::tuple<Tensor&, Tensor&> opt_max_pool2d_with_indices_out(
   const bool fast = is_f32(out) && indices.scalar_type() == ScalarType::Long &&
                     set_pool(self, kernel_size, stride, padding, dilation, ceil_mode, p) &&
                     resize_pooled(self, p.h.out, p.w.out, out) &&
-                    resize_pooled(self, p.h.out, p.w.out, indices);
+                    resize_pooled(self, p.h.out, p.w.out, indices) && is_small_plane(p) &&
+                    max_planes(ctx, p, self.const_data_ptr<float>(), out.mutable_data_ptr<float>(),
+                               indices.mutable_data_ptr<int64_t>());
   if (!fast) {
     return max_pool2d_with_indices_out(ctx, self, kernel_size, stride, padding, dilation, ceil_mode,
                                        out, indices);
   }
-  const auto* in = self.const_data_ptr<float>();
-  auto* to = out.mutable_data_ptr<float>();
-  auto* where = indices.mutable_data_ptr<int64_t>();
-  const int64_t out_plane = p.h.out * p.w.out;
-  for_each_plane(p, [&](int64_t plane) {
-    max_plane(p, in + plane * p.h.in * p.w.in, to + plane * out_plane, where + plane * out_plane);
-  });
   return {out, indices};
 }
 
