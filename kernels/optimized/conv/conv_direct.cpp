@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kBlockWeights = 64 * 1024;   // of a block of channels: in the L2 cache
 constexpr int64_t kMinWorkPerTask = 1 << 17;   // multiply-adds worth waking a thread for
 constexpr int64_t kOverread = 2 * kConvLanes;  // behind a band, for whole vectors
+constexpr int64_t kPaddingToSkip = 2;          // rows, from which on terms are left out
 constexpr int64_t kBufferWidth = kConvRowVectors * kConvLanes;
 
 // What one thread works with.
@@ -46,6 +47,49 @@ struct Terms {
   const int32_t* offsets;
 };
 
+// Rows of the filter that see more than padding from some of the vectors.
+struct FilterRows {
+  int64_t begin, end;
+};
+
+FilterRows filter_rows(const Conv& c, const Plan& p, const Region& r, const ConvVector& first,
+                       const ConvVector& last) {
+  if (c.pad_h < kPaddingToSkip || c.kernel_d > 1) {
+    return {0, c.kernel_h};
+  }
+  const int64_t top = (r.row + first.at / p.pitch) * c.stride_h - c.pad_h;
+  const int64_t last_row = std::min(r.rows - 1, (last.at + conv_kernels().lanes - 1) / p.pitch);
+  const int64_t bottom = (r.row + last_row) * c.stride_h - c.pad_h;
+  const int64_t end = top >= c.in_h ? 0 : std::min(c.kernel_h, div_up(c.in_h - top, c.dilation_h));
+  const int64_t begin = bottom >= 0 ? 0 : div_up(-bottom, c.dilation_h);
+  return {std::min(begin, end), end};
+}
+
+// Leaves out what multiplies padding: of terms that are whole channels, or ordered by taps.
+void set_runs(const Conv& c, const Plan& p, const Terms& terms, const FilterRows& rows,
+              ConvTile& tile) {
+  const int64_t taps = c.kernel_h * c.kernel_w;
+  tile.runs = 1;
+  tile.run = terms.count;
+  tile.run_step = 0;
+  int64_t skipped = 0;
+  if (rows.end - rows.begin == c.kernel_h) {
+    // Nothing to leave out.
+  } else if (c.weight_channels_last) {
+    const int64_t row = p.terms / c.kernel_h;
+    const int64_t end = std::min(terms.first + terms.count, rows.end * row);
+    skipped = std::clamp<int64_t>(rows.begin * row - terms.first, 0, terms.count);
+    tile.run = std::max<int64_t>(0, end - terms.first - skipped);
+  } else if (terms.first % taps == 0 && terms.count % taps == 0) {
+    tile.runs = terms.count / taps;
+    tile.run = (rows.end - rows.begin) * c.kernel_w;
+    tile.run_step = taps;
+    skipped = rows.begin * c.kernel_w;
+  }
+  tile.weight += skipped;
+  tile.offset = terms.offsets + skipped;
+}
+
 // One panel of positions, `count` vectors, for output channels [begin, end).
 void convolve_panel(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
                     const float* band, const ConvVector* vectors, int64_t count, int64_t begin,
@@ -56,16 +100,17 @@ void convolve_panel(const Conv& c, const Plan& p, const Task& task, const Terms&
   const int64_t positions = last.first + last.count - vectors[0].first;
   const bool accumulate = terms.first > 0;
   ConvTile tile;
-  tile.k = terms.count;
+  tile.weight = task.weight + terms.first;
+  set_runs(c, p, terms, filter_rows(c, p, task.region, vectors[0], last), tile);
+  const float* weight = tile.weight;
   tile.weight_stride = p.terms;
   tile.input = band;
-  tile.offset = terms.offsets;
   tile.vectors = vectors;
   tile.out_stride = c.channels_last ? kBufferWidth : c.out_d * c.out_h * c.out_w;
   tile.accumulate = accumulate && !c.channels_last;
   for (int64_t i = begin; i < end; i += kernels.rows) {
     const int64_t rows = std::min(kernels.rows, end - i);
-    tile.weight = task.weight + i * p.terms + terms.first;
+    tile.weight = weight + i * p.terms;
     tile.bias = !accumulate && task.bias != nullptr ? task.bias + i : nullptr;
     tile.out = c.channels_last ? buffer - vectors[0].first : task.out + i * tile.out_stride;
     (count > kConvTileVectors ? kernels.row[count - 1] : kernels.tile[rows - 1][count - 1])(tile);
@@ -118,7 +163,10 @@ Task find_task(const Conv& c, const Plan& p, int64_t index) {
   const int64_t in_plane = c.in_d * c.in_h * c.in_w;
   const int64_t out_plane = c.out_d * c.out_h * c.out_w;
   const int64_t out_channels = c.out_channels / c.groups;
-  const auto next = [&index](int64_t count) {
+  const auto next = [&index](int64_t count) -> int64_t {
+    if (count == 1) {  // a division less
+      return 0;
+    }
     const int64_t value = index % count;
     index /= count;
     return value;

@@ -21,9 +21,10 @@ struct ConvVector {
   uint8_t bits[8];  // lane i is bit i
 };
 
-// out[r][position] = sum over terms p < k of weight[r * weight_stride + p] * input[at + offset[p]].
+// out[r][position] = sum over terms p of weight[r * weight_stride + p] * input[at + offset[p]]. The
+// terms are `runs` runs of `run` terms, run_step apart.
 struct ConvTile {
-  int64_t k;
+  int64_t runs, run, run_step;
   const float* weight;
   int64_t weight_stride;
   const float* input;  // readable for whole vectors at every offset

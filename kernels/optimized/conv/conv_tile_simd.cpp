@@ -60,23 +60,27 @@ void tile(const ConvTile& t) {
   for (int j = 0; j < kVectors; ++j) {
     input[j] = t.input + t.vectors[j].at;
   }
-  const float* HWY_RESTRICT weight = t.weight;
   const int64_t stride = t.weight_stride;
-  const int64_t k = t.k;
 #pragma GCC unroll 1
-  for (int64_t p = 0; p < k; ++p) {
-    const int64_t offset = t.offset[p];
-    V in[kVectors];
-#pragma GCC unroll 8
-    for (int j = 0; j < kVectors; ++j) {
-      in[j] = hn::LoadU(d, input[j] + offset);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-      const V factor = hn::Set(d, weight[i * stride + p]);
+  for (int64_t run = 0; run < t.runs; ++run) {
+    const float* HWY_RESTRICT weight = t.weight + run * t.run_step;
+    const int32_t* HWY_RESTRICT offsets = t.offset + run * t.run_step;
+    const int64_t terms = t.run;
+#pragma GCC unroll 1
+    for (int64_t p = 0; p < terms; ++p) {
+      const int64_t offset = offsets[p];
+      V in[kVectors];
 #pragma GCC unroll 8
       for (int j = 0; j < kVectors; ++j) {
-        sum[i][j] = hn::MulAdd(factor, in[j], sum[i][j]);
+        in[j] = hn::LoadU(d, input[j] + offset);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) {
+        const V factor = hn::Set(d, weight[i * stride + p]);
+#pragma GCC unroll 8
+        for (int j = 0; j < kVectors; ++j) {
+          sum[i][j] = hn::MulAdd(factor, in[j], sum[i][j]);
+        }
       }
     }
   }
