@@ -17,7 +17,8 @@ namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::ScalableTag<float>;
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
 
 // kPixels NHWC pixels side by side: tap t of the first reads in + offset[t], that of the next
 // `step` further on. weight is [tap][channel].
@@ -50,9 +51,62 @@ HWY_INLINE void pixel_block(const float* in, const int64_t* offset, int64_t step
   }
 }
 
-// `pixels` pixels whose taps all lie inside the input.
-void output_pixels(const float* in, const int64_t* offset, int64_t step, const float* weight,
-                   int64_t taps, const float* bias, float* out, int64_t channels, int64_t pixels) {
+constexpr int kSlide = 6;  // pixels side by side that share what they read
+
+// kSlide pixels of stride 1, each with kWidth columns in every row of the filter: a column of the
+// input is loaded once for all of them.
+template <int kWidth>
+void slide_pixels(const float* in, const int64_t* offset, const float* weight, int64_t taps,
+                  const float* bias, float* out, int64_t channels) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < channels; c += lanes) {
+    const auto valid = static_cast<size_t>(std::min(lanes, channels - c));
+    V sum[kSlide];
+#pragma GCC unroll 8
+    for (int i = 0; i < kSlide; ++i) {
+      sum[i] = bias != nullptr ? hn::LoadN(d, bias + c, valid) : hn::Zero(d);
+    }
+#pragma GCC unroll 1
+    for (int64_t t = 0; t < taps; t += kWidth) {
+      V w[kWidth];
+#pragma GCC unroll 8
+      for (int kw = 0; kw < kWidth; ++kw) {
+        w[kw] = hn::LoadN(d, weight + (t + kw) * channels + c, valid);
+      }
+      const float* from = in + offset[t] + c;
+#pragma GCC unroll 16
+      for (int column = 0; column < kSlide + kWidth - 1; ++column) {
+        const V value = hn::LoadN(d, from + column * channels, valid);
+#pragma GCC unroll 8
+        for (int i = 0; i < kSlide; ++i) {
+          if (column - i >= 0 && column - i < kWidth) {
+            sum[i] = hn::MulAdd(w[column - i], value, sum[i]);
+          }
+        }
+      }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < kSlide; ++i) {
+      hn::StoreN(sum[i], d, out + i * channels + c, valid);
+    }
+  }
+}
+
+// `pixels` pixels whose taps all lie inside the input. width: columns of the filter when its
+// pixels overlap column by column, else 0.
+void output_pixels(const float* in, const int64_t* offset, int64_t step, int64_t width,
+                   const float* weight, int64_t taps, const float* bias, float* out,
+                   int64_t channels, int64_t pixels) {
+  const auto slide = width == 3   ? &slide_pixels<3>
+                     : width == 5 ? &slide_pixels<5>
+                     : width == 7 ? &slide_pixels<7>
+                                  : nullptr;
+  for (; slide != nullptr && pixels >= kSlide; pixels -= kSlide) {
+    slide(in, offset, weight, taps, bias, out, channels);
+    in += kSlide * step;
+    out += kSlide * channels;
+  }
   for (; pixels >= 4; pixels -= 4, in += 4 * step, out += 4 * channels) {
     pixel_block<4>(in, offset, step, weight, taps, bias, out, channels);
   }
@@ -142,8 +196,10 @@ void convolve_pixels(const Conv& c, const PixelScratch& s, int64_t row) {
   if (first < last) {
     const float* from = input + (top * c.in_w + first * c.stride_w - c.pad_w) * c.in_channels;
     HWY_DYNAMIC_DISPATCH(output_pixels)
-    (from, s.offsets, c.stride_w * c.in_channels, s.weight + kh_begin * c.kernel_w * c.out_channels,
-     taps, c.bias, out + first * c.out_channels, c.out_channels, last - first);
+    (from, s.offsets, c.stride_w * c.in_channels,
+     c.stride_w == 1 && c.dilation_w == 1 ? c.kernel_w : 0,
+     s.weight + kh_begin * c.kernel_w * c.out_channels, taps, c.bias, out + first * c.out_channels,
+     c.out_channels, last - first);
   }
   for (int64_t ow = last; ow < c.out_w; ++ow) {
     edge_pixel(c, s, input, oh, ow, out + ow * c.out_channels);
