@@ -158,6 +158,30 @@ void convolve_band(const Conv& c, const Plan& p, const Task& task, const Scratch
   }
 }
 
+// Depthwise with a filter of a usual height, and rows that fill their vectors.
+bool fits_rows(const Conv& c, const Plan& p) {
+  const int64_t lanes = conv_kernels().lanes;
+  const bool height = c.kernel_h == 3 || c.kernel_h == 5 || c.kernel_h == 7;
+  return height && p.terms == c.kernel_h * c.kernel_w && c.kernel_d == 1 && p.channels == 1 &&
+         !c.channels_last && !p.shifted && p.col_regions == 1 && c.stride_h == 1 &&
+         c.stride_w == 1 && c.dilation_h == 1 && c.dilation_w == 1 &&
+         div_up(c.out_w, lanes) * lanes * 3 <= c.out_w * 4;
+}
+
+void convolve_rows(const Conv& c, const Plan& p, const Task& task, const float* band) {
+  ConvRows rows;
+  rows.input = band;
+  rows.pitch = p.pitch;
+  rows.height = c.kernel_h;
+  rows.width = c.kernel_w;
+  rows.weight = task.weight;
+  rows.bias = task.bias == nullptr ? 0.0f : *task.bias;
+  rows.rows = task.region.rows;
+  rows.cols = task.region.cols;
+  rows.out = task.out;
+  conv_rows(rows);
+}
+
 // The task of a number: parts of the output channels first, then regions, slices, groups, images.
 Task find_task(const Conv& c, const Plan& p, int64_t index) {
   const int64_t in_plane = c.in_d * c.in_h * c.in_w;
@@ -197,6 +221,7 @@ Task find_task(const Conv& c, const Plan& p, int64_t index) {
 void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, int64_t end) {
   const int64_t in_channels = c.in_channels / c.groups;
   const int64_t step = c.channels_last ? 1 : c.in_d * c.in_h * c.in_w;
+  const bool by_rows = fits_rows(c, p);
   int64_t num_vectors = 0;
   Region padded = {};  // what the band has the padding of, and the vectors cover
   for (int64_t index = begin; index < end; ++index) {
@@ -205,6 +230,11 @@ void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, in
       const int64_t count = std::min(p.in_channels, in_channels - first);
       const bool same = task.region == padded;
       copy_band(c, p, task.region, task.input + first * step, count, !same, s.lines, s.band);
+      if (by_rows) {
+        padded = task.region;
+        convolve_rows(c, p, task, s.band);
+        continue;
+      }
       num_vectors = same ? num_vectors : set_vectors(p, task.region, s.vectors);
       padded = task.region;
       task.num_vectors = num_vectors;

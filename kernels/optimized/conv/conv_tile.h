@@ -58,4 +58,17 @@ struct ConvKernels {
 
 const ConvKernels& conv_kernels();
 
+// One plane by one filter of stride and dilation 1 and a height of 3, 5 or 7: rows of `cols`
+// outputs that lie side by side, from padded input rows `pitch` apart, readable for whole vectors.
+struct ConvRows {
+  const float* input;
+  int64_t pitch;
+  int64_t height, width;
+  const float* weight;  // [height][width]
+  float bias;
+  int64_t rows, cols;
+  float* out;
+};
+void conv_rows(const ConvRows& rows);
+
 }  // namespace executorch::kernels::optimized
