@@ -94,6 +94,11 @@ def test_plans_are_near_the_lower_bound_on_chains() -> None:
     assert plan_arena(tensors, 16)[2] == lower_bound(tensors, 16)
 
 
+def test_plans_are_improved_when_no_order_meets_the_bound() -> None:
+    tensors = [(4, 6, 9), (5, 3, 5), (6, 5, 6), (3, 5, 7), (3, 6, 8)]
+    assert plan_arena(tensors, 1)[2] == lower_bound(tensors, 1) == 16
+
+
 @pytest.mark.parametrize(
     "tensors",
     [[(16, 3, 2)], [(2**63, 0, 0)], [(2**62, 0, 0), (2**62, 1, 1)], [(2**64 - 1, 0, 1)]],
