@@ -7,6 +7,8 @@ import functools
 
 import torch
 
+import executorch.exir.operator.attention  # noqa: F401  (defines an out variant)
+
 OpOverload = torch._ops.OpOverload
 
 # Out variants take these from the tensor they write to.

@@ -184,6 +184,28 @@ Tensor& mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2
   return out;
 }
 
+Tensor& _int_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2,
+                    Tensor& out) {
+  const OpCall call{ctx, "_int_mm.out"};
+  if (!check_rank(call, "self", self, 2) || !check_rank(call, "mat2", mat2, 2) ||
+      !check_count(call, "rows of mat2", mat2.sizes()[0], self.sizes()[1])) {
+    return out;
+  }
+  ET_KERNEL_CHECK_MSG(ctx,
+                      self.scalar_type() == ScalarType::Char &&
+                          mat2.scalar_type() == ScalarType::Char &&
+                          out.scalar_type() == ScalarType::Int,
+                      InvalidArgument, out,
+                      "_int_mm.out: expected self and mat2 of Char and out of Int, got %s, %s, %s",
+                      ::executorch::runtime::toString(self.scalar_type()),
+                      ::executorch::runtime::toString(mat2.scalar_type()),
+                      ::executorch::runtime::toString(out.scalar_type()));
+  if (resize_matrix(call, out, self.sizes()[0], mat2.sizes()[1])) {
+    run(matrix_of(self), matrix_of(mat2), {}, matrix_of(out));
+  }
+  return out;
+}
+
 Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2, Tensor& out) {
   const OpCall call{ctx, "bmm.out"};
   if (!check_rank(call, "self", self, 3) || !check_rank(call, "mat2", mat2, 3) ||

@@ -12,6 +12,7 @@ import torch
 
 from codegen.op_table import read_table
 from codegen.schema import Argument, Schema, SchemaSource, parse_signature
+from executorch.exir.operator import attention  # noqa: F401  (the out variant that torch lacks)
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -423,6 +423,64 @@ def _creation() -> list[Case]:
     return cases
 
 
+def _attention() -> list[Case]:
+    """Sizes around tiles, blocks of keys and blocks of queries; every kind of mask."""
+    op = "scaled_dot_product_attention.out"
+    cases = []
+    for dtype in FLOATS:
+        near: dict[str, Any] = {"rtol": 2e-2, "atol": 2e-2}
+        if dtype in (F32, F64):
+            near = {"rtol": 1e-4, "atol": 1e-5}
+
+        def make(*shape: int, dtype: torch.dtype = dtype) -> Input:
+            return t(*shape, dtype=dtype)
+
+        q, k, v = make(2, 4, 9, 20), make(2, 4, 13, 20), make(2, 4, 13, 7)
+        allowed, added = t(9, 13, dtype=BOOL), make(2, 1, 9, 13)
+        cases += [
+            case(op, q, k, v, **near), case(op, q, k, v, is_causal=True, **near),
+            case(op, q, k, v, allowed, **near), case(op, q, k, v, added, scale=0.3, **near),
+            case(op, q, k, v, t(2, 4, 1, 13, dtype=BOOL), **near), case(op, q, k, v, make(9, 1), **near),
+            case(op, q, make(2, 2, 13, 20), make(2, 2, 13, 7), enable_gqa=True, **near),
+            case(op, make(3, 70, 32), make(3, 200, 32), make(3, 200, 64), is_causal=True, **near),
+            case(op, make(2, 1, 33), make(2, 401, 33), make(2, 401, 48), **near),
+            case(op, make(5, 8), make(6, 8), make(6, 8), **near), case(op, make(2, 3, 0, 4), make(2, 3, 5, 4), make(2, 3, 5, 4), **near),
+        ]  # fmt: skip
+        if dtype != F64:
+            large = make(1, 2, 300, 40), make(1, 2, 260, 40), make(1, 2, 260, 40)
+            cases.append(case(op, *large, t(300, 260, dtype=BOOL), **near))
+            cases.append(case(op, *large, make(300, 260), **near))
+    permuted = [t(2, 3, 5, 8, permuted=(0, 2, 1, 3)) for _ in range(3)]
+    cases.append(case(op, *permuted))
+    forbidden = vals(*(4 * [0.0] + 4 * [1.0]), dtype=BOOL, shape=(2, 4))
+    cases.append(case(op, t(1, 2, 8), t(1, 4, 8), t(1, 4, 8), forbidden))
+    return cases
+
+
+def _narrow_products() -> list[Case]:
+    """Sizes around words, vectors, tiles and blocks of the 8- and 16-bit products."""
+    cases = []
+    for m, k, n in ((1, 1, 1), (3, 7, 5), (9, 64, 49), (17, 33, 100), (30, 1030, 70), (2, 0, 3)):
+        a, b = t(m, k, dtype=I8, low=-128, high=128), t(k, n, dtype=I8, low=-128, high=128)
+        cases += [case("_int_mm.out", a, b), case("_int_mm.out", a, replace(b, permuted=(1, 0)))]
+        for low, high in ((-128, -128), (-128, 127), (127, -128)):
+            a, b = Input((m, k), I8, low, low), Input((k, n), I8, high, high)
+            cases.append(case("_int_mm.out", a, b))
+        for dtype in (F16, BF16):
+            loose: dict[str, Any] = {"atol": 0.05, "rtol": 2e-2 if dtype == BF16 else 4e-3}
+            a, b, w = t(m, k, dtype=dtype), t(k, n, dtype=dtype), t(n, k, dtype=dtype)
+            bias = t(n, dtype=dtype)
+            cases += [
+                case("mm.out", a, b, **loose),
+                case("bmm.out", t(3, m, k, dtype=dtype), t(3, k, n, dtype=dtype), **loose),
+                case("addmm.out", bias, a, b, **loose),
+                case("addmm.out", t(m, n, dtype=dtype), a, b, **loose),
+            ]
+            if k > 0:
+                cases.append(case("linear.out", a, w, bias, **loose))
+    return cases
+
+
 def _matmul() -> list[Case]:
     cases = []
     for dtype in [F32, F64, F16, BF16, I64, I32]:
@@ -446,6 +504,8 @@ def _matmul() -> list[Case]:
         case("mm.out", t(0, 3), t(3, 4)),
         case("bmm.out", t(0, 2, 3), t(0, 3, 2)),
         case("linear.out", t(1, 300), t(513, 300), t(513), rtol=1e-4, atol=1e-4),
+        *_narrow_products(),
+        *_attention(),
         case("linear.out", t(7), t(9, 7), t(9)),
         case("addmm.out", t(300), t(17, 300), t(300, 300, permuted=(1, 0)), rtol=1e-4, atol=1e-4),
     ]

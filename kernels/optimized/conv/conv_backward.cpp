@@ -4,7 +4,7 @@
 // channels at a time, with the output's gradient.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_columns.h>
-#include <executorch/kernels/optimized/gemm.h>
+#include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/rows/rows.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 

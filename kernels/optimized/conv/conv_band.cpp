@@ -2,7 +2,7 @@
 // Copies the input of a region into its band: see conv_plan.h.
 #include <executorch/kernels/optimized/conv/conv_columns.h>
 #include <executorch/kernels/optimized/conv/conv_plan.h>
-#include <executorch/kernels/optimized/gemm_simd.h>
+#include <executorch/kernels/optimized/gemm/gemm_simd.h>
 
 #include <algorithm>
 

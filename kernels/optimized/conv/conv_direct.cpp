@@ -3,7 +3,7 @@
 // filter tap reads it there, and the weights are read as they lie.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_plan.h>
-#include <executorch/kernels/optimized/gemm_simd.h>
+#include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // others, one matrix multiply gives what every input position adds to the output through every tap;
 // those values are then summed where they fall.
 #include <executorch/kernels/optimized/conv/conv.h>
-#include <executorch/kernels/optimized/gemm.h>
-#include <executorch/kernels/optimized/gemm_simd.h>
+#include <executorch/kernels/optimized/gemm/gemm.h>
+#include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>

@@ -35,14 +35,30 @@ def cases() -> Iterator[Case]:
             name = f"{shape} {dtype}".replace("torch.", "")
             yield Case("mm.out", name, (a.to(dtype), b.to(dtype)))
             yield Case("linear.out", name, (a.to(dtype), w.to(dtype), bias.to(dtype)))
+        narrow = (torch.randint(-128, 128, s, dtype=torch.int8) for s in ((m, k), (k, n)))
+        yield Case("_int_mm.out", shape, tuple(narrow))
     a, b = torch.randn(64, 512), torch.randn(512, 512)
     yield Case("addmm.out", "alpha 2", (torch.randn(512), a, b), {"alpha": 2})
     yield Case("linear.out", "4x512x512", (torch.randn(4, 512), torch.randn(512, 512), None))
     for batch, m, k, n in _BATCHES:
         pair = (torch.randn(batch, m, k), torch.randn(batch, k, n))
         yield Case("bmm.out", f"{batch}x{m}x{k}x{n}", pair)
+    yield from _attention()
     for rows, columns in ((32, 16), (128, 64), (512, 64)):
         x, y = torch.randn(rows, columns), torch.randn(rows, columns)
         for p in (2.0, 1.0):
             yield Case("_cdist_forward.out", f"{rows}x{columns} p {p:g}", (x, y, p, None))
             yield Case("_pdist_forward.out", f"{rows}x{columns} p {p:g}", (x, p))
+
+
+def _attention() -> Iterator[Case]:
+    op = "scaled_dot_product_attention.out"
+    for heads, queries, keys, depth in ((12, 128, 128, 64), (8, 512, 512, 64), (32, 1, 1024, 64)):
+        q, k, v = (torch.randn(1, heads, n, depth) for n in (queries, keys, keys))
+        shape = f"{heads}x{queries}x{keys}x{depth}"
+        yield Case(op, shape, (q, k, v))
+        if queries > 1:
+            yield Case(op, f"{shape} causal", (q, k, v, None, 0.0, True))
+        for dtype in _LOW:
+            name = f"{shape} {dtype}".replace("torch.", "")
+            yield Case(op, name, tuple(x.to(dtype) for x in (q, k, v)))

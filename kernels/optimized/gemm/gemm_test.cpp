@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The matrix multiply against a double loop, over sizes around tiles and blocks, in all its
 // layouts.
-#include <executorch/kernels/optimized/gemm.h>
+#include <executorch/kernels/optimized/gemm/gemm.h>
 
 #include <executorch/runtime/core/memory_allocator.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>

@@ -5,12 +5,13 @@
 // columns: its panels stay in the L2 cache), walks over kBlockM rows of A with the panel in the L1
 // cache. A thread packs its own panels, so there is one parallel region and no barrier; the price,
 // packing B once per thread when C is split by rows, is 1/m of the work.
-#include <executorch/kernels/optimized/gemm.h>
+#include <executorch/kernels/optimized/gemm/gemm.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include <executorch/kernels/optimized/gemm_simd.h>
+#include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/kernels/optimized/gemm/gemm_split.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace executorch::kernels::optimized {
@@ -26,19 +27,7 @@ constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 256;
 constexpr int64_t kBlockPanels = 8;
 constexpr int64_t kUnpackedRows = 16;  // with so few rows of A, packing B costs more than it gains
-constexpr int64_t kMinWorkPerTask = 1 << 17;  // multiply-adds worth waking a thread for
-constexpr int64_t kPartsPerThread =
-    2;  // of a large product, so that a held-up thread is not waited for long
-constexpr int64_t kWorkForSpareParts = 1 << 22;
 constexpr size_t kAlignment = 64;
-
-int64_t div_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-struct Rectangle {
-  int64_t m_begin, m_end, n_begin, n_end;
-};
 
 struct Block {
   int64_t k_begin, k_size;
@@ -124,49 +113,6 @@ void multiply_rectangle(const GemmKernels& kernels, const Gemm& g, Rectangle r, 
   }
 }
 
-// How one product is cut: parts of rows times parts of columns, each a whole number of tiles.
-struct Split {
-  int64_t rows_per_part, row_parts, cols_per_part, col_parts;
-};
-
-Split split_product(const GemmKernels& kernels, const Gemm& g, int64_t parts) {
-  const int64_t width = kTileVectors * kernels.lanes;
-  const int64_t row_tiles = div_up(g.m, kernels.tile_rows);
-  const int64_t col_tiles = div_up(g.n, width);
-  int64_t row_parts = 1, col_parts = 1;
-  if (row_tiles >= col_tiles) {
-    row_parts = std::min(parts, row_tiles);
-    col_parts = std::min(parts / row_parts, col_tiles);
-  } else {
-    col_parts = std::min(parts, col_tiles);
-    row_parts = std::min(parts / col_parts, row_tiles);
-  }
-  const int64_t rows = div_up(row_tiles, row_parts) * kernels.tile_rows;
-  const int64_t cols = div_up(col_tiles, col_parts) * width;
-  return {rows, div_up(g.m, rows), cols, div_up(g.n, cols)};
-}
-
-// Parts per product: enough for every thread, none of them too small.
-int64_t parts_per_product(const Gemm& g, int64_t batch) {
-  const int64_t threads = get_num_threads();
-  if (batch >= 2 * threads) {
-    return 1;
-  }
-  const int64_t work = g.m * g.n * std::max<int64_t>(g.k, 1);
-  const int64_t spare =
-      work / (threads * kPartsPerThread) >= kWorkForSpareParts ? kPartsPerThread : 1;
-  return threads == 1 ? 1 : std::clamp<int64_t>(work / kMinWorkPerTask, 1, threads * spare);
-}
-
-void run_task(const GemmKernels& kernels, const Gemm& g, const Split& split, int64_t part,
-              float* scratch) {
-  const int64_t i = part / split.col_parts * split.rows_per_part;
-  const int64_t j = part % split.col_parts * split.cols_per_part;
-  const Rectangle r{i, std::min(i + split.rows_per_part, g.m), j,
-                    std::min(j + split.cols_per_part, g.n)};
-  multiply_rectangle(kernels, g, r, scratch);
-}
-
 }  // namespace
 
 void pack_rows(const Gemm& g, const GemmPanel& panel, float* out) {
@@ -200,12 +146,13 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
   if (shape.m <= 0 || shape.n <= 0) {
     return Error::Ok;
   }
-  const Split split = split_product(kernels, shape, parts_per_product(shape, batch));
-  const int64_t parts = split.row_parts * split.col_parts;
-  const int64_t tasks = batch * parts;
-  const int64_t work = shape.m * shape.n * std::max<int64_t>(shape.k, 1);
-  const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / parts));
   const int64_t width = kTileVectors * kernels.lanes;
+  const int64_t work = shape.m * shape.n * std::max<int64_t>(shape.k, 1);
+  const Split split =
+      split_product(shape.m, shape.n, kernels.tile_rows, width, parts_per_product(work, batch));
+  const int64_t parts = split.parts();
+  const int64_t tasks = batch * parts;
+  const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / parts));
   const int64_t panels = std::min(kBlockPanels, div_up(shape.n, width));
   const int64_t per_thread = panels * width * std::min(kBlockK, std::max<int64_t>(shape.k, 1));
   const int64_t threads = std::min(get_num_threads(), tasks);
@@ -218,7 +165,8 @@ Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
   parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
     float* own = scratch + get_thread_num() * per_thread;
     for (int64_t task = first; task < last; ++task) {
-      run_task(kernels, problem(task / parts), split, task % parts, own);
+      const Gemm g = problem(task / parts);
+      multiply_rectangle(kernels, g, part_of(split, task % parts, g.m, g.n), own);
     }
   });
   return Error::Ok;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// f32 matrix multiply, cache-blocked and threaded: what mm, bmm, addmm, linear and convolution are
-// made of.
+// Matrix multiply, cache-blocked and threaded: what mm, bmm, addmm, linear and convolution are made
+// of. f32 operands; bfloat16 and int8 operands where the processor has their dot products.
 #pragma once
 
 #include <cstdint>
 
 #include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/function_ref.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 
@@ -58,13 +59,45 @@ struct Gemm {
 [[nodiscard]] runtime::Error gemm(runtime::KernelRuntimeContext& ctx, int64_t batch,
                                   runtime::FunctionRef<Gemm(int64_t)> problem);
 
+// Operands of 16 or 8 bits, sums of 32: as Gemm, with both operands dense.
+enum class NarrowType {
+  kBFloat16,  // sums in f32, rounded once to a bfloat16 C
+  kInt8,      // sums in int32 (modulo 2^32), which C holds
+};
+
+struct NarrowGemm {
+  NarrowType type = NarrowType::kBFloat16;
+  int64_t m = 0, n = 0, k = 0;
+  const void* a = nullptr;  // m rows of k contiguous values
+  int64_t lda = 0;          // values between rows
+  const void* b = nullptr;  // (k, n) is at b[k * ldb + n], or at b[n * ldb + k] when b_in_columns
+  int64_t ldb = 0;
+  bool b_in_columns = false;
+  void* c = nullptr;  // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
+  int64_t ldc = 0;
+  bool accumulate = false;  // add to what C holds; the biases are then left alone
+  // kBFloat16 only:
+  bool c_transposed = false;
+  const float* row_bias = nullptr;  // m values, or none
+  const float* col_bias = nullptr;  // n values, or none
+};
+
+// True when the processor multiplies bfloat16 itself. Without, use gemm() on widened operands.
+bool has_bfloat16_products();
+
+// As gemm(); at most 700 KB of scratch memory a thread. kBFloat16 only if has_bfloat16_products().
+// The processor's bfloat16 product takes subnormal operands for 0.
+[[nodiscard]] runtime::Error gemm_narrow(runtime::KernelRuntimeContext& ctx, int64_t batch,
+                                         runtime::FunctionRef<NarrowGemm(int64_t)> problem);
+
 // out[i * out_stride + r] = dot(rows[r], x[i]) (+ bias[r]) for r < num_rows, i < num_x <=
 // kMaxDotVectors: matrix times a few vectors, bound by reading the rows once. Threaded; needs no
 // scratch memory.
 constexpr int64_t kMaxDotVectors = 4;
 struct DotRows {
   int64_t num_rows = 0, num_x = 0, k = 0;
-  const float* rows = nullptr;
+  const void* rows = nullptr;
+  executorch::aten::ScalarType row_type = executorch::aten::ScalarType::Float;  // or a narrow one
   int64_t row_stride = 0;
   const float* x = nullptr;
   int64_t x_stride = 0;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The running softmax, as in "Online normalizer calculation for softmax" (arXiv 1805.02867).
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/attention/attention_simd.cpp"
+#include <executorch/kernels/optimized/simd_targets.h>
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/attention/attention_simd.h>
+#include <executorch/kernels/optimized/simd_math-inl.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace executorch::kernels::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+float highest_of(const float* scores, int64_t n) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto highest = hn::Set(d, kLowest);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    highest = hn::Max(highest, hn::LoadU(d, scores + i));
+  }
+  float result = hn::ReduceMax(d, highest);
+  for (; i < n; ++i) {
+    result = std::max(result, scores[i]);
+  }
+  return result;
+}
+
+float softmax_step_simd(float* scores, int64_t n, RunningSoftmax& row) {
+  const float highest = std::max(row.highest, highest_of(scores, n));
+  if (highest == kLowest) {  // no key allowed yet, or none but NaN
+    float sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      scores[i] = scores[i] == kLowest ? 0.0f : scores[i];
+      sum += scores[i];
+    }
+    row.total += sum;
+    return 1.0f;
+  }
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto shift = hn::Set(d, highest);
+  auto sum = hn::Zero(d);
+  for (int64_t i = 0; i < n; i += lanes) {
+    const auto valid = static_cast<size_t>(std::min(lanes, n - i));
+    const auto lowest = hn::Set(d, kLowest);
+    const auto score = hn::LoadNOr(lowest, d, scores + i, valid);
+    const auto weight = exp_f32(d, hn::Sub(score, shift));
+    hn::StoreN(weight, d, scores + i, valid);
+    sum = hn::Add(sum, weight);
+  }
+  const float factor = std::exp(row.highest - highest);
+  row.highest = highest;
+  row.total = row.total * factor + hn::ReduceSum(d, sum);
+  return factor;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace executorch::kernels::optimized
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace executorch::kernels::optimized {
+
+HWY_EXPORT(softmax_step_simd);
+
+float softmax_step(float* scores, int64_t n, RunningSoftmax& row) {
+  return HWY_DYNAMIC_DISPATCH(softmax_step_simd)(scores, n, row);
+}
+
+}  // namespace executorch::kernels::optimized
+#endif  // HWY_ONCE

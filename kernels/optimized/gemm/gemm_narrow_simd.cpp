@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Register tiles of bfloat16 and int8 products: as in gemm_simd.cpp, with a word of A (2 or 4
+// values) broadcast and one dot-product instruction per vector of B.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/gemm/gemm_narrow_simd.cpp"
+#define EXECUTORCH_SIMD_DOT_PRODUCTS
+#include <executorch/kernels/optimized/simd_targets.h>
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/gemm/gemm_narrow_simd.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace executorch::kernels::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_AVX2
+constexpr int kRowsOfTile = 4;
+#else
+constexpr int kRowsOfTile = kMaxTileRows;
+#endif
+
+using DW = hn::CappedTag<uint32_t, kMaxTileWidth / 4>;
+using W = hn::Vec<DW>;
+
+// What a type adds to the loops: its sum and step, its width.
+struct Int8 {
+  using Sum = int32_t;
+  using Bits = uint8_t;
+  static constexpr uint32_t kFlip = 0x80808080u;
+  static HWY_INLINE hn::Vec<hn::Rebind<Sum, DW>> step(W a, W b, hn::Vec<hn::Rebind<Sum, DW>> sum) {
+    return hn::SumOfMulQuadAccumulate(hn::Rebind<Sum, DW>(),
+                                      hn::BitCast(hn::Repartition<uint8_t, DW>(), b),
+                                      hn::BitCast(hn::Repartition<int8_t, DW>(), a), sum);
+  }
+};
+
+struct BFloat16 {
+  using Sum = float;
+  using Bits = uint16_t;
+  static constexpr uint32_t kFlip = 0;
+#if HWY_NATIVE_DOT_BF16
+  static HWY_INLINE hn::Vec<hn::Rebind<Sum, DW>> step(W a, W b, hn::Vec<hn::Rebind<Sum, DW>> sum) {
+    const hn::Repartition<hwy::bfloat16_t, DW> d;
+    hn::Vec<hn::Rebind<Sum, DW>> unused = sum;
+    return hn::ReorderWidenMulAccumulate(hn::Rebind<Sum, DW>(), hn::BitCast(d, a),
+                                         hn::BitCast(d, b), sum, unused);
+  }
+#endif
+};
+
+template <typename T>
+constexpr int64_t kPerWord = 4 / sizeof(typename T::Bits);
+
+template <typename T, int kRows, int kVectors>
+using Sums = hn::Vec<hn::Rebind<typename T::Sum, DW>>[kRows][kVectors];
+
+template <typename T, int kRows, int kVectors>
+HWY_INLINE void load_sums(const NarrowTile& t, Sums<T, kRows, kVectors>& sum) {
+  using Sum = typename T::Sum;
+  const hn::Rebind<Sum, DW> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto* row_start = static_cast<const Sum*>(t.row_start);
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) {
+      const size_t valid = j == kVectors - 1 ? static_cast<size_t>(t.tail) : lanes;
+      sum[i][j] = hn::Zero(d);
+      if (t.accumulate) {
+        sum[i][j] = hn::LoadN(d, static_cast<const Sum*>(t.c) + i * t.ldc + j * lanes, valid);
+      } else if (t.col_start != nullptr) {
+        sum[i][j] = hn::LoadN(d, static_cast<const Sum*>(t.col_start) + j * lanes, valid);
+      }
+      if (row_start != nullptr) {
+        sum[i][j] = hn::Add(sum[i][j], hn::Set(d, row_start[i]));
+      }
+    }
+  }
+}
+
+template <typename T, int kRows, int kVectors>
+HWY_INLINE void store_sums(const NarrowTile& t, const Sums<T, kRows, kVectors>& sum) {
+  const hn::Rebind<typename T::Sum, DW> d;
+  const size_t lanes = hn::Lanes(d);
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+    auto* row = static_cast<typename T::Sum*>(t.c) + i * t.ldc;
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors - 1; ++j) {
+      hn::StoreU(sum[i][j], d, row + j * lanes);
+    }
+    hn::StoreN(sum[i][kVectors - 1], d, row + (kVectors - 1) * lanes, static_cast<size_t>(t.tail));
+  }
+}
+
+template <typename T, int kRows, int kVectors>
+HWY_INLINE void step_sums(const uint8_t* HWY_RESTRICT a, int64_t a_stride, size_t bytes,
+                          const uint32_t* HWY_RESTRICT b, Sums<T, kRows, kVectors>& sum) {
+  const DW d;
+  const size_t lanes = hn::Lanes(d);
+  W row[kVectors];
+#pragma GCC unroll 3
+  for (int j = 0; j < kVectors; ++j) {
+    row[j] = hn::LoadU(d, b + j * lanes);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+    uint32_t word = 0;
+    std::memcpy(&word, a + i * a_stride, bytes);
+    const W factor = hn::Set(d, word);
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) {
+      sum[i][j] = T::step(factor, row[j], sum[i][j]);
+    }
+  }
+}
+
+template <typename T, int kRows, int kVectors>
+void tile(const NarrowTile& t) {
+  Sums<T, kRows, kVectors> sum;
+  load_sums<T, kRows, kVectors>(t, sum);
+  const uint8_t* a = t.a;
+  const uint32_t* b = t.b;
+  const int64_t words = t.words;
+#pragma GCC unroll 1
+  for (int64_t p = 0; p < words; ++p, a += 4, b += t.width) {
+    step_sums<T, kRows, kVectors>(a, t.a_stride, 4, b, sum);
+  }
+  if (t.rest != 0) {
+    step_sums<T, kRows, kVectors>(a, t.a_stride,
+                                  static_cast<size_t>(t.rest) * sizeof(typename T::Bits), b, sum);
+  }
+  store_sums<T, kRows, kVectors>(t, sum);
+}
+
+// B in rows: kPerWord rows side by side become one row of words.
+template <typename T>
+void pack_rows(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
+  using Bits = typename T::Bits;
+  const DW d;
+  const hn::Rebind<Bits, DW> narrow;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const W flip = hn::Set(d, T::kFlip);
+  for (int64_t k = 0; k < p.values; k += kPerWord<T>, out += p.width) {
+    const uint8_t* from = p.b + k * p.stride;
+    const int64_t rows = HWY_MIN(kPerWord<T>, p.values - k);
+    for (int64_t j = 0; j < p.cols; j += lanes) {
+      const auto valid = static_cast<size_t>(HWY_MIN(lanes, p.cols - j));
+      const auto row = [&](int64_t r) HWY_ATTR {
+        const auto* at = reinterpret_cast<const Bits*>(from + r * p.stride) + j;
+        if (valid == static_cast<size_t>(lanes)) {
+          return hn::PromoteTo(d, hn::LoadU(narrow, at));
+        }
+        HWY_ALIGN Bits last[hn::MaxLanes(narrow)] = {};
+        std::memcpy(last, at, valid * sizeof(Bits));
+        return hn::PromoteTo(d, hn::Load(narrow, last));
+      };
+      W word = row(0);
+      for (int64_t r = 1; r < rows; ++r) {
+        word = hn::Or(word, hn::ShiftLeftSame(row(r), static_cast<int>(r * 8 * sizeof(Bits))));
+      }
+      hn::StoreU(hn::Xor(word, flip), d, out + j);
+    }
+  }
+}
+
+// One vector of columns, 4 words of each: blocks of 4 words are gathered so that transposing 4x4
+// within the blocks gives whole vectors.
+HWY_INLINE void transpose_words(const uint8_t* const* columns, int64_t offset, W flip,
+                                int64_t width, uint32_t* HWY_RESTRICT out) {
+  const DW d;
+  constexpr size_t kBlocks = hn::MaxLanes(DW()) / 4;
+  const hn::BlockDFromD<DW> block;
+  W v[4];
+  for (size_t i = 0; i < 4; ++i) {
+    const auto load = [&](size_t b) HWY_ATTR {
+      return hn::LoadU(block, reinterpret_cast<const uint32_t*>(columns[4 * b + i] + offset));
+    };
+    v[i] = hn::ResizeBitCast(d, load(0));
+    if constexpr (kBlocks > 1) {
+      v[i] = hn::InsertBlock<1>(v[i], load(1));
+    }
+    if constexpr (kBlocks > 2) {
+      v[i] = hn::InsertBlock<2>(v[i], load(2));
+      v[i] = hn::InsertBlock<3>(v[i], load(3));
+    }
+  }
+  const hn::Repartition<uint64_t, DW> d64;
+  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, v[0], v[1]));
+  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, v[2], v[3]));
+  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, v[0], v[1]));
+  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, v[2], v[3]));
+  const auto put = [&](auto pair, int64_t row) HWY_ATTR {
+    hn::StoreU(hn::Xor(hn::BitCast(d, pair), flip), d, out + row * width);
+  };
+  put(hn::InterleaveLower(d64, low01, low23), 0);
+  put(hn::InterleaveUpper(d64, low01, low23), 1);
+  put(hn::InterleaveLower(d64, high01, high23), 2);
+  put(hn::InterleaveUpper(d64, high01, high23), 3);
+}
+
+// B in columns: words lie in them already.
+template <typename T>
+void pack_columns(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
+  const DW d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const W flip = hn::Set(d, T::kFlip);
+  const int64_t words = p.values / kPerWord<T>;
+  const int64_t rest = p.values % kPerWord<T>;
+  for (int64_t j = 0; j < p.cols; j += lanes) {
+    const uint8_t* columns[hn::MaxLanes(DW())];
+    for (int64_t i = 0; i < lanes; ++i) {
+      columns[i] = p.b + HWY_MIN(j + i, p.cols - 1) * p.stride;
+    }
+    int64_t k = 0;
+    for (; k + 4 <= words; k += 4) {
+      transpose_words(columns, k * 4, flip, p.width, out + k * p.width + j);
+    }
+    for (; k < words + (rest != 0 ? 1 : 0); ++k) {
+      const int64_t values = k < words ? kPerWord<T> : rest;
+      for (int64_t i = 0; i < lanes; ++i) {
+        uint32_t word = 0;
+        std::memcpy(&word, columns[i] + k * 4,
+                    static_cast<size_t>(values) * sizeof(typename T::Bits));
+        out[k * p.width + j + i] = word ^ T::kFlip;
+      }
+    }
+  }
+}
+
+void offsets(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k, int32_t* out) {
+  const hn::Rebind<int32_t, DW> d;
+  const hn::Repartition<int8_t, decltype(d)> d8;
+  const auto ones = hn::Set(hn::Repartition<uint8_t, DW>(), uint8_t{1});
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d8));
+  for (int64_t i = 0; i < rows; ++i, a += a_stride) {
+    auto sum = hn::Zero(d);
+    int64_t p = 0;
+    for (; p + lanes <= k; p += lanes) {
+      sum = hn::SumOfMulQuadAccumulate(d, ones, hn::LoadU(d8, a + p), sum);
+    }
+    auto total = static_cast<uint32_t>(hn::ReduceSum(d, sum));
+    for (; p < k; ++p) {
+      total += static_cast<uint32_t>(static_cast<int32_t>(a[p]));
+    }
+    out[i] = static_cast<int32_t>(0u - 128u * total);
+  }
+}
+
+template <typename T, int kRows>
+void fill_rows(NarrowTypeKernels& kernels) {
+  kernels.tile[kRows - 1][0] = &tile<T, kRows, 1>;
+  kernels.tile[kRows - 1][1] = &tile<T, kRows, 2>;
+  kernels.tile[kRows - 1][2] = &tile<T, kRows, 3>;
+  if constexpr (kRows > 1) {
+    fill_rows<T, kRows - 1>(kernels);
+  }
+}
+
+NarrowKernels make_kernels() {
+  NarrowKernels kernels = {};
+  kernels.tile_rows = kRowsOfTile;
+  kernels.lanes = static_cast<int64_t>(hn::Lanes(DW()));
+  kernels.offsets = &offsets;
+  kernels.int8.pack_rows = &pack_rows<Int8>;
+  kernels.int8.pack_columns = &pack_columns<Int8>;
+  fill_rows<Int8, kRowsOfTile>(kernels.int8);
+#if HWY_NATIVE_DOT_BF16
+  kernels.bfloat16.pack_rows = &pack_rows<BFloat16>;
+  kernels.bfloat16.pack_columns = &pack_columns<BFloat16>;
+  fill_rows<BFloat16, kRowsOfTile>(kernels.bfloat16);
+#endif
+  return kernels;
+}
+
+const NarrowKernels* kernels() {
+  static const NarrowKernels made = make_kernels();
+  return &made;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace executorch::kernels::optimized
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace executorch::kernels::optimized {
+
+HWY_EXPORT(kernels);
+
+const NarrowKernels& narrow_kernels() {
+  return *HWY_DYNAMIC_DISPATCH(kernels)();
+}
+
+}  // namespace executorch::kernels::optimized
+#endif  // HWY_ONCE
