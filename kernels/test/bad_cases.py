@@ -12,6 +12,8 @@ from kernels.test.op_cases import BOOL, F32, I8, I32, I64, t, vals
 C64 = torch.complex64
 
 # The operator, its arguments, and the shape and dtype of its outputs.
+_ATTENTION = "scaled_dot_product_attention.out"
+
 BAD_CALLS: list[tuple[str, list[Any], tuple[int, ...], torch.dtype]] = [
     ("add.out", [t(3), t(4), 1], (3,), F32),
     ("add.out", [t(3), t(3), 1], (4,), F32),
@@ -61,14 +63,14 @@ BAD_CALLS: list[tuple[str, list[Any], tuple[int, ...], torch.dtype]] = [
     ("_int_mm.out", [t(2, 3, dtype=I8), t(4, 2, dtype=I8)], (2, 2), I32),
     ("_int_mm.out", [t(2, 3), t(3, 2, dtype=I8)], (2, 2), I32),
     ("_int_mm.out", [t(2, 3, dtype=I8), t(3, 2, dtype=I8)], (2, 2), I64),
-    ("scaled_dot_product_attention.out", [t(2, 3, 4), t(2, 5, 3), t(2, 5, 4), None, 0.0, False, None, False], (2, 3, 4), F32),
-    ("scaled_dot_product_attention.out", [t(2, 3, 4), t(2, 5, 4), t(2, 6, 4), None, 0.0, False, None, False], (2, 3, 4), F32),
-    ("scaled_dot_product_attention.out", [t(2, 3, 4), t(1, 5, 4), t(1, 5, 4), None, 0.0, False, None, False], (2, 3, 4), F32),
-    ("scaled_dot_product_attention.out", [t(3, 3, 4), t(2, 5, 4), t(2, 5, 4), None, 0.0, False, None, True], (3, 3, 4), F32),
-    ("scaled_dot_product_attention.out", [t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), None, 0.5, False, None, False], (2, 3, 4), F32),
-    ("scaled_dot_product_attention.out", [t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), t(3, 5), 0.0, True, None, False], (2, 3, 4), F32),
-    ("scaled_dot_product_attention.out", [t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), t(3, 6), 0.0, False, None, False], (2, 3, 4), F32),
-    ("scaled_dot_product_attention.out", [t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), t(3, 5, dtype=I32), 0.0, False, None, False], (2, 3, 4), F32),
+    (_ATTENTION, [t(2, 3, 4), t(2, 5, 3), t(2, 5, 4), None, 0.0, False, None, False], (2, 3, 4), F32),
+    (_ATTENTION, [t(2, 3, 4), t(2, 5, 4), t(2, 6, 4), None, 0.0, False, None, False], (2, 3, 4), F32),
+    (_ATTENTION, [t(2, 3, 4), t(1, 5, 4), t(1, 5, 4), None, 0.0, False, None, False], (2, 3, 4), F32),
+    (_ATTENTION, [t(3, 3, 4), t(2, 5, 4), t(2, 5, 4), None, 0.0, False, None, True], (3, 3, 4), F32),
+    (_ATTENTION, [t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), None, 0.5, False, None, False], (2, 3, 4), F32),
+    (_ATTENTION, [t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), t(3, 5), 0.0, True, None, False], (2, 3, 4), F32),
+    (_ATTENTION, [t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), t(3, 6), 0.0, False, None, False], (2, 3, 4), F32),
+    (_ATTENTION, [t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), t(3, 5, dtype=I32), 0.0, False, None, False], (2, 3, 4), F32),
     ("bmm.out", [t(2, 2, 3), t(3, 3, 2)], (2, 2, 2), F32),
     ("linear.out", [t(2, 3), t(4, 5), None], (2, 4), F32),
     ("linear.out", [t(2, 3), t(4, 3), t(5)], (2, 4), F32),

@@ -49,6 +49,10 @@ KNOWN = {
     "aten::repeat_interleave.Tensor_out": ("fails", "eager does not check the size for no repeats"),
     "aten::replication_pad1d.out": ("succeeds", "an empty input"),
     "aten::roll.out": ("fails", "shifts without dims, which roll the flat tensor"),
+    "aten::scaled_dot_product_attention.out": (
+        "fails",
+        "no dropout, no broadcasting of leading dims; eager does not check empty inputs",
+    ),
     "aten::sum.IntList_out": ("differs", "infinity and NaN converted to an integer"),
     "aten::unfold_copy.out": ("fails", "a window of size 0 of a 0-dim tensor"),
     "aten::upsample_bilinear2d.vec_out": ("fails", "Byte images"),

@@ -444,7 +444,8 @@ def _attention() -> list[Case]:
             case(op, q, make(2, 2, 13, 20), make(2, 2, 13, 7), enable_gqa=True, **near),
             case(op, make(3, 70, 32), make(3, 200, 32), make(3, 200, 64), is_causal=True, **near),
             case(op, make(2, 1, 33), make(2, 401, 33), make(2, 401, 48), **near),
-            case(op, make(5, 8), make(6, 8), make(6, 8), **near), case(op, make(2, 3, 0, 4), make(2, 3, 5, 4), make(2, 3, 5, 4), **near),
+            case(op, make(5, 8), make(6, 8), make(6, 8), **near),
+            case(op, make(2, 3, 0, 4), make(2, 3, 5, 4), make(2, 3, 5, 4), **near),
         ]  # fmt: skip
         if dtype != F64:
             large = make(1, 2, 300, 40), make(1, 2, 260, 40), make(1, 2, 260, 40)
