@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from executorch.exir import to_edge
+from executorch.exir.dialects._ops import ops
 
 
 class Call(nn.Module):
@@ -270,3 +271,12 @@ def test_edge_program_computes_what_eager_computes(name: str) -> None:
         else:
             assert have == want
     assert len(edge.to_executorch().buffer) > 0
+
+
+def test_linear_of_a_vector_is_one_of_a_row() -> None:
+    linear = torch.nn.Linear(3, 4)
+    x = torch.randn(3)
+    program = to_edge(torch.export.export(linear, (x,))).exported_program()
+    (call,) = program.graph.find_nodes(op="call_function", target=ops.edge.aten.linear.default)
+    assert call.args[0].meta["val"].shape == (1, 3)
+    torch.testing.assert_close(program.module()(x), linear(x))
