@@ -867,6 +867,8 @@ def _fourier() -> list[Case]:
                 case("_fft_r2c.out", t(3, n, dtype=dtype), [1], 0, True, **loose),
                 case("_fft_r2c.out", t(n, 2, dtype=dtype), [0], 1, False, **loose),
                 case("_fft_c2r.out", t(3, half, dtype=pair), [1], 2, n, **loose),
+                case("_fft_r2c.out", t(37, n, dtype=dtype), [1], 1, False, **loose),
+                case("_fft_c2r.out", t(37, half, dtype=pair), [1], 0, n, **loose),
             ]
         cases += [
             case("_fft_r2c.out", t(3, 4, 6, dtype=dtype), [0, 2, 1], 2, True, **loose),

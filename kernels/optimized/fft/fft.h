@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fourier transforms between real and complex f32 rows, many rows at a time: lanes of vectors are
+// rows, so that every butterfly is the same for all of them.
+#pragma once
+
+#include <cstdint>
+
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/kernel/kernel_runtime_context.h>
+
+namespace executorch::kernels::optimized {
+
+// Transforms of `rows` rows, n values each on the real side.
+struct FftRows {
+  int64_t n, rows;
+  const float* in;
+  int64_t in_stride;  // floats between rows, as below
+  float* out;
+  int64_t out_stride;
+  int64_t bins;  // of a spectrum: n / 2 + 1, or n when both sides are wanted (forward only)
+  float scale;
+};
+
+// Whether a row of n has only small prime factors, and fits the scratch memory.
+bool has_fast_fft(int64_t n);
+
+// Real rows to spectra of interleaved real and imaginary parts, and back (imaginary parts that a
+// real signal cannot have are left out of account). Threaded; scratch memory from ctx,
+// MemoryAllocationFailed when it cannot give any, with nothing written. has_fast_fft(n) holds.
+[[nodiscard]] runtime::Error real_to_spectra(runtime::KernelRuntimeContext& ctx, const FftRows& p);
+[[nodiscard]] runtime::Error spectra_to_real(runtime::KernelRuntimeContext& ctx, const FftRows& p);
+
+}  // namespace executorch::kernels::optimized

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stockham's mixed-radix transform on vectors of rows. Two real rows travel as the real and the
+// imaginary part of one complex row, and are told apart by the symmetry of their spectra.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/fft/fft_simd.cpp"
+#include <executorch/kernels/optimized/simd_targets.h>
+#include <hwy/foreach_target.h>
+// After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/fft/fft.h>
+#include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace executorch::kernels::optimized {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+constexpr int kMaxFftRadix = 7;
+
+HWY_INLINE int64_t width() {
+  return static_cast<int64_t>(hn::Lanes(D()));
+}
+int64_t fft_lanes() {
+  return width();
+}
+
+// One complex number a lane. In memory: the real parts, then the imaginary ones.
+struct Points {
+  V re, im;
+
+  static HWY_INLINE Points load(const float* from) {
+    return {hn::LoadU(D(), from), hn::LoadU(D(), from + width())};
+  }
+  HWY_INLINE void store(float* to) const {
+    hn::StoreU(re, D(), to);
+    hn::StoreU(im, D(), to + width());
+  }
+  HWY_INLINE Points operator+(Points other) const {
+    return {hn::Add(re, other.re), hn::Add(im, other.im)};
+  }
+  HWY_INLINE Points operator-(Points other) const {
+    return {hn::Sub(re, other.re), hn::Sub(im, other.im)};
+  }
+  // Times one number, (real, imaginary) in memory.
+  HWY_INLINE Points times(const float* root) const {
+    const V c = hn::Set(D(), root[0]), s = hn::Set(D(), root[1]);
+    return {hn::NegMulAdd(im, s, hn::Mul(re, c)), hn::MulAdd(re, s, hn::Mul(im, c))};
+  }
+  HWY_INLINE Points times_minus_i() const { return {im, hn::Neg(re)}; }
+};
+
+// Steps p of a stage: n points in groups of `radix`, `stride` transforms side by side.
+struct Stage {
+  int64_t n, stride;
+  const float* roots;  // exp(-2 pi i k / (n * stride)), interleaved
+};
+
+template <int kRadix>
+HWY_INLINE void butterfly(const Stage& stage, Points* a) {
+  if constexpr (kRadix == 2) {
+    const Points sum = a[0] + a[1];
+    a[1] = a[0] - a[1];
+    a[0] = sum;
+  } else if constexpr (kRadix == 4) {
+    const Points even = a[0] + a[2], odd = a[1] + a[3];
+    const Points even_rest = a[0] - a[2], odd_rest = (a[1] - a[3]).times_minus_i();
+    a[0] = even + odd;
+    a[1] = even_rest + odd_rest;
+    a[2] = even - odd;
+    a[3] = even_rest - odd_rest;
+  } else if constexpr (kRadix == 8) {
+    Points even[4] = {a[0], a[2], a[4], a[6]}, odd[4] = {a[1], a[3], a[5], a[7]};
+    butterfly<4>(stage, even);
+    butterfly<4>(stage, odd);
+    const V root = hn::Set(D(), 0.70710678118654752f);
+    odd[1] = {hn::Mul(root, hn::Add(odd[1].re, odd[1].im)),
+              hn::Mul(root, hn::Sub(odd[1].im, odd[1].re))};
+    odd[2] = odd[2].times_minus_i();
+    odd[3] = {hn::Mul(root, hn::Sub(odd[3].im, odd[3].re)),
+              hn::Neg(hn::Mul(root, hn::Add(odd[3].re, odd[3].im)))};
+    for (int j = 0; j < 4; ++j) {
+      a[j] = even[j] + odd[j];
+      a[j + 4] = even[j] - odd[j];
+    }
+  } else {
+    Points sums[kRadix];
+    const int64_t turn = stage.n * stage.stride / kRadix;
+    for (int j = 0; j < kRadix; ++j) {
+      sums[j] = a[0];
+      for (int i = 1; i < kRadix; ++i) {
+        sums[j] = sums[j] + a[i].times(stage.roots + 2 * (i * j % kRadix) * turn);
+      }
+    }
+    for (int j = 0; j < kRadix; ++j) {
+      a[j] = sums[j];
+    }
+  }
+}
+
+template <int kRadix>
+void run_stage(const Stage& stage, const float* in, float* out) {
+  const int64_t size = 2 * width();
+  const int64_t m = stage.n / kRadix;
+  const int64_t s = stage.stride;
+  for (int64_t p = 0; p < m; ++p) {
+    for (int64_t q = 0; q < s; ++q) {
+      Points a[kRadix];
+      for (int i = 0; i < kRadix; ++i) {
+        a[i] = Points::load(in + (q + s * (p + i * m)) * size);
+      }
+      butterfly<kRadix>(stage, a);
+      float* to = out + (q + s * kRadix * p) * size;
+      a[0].store(to);
+      for (int j = 1; j < kRadix; ++j) {
+        a[j].times(stage.roots + 2 * p * j * s).store(to + j * s * size);
+      }
+    }
+  }
+}
+
+// Transforms the n points in `buffers[0]`; the result is in the returned one of the two.
+float* transform(int64_t n, const float* roots, float* const* buffers) {
+  int at = 0;
+  Stage stage{n, 1, roots};
+  while (stage.n > 1) {
+    const float* in = buffers[at];
+    float* out = buffers[at ^= 1];
+    int radix = 2;
+    if (stage.n % 8 == 0 && stage.n != 16) {
+      radix = 8;
+      run_stage<8>(stage, in, out);
+    } else if (stage.n % 4 == 0) {
+      radix = 4;
+      run_stage<4>(stage, in, out);
+    } else if (stage.n % 2 == 0) {
+      run_stage<2>(stage, in, out);
+    } else if (stage.n % 3 == 0) {
+      radix = 3;
+      run_stage<3>(stage, in, out);
+    } else if (stage.n % 5 == 0) {
+      radix = 5;
+      run_stage<5>(stage, in, out);
+    } else {
+      radix = kMaxFftRadix;
+      run_stage<kMaxFftRadix>(stage, in, out);
+    }
+    stage.n /= radix;
+    stage.stride *= radix;
+  }
+  return buffers[at];
+}
+
+// Rows to lanes, some columns at a time: each line of the result is written while it is in cache.
+void turn(const float* in, int64_t in_stride, int64_t rows, int64_t columns, float* out,
+          int64_t out_stride) {
+  constexpr int64_t kColumns = 64;
+  for (int64_t c = 0; c < columns; c += kColumns) {
+    gemm_kernels().transpose(in + c, in_stride, rows, std::min(kColumns, columns - c),
+                             out + c * out_stride, out_stride, /*add=*/false);
+  }
+}
+
+// Rows [row, row + 2 * lanes) of real numbers to spectra.
+void spectra_block(const FftRows& p, const float* roots, int64_t row, float* const* buffers) {
+  const D d;
+  const int64_t lanes = width();
+  const GemmKernels& kernels = gemm_kernels();
+  const int64_t count[2] = {std::clamp<int64_t>(p.rows - row, 0, lanes),
+                            std::clamp<int64_t>(p.rows - row - lanes, 0, lanes)};
+  if (count[1] < lanes) {
+    std::fill(buffers[0], buffers[0] + 2 * lanes * p.n, 0.0f);
+  }
+  for (int part = 0; part < 2; ++part) {
+    if (count[part] > 0) {
+      turn(p.in + (row + part * lanes) * p.in_stride, p.in_stride, count[part], p.n,
+           buffers[0] + part * lanes, 2 * lanes);
+    }
+  }
+  float* const result = transform(p.n, roots, buffers);
+  float* const turned = result == buffers[0] ? buffers[1] : buffers[0];
+  const V half = hn::Set(d, 0.5f * p.scale);
+  for (int part = 0; part < 2; ++part) {
+    for (int64_t k = 0; k < p.bins; ++k) {
+      const Points z = Points::load(result + 2 * lanes * k);
+      const Points mirror = Points::load(result + 2 * lanes * (k == 0 ? 0 : p.n - k));
+      const Points row_of_part = part == 0
+                                     ? Points{hn::Add(z.re, mirror.re), hn::Sub(z.im, mirror.im)}
+                                     : Points{hn::Add(z.im, mirror.im), hn::Sub(mirror.re, z.re)};
+      Points{hn::Mul(row_of_part.re, half), hn::Mul(row_of_part.im, half)}.store(turned +
+                                                                                 2 * lanes * k);
+    }
+    if (count[part] > 0) {
+      kernels.transpose(turned, lanes, 2 * p.bins, count[part],
+                        p.out + (row + part * lanes) * p.out_stride, p.out_stride, /*add=*/false);
+    }
+  }
+}
+
+// The conjugate of bin k of a real row's spectrum, from the bins up to n / 2.
+HWY_INLINE Points conjugate_bin(const float* bins, int64_t n, int64_t k) {
+  const bool mirrored = k > n / 2;
+  Points x = Points::load(bins + 2 * width() * (mirrored ? n - k : k));
+  x.im = k == 0 || 2 * k == n ? hn::Zero(D()) : mirrored ? x.im : hn::Neg(x.im);
+  return x;
+}
+
+// Spectra A and B of rows [row, row + 2 * lanes) to real numbers a and b. The inverse transform is
+// the conjugate of the transform of the conjugate: conj(A) + i * conj(B) gives a + i * b.
+void signals_block(const FftRows& p, const float* roots, int64_t row, float* const* buffers) {
+  const D d;
+  const int64_t lanes = width();
+  float* const bins[2] = {buffers[1], buffers[1] + 2 * lanes * p.bins};
+  int64_t count[2];
+  for (int part = 0; part < 2; ++part) {
+    count[part] = std::clamp<int64_t>(p.rows - row - part * lanes, 0, lanes);
+    if (count[part] < lanes) {
+      std::fill(bins[part], bins[part] + 2 * lanes * p.bins, 0.0f);
+    }
+    if (count[part] > 0) {
+      turn(p.in + (row + part * lanes) * p.in_stride, p.in_stride, count[part], 2 * p.bins,
+           bins[part], lanes);
+    }
+  }
+  const V scale = hn::Set(d, p.scale);
+  for (int64_t k = 0; k < p.n; ++k) {
+    const Points a = conjugate_bin(bins[0], p.n, k);
+    const Points b = conjugate_bin(bins[1], p.n, k);
+    Points{hn::Mul(scale, hn::Sub(a.re, b.im)), hn::Mul(scale, hn::Add(a.im, b.re))}.store(
+        buffers[0] + 2 * lanes * k);
+  }
+  float* const result = transform(p.n, roots, buffers);
+  for (int part = 0; part < 2; ++part) {
+    if (count[part] > 0) {
+      gemm_kernels().transpose(result + part * lanes, 2 * lanes, p.n, count[part],
+                               p.out + (row + part * lanes) * p.out_stride, p.out_stride,
+                               /*add=*/false);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace executorch::kernels::optimized
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace executorch::kernels::optimized {
+
+HWY_EXPORT(fft_lanes);
+HWY_EXPORT(spectra_block);
+HWY_EXPORT(signals_block);
+
+namespace {
+
+using runtime::Error;
+
+constexpr int64_t kLargestFft = 1 << 15;
+
+// exp(-2 pi i k / n), from the roots of halves: errors do not add up.
+void make_roots(int64_t n, float* roots) {
+  const double turn = -2.0 * 3.14159265358979323846 / static_cast<double>(n);
+  for (int64_t k = 0; k < n; k += 32) {
+    double re = std::cos(turn * static_cast<double>(k)),
+           im = std::sin(turn * static_cast<double>(k));
+    const double step_re = std::cos(turn), step_im = std::sin(turn);
+    for (int64_t i = k; i < std::min(k + 32, n); ++i) {
+      roots[2 * i] = static_cast<float>(re);
+      roots[2 * i + 1] = static_cast<float>(im);
+      re = std::exchange(im, im * step_re + re * step_im) * -step_im + re * step_re;
+    }
+  }
+}
+
+template <typename Block>
+Error run_blocks(runtime::KernelRuntimeContext& ctx, const FftRows& p, const Block& block) {
+  const int64_t lanes = HWY_DYNAMIC_DISPATCH(fft_lanes)();
+  const int64_t blocks = (p.rows + 2 * lanes - 1) / (2 * lanes);
+  const int64_t shares = std::min<int64_t>(blocks, extension::get_num_threads());
+  const int64_t buffer = 2 * lanes * (p.n + 2);  // room for two spectra of n / 2 + 1 bins
+  const int64_t count = 2 * p.n + shares * 2 * buffer;
+  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
+  if (!memory.ok()) {
+    return Error::MemoryAllocationFailed;
+  }
+  auto* roots = static_cast<float*>(memory.get());
+  make_roots(p.n, roots);
+  extension::parallel_for(0, shares, p.n * p.rows >= 1 << 13 ? 1 : shares,
+                          [&](int64_t first, int64_t last) {
+                            for (int64_t share = first; share < last; ++share) {
+                              float* own = roots + 2 * p.n + share * 2 * buffer;
+                              float* const buffers[2] = {own, own + buffer};
+                              for (int64_t i = share; i < blocks; i += shares) {
+                                block(roots, 2 * lanes * i, buffers);
+                              }
+                            }
+                          });
+  return Error::Ok;
+}
+
+}  // namespace
+
+bool has_fast_fft(int64_t n) {
+  if (n < 1 || n > kLargestFft) {
+    return false;
+  }
+  for (int64_t prime : {2, 3, 5, 7}) {
+    while (n % prime == 0) {
+      n /= prime;
+    }
+  }
+  return n == 1;
+}
+
+Error real_to_spectra(runtime::KernelRuntimeContext& ctx, const FftRows& p) {
+  return run_blocks(ctx, p, [&](const float* roots, int64_t row, float* const* buffers) {
+    HWY_DYNAMIC_DISPATCH(spectra_block)(p, roots, row, buffers);
+  });
+}
+
+Error spectra_to_real(runtime::KernelRuntimeContext& ctx, const FftRows& p) {
+  return run_blocks(ctx, p, [&](const float* roots, int64_t row, float* const* buffers) {
+    HWY_DYNAMIC_DISPATCH(signals_block)(p, roots, row, buffers);
+  });
+}
+
+}  // namespace executorch::kernels::optimized
+#endif  // HWY_ONCE
