@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fourier transforms from and to real tensors: mixed radix, and Bluestein's convolution where a
+// Fourier transforms of real and complex tensors: mixed radix, and Bluestein's convolution where a
 // size has a large prime factor. Computed in double; sizes need no tables beyond temporary memory.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
@@ -407,6 +407,41 @@ Tensor& _fft_c2r_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef 
       to.put(at + i * lines.to.strides[lines.dim], {result[i].re * scale, 0});
     }
   });
+  return out;
+}
+
+Tensor& _fft_c2c_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim,
+                     int64_t normalization, bool forward, Tensor& out) {
+  const OpCall call{ctx, "_fft_c2c.out"};
+  const ScalarType type = self.scalar_type();
+  ET_KERNEL_CHECK_MSG(
+      ctx,
+      type == out.scalar_type() &&
+          (type == ScalarType::ComplexFloat || type == ScalarType::ComplexDouble),
+      InvalidArgument, out,
+      "_fft_c2c.out: expected ComplexFloat or ComplexDouble for self and out; found %s and %s",
+      ::executorch::runtime::toString(type), ::executorch::runtime::toString(out.scalar_type()));
+  Dims dims;
+  double scale = 1;
+  const Shape shape(self);
+  if (!make_dims(call, self, dim, dims) || !make_scale(call, normalization, shape, dims, scale) ||
+      !resize_output(call, out, shape)) {
+    return out;
+  }
+  const Elements from = Elements::of(self);
+  const Elements to = Elements::of(out);
+  const Lines lines{StridedView::of(self), StridedView::of(out), dims.last()};
+  lines.for_each([&](int64_t in, int64_t at) {
+    for (int64_t i = 0; i < shape[lines.dim]; ++i) {
+      to.put(at + i * lines.to.strides[lines.dim],
+             from.get(in + i * lines.from.strides[lines.dim]) * Point{scale, 0});
+    }
+  });
+  for (int k = 0; k < dims.count; ++k) {
+    if (!transform_in_place(call, to, lines.to, dims.dims[k], !forward)) {
+      return out;
+    }
+  }
   return out;
 }
 

@@ -84,6 +84,7 @@ def _transforms(n: int) -> Iterator[Case]:
     yield Case("_fft_r2c.out", shape_of(x), (x, [1], 0, True))
     spectrum = torch.fft.rfft(x)
     yield Case("_fft_c2r.out", shape_of(x), (spectrum, [1], 2, width))
+    yield Case("_fft_c2c.out", shape_of(spectrum), (spectrum, [1], 0, True))
 
 
 def cases() -> Iterator[Case]:
