@@ -536,6 +536,12 @@ def _convolution() -> list[Case]:
             None,
             ([1, 2, 1], [0, 1, 0], [1, 1, 1], True, [0, 0, 0], 1),
         ),
+        # Several bands of channels, shifted rows, ends of vectors; filters turned around; padded rows left out.
+        (t(1, 38, 4, 9, 11), t(14, 19, 3, 3, 3), t(14), ([2], [1], [1], False, [0], 2)),
+        (t(1, 70, 13, 21), t(13, 70, 3, 3), t(13), ([1, 1], [1, 1], [1, 1], False, [0, 0], 1)),
+        (t(2, 9, 11, 10), t(9, 5, 3, 4), None, ([1, 1], [2, 0], [1, 2], True, [0, 1], 3)),
+        (t(1, 20, 14, 15), t(17, 20, 3, 3), t(17), ([1, 1], [6, 5], [6, 5], False, [0, 0], 1)),
+        (t(1, 5, 11, 30), t(5, 1, 7, 7), t(5), ([1, 1], [3, 3], [1, 1], False, [0, 0], 5)),
     ]
     for x, w, b, args in rows:
         cases.append(case("convolution.out", x, w, b, *args, rtol=1e-4, atol=1e-4))
@@ -898,7 +904,16 @@ def _bags() -> list[Case]:
             for index in (t(3, 4, dtype=I64, low=0, high=7), t(12, dtype=I32, low=0, high=7)):
                 grad = t(*index.shape, 6, dtype=dtype)
                 cases.append(case("embedding_dense_backward.out", grad, index, 8, *options))
-    cases.append(case("_embedding_bag.out", t(10, 3), vals(1, 1, 1, dtype=I32), vals(0, 2, dtype=I32), False, 1))
+    cases.append(
+        case(
+            "_embedding_bag.out",
+            t(10, 3),
+            vals(1, 1, 1, dtype=I32),
+            vals(0, 2, dtype=I32),
+            False,
+            1,
+        )
+    )
     return cases
 
 
