@@ -21,9 +21,10 @@ using ::executorch::runtime::KernelRuntimeContext;
 namespace {
 
 // Checks both operands and gives `out` their broadcast shape.
-bool prepare(const OpCall& call, const Operand& a, const Operand& b, Tensor& out) {
+bool prepare(const OpCall& call, const Operand& a, const Operand& b, Tensor& out,
+             bool complex_too = false) {
   Shape shape;
-  return a.check(call, "self") && b.check(call, "other") &&
+  return a.check(call, "self", complex_too) && b.check(call, "other", complex_too) &&
          broadcast_shapes(call, a.shape(), b.shape(), shape) && resize_output(call, out, shape);
 }
 
@@ -59,8 +60,8 @@ struct Promoted {
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     const ScalarType common = promote(a, b);
     if (check_castable(call, common, out)) {
-      with_compute_type(compute_type_of(common),
-                        [&](auto zero) { run<decltype(zero)>(f, a, b, out); });
+      with_number_type<takes_complex_v<F>>(compute_type_of(common),
+                                           [&](auto zero) { run<decltype(zero)>(f, a, b, out); });
     }
   }
 };
@@ -83,8 +84,8 @@ struct PromotedToFloat {
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     const ScalarType common = float_of(promote(a, b));
     if (check_castable(call, common, out)) {
-      with_float_compute_type(compute_type_of(common),
-                              [&](auto zero) { run<decltype(zero)>(f, a, b, out); });
+      with_float_type<takes_complex_v<F>>(compute_type_of(common),
+                                          [&](auto zero) { run<decltype(zero)>(f, a, b, out); });
     }
   }
 };
@@ -94,8 +95,9 @@ struct Comparison {
   template <typename F>
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     if (check_castable(call, ScalarType::Bool, out)) {
-      with_compute_type(compute_type_of(promote(a, b)),
-                        [&](auto zero) { run<decltype(zero), uint8_t>(f, a, b, out); });
+      with_number_type<takes_complex_v<F>>(compute_type_of(promote(a, b)), [&](auto zero) {
+        run<decltype(zero), uint8_t>(f, a, b, out);
+      });
     }
   }
 };
@@ -125,7 +127,7 @@ struct Bitwise {
 
 template <typename Rule, typename F>
 Tensor& binary(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, const F& f) {
-  if (!prepare(call, a, b, out)) {
+  if (!prepare(call, a, b, out, takes_complex_v<F>)) {
     return out;
   }
   if (a.is_tensor() && b.is_tensor()) {
@@ -232,7 +234,7 @@ namespace {
 // a + sign * alpha * b in the promoted dtype.
 Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const Scalar& alpha,
                    bool negative, Tensor& out) {
-  if (!prepare(call, a, b, out)) {
+  if (!prepare(call, a, b, out, /*complex_too=*/true)) {
     return out;
   }
   const ScalarType common = promote(a, b);
@@ -248,7 +250,7 @@ Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const
   if (!check_castable(call, common, out)) {
     return out;
   }
-  with_compute_type(compute_type_of(common), [&](auto zero) {
+  with_number_type<true>(compute_type_of(common), [&](auto zero) {
     using C = decltype(zero);
     const C given = scalar_to<C>(alpha);
     const C factor = common == ScalarType::Bool ? C(given != C(0)) : given;
@@ -346,13 +348,13 @@ Tensor& where_out(KernelRuntimeContext& ctx, const Tensor& condition, const Tens
   const Operand a(self);
   const Operand b(other);
   Shape shape;
-  if (!a.check(call, "self") || !b.check(call, "other") ||
+  if (!a.check(call, "self", true) || !b.check(call, "other", true) ||
       !broadcast_shapes(call, a.shape(), b.shape(), shape) ||
       !broadcast_shapes(call, Shape(condition), shape, shape) || !resize_output(call, out, shape) ||
       !check_castable(call, promote(a, b), out)) {
     return out;
   }
-  with_compute_type(compute_type_of(promote(a, b)), [&](auto zero) {
+  with_number_type<true>(compute_type_of(promote(a, b)), [&](auto zero) {
     using C = decltype(zero);
     map_elements<C, uint8_t, C, C>(
         [](uint8_t chosen, C x, C y) { return chosen ? x : y; }, out,

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <executorch/kernels/portable/loops/element_type.h>
+
 namespace executorch {
 namespace kernels {
 
@@ -64,6 +66,14 @@ struct TrueDiv {
     return a / b;
   }
 };
+template <>
+constexpr bool takes_complex_v<Add> = true;
+template <>
+constexpr bool takes_complex_v<Sub> = true;
+template <>
+constexpr bool takes_complex_v<Mul> = true;
+template <>
+constexpr bool takes_complex_v<TrueDiv> = true;
 struct TruncDiv {
   template <typename T>
   T operator()(T a, T b) const {
@@ -183,6 +193,10 @@ struct NotEqual {
     return a != b;
   }
 };
+template <>
+constexpr bool takes_complex_v<Equal> = true;
+template <>
+constexpr bool takes_complex_v<NotEqual> = true;
 struct Less {
   template <typename T>
   uint8_t operator()(T a, T b) const {

@@ -244,11 +244,11 @@ Tensor& scatter_value_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t
 Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
                         const Tensor& index, const Tensor& src, Tensor& out) {
   const OpCall call{ctx, "scatter_add.out"};
-  if (!check_computable(call, "self", self)) {
+  if (!check_number(call, "self", self)) {
     return out;
   }
   const ScalarType type = self.scalar_type();
-  with_compute_type(compute_type_of(type), [&](auto zero) {
+  with_number_type<true>(compute_type_of(type), [&](auto zero) {
     using C = decltype(zero);
     if (is_stored_as(type, compute_type_v<C>)) {
       scatter<C>(call, self, dim, index, &src, out,

@@ -28,18 +28,19 @@ bool copy_into(const OpCall& call, const Tensor& src, const StridedView& part, c
     copy_view(StridedView::of(src), part);
     return true;
   }
-  if (!check_computable(call, "source", src) || !check_computable(call, "out", out)) {
+  if (!check_number(call, "source", src) || !check_number(call, "out", out) ||
+      (!is_complex(out.scalar_type()) && !check_computable(call, "source", src))) {
     return false;
   }
   // Rare: joining different dtypes. One element at a time through double or int64_t.
   const StridedView from = StridedView::of(src);
-  const ComputeType type = compute_type_of(src.scalar_type());
+  const ComputeType type = conversion_type(src.scalar_type(), out.scalar_type());
   const LoadRun load = loader(src.scalar_type(), type);
   const StoreRun store = storer(type, out.scalar_type());
   Odometer<2> odometer(from.ndim, from.sizes);
   odometer.set_strides(0, from.strides);
   odometer.set_strides(1, part.strides);
-  alignas(8) char value[kMaxComputeSize];
+  alignas(16) char value[kMaxComputeSize];
   for (int64_t i = 0; i < src.numel(); ++i, odometer.next()) {
     load(from.data + odometer.offset(0) * from.element_size, 1, 1, value);
     store(value, 1, part.data + odometer.offset(1) * part.element_size);

@@ -156,13 +156,13 @@ bool check_product(const OpCall& call, const Tensor& a, const Tensor& b, const T
   ET_KERNEL_CHECK_MSG(call.ctx, depth_a == depth_b, InvalidArgument, false,
                       "%s: inner sizes differ: %lld and %lld", call.op,
                       static_cast<long long>(depth_a), static_cast<long long>(depth_b));
-  return check_computable(call, "self", a) && check_same_dtype(call, "mat2", b, "self", a) &&
+  return check_number(call, "self", a) && check_same_dtype(call, "mat2", b, "self", a) &&
          check_same_dtype(call, "out", out, "self", a);
 }
 
 void run(const Matrix& a, const Matrix& b, const Epilogue& epilogue, const Matrix& out) {
-  with_compute_type(compute_type_of(out.tensor.scalar_type()),
-                    [&](auto zero) { multiply<decltype(zero)>(a, b, epilogue, out); });
+  with_number_type<true>(compute_type_of(out.tensor.scalar_type()),
+                         [&](auto zero) { multiply<decltype(zero)>(a, b, epilogue, out); });
 }
 
 bool resize_matrix(const OpCall& call, Tensor& out, int64_t rows, int64_t cols) {

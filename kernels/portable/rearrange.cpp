@@ -130,14 +130,14 @@ Tensor& masked_fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, co
   const OpCall call{ctx, "masked_fill.Scalar_out"};
   Shape shape;
   alignas(16) char element[16];  // only to check that the value fits
-  if (!check_computable(call, "self", self) || !check_mask(call, mask) ||
+  if (!check_number(call, "self", self) || !check_mask(call, mask) ||
       !check_same_dtype(call, "out", out, "self", self) ||
       !scalar_element(call, value, self.scalar_type(), element) ||
       !broadcast_shapes(call, Shape(self), Shape(mask), shape) ||
       !resize_output(call, out, shape)) {
     return out;
   }
-  with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
+  with_number_type<true>(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const C fill = scalar_to<C>(value);
     map_elements<C, C, uint8_t>(

@@ -30,7 +30,8 @@ namespace {
 // A folding rule: lanes are folded in C, what they give in Wide, so that long sums of floats keep
 // their digits.
 template <typename C>
-using WideOf = std::conditional_t<std::is_integral<C>::value, C, double>;
+using WideOf =
+    std::conditional_t<std::is_integral<C>::value || std::is_same<C, Complex>::value, C, double>;
 
 struct SumFold {
   template <typename C>
@@ -171,12 +172,15 @@ void fold(const Tensor& in, const Reduction& reduction, const Tensor& out, doubl
 struct ReduceArgs {
   OptionalArrayRef<int64_t> dims;
   bool keepdim = false;
+  bool complex_too = false;
 };
 
 bool prepare(const OpCall& call, const Tensor& in, const ReduceArgs& args, const Tensor& out,
              Reduction& reduction) {
-  return check_computable(call, "self", in) && check_computable(call, "out", out) &&
-         make_reduction(call, in, args.dims, args.keepdim, reduction) &&
+  const bool fits = args.complex_too && is_complex(out.scalar_type())
+                        ? check_number(call, "self", in)
+                        : check_computable(call, "self", in) && check_computable(call, "out", out);
+  return fits && make_reduction(call, in, args.dims, args.keepdim, reduction) &&
          resize_output(call, out, reduction.shape);
 }
 
@@ -186,9 +190,10 @@ bool check_out_is(const OpCall& call, std::optional<ScalarType> dtype, const Ten
 
 // Sums and products: elements are converted to the output's dtype first.
 template <typename Fold>
-Tensor& fold_to_out(const OpCall& call, const Tensor& in, const ReduceArgs& args,
+Tensor& fold_to_out(const OpCall& call, const Tensor& in, ReduceArgs args,
                     std::optional<ScalarType> dtype, Tensor& out) {
   Reduction reduction;
+  args.complex_too = true;
   if (!check_out_is(call, dtype, out) || !prepare(call, in, args, out, reduction)) {
     return out;
   }
@@ -197,18 +202,20 @@ Tensor& fold_to_out(const OpCall& call, const Tensor& in, const ReduceArgs& args
     fold<BoolFold, uint8_t>(in, reduction, out);
     return out;
   }
-  with_compute_type(compute_type_of(out.scalar_type()),
-                    [&](auto zero) { fold<Fold, decltype(zero)>(in, reduction, out); });
+  with_number_type<true>(compute_type_of(out.scalar_type()),
+                         [&](auto zero) { fold<Fold, decltype(zero)>(in, reduction, out); });
   return out;
 }
 
-Tensor& mean(const OpCall& call, const Tensor& in, const ReduceArgs& args,
-             std::optional<ScalarType> dtype, Tensor& out) {
+Tensor& mean(const OpCall& call, const Tensor& in, ReduceArgs args, std::optional<ScalarType> dtype,
+             Tensor& out) {
   Reduction reduction;
-  if (check_out_is(call, dtype, out) && check_floating(call, "out", out) &&
+  args.complex_too = true;
+  if (check_out_is(call, dtype, out) &&
+      (is_complex(out.scalar_type()) || check_floating(call, "out", out)) &&
       prepare(call, in, args, out, reduction)) {
     const double scale = 1.0 / static_cast<double>(reduction.count);
-    with_float_compute_type(compute_type_of(out.scalar_type()), [&](auto zero) {
+    with_float_type<true>(compute_type_of(out.scalar_type()), [&](auto zero) {
       fold<SumFold, decltype(zero)>(in, reduction, out, scale);
     });
   }

@@ -6,7 +6,7 @@
 
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/loops/elementwise.h>
+#include <executorch/kernels/portable/loops/operand.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
 namespace torch {
@@ -21,19 +21,18 @@ using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-bool prepare(const OpCall& call, const Tensor& in, ScalarType result, const Tensor& out) {
-  return check_computable(call, "self", in) && check_castable(call, result, out) &&
-         resize_output(call, out, Shape(in));
+bool prepare(const OpCall& call, const Tensor& in, ScalarType result, const Tensor& out,
+             bool complex_too = false) {
+  return (complex_too ? check_number(call, "self", in) : check_computable(call, "self", in)) &&
+         check_castable(call, result, out) && resize_output(call, out, Shape(in));
 }
 
 // Integers and Bool give Float, floats their own type.
 template <typename F>
 Tensor& to_float(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
-  const ScalarType result = ::executorch::runtime::isFloatingType(in.scalar_type())
-                                ? in.scalar_type()
-                                : ScalarType::Float;
-  if (prepare(call, in, result, out)) {
-    with_float_compute_type(compute_type_of(result), [&](auto zero) {
+  const ScalarType result = float_of(in.scalar_type());
+  if (prepare(call, in, result, out, takes_complex_v<F>)) {
+    with_float_type<takes_complex_v<F>>(compute_type_of(result), [&](auto zero) {
       using C = decltype(zero);
       map_elements<C, C>(f, out, {RangeReader(in, out, compute_type_v<C>)});
     });
@@ -46,8 +45,8 @@ template <typename F>
 Tensor& same(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
   ET_KERNEL_CHECK_MSG(call.ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out,
                       "%s: self is Bool, expected a number type", call.op);
-  if (prepare(call, in, in.scalar_type(), out)) {
-    with_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
+  if (prepare(call, in, in.scalar_type(), out, takes_complex_v<F>)) {
+    with_number_type<takes_complex_v<F>>(compute_type_of(in.scalar_type()), [&](auto zero) {
       using C = decltype(zero);
       map_elements<C, C>(f, out, {RangeReader(in, out, compute_type_v<C>)});
     });
@@ -85,7 +84,6 @@ Tensor& float_test(const OpCall& call, const Tensor& in, Tensor& out, const Test
     return rule(OpCall{ctx, #name}, self, out, functor());                   \
   }
 
-UNARY(abs_out, Abs, same)
 UNARY(acos_out, Acos, to_float)
 UNARY(acosh_out, Acosh, to_float)
 UNARY(asin_out, Asin, to_float)
@@ -117,6 +115,19 @@ UNARY(tanh_out, Tanh, to_float)
 UNARY(trunc_out, Trunc, same)
 #undef UNARY
 
+Tensor& abs_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  const OpCall call{ctx, "abs_out"};
+  if (!is_complex(self.scalar_type())) {
+    return same(call, self, out, Abs());
+  }
+  const ScalarType result = ::executorch::runtime::toRealValueType(self.scalar_type());
+  if (prepare(call, self, result, out, /*complex_too=*/true)) {
+    map_elements<double, Complex>([](Complex x) { return std::hypot(x.real(), x.imag()); }, out,
+                                  {RangeReader(self, out, ComputeType::kComplex)});
+  }
+  return out;
+}
+
 Tensor& sign_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   const OpCall call{ctx, "sign.out"};
   if (prepare(call, self, self.scalar_type(), out)) {
@@ -139,7 +150,7 @@ Tensor& isnan_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
 }
 
 Tensor& logical_not_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
-  if (prepare({ctx, "logical_not.out"}, self, ScalarType::Bool, out)) {
+  if (prepare({ctx, "logical_not.out"}, self, ScalarType::Bool, out, /*complex_too=*/true)) {
     map_elements<uint8_t, uint8_t>([](uint8_t x) { return static_cast<uint8_t>(x == 0); }, out,
                                    {RangeReader(self, out, ComputeType::kBool)});
   }
@@ -193,9 +204,7 @@ Tensor& elu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& alp
 Tensor& logit_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<double> eps,
                   Tensor& out) {
   const OpCall call{ctx, "logit.out"};
-  const ScalarType result = ::executorch::runtime::isFloatingType(self.scalar_type())
-                                ? self.scalar_type()
-                                : ScalarType::Float;
+  const ScalarType result = float_of(self.scalar_type());
   if (prepare(call, self, result, out)) {
     with_float_compute_type(compute_type_of(result), [&](auto zero) {
       using C = decltype(zero);

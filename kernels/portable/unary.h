@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <c10/util/complex.h>
+#include <executorch/kernels/portable/loops/element_type.h>
+
 namespace executorch {
 namespace kernels {
 
@@ -47,6 +50,32 @@ ET_MATH_FUNCTOR(GeluTanh,
                 T(0.5) * x *
                     (T(1) + std::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x))))
 #undef ET_MATH_FUNCTOR
+
+#define ET_TAKES_COMPLEX(Name) \
+  template <>                  \
+  constexpr bool takes_complex_v<Name> = true;
+ET_TAKES_COMPLEX(Acos)
+ET_TAKES_COMPLEX(Acosh)
+ET_TAKES_COMPLEX(Asin)
+ET_TAKES_COMPLEX(Asinh)
+ET_TAKES_COMPLEX(Atan)
+ET_TAKES_COMPLEX(Atanh)
+ET_TAKES_COMPLEX(Cos)
+ET_TAKES_COMPLEX(Cosh)
+ET_TAKES_COMPLEX(Exp)
+ET_TAKES_COMPLEX(Expm1)
+ET_TAKES_COMPLEX(Log)
+ET_TAKES_COMPLEX(Log10)
+ET_TAKES_COMPLEX(Log1p)
+ET_TAKES_COMPLEX(Log2)
+ET_TAKES_COMPLEX(Reciprocal)
+ET_TAKES_COMPLEX(Rsqrt)
+ET_TAKES_COMPLEX(Sigmoid)
+ET_TAKES_COMPLEX(Sin)
+ET_TAKES_COMPLEX(Sinh)
+ET_TAKES_COMPLEX(Sqrt)
+ET_TAKES_COMPLEX(Tan)
+ET_TAKES_COMPLEX(Tanh)
 
 // The following take int64_t as well.
 struct Ceil {
@@ -99,6 +128,8 @@ struct Neg {
     }
   }
 };
+ET_TAKES_COMPLEX(Neg)
+#undef ET_TAKES_COMPLEX
 struct Abs {
   template <typename T>
   T operator()(T x) const {

@@ -369,11 +369,8 @@ void conjugate(void* pairs, int64_t count) {
 
 Tensor& _conj_physical_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   const OpCall call{ctx, "_conj_physical.out"};
-  ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::isComplexType(self.scalar_type()),
-                      InvalidArgument, out,
-                      "_conj_physical.out: self is %s, expected a complex type",
-                      ::executorch::runtime::toString(self.scalar_type()));
-  if (!copy_to_output(call, StridedView::of(self), self, out)) {
+  if (!copy_to_output(call, StridedView::of(self), self, out) ||
+      !::executorch::runtime::isComplexType(self.scalar_type())) {
     return out;
   }
   if (self.scalar_type() == ScalarType::ComplexHalf) {

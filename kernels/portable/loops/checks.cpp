@@ -2,6 +2,7 @@
 // Argument checks and their messages.
 #include <executorch/kernels/portable/loops/checks.h>
 
+#include <executorch/kernels/portable/loops/elementwise.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
 namespace executorch {
@@ -88,12 +89,18 @@ bool check_floating(const OpCall& call, const char* name, const Tensor& tensor) 
   return true;
 }
 
+bool check_number(const OpCall& call, const char* name, const Tensor& tensor) {
+  return is_complex(tensor.scalar_type()) || check_computable(call, name, tensor);
+}
+
 bool check_castable(const OpCall& call, ScalarType type, const Tensor& out) {
-  ET_KERNEL_CHECK_MSG(
-      call.ctx,
-      is_computable(out.scalar_type()) && executorch::runtime::canCast(type, out.scalar_type()),
-      InvalidArgument, false, "%s: the result is %s and cannot be stored in out, which is %s",
-      call.op, toString(type), toString(out.scalar_type()));
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      is_complex(type) ? is_complex(out.scalar_type())
+                                       : is_computable(out.scalar_type()) &&
+                                             executorch::runtime::canCast(type, out.scalar_type()),
+                      InvalidArgument, false,
+                      "%s: the result is %s and cannot be stored in out, which is %s", call.op,
+                      toString(type), toString(out.scalar_type()));
   return true;
 }
 
@@ -150,7 +157,7 @@ bool broadcasts_to(const Shape& shape, const Shape& target) {
 }
 
 ScalarType promote_with_scalar(ScalarType tensor, const Scalar& scalar) {
-  if (scalar.isBoolean() || executorch::runtime::isFloatingType(tensor)) {
+  if (scalar.isBoolean() || !executorch::runtime::isIntegralType(tensor, /*includeBool=*/true)) {
     return tensor;
   }
   if (scalar.isFloatingPoint()) {
@@ -202,6 +209,11 @@ Scalar wrapped_scalar(const Scalar& scalar, ScalarType type) {
 }
 
 bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, void* bytes) {
+  if (is_complex(type)) {
+    const Complex value = scalar_to<Complex>(scalar);
+    storer(ComputeType::kComplex, type)(&value, 1, bytes);
+    return true;
+  }
   ET_KERNEL_CHECK_MSG(call.ctx, is_computable(type), InvalidArgument, false,
                       "%s: expected a real number type or Bool, found %s", call.op, toString(type));
   if (scalar.isBoolean()) {

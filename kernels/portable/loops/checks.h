@@ -51,6 +51,8 @@ bool check_same_dtype(const OpCall& call, const char* name, const Tensor& tensor
 // One of the ten dtypes that arithmetic knows, see is_computable().
 bool check_computable(const OpCall& call, const char* name, const Tensor& tensor);
 bool check_floating(const OpCall& call, const char* name, const Tensor& tensor);
+// One of those ten, or ComplexFloat or ComplexDouble.
+bool check_number(const OpCall& call, const char* name, const Tensor& tensor);
 // `type` values may be stored in `out` (as canCast tells).
 bool check_castable(const OpCall& call, ScalarType type, const Tensor& out);
 bool check_rank(const OpCall& call, const char* name, const Tensor& tensor, int64_t rank);

@@ -17,6 +17,16 @@ void convert_as(const Tensor& in, const Tensor& out) {
 
 }  // namespace
 
+ComputeType conversion_type(ScalarType from, ScalarType to) {
+  if (is_complex(to)) {
+    return ComputeType::kComplex;
+  }
+  if (is_complex(from)) {
+    return to == ScalarType::Bool ? ComputeType::kBool : ComputeType::kDouble;
+  }
+  return compute_type_of(from);
+}
+
 bool copy_converted(const OpCall& call, const Tensor& in, const Tensor& out) {
   if (in.scalar_type() == out.scalar_type()) {
     StridedView from = StridedView::of(in);
@@ -33,10 +43,10 @@ bool copy_converted(const OpCall& call, const Tensor& in, const Tensor& out) {
     }
     return true;
   }
-  if (!check_computable(call, "self", in) || !check_computable(call, "out", out)) {
+  if (!check_number(call, "self", in) || !check_number(call, "out", out)) {
     return false;
   }
-  switch (compute_type_of(in.scalar_type())) {
+  switch (conversion_type(in.scalar_type(), out.scalar_type())) {
     case ComputeType::kBool:
       convert_as<uint8_t>(in, out);
       break;
@@ -48,6 +58,9 @@ bool copy_converted(const OpCall& call, const Tensor& in, const Tensor& out) {
       break;
     case ComputeType::kDouble:
       convert_as<double>(in, out);
+      break;
+    case ComputeType::kComplex:
+      convert_as<Complex>(in, out);
       break;
   }
   return true;

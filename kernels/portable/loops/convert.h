@@ -17,6 +17,10 @@ bool copy_converted(const OpCall& call, const Tensor& in, const Tensor& out);
 bool copy_to_output(const OpCall& call, const StridedView& from, const Tensor& in,
                     const Tensor& out);
 
+// What elements are converted through. Complex numbers give real ones their real part, and Bool
+// whether they are not zero.
+ComputeType conversion_type(ScalarType from, ScalarType to);
+
 // Copies `in` to `out` in row-major order of both; same number of elements, same dtype.
 void copy_in_order(const Tensor& in, const Tensor& out);
 

@@ -13,6 +13,7 @@ namespace kernels {
 namespace {
 
 using executorch::aten::BFloat16;
+using executorch::aten::complex;
 using executorch::aten::Half;
 
 // Float to integer without undefined behaviour: out of range gives the smallest value, as x86
@@ -44,29 +45,44 @@ To convert(From value) {
   }
 }
 
+// One element on its way in. Of complex numbers, other types see whether they are zero, or their
+// real part.
+template <typename C, typename From>
+C load_one(From value) {
+  if constexpr (std::is_same<From, complex<float>>::value ||
+                std::is_same<From, complex<double>>::value) {
+    if constexpr (std::is_same<C, uint8_t>::value) {
+      return static_cast<C>(value != From(0));
+    } else if constexpr (std::is_same<C, Complex>::value) {
+      return C(value.real(), value.imag());
+    } else {
+      return static_cast<C>(value.real());
+    }
+  } else if constexpr (std::is_same<C, Complex>::value) {
+    return C(convert<double>(value));
+  } else if constexpr (std::is_same<C, uint8_t>::value) {
+    return static_cast<C>(convert<bool>(value));
+  } else {
+    return convert<C>(value);
+  }
+}
+
 template <typename From, typename C>
 void load(const void* in, int64_t stride, int64_t n, void* out) {
   const From* from = static_cast<const From*>(in);
   C* to = static_cast<C*>(out);
-  const auto convert_in = [](From value) {
-    if constexpr (std::is_same<C, uint8_t>::value) {
-      return static_cast<C>(convert<bool>(value));
-    } else {
-      return convert<C>(value);
-    }
-  };
   if (stride == 1) {
     for (int64_t i = 0; i < n; ++i) {
-      to[i] = convert_in(from[i]);
+      to[i] = load_one<C>(from[i]);
     }
   } else if (stride == 0) {
-    const C value = convert_in(from[0]);
+    const C value = load_one<C>(from[0]);
     for (int64_t i = 0; i < n; ++i) {
       to[i] = value;
     }
   } else {
     for (int64_t i = 0; i < n; ++i) {
-      to[i] = convert_in(from[i * stride]);
+      to[i] = load_one<C>(from[i * stride]);
     }
   }
 }
@@ -80,11 +96,20 @@ void store(const void* in, int64_t n, void* out) {
   }
 }
 
+template <typename T>
+void store_complex(const void* in, int64_t n, void* out) {
+  const Complex* from = static_cast<const Complex*>(in);
+  complex<T>* to = static_cast<complex<T>*>(out);
+  for (int64_t i = 0; i < n; ++i) {
+    to[i] = complex<T>(static_cast<T>(from[i].real()), static_cast<T>(from[i].imag()));
+  }
+}
+
 struct Row {
   ScalarType type;
   ComputeType compute;
-  LoadRun load[4];
-  StoreRun store[4];
+  LoadRun load[5];
+  StoreRun store[5];
 };
 
 // The row of a dtype that this build leaves out answers to no dtype.
@@ -93,10 +118,24 @@ constexpr Row row(ComputeType compute) {
   if constexpr (should_include_dtype(type)) {
     return {type,
             compute,
-            {load<T, uint8_t>, load<T, int64_t>, load<T, float>, load<T, double>},
-            {store<uint8_t, T>, store<int64_t, T>, store<float, T>, store<double, T>}};
+            {load<T, uint8_t>, load<T, int64_t>, load<T, float>, load<T, double>,
+             kHasComplex ? load<T, Complex> : nullptr},
+            {store<uint8_t, T>, store<int64_t, T>, store<float, T>, store<double, T>, nullptr}};
   } else {
     return {ScalarType::Undefined, compute, {}, {}};
+  }
+}
+
+template <typename T, ScalarType type>
+constexpr Row complex_row() {
+  if constexpr (should_include_dtype(type)) {
+    return {type,
+            ComputeType::kComplex,
+            {load<complex<T>, uint8_t>, nullptr, nullptr, load<complex<T>, double>,
+             load<complex<T>, Complex>},
+            {nullptr, nullptr, nullptr, nullptr, store_complex<T>}};
+  } else {
+    return {ScalarType::Undefined, ComputeType::kComplex, {}, {}};
   }
 }
 
@@ -111,11 +150,13 @@ constexpr Row kRows[] = {
     row<double, ScalarType::Double>(ComputeType::kDouble),
     row<bool, ScalarType::Bool>(ComputeType::kBool),
     row<BFloat16, ScalarType::BFloat16>(ComputeType::kFloat),
+    complex_row<float, ScalarType::ComplexFloat>(),
+    complex_row<double, ScalarType::ComplexDouble>(),
 };
 
 const Row* find_row(ScalarType type) {
   for (const Row& candidate : kRows) {
-    if (candidate.type == type) {
+    if (candidate.type == type && type != ScalarType::Undefined) {
       return &candidate;
     }
   }
@@ -135,7 +176,13 @@ StoreRun storer(ComputeType from, ScalarType to) {
 }
 
 bool is_computable(ScalarType type) {
-  return find_row(type) != nullptr;
+  const Row* found = find_row(type);
+  return found != nullptr && found->compute != ComputeType::kComplex;
+}
+
+bool is_complex(ScalarType type) {
+  const Row* found = find_row(type);
+  return found != nullptr && found->compute == ComputeType::kComplex;
 }
 
 ComputeType compute_type_of(ScalarType type) {
@@ -153,6 +200,8 @@ bool is_stored_as(ScalarType type, ComputeType compute) {
       return type == ScalarType::Float;
     case ComputeType::kDouble:
       return type == ScalarType::Double;
+    case ComputeType::kComplex:
+      return type == ScalarType::ComplexDouble;
   }
   return false;
 }

@@ -68,6 +68,11 @@ RangeReader::RangeReader(const Scalar& value, ComputeType type)
       std::memcpy(value_, &as_double, sizeof(as_double));
       break;
     }
+    case ComputeType::kComplex: {
+      const Complex as_complex = scalar_to<Complex>(value);
+      std::memcpy(value_, &as_complex, sizeof(as_complex));
+      break;
+    }
   }
 }
 
@@ -91,8 +96,10 @@ const void* RangeReader::read(int64_t begin, int64_t n, void* buffer) const {
       fill_constant<uint8_t>(value_, n, buffer);
     } else if (compute_size_ == 4) {
       fill_constant<uint32_t>(value_, n, buffer);
-    } else {
+    } else if (compute_size_ == 8) {
       fill_constant<uint64_t>(value_, n, buffer);
+    } else {
+      fill_constant<Complex>(value_, n, buffer);
     }
     return buffer;
   }
@@ -133,25 +140,28 @@ const void* RangeReader::read(int64_t begin, int64_t n, void* buffer) const {
 
 namespace {
 
+constexpr size_t kBufferSize = kChunk * 8;  // pairs of doubles come in chunks of half the size
+
 struct Loop {
   const RangeReader* inputs;
   int num_inputs;
   char* out;
   int64_t out_size;
+  int64_t chunk;   // elements that fit the buffers
   StoreRun store;  // null when the functor writes the output itself
   ChunkFn fn;
   const void* functor;
 };
 
 void run_range(const Loop& loop, int64_t first, int64_t last) {
-  alignas(16) char buffers[kMaxInputs][kChunk * kMaxComputeSize];
-  alignas(16) char result[kChunk * kMaxComputeSize];
+  alignas(16) char buffers[kMaxInputs][kBufferSize];
+  alignas(16) char result[kBufferSize];
   const void* in[kMaxInputs] = {};
   bool all_direct = loop.store == nullptr;
   for (int k = 0; k < loop.num_inputs; ++k) {
     all_direct = all_direct && loop.inputs[k].is_direct();
   }
-  const int64_t step = all_direct ? last - first : kChunk;
+  const int64_t step = all_direct ? last - first : loop.chunk;
   for (int64_t begin = first; begin < last; begin += step) {
     const int64_t n = std::min(step, last - begin);
     for (int k = 0; k < loop.num_inputs; ++k) {
@@ -172,11 +182,16 @@ void run_range(const Loop& loop, int64_t first, int64_t last) {
 void run_elementwise(const RangeReader* inputs, int num_inputs, const Tensor& out,
                      ComputeType out_type, ChunkFn fn, const void* functor) {
   constexpr int64_t kGrain = 1 << 14;
+  size_t widest = compute_size(out_type);
+  for (int k = 0; k < num_inputs; ++k) {
+    widest = std::max(widest, inputs[k].value_size());
+  }
   const bool stored_directly = is_stored_as(out.scalar_type(), out_type);
   const Loop loop{inputs,
                   num_inputs,
                   static_cast<char*>(out.mutable_data_ptr()),
                   out.element_size(),
+                  widest > 8 ? kChunk / 2 : kChunk,
                   stored_directly ? nullptr : storer(out_type, out.scalar_type()),
                   fn,
                   functor};

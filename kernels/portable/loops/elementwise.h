@@ -35,6 +35,8 @@ class RangeReader {
   const void* read(int64_t begin, int64_t n, void* buffer) const;
   // True when every range has the same values: what one read() put into `buffer` serves them all.
   bool is_constant() const { return constant_; }
+  // Bytes of a value that is read.
+  size_t value_size() const { return compute_size_; }
   // True when read() always returns the tensor's own memory.
   bool is_direct() const { return direct_ && ndim_ == 1 && strides_[0] == 1; }
 
@@ -45,7 +47,7 @@ class RangeReader {
   size_t compute_size_ = 0;
   bool direct_ = false;    // stored as it is computed
   bool constant_ = false;  // one value for all
-  alignas(8) char value_[kMaxComputeSize] = {};
+  alignas(16) char value_[kMaxComputeSize] = {};
   int ndim_ = 0;  // after merging, innermost last
   int64_t sizes_[executorch::runtime::kTensorDimensionLimit] = {};
   int64_t strides_[executorch::runtime::kTensorDimensionLimit] = {};
@@ -114,9 +116,33 @@ void with_compute_type(ComputeType type, const Body& body) {
   }
 }
 
+// The same for functors that may take complex numbers, see takes_complex_v.
+template <bool kComplexToo, typename Body>
+void with_number_type(ComputeType type, const Body& body) {
+  if constexpr (kComplexToo && kHasComplex) {
+    if (type == ComputeType::kComplex) {
+      return body(Complex(0));
+    }
+  }
+  with_compute_type(type, body);
+}
+
+template <bool kComplexToo, typename Body>
+void with_float_type(ComputeType type, const Body& body) {
+  if constexpr (kComplexToo && kHasComplex) {
+    if (type == ComputeType::kComplex) {
+      return body(Complex(0));
+    }
+  }
+  with_float_compute_type(type, body);
+}
+
 // The value of a scalar of any kind as a compute type.
 template <typename C>
 C scalar_to(const Scalar& value) {
+  if constexpr (std::is_same<C, Complex>::value) {
+    return C(scalar_to<double>(value));
+  }
   if (value.isBoolean()) {
     return static_cast<C>(value.to<bool>() ? 1 : 0);
   }

@@ -19,8 +19,9 @@ class Operand {
   const Tensor& tensor() const { return *tensor_; }
   const Scalar& scalar() const { return *scalar_; }
   Shape shape() const { return tensor_ != nullptr ? Shape(*tensor_) : Shape(); }
-  bool check(const OpCall& call, const char* name) const {
-    return tensor_ == nullptr || check_computable(call, name, *tensor_);
+  bool check(const OpCall& call, const char* name, bool complex_too = false) const {
+    return tensor_ == nullptr || (complex_too && is_complex(tensor_->scalar_type())) ||
+           check_computable(call, name, *tensor_);
   }
   RangeReader reader(const Tensor& like, ComputeType type) const {
     return tensor_ != nullptr ? RangeReader(*tensor_, like, type) : RangeReader(*scalar_, type);
@@ -44,7 +45,7 @@ inline ScalarType promote(const Operand& a, const Operand& b) {
 
 // Integers and Bool become Float.
 inline ScalarType float_of(ScalarType type) {
-  return executorch::runtime::isFloatingType(type) ? type : ScalarType::Float;
+  return executorch::runtime::isIntegralType(type, /*includeBool=*/true) ? ScalarType::Float : type;
 }
 
 }  // namespace kernels
