@@ -60,19 +60,20 @@ bool check_order(const OpCall& call, double p) {
 
 Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Tensor& x2, double p,
                            std::optional<int64_t> compute_mode, Tensor& out) {
-  (void)compute_mode;  // how matrix products are used, which they are not here
   const OpCall call{ctx, "_cdist_forward.out"};
-  const int rank = static_cast<int>(x1.dim());
+  // 0 to 2 tell how matrix products are used, which they are not here.
+  ET_KERNEL_CHECK_MSG(ctx, compute_mode.value_or(0) >= 0 && compute_mode.value_or(0) <= 2,
+                      InvalidArgument, out, "_cdist_forward.out: expected compute_mode 0, 1 or 2");
+  const int rank1 = static_cast<int>(x1.dim());
+  const int rank2 = static_cast<int>(x2.dim());
   ET_KERNEL_CHECK_MSG(ctx,
-                      rank >= 2 && x2.dim() == rank && x1.sizes()[rank - 1] == x2.sizes()[rank - 1],
+                      rank1 >= 2 && rank2 >= 2 && x1.sizes()[rank1 - 1] == x2.sizes()[rank2 - 1],
                       InvalidArgument, out,
-                      "_cdist_forward.out: expected x1 and x2 with equal rank >= 2 and columns");
-  Shape batch;
-  Shape batch2;
-  for (int d = 0; d + 2 < rank; ++d) {
-    batch.push(x1.sizes()[d]);
-    batch2.push(x2.sizes()[d]);
-  }
+                      "_cdist_forward.out: expected x1 and x2 with rank >= 2 and as many columns");
+  Shape batch(x1);
+  Shape batch2(x2);
+  batch.ndim -= 2;
+  batch2.ndim -= 2;
   if (!check_order(call, p) || !check_floating(call, "x1", x1) ||
       !check_same_dtype(call, "x2", x2, "x1", x1) ||
       !check_same_dtype(call, "out", out, "x1", x1) ||
@@ -80,16 +81,20 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
     return out;
   }
   Shape shape = batch;
-  shape.push(x1.sizes()[rank - 2]);
-  shape.push(x2.sizes()[rank - 2]);
+  const int64_t rows1 = x1.sizes()[rank1 - 2];
+  const int64_t rows2 = x2.sizes()[rank2 - 2];
+  shape.push(rows1);
+  shape.push(rows2);
   if (!resize_output(call, out, shape)) {
     return out;
   }
   int64_t strides[2][Shape::kMaxDims];
   const Tensor* tensors[2] = {&x1, &x2};
   for (int k = 0; k < 2; ++k) {
-    for (int d = 0; d < batch.ndim; ++d) {
-      strides[k][d] = tensors[k]->sizes()[d] == 1 ? 0 : tensors[k]->strides()[d];
+    const int64_t lead = batch.ndim - (tensors[k]->dim() - 2);
+    for (int64_t d = 0; d < batch.ndim; ++d) {
+      const bool varies = d >= lead && tensors[k]->sizes()[d - lead] != 1;
+      strides[k][d] = varies ? tensors[k]->strides()[d - lead] : 0;
     }
   }
   const StridedView to = StridedView::of(out);
@@ -100,16 +105,16 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
   with_float_compute_type(compute_type_of(x1.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const LineWriter<C> writer(out);
-    Rows<C> a{LineReader<C>(x1), x1.strides()[rank - 2], x1.strides()[rank - 1], 0};
-    Rows<C> b{LineReader<C>(x2), x2.strides()[rank - 2], x2.strides()[rank - 1], 0};
+    Rows<C> a{LineReader<C>(x1), x1.strides()[rank1 - 2], x1.strides()[rank1 - 1], 0};
+    Rows<C> b{LineReader<C>(x2), x2.strides()[rank2 - 2], x2.strides()[rank2 - 1], 0};
     for (int64_t n = batch.numel(); n > 0; --n, odometer.next()) {
       a.offset = odometer.offset(0);
       b.offset = odometer.offset(1);
-      for (int64_t i = 0; i < x1.sizes()[rank - 2]; ++i) {
-        for (int64_t k = 0; k < x2.sizes()[rank - 2]; ++k) {
+      for (int64_t i = 0; i < rows1; ++i) {
+        for (int64_t k = 0; k < rows2; ++k) {
           const int64_t at =
-              odometer.offset(2) + i * to.strides[rank - 2] + k * to.strides[rank - 1];
-          writer.put(at, distance(a, i, b, k, x1.sizes()[rank - 1], p));
+              odometer.offset(2) + i * to.strides[batch.ndim] + k * to.strides[batch.ndim + 1];
+          writer.put(at, distance(a, i, b, k, x1.sizes()[rank1 - 1], p));
         }
       }
     }

@@ -525,10 +525,10 @@ Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& re
                         static_cast<long long>(count));
     total += count;
   }
-  ET_KERNEL_CHECK_MSG(ctx, output_size.value_or(total) == total, InvalidArgument, out,
-                      "repeat_interleave.Tensor_out: repeats add up to %lld, output_size is %lld",
-                      static_cast<long long>(total),
-                      static_cast<long long>(output_size.value_or(total)));
+  ET_KERNEL_CHECK_MSG(
+      ctx, repeats.numel() == 0 || output_size.value_or(total) == total, InvalidArgument, out,
+      "repeat_interleave.Tensor_out: repeats add up to %lld, output_size is %lld",
+      static_cast<long long>(total), static_cast<long long>(output_size.value_or(total)));
   Shape shape;
   shape.push(total);
   if (!resize_output(call, out, shape)) {

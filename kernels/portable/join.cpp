@@ -55,7 +55,7 @@ bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shap
   }
   if (model == nullptr) {
     shape.push(0);
-    return normalize_dim(call, "dim", 1, dim);
+    return true;  // nothing is joined, whatever `dim` is
   }
   shape = Shape(*model);
   if (!normalize_dim(call, "dim", shape.ndim, dim)) {

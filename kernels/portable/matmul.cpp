@@ -45,6 +45,16 @@ struct Epilogue {
   Scalar beta = Scalar(static_cast<int64_t>(1));
 };
 
+// Adds a tensor of at most two dimensions, which broadcasts to the product.
+Epilogue adding(const Tensor& addend) {
+  Epilogue epilogue;
+  epilogue.addend = &addend;
+  const int64_t last = addend.dim() - 1;
+  epilogue.col_stride = last >= 0 && addend.sizes()[last] != 1 ? addend.strides()[last] : 0;
+  epilogue.row_stride = last >= 1 && addend.sizes()[last - 1] != 1 ? addend.strides()[last - 1] : 0;
+  return epilogue;
+}
+
 constexpr int64_t kRows = 4;
 
 // acc[r][j] = sum over k of a[i + r][k] * b[k][j0 + j], along rows of b.
@@ -246,13 +256,9 @@ Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& m
   }
   ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(self), Shape(out)), InvalidArgument, out,
                       "addmm.out: self does not broadcast to the product's shape");
-  Epilogue epilogue;
-  epilogue.addend = &self;
+  Epilogue epilogue = adding(self);
   epilogue.alpha = alpha;
   epilogue.beta = beta;
-  const int64_t last = self.dim() - 1;
-  epilogue.col_stride = last >= 0 && self.sizes()[last] != 1 ? self.strides()[last] : 0;
-  epilogue.row_stride = last >= 1 && self.sizes()[last - 1] != 1 ? self.strides()[last - 1] : 0;
   run(matrix_of(mat1), matrix_of(mat2), epilogue, matrix_of(out));
   return out;
 }
@@ -261,37 +267,47 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor&
                    const std::optional<Tensor>& bias, Tensor& out) {
   const OpCall call{ctx, "linear.out"};
   ET_KERNEL_CHECK_MSG(
-      ctx, input.dim() >= 1 && is_row_major(input), InvalidArgument, out,
+      ctx, input.dim() >= 1 && (input.dim() == 2 || is_row_major(input)), InvalidArgument, out,
       "linear.out: expected input with at least 1 dim in row-major order, got %d dims",
       static_cast<int>(input.dim()));
   const int64_t depth = input.sizes()[input.dim() - 1];
-  if (!check_rank(call, "weight", weight, 2) ||
-      !check_product(call, input, weight, out, depth, weight.sizes()[1])) {
+  // A weight of rank 1 is one row, and its dimension is left out of the result.
+  const bool is_row = weight.dim() == 1;
+  ET_KERNEL_CHECK_MSG(ctx, is_row || weight.dim() == 2, InvalidArgument, out,
+                      "linear.out: expected 1 or 2 dims for weight, got %d",
+                      static_cast<int>(weight.dim()));
+  const int64_t last = weight.dim() - 1;
+  if (!check_product(call, input, weight, out, depth, weight.sizes()[last])) {
     return out;
   }
-  const int64_t cols = weight.sizes()[0];
-  ET_KERNEL_CHECK_MSG(ctx, !bias.has_value() || (bias->dim() == 1 && bias->sizes()[0] == cols),
-                      InvalidArgument, out, "linear.out: expected bias to have %lld elements",
-                      static_cast<long long>(cols));
+  const int64_t cols = is_row ? 1 : weight.sizes()[0];
   Shape shape(input);
   shape.sizes[shape.ndim - 1] = cols;
+  shape.ndim -= is_row ? 1 : 0;
   if ((bias.has_value() && !check_same_dtype(call, "bias", *bias, "input", input)) ||
       !resize_output(call, out, shape)) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(ctx, is_row_major(out), InvalidArgument, out,
+  ET_KERNEL_CHECK_MSG(ctx, (out.dim() == 2 && !is_row) || is_row_major(out), InvalidArgument, out,
                       "linear.out: out must be in row-major order");
   int64_t rows = 1;
-  for (int d = 0; d + 1 < shape.ndim; ++d) {
-    rows *= shape[d];
+  for (int64_t d = 0; d + 1 < input.dim(); ++d) {
+    rows *= input.sizes()[d];
   }
-  Epilogue epilogue;
-  if (bias.has_value()) {
-    epilogue.addend = &*bias;
-    epilogue.col_stride = bias->strides()[0];
-  }
-  const Matrix transposed{weight, depth, cols, weight.strides()[1], weight.strides()[0]};
-  run({input, rows, depth, depth, 1}, transposed, epilogue, {out, rows, cols, cols, 1});
+  Shape product;
+  product.push(rows);
+  product.push(cols);
+  ET_KERNEL_CHECK_MSG(
+      ctx,
+      !bias.has_value() ||
+          (broadcasts_to(Shape(*bias), product) && (bias->dim() <= 1 || input.dim() == 2)),
+      InvalidArgument, out, "linear.out: bias does not broadcast to rows of %lld elements",
+      static_cast<long long>(cols));
+  const Epilogue epilogue = bias.has_value() ? adding(*bias) : Epilogue();
+  const Matrix transposed{weight, depth, cols, weight.strides()[last], weight.strides()[0]};
+  const Matrix from = input.dim() == 2 ? matrix_of(input) : Matrix{input, rows, depth, depth, 1};
+  const Matrix to = out.dim() == 2 && !is_row ? matrix_of(out) : Matrix{out, rows, cols, cols, 1};
+  run(from, transposed, epilogue, to);
   return out;
 }
 

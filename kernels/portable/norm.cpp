@@ -39,7 +39,7 @@ Moments row_moments(const LineReader<C>& in, int64_t offset, int64_t length, dou
     const C* x = in.read(offset + begin, 1, n, buffer);
     sum += lane_sum<C>(n, [x](int64_t i) { return x[i]; });
   }
-  const double mean = sum / static_cast<double>(length);
+  const double mean = length == 0 ? 0.0 : sum / static_cast<double>(length);
   double squares = 0;
   for (int64_t begin = 0; begin < length; begin += kChunk) {
     const int64_t n = std::min(kChunk, length - begin);
@@ -176,8 +176,10 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(
   const std::tuple<Tensor&, Tensor&, Tensor&> result{out0, out1, out2};
   ET_KERNEL_CHECK_MSG(
       ctx,
-      input.dim() >= 2 && N == input.sizes()[0] && C == input.sizes()[1] && HxW >= 0 && group > 0 &&
-          C % group == 0 && (C == 0 || N == 0 || input.numel() / (N * C) == HxW),
+      group > 0 && C % group == 0 && HxW >= 0 && N >= 0 && C >= 0 &&
+          ((input.numel() == 0 && (N == 0 || C == 0 || HxW == 0)) ||
+           (input.dim() >= 2 && N == input.sizes()[0] && C == input.sizes()[1] &&
+            input.numel() / (N * C) == HxW)),
       InvalidArgument, result,
       "native_group_norm.out: N %lld, C %lld, HxW %lld and group %lld do not fit input",
       static_cast<long long>(N), static_cast<long long>(C), static_cast<long long>(HxW),
@@ -232,6 +234,19 @@ struct BatchNorm {
   double eps;
   int64_t channels;
 };
+
+// Without training, an empty batch asks for nothing but outputs of its shape; a batch without
+// channels, for parameters of its own dtype.
+bool is_empty_inference(const OpCall& call, const BatchNorm& norm, const Tensor& running_mean,
+                        Tensor& out) {
+  const ScalarType type = norm.input.scalar_type();
+  const bool same_types = running_mean.scalar_type() == type &&
+                          (!norm.weight.has_value() || norm.weight->scalar_type() == type) &&
+                          (!norm.bias.has_value() || norm.bias->scalar_type() == type);
+  return norm.input.numel() == 0 && (norm.input.dim() >= 2 || same_types) &&
+         check_same_dtype(call, "out", out, "input", norm.input) &&
+         resize_output(call, out, Shape(norm.input));
+}
 
 bool check_batch_norm(const OpCall& call, const BatchNorm& norm, Tensor& out) {
   ET_KERNEL_CHECK_MSG(call.ctx, norm.input.dim() >= 2, InvalidArgument, false,
@@ -417,7 +432,9 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_training_out(
   (void)momentum;  // statistics do not change
   const OpCall call{ctx, "_native_batch_norm_legit_no_training.out"};
   const BatchNorm norm{input, weight, bias, eps, channels_of(input)};
-  if (check_batch_norm(call, norm, out0) && empty_statistics(call, out1, out2)) {
+  if (is_empty_inference(call, norm, running_mean, out0)) {
+    (void)empty_statistics(call, out1, out2);
+  } else if (check_batch_norm(call, norm, out0) && empty_statistics(call, out1, out2)) {
     normalize_by(call, norm, running_mean, running_var, out0);
   }
   return {out0, out1, out2};
@@ -429,6 +446,10 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_out(
     double momentum, double eps, Tensor& out, Tensor& save_mean, Tensor& save_invstd) {
   const OpCall call{ctx, "_native_batch_norm_legit.out"};
   const BatchNorm norm{input, weight, bias, eps, channels_of(input)};
+  if (!training && is_empty_inference(call, norm, running_mean, out)) {
+    (void)empty_statistics(call, save_mean, save_invstd);
+    return {out, save_mean, save_invstd};
+  }
   if (!check_batch_norm(call, norm, out)) {
     return {out, save_mean, save_invstd};
   }

@@ -122,6 +122,8 @@ Tensor& pad_by(const OpCall& call, const Tensor& self, IntArrayRef amounts, int 
   if (!padded_shape(call, self, amounts, padding, shape)) {
     return out;
   }
+  ET_KERNEL_CHECK_MSG(call.ctx, self.sizes()[self.dim() - spatial - 1] > 0, InvalidArgument, out,
+                      "%s: self has no channels", call.op);
   for (int64_t d = self.dim() - spatial; d < self.dim(); ++d) {
     const int64_t size = self.sizes()[d];
     const int64_t most = margin < 0 ? INT32_MAX : size - margin;

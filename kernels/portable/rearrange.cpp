@@ -41,6 +41,23 @@ void roll_view(const StridedView& from, const StridedView& to, const int64_t* sh
   roll_view(from.sliced(dim, size - shift, shift), to.sliced(dim, 0, shift), shifts, dim + 1);
 }
 
+// Element i goes to place i + shift, both counted in row-major order; any layout.
+void roll_in_order(const StridedView& from, const StridedView& to, int64_t shift) {
+  const int64_t numel = from.numel();
+  Odometer<1> source(from.ndim, from.sizes);
+  Odometer<1> target(to.ndim, to.sizes);
+  source.set_strides(0, from.strides);
+  target.set_strides(0, to.strides);
+  target.seek(shift);
+  for (int64_t i = 0; i < numel; ++i, source.next(), target.next()) {
+    if (i == numel - shift) {
+      target.seek(0);
+    }
+    std::memcpy(to.data + target.offset(0) * to.element_size,
+                from.data + source.offset(0) * from.element_size, from.element_size);
+  }
+}
+
 bool check_mask(const OpCall& call, const Tensor& mask) {
   return check_dtype(call, "mask", mask, ScalarType::Bool);
 }
@@ -66,8 +83,10 @@ Tensor& roll_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef shif
     return rest < 0 ? rest + size : rest;
   };
   if (flat) {
-    ET_KERNEL_CHECK_MSG(ctx, is_row_major(self) && is_row_major(out), InvalidArgument, out,
-                        "roll.out: without dims, tensors must be in row-major order");
+    if (!is_row_major(self) || !is_row_major(out)) {
+      roll_in_order(from, to, wrap(shifts[0], self.numel()));
+      return out;
+    }
     from.ndim = to.ndim = 1;
     from.sizes[0] = to.sizes[0] = self.numel();
     from.strides[0] = to.strides[0] = 1;

@@ -68,8 +68,9 @@ Tensor& softmax(const OpCall& call, const Tensor& self, int64_t dim, bool half_t
                 Tensor& out) {
   ET_KERNEL_CHECK_MSG(call.ctx, !half_to_float, InvalidArgument, out,
                       "%s: half_to_float is for accelerators; expected false", call.op);
-  if (!check_floating(call, "self", self) || !check_floating(call, "out", out) ||
-      !normalize_dim(call, "dim", self.dim(), dim) || !resize_output(call, out, Shape(self))) {
+  if (!normalize_dim(call, "dim", self.dim(), dim) || !resize_output(call, out, Shape(self)) ||
+      self.numel() == 0 || !check_floating(call, "self", self) ||
+      !check_floating(call, "out", out)) {
     return out;
   }
   StridedView from = StridedView::of(self);
@@ -81,9 +82,6 @@ Tensor& softmax(const OpCall& call, const Tensor& self, int64_t dim, bool half_t
   const Line line{from.sizes[dim], from.strides[dim], to.strides[dim]};
   from = from.selected(static_cast<int>(dim), 0);
   to = to.selected(static_cast<int>(dim), 0);
-  if (line.length == 0) {
-    return out;
-  }
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const LineReader<C> reader(self);

@@ -227,14 +227,17 @@ Tensor& unfold_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
     return out;
   }
   StridedView view = StridedView::of(self);
-  view = view.ndim == 0 ? view.inserted(0, 1, 1) : view;
+  const bool scalar = view.ndim == 0;
+  view = scalar ? view.inserted(0, 1, 1) : view;
   const int dim = static_cast<int>(dimension);
   ET_KERNEL_CHECK_MSG(ctx, size >= 0 && size <= view.sizes[dim] && step > 0, InvalidArgument, out,
                       "unfold_copy.out: expected size in [0, %lld] and step > 0, got %lld and %lld",
                       static_cast<long long>(view.sizes[dim]), static_cast<long long>(size),
                       static_cast<long long>(step));
   const int64_t stride = view.strides[dim];
-  view = view.sliced(dim, 0, (view.sizes[dim] - size) / step + 1, step);
+  // A 0-dim tensor has one window.
+  view =
+      scalar ? view.selected(0, 0) : view.sliced(dim, 0, (view.sizes[dim] - size) / step + 1, step);
   copy_to_output(call, view.inserted(view.ndim, size, stride), self, out);
   return out;
 }
