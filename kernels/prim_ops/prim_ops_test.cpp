@@ -82,6 +82,7 @@ class PrimOpsTest : public ::testing::Test {
   }
 };
 
+// req: KS-006
 TEST_F(PrimOpsTest, Results) {
   const Case kCases[] = {
       {"executorch_prim::add.Scalar", {integer(2), integer(3)}, integer(5)},

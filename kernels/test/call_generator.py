@@ -15,7 +15,7 @@ from kernels.test.kernel_call import functional_of
 
 DTYPES = [
     torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32,
-    torch.int16, torch.int8, torch.uint8, torch.bool,
+    torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.complex128,
 ]  # fmt: skip
 SHAPES: list[tuple[int, ...]] = [
     (), (1,), (5,), (0,), (2, 3), (3, 1), (0, 3), (4, 70), (2, 3, 4), (1, 2, 1), (2, 4, 3, 5), (1, 4, 6, 6),
@@ -83,6 +83,8 @@ class Drawer:
     def tensor(self, shape: tuple[int, ...], dtype: torch.dtype, layout: str) -> torch.Tensor:
         if dtype == torch.bool:
             made = torch.rand(shape, generator=self._torch) > 0.5
+        elif dtype.is_complex:
+            made = torch.randn(shape, generator=self._torch, dtype=dtype)
         elif dtype.is_floating_point:
             made = (torch.randn(shape, generator=self._torch) * 2).to(dtype)
             if made.numel() and self._random.random() < 0.15:

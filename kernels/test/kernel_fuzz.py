@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import os
 import random
 import sys
 import time
@@ -72,7 +73,9 @@ def main() -> int:
     parser.add_argument("--only", help="one operator, e.g. aten::add.out")
     parser.add_argument("--last", type=Path, default=Path("kernel_fuzz_last.txt"))
     options = parser.parse_args()
-    faulthandler.enable()
+    # Every refused call tells why; thousands a second are of no use.
+    faulthandler.enable(file=os.dup(sys.stderr.fileno()))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     module = load_library(options.library)
     table = load_schemas(options.library)
     names = [options.only] if options.only else sorted(table)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -112,6 +114,16 @@ def test_kernel_equals_eager(name: str, op: str) -> None:
                 kind = "dynamic" if dynamic else "static"
                 failures.append(f"{case} {kind}: {type(error).__name__}: {error}")
     assert not failures, "\n".join(failures[:12])
+
+
+@pytest.mark.req("KS-010")
+def test_the_portable_library_is_described() -> None:
+    folder = Path(__file__).resolve().parents[1] / "portable"
+    text = (folder / "README.md").read_text()
+    named = re.findall(r"`([a-z_/]+(?:\.\w+|/))`", text)
+    assert "functions.yaml" in named
+    for name in named:
+        assert (folder / name).exists() or (folder / "loops" / name).exists(), name
 
 
 @pytest.mark.req("KS-001")

@@ -22,6 +22,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = sys.executable
+# Sixty seconds of drawn calls with wrong arguments for each library.
+FUZZ = [
+    [PYTHON, "-m", "kernels.test.kernel_fuzz", "--seconds", "60", "--library", library]
+    for library in ("portable", "optimized", "quantized")
+]
 MUTANTS = [PYTHON, "-m", "executorch.test.hardening.mutants", "--count", "2000"]
 SANITIZER_SETTINGS = {
     "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:detect_leaks=0",
@@ -88,6 +93,7 @@ def sanitizer_steps(name: str) -> list[Step]:
     if name in PRELOADED:
         settings = preload(PRELOADED[name])
         found.append(Step(f"kernels beside eager, {name}", [pytest("kernels")], settings))
+        found.append(Step(f"drawn calls, {name}", FUZZ, settings))
         found.append(Step(f"10,000 mutants, {name}", [MUTANTS], settings))
     return found
 
@@ -96,6 +102,7 @@ def steps(build: Path) -> list[Step]:
     return [
         Step("C++ tests", [*built("linux", build), ctest(build)]),
         Step("Python tests", [pytest("-m", "full or not full")]),
+        Step("drawn calls", FUZZ),
         Step("10,000 mutants", [MUTANTS]),
         *(step for name in ("asan", "ubsan", "tsan") for step in sanitizer_steps(name)),
         Step("the default build again", built("linux", build)),
