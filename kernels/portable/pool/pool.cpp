@@ -246,3 +246,61 @@ Tensor& adaptive_avg_pool(const OpCall& call, const Tensor& self, int rank, IntA
       resize_output(call, out, pooled_shape(self, rank, pooling)) &&
       pooling.out[0] * pooling.out[1] * pooling.out[2] > 0 && check_floating(call, "self", self)) {
     average(self, rank, AdaptiveAverages(pooling), out);
+  }
+  return out;
+}
+
+}  // namespace
+
+MaxResult max_pool2d_with_indices_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                      IntArrayRef kernel_size, IntArrayRef stride,
+                                      IntArrayRef padding, IntArrayRef dilation, bool ceil_mode,
+                                      Tensor& out, Tensor& indices) {
+  return max_pool({ctx, "max_pool2d_with_indices.out"}, self, 2,
+                  {kernel_size, stride, padding, dilation, ceil_mode}, out, indices);
+}
+MaxResult max_pool3d_with_indices_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                      IntArrayRef kernel_size, IntArrayRef stride,
+                                      IntArrayRef padding, IntArrayRef dilation, bool ceil_mode,
+                                      Tensor& out, Tensor& indices) {
+  return max_pool({ctx, "max_pool3d_with_indices.out"}, self, 3,
+                  {kernel_size, stride, padding, dilation, ceil_mode}, out, indices);
+}
+
+Tensor& avg_pool1d_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef kernel_size,
+                       IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                       bool count_include_pad, Tensor& out) {
+  return avg_pool({ctx, "avg_pool1d.out"}, self, 1, {kernel_size, stride, padding, {}, ceil_mode},
+                  count_include_pad, std::nullopt, out);
+}
+Tensor& avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef kernel_size,
+                       IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                       bool count_include_pad, std::optional<int64_t> divisor_override,
+                       Tensor& out) {
+  return avg_pool({ctx, "avg_pool2d.out"}, self, 2, {kernel_size, stride, padding, {}, ceil_mode},
+                  count_include_pad, divisor_override, out);
+}
+Tensor& avg_pool3d_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef kernel_size,
+                       IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                       bool count_include_pad, std::optional<int64_t> divisor_override,
+                       Tensor& out) {
+  return avg_pool({ctx, "avg_pool3d.out"}, self, 3, {kernel_size, stride, padding, {}, ceil_mode},
+                  count_include_pad, divisor_override, out);
+}
+
+Tensor& adaptive_avg_pool1d_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                IntArrayRef output_size, Tensor& out) {
+  return adaptive_avg_pool({ctx, "adaptive_avg_pool1d.out"}, self, 1, output_size, out);
+}
+Tensor& _adaptive_avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                 IntArrayRef output_size, Tensor& out) {
+  return adaptive_avg_pool({ctx, "_adaptive_avg_pool2d.out"}, self, 2, output_size, out);
+}
+Tensor& _adaptive_avg_pool3d_out(KernelRuntimeContext& ctx, const Tensor& self,
+                                 IntArrayRef output_size, Tensor& out) {
+  return adaptive_avg_pool({ctx, "_adaptive_avg_pool3d.out"}, self, 3, output_size, out);
+}
+
+}  // namespace native
+}  // namespace executor
+}  // namespace torch
