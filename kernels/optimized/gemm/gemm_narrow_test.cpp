@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bfloat16 and int8 products against a double loop, on every instruction set of this machine, over
 // sizes around words, tiles and blocks.
+#include <executorch/kernels/optimized/gemm/every_target.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
@@ -8,12 +9,7 @@
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <gtest/gtest.h>
 
-#define EXECUTORCH_SIMD_DOT_PRODUCTS
-#include <executorch/kernels/optimized/simd_targets.h>
-#include <hwy/targets.h>
-
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <random>
 #include <vector>
@@ -25,6 +21,7 @@ using executorch::kernels::optimized::gemm_narrow;
 using executorch::kernels::optimized::has_bfloat16_products;
 using executorch::kernels::optimized::NarrowGemm;
 using executorch::kernels::optimized::NarrowType;
+using executorch::kernels::optimized::on_every_target;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::MemoryAllocator;
@@ -49,18 +46,6 @@ std::vector<T> random_values(int64_t count, unsigned seed) {
     }
   }
   return values;
-}
-
-// Runs a test body on every instruction set the machine has.
-void on_every_target(const std::function<void()>& body) {
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();
-    body();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
 }
 
 // b is [k][n], or [n][k] in columns; the sum type is exact for int8.

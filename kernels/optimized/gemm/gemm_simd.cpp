@@ -258,6 +258,11 @@ GemmKernels make_kernels() {
   return kernels;
 }
 
+const GemmKernels* gemm_kernels_of_target() {
+  static const GemmKernels made = make_kernels();
+  return &made;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace executorch::kernels::optimized
 HWY_AFTER_NAMESPACE();
@@ -265,11 +270,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace executorch::kernels::optimized {
 
-HWY_EXPORT(make_kernels);
+HWY_EXPORT(gemm_kernels_of_target);
 
 const GemmKernels& gemm_kernels() {
-  static const GemmKernels kernels = HWY_DYNAMIC_DISPATCH(make_kernels)();
-  return kernels;
+  return *HWY_DYNAMIC_DISPATCH(gemm_kernels_of_target)();
 }
 
 }  // namespace executorch::kernels::optimized

@@ -39,6 +39,7 @@ struct GemmKernels {
   void (*dot_rows)(const struct DotRows& problem, int64_t first, int64_t last);
 };
 
+// Of the processor; chosen at every call, so that tests can go through all instruction sets.
 const GemmKernels& gemm_kernels();
 
 }  // namespace executorch::kernels::optimized

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The matrix multiply against a double loop, over sizes around tiles and blocks, in all its
 // layouts.
+#include <executorch/kernels/optimized/gemm/every_target.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 
 #include <executorch/runtime/core/memory_allocator.h>
@@ -14,10 +15,14 @@
 
 namespace {
 
+using executorch::aten::BFloat16;
+using executorch::aten::Half;
+using executorch::aten::ScalarType;
 using executorch::kernels::optimized::dot_rows;
 using executorch::kernels::optimized::DotRows;
 using executorch::kernels::optimized::gemm;
 using executorch::kernels::optimized::Gemm;
+using executorch::kernels::optimized::on_every_target;
 using executorch::kernels::optimized::pack_columns;
 using executorch::kernels::optimized::pack_rows;
 using executorch::runtime::Error;
@@ -95,9 +100,13 @@ TEST_P(GemmTest, MultipliesRowsAndColumns) {
   const auto a = random_values(static_cast<size_t>(p.m * p.k), 1);
   const auto b = random_values(static_cast<size_t>(p.k * p.n), 2);
   for (bool by_rows : {true, false}) {
-    std::vector<float> c(static_cast<size_t>(p.m * p.n), NAN);
-    ASSERT_EQ(gemm(ctx_, 1, [&](int64_t) { return problem(a, b, by_rows, c); }), Error::Ok);
-    expect_near(c, reference(p, a, b, by_rows));
+    const auto expected = reference(p, a, b, by_rows);
+    on_every_target([&] {
+      std::vector<float> c(static_cast<size_t>(p.m * p.n), NAN);
+      ASSERT_EQ(gemm(ctx_, 1, [&](int64_t) { return problem(a, b, by_rows, c); }), Error::Ok);
+      allocator_.reset();
+      expect_near(c, expected);
+    });
   }
 }
 
@@ -217,33 +226,51 @@ TEST(Gemm, SaysWhenThereIsNoScratchMemory) {
   }
 }
 
+struct DotCase {
+  int64_t rows, num_x, k;
+};
+
+// T are the rows' values; sums are of what they hold.
+template <typename T>
+void multiply_a_few_vectors(ScalarType type, const DotCase& c) {
+  const auto values = random_values(static_cast<size_t>(c.rows * c.k), 12);
+  const std::vector<T> w(values.begin(), values.end());
+  const std::vector<float> held(w.begin(), w.end());
+  const auto x = random_values(static_cast<size_t>(c.num_x * c.k), 13);
+  const auto bias = random_values(static_cast<size_t>(c.rows), 14);
+  std::vector<float> out(static_cast<size_t>(c.num_x * c.rows), NAN);
+  DotRows p;
+  p.num_rows = c.rows;
+  p.num_x = c.num_x;
+  p.k = c.k;
+  p.rows = w.data();
+  p.row_type = type;
+  p.row_stride = c.k;
+  p.x = x.data();
+  p.x_stride = c.k;
+  p.bias = bias.data();
+  p.out = out.data();
+  p.out_stride = c.rows;
+  dot_rows(p);
+  const auto expected = reference({c.num_x, c.rows, c.k}, x, held, /*by_rows=*/false);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(out[i], expected[i] + bias[i % static_cast<size_t>(c.rows)], 1e-5f);
+  }
+}
+
 TEST(DotRows, MultipliesAFewVectors) {
-  for (int64_t k : {1, 15, 16, 70}) {
-    for (int64_t rows : {1, 3, 4, 9}) {
-      for (int64_t num_x = 1; num_x <= 4; ++num_x) {
-        const auto w = random_values(static_cast<size_t>(rows * k), 12);
-        const auto x = random_values(static_cast<size_t>(num_x * k), 13);
-        const auto bias = random_values(static_cast<size_t>(rows), 14);
-        std::vector<float> out(static_cast<size_t>(num_x * rows), NAN);
-        DotRows p;
-        p.num_rows = rows;
-        p.num_x = num_x;
-        p.k = k;
-        p.rows = w.data();
-        p.row_stride = k;
-        p.x = x.data();
-        p.x_stride = k;
-        p.bias = bias.data();
-        p.out = out.data();
-        p.out_stride = rows;
-        dot_rows(p);
-        const auto expected = reference({num_x, rows, k}, x, w, /*by_rows=*/false);
-        for (size_t i = 0; i < expected.size(); ++i) {
-          ASSERT_NEAR(out[i], expected[i] + bias[i % static_cast<size_t>(rows)], 1e-5f);
+  on_every_target([] {
+    for (int64_t k : {1, 15, 16, 70}) {
+      for (int64_t rows : {1, 3, 4, 9}) {
+        for (int64_t num_x = 1; num_x <= 4; ++num_x) {
+          const DotCase c{rows, num_x, k};
+          multiply_a_few_vectors<float>(ScalarType::Float, c);
+          multiply_a_few_vectors<Half>(ScalarType::Half, c);
+          multiply_a_few_vectors<BFloat16>(ScalarType::BFloat16, c);
         }
       }
     }
-  }
+  });
 }
 
 }  // namespace
