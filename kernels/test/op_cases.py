@@ -114,7 +114,7 @@ SPECIAL = vals(0.0, -0.0, 1.5, 2.5, -0.5, -1.5, INF, -INF, NAN)
 # Operators of one tensor: name and the range where they are defined.
 _TO_FLOAT = {
     "acos": (-1, 1), "acosh": (1, 4), "asin": (-1, 1), "asinh": (-3, 3), "atan": (-3, 3), "atanh": (-0.9, 0.9),
-    "cos": (-6, 6), "cosh": (-3, 3), "erf": (-3, 3), "exp": (-4, 4), "expm1": (-3, 3), "log": (0.1, 5),
+    "cos": (-6, 6), "cosh": (-3, 3), "erf": (-3, 3), "erfc": (-3, 3), "exp": (-4, 4), "expm1": (-3, 3), "log": (0.1, 5),
     "log10": (0.1, 5), "log1p": (-0.9, 5), "log2": (0.1, 5), "reciprocal": (0.5, 3), "rsqrt": (0.5, 4),
     "sigmoid": (-6, 6), "sin": (-6, 6), "sinh": (-3, 3), "sqrt": (0, 5), "tan": (-1.2, 1.2), "tanh": (-4, 4),
 }  # fmt: skip
@@ -933,7 +933,7 @@ def _blocks() -> list[Case]:
 
 C64, C128 = torch.complex64, torch.complex128
 # Every operator that takes complex numbers, with arguments after the first tensor.
-_COMPLEX_UNARY = [*(n for n in _TO_FLOAT if n != "erf"), "neg", "abs", "logical_not", "_conj_physical"]
+_COMPLEX_UNARY = [*(n for n in _TO_FLOAT if n not in ("erf", "erfc")), "neg", "abs", "logical_not", "_conj_physical"]
 
 
 def _complex() -> list[Case]:

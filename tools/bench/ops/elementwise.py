@@ -10,7 +10,7 @@ import torch
 from tools.bench.ops.case import SIZES, Case, line
 
 _OF_ONE = (
-    "abs acosh asinh atan ceil cos cosh erf exp expm1 floor isinf isnan log log10 log1p log2 logical_not neg "
+    "abs acosh asinh atan ceil cos cosh erf erfc exp expm1 floor isinf isnan log log10 log1p log2 logical_not neg "
     "reciprocal relu round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc gelu elu"
 ).split()
 _OF_ONE_WITHIN_1 = "acos asin atanh logit".split()
