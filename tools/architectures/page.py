@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,12 @@ def keep(path: Path, result: Result) -> None:
 
 
 def read(path: Path) -> list[Result]:
-    found = [json.loads(line) for line in path.read_text().splitlines()]
-    return list({result["name"]: result for result in found}.values())
+    """A later run without upstream keeps what upstream did before."""
+    found: dict[str, Result] = {}
+    for line in path.read_text().splitlines():
+        result = json.loads(line)
+        found[result["name"]] = {**found.get(result["name"], {}), **result}
+    return list(found.values())
 
 
 def refused(result: Result) -> str | None:
@@ -37,6 +42,10 @@ def problem(side: Result) -> str | None:
     return None
 
 
+def seconds(side: Result) -> str:
+    return f"{side['cpu_seconds']:.2f}" if "cpu_seconds" in side else ""
+
+
 def brief(text: str) -> str:
     """An error on one line of a table, without folders of this machine."""
     line = " ".join(text.split()).replace("`", "'")
@@ -49,25 +58,25 @@ def summary(result: Result) -> str:
     ours = result["ours"]
     text = f"{result['name']}: {problem(ours) or 'ok'}"
     if "planned" in ours:
-        text += f", {ours['lower_seconds']:.1f} s, planned {ours['planned']}, bound {ours['bound']}"
+        text += f", {seconds(ours)} s, planned {ours['planned']}, bound {ours['bound']}"
     if upstream := result.get("upstream"):
         text += f"; upstream: {problem(upstream) or 'ok'}"
         if "planned" in upstream:
-            text += f", {upstream['lower_seconds']:.1f} s, planned {upstream['planned']}"
+            text += f", {seconds(upstream)} s, planned {upstream['planned']}"
     return text
 
 
 HEAD = """# Architectures
 
-Small configurations of Hugging Face `transformers` with random weights, each exported with `torch.export`, lowered
-without a delegate, run by the runtime and compared with eager PyTorch. Written by
+Small configurations of Hugging Face `transformers` with random weights, each exported with `torch.export`,
+lowered without a delegate, run by the runtime and compared with eager PyTorch. Written by
 `python -m executorch.tools.architectures --page docs/architectures.md`; nothing is downloaded.
 
-`lowering` is seconds of `to_edge(...).to_executorch()` and writing, one thread; `planned` is bytes of the
-planned arenas; `bound` is the largest set of tensors alive at one step, under which no plan can go;
-`difference` is the largest |found - eager| / (1 + |eager|) over all results and calls. Where sizes are
-dynamic, the calls are the minimum, the maximum and one between. `upstream` is the wheel of executorch 1.4.1
-on the same exported program, in an environment of its own.
+`lowering` is CPU seconds of `to_edge(...).to_executorch()` and writing; `planned` is bytes of the planned
+arenas; `bound` is the largest set of tensors alive at one step, under which no plan can go; `difference` is
+the largest |found - eager| / (1 + |eager|) over all results and calls. Where sizes are dynamic, the calls are
+the minimum, the maximum and one between. `upstream` is the wheel of executorch 1.4.1 on the same exported
+program, in an environment of its own.
 
 """
 
@@ -81,6 +90,24 @@ def page(results: list[Result]) -> str:
     no = [(r["name"], brief(refused(r) or "")) for r in results if refused(r)]
     lines += listing("Refused by torch.export or by the model itself", no)
     return "".join(lines)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Planned bytes of a row of the page."""
+
+    planned: int
+    upstream: int | None
+
+
+def recorded(text: str) -> dict[str, Recorded]:
+    """What the table of a page says, by name."""
+    rows = [[c.strip() for c in line.split(" | ")] for line in text.splitlines() if "| " in line]
+    return {
+        cells[0].removeprefix("| "): Recorded(int(cells[5]), int(cells[7]) if cells[7] else None)
+        for cells in rows
+        if len(cells) == 11 and cells[5].isdigit()
+    }
 
 
 def counts(ran: list[Result], good: list[Result]) -> str:
@@ -107,12 +134,11 @@ def table(results: list[Result]) -> list[str]:
         ours, upstream = result["ours"], result.get("upstream")
         dynamic = ", ".join(f"{n} {low}-{high}" for n, (low, high) in result["dynamic"].items())
         theirs = upstream or {}
-        lower = f"{theirs['lower_seconds']:.2f}" if "lower_seconds" in theirs else ""
         said = (problem(upstream) or "ok") if upstream else "not asked"
         lines.append(
-            f"| {result['name']} | {result['kind']} | {dynamic} | {ours['lower_seconds']:.2f}"
+            f"| {result['name']} | {result['kind']} | {dynamic} | {seconds(ours)}"
             f" | {ours['bytes']} | {ours['planned']} | {ours['bound']} | {theirs.get('planned', '')}"
-            f" | {ours['difference']:.1e} | {lower} | {said} |\n"
+            f" | {ours['difference']:.1e} | {seconds(theirs)} | {said} |\n"
         )
     return lines
 

@@ -86,7 +86,6 @@ ENCODERS = [
     encoder("ConvBert", embedding_size=32),
     encoder("ModernBert", global_attn_every_n_layers=2, local_attention=8, pad_token_id=0),
     encoder("IBert"),
-    encoder("NomicBert"),
     encoder("LayoutLM"),
     Architecture(
         "distilbert",
@@ -174,7 +173,9 @@ DECODERS = [
     decoder("Nemotron"),
     decoder("Ernie4_5", head_dim=16),
     decoder("Persimmon"),
-    decoder("Mixtral", num_local_experts=4, num_experts_per_tok=2),
+    decoder(
+        "Mixtral", num_local_experts=4, num_experts_per_tok=2, experts_implementation="batched_mm"
+    ),
     Architecture(
         "gemma3",
         "text decoder",

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Architectures equal eager and need no more planned bytes than upstream: a sample always, all in `make test-full`."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from executorch.test.interop import peer
+from executorch.tools.architectures import page
+from executorch.tools.architectures.measure import Measure
+from executorch.tools.architectures.table import ARCHITECTURES, named
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ["gpt2", "t5", "vit", "resnet"]
+REST = [row.name for row in ARCHITECTURES if row.name not in SAMPLE]
+
+
+@pytest.fixture(scope="module")
+def measure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measure]:
+    python = peer.python()
+    if subprocess.run([python, "-c", "import transformers"], check=False).returncode != 0:
+        pytest.skip(f"transformers is not installed for {python}")
+    made = Measure(python, None, tmp_path_factory.mktemp("architectures"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, page.Recorded]:
+    return page.recorded((ROOT / "docs" / "architectures.md").read_text())
+
+
+def check(name: str, measure: Measure, recorded: dict[str, page.Recorded]) -> None:
+    result = measure(named(name))
+    if name not in recorded:
+        # The page lists it apart, with the reason; what is refused must not quietly become wrong.
+        assert page.refused(result) or page.problem(result["ours"]), f"{name} runs: add it"
+        return
+    assert page.refused(result) is None, page.refused(result)
+    ours = result["ours"]
+    assert page.problem(ours) is None, ours.get("trace")
+    assert ours["bound"] <= ours["planned"] <= recorded[name].planned
+    if recorded[name].upstream is not None:
+        assert ours["planned"] <= recorded[name].upstream
+
+
+@pytest.mark.interop
+@pytest.mark.slow
+@pytest.mark.req("CMP-052")
+@pytest.mark.parametrize("name", SAMPLE)
+def test_sample_equals_eager(
+    name: str, measure: Measure, recorded: dict[str, page.Recorded]
+) -> None:
+    check(name, measure, recorded)
+
+
+@pytest.mark.interop
+@pytest.mark.full
+@pytest.mark.parametrize("name", REST)
+def test_equals_eager(name: str, measure: Measure, recorded: dict[str, page.Recorded]) -> None:
+    check(name, measure, recorded)
+
+
+def test_the_page_covers_the_promised_number(recorded: dict[str, page.Recorded]) -> None:
+    dynamic = [row for row in ARCHITECTURES if row.sizes and row.name in recorded]
+    assert len(recorded) >= 60
+    assert len(dynamic) >= 10
+    assert {row.name for row in ARCHITECTURES} >= set(recorded)
+
+
+def result(planned: int, upstream: int, difference: float = 0.0) -> page.Result:
+    side = {"cpu_seconds": 1.0, "bytes": 8, "difference": difference}
+    return {
+        "name": f"net{planned}",
+        "kind": "text",
+        "dynamic": {"batch": [1, 4]},
+        "export": {"nodes": 3},
+        "ours": {**side, "planned": planned, "bound": 100, "peak": 1},
+        "upstream": {**side, "planned": upstream, "difference": 0.0},
+    }
+
+
+def test_the_page_counts_and_reads_back() -> None:
+    refused = {**result(1, 1), "name": "no", "export": {"refused": "UserError: not `that`"}}
+    text = page.page([result(100, 120), result(110, 105), result(90, 90, 1.0), refused])
+    assert "2 of 3 exported programs equal eager here, 3 of 3 upstream" in text
+    assert "within 5 % of the bound on 1 of 2" in text
+    assert "not above upstream's on 1 of the 2" in text
+    assert "- net90: `differs from eager by 1.0e+00`" in text
+    assert "- no: `UserError: not 'that'`" in text
+    assert page.recorded(text) == {
+        "net100": page.Recorded(planned=100, upstream=120),
+        "net110": page.Recorded(planned=110, upstream=105),
+    }
