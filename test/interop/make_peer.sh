@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the environment of the upstream wheel that interop tests talk to; prints its interpreter.
+# Makes the environment of the upstream wheel that interop tests talk to, and of transformers whose models
+# tools/architectures exports; prints its interpreter.
 #   make_peer.sh [folder]    default: build/peer
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 peer=${1:-$root/build/peer}
-if [ ! -f "$peer/.complete" ]; then
+if [ ! -f "$peer/.complete-with-transformers" ]; then
   rm -rf "$peer"
   "${PYTHON:-python3}" -m venv "$peer"
   "$peer/bin/python" -m pip install -q --disable-pip-version-check \
     ${TORCH_INDEX_URL:+--index-url "$TORCH_INDEX_URL"} torch==2.13.0 numpy >&2
   # torch stays as it is: the wheel must not choose another build of it
-  "$peer/bin/python" -m pip install -q --disable-pip-version-check torch==2.13.0 executorch==1.4.1 >&2
-  touch "$peer/.complete"
+  "$peer/bin/python" -m pip install -q --disable-pip-version-check torch==2.13.0 executorch==1.4.1 \
+    transformers==5.3.0 >&2
+  touch "$peer/.complete-with-transformers"
 fi
 echo "$peer/bin/python"

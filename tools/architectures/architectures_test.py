@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +72,18 @@ def test_the_page_covers_the_promised_number(recorded: dict[str, page.Recorded])
     assert len(recorded) >= 60
     assert len(dynamic) >= 10
     assert {row.name for row in ARCHITECTURES} >= set(recorded)
+
+
+@pytest.mark.slow
+def test_lowering_needs_little_memory_besides_the_weights() -> None:
+    """50 million parameters, 190 MB; what is resident beyond them does not grow with them."""
+    size = ["--layers", "4", "--width", "512", "--inner", "2048"]
+    module = "executorch.tools.architectures.memory"
+    command = [sys.executable, "-m", module, *size]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = re.search(r"(\d+) MB beyond torch.export", done.stdout)
+    assert found and int(found[1]) < 150
 
 
 def result(planned: int, upstream: int, difference: float = 0.0) -> page.Result:

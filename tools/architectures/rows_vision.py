@@ -19,7 +19,10 @@ VIT: dict[str, Any] = {
     "num_attention_heads": 4,
     "intermediate_size": 128,
 }
-STAGES: dict[str, Any] = {"hidden_sizes": [16, 32, 48, 64], "depths": [1, 1, 1, 1]}
+STAGES: dict[str, Any] = {
+    "hidden_sizes": [16, 32, 48, 64],
+    "depths": [1, 1, 1, 1],
+}
 SHIFTED: dict[str, Any] = {
     "image_size": 32,
     "patch_size": 2,
@@ -96,7 +99,8 @@ ROWS: list[Architecture] = [
     vision("MobileNetV1", {"image_size": 32, "depth_multiplier": 0.25}),
     vision("MobileNetV2", {"image_size": 32, "depth_multiplier": 0.25}),
     vision(
-        "EfficientNet", {"image_size": 32, "width_coefficient": 0.25, "depth_coefficient": 0.25}
+        "EfficientNet",
+        {"image_size": 32, "width_coefficient": 0.25, "depth_coefficient": 0.25, "hidden_dim": 320},
     ),
     vision(
         "MobileViT",
@@ -122,23 +126,28 @@ ROWS: list[Architecture] = [
     ),
     vision("PoolFormer", {**STAGES, "sequence_length": 4}, inputs=LARGER),
     vision(
-        "Cvt",
-        {"embed_dim": [16, 24, 32], "num_heads": [1, 2, 4], "depth": [1, 1, 1]},
-        inputs=LARGER,
-    ),
-    vision(
         "Levit",
         {"image_size": 64, "hidden_sizes": [32, 48, 64], "depths": [1, 1, 1]},
         inputs=LARGER,
     ),
     vision(
         "Pvt",
-        {"image_size": 64, "hidden_sizes": [16, 32, 48, 64], "depths": [1, 1, 1, 1]},
+        {
+            "image_size": 64,
+            "hidden_sizes": [16, 32, 48, 64],
+            "depths": [1, 1, 1, 1],
+            "num_attention_heads": [1, 2, 3, 4],
+        },
         inputs=LARGER,
     ),
     vision(
         "PvtV2",
-        {"image_size": 64, "hidden_sizes": [16, 32, 48, 64], "depths": [1, 1, 1, 1]},
+        {
+            "image_size": 64,
+            "hidden_sizes": [16, 32, 48, 64],
+            "depths": [1, 1, 1, 1],
+            "num_attention_heads": [1, 2, 3, 4],
+        },
         inputs=LARGER,
     ),
     vision(
