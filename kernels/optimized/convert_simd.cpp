@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversions between 16-bit floats and f32.
+// Conversions between 16-bit floats and f32, and conjugates.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/convert_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
@@ -59,6 +59,22 @@ void narrow_any(bool half, const float* in, void* out, int64_t n) {
   half ? narrow_values<hwy::float16_t>(in, out, n) : narrow_values<hwy::bfloat16_t>(in, out, n);
 }
 
+// Flips every second sign: the highest bit of each number as one of 64 bits.
+void conjugate_all(const void* in, void* out, int64_t n) {
+  const hn::ScalableTag<uint64_t> d;
+  const auto sign = hn::Set(d, uint64_t{1} << 63);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto* from = static_cast<const uint64_t*>(in);
+  auto* to = static_cast<uint64_t*>(out);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(hn::Xor(hn::LoadU(d, from + i), sign), d, to + i);
+  }
+  for (; i < n; ++i) {
+    to[i] = from[i] ^ uint64_t { 1 } << 63;
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace executorch::kernels::optimized
 HWY_AFTER_NAMESPACE();
@@ -68,6 +84,7 @@ namespace executorch::kernels::optimized {
 
 HWY_EXPORT(widen_any);
 HWY_EXPORT(narrow_any);
+HWY_EXPORT(conjugate_all);
 
 using executorch::aten::ScalarType;
 
@@ -77,6 +94,10 @@ void widen(ScalarType type, const void* in, float* out, int64_t n) {
 
 void narrow(ScalarType type, const float* in, void* out, int64_t n) {
   HWY_DYNAMIC_DISPATCH(narrow_any)(type == ScalarType::Half, in, out, n);
+}
+
+void conjugate(const void* in, void* out, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(conjugate_all)(in, out, n);
 }
 
 }  // namespace executorch::kernels::optimized

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversion between f32 and 16-bit floats of tensors that lie alike; everything else is the
-// portable kernels'.
+// Conversion between f32 and 16-bit floats, and conjugates, of tensors that lie alike; everything
+// else is the portable kernels'.
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
@@ -13,8 +13,10 @@ namespace torch::executor::native {
 
 using executorch::aten::MemoryFormat;
 using executorch::aten::OptionalArrayRef;
+using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
 using executorch::extension::parallel_for;
+using executorch::kernels::optimized::conjugate;
 using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::narrow;
@@ -68,6 +70,21 @@ Tensor& opt_to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& self,
   return !non_blocking && is_order_of(dim_order, out) && convert(self, out)
              ? out
              : _to_dim_order_copy_out(ctx, self, non_blocking, dim_order, out);
+}
+
+Tensor& opt_conj_physical_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  const bool complex = self.scalar_type() == ScalarType::ComplexFloat;
+  if (!complex || out.scalar_type() != self.scalar_type() ||
+      executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
+      !same_layout(self, out)) {
+    return _conj_physical_out(ctx, self, out);
+  }
+  parallel_for(0, self.numel(), kGrain, [&](int64_t first, int64_t last) {
+    const int64_t offset = first * self.element_size();
+    conjugate(static_cast<const char*>(self.const_data_ptr()) + offset,
+              static_cast<char*>(out.mutable_data_ptr()) + offset, last - first);
+  });
+  return out;
 }
 
 }  // namespace torch::executor::native

@@ -65,6 +65,7 @@ const UnaryCase kUnaryCases[] = {
     {"tanh", Unary::kTanh, [](double x) { return std::tanh(x); }, 4e-7},
     {"sigmoid", Unary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4e-7},
     {"erf", Unary::kErf, [](double x) { return std::erf(x); }, 4e-7},
+    {"erfc", Unary::kErfc, [](double x) { return std::erfc(x); }, 2e-6},
     {"gelu", Unary::kGelu, gelu, 4e-7},
     {"relu", Unary::kRelu, [](double x) { return x < 0 ? 0 : x; }, 0},
     {"ceil", Unary::kCeil, [](double x) { return std::ceil(x); }, 0},

@@ -31,6 +31,7 @@ enum class Unary {
   kTanh,
   kSigmoid,
   kErf,
+  kErfc,
   kGelu,
   kGeluTanh,
   kRelu,

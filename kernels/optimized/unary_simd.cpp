@@ -54,6 +54,7 @@ ET_UNARY(CosOf, hn::Cos(d, x))
 ET_UNARY(TanhOf, tanh_f32(d, x))
 ET_UNARY(SigmoidOf, sigmoid_f32(d, x))
 ET_UNARY(ErfOf, erf_f32(d, x))
+ET_UNARY(ErfcOf, erfc_f32(d, x))
 ET_UNARY(GeluOf, gelu_f32(d, x))
 ET_UNARY(GeluTanhOf, gelu_tanh_f32(d, x))
 ET_UNARY(ReluOf, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x))
@@ -125,6 +126,7 @@ void loop(const UnaryConstants& k, const float* in, float* out, int64_t n) {
 // Beyond these the vector versions lose the argument's bits, or the result.
 constexpr float kLargestAngle = 39000.0f;
 constexpr float kLargestSinh = 88.0f;
+constexpr float kLargestErfc = 4.0f;
 
 // Vectors first, then the few large arguments (infinities and NaN among them) with the standard
 // library.
@@ -191,6 +193,8 @@ void unary_range(Unary f, const UnaryConstants& k, const float* in, float* out, 
       return loop_within<SinOf, std::sin>(kLargestAngle, k, in, out, n);
     case Unary::kCos:
       return loop_within<CosOf, std::cos>(kLargestAngle, k, in, out, n);
+    case Unary::kErfc:
+      return loop_within<ErfcOf, std::erfc>(kLargestErfc, k, in, out, n);
     case Unary::kTan:
       return loop_within<TanOf, std::tan>(kLargestAngle, k, in, out, n);
     case Unary::kSinh:

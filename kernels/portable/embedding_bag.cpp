@@ -10,6 +10,8 @@
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
 namespace torch {
 namespace executor {
 namespace native {
@@ -187,8 +189,7 @@ void fill_bags(const Bags& bags, const BagOutputs& outs) {
   const LineWriter<int64_t> sizes(std::get<2>(outs));
   const LineWriter<int64_t> origins(std::get<3>(outs));
   const int64_t width = bags.weight.sizes()[1];
-  Reduced<C> reduced;
-  for (int64_t bag = 0; bag < bags.count; ++bag) {
+  const auto fill = [&](int64_t bag, Reduced<C>& reduced) {
     const int64_t begin = offsets.at(bag);
     const int64_t end = bag + 1 < bags.offsets.numel() ? offsets.at(bag + 1) : bags.indices.numel();
     int64_t size = 0;
@@ -214,7 +215,14 @@ void fill_bags(const Bags& bags, const BagOutputs& outs) {
     if (bags.mode != Mode::kMax) {
       origins.put(bag, told);
     }
-  }
+  };
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, width));
+  ::executorch::extension::parallel_for(0, bags.count, grain, [&](int64_t first, int64_t last) {
+    Reduced<C> reduced;
+    for (int64_t bag = first; bag < last; ++bag) {
+      fill(bag, reduced);
+    }
+  });
 }
 
 }  // namespace

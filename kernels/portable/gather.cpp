@@ -341,6 +341,11 @@ Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
     using C = decltype(zero);
     const LoadRun load = loader(type, compute_type_v<C>);
     const StoreRun store = storer(compute_type_v<C>, type);
+    if (is_stored_as(type, compute_type_v<C>) && include_self && kind == Reduce::kSum) {
+      scatter<C>(call, self, dim, index, &src, out,
+                 [](C* to, const C* from) { *to = wrap_add(*to, *from); });
+      return;
+    }
     if (is_stored_as(type, compute_type_v<C>) && include_self && kind != Reduce::kMean) {
       scatter<C>(call, self, dim, index, &src, out,
                  [kind](C* to, const C* from) { *to = reduce_pair(kind, *to, *from); });

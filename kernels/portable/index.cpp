@@ -75,8 +75,8 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
       return fail_index(call, size);
     }
     if (dense && row_bytes > 0) {
-      std::memcpy(out.data + i * out.strides[0] * out.element_size,
-                  from.data + row * from.strides[0] * from.element_size, row_bytes);
+      std::memmove(out.data + i * out.strides[0] * out.element_size,
+                   from.data + row * from.strides[0] * from.element_size, row_bytes);
     } else {
       copy_view(from.selected(dim, row), out.selected(dim, i));
     }

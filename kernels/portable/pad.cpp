@@ -73,7 +73,7 @@ void pad_row(const T* in, int64_t in_stride, int64_t in_size, T* out, int64_t ou
     out[i * out_stride] = in[source(i, before, in_size) * in_stride];
   }
   if (in_stride == 1 && out_stride == 1 && end > begin) {
-    std::memcpy(out + begin, in, static_cast<size_t>(end - begin) * sizeof(T));
+    std::memmove(out + begin, in, static_cast<size_t>(end - begin) * sizeof(T));
   } else {
     for (int64_t i = begin; i < end; ++i) {
       out[i * out_stride] = in[(i - before) * in_stride];

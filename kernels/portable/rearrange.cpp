@@ -129,7 +129,7 @@ Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t diagonal
     for (int64_t i = to.numel() / std::max<int64_t>(1, cols); i > 0; --i, rows.next()) {
       const int64_t kept = kept_of(rows.index()[row_dim]) * to.element_size;
       char* const line = to.data + rows.offset(1) * to.element_size;
-      std::memcpy(line, from.data + rows.offset(0) * to.element_size, kept);
+      std::memmove(line, from.data + rows.offset(0) * to.element_size, kept);
       std::memset(line + kept, 0, cols * to.element_size - kept);
     }
     return out;

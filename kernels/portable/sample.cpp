@@ -64,6 +64,16 @@ struct Axis {
   }
 };
 
+// std::floor() without a call for what positions are.
+template <typename C>
+C floor_of(C at) {
+  if (at > C(-(1 << 22)) && at < C(1 << 22)) {
+    const C whole = static_cast<C>(static_cast<int32_t>(at));
+    return whole > at ? whole - 1 : whole;
+  }
+  return std::floor(at);
+}
+
 // A whole position; -1 for what no image has, NaN included.
 template <typename C>
 int64_t whole(C at) {
@@ -80,7 +90,7 @@ struct Taps {
 
 template <typename C>
 Taps<C> cubic_taps(const Axis& axis, C position) {
-  const C first = std::floor(position);
+  const C first = floor_of(position);
   const C t = position - first;
   const C a = C(-0.75);
   const auto near_weight = [a](C x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
@@ -102,7 +112,7 @@ Taps<C> taps_of(const Axis& axis, Interpolation mode, C coordinate) {
   if (mode == kNearest) {
     return {1, {whole(std::nearbyint(at))}, {C(1)}};
   }
-  const C first = std::floor(at);
+  const C first = floor_of(at);
   return {2, {whole(first), whole(first + 1)}, {first + 1 - at, at - first}};
 }
 

@@ -134,8 +134,14 @@ void sort_lines(const OpCall& call, const Tensor& self, const Order& order, Tens
     odometer.seek(first);
     for (int64_t line = first; line < last; ++line, odometer.next()) {
       const int64_t start = odometer.offset(0);
-      best_of_line([&](int64_t i) { return reader.at(start + i * from.strides[d]); }, size, order.k,
-                   order.largest, best);
+      const int64_t step = from.strides[d];
+      if (const C* const values_of_line = reader.direct(start)) {
+        best_of_line([=](int64_t i) { return values_of_line[i * step]; }, size, order.k,
+                     order.largest, best);
+      } else {
+        best_of_line([&](int64_t i) { return reader.at(start + i * step); }, size, order.k,
+                     order.largest, best);
+      }
       for (int64_t i = 0; i < order.k; ++i) {
         writer.put(odometer.offset(1) + i * to.strides[d], best[i].value);
         index_data[odometer.offset(2) + i * positions.strides[d]] = best[i].index;

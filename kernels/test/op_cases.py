@@ -884,6 +884,9 @@ def _fourier() -> list[Case]:
             case("_fft_c2r.out", t(3, 4, 6, dtype=pair), [0, 1, 2], 1, 10, **loose),
             case("_fft_r2c.out", t(2, 3, 4, 6, dtype=dtype, channels_last=True), [1, 3], 0, True, **loose),
             case("_fft_c2c.out", t(3, 37, dtype=pair), [1], 2, False, **loose),
+            case("_fft_c2c.out", t(35, 38, dtype=pair), [1], 0, True, **loose),
+            case("_fft_c2c.out", t(2, 42, 19, dtype=pair), [1], 1, False, **loose),
+            case("_fft_c2c.out", t(2, 16, 20, dtype=pair), [0, 1, 2], 2, False, **loose),
             case("_fft_c2c.out", t(3, 4, 6, dtype=pair), [0, 2], 1, True, **loose),
         ]  # fmt: skip
     return cases

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// _fft_r2c and _fft_c2r of f32 along the last dimension of dense tensors; the rest is the portable
-// kernels'.
+// _fft_r2c and _fft_c2r of f32 along the last dimension of dense tensors, and _fft_c2c along any;
+// the rest is the portable kernels'.
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/fft/fft.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
@@ -14,6 +14,7 @@ using executorch::aten::IntArrayRef;
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
+using executorch::kernels::optimized::FftLines;
 using executorch::kernels::optimized::FftRows;
 using executorch::kernels::optimized::has_fast_fft;
 using executorch::kernels::optimized::is_contiguous;
@@ -96,6 +97,49 @@ Tensor& opt_fft_c2r_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayR
     }
   }
   return _fft_c2r_out(ctx, self, dim, normalization, last_dim_size, out);
+}
+
+Tensor& opt_fft_c2c_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim,
+                        int64_t normalization, bool forward, Tensor& out) {
+  const int64_t rank = self.dim();
+  int64_t count = 1;
+  bool named[kTensorDimensionLimit] = {};
+  bool fast = is_complex(self) && is_complex(out) && is_contiguous(self) && self.numel() > 0 &&
+              rank > 0 && dim.size() > 0;
+  for (int64_t d : dim) {
+    const int64_t at = d < 0 ? d + rank : d;
+    fast = fast && at >= 0 && at < rank && !named[at] && has_fast_fft(self.size(at));
+    if (!fast) {
+      break;
+    }
+    named[at] = true;
+    count *= self.size(at);
+  }
+  FftLines p = {};
+  if (fast && scale_of(normalization, count, p.scale) &&
+      resize_last(self, self.size(rank - 1), out)) {
+    p.in = static_cast<const float*>(self.const_data_ptr());
+    p.out = static_cast<float*>(out.mutable_data_ptr());
+    p.inverse = !forward;
+    Error error = Error::Ok;
+    for (int64_t at = rank - 1; at >= 0 && error == Error::Ok; --at) {
+      if (named[at]) {
+        p.n = self.size(at);
+        p.inner = 1;
+        for (int64_t d = at + 1; d < rank; ++d) {
+          p.inner *= self.size(d);
+        }
+        p.outer = self.numel() / (p.n * p.inner);
+        error = transform_lines(ctx, p);
+        p.in = p.out;
+        p.scale = 1;
+      }
+    }
+    if (error == Error::Ok) {
+      return out;
+    }
+  }
+  return _fft_c2c_out(ctx, self, dim, normalization, forward, out);
 }
 
 }  // namespace torch::executor::native

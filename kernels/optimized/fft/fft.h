@@ -30,4 +30,14 @@ bool has_fast_fft(int64_t n);
 [[nodiscard]] runtime::Error real_to_spectra(runtime::KernelRuntimeContext& ctx, const FftRows& p);
 [[nodiscard]] runtime::Error spectra_to_real(runtime::KernelRuntimeContext& ctx, const FftRows& p);
 
+// Complex lines of n elements, seen as [outer][n][inner]; `in` may be `out`.
+struct FftLines {
+  int64_t outer, n, inner;
+  const float* in;
+  float* out;
+  bool inverse;
+  float scale;
+};
+[[nodiscard]] runtime::Error transform_lines(runtime::KernelRuntimeContext& ctx, const FftLines& p);
+
 }  // namespace executorch::kernels::optimized

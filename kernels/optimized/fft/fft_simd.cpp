@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-constexpr int kMaxFftRadix = 7;
+constexpr int kMaxFftRadix = 31;
 
 HWY_INLINE int64_t width() {
   return static_cast<int64_t>(hn::Lanes(D()));
@@ -126,6 +126,36 @@ void run_stage(const Stage& stage, const float* in, float* out) {
   }
 }
 
+// The same for any prime up to kMaxFftRadix.
+void run_prime_stage(const Stage& stage, int radix, const float* in, float* out) {
+  const int64_t size = 2 * width();
+  const int64_t m = stage.n / radix;
+  const int64_t s = stage.stride;
+  const int64_t turn = stage.n * s / radix;
+  for (int64_t p = 0; p < m; ++p) {
+    for (int64_t q = 0; q < s; ++q) {
+      const float* from = in + (q + s * p) * size;
+      float* to = out + (q + s * radix * p) * size;
+      for (int j = 0; j < radix; ++j) {
+        Points sum = Points::load(from);
+        for (int i = 1; i < radix; ++i) {
+          const Points a = Points::load(from + i * m * s * size);
+          sum = sum + a.times(stage.roots + 2 * (i * j % radix) * turn);
+        }
+        sum.times(stage.roots + 2 * p * j * s).store(to + j * s * size);
+      }
+    }
+  }
+}
+
+int smallest_odd_factor(int64_t n) {
+  int factor = 3;
+  while (n % factor != 0) {
+    factor += 2;
+  }
+  return factor;
+}
+
 // Transforms the n points in `buffers[0]`; the result is in the returned one of the two.
 float* transform(int64_t n, const float* roots, float* const* buffers) {
   int at = 0;
@@ -142,15 +172,12 @@ float* transform(int64_t n, const float* roots, float* const* buffers) {
       run_stage<4>(stage, in, out);
     } else if (stage.n % 2 == 0) {
       run_stage<2>(stage, in, out);
-    } else if (stage.n % 3 == 0) {
-      radix = 3;
+    } else if ((radix = smallest_odd_factor(stage.n)) == 3) {
       run_stage<3>(stage, in, out);
-    } else if (stage.n % 5 == 0) {
-      radix = 5;
+    } else if (radix == 5) {
       run_stage<5>(stage, in, out);
     } else {
-      radix = kMaxFftRadix;
-      run_stage<kMaxFftRadix>(stage, in, out);
+      run_prime_stage(stage, radix, in, out);
     }
     stage.n /= radix;
     stage.stride *= radix;
@@ -246,6 +273,55 @@ void signals_block(const FftRows& p, const float* roots, int64_t row, float* con
   }
 }
 
+// The complex lines [line, line + lanes) of one outer index, in place or not. The inverse is the
+// conjugate of the transform of the conjugate.
+void complex_block(const FftLines& p, const float* roots, int64_t outer, int64_t line,
+                   float* const* buffers) {
+  const D d;
+  const int64_t lanes = width();
+  const auto count = static_cast<size_t>(std::min(lanes, p.inner - line));
+  const int64_t start = 2 * (outer * p.n * p.inner + line);
+  const V sign = hn::Set(d, p.inverse ? -p.scale : p.scale), scale = hn::Set(d, p.scale);
+  HWY_ALIGN float pairs[2 * hn::MaxLanes(D())] = {};
+  for (int64_t k = 0; k < p.n; ++k) {
+    std::copy_n(p.in + start + 2 * k * p.inner, 2 * count, pairs);
+    Points x;
+    hn::LoadInterleaved2(d, pairs, x.re, x.im);
+    Points{hn::Mul(x.re, scale), hn::Mul(x.im, sign)}.store(buffers[0] + 2 * lanes * k);
+  }
+  const float* const result = transform(p.n, roots, buffers);
+  const V back = hn::Set(d, p.inverse ? -1.0f : 1.0f);
+  for (int64_t k = 0; k < p.n; ++k) {
+    const Points x = Points::load(result + 2 * lanes * k);
+    hn::StoreInterleaved2(x.re, hn::Mul(x.im, back), d, pairs);
+    std::copy_n(pairs, 2 * count, p.out + start + 2 * k * p.inner);
+  }
+}
+
+// The same for rows [row, row + lanes) of lines whose neighbours lie together (inner 1).
+void complex_rows(const FftLines& p, const float* roots, int64_t row, float* const* buffers) {
+  const D d;
+  const int64_t lanes = width();
+  const int64_t count = std::min(lanes, p.outer - row);
+  float* const first = buffers[0];
+  if (count < lanes) {
+    std::fill(first, first + 2 * lanes * p.n, 0.0f);
+  }
+  turn(p.in + 2 * row * p.n, 2 * p.n, count, 2 * p.n, first, lanes);
+  const V scale = hn::Set(d, p.scale), sign = hn::Set(d, p.inverse ? -p.scale : p.scale);
+  for (int64_t k = 0; k < p.n; ++k) {
+    const Points x = Points::load(first + 2 * lanes * k);
+    Points{hn::Mul(x.re, scale), hn::Mul(x.im, sign)}.store(first + 2 * lanes * k);
+  }
+  float* const result = transform(p.n, roots, buffers);
+  for (int64_t k = 0; p.inverse && k < p.n; ++k) {
+    const Points x = Points::load(result + 2 * lanes * k);
+    Points{x.re, hn::Neg(x.im)}.store(result + 2 * lanes * k);
+  }
+  gemm_kernels().transpose(result, lanes, 2 * p.n, count, p.out + 2 * row * p.n, 2 * p.n,
+                           /*add=*/false);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace executorch::kernels::optimized
 HWY_AFTER_NAMESPACE();
@@ -256,6 +332,8 @@ namespace executorch::kernels::optimized {
 HWY_EXPORT(fft_lanes);
 HWY_EXPORT(spectra_block);
 HWY_EXPORT(signals_block);
+HWY_EXPORT(complex_block);
+HWY_EXPORT(complex_rows);
 
 namespace {
 
@@ -278,30 +356,38 @@ void make_roots(int64_t n, float* roots) {
   }
 }
 
+// Calls block(roots, index, two buffers of n points) for all indices, each share of them on one
+// thread.
 template <typename Block>
-Error run_blocks(runtime::KernelRuntimeContext& ctx, const FftRows& p, const Block& block) {
+Error run_blocks(runtime::KernelRuntimeContext& ctx, int64_t n, int64_t blocks,
+                 const Block& block) {
   const int64_t lanes = HWY_DYNAMIC_DISPATCH(fft_lanes)();
-  const int64_t blocks = (p.rows + 2 * lanes - 1) / (2 * lanes);
   const int64_t shares = std::min<int64_t>(blocks, extension::get_num_threads());
-  const int64_t buffer = 2 * lanes * (p.n + 2);  // room for two spectra of n / 2 + 1 bins
-  const int64_t count = 2 * p.n + shares * 2 * buffer;
+  const int64_t buffer = 2 * lanes * (n + 2);  // room for two spectra of n / 2 + 1 bins
+  const int64_t count = 2 * n + shares * 2 * buffer;
   auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
   if (!memory.ok()) {
     return Error::MemoryAllocationFailed;
   }
   auto* roots = static_cast<float*>(memory.get());
-  make_roots(p.n, roots);
-  extension::parallel_for(0, shares, p.n * p.rows >= 1 << 13 ? 1 : shares,
-                          [&](int64_t first, int64_t last) {
-                            for (int64_t share = first; share < last; ++share) {
-                              float* own = roots + 2 * p.n + share * 2 * buffer;
-                              float* const buffers[2] = {own, own + buffer};
-                              for (int64_t i = share; i < blocks; i += shares) {
-                                block(roots, 2 * lanes * i, buffers);
-                              }
-                            }
-                          });
+  make_roots(n, roots);
+  const int64_t grain = n * lanes * blocks >= 1 << 13 ? 1 : shares;
+  extension::parallel_for(0, shares, grain, [&](int64_t first, int64_t last) {
+    for (int64_t share = first; share < last; ++share) {
+      float* own = roots + 2 * n + share * 2 * buffer;
+      float* const buffers[2] = {own, own + buffer};
+      for (int64_t i = share; i < blocks; i += shares) {
+        block(roots, i, buffers);
+      }
+    }
+  });
   return Error::Ok;
+}
+
+// Blocks of so many vectors that all of `count` lines are in one.
+int64_t blocks_of(int64_t count, int64_t vectors) {
+  const int64_t lines = vectors * HWY_DYNAMIC_DISPATCH(fft_lanes)();
+  return (count + lines - 1) / lines;
 }
 
 }  // namespace
@@ -310,7 +396,7 @@ bool has_fast_fft(int64_t n) {
   if (n < 1 || n > kLargestFft) {
     return false;
   }
-  for (int64_t prime : {2, 3, 5, 7}) {
+  for (int64_t prime : {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31}) {
     while (n % prime == 0) {
       n /= prime;
     }
@@ -319,15 +405,35 @@ bool has_fast_fft(int64_t n) {
 }
 
 Error real_to_spectra(runtime::KernelRuntimeContext& ctx, const FftRows& p) {
-  return run_blocks(ctx, p, [&](const float* roots, int64_t row, float* const* buffers) {
-    HWY_DYNAMIC_DISPATCH(spectra_block)(p, roots, row, buffers);
-  });
+  const int64_t lines = 2 * HWY_DYNAMIC_DISPATCH(fft_lanes)();
+  return run_blocks(ctx, p.n, blocks_of(p.rows, 2),
+                    [&](const float* roots, int64_t i, float* const* buffers) {
+                      HWY_DYNAMIC_DISPATCH(spectra_block)(p, roots, i * lines, buffers);
+                    });
 }
 
 Error spectra_to_real(runtime::KernelRuntimeContext& ctx, const FftRows& p) {
-  return run_blocks(ctx, p, [&](const float* roots, int64_t row, float* const* buffers) {
-    HWY_DYNAMIC_DISPATCH(signals_block)(p, roots, row, buffers);
-  });
+  const int64_t lines = 2 * HWY_DYNAMIC_DISPATCH(fft_lanes)();
+  return run_blocks(ctx, p.n, blocks_of(p.rows, 2),
+                    [&](const float* roots, int64_t i, float* const* buffers) {
+                      HWY_DYNAMIC_DISPATCH(signals_block)(p, roots, i * lines, buffers);
+                    });
+}
+
+Error transform_lines(runtime::KernelRuntimeContext& ctx, const FftLines& p) {
+  const int64_t lanes = HWY_DYNAMIC_DISPATCH(fft_lanes)();
+  if (p.inner == 1) {
+    return run_blocks(ctx, p.n, blocks_of(p.outer, 1),
+                      [&](const float* roots, int64_t i, float* const* buffers) {
+                        HWY_DYNAMIC_DISPATCH(complex_rows)(p, roots, i * lanes, buffers);
+                      });
+  }
+  const int64_t blocks = blocks_of(p.inner, 1);
+  return run_blocks(ctx, p.n, p.outer * blocks,
+                    [&](const float* roots, int64_t i, float* const* buffers) {
+                      HWY_DYNAMIC_DISPATCH(complex_block)
+                      (p, roots, i / blocks, i % blocks * lanes, buffers);
+                    });
 }
 
 }  // namespace executorch::kernels::optimized

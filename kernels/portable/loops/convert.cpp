@@ -90,7 +90,7 @@ void copy_in_order(const Tensor& in, const Tensor& out) {
   const StridedView from = StridedView::of(in);
   const StridedView to = StridedView::of(out);
   if (is_row_major(in) && is_row_major(out)) {
-    std::memcpy(to.data, from.data, in.nbytes());
+    std::memmove(to.data, from.data, in.nbytes());
     return;
   }
   Odometer<1> in_odometer(from.ndim, from.sizes);

@@ -199,7 +199,7 @@ void copy_share(const Plan& plan, int inner_dims, int transposed, const char* in
       transpose_block(reinterpret_cast<const T*>(from), plan.in[d], reinterpret_cast<T*>(to),
                       plan.out[transposed], plan.sizes[d], plan.sizes[transposed]);
     } else if (long_run) {
-      std::memcpy(to, from, plan.sizes[d] * kSize);
+      std::memmove(to, from, plan.sizes[d] * kSize);
     } else {
       copy_run<T>(from, plan.in[d], to, plan.out[d], plan.sizes[d]);
     }
@@ -244,7 +244,7 @@ void copy_elements(Plan& plan, const char* in, char* out, int64_t numel) {
       const char* const from = in + first * plan.in[0] * kSize;
       char* const to = out + first * plan.out[0] * kSize;
       if (dense) {
-        std::memcpy(to, from, (last - first) * kSize);
+        std::memmove(to, from, (last - first) * kSize);
       } else {
         copy_run<T>(from, plan.in[0], to, plan.out[0], last - first);
       }

@@ -40,8 +40,9 @@ struct StridedView {
   StridedView inserted(int dim, int64_t size, int64_t stride) const;
 };
 
-// Copies every element of `from` to the same index of `to`: same sizes, same element size, no
-// overlap. Any stride pattern; runs become memcpy, transposes go by cache-sized blocks.
+// Copies every element of `from` to the same index of `to`: same sizes, same element size. Views
+// that overlap, as when an output is an input, leave unspecified values in `to`, and nothing worse.
+// Any stride pattern; runs become memcpy, transposes go by cache-sized blocks.
 void copy_view(const StridedView& from, const StridedView& to);
 
 // Writes `element` (of to.element_size bytes) to every index of `to`.
