@@ -160,12 +160,14 @@ void sort(const OpCall& call, const Tensor& self, int64_t dim, std::optional<int
   }
   Shape shape(self);
   const int64_t size = shape.ndim == 0 ? 1 : shape[static_cast<int>(dim)];
-  const Order order{dim, k.value_or(size), largest};
+  Order order{dim, k.value_or(size), largest};
   ET_KERNEL_CHECK_MSG(call.ctx, order.k >= 0 && order.k <= size, InvalidArgument, ,
                       "%s: expected k in [0, %lld], got %lld", call.op,
                       static_cast<long long>(size), static_cast<long long>(order.k));
   if (shape.ndim > 0) {
     shape.sizes[dim] = order.k;
+  } else {
+    order.k = 1;  // a scalar's first 0 are the scalar, as in eager
   }
   if (!resize_output(call, values, shape) || !resize_output(call, indices, shape) ||
       values.numel() == 0) {

@@ -725,7 +725,8 @@ def _indexing() -> list[Case]:
             )
         )
     cases += [
-        case("topk.values", vals(1, NAN, 3, 2), 2), case("repeat_interleave.Tensor_out", vals(1, 0, 3, 2, dtype=I64)),
+        case("topk.values", vals(1, NAN, 3, 2), 2), case("topk.values", t(), 0),
+        case("repeat_interleave.Tensor_out", vals(1, 0, 3, 2, dtype=I64)),
         case("nonzero.out", t()), case("embedding.out", t(9, 0), i), case("gather.out", t(3), 0, vals(2, 0, dtype=I64)),
         case("index.Tensor_out", t(3, 40, 50), [None, t(9, dtype=I64, low=0, high=40)]),
     ]  # fmt: skip
