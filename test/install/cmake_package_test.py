@@ -22,6 +22,7 @@ LIBRARIES = (
     "executorch",
     "executorch_core",
     "portable_kernels",
+    "portable_kernels_bindings",
     "portable_ops_lib",
     "extension_data_loader",
     "extension_flat_tensor",
@@ -94,6 +95,32 @@ def test_a_separate_project_links_and_runs(consumer: Path, tmp_path: Path) -> No
     printed = float(command(consumer / "consumer", tmp_path / "linear.pte").split()[0])
     expected = method.module(torch.ones_like(method.inputs[0]))[0, 0].item()
     assert printed == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+# What follows the library that registers: its kernels, the runtime and Module, each a file of the package.
+PLAIN = """extension_module_static extension_tensor extension_flat_tensor extension_named_data_map
+    extension_data_loader extension_memory_allocator portable_kernels kernels_util_all_deps
+    extension_threadpool executorch_core pthreadpool cpuinfo""".split()
+
+
+@pytest.mark.req("KS-002", "BLD-064")
+def test_linking_without_cmake(prefix: Path, tmp_path: Path) -> None:
+    """The compiler alone: with whole-archive the kernels are there; without it, an error says so."""
+    to_edge(make_example("linear").export()).to_executorch().save(str(tmp_path / "linear.pte"))
+    include = prefix / "include"
+    source = [ROOT / "test/consumer/main.cpp", "-std=c++17", f"-I{include}"]
+    source += [f"-I{include}/executorch/runtime/core/portable_type/c10", f"-L{prefix}/lib"]
+    registering = ["-lportable_kernels_bindings", "-lexecutorch"]
+    whole = ["-Wl,--whole-archive", *registering, "-Wl,--no-whole-archive"]
+    present = [name for name in PLAIN if (prefix / "lib" / f"lib{name}.a").exists()]
+    rest = ["-Wl,--start-group", *(f"-l{name}" for name in present), "-Wl,--end-group", "-pthread"]
+    for name, libraries in (("whole", whole), ("pruned", registering)):
+        command("c++", *source, *libraries, *rest, "-o", tmp_path / name)
+    assert len(command(tmp_path / "whole", tmp_path / "linear.pte").split()) == 1
+    words = [str(tmp_path / "pruned"), str(tmp_path / "linear.pte")]
+    pruned = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert pruned.returncode == 1
+    assert "Missing operators (1): aten::linear.out. Link" in pruned.stderr, pruned.stderr
 
 
 @pytest.mark.req("EXT-008")
