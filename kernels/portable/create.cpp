@@ -5,8 +5,11 @@
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch {
 namespace executor {
@@ -19,9 +22,12 @@ using ::executorch::aten::OptionalArrayRef;
 using ::executorch::aten::Scalar;
 using ::executorch::aten::ScalarType;
 using ::executorch::aten::Tensor;
+using ::executorch::extension::parallel_for;
 using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
+
+constexpr int64_t kGrainBytes = 1 << 17;
 
 bool shape_of(const OpCall& call, IntArrayRef size, Shape& shape) {
   ET_KERNEL_CHECK_MSG(call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims),
@@ -66,8 +72,12 @@ Tensor& ones_out(KernelRuntimeContext& ctx, IntArrayRef size, Tensor& out) {
 Tensor& zeros_out(KernelRuntimeContext& ctx, IntArrayRef size, Tensor& out) {
   Shape shape;
   const OpCall call{ctx, "zeros.out"};
-  if (shape_of(call, size, shape) && resize_output(call, out, shape) && out.nbytes() > 0) {
-    std::memset(out.mutable_data_ptr(), 0, out.nbytes());
+  if (shape_of(call, size, shape) && resize_output(call, out, shape)) {
+    char* const data = static_cast<char*>(out.mutable_data_ptr());
+    parallel_for(0, static_cast<int64_t>(out.nbytes()), kGrainBytes,
+                 [data](int64_t first, int64_t last) {
+                   std::memset(data + first, 0, static_cast<size_t>(last - first));
+                 });
   }
   return out;
 }
@@ -126,14 +136,18 @@ template <typename C>
 void write_range(C start, C step, const Tensor& out) {
   const StoreRun store = storer(compute_type_v<C>, out.scalar_type());
   char* to = static_cast<char*>(out.mutable_data_ptr());
-  C values[kChunk];
-  for (int64_t begin = 0; begin < out.numel(); begin += kChunk) {
-    const int64_t n = out.numel() - begin < kChunk ? out.numel() - begin : kChunk;
-    for (int64_t i = 0; i < n; ++i) {
-      values[i] = start + static_cast<C>(begin + i) * step;
+  const int64_t element_size = out.element_size();
+  parallel_for(0, out.numel(), kGrainBytes / 8, [=](int64_t first, int64_t last) {
+    C values[kChunk];
+    for (int64_t begin = first; begin < last; begin += kChunk) {
+      const auto n = static_cast<int32_t>(std::min<int64_t>(kChunk, last - begin));
+      const C base = static_cast<C>(begin);
+      for (int32_t i = 0; i < n; ++i) {  // 32 bits: conversion to double is a vector instruction
+        values[i] = start + (base + static_cast<C>(i)) * step;
+      }
+      store(values, n, to + begin * element_size);
     }
-    store(values, n, to + begin * out.element_size());
-  }
+  });
 }
 
 Tensor& arange(const OpCall& call, const Scalar& start, const Scalar& end, const Scalar& step,

@@ -29,6 +29,8 @@ struct StridedView {
   // The elements of `tensor`, dimensions in logical order. Const data is never written through a
   // view that is copied from.
   static StridedView of(const Tensor& tensor);
+  // `count` elements one after the other.
+  static StridedView line(char* data, int64_t element_size, int64_t count);
 
   int64_t numel() const;
   // The view where dimension `dim` starts at `start` and has `size` elements `step` apart. Bounds

@@ -139,6 +139,64 @@ namespace {
 
 using MaxResult = std::tuple<Tensor&, Tensor&>;
 
+// Calls visit(i, values[i * move]) for i below count.
+template <typename C, typename Visit>
+void for_each_value(const C* values, int64_t move, int64_t count, const Visit& visit) {
+  if (move == 1) {
+    for (int64_t i = 0; i < count; ++i) {
+      visit(i, values[i]);
+    }
+  } else if (move == 2) {
+    for (int64_t i = 0; i < count; ++i) {
+      visit(i, values[2 * i]);
+    }
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      visit(i, values[i * move]);
+    }
+  }
+}
+
+// Maxima of up to kChunk outputs of a row whose windows lie inside the input, tap by tap: NaN is
+// above all, the first of equal values wins.
+template <typename C>
+struct MaxLine {
+  int64_t count;
+  C best[kChunk];
+  int64_t at[kChunk];  // positions in the plane
+  int32_t taps[kChunk];
+
+  // The outputs [ow, ow + n) of a row whose windows have `spans` in the outer dimensions.
+  void run(const Pooling& pooling, const Steps* spans, const C* plane, const int64_t* strides,
+           int64_t ow, int64_t n) {
+    const Window& w = pooling.windows[2];
+    const int64_t start = ow * w.stride - w.padding;
+    count = n;
+    int32_t tap = 0;
+    for (int64_t d = spans[0].first; d < spans[0].last; d += spans[0].step) {
+      for (int64_t h = spans[1].first; h < spans[1].last; h += spans[1].step) {
+        for (int64_t k = 0; k < w.kernel; ++k, ++tap) {
+          const C* const values =
+              plane + d * strides[0] + h * strides[1] + (start + k * w.dilation) * strides[2];
+          for_each_value(values, w.stride * strides[2], n, [this, tap](int64_t i, C x) {
+            const bool above = x > best[i] || x != x || tap == 0;
+            best[i] = above ? x : best[i];
+            taps[i] = above ? tap : taps[i];
+          });
+        }
+      }
+    }
+    const int64_t rows = (spans[1].last - spans[1].first + spans[1].step - 1) / spans[1].step;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t row = taps[i] / w.kernel;
+      at[i] = ((spans[0].first + row / rows * spans[0].step) * pooling.in[1] + spans[1].first +
+               row % rows * spans[1].step) *
+                  pooling.in[2] +
+              start + i * w.stride + taps[i] % w.kernel * w.dilation;
+    }
+  }
+};
+
 MaxResult max_pool(const OpCall& call, const Tensor& self, int rank, const PoolArgs& args,
                    Tensor& out, Tensor& indices) {
   const MaxResult result{out, indices};
@@ -161,10 +219,27 @@ MaxResult max_pool(const OpCall& call, const Tensor& self, int rank, const PoolA
     const LineWriter<C> writer(out);
     const StridedView pooled = volume_of(out, rank);
     const int64_t step = pooled.strides[4];
-    for_each_pooled_row(from, pooled, [&](int64_t plane, int64_t row, int64_t od, int64_t oh) {
+    const Interior interior = interior_of(pooling);
+    const auto max_row = [&](int64_t plane, int64_t row, int64_t od, int64_t oh) {
       Steps spans[kSpatial] = {window_span(pooling, 0, od), window_span(pooling, 1, oh), {}};
+      const C* const direct = in.direct(plane);
+      const bool by_line = direct != nullptr && interior.last > interior.first &&
+                           spans[0].last > spans[0].first && spans[1].last > spans[1].first;
       for (int64_t ow = 0; ow < pooled.sizes[4]; ++ow) {
         spans[2] = window_span(pooling, 2, ow);
+        if (by_line && ow == interior.first) {
+          MaxLine<C> line;
+          for (; ow < interior.last; ow += line.count) {
+            line.run(pooling, spans, direct, from.strides + 2, ow,
+                     std::min(kChunk, interior.last - ow));
+            writer.write(row + ow * step, step, line.count, line.best);
+            for (int64_t i = 0; i < line.count; ++i) {
+              positions[row + (ow + i) * step] = line.at[i];
+            }
+          }
+          --ow;
+          continue;
+        }
         C best = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
         int64_t position = -1;
         for_each_in_window(spans, from.strides + 2,
@@ -178,7 +253,8 @@ MaxResult max_pool(const OpCall& call, const Tensor& self, int rank, const PoolA
         writer.put(row + ow * step, best);
         positions[row + ow * step] = position < 0 ? 0 : position;
       }
-    });
+    };
+    for_each_pooled_row(from, pooled, pooling.window_size(), PoolShare::kRows, max_row);
   });
   return result;
 }
@@ -197,16 +273,47 @@ C mean_of(const Average& part, const int64_t* strides, const Read& read) {
   return part.divisor == 0 ? C(0) : sum / static_cast<C>(part.divisor);
 }
 
+// The same where each row of the window is an array.
+template <typename C>
+C mean_of_arrays(const Average& part, const int64_t* strides, const C* plane) {
+  const Steps* spans = part.spans;
+  C sum = 0;
+  for (int64_t d = spans[0].first; d < spans[0].last; d += spans[0].step) {
+    for (int64_t h = spans[1].first; h < spans[1].last; h += spans[1].step) {
+      const C* const row = plane + d * strides[0] + h * strides[1] + spans[2].first;
+      sum += lane_sum<C>(spans[2].last - spans[2].first, [row](int64_t i) { return row[i]; });
+    }
+  }
+  return part.divisor == 0 ? C(0) : sum / static_cast<C>(part.divisor);
+}
+
+// Means of up to kChunk outputs of a row whose windows all lie inside the input like the first one
+// of them, `move` elements apart.
+template <typename C>
+void mean_line(const Average& first, const int64_t* strides, const C* plane, int64_t move,
+               int64_t count, C* means) {
+  std::fill(means, means + count, C(0));
+  for_each_in_window(first.spans, strides, [&](int64_t offset, int64_t, int64_t, int64_t) {
+    for_each_value(plane + offset, move, count, [&](int64_t i, C x) { means[i] += x; });
+  });
+  for (int64_t i = 0; i < count; ++i) {
+    means[i] = first.divisor == 0 ? C(0) : means[i] / static_cast<C>(first.divisor);
+  }
+}
+
 // out[...] = the mean of the positions that `averages` names.
 template <typename Averages>
-void average(const Tensor& self, int rank, const Averages& averages, const Tensor& out) {
+void average(const Tensor& self, int rank, const Pooling& pooling, const Averages& averages,
+             const Tensor& out) {
   const StridedView from = volume_of(self, rank);
   const StridedView to = volume_of(out, rank);
+  const int64_t* const strides = from.strides + 2;
   with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const LineReader<C> in(self);
     const LineWriter<C> writer(out);
-    for_each_pooled_row(from, to, [&](int64_t plane, int64_t row, int64_t d, int64_t h) {
+    const Interior interior = averages.interior();
+    const auto mean_row = [&](int64_t plane, int64_t row, int64_t d, int64_t h) {
       Averages at = averages;
       at.set(0, d);
       at.set(1, h);
@@ -214,13 +321,24 @@ void average(const Tensor& self, int rank, const Averages& averages, const Tenso
       for (int64_t w = 0; w < to.sizes[4]; ++w) {
         at.set(2, w);
         const Average& part = at.average();
-        const C mean =
-            direct != nullptr
-                ? mean_of<C>(part, from.strides + 2, [=](int64_t i) { return direct[i]; })
-                : mean_of<C>(part, from.strides + 2, [&](int64_t i) { return in.at(plane + i); });
-        writer.put(row + w * to.strides[4], mean);
+        if (direct == nullptr) {
+          writer.put(row + w * to.strides[4],
+                     mean_of<C>(part, strides, [&](int64_t i) { return in.at(plane + i); }));
+        } else if (w >= interior.first && w < interior.last) {
+          C means[kChunk];
+          const int64_t count = std::min(kChunk, interior.last - w);
+          mean_line(part, strides, direct, pooling.windows[2].stride * strides[2], count, means);
+          writer.write(row + w * to.strides[4], to.strides[4], count, means);
+          w += count - 1;
+        } else {
+          const bool arrays = strides[2] == 1 && part.spans[2].last - part.spans[2].first >= 16;
+          writer.put(row + w * to.strides[4],
+                     arrays ? mean_of_arrays<C>(part, strides, direct)
+                            : mean_of<C>(part, strides, [=](int64_t i) { return direct[i]; }));
+        }
       }
-    });
+    };
+    for_each_pooled_row(from, to, pooling.window_size(), PoolShare::kRows, mean_row);
   });
 }
 
@@ -231,8 +349,8 @@ Tensor& avg_pool(const OpCall& call, const Tensor& self, int rank, const PoolArg
                       "%s: divisor_override is 0", call.op);
   if (check_averaged(call, self, out) && make_pooling(call, self, rank, args, pooling) &&
       resize_output(call, out, pooled_shape(self, rank, pooling))) {
-    average(self, rank, WindowAverages(pooling, count_include_pad, divisor_override.value_or(0)),
-            out);
+    average(self, rank, pooling,
+            WindowAverages(pooling, count_include_pad, divisor_override.value_or(0)), out);
   }
   return out;
 }
@@ -245,7 +363,7 @@ Tensor& adaptive_avg_pool(const OpCall& call, const Tensor& self, int rank, IntA
       make_adaptive(call, self, rank, output_size, pooling) &&
       resize_output(call, out, pooled_shape(self, rank, pooling)) &&
       pooling.out[0] * pooling.out[1] * pooling.out[2] > 0 && check_floating(call, "self", self)) {
-    average(self, rank, AdaptiveAverages(pooling), out);
+    average(self, rank, pooling, AdaptiveAverages(pooling), out);
   }
   return out;
 }

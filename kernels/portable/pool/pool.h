@@ -35,6 +35,15 @@ struct Pooling {
   Window windows[kSpatial];
   int64_t in[kSpatial] = {1, 1, 1};
   int64_t out[kSpatial] = {1, 1, 1};
+
+  // About how many positions go into one output.
+  int64_t window_size() const {
+    int64_t size = 1;
+    for (int d = 0; d < kSpatial; ++d) {
+      size *= std::max(windows[d].kernel, in[d] / std::max<int64_t>(1, out[d]));
+    }
+    return size;
+  }
 };
 
 // Input positions first, first + step, ... below last.
@@ -67,6 +76,20 @@ inline Steps window_span(const Pooling& pooling, int d, int64_t at) {
   return {start + skipped * w.dilation, std::min(end, pooling.in[d]), w.dilation};
 }
 
+// Output positions [first, last) of a row whose windows lie inside the input.
+struct Interior {
+  int64_t first;
+  int64_t last;
+};
+inline Interior interior_of(const Pooling& pooling) {
+  constexpr int d = kSpatial - 1;
+  const Window& w = pooling.windows[d];
+  const int64_t room = pooling.in[d] + w.padding - w.dilation * (w.kernel - 1) - 1;
+  const int64_t first = std::min((w.padding + w.stride - 1) / w.stride, pooling.out[d]);
+  const int64_t last = room < 0 ? 0 : std::min(room / w.stride + 1, pooling.out[d]);
+  return {first, std::max(first, last)};
+}
+
 // The positions and the divisor of one average.
 struct Average {
   Steps spans[kSpatial];
@@ -96,6 +119,7 @@ class WindowAverages {
     padded_[d] = std::min(start + w.kernel, pooling_.in[d] + w.padding) - start;
     average_.spans[d] = window_span(pooling_, d, at);
   }
+  Interior interior() const { return interior_of(pooling_); }
   const Average& average() {
     const int64_t inside = average_.count();
     const int64_t padded = padded_[0] * padded_[1] * padded_[2];
@@ -124,6 +148,7 @@ class AdaptiveAverages {
     const int64_t out = pooling_.out[d];
     average_.spans[d] = {at * in / out, ((at + 1) * in + out - 1) / out, 1};
   }
+  Interior interior() const { return {0, 0}; }  // neighbours differ in size
   const Average& average() {
     average_.divisor = average_.count();
     return average_;
@@ -134,27 +159,31 @@ class AdaptiveAverages {
   Average average_ = {};
 };
 
+// Whether the rows of a plane may be shared by threads: not where windows are written to.
+enum class PoolShare { kRows, kPlanes };
+
 // Calls body(offset of the plane in `in`, offset of the row in `out`, depth, height) for every row
-// of `out`, in parallel over planes.
+// of `out`, in parallel. `in` has the sizes before pooling, `out` those after it.
 template <typename Body>
-void for_each_pooled_row(const StridedView& in, const StridedView& out, const Body& body) {
+void for_each_pooled_row(const StridedView& in, const StridedView& out, int64_t window,
+                         PoolShare share, const Body& body) {
   const int64_t* sizes = out.sizes;
-  const int64_t per_plane = sizes[2] * sizes[3] * sizes[4];
-  const int64_t grain = std::max<int64_t>(1, (1 << 11) / std::max<int64_t>(1, per_plane));
-  executorch::extension::parallel_for(
-      0, sizes[0] * sizes[1], grain, [&](int64_t first, int64_t last) {
-        for (int64_t plane = first; plane < last; ++plane) {
-          const int64_t n = plane / sizes[1];
-          const int64_t c = plane % sizes[1];
-          const int64_t from = n * in.strides[0] + c * in.strides[1];
-          const int64_t to = n * out.strides[0] + c * out.strides[1];
-          for (int64_t d = 0; d < sizes[2]; ++d) {
-            for (int64_t h = 0; h < sizes[3]; ++h) {
-              body(from, to + d * out.strides[2] + h * out.strides[3], d, h);
-            }
-          }
-        }
-      });
+  const int64_t rows = sizes[2] * sizes[3];
+  const int64_t together = share == PoolShare::kRows ? 1 : rows;
+  const int64_t work = together * sizes[4] * window;
+  const int64_t grain = std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(1, work));
+  const int64_t shares = together == 0 ? 0 : sizes[0] * sizes[1] * rows / together;
+  executorch::extension::parallel_for(0, shares, grain, [&](int64_t first, int64_t last) {
+    for (int64_t row = first * together; row < last * together; ++row) {
+      const int64_t plane = row / rows;
+      const int64_t n = plane / sizes[1];
+      const int64_t c = plane % sizes[1];
+      const int64_t d = row % rows / sizes[3];
+      const int64_t h = row % sizes[3];
+      body(n * in.strides[0] + c * in.strides[1],
+           n * out.strides[0] + c * out.strides[1] + d * out.strides[2] + h * out.strides[3], d, h);
+    }
+  });
 }
 
 // Calls visit(offset in the plane, position[kSpatial]) for every position of the spans.

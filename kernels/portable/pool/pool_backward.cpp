@@ -4,6 +4,7 @@
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/pool/pool.h>
 
+#include <atomic>
 #include <cstring>
 
 namespace torch {
@@ -54,9 +55,23 @@ void add_rows(C* plane, const Steps* spans, const int64_t* strides, C share) {
   }
 }
 
+// Adds each share to all positions of its window; the windows are `move` elements apart, `first` is
+// that of shares[0].
+template <typename C>
+void add_line(C* plane, const Average& first, const int64_t* strides, const C* shares, int64_t move,
+              int64_t count) {
+  for_each_in_window(first.spans, strides, [&](int64_t offset, int64_t, int64_t, int64_t) {
+    C* const to = plane + offset;
+    for (int64_t i = 0; i < count; ++i) {
+      to[i * move] += shares[i];
+    }
+  });
+}
+
 // Spreads each element of grad_output evenly over the positions that `averages` names.
 template <typename Averages>
-void spread(const Tensor& grad_output, const Averages& averages, const Tensor& grad_input) {
+void spread(const Tensor& grad_output, const Pooling& pooling, const Averages& averages,
+            const Tensor& grad_input) {
   const StridedView to = volume_of(grad_input, kRank);
   const StridedView from = volume_of(grad_output, kRank);
   clear(grad_input);
@@ -65,7 +80,8 @@ void spread(const Tensor& grad_output, const Averages& averages, const Tensor& g
     const LineReader<C> grads(grad_output);
     const LineReader<C> sums(grad_input);
     const LineWriter<C> writer(grad_input);
-    for_each_pooled_row(to, from, [&](int64_t plane, int64_t row, int64_t d, int64_t h) {
+    const Interior interior = averages.interior();
+    const auto spread_row = [&](int64_t plane, int64_t row, int64_t d, int64_t h) {
       Averages at = averages;
       at.set(0, d);
       at.set(1, h);
@@ -74,6 +90,17 @@ void spread(const Tensor& grad_output, const Averages& averages, const Tensor& g
       for (int64_t w = 0; w < from.sizes[4]; ++w) {
         at.set(2, w);
         const Average& part = at.average();
+        if (direct != nullptr && w >= interior.first && w < interior.last) {
+          C shares[kChunk];
+          const int64_t count = std::min(kChunk, interior.last - w);
+          for (int64_t i = 0; i < count; ++i) {
+            shares[i] = grads.at(row + (w + i) * from.strides[4]) / static_cast<C>(part.divisor);
+          }
+          add_line(direct, part, to.strides + 2, shares, pooling.windows[2].stride * to.strides[4],
+                   count);
+          w += count - 1;
+          continue;
+        }
         const C share = grads.at(row + w * from.strides[4]) / static_cast<C>(part.divisor);
         if (direct != nullptr && to.strides[4] == 1 && part.spans[2].step == 1) {
           add_rows(direct, part.spans, to.strides + 2, share);
@@ -84,7 +111,8 @@ void spread(const Tensor& grad_output, const Averages& averages, const Tensor& g
                              writer.put(plane + offset, sums.at(plane + offset) + share);
                            });
       }
-    });
+    };
+    for_each_pooled_row(to, from, pooling.window_size(), PoolShare::kPlanes, spread_row);
   });
 }
 
@@ -100,8 +128,8 @@ Tensor& avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_ou
                       "%s: divisor_override is 0", call.op);
   if (make_pooling(call, self, kRank, {kernel_size, stride, padding, {}, ceil_mode}, pooling) &&
       check_gradients(call, grad_output, self, pooling, grad_input)) {
-    spread(grad_output, WindowAverages(pooling, count_include_pad, divisor_override.value_or(0)),
-           grad_input);
+    spread(grad_output, pooling,
+           WindowAverages(pooling, count_include_pad, divisor_override.value_or(0)), grad_input);
   }
   return grad_input;
 }
@@ -121,7 +149,7 @@ Tensor& _adaptive_avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tenso
                       "%s: grad_output is empty", call.op);
   if (make_adaptive(call, self, kRank, {pooled, kRank}, pooling) &&
       check_gradients(call, grad_output, self, pooling, out)) {
-    spread(grad_output, AdaptiveAverages(pooling), out);
+    spread(grad_output, pooling, AdaptiveAverages(pooling), out);
   }
   return out;
 }
@@ -161,19 +189,24 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
         ::executorch::runtime::tensor_is_contiguous(indices) &&
         ::executorch::runtime::tensor_is_contiguous(grad_input)) {
       const int64_t plane = pooling.out[1] * pooling.out[2];
-      C* sums = grad_input.mutable_data_ptr<C>();
-      int64_t left = plane;
-      for (int64_t i = 0; i < grad_output.numel(); ++i) {
-        if (left == 0) {
-          sums += area;
-          left = plane;
-        }
-        --left;
-        ET_KERNEL_CHECK_MSG(ctx, positions[i] >= 0 && positions[i] < area, InvalidArgument, ,
-                            "%s: index %lld is out of range [0, %lld)", call.op,
-                            static_cast<long long>(positions[i]), static_cast<long long>(area));
-        sums[positions[i]] += values[i];
-      }
+      const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, plane));
+      C* const sums = grad_input.mutable_data_ptr<C>();
+      std::atomic<int64_t> wrong{-1};  // an element with an index outside the plane
+      ::executorch::extension::parallel_for(
+          0, grad_output.numel() / plane, grain, [&](int64_t first, int64_t last) {
+            for (int64_t p = first; p < last; ++p) {
+              for (int64_t i = p * plane; i < (p + 1) * plane; ++i) {
+                if (positions[i] < 0 || positions[i] >= area) {
+                  wrong.store(i, std::memory_order_relaxed);
+                  return;
+                }
+                sums[p * area + positions[i]] += values[i];
+              }
+            }
+          });
+      ET_KERNEL_CHECK_MSG(ctx, wrong < 0, InvalidArgument, ,
+                          "%s: index %lld is out of range [0, %lld)", call.op,
+                          static_cast<long long>(positions[wrong]), static_cast<long long>(area));
       return;
     }
     Odometer<3> odometer(grads.ndim, grads.sizes);
