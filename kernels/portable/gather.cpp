@@ -38,9 +38,10 @@ StridedView at_least_1d(const Tensor& tensor) {
 // `index` has the rank of the others and is nowhere larger, but along `dim`.
 bool check_index(const OpCall& call, const Tensor& index, const StridedView& at,
                  const StridedView& other, int dim, bool whole) {
-  ET_KERNEL_CHECK_MSG(call.ctx, index.scalar_type() == ScalarType::Long, InvalidArgument, false,
-                      "%s: index is %s, expected Long", call.op,
-                      ::executorch::runtime::toString(index.scalar_type()));
+  const ScalarType type = index.scalar_type();
+  ET_KERNEL_CHECK_MSG(call.ctx, type == ScalarType::Long || type == ScalarType::Int,
+                      InvalidArgument, false, "%s: expected index to be Long or Int, found %s",
+                      call.op, ::executorch::runtime::toString(type));
   if (index.numel() == 0) {
     return true;
   }
@@ -58,6 +59,29 @@ bool check_index(const OpCall& call, const Tensor& index, const StridedView& at,
 // Whether two lines of the index may be visited at once.
 enum class Lines { kInOrder, kInParallel };
 
+// Calls run(positions, distance of two of them, first of them in the line, count) for the parts of
+// a line of indices; 32-bit ones are widened a chunk at a time. False as soon as run gives false.
+template <typename Run>
+bool for_each_part(const Tensor& index, const StridedView& at, int64_t offset, int64_t length,
+                   const Run& run) {
+  const int64_t step = at.strides[at.ndim - 1];
+  if (index.scalar_type() == ScalarType::Long) {
+    return run(reinterpret_cast<const int64_t*>(at.data) + offset, step, 0, length);
+  }
+  const int32_t* const narrow = reinterpret_cast<const int32_t*>(at.data) + offset;
+  int64_t wide[kChunk];
+  for (int64_t first = 0; first < length; first += kChunk) {
+    const int64_t count = std::min(kChunk, length - first);
+    for (int64_t i = 0; i < count; ++i) {
+      wide[i] = narrow[(first + i) * step];
+    }
+    if (!run(wide, 1, first, count)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Calls visit(offset in `target` of the indexed element, offset in `other` at the index's own
 // place).
 template <typename Visit>
@@ -73,47 +97,55 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
   if (index.numel() == 0) {
     return true;
   }
-  const int64_t* indices = reinterpret_cast<const int64_t*>(at.data);
   std::atomic<bool> is_wrong{false};
   std::atomic<int64_t> wrong{0};  // one of the indices out of range
-  const int64_t step = at.strides[inner];
   const int64_t from_step = stepped.strides[inner];
   const int64_t to_step = other.strides[inner];
-  const bool dense = dim == inner && step == 1 && stride == 1 && to_step == 1;
+  const bool dense = dim == inner && stride == 1 && to_step == 1;
   // Copies of what the loop reads: the compiler need not reload them after each store.
-  const auto run = [&, step, from_step, to_step, size, stride, length, dense, visit](int64_t first,
-                                                                                     int64_t last) {
+  const auto run_part = [&, from_step, to_step, size, stride, dense, visit](
+                            const int64_t* positions, int64_t step, int64_t from, int64_t to,
+                            int64_t count) {
+    bool in_range = true;
+    for (int64_t i = 0; i < count; ++i) {
+      in_range &= static_cast<uint64_t>(positions[i * step]) < static_cast<uint64_t>(size);
+    }
+    if (!in_range) {
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t position = positions[i * step];
+        if (position < 0 || position >= size) {
+          wrong.store(position);
+        }
+      }
+      is_wrong.store(true);
+      return false;
+    }
+    if (dense && step == 1) {
+      for (int64_t i = 0; i < count; ++i) {
+        visit(from + positions[i], to + i);
+      }
+      return true;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      visit(from + i * from_step + positions[i * step] * stride, to + i * to_step);
+    }
+    return true;
+  };
+  const auto run = [&](int64_t first, int64_t last) {
     Odometer<3> odometer(inner, at.sizes);
     odometer.set_strides(0, at.strides);
     odometer.set_strides(1, stepped.strides);
     odometer.set_strides(2, other.strides);
     odometer.seek(first);
     for (int64_t line = first; line < last; ++line, odometer.next()) {
-      const int64_t* const positions = indices + odometer.offset(0);
-      const int64_t from = odometer.offset(1);
-      const int64_t to = odometer.offset(2);
-      bool in_range = true;
-      for (int64_t i = 0; i < length; ++i) {
-        in_range &= static_cast<uint64_t>(positions[i * step]) < static_cast<uint64_t>(size);
-      }
-      if (!in_range) {
-        for (int64_t i = 0; i < length; ++i) {
-          const int64_t position = positions[i * step];
-          if (position < 0 || position >= size) {
-            wrong.store(position);
-          }
-        }
-        is_wrong.store(true);
+      const bool done = for_each_part(
+          index, at, odometer.offset(0), length,
+          [&](const int64_t* positions, int64_t step, int64_t begin, int64_t count) {
+            return run_part(positions, step, odometer.offset(1) + begin * from_step,
+                            odometer.offset(2) + begin * to_step, count);
+          });
+      if (!done) {
         return;
-      }
-      if (dense) {
-        for (int64_t i = 0; i < length; ++i) {
-          visit(from + positions[i], to + i);
-        }
-        continue;
-      }
-      for (int64_t i = 0; i < length; ++i) {
-        visit(from + i * from_step + positions[i * step] * stride, to + i * to_step);
       }
     }
   };
@@ -125,8 +157,8 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
     run(0, lines);
   }
   ET_KERNEL_CHECK_MSG(call.ctx, !is_wrong.load(), InvalidArgument, false,
-                      "%s: index %lld is out of range [0, %lld)", call.op,
-                      static_cast<long long>(wrong.load()), static_cast<long long>(size));
+                      "%s: expected index to be in [0, %lld), found %lld", call.op,
+                      static_cast<long long>(size), static_cast<long long>(wrong.load()));
   return true;
 }
 

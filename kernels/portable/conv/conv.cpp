@@ -2,6 +2,7 @@
 // Convolution of one to three spatial dimensions, with groups, dilation and the transposed form, as
 // the readable reference: one row of the output at a time in the compute type.
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/conv/conv.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
@@ -222,11 +223,12 @@ struct ConvRow {
       C* sums = acc + (range.out_first - w0);
       if (out_step == 1) {
         for (int64_t i = 0; i < range.count; ++i) {
-          sums[i] += factor * values[i];
+          sums[i] = wrap_add(sums[i], wrap_mul(factor, values[i]));
         }
       } else {
         for (int64_t i = 0; i < range.count; ++i) {
-          sums[i * out_step] += factor * values[i];
+          C& sum = sums[i * out_step];
+          sum = wrap_add(sum, wrap_mul(factor, values[i]));
         }
       }
     }
@@ -270,14 +272,15 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& input, const Te
   const ConvArgs args{stride, padding, dilation, output_padding, transposed, groups};
   Conv conv;
   Shape shape;
-  if (!check_floating(call, "input", input) ||
-      !check_same_dtype(call, "out", out, "input", input) ||
+  ET_KERNEL_CHECK_MSG(ctx, input.scalar_type() != ScalarType::Bool, InvalidArgument, out,
+                      "%s: expected input to be of numbers, found Bool", call.op);
+  if (!check_same_dtype(call, "out", out, "input", input) ||
       !plan_convolution(call, input, weight, bias, args, shape, conv) ||
       !resize_output(call, out, shape)) {
     return out;
   }
   conv.out = with_three_spatial_dims(StridedView::of(out));
-  with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
+  with_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
     convolve<decltype(zero)>(conv, input, weight, bias, out);
   });
   return out;
