@@ -140,34 +140,84 @@ struct Reduced {
   int64_t indices[kChunk];
 };
 
-// Reduces columns [first, first + count) over the indices [begin, end).
+constexpr int kRowsAtOnce = 4;
+
+// sums[k] += factors[0] * rows[0][k] + ..., one row after the other; `start` sets instead of adds.
 template <typename C>
-void reduce_bag(const Bags& bags, int64_t begin, int64_t end, int64_t first, int64_t count,
-                const LineReader<C>& weights, const LineReader<int64_t>& indices,
-                const LineReader<C>& factors, Reduced<C>& reduced) {
-  std::fill_n(reduced.values, count, C(0));
-  std::fill_n(reduced.indices, bags.mode == Mode::kMax ? count : 0, int64_t{0});
-  bool empty = true;
+void add_rows(const C* const (&rows)[kRowsAtOnce], const C (&factors)[kRowsAtOnce], int num_rows,
+              bool start, int64_t count, C* __restrict sums) {
+  if (start) {
+    for (int64_t k = 0; k < count; ++k) {
+      sums[k] = rows[0][k] * factors[0];
+    }
+  }
+  int r = start ? 1 : 0;
+  for (; r + 2 < num_rows; r += 3) {
+    const C *const x = rows[r], *const y = rows[r + 1], *const z = rows[r + 2];
+    const C a = factors[r], b = factors[r + 1], c = factors[r + 2];
+    for (int64_t k = 0; k < count; ++k) {
+      sums[k] = ((sums[k] + x[k] * a) + y[k] * b) + z[k] * c;
+    }
+  }
+  for (; r < num_rows; ++r) {
+    for (int64_t k = 0; k < count; ++k) {
+      sums[k] += rows[r][k] * factors[r];
+    }
+  }
+}
+
+template <typename C>
+struct Table {
+  LineReader<C> weights;
+  LineReader<int64_t> indices;
+  LineReader<C> factors;  // read only where there are sample weights
+};
+
+// Sums columns [first, first + count) over the indices [begin, end).
+template <typename C>
+void sum_bag(const Bags& bags, const Table<C>& table, int64_t begin, int64_t end, int64_t first,
+             int64_t count, C* sums) {
   const auto strides = bags.weight.strides();
+  C buffers[kRowsAtOnce][kChunk];
+  const C* rows[kRowsAtOnce];
+  C factors[kRowsAtOnce];
+  bool start = true;
+  for (int64_t i = begin; i < end;) {
+    int num_rows = 0;
+    for (; i < end && num_rows < kRowsAtOnce; ++i) {
+      const int64_t row = table.indices.at(i);
+      if (row != bags.padding) {
+        rows[num_rows] = table.weights.read(row * strides[0] + first * strides[1], strides[1],
+                                            count, buffers[num_rows]);
+        factors[num_rows++] = bags.sample_weights.has_value() ? table.factors.at(i) : C(1);
+      }
+    }
+    if (num_rows > 0) {
+      add_rows(rows, factors, num_rows, start, count, sums);
+      start = false;
+    }
+  }
+  if (start) {
+    std::fill_n(sums, count, C(0));
+  }
+}
+
+// The largest of columns [first, first + count) over the indices [begin, end).
+template <typename C>
+void max_bag(const Bags& bags, const Table<C>& table, int64_t begin, int64_t end, int64_t first,
+             int64_t count, Reduced<C>& reduced) {
+  std::fill_n(reduced.values, count, C(0));
+  std::fill_n(reduced.indices, count, int64_t{0});
+  const auto strides = bags.weight.strides();
+  bool empty = true;
   C buffer[kChunk];
   for (int64_t i = begin; i < end; ++i) {
-    const int64_t row = indices.at(i);
+    const int64_t row = table.indices.at(i);
     if (row == bags.padding) {
       continue;
     }
     const C* const values =
-        weights.read(row * strides[0] + first * strides[1], strides[1], count, buffer);
-    if (bags.mode != Mode::kMax) {
-      const C factor = bags.sample_weights.has_value() ? factors.at(i) : C(1);
-      for (int64_t k = 0; empty && k < count; ++k) {
-        reduced.values[k] = values[k] * factor;
-      }
-      for (int64_t k = 0; !empty && k < count; ++k) {
-        reduced.values[k] += values[k] * factor;
-      }
-      empty = false;
-      continue;
-    }
+        table.weights.read(row * strides[0] + first * strides[1], strides[1], count, buffer);
     for (int64_t k = 0; k < count; ++k) {
       if (empty || values[k] > reduced.values[k]) {
         reduced.values[k] = values[k];
@@ -180,34 +230,46 @@ void reduce_bag(const Bags& bags, int64_t begin, int64_t end, int64_t first, int
 
 template <typename C>
 void fill_bags(const Bags& bags, const BagOutputs& outs) {
-  const LineReader<C> weights(bags.weight);
-  const LineReader<int64_t> indices(bags.indices);
+  const Table<C> table{
+      LineReader<C>(bags.weight), LineReader<int64_t>(bags.indices),
+      LineReader<C>(bags.sample_weights.has_value() ? *bags.sample_weights : bags.weight)};
   const LineReader<int64_t> offsets(bags.offsets);
-  const LineReader<C> factors(bags.sample_weights.has_value() ? *bags.sample_weights : bags.weight);
   const LineWriter<C> values(std::get<0>(outs));
   const LineWriter<int64_t> bag_of(std::get<1>(outs));
   const LineWriter<int64_t> sizes(std::get<2>(outs));
   const LineWriter<int64_t> origins(std::get<3>(outs));
   const int64_t width = bags.weight.sizes()[1];
+  // Whole rows where the table and the sums are arrays of C, else pieces that buffers hold.
+  const LineReader<C> direct_out(std::get<0>(outs));
+  const bool in_place = bags.mode != Mode::kMax && direct_out.direct(0) != nullptr &&
+                        table.weights.direct(0) != nullptr && bags.weight.strides()[1] == 1;
+  const int64_t piece = in_place ? std::max<int64_t>(1, width) : kChunk;
   const auto fill = [&](int64_t bag, Reduced<C>& reduced) {
     const int64_t begin = offsets.at(bag);
     const int64_t end = bag + 1 < bags.offsets.numel() ? offsets.at(bag + 1) : bags.indices.numel();
     int64_t size = 0;
     for (int64_t i = begin; i < end; ++i) {
-      size += indices.at(i) != bags.padding;
+      size += table.indices.at(i) != bags.padding;
       if (tells_bags(bags)) {
         bag_of.put(i, bag);
       }
     }
-    for (int64_t first = 0; first < width; first += kChunk) {
-      const int64_t count = std::min(kChunk, width - first);
-      reduce_bag<C>(bags, begin, end, first, count, weights, indices, factors, reduced);
-      for (int64_t k = 0; bags.mode == Mode::kMean && size > 0 && k < count; ++k) {
-        reduced.values[k] /= static_cast<C>(size);
-      }
-      values.write(bag * width + first, 1, count, reduced.values);
+    for (int64_t first = 0; first < width; first += piece) {
+      const int64_t count = std::min(piece, width - first);
+      const int64_t at = bag * width + first;
       if (bags.mode == Mode::kMax) {
-        origins.write(bag * width + first, 1, count, reduced.indices);
+        max_bag<C>(bags, table, begin, end, first, count, reduced);
+        values.write(at, 1, count, reduced.values);
+        origins.write(at, 1, count, reduced.indices);
+        continue;
+      }
+      C* const sums = in_place ? const_cast<C*>(direct_out.direct(at)) : reduced.values;
+      sum_bag<C>(bags, table, begin, end, first, count, sums);
+      for (int64_t k = 0; bags.mode == Mode::kMean && size > 0 && k < count; ++k) {
+        sums[k] /= static_cast<C>(size);
+      }
+      if (!in_place) {
+        values.write(at, 1, count, sums);
       }
     }
     const int64_t told = bags.mode == Mode::kSum ? 0 : size;
@@ -249,6 +311,62 @@ BagOutputs _embedding_bag_out(KernelRuntimeContext& ctx, const Tensor& weight,
   return outs;
 }
 
+namespace {
+
+// out[row] = the sum of the gradients at the places of `row` in the indices, over its count where
+// there are counts. Threads share the rows of out, so that each sum has one order.
+template <typename C>
+void add_gradients(const Tensor& grad_output, const Tensor& indices, int64_t padding,
+                   const int64_t* counts, Tensor& out) {
+  const LineReader<int64_t> rows(indices);
+  const LineReader<C> grads(grad_output);
+  const LineReader<C> sums(out);
+  const LineWriter<C> writer(out);
+  const int64_t width = out.sizes()[1];
+  const int64_t strides[2] = {out.strides()[0], out.strides()[1]};
+  const auto add = [&](int64_t row, int64_t from) {
+    const C scale = counts == nullptr ? C(1) : C(1) / static_cast<C>(counts[row]);
+    C buffers[3][kChunk];
+    for (int64_t first = 0; first < width; first += kChunk) {
+      const int64_t count = std::min(kChunk, width - first);
+      const int64_t target = row * strides[0] + first * strides[1];
+      const C* const added = grads.read(from + first, 1, count, buffers[0]);
+      const C* const before = sums.read(target, strides[1], count, buffers[1]);
+      // In place where out is an array of C: lines do not overlap the gradients.
+      C* const after = before == buffers[1] ? buffers[2] : const_cast<C*>(before);
+      for (int64_t k = 0; k < count; ++k) {
+        after[k] = before[k] + added[k] * scale;
+      }
+      if (after == buffers[2]) {
+        writer.write(target, strides[1], count, after);
+      }
+    }
+  };
+  const auto clear = [&](int64_t begin, int64_t end) {
+    const C zeros[kChunk] = {};
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t first = 0; first < width; first += kChunk) {
+        writer.write(row * strides[0] + first * strides[1], strides[1],
+                     std::min(kChunk, width - first), zeros);
+      }
+    }
+  };
+  const int64_t per_row =
+      std::max<int64_t>(1, grad_output.numel() / std::max<int64_t>(1, out.sizes()[0]));
+  const int64_t grain = std::max<int64_t>(1, (1 << 15) / std::max(per_row, width + 1));
+  ::executorch::extension::parallel_for(0, out.sizes()[0], grain, [&](int64_t begin, int64_t end) {
+    clear(begin, end);
+    for (int64_t i = 0; i < indices.numel(); ++i) {
+      const int64_t row = rows.at(i);
+      if (row >= begin && row < end && row != padding) {
+        add(row, i * width);
+      }
+    }
+  });
+}
+
+}  // namespace
+
 Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_output,
                                      const Tensor& indices, int64_t num_weights,
                                      int64_t padding_idx, bool scale_grad_by_freq, Tensor& out) {
@@ -269,7 +387,6 @@ Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& gr
       !resize_output(call, out, shape)) {
     return out;
   }
-  const LineReader<int64_t> rows(indices);
   int64_t* counts = nullptr;
   if (scale_grad_by_freq) {
     const auto memory =
@@ -279,36 +396,13 @@ Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& gr
                         static_cast<long long>(num_weights));
     counts = static_cast<int64_t*>(memory.get());
     std::fill_n(counts, num_weights, int64_t{0});
+    const LineReader<int64_t> rows(indices);
     for (int64_t i = 0; i < indices.numel(); ++i) {
       ++counts[rows.at(i)];
     }
   }
-  if (out.nbytes() > 0) {
-    std::memset(out.mutable_data_ptr(), 0, out.nbytes());
-  }
   with_float_compute_type(compute_type_of(out.scalar_type()), [&](auto zero) {
-    using C = decltype(zero);
-    const LineReader<C> grads(grad_output);
-    const LineReader<C> sums(out);
-    const LineWriter<C> writer(out);
-    C buffers[3][kChunk];
-    for (int64_t i = 0; i < indices.numel(); ++i) {
-      const int64_t row = rows.at(i);
-      if (row == padding_idx) {
-        continue;
-      }
-      const C scale = counts == nullptr ? C(1) : C(1) / static_cast<C>(counts[row]);
-      for (int64_t first = 0; first < width; first += kChunk) {
-        const int64_t count = std::min(kChunk, width - first);
-        const int64_t target = row * out.strides()[0] + first * out.strides()[1];
-        const C* const added = grads.read(i * width + first, 1, count, buffers[0]);
-        const C* const before = sums.read(target, out.strides()[1], count, buffers[1]);
-        for (int64_t k = 0; k < count; ++k) {
-          buffers[2][k] = before[k] + added[k] * scale;
-        }
-        writer.write(target, out.strides()[1], count, buffers[2]);
-      }
-    }
+    add_gradients<decltype(zero)>(grad_output, indices, padding_idx, counts, out);
   });
   return out;
 }

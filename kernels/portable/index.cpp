@@ -7,9 +7,11 @@
 #include <executorch/kernels/portable/loops/elementwise.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch {
 namespace executor {
@@ -32,14 +34,14 @@ bool check_index_dtype(const OpCall& call, const Tensor& index) {
   return true;
 }
 
+int64_t index_at(const char* data, ScalarType type, int64_t offset) {
+  return type == ScalarType::Long ? reinterpret_cast<const int64_t*>(data)[offset]
+                                  : reinterpret_cast<const int32_t*>(data)[offset];
+}
+
 // An index from memory made non-negative; -1 when it is out of [-size, size).
 int64_t wrapped_index(const char* data, ScalarType type, int64_t offset, int64_t size) {
-  int64_t index = 0;
-  if (type == ScalarType::Long) {
-    index = reinterpret_cast<const int64_t*>(data)[offset];
-  } else {
-    index = reinterpret_cast<const int32_t*>(data)[offset];
-  }
+  int64_t index = index_at(data, type, offset);
   index = index < 0 && index >= -size ? index + size : index;
   return index >= 0 && index < size ? index : -1;
 }
@@ -51,13 +53,15 @@ bool fail_index(const OpCall& call, int64_t size) {
   return false;
 }
 
-// out[..., i, ...] = self[..., index[i], ...] along `dim`, rows as whole runs.
+// out[..., i, ...] = self[..., index[i], ...] along `dim`, rows as whole runs; negative indices are
+// out of range.
 bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& index,
-               const StridedView& out, bool allow_negative) {
+               const StridedView& out) {
+  if (index.numel() == 0) {
+    return true;
+  }
   const StridedView from = StridedView::of(self);
   const StridedView positions = StridedView::of(index);
-  Odometer<1> odometer(positions.ndim, positions.sizes);
-  odometer.set_strides(0, positions.strides);
   const int64_t size = from.sizes[dim];
   // A row that is dense on both sides is one memcpy.
   bool dense = dim == 0;
@@ -67,21 +71,29 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
     expected *= from.sizes[d];
   }
   const int64_t row_bytes = expected * from.element_size;
-  for (int64_t i = 0; i < index.numel(); ++i, odometer.next()) {
-    const int64_t row =
-        wrapped_index(positions.data, index.scalar_type(), odometer.offset(0), size);
-    if (row < 0 || (!allow_negative && positions.element_size == 8 &&
-                    reinterpret_cast<const int64_t*>(positions.data)[odometer.offset(0)] < 0)) {
-      return fail_index(call, size);
+  std::atomic<bool> wrong{false};
+  const auto take = [&](int64_t first, int64_t last) {
+    Odometer<1> odometer(positions.ndim, positions.sizes);
+    odometer.set_strides(0, positions.strides);
+    odometer.seek(first);
+    for (int64_t i = first; i < last; ++i, odometer.next()) {
+      const int64_t row = index_at(positions.data, index.scalar_type(), odometer.offset(0));
+      if (row < 0 || row >= size) {
+        wrong.store(true);
+        return;
+      }
+      if (dense && row_bytes > 0) {
+        std::memmove(out.data + i * out.strides[0] * out.element_size,
+                     from.data + row * from.strides[0] * from.element_size, row_bytes);
+      } else {
+        copy_view(from.selected(dim, row), out.selected(dim, i));
+      }
     }
-    if (dense && row_bytes > 0) {
-      std::memmove(out.data + i * out.strides[0] * out.element_size,
-                   from.data + row * from.strides[0] * from.element_size, row_bytes);
-    } else {
-      copy_view(from.selected(dim, row), out.selected(dim, i));
-    }
-  }
-  return true;
+  };
+  const int64_t row_size = std::max<int64_t>(1, self.numel() / std::max<int64_t>(1, size));
+  const int64_t grain = std::max<int64_t>(1, (1 << 15) / row_size);
+  ::executorch::extension::parallel_for(0, index.numel(), grain, take);
+  return !wrong.load() || fail_index(call, size);
 }
 
 }  // namespace
@@ -112,7 +124,7 @@ Tensor& embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Ten
   rows.sizes[0] = indices.numel();
   rows.sizes[1] = rows.strides[0] = weight.sizes()[1];
   rows.strides[1] = 1;
-  take_rows(call, weight, 0, indices, rows, /*allow_negative=*/false);
+  take_rows(call, weight, 0, indices, rows);
   return out;
 }
 
@@ -142,8 +154,7 @@ Tensor& index_select_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t 
     }
     return out;
   }
-  take_rows(call, self, static_cast<int>(dim), index, StridedView::of(out),
-            /*allow_negative=*/false);
+  take_rows(call, self, static_cast<int>(dim), index, StridedView::of(out));
   return out;
 }
 
