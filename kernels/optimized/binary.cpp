@@ -178,16 +178,15 @@ bool run_scalar(Binary f, float alpha, const Tensor& self, const Scalar& other, 
   return true;
 }
 
-// value - alpha * self.
-bool run_reversed_sub(float alpha, const Tensor& self, const Scalar& value, Tensor& out) {
+// f(value, self).
+bool run_reversed(Binary f, float alpha, const Scalar& value, const Tensor& self, Tensor& out) {
   Broadcast walk;
   if (!is_f32(out) || !plan_scalar(self, out, walk)) {
     return false;
   }
   std::swap(walk.inner[0], walk.inner[1]);
   const float first = as_float(value);
-  map_binary(Binary::kSub, alpha, walk, &first, self.const_data_ptr<float>(),
-             out.mutable_data_ptr<float>());
+  map_binary(f, alpha, walk, &first, self.const_data_ptr<float>(), out.mutable_data_ptr<float>());
   return true;
 }
 
@@ -250,7 +249,7 @@ ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)
 
 Tensor& opt_rsub_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
                             const Scalar& alpha, Tensor& out) {
-  return !alpha.isBoolean() && run_reversed_sub(as_float(alpha), self, other, out)
+  return !alpha.isBoolean() && run_reversed(Binary::kSub, as_float(alpha), other, self, out)
              ? out
              : rsub_scalar_out(ctx, self, other, alpha, out);
 }
@@ -281,6 +280,7 @@ ET_ARITHMETIC(opt_atan2_out, atan2_out, kAtan2)
 ET_ARITHMETIC(opt_fmod_Tensor_out, fmod_Tensor_out, kFmod)
 ET_ARITHMETIC(opt_remainder_Tensor_out, remainder_Tensor_out, kRemainder)
 ET_ARITHMETIC(opt_floor_divide_out, floor_divide_out, kFloorDiv)
+ET_ARITHMETIC(opt_pow_Tensor_Tensor_out, pow_Tensor_Tensor_out, kPow)
 #undef ET_ARITHMETIC
 
 #define ET_ARITHMETIC_SCALAR(name, portable, function) \
@@ -290,6 +290,13 @@ ET_ARITHMETIC_SCALAR(opt_div_scalar_out, div_scalar_out, kDiv)
 ET_ARITHMETIC_SCALAR(opt_fmod_Scalar_out, fmod_Scalar_out, kFmod)
 ET_ARITHMETIC_SCALAR(opt_remainder_Scalar_out, remainder_Scalar_out, kRemainder)
 #undef ET_ARITHMETIC_SCALAR
+
+Tensor& opt_pow_Scalar_out(KernelRuntimeContext& ctx, const Scalar& self, const Tensor& exponent,
+                           Tensor& out) {
+  return run_reversed(Binary::kPow, 1.0f, self, exponent, out)
+             ? out
+             : pow_Scalar_out(ctx, self, exponent, out);
+}
 
 #define ET_COMPARISON(name, function)                           \
   ET_BINARY(opt_##name##_tensor_out, name##_tensor_out, Tensor, \

@@ -20,6 +20,7 @@ enum class Binary {
   kFloorDiv,   // from the exact remainder, as Python's //
   kTruncDiv,
   kGlu,  // x * sigmoid(y)
+  kPow,
 };
 enum class Compare { kEq, kNe, kLt, kLe, kGt, kGe };
 

@@ -159,6 +159,9 @@ struct FloorDivOf {
 struct TruncDivOf {
   HWY_INLINE V operator()(V x, V y) const { return hn::Trunc(hn::Div(x, y)); }
 };
+struct PowOf {
+  HWY_INLINE V operator()(V x, V y) const { return pow_f32(D(), x, y); }
+};
 struct GluOf {
   HWY_INLINE V operator()(V x, V y) const { return hn::Mul(x, sigmoid_f32(D(), y)); }
 };
@@ -193,6 +196,8 @@ void binary_row(Binary f, float alpha, const float* x, bool x_array, const float
       return row_of(TruncDivOf(), x, x_array, y, y_array, out, n);
     case Binary::kGlu:
       return row_of(GluOf(), x, x_array, y, y_array, out, n);
+    case Binary::kPow:
+      return row_of(PowOf(), x, x_array, y, y_array, out, n);
   }
 }
 

@@ -141,6 +141,33 @@ TEST(UnaryFunctions, Powers) {
   }
 }
 
+TEST(BinaryFunctions, PowersOfTwoArguments) {
+  std::vector<float> x = random_values(5003, 22), y = random_values(5003, 23);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = i % 97 == 0 ? x[i] : std::fabs(x[i]);  // a vector with a negative base now and then
+    y[i] *= i % 5 == 0 ? 30.0f : 1.0f;            // infinite and vanishing results
+  }
+  x[7] = 1e-41f;
+  y[11] = kInfinity;
+  y[500] = 3e38f;
+  x[900] = kNan;
+  std::vector<float> out(x.size());
+  Broadcast walk;
+  walk.row = static_cast<int64_t>(x.size());
+  walk.inner[0] = walk.inner[1] = 1;
+  map_binary(Binary::kPow, 1.0f, walk, x.data(), y.data(), out.data());
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double exact = std::pow(static_cast<double>(x[i]), static_cast<double>(y[i]));
+    const auto rounded = static_cast<float>(exact);
+    if (std::isnan(rounded) || std::isinf(rounded)) {
+      EXPECT_EQ(std::isnan(rounded), std::isnan(out[i])) << x[i] << " ^ " << y[i];
+      EXPECT_TRUE(std::isnan(rounded) || out[i] == rounded) << x[i] << " ^ " << y[i];
+    } else {
+      EXPECT_NEAR(out[i], exact, 7e-8 * std::fabs(exact) + 1e-44) << x[i] << " ^ " << y[i];
+    }
+  }
+}
+
 TEST(UnaryFunctions, WithConstants) {
   const std::vector<float> in = {-7.0f, -0.5f, 0.0f, 0.5f, 6.0f, 9.0f, kNan};
   std::vector<float> out(in.size());

@@ -12,6 +12,7 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <cmath>
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();
@@ -147,10 +148,45 @@ HWY_INLINE V erfc_f32(D d, V x) {
   return hn::IfThenElse(hn::Le(a, hn::Set(d, 0.93f)), near, beyond);
 }
 
+// 2^x for x in [-120, 120], to 1e-7 of it.
+template <class D, class V>
+HWY_INLINE V exp2_f32(D d, V x) {
+  // A sum with 1.5 * 2^23 has x, rounded, in its lowest bits.
+  const hn::RebindToSigned<D> bits;
+  const V shift = hn::Set(d, 12582912.0f);
+  const V shifted = hn::Add(x, shift);
+  const V f = hn::Sub(x, hn::Sub(shifted, shift));
+  V p = hn::Set(d, 0.00015345809433740977f);
+  p = hn::MulAdd(p, f, hn::Set(d, 0.0013399931198155698f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0.009618488966639695f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0.05550328777030129f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0.24022646890546143f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0.6931472057372268f));
+  p = hn::MulAdd(p, f, hn::Set(d, 1.0f));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(bits, shifted));
+  return hn::BitCast(d, hn::Add(hn::BitCast(bits, p), exponent));
+}
+
+// max(x, 0) - g(|x|), where g(a) = a * erfc(a / sqrt(2)) / 2 is a * 2^q(a) with q fitted for
+// a in [0, 6] so that g is within 5e-8.
 template <class D, class V>
 HWY_INLINE V gelu_f32(D d, V x) {
-  const V half = hn::Mul(hn::Set(d, 0.5f), x);
-  return hn::MulAdd(half, erf_f32(d, hn::Mul(x, hn::Set(d, 0.70710678118654752f))), half);
+  const V limit = hn::Set(d, 6.0f);
+  const V zero = hn::Zero(d);
+  const V magnitude = hn::Abs(x);
+  const V a = hn::Min(magnitude, limit);
+  V q = hn::Set(d, 1.7410564146620241e-07f);
+  q = hn::MulAdd(q, a, hn::Set(d, -4.224928692205412e-06f));
+  q = hn::MulAdd(q, a, hn::Set(d, 4.061198401286725e-05f));
+  q = hn::MulAdd(q, a, hn::Set(d, -0.00016726849969123876f));
+  q = hn::MulAdd(q, a, hn::Set(d, -0.00021323862332405717f));
+  q = hn::MulAdd(q, a, hn::Set(d, 0.0071880990725889694f));
+  q = hn::MulAdd(q, a, hn::Set(d, -0.05259501699657839f));
+  q = hn::MulAdd(q, a, hn::Set(d, -0.4591719598107282f));
+  q = hn::MulAdd(q, a, hn::Set(d, -1.151110066824689f));
+  q = hn::MulAdd(q, a, hn::Set(d, -0.9999998921136967f));
+  const V g = hn::IfThenElseZero(hn::Lt(magnitude, limit), hn::Mul(a, exp2_f32(d, q)));
+  return keep_nan(d, x, hn::Sub(hn::Max(x, zero), g));
 }
 
 template <class D, class V>
@@ -160,6 +196,69 @@ HWY_INLINE V gelu_tanh_f32(D d, V x) {
                           hn::MulAdd(hn::Set(d, 0.044715f), cube, x));
   const V half = hn::Mul(hn::Set(d, 0.5f), x);
   return hn::MulAdd(half, tanh_f32(d, inner), half);
+}
+
+// (m * 2^n)^y for m in [sqrt(1/2), sqrt(2)), to 3e-9 of it; what no float can hold is as large or
+// as small as no float can be.
+template <class D, class V>
+HWY_INLINE V pow_f64(D d, V m, V n, V y) {
+  const V one = hn::Set(d, 1.0);
+  const V t = hn::Div(hn::Sub(m, one), hn::Add(m, one));
+  const V s = hn::Mul(t, t);
+  V p = hn::Set(d, 0.3407279907727214);
+  p = hn::MulAdd(p, s, hn::Set(d, 0.4116728278248558));
+  p = hn::MulAdd(p, s, hn::Set(d, 0.5770835832545562));
+  p = hn::MulAdd(p, s, hn::Set(d, 0.9617966733501412));
+  p = hn::MulAdd(p, s, hn::Set(d, 2.88539008179008));
+  const V limit = hn::Set(d, 400.0);
+  const V x = hn::Clamp(hn::Mul(y, hn::MulAdd(p, t, n)), hn::Neg(limit), limit);
+  // A sum with 1.5 * 2^52 has x, rounded, in its lowest bits.
+  const hn::RebindToSigned<D> bits;
+  const V shift = hn::Set(d, 6755399441055744.0);
+  const V shifted = hn::Add(x, shift);
+  const V f = hn::Sub(x, hn::Sub(shifted, shift));
+  V e = hn::Set(d, 0.00015345809433740977);
+  e = hn::MulAdd(e, f, hn::Set(d, 0.0013399931198155698));
+  e = hn::MulAdd(e, f, hn::Set(d, 0.009618488966639695));
+  e = hn::MulAdd(e, f, hn::Set(d, 0.05550328777030129));
+  e = hn::MulAdd(e, f, hn::Set(d, 0.24022646890546143));
+  e = hn::MulAdd(e, f, hn::Set(d, 0.6931472057372268));
+  e = hn::MulAdd(e, f, hn::Set(d, 1.0000000005541771));
+  const auto exponent = hn::ShiftLeft<52>(hn::BitCast(bits, shifted));
+  return hn::BitCast(d, hn::Add(hn::BitCast(bits, e), exponent));
+}
+
+template <class D, class V>
+HWY_NOINLINE V pow_of_each(D d, V x, V y) {
+  HWY_ALIGN float base[hn::MaxLanes(D())], exponent[hn::MaxLanes(D())];
+  hn::Store(x, d, base);
+  hn::Store(y, d, exponent);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) {
+    base[i] = std::pow(base[i], exponent[i]);
+  }
+  return hn::Load(d, base);
+}
+
+// x^y within half a unit in the last place and a little; the standard library for vectors with a
+// base that is not normal, positive and finite or an exponent that is not finite.
+template <class D, class V>
+HWY_INLINE V pow_f32(D d, V x, V y) {
+  const auto normal =
+      hn::And(hn::Ge(x, hn::Set(d, std::numeric_limits<float>::min())), hn::Lt(x, hn::Inf(d)));
+  if (!hn::AllTrue(d, hn::And(normal, hn::IsFinite(y)))) {
+    return pow_of_each(d, x, y);
+  }
+  const hn::RebindToSigned<D> bits;
+  const hn::Repartition<double, D> dd;
+  const hn::Half<D> half;
+  const auto whole = hn::BitCast(bits, x);
+  const auto n = hn::ShiftRight<23>(hn::Sub(whole, hn::Set(bits, 0x3F3504F3)));  // sqrt(1/2)
+  const V m = hn::BitCast(d, hn::Sub(whole, hn::ShiftLeft<23>(n)));
+  const auto low =
+      pow_f64(dd, hn::PromoteLowerTo(dd, m), hn::PromoteLowerTo(dd, n), hn::PromoteLowerTo(dd, y));
+  const auto high =
+      pow_f64(dd, hn::PromoteUpperTo(dd, m), hn::PromoteUpperTo(dd, n), hn::PromoteUpperTo(dd, y));
+  return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

@@ -66,6 +66,7 @@ ET_UNARY(RoundOf, hn::Round(x))
 ET_UNARY(TruncOf, hn::Trunc(x))
 ET_UNARY(SquareOf, hn::Mul(x, x))
 ET_UNARY(CubeOf, hn::Mul(hn::Mul(x, x), x))
+ET_UNARY(PowOf, pow_f32(d, x, hn::Set(d, k.a)))
 #undef ET_UNARY
 
 struct EluOf {
@@ -77,35 +78,6 @@ struct EluOf {
     }
     const V below = hn::Mul(hn::Set(d, k.a), expm1_f32(d, hn::Mul(x, hn::Set(d, k.c))));
     return hn::IfThenElse(positive, scaled, below);
-  }
-};
-
-// exp(a * log(x)) in double; the standard library for vectors with arguments that are not positive
-// and finite.
-struct PowOf {
-  HWY_INLINE V operator()(D d, V x, const UnaryConstants& k) const {
-    const hn::Repartition<double, D> dd;
-    const hn::Half<D> half;
-    if (!hn::AllTrue(d, hn::And(hn::Gt(x, hn::Zero(d)), hn::Lt(x, hn::Inf(d))))) {
-      return exact(x, k.a);
-    }
-    const auto power = [&](auto base) HWY_ATTR {
-      const auto limit = hn::Set(dd, 500.0);
-      const auto product = hn::Mul(hn::Log(dd, base), hn::Set(dd, static_cast<double>(k.a)));
-      return hn::DemoteTo(half, hn::Exp(dd, hn::Clamp(product, hn::Neg(limit), limit)));
-    };
-    return hn::Combine(d, power(hn::PromoteUpperTo(dd, x)), power(hn::PromoteLowerTo(dd, x)));
-  }
-
- private:
-  static HWY_NOINLINE V exact(V x, float exponent) {
-    const D d;
-    HWY_ALIGN float values[hn::MaxLanes(D())];
-    hn::Store(x, d, values);
-    for (size_t i = 0; i < hn::Lanes(d); ++i) {
-      values[i] = std::pow(values[i], exponent);
-    }
-    return hn::Load(d, values);
   }
 };
 
