@@ -29,6 +29,7 @@ using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::kMaxOperands;
 using executorch::kernels::optimized::kMaxOuterDims;
 using executorch::kernels::optimized::map_binary;
+using executorch::kernels::optimized::map_binary_narrow;
 using executorch::kernels::optimized::map_binary_row;
 using executorch::kernels::optimized::map_compare;
 using executorch::kernels::optimized::map_where;
@@ -116,16 +117,19 @@ float as_float(const Scalar& s) {
 constexpr int64_t kChunk = 1024;     // 16-bit values that are computed at a time
 constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
 
-// 16-bit floats, when broadcasting leaves one row.
+// 16-bit floats: the light functions, and the others when broadcasting leaves one row.
 bool run_narrow(Binary f, float alpha, const Broadcast& walk, const Tensor& self,
                 const Tensor& other, Tensor& out) {
-  if (walk.rows != 1) {
-    return false;
-  }
   const auto* x = static_cast<const uint16_t*>(self.const_data_ptr());
   const auto* y = static_cast<const uint16_t*>(other.const_data_ptr());
   auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
   const ScalarType type = out.scalar_type();
+  if (map_binary_narrow(type, f, alpha, walk, x, y, to)) {
+    return true;
+  }
+  if (walk.rows != 1) {
+    return false;
+  }
   parallel_for(0, walk.row, kGrain, [&](int64_t first, int64_t last) {
     float a[kChunk], b[kChunk], result[kChunk];
     const bool x_array = walk.inner[0] != 0, y_array = walk.inner[1] != 0;

@@ -3,17 +3,21 @@
 // broadcasting leaves.
 #pragma once
 
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
+
 #include <cstdint>
 
 namespace executorch::kernels::optimized {
 
 enum class Binary {
+  // These six are one or two instructions: see map_binary_narrow().
   kAdd,  // x + alpha * y
   kSub,  // x - alpha * y
   kMul,
   kDiv,
   kMax,
   kMin,
+
   kAtan2,
   kFmod,       // with the sign of x
   kRemainder,  // with the sign of y
@@ -45,6 +49,10 @@ Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
 
 void map_binary(Binary f, float alpha, const Broadcast& walk, const float* x, const float* y,
                 float* out);
+// The same for arrays of Half or BFloat16, each result rounded once. False, with nothing done, for
+// functions after kMin.
+bool map_binary_narrow(executorch::aten::ScalarType type, Binary f, float alpha,
+                       const Broadcast& walk, const uint16_t* x, const uint16_t* y, uint16_t* out);
 // One row on the calling thread: x and y are arrays of n, or one value for all.
 void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y,
                     bool y_array, float* out, int64_t n);

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace executorch::kernels::optimized {
@@ -21,44 +23,88 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
+// Lanes of f32 in memory of T: float, or a 16-bit type.
+template <typename T>
+HWY_INLINE V load_lanes(const T* from) {
+  if constexpr (std::is_same_v<T, float>) {
+    return hn::LoadU(D(), from);
+  } else {
+    return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<T, D>(), from));
+  }
+}
+
+template <typename T>
+HWY_INLINE V load_lanes(const T* from, size_t n) {
+  if constexpr (std::is_same_v<T, float>) {
+    return hn::LoadN(D(), from, n);
+  } else {
+    HWY_ALIGN T rest[hn::MaxLanes(D())] = {};
+    std::memcpy(rest, from, n * sizeof(T));
+    return load_lanes(rest);
+  }
+}
+
+template <typename T>
+HWY_INLINE void store_lanes(V values, T* to) {
+  if constexpr (std::is_same_v<T, float>) {
+    hn::StoreU(values, D(), to);
+  } else {
+    const hn::Rebind<T, D> narrow;
+    hn::StoreU(hn::DemoteTo(narrow, values), narrow, to);
+  }
+}
+
+template <typename T>
+HWY_INLINE void store_lanes(V values, T* to, size_t n) {
+  if constexpr (std::is_same_v<T, float>) {
+    hn::StoreN(values, D(), to, n);
+  } else {
+    HWY_ALIGN T rest[hn::MaxLanes(D())];
+    store_lanes(values, rest);
+    std::memcpy(to, rest, n * sizeof(T));
+  }
+}
+
 // An operand of a row: memory, or one value for all of it.
+template <typename T>
 struct Array {
-  const float* data;
-  HWY_INLINE V load(int64_t i) const { return hn::LoadU(D(), data + i); }
-  HWY_INLINE V load(int64_t i, size_t n) const { return hn::LoadN(D(), data + i, n); }
+  const T* data;
+  HWY_INLINE V load(int64_t i) const { return load_lanes(data + i); }
+  HWY_INLINE V load(int64_t i, size_t n) const { return load_lanes(data + i, n); }
 };
 struct Value {
   V value;
   HWY_INLINE V load(int64_t /*i*/) const { return value; }
   HWY_INLINE V load(int64_t /*i*/, size_t /*n*/) const { return value; }
 };
+template <typename T>
+HWY_INLINE Value value_at(const T* data) {
+  return {hn::Set(D(), hwy::ConvertScalarTo<float>(*data))};
+}
 
-template <class F, class X, class Y>
-HWY_INLINE void loop(const F& f, const X& x, const Y& y, float* out, int64_t n) {
-  const D d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+template <class F, class X, class Y, typename T>
+HWY_INLINE void loop(const F& f, const X& x, const Y& y, T* out, int64_t n) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(f(x.load(i), y.load(i)), d, out + i);
+    store_lanes(f(x.load(i), y.load(i)), out + i);
   }
   if (i < n) {
     const auto rest = static_cast<size_t>(n - i);
-    hn::StoreN(f(x.load(i, rest), y.load(i, rest)), d, out + i, rest);
+    store_lanes(f(x.load(i, rest), y.load(i, rest)), out + i, rest);
   }
 }
 
-template <class F>
-void row_of(const F& f, const float* x, bool x_array, const float* y, bool y_array, float* out,
-            int64_t n) {
-  const D d;
+template <class F, typename T>
+void row_of(const F& f, const T* x, bool x_array, const T* y, bool y_array, T* out, int64_t n) {
   if (x_array && y_array) {
-    loop(f, Array{x}, Array{y}, out, n);
+    loop(f, Array<T>{x}, Array<T>{y}, out, n);
   } else if (x_array) {
-    loop(f, Array{x}, Value{hn::Set(d, *y)}, out, n);
+    loop(f, Array<T>{x}, value_at(y), out, n);
   } else if (y_array) {
-    loop(f, Value{hn::Set(d, *x)}, Array{y}, out, n);
+    loop(f, value_at(x), Array<T>{y}, out, n);
   } else {
-    loop(f, Value{hn::Set(d, *x)}, Value{hn::Set(d, *y)}, out, n);
+    loop(f, value_at(x), value_at(y), out, n);
   }
 }
 
@@ -166,24 +212,49 @@ struct GluOf {
   HWY_INLINE V operator()(V x, V y) const { return hn::Mul(x, sigmoid_f32(D(), y)); }
 };
 
-void binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y, bool y_array,
-                float* out, int64_t n) {
-  const D d;
+// Functions of one or two instructions, for all types; false for the others.
+template <typename T>
+bool light_row(Binary f, float alpha, const T* x, bool x_array, const T* y, bool y_array, T* out,
+               int64_t n) {
+  const auto run = [&](const auto& functor) {
+    row_of(functor, x, x_array, y, y_array, out, n);
+    return true;
+  };
   switch (f) {
     case Binary::kAdd:
-      return alpha == 1.0f ? row_of(AddOf(), x, x_array, y, y_array, out, n)
-                           : row_of(AddScaled{hn::Set(d, alpha)}, x, x_array, y, y_array, out, n);
+      return alpha == 1.0f ? run(AddOf()) : run(AddScaled{hn::Set(D(), alpha)});
     case Binary::kSub:
-      return alpha == 1.0f ? row_of(SubOf(), x, x_array, y, y_array, out, n)
-                           : row_of(AddScaled{hn::Set(d, -alpha)}, x, x_array, y, y_array, out, n);
+      return alpha == 1.0f ? run(SubOf()) : run(AddScaled{hn::Set(D(), -alpha)});
     case Binary::kMul:
-      return row_of(MulOf(), x, x_array, y, y_array, out, n);
+      return run(MulOf());
     case Binary::kDiv:
-      return row_of(DivOf(), x, x_array, y, y_array, out, n);
+      return run(DivOf());
     case Binary::kMax:
-      return row_of(MaxOf(), x, x_array, y, y_array, out, n);
+      return run(MaxOf());
     case Binary::kMin:
-      return row_of(MinOf(), x, x_array, y, y_array, out, n);
+      return run(MinOf());
+    default:
+      return false;
+  }
+}
+
+void half_row(Binary f, float alpha, const void* x, bool x_array, const void* y, bool y_array,
+              void* out, int64_t n) {
+  using T = hwy::float16_t;
+  light_row(f, alpha, static_cast<const T*>(x), x_array, static_cast<const T*>(y), y_array,
+            static_cast<T*>(out), n);
+}
+
+void bfloat16_row(Binary f, float alpha, const void* x, bool x_array, const void* y, bool y_array,
+                  void* out, int64_t n) {
+  using T = hwy::bfloat16_t;
+  light_row(f, alpha, static_cast<const T*>(x), x_array, static_cast<const T*>(y), y_array,
+            static_cast<T*>(out), n);
+}
+
+void binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y, bool y_array,
+                float* out, int64_t n) {
+  switch (f) {
     case Binary::kAtan2:
       return row_of(Atan2Of(), x, x_array, y, y_array, out, n);
     case Binary::kFmod:
@@ -198,6 +269,8 @@ void binary_row(Binary f, float alpha, const float* x, bool x_array, const float
       return row_of(GluOf(), x, x_array, y, y_array, out, n);
     case Binary::kPow:
       return row_of(PowOf(), x, x_array, y, y_array, out, n);
+    default:
+      light_row(f, alpha, x, x_array, y, y_array, out, n);
   }
 }
 
@@ -272,8 +345,12 @@ HWY_AFTER_NAMESPACE();
 namespace executorch::kernels::optimized {
 
 HWY_EXPORT(binary_row);
+HWY_EXPORT(half_row);
+HWY_EXPORT(bfloat16_row);
 HWY_EXPORT(compare_row);
 HWY_EXPORT(where_row);
+
+using executorch::aten::ScalarType;
 
 namespace {
 
@@ -382,6 +459,19 @@ void map_binary(Binary f, float alpha, const Broadcast& walk, const float* x, co
     HWY_DYNAMIC_DISPATCH(binary_row)
     (f, alpha, x + from[0], walk.inner[0] != 0, y + from[1], walk.inner[1] != 0, out + at, n);
   });
+}
+
+bool map_binary_narrow(ScalarType type, Binary f, float alpha, const Broadcast& walk,
+                       const uint16_t* x, const uint16_t* y, uint16_t* out) {
+  if (f > Binary::kMin) {
+    return false;
+  }
+  const auto row =
+      type == ScalarType::Half ? HWY_DYNAMIC_POINTER(half_row) : HWY_DYNAMIC_POINTER(bfloat16_row);
+  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
+    row(f, alpha, x + from[0], walk.inner[0] != 0, y + from[1], walk.inner[1] != 0, out + at, n);
+  });
+  return true;
 }
 
 void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y,
