@@ -3,11 +3,24 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
+#include <executorch/kernels/portable/random.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
 #include <tuple>
+
+namespace executorch {
+namespace kernels {
+
+uint64_t reserve_draws(uint64_t count) {
+  static std::atomic<uint32_t> next{0};  // 32 bits: what small processors have
+  return next.fetch_add(static_cast<uint32_t>(count), std::memory_order_relaxed);
+}
+
+}  // namespace kernels
+}  // namespace executorch
 
 namespace torch {
 namespace executor {
@@ -22,30 +35,15 @@ using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood 2014): a counter, mixed. One counter for the process, so that
-// threads get different numbers and runs are repeatable.
-uint64_t next_random() {
-  static std::atomic<uint32_t> counter{0};
-  constexpr uint64_t kStep = 0x9E3779B97F4A7C15ull;
-  uint64_t z = (counter.fetch_add(1, std::memory_order_relaxed) + uint64_t{1}) * kStep;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
-}
-
-// In [0, 1), 24 bits: exact in float.
-double uniform() {
-  return static_cast<double>(next_random() >> 40) * (1.0 / (1 << 24));
-}
-
 // Box and Muller's transform of two uniform numbers.
-double normal() {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
-  return radius * std::cos(6.283185307179586477 * uniform());
+void make_normal(double* pair) {
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - pair[0]));
+  const double angle = 6.283185307179586477 * pair[1];
+  pair[0] = radius * std::cos(angle);
+  pair[1] = radius * std::sin(angle);
 }
 
-template <typename Draw>
-Tensor& fill_random(const OpCall& call, IntArrayRef size, const Draw& draw, Tensor& out) {
+Tensor& fill_random(const OpCall& call, IntArrayRef size, bool normal, Tensor& out) {
   ET_KERNEL_CHECK_MSG(call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims),
                       InvalidArgument, out, "%s: expected at most %d sizes, got %zu", call.op,
                       Shape::kMaxDims, size.size());
@@ -58,9 +56,18 @@ Tensor& fill_random(const OpCall& call, IntArrayRef size, const Draw& draw, Tens
   }
   const StoreRun store = storer(ComputeType::kDouble, out.scalar_type());
   char* to = static_cast<char*>(out.mutable_data_ptr());
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    const double value = draw();
-    store(&value, 1, to + i * out.element_size());
+  uint64_t draw = reserve_draws((static_cast<uint64_t>(out.numel()) + 1) / 2);
+  double values[kChunk];
+  for (int64_t begin = 0; begin < out.numel(); begin += kChunk) {
+    const int64_t n = std::min(kChunk, out.numel() - begin);
+    for (int64_t i = 0; i < n; i += 2, ++draw) {
+      values[i] = random_half(random_draw(draw), 0);
+      values[i + 1] = random_half(random_draw(draw), 1);
+      if (normal) {
+        make_normal(values + i);
+      }
+    }
+    store(values, n, to + begin * out.element_size());
   }
   return out;
 }
@@ -68,11 +75,11 @@ Tensor& fill_random(const OpCall& call, IntArrayRef size, const Draw& draw, Tens
 }  // namespace
 
 Tensor& rand_out(KernelRuntimeContext& ctx, IntArrayRef size, Tensor& out) {
-  return fill_random({ctx, "rand.out"}, size, uniform, out);
+  return fill_random({ctx, "rand.out"}, size, /*normal=*/false, out);
 }
 
 Tensor& randn_out(KernelRuntimeContext& ctx, IntArrayRef size, Tensor& out) {
-  return fill_random({ctx, "randn.out"}, size, normal, out);
+  return fill_random({ctx, "randn.out"}, size, /*normal=*/true, out);
 }
 
 std::tuple<Tensor&, Tensor&> native_dropout_out(KernelRuntimeContext& ctx, const Tensor& input,
@@ -90,8 +97,9 @@ std::tuple<Tensor&, Tensor&> native_dropout_out(KernelRuntimeContext& ctx, const
   }
   const bool drops = train.value_or(true) && p > 0;
   bool* kept = out1.mutable_data_ptr<bool>();
+  const uint64_t draw = reserve_draws(drops ? static_cast<uint64_t>(out1.numel()) : 0);
   for (int64_t i = 0; i < out1.numel(); ++i) {
-    kept[i] = !drops || uniform() >= p;
+    kept[i] = !drops || random_half(random_draw(draw + static_cast<uint64_t>(i)), 1) >= p;
   }
   const double scale = !drops ? 1.0 : p < 1 ? 1.0 / (1.0 - p) : 0.0;
   with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
