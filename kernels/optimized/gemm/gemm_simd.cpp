@@ -11,6 +11,7 @@
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -96,44 +97,59 @@ void tile(const GemmTile& t) {
 
 // Blocks of 4x4 in 128-bit vectors, which every target has.
 template <bool kAdd>
-void transpose_block(const float* in, int64_t in_stride, int64_t rows, int64_t cols, float* out,
-                     int64_t out_stride) {
+HWY_INLINE void transpose_4x4(const float* in, int64_t in_stride, float* out, int64_t out_stride) {
   const hn::FixedTag<float, 4> d;
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    const float* from = in + r * in_stride;
-    int64_t c = 0;
-    for (; c + 4 <= cols; c += 4) {
-      const auto r0 = hn::LoadU(d, from + c);
-      const auto r1 = hn::LoadU(d, from + in_stride + c);
-      const auto r2 = hn::LoadU(d, from + 2 * in_stride + c);
-      const auto r3 = hn::LoadU(d, from + 3 * in_stride + c);
-      const auto low01 = hn::InterleaveLower(d, r0, r1);
-      const auto low23 = hn::InterleaveLower(d, r2, r3);
-      const auto high01 = hn::InterleaveUpper(d, r0, r1);
-      const auto high23 = hn::InterleaveUpper(d, r2, r3);
-      float* to = out + c * out_stride + r;
-      const auto put = [&](auto value, float* HWY_RESTRICT at) HWY_ATTR {
-        hn::StoreU(kAdd ? hn::Add(value, hn::LoadU(d, at)) : value, d, at);
-      };
-      put(hn::ConcatLowerLower(d, low23, low01), to);
-      put(hn::ConcatUpperUpper(d, low23, low01), to + out_stride);
-      put(hn::ConcatLowerLower(d, high23, high01), to + 2 * out_stride);
-      put(hn::ConcatUpperUpper(d, high23, high01), to + 3 * out_stride);
-    }
-    for (; c < cols; ++c) {
-      for (int64_t i = 0; i < 4; ++i) {
-        float& at = out[c * out_stride + r + i];
-        at = kAdd ? at + from[i * in_stride + c] : from[i * in_stride + c];
-      }
-    }
-  }
-  for (; r < rows; ++r) {
+  const auto r0 = hn::LoadU(d, in);
+  const auto r1 = hn::LoadU(d, in + in_stride);
+  const auto r2 = hn::LoadU(d, in + 2 * in_stride);
+  const auto r3 = hn::LoadU(d, in + 3 * in_stride);
+  const auto low01 = hn::InterleaveLower(d, r0, r1);
+  const auto low23 = hn::InterleaveLower(d, r2, r3);
+  const auto high01 = hn::InterleaveUpper(d, r0, r1);
+  const auto high23 = hn::InterleaveUpper(d, r2, r3);
+  const auto put = [&](auto value, float* HWY_RESTRICT at) HWY_ATTR {
+    hn::StoreU(kAdd ? hn::Add(value, hn::LoadU(d, at)) : value, d, at);
+  };
+  put(hn::ConcatLowerLower(d, low23, low01), out);
+  put(hn::ConcatUpperUpper(d, low23, low01), out + out_stride);
+  put(hn::ConcatLowerLower(d, high23, high01), out + 2 * out_stride);
+  put(hn::ConcatUpperUpper(d, high23, high01), out + 3 * out_stride);
+}
+
+// What is left besides the blocks of 4 x 4.
+template <bool kAdd>
+void transpose_edge(const float* in, int64_t in_stride, int64_t rows, int64_t cols, float* out,
+                    int64_t out_stride) {
+  for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < cols; ++c) {
       float& at = out[c * out_stride + r];
       at = kAdd ? at + in[r * in_stride + c] : in[r * in_stride + c];
     }
   }
+}
+
+template <bool kAdd>
+void transpose_block(const float* in, int64_t in_stride, int64_t rows, int64_t cols, float* out,
+                     int64_t out_stride) {
+  // The side whose lines lie far apart is gone through line by line: lines at a power of two evict
+  // each other from the first-level cache before they are complete.
+  constexpr int64_t kLine = 16;
+  const bool by_output = in_stride < out_stride;
+  const int64_t row_block = by_output ? kLine : 4;
+  const int64_t whole_rows = rows / 4 * 4, whole_cols = cols / 4 * 4;
+  for (int64_t r0 = 0; r0 < whole_rows; r0 += row_block) {
+    const int64_t r1 = std::min(r0 + row_block, whole_rows);
+    for (int64_t c = 0; c < whole_cols; c += 4) {
+      for (int64_t r = r0; r < r1; r += 4) {
+        transpose_4x4<kAdd>(in + r * in_stride + c, in_stride, out + c * out_stride + r,
+                            out_stride);
+      }
+    }
+  }
+  transpose_edge<kAdd>(in + whole_cols, in_stride, whole_rows, cols - whole_cols,
+                       out + whole_cols * out_stride, out_stride);
+  transpose_edge<kAdd>(in + whole_rows * in_stride, in_stride, rows - whole_rows, cols,
+                       out + whole_rows, out_stride);
 }
 
 void transpose(const float* in, int64_t in_stride, int64_t rows, int64_t cols, float* out,
