@@ -85,7 +85,8 @@ struct NarrowGemm {
 // True when the processor multiplies bfloat16 itself. Without, use gemm() on widened operands.
 bool has_bfloat16_products();
 
-// As gemm(); at most 700 KB of scratch memory a thread. kBFloat16 only if has_bfloat16_products().
+// As gemm(), on AMX tiles where the processor has them and the product is large enough; at most 700
+// KB of scratch memory a thread. kBFloat16 only if has_bfloat16_products().
 // The processor's bfloat16 product takes subnormal operands for 0.
 [[nodiscard]] runtime::Error gemm_narrow(runtime::KernelRuntimeContext& ctx, int64_t batch,
                                          runtime::FunctionRef<NarrowGemm(int64_t)> problem);

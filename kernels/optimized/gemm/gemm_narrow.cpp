@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cache blocking and threads around the tiles of gemm_narrow_simd.cpp: as gemm.cpp. bfloat16 sums
-// are kept in an f32 stage of one block of C until k is done, then rounded; int32 sums lie in C.
+// Cache blocking and threads around the tiles of gemm_narrow_simd.cpp and gemm_amx.cpp: as
+// gemm.cpp. bfloat16 sums are kept in an f32 stage of one block of C until k is done, then rounded;
+// int32 sums lie in C.
 #include <algorithm>
+#include <cstring>
 
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
+#include <executorch/kernels/optimized/gemm/gemm_amx.h>
 #include <executorch/kernels/optimized/gemm/gemm_narrow_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
 
@@ -18,9 +21,7 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kBlockWords = 512;  // along k
 constexpr int64_t kBlockRows = 256;
-constexpr int64_t kBlockPanels = 4;
 constexpr size_t kAlignment = 64;
 
 // What a thread works with.
@@ -29,14 +30,24 @@ struct Work {
   const NarrowTypeKernels& of_type;
   const NarrowGemm& g;
   int64_t value_bytes;
-  int64_t width;     // columns of a panel
-  uint32_t* panels;  // kBlockPanels of kBlockWords
-  float* stage;      // bfloat16: the sums of kBlockRows x kBlockPanels panels
+  uint32_t* panels;
+  uint8_t* a_last;  // kBlockRows steps, if a step has several words
+  float* stage;     // bfloat16: the sums of kBlockRows by all columns of the panels
+
+  int64_t per_word() const { return 4 / value_bytes; }
+  int64_t width() const { return kernels.panel_width; }
+  int64_t per_step() const { return kernels.step_words * per_word(); }
 };
+
+int64_t round_up(int64_t value, int64_t step) {
+  return div_up(value, step) * step;
+}
 
 // A block of C, and of k in values.
 struct Block {
   int64_t m_begin, m_end, n_begin, n_end, k_begin, k_end;
+
+  int64_t values() const { return k_end - k_begin; }
 };
 
 // Where the sums of a block are kept, `stride` of them apart.
@@ -55,61 +66,100 @@ bool is_staged(const NarrowGemm& g) {
 
 SumMatrix sums_of(const Work& w, const Block& block) {
   if (is_staged(w.g)) {
-    return {w.stage, w.g.c_transposed ? kBlockRows : kBlockPanels * w.width};
+    return {w.stage, w.g.c_transposed ? kBlockRows : w.kernels.block_panels * w.width()};
   }
   return {static_cast<int32_t*>(w.g.c) + block.m_begin * w.g.ldc + block.n_begin, w.g.ldc};
 }
 
+// Words along k of a panel.
+int64_t panel_words(const Work& w, const Block& block) {
+  return round_up(div_up(block.values(), w.per_word()), w.kernels.step_words);
+}
+
 void pack(const Work& w, const Block& block) {
   const NarrowGemm& g = w.g;
-  const int64_t words = div_up((block.k_end - block.k_begin) * w.value_bytes, 4);
+  const int64_t words = div_up(block.values(), w.per_word());
+  const int64_t padded = panel_words(w, block);
   NarrowPanel panel;
   panel.stride = g.ldb * w.value_bytes;
-  panel.values = block.k_end - block.k_begin;
-  panel.width = w.width;
+  panel.values = block.values();
+  panel.width = w.width();
+  panel.flip = w.of_type.flip;
   uint32_t* out = w.panels;
-  for (int64_t j = block.n_begin; j < block.n_end; j += w.width, out += words * w.width) {
+  for (int64_t j = block.n_begin; j < block.n_end; j += w.width(), out += padded * w.width()) {
     const int64_t first = g.b_in_columns ? j * g.ldb + block.k_begin : block.k_begin * g.ldb + j;
     panel.b = static_cast<const uint8_t*>(g.b) + first * w.value_bytes;
-    panel.cols = std::min(w.width, block.n_end - j);
+    panel.cols = std::min(w.width(), block.n_end - j);
     g.b_in_columns ? w.of_type.pack_columns(panel, out) : w.of_type.pack_rows(panel, out);
+    std::fill(out + words * w.width(), out + padded * w.width(), 0u);
   }
 }
 
-// The rows of a block times the panel of columns from j on. `offsets`: see NarrowKernels.
-void multiply_panel(const Work& w, const Block& block, int64_t j, const uint32_t* panel,
-                    const int32_t* offsets) {
+// What is left of each row of A after whole steps, filled up with 0: neither may a step read past
+// the row, nor may what lies there (NaN, say) meet the 0 of the panel.
+const uint8_t* pack_last_step(const Work& w, const Block& block) {
+  const int64_t rest = block.values() % w.per_step();
+  if (w.kernels.step_words == 1 || rest == 0) {
+    return nullptr;
+  }
+  const auto* from = static_cast<const uint8_t*>(w.g.a) +
+                     (block.m_begin * w.g.lda + block.k_end - rest) * w.value_bytes;
+  const int64_t rest_bytes = rest * w.value_bytes;
+  const int64_t step_bytes = w.kernels.step_words * 4;
+  uint8_t* out = w.a_last;
+  for (int64_t i = block.m_begin; i < block.m_end; ++i, out += step_bytes) {
+    std::memcpy(out, from, static_cast<size_t>(rest_bytes));
+    std::memset(out + rest_bytes, 0, static_cast<size_t>(step_bytes - rest_bytes));
+    from += w.g.lda * w.value_bytes;
+  }
+  return w.a_last;
+}
+
+// What the rows of a block bring to each of its panels.
+struct LeftRows {
+  const uint8_t* a_last;   // see NarrowTile
+  const int32_t* offsets;  // see NarrowKernels
+};
+
+NarrowTile first_tile(const Work& w, const Block& block, int64_t j, const uint32_t* panel) {
   const NarrowGemm& g = w.g;
-  const int64_t cols = std::min(w.width, block.n_end - j);
-  const int64_t vectors = div_up(cols, w.kernels.lanes);
-  const int64_t per_word = 4 / w.value_bytes;
-  const bool first = block.k_begin == 0;
-  const bool biased = first && !g.accumulate;
-  const SumMatrix sums = sums_of(w, block);
-  alignas(kAlignment) float turned[kMaxTileRows * kMaxTileWidth];
   NarrowTile tile = {};
-  tile.words = (block.k_end - block.k_begin) / per_word;
-  tile.rest = (block.k_end - block.k_begin) % per_word;
+  tile.cols = std::min(w.width(), block.n_end - j);
+  tile.rest = block.values() % w.per_step();
+  tile.words = (block.values() - tile.rest) / w.per_word();
   tile.a_stride = g.lda * w.value_bytes;
   tile.b = panel;
-  tile.width = w.width;
-  tile.tail = cols - (vectors - 1) * w.kernels.lanes;
+  tile.width = w.width();
+  return tile;
+}
+
+// The rows of a block times the panel of columns from j on.
+void multiply_panel(const Work& w, const Block& block, int64_t j, const uint32_t* panel,
+                    const LeftRows& left) {
+  const NarrowGemm& g = w.g;
+  const bool biased = block.k_begin == 0 && !g.accumulate;
+  const SumMatrix sums = sums_of(w, block);
+  const int64_t col = j - block.n_begin;
+  alignas(kAlignment) float turned[kMaxNarrowTile];
+  NarrowTile tile = first_tile(w, block, j, panel);
   tile.accumulate = !biased && !g.c_transposed;
   tile.col_start = biased && g.col_bias != nullptr ? g.col_bias + j : nullptr;
-  tile.ldc = g.c_transposed ? kMaxTileWidth : sums.stride;
+  tile.ldc = g.c_transposed ? w.width() : sums.stride;
   for (int64_t i = block.m_begin; i < block.m_end; i += w.kernels.tile_rows) {
-    const int64_t rows = std::min(w.kernels.tile_rows, block.m_end - i);
     const int64_t row = i - block.m_begin;
-    const int64_t col = j - block.n_begin;
+    tile.rows = std::min(w.kernels.tile_rows, block.m_end - i);
     tile.a = static_cast<const uint8_t*>(g.a) + (i * g.lda + block.k_begin) * w.value_bytes;
+    if (left.a_last != nullptr) {
+      tile.a_last = left.a_last + row * w.kernels.step_words * 4;
+    }
     tile.row_start = biased && g.row_bias != nullptr ? g.row_bias + i : nullptr;
-    if (offsets != nullptr) {
-      tile.row_start = offsets + row;
+    if (left.offsets != nullptr) {
+      tile.row_start = left.offsets + row;
     }
     tile.c = g.c_transposed ? turned : sums.at(row, col);
-    w.of_type.tile[rows - 1][vectors - 1](tile);
+    w.of_type.tile(tile);
     if (g.c_transposed) {
-      gemm_kernels().transpose(turned, kMaxTileWidth, rows, cols,
+      gemm_kernels().transpose(turned, w.width(), tile.rows, tile.cols,
                                static_cast<float*>(sums.at(col, row)), sums.stride, !biased);
     }
   }
@@ -117,15 +167,16 @@ void multiply_panel(const Work& w, const Block& block, int64_t j, const uint32_t
 
 void multiply_block(const Work& w, const Block& block) {
   int32_t offsets[kBlockRows];
-  const bool has_offsets = w.g.type == NarrowType::kInt8 && block.k_begin == 0;
-  if (has_offsets) {
+  LeftRows left{pack_last_step(w, block), nullptr};
+  if (w.of_type.flip != 0 && block.k_begin == 0) {
     w.kernels.offsets(static_cast<const int8_t*>(w.g.a) + block.m_begin * w.g.lda, w.g.lda,
                       block.m_end - block.m_begin, w.g.k, offsets);
+    left.offsets = offsets;
   }
-  const int64_t words = div_up((block.k_end - block.k_begin) * w.value_bytes, 4);
+  const int64_t panel_size = panel_words(w, block) * w.width();
   const uint32_t* panel = w.panels;
-  for (int64_t j = block.n_begin; j < block.n_end; j += w.width, panel += words * w.width) {
-    multiply_panel(w, block, j, panel, has_offsets ? offsets : nullptr);
+  for (int64_t j = block.n_begin; j < block.n_end; j += w.width(), panel += panel_size) {
+    multiply_panel(w, block, j, panel, left);
   }
 }
 
@@ -167,11 +218,10 @@ void multiply_rows(const Work& w, Block block, int64_t k_step, bool packed) {
 }
 
 void multiply_rectangle(const Work& w, const Rectangle& r) {
-  const int64_t per_word = 4 / w.value_bytes;
-  const int64_t words = std::max<int64_t>(1, div_up(w.g.k, per_word));
-  const int64_t k_blocks = div_up(words, kBlockWords);
-  const int64_t k_step = div_up(words, k_blocks) * per_word;
-  const int64_t n_step = kBlockPanels * w.width;
+  const int64_t words = std::max<int64_t>(1, div_up(w.g.k, w.per_word()));
+  const int64_t k_blocks = div_up(words, w.kernels.block_words);
+  const int64_t k_step = round_up(div_up(words, k_blocks), w.kernels.step_words) * w.per_word();
+  const int64_t n_step = w.kernels.block_panels * w.width();
   for (int64_t n = r.n_begin; n < r.n_end; n += n_step) {
     for (int64_t m = r.m_begin; m < r.m_end; m += kBlockRows) {
       const Block block{m, std::min(m + kBlockRows, r.m_end), n, std::min(n + n_step, r.n_end), 0,
@@ -181,10 +231,85 @@ void multiply_rectangle(const Work& w, const Rectangle& r) {
   }
 }
 
+// Words of scratch memory of a thread, in the order they lie.
+struct Scratch {
+  int64_t panels, a_last, stage;
+
+  int64_t total() const { return panels + a_last + stage; }
+};
+
+Scratch scratch_of(const NarrowKernels& kernels, const NarrowGemm& g, int64_t words) {
+  const int64_t panels = std::min(kernels.block_panels, div_up(g.n, kernels.panel_width));
+  const int64_t panel_words = std::min(kernels.block_words, round_up(words, kernels.step_words));
+  return {panels * kernels.panel_width * panel_words,
+          kernels.step_words > 1 ? kBlockRows * kernels.step_words : 0,
+          is_staged(g) ? kBlockRows * kernels.block_panels * kernels.panel_width : 0};
+}
+
+void run_task(const Work& w, const Rectangle& part) {
+  if (w.kernels.begin != nullptr) {
+    w.kernels.begin();
+  }
+  multiply_rectangle(w, part);
+  if (w.kernels.end != nullptr) {
+    w.kernels.end();
+  }
+}
+
+// A tile product takes as long for few columns as for 16, and tiles have to be configured: not for
+// small products. With a few rows of A all time goes into reading B, so vectors are as good.
+bool suits_amx(const NarrowGemm& g) {
+  constexpr int64_t kMinRows = 8;
+  constexpr int64_t kMinWork = 1 << 15;
+  const int64_t words = is_staged(g) ? g.k / 2 : g.k / 4;
+  return g.m >= kMinRows && words >= kAmxColumns && g.m * g.n * words >= kMinWork;
+}
+
 }  // namespace
 
 bool has_bfloat16_products() {
-  return narrow_kernels().bfloat16.tile[0][0] != nullptr;
+  return narrow_kernels().bfloat16.tile != nullptr;
+}
+
+Error gemm_narrow_with(const NarrowKernels& kernels, runtime::KernelRuntimeContext& ctx,
+                       int64_t batch, runtime::FunctionRef<NarrowGemm(int64_t)> problem) {
+  if (batch <= 0) {
+    return Error::Ok;
+  }
+  const NarrowGemm shape = problem(0);
+  if (shape.m <= 0 || shape.n <= 0) {
+    return Error::Ok;
+  }
+  const bool staged = is_staged(shape);
+  const NarrowTypeKernels& of_type = staged ? kernels.bfloat16 : kernels.int8;
+  const int64_t value_bytes = staged ? 2 : 1;
+  const int64_t words = std::max<int64_t>(1, div_up(shape.k * value_bytes, 4));
+  const int64_t work = shape.m * shape.n * words;
+  const Split split = split_product(shape.m, shape.n, kernels.tile_rows, kernels.panel_width,
+                                    parts_per_product(work, batch));
+  const int64_t tasks = batch * split.parts();
+  const int64_t grain =
+      std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / split.parts()));
+  const Scratch scratch = scratch_of(kernels, shape, words);
+  const int64_t threads = std::min(get_num_threads(), tasks);
+  auto memory = ctx.allocate_temp(static_cast<size_t>(threads * scratch.total()) * sizeof(uint32_t),
+                                  kAlignment);
+  if (!memory.ok()) {
+    return memory.error();
+  }
+  auto* words_of_threads = static_cast<uint32_t*>(memory.get());
+  parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
+    uint32_t* panels = words_of_threads + get_thread_num() * scratch.total();
+    uint32_t* a_last = panels + scratch.panels;
+    auto* stage = reinterpret_cast<float*>(a_last + scratch.a_last);
+    for (int64_t task = first; task < last; ++task) {
+      const NarrowGemm g = problem(task / split.parts());
+      const Work w{kernels, of_type, g, value_bytes, panels, reinterpret_cast<uint8_t*>(a_last),
+                   stage};
+      run_task(w, part_of(split, task % split.parts(), g.m, g.n));
+    }
+  });
+  return Error::Ok;
 }
 
 Error gemm_narrow(runtime::KernelRuntimeContext& ctx, int64_t batch,
@@ -192,42 +317,8 @@ Error gemm_narrow(runtime::KernelRuntimeContext& ctx, int64_t batch,
   if (batch <= 0) {
     return Error::Ok;
   }
-  const NarrowKernels& kernels = narrow_kernels();
-  const NarrowGemm shape = problem(0);
-  if (shape.m <= 0 || shape.n <= 0) {
-    return Error::Ok;
-  }
-  const bool staged = is_staged(shape);
-  const int64_t value_bytes = staged ? 2 : 1;
-  const int64_t width = kTileVectors * kernels.lanes;
-  const int64_t words = std::max<int64_t>(1, div_up(shape.k * value_bytes, 4));
-  const int64_t work = shape.m * shape.n * words;
-  const Split split =
-      split_product(shape.m, shape.n, kernels.tile_rows, width, parts_per_product(work, batch));
-  const int64_t tasks = batch * split.parts();
-  const int64_t grain =
-      std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / split.parts()));
-  const int64_t block_cols = std::min(kBlockPanels, div_up(shape.n, width)) * width;
-  const int64_t panel_words = block_cols * std::min(kBlockWords, words);
-  const int64_t stage_words = staged ? kBlockRows * kBlockPanels * width : 0;
-  const int64_t per_thread = panel_words + stage_words;
-  const int64_t threads = std::min(get_num_threads(), tasks);
-  auto memory =
-      ctx.allocate_temp(static_cast<size_t>(threads * per_thread) * sizeof(uint32_t), kAlignment);
-  if (!memory.ok()) {
-    return memory.error();
-  }
-  auto* scratch = static_cast<uint32_t*>(memory.get());
-  parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
-    uint32_t* own = scratch + get_thread_num() * per_thread;
-    for (int64_t task = first; task < last; ++task) {
-      const NarrowGemm g = problem(task / split.parts());
-      const Work w{kernels, staged ? kernels.bfloat16 : kernels.int8,   g, value_bytes, width,
-                   own,     reinterpret_cast<float*>(own + panel_words)};
-      multiply_rectangle(w, part_of(split, task % split.parts(), g.m, g.n));
-    }
-  });
-  return Error::Ok;
+  const bool tiles = suits_amx(problem(0)) && has_bfloat16_products() && has_amx();
+  return gemm_narrow_with(tiles ? amx_kernels() : narrow_kernels(), ctx, batch, problem);
 }
 
 }  // namespace executorch::kernels::optimized

@@ -31,7 +31,6 @@ using W = hn::Vec<DW>;
 struct Int8 {
   using Sum = int32_t;
   using Bits = uint8_t;
-  static constexpr uint32_t kFlip = 0x80808080u;
   static HWY_INLINE hn::Vec<hn::Rebind<Sum, DW>> step(W a, W b, hn::Vec<hn::Rebind<Sum, DW>> sum) {
     return hn::SumOfMulQuadAccumulate(hn::Rebind<Sum, DW>(),
                                       hn::BitCast(hn::Repartition<uint8_t, DW>(), b),
@@ -42,7 +41,6 @@ struct Int8 {
 struct BFloat16 {
   using Sum = float;
   using Bits = uint16_t;
-  static constexpr uint32_t kFlip = 0;
 #if HWY_NATIVE_DOT_BF16
   static HWY_INLINE hn::Vec<hn::Rebind<Sum, DW>> step(W a, W b, hn::Vec<hn::Rebind<Sum, DW>> sum) {
     const hn::Repartition<hwy::bfloat16_t, DW> d;
@@ -64,12 +62,13 @@ HWY_INLINE void load_sums(const NarrowTile& t, Sums<T, kRows, kVectors>& sum) {
   using Sum = typename T::Sum;
   const hn::Rebind<Sum, DW> d;
   const size_t lanes = hn::Lanes(d);
+  const size_t tail = static_cast<size_t>(t.cols) - (kVectors - 1) * lanes;
   const auto* row_start = static_cast<const Sum*>(t.row_start);
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j) {
-      const size_t valid = j == kVectors - 1 ? static_cast<size_t>(t.tail) : lanes;
+      const size_t valid = j == kVectors - 1 ? tail : lanes;
       sum[i][j] = hn::Zero(d);
       if (t.accumulate) {
         sum[i][j] = hn::LoadN(d, static_cast<const Sum*>(t.c) + i * t.ldc + j * lanes, valid);
@@ -87,6 +86,7 @@ template <typename T, int kRows, int kVectors>
 HWY_INLINE void store_sums(const NarrowTile& t, const Sums<T, kRows, kVectors>& sum) {
   const hn::Rebind<typename T::Sum, DW> d;
   const size_t lanes = hn::Lanes(d);
+  const size_t tail = static_cast<size_t>(t.cols) - (kVectors - 1) * lanes;
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
     auto* row = static_cast<typename T::Sum*>(t.c) + i * t.ldc;
@@ -94,7 +94,7 @@ HWY_INLINE void store_sums(const NarrowTile& t, const Sums<T, kRows, kVectors>& 
     for (int j = 0; j < kVectors - 1; ++j) {
       hn::StoreU(sum[i][j], d, row + j * lanes);
     }
-    hn::StoreN(sum[i][kVectors - 1], d, row + (kVectors - 1) * lanes, static_cast<size_t>(t.tail));
+    hn::StoreN(sum[i][kVectors - 1], d, row + (kVectors - 1) * lanes, tail);
   }
 }
 
@@ -121,7 +121,7 @@ HWY_INLINE void step_sums(const uint8_t* HWY_RESTRICT a, int64_t a_stride, size_
 }
 
 template <typename T, int kRows, int kVectors>
-void tile(const NarrowTile& t) {
+void multiply_tile(const NarrowTile& t) {
   Sums<T, kRows, kVectors> sum;
   load_sums<T, kRows, kVectors>(t, sum);
   const uint8_t* a = t.a;
@@ -138,6 +138,28 @@ void tile(const NarrowTile& t) {
   store_sums<T, kRows, kVectors>(t, sum);
 }
 
+template <typename T, int kRows>
+struct TilesOfRows {
+  using Function = void (*)(const NarrowTile&);
+  static constexpr Function kOfVectors[kTileVectors] = {
+      &multiply_tile<T, kRows, 1>, &multiply_tile<T, kRows, 2>, &multiply_tile<T, kRows, 3>};
+};
+
+template <typename T>
+void tile(const NarrowTile& t) {
+  static constexpr const typename TilesOfRows<T, 1>::Function* kOfRows[] = {
+      TilesOfRows<T, 1>::kOfVectors, TilesOfRows<T, 2>::kOfVectors,
+      TilesOfRows<T, 3>::kOfVectors, TilesOfRows<T, 4>::kOfVectors,
+#if HWY_TARGET != HWY_SSE2 && HWY_TARGET != HWY_AVX2
+      TilesOfRows<T, 5>::kOfVectors, TilesOfRows<T, 6>::kOfVectors,
+      TilesOfRows<T, 7>::kOfVectors, TilesOfRows<T, 8>::kOfVectors,
+#endif
+  };
+  static_assert(sizeof(kOfRows) / sizeof(kOfRows[0]) == kRowsOfTile);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(DW()));
+  kOfRows[t.rows - 1][(t.cols - 1) / lanes](t);
+}
+
 // B in rows: kPerWord rows side by side become one row of words.
 template <typename T>
 void pack_rows(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
@@ -145,7 +167,7 @@ void pack_rows(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
   const DW d;
   const hn::Rebind<Bits, DW> narrow;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const W flip = hn::Set(d, T::kFlip);
+  const W flip = hn::Set(d, p.flip);
   for (int64_t k = 0; k < p.values; k += kPerWord<T>, out += p.width) {
     const uint8_t* from = p.b + k * p.stride;
     const int64_t rows = HWY_MIN(kPerWord<T>, p.values - k);
@@ -209,7 +231,7 @@ template <typename T>
 void pack_columns(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
   const DW d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const W flip = hn::Set(d, T::kFlip);
+  const W flip = hn::Set(d, p.flip);
   const int64_t words = p.values / kPerWord<T>;
   const int64_t rest = p.values % kPerWord<T>;
   for (int64_t j = 0; j < p.cols; j += lanes) {
@@ -227,7 +249,7 @@ void pack_columns(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
         uint32_t word = 0;
         std::memcpy(&word, columns[i] + k * 4,
                     static_cast<size_t>(values) * sizeof(typename T::Bits));
-        out[k * p.width + j + i] = word ^ T::kFlip;
+        out[k * p.width + j + i] = word ^ p.flip;
       }
     }
   }
@@ -252,28 +274,18 @@ void offsets(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k, int32_t
   }
 }
 
-template <typename T, int kRows>
-void fill_rows(NarrowTypeKernels& kernels) {
-  kernels.tile[kRows - 1][0] = &tile<T, kRows, 1>;
-  kernels.tile[kRows - 1][1] = &tile<T, kRows, 2>;
-  kernels.tile[kRows - 1][2] = &tile<T, kRows, 3>;
-  if constexpr (kRows > 1) {
-    fill_rows<T, kRows - 1>(kernels);
-  }
-}
-
 NarrowKernels make_kernels() {
   NarrowKernels kernels = {};
   kernels.tile_rows = kRowsOfTile;
-  kernels.lanes = static_cast<int64_t>(hn::Lanes(DW()));
+  kernels.panel_width = kTileVectors * static_cast<int64_t>(hn::Lanes(DW()));
+  kernels.step_words = 1;
+  kernels.block_words = 512;
+  kernels.block_panels = 4;
   kernels.offsets = &offsets;
-  kernels.int8.pack_rows = &pack_rows<Int8>;
-  kernels.int8.pack_columns = &pack_columns<Int8>;
-  fill_rows<Int8, kRowsOfTile>(kernels.int8);
+  kernels.int8 = {&tile<Int8>, &pack_rows<Int8>, &pack_columns<Int8>, 0x80808080u};
+  kernels.bfloat16 = {nullptr, &pack_rows<BFloat16>, &pack_columns<BFloat16>, 0};
 #if HWY_NATIVE_DOT_BF16
-  kernels.bfloat16.pack_rows = &pack_rows<BFloat16>;
-  kernels.bfloat16.pack_columns = &pack_columns<BFloat16>;
-  fill_rows<BFloat16, kRowsOfTile>(kernels.bfloat16);
+  kernels.bfloat16.tile = &tile<BFloat16>;
 #endif
   return kernels;
 }

@@ -5,21 +5,23 @@
 
 #include <cstdint>
 
+#include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 
 namespace executorch::kernels::optimized {
 
-// One tile of sums: some rows (the function's) by up to 3 vectors of columns.
+// One tile of sums: `rows` by `cols`, at most NarrowKernels::tile_rows by panel_width.
 struct NarrowTile {
-  int64_t words;  // whole words along k
-  int64_t rest;   // values of A after them, less than a word; B then has one word more
+  int64_t rows, cols;
+  int64_t words;  // along k, a whole number of steps
+  int64_t rest;   // values of A after them, less than a step
   const uint8_t* a;
-  int64_t a_stride;   // bytes between rows
-  const uint32_t* b;  // panel: `width` words, then those of the next k
+  int64_t a_stride;       // bytes between rows
+  const uint8_t* a_last;  // where a step is several words: the rest of A, a step a row, then 0
+  const uint32_t* b;      // panel: `width` words, then those of the next k
   int64_t width;
   void* c;  // f32 or int32
   int64_t ldc;
-  int64_t tail;           // valid columns of the last vector
   bool accumulate;        // start from what C holds
   const void* col_start;  // else from one sum a column; nullptr: from 0
   const void* row_start;  // added to the start: one sum a row, or nullptr
@@ -32,27 +34,42 @@ struct NarrowPanel {
   int64_t values;
   int64_t cols;
   int64_t width;  // words between rows of the panel
+  uint32_t flip;  // applied to every word by exclusive or
 };
 
 struct NarrowTypeKernels {
-  // [rows - 1][vectors - 1]; nullptr when the processor cannot
-  void (*tile[kMaxTileRows][kTileVectors])(const NarrowTile& tile);
-  // Write div_up(values, values of a word) rows; what lies past `cols` is left undefined. int8
-  // values are written with 128 added, as unsigned.
+  void (*tile)(const NarrowTile& tile);  // nullptr when the processor cannot
+  // Write div_up(values, values of a word) rows, the last word filled up with 0 before the flip;
+  // what lies past `cols` is left undefined.
   void (*pack_rows)(const NarrowPanel& panel, uint32_t* out);
   void (*pack_columns)(const NarrowPanel& panel, uint32_t* out);
+  uint32_t flip;  // what `tile` expects of B
 };
 
 struct NarrowKernels {
   int64_t tile_rows;
-  int64_t lanes;  // words in a vector
+  int64_t panel_width;  // words in a row of a panel, at most kMaxTileWidth
+  int64_t step_words;   // what an instruction takes along k; panels are filled up with rows of 0
+  int64_t block_words;  // along k, of a set of panels: a whole number of steps
+  int64_t block_panels;
   NarrowTypeKernels bfloat16;
   NarrowTypeKernels int8;
-  // out[i] = -128 * the sum of row i of A: what the 128 added to B has to be paid back with.
+  // out[i] = what flipping B adds to every sum of row i of A, negated. nullptr: B is not flipped.
   void (*offsets)(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k, int32_t* out);
+  // Around a thread's use of the tiles, or nullptr.
+  void (*begin)();
+  void (*end)();
 };
 
-// Of the processor; chosen at every call, so that tests can go through all instruction sets.
+constexpr int64_t kMaxNarrowTile = 1024;  // sums
+
+// Vector loops of the processor; chosen at every call, so that tests can go through all
+// instruction sets.
 const NarrowKernels& narrow_kernels();
+
+// gemm_narrow() with given loops.
+[[nodiscard]] runtime::Error gemm_narrow_with(const NarrowKernels& kernels,
+                                              runtime::KernelRuntimeContext& ctx, int64_t batch,
+                                              runtime::FunctionRef<NarrowGemm(int64_t)> problem);
 
 }  // namespace executorch::kernels::optimized
