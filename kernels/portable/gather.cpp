@@ -138,12 +138,12 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
     odometer.set_strides(2, other.strides);
     odometer.seek(first);
     for (int64_t line = first; line < last; ++line, odometer.next()) {
-      const bool done = for_each_part(
-          index, at, odometer.offset(0), length,
-          [&](const int64_t* positions, int64_t step, int64_t begin, int64_t count) {
-            return run_part(positions, step, odometer.offset(1) + begin * from_step,
-                            odometer.offset(2) + begin * to_step, count);
-          });
+      const bool done =
+          for_each_part(index, at, odometer.offset(0), length,
+                        [&](const int64_t* positions, int64_t step, int64_t begin, int64_t count) {
+                          return run_part(positions, step, odometer.offset(1) + begin * from_step,
+                                          odometer.offset(2) + begin * to_step, count);
+                        });
       if (!done) {
         return;
       }

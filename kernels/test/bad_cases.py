@@ -7,9 +7,7 @@ from typing import Any
 
 import torch
 
-from kernels.test.op_cases import BOOL, F32, I8, I32, I64, t, vals
-
-C64 = torch.complex64
+from kernels.test.op_case import BOOL, C64, F32, I8, I32, I64, t, vals
 
 # The operator, its arguments, and the shape and dtype of its outputs.
 _ATTENTION = "scaled_dot_product_attention.out"

@@ -59,7 +59,9 @@ COMPLEX = (
 )
 # What may write over its first argument: each element depends on the element at its own place.
 IN_PLACE = sorted(
-    _names("out", f"{_UNARY} abs ceil floor round trunc sign relu erf logical_not bitwise_not clamp")
+    _names(
+        "out", f"{_UNARY} abs ceil floor round trunc sign relu erf logical_not bitwise_not clamp"
+    )
     | _names("out", "add sub mul div maximum minimum atan2 hardtanh leaky_relu elu hypot")
     | _names("Scalar_out", "add sub mul div eq ne lt le gt ge remainder fmod pow")
     | _names("Tensor_out", "eq ne lt le gt ge remainder fmod bitwise_and bitwise_or bitwise_xor")
@@ -210,7 +212,7 @@ def check(name: str, op: str, step: int) -> None:
 
 
 def _has_reference(schema: Schema) -> bool:
-    """Some out-variants have no functional form with the same arguments; op_cases.py has those."""
+    """Some out-variants have no functional form with the same arguments; cases/ has those."""
     try:
         return schema.name.endswith("_") or functional_of(schema) is not None
     except (LookupError, AttributeError):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from executorch.exir.dialects.edge import edge_yaml_generator as generator
-from executorch.exir.dialects.edge._constraints import DTYPES, DtypeConstraints, constraints_of
+from executorch.exir.dialects.edge._constraints import DTYPES, constraints_of
 from executorch.exir.operator.convert import to_out_variant
 from kernels.test.kernel_call import Call, load_library, load_schemas
 

@@ -15,7 +15,8 @@ import torch
 from codegen.schema import Schema
 from kernels.test.bad_cases import BAD_CALLS
 from kernels.test.kernel_call import Call, functional_of, load_library, load_schemas
-from kernels.test.op_cases import CASES, Case, Input
+from kernels.test.op_case import Case, Input
+from kernels.test.op_cases import CASES
 
 LIBRARIES = ["portable", "optimized"]
 # Outputs without defined content.

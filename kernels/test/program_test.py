@@ -13,7 +13,8 @@ from codegen.schema import Schema
 from executorch.exir import EdgeCompileConfig, to_edge
 from executorch.runtime import Runtime
 from kernels.test.kernel_call import functional_of, load_schemas
-from kernels.test.op_cases import CASES, Case
+from kernels.test.op_case import Case
+from kernels.test.op_cases import CASES
 from kernels.test.op_test import NO_VALUES, bind, expected_results
 
 SCHEMAS = load_schemas()

@@ -280,9 +280,8 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& input, const Te
     return out;
   }
   conv.out = with_three_spatial_dims(StridedView::of(out));
-  with_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
-    convolve<decltype(zero)>(conv, input, weight, bias, out);
-  });
+  with_compute_type(compute_type_of(input.scalar_type()),
+                    [&](auto zero) { convolve<decltype(zero)>(conv, input, weight, bias, out); });
   return out;
 }
 
