@@ -419,7 +419,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LinesTest,
                          ::testing::Values(LinesCase{1, 1, 1}, LinesCase{3, 5, 1},
                                            LinesCase{40, 200, 1}, LinesCase{2, 7, 3},
                                            LinesCase{2, 50, 49}, LinesCase{1, 1000, 20},
-                                           LinesCase{2, 1, 33}));
+                                           LinesCase{2, 1, 33}, LinesCase{2, 9, 200}));
 
 TEST(Softmax, MasksWithInfinityAndKeepsNan) {
   const std::vector<float> in = {1.0f, -kInfinity, 2.0f, 1.0f, kNan, 2.0f};

@@ -6,6 +6,7 @@
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/rows/columns-inl.h>
 #include <executorch/kernels/optimized/rows/rows.h>
 #include <executorch/kernels/optimized/simd_math-inl.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -127,65 +128,70 @@ void softmax_line(bool logarithm, const float* in, float* out, int64_t n) {
   map(out, out, n, [&](V x) HWY_ATTR { return hn::Mul(x, scale); });
 }
 
-// One vector of neighbouring lines; `count` of its lanes are real.
-void softmax_across(bool logarithm, const float* in, float* out, int64_t n, int64_t inner,
-                    size_t count) {
+// Neighbouring lines, a vector or some of them side by side.
+template <int kVectors>
+HWY_INLINE void softmax_across(bool logarithm, const float* in, float* out, int64_t n,
+                               int64_t inner, size_t count) {
   const D d;
-  V top = hn::LoadN(d, in, count);
+  V top[kVectors], sum[kVectors], last[kVectors];
+  for (int k = 0; k < kVectors; ++k) {
+    top[k] = load_column<kVectors>(in, k, count);
+    sum[k] = hn::Zero(d);
+  }
   for (int64_t i = 1; i < n; ++i) {
-    top = Larger()(top, hn::LoadN(d, in + i * inner, count));
+    for (int k = 0; k < kVectors; ++k) {
+      top[k] = Larger()(top[k], load_column<kVectors>(in + i * inner, k, count));
+    }
   }
-  V sum = hn::Zero(d);
   for (int64_t i = 0; i < n; ++i) {
-    const V shifted = hn::Sub(hn::LoadN(d, in + i * inner, count), top);
-    const V power = exp_f32(d, shifted);
-    sum = hn::Add(sum, power);
-    hn::StoreN(logarithm ? shifted : power, d, out + i * inner, count);
+    for (int k = 0; k < kVectors; ++k) {
+      const V x = load_column<kVectors>(in + i * inner, k, count);
+      const V power = exp_f32(d, hn::Sub(x, top[k]));
+      sum[k] = hn::Add(sum[k], power);
+      if (!logarithm) {
+        store_column<kVectors>(power, out + i * inner, k, count);
+      }
+    }
   }
-  const V log_sum = log_or_limit(d, sum, hn::Log(d, sum));
+  for (int k = 0; k < kVectors; ++k) {
+    last[k] =
+        logarithm ? log_or_limit(d, sum[k], hn::Log(d, sum[k])) : hn::Div(hn::Set(d, 1.0f), sum[k]);
+  }
+  const float* from = logarithm ? in : out;
   for (int64_t i = 0; i < n; ++i) {
-    const V x = hn::LoadN(d, out + i * inner, count);
-    hn::StoreN(logarithm ? hn::Sub(x, log_sum) : hn::Div(x, sum), d, out + i * inner, count);
+    for (int k = 0; k < kVectors; ++k) {
+      const V x = load_column<kVectors>(from + i * inner, k, count);
+      const V y = logarithm ? hn::Sub(hn::Sub(x, top[k]), last[k]) : hn::Mul(x, last[k]);
+      store_column<kVectors>(y, out + i * inner, k, count);
+    }
   }
 }
 
-void sum_across(float scale, const float* in, float* out, int64_t n, int64_t inner, size_t count) {
+// out[k] = scale * the fold of column k with `add`, even rows and odd ones apart.
+template <int kVectors, class Add>
+HWY_INLINE void fold_across(const Add& add, V start, float scale, const float* in, float* out,
+                            int64_t n, int64_t inner, size_t count) {
   const D d;
-  V sum0 = hn::Zero(d), sum1 = hn::Zero(d);
+  V even[kVectors], odd[kVectors];
+  for (int k = 0; k < kVectors; ++k) {
+    even[k] = odd[k] = start;
+  }
   int64_t i = 0;
   for (; i + 2 <= n; i += 2) {
-    sum0 = hn::Add(sum0, hn::LoadN(d, in + i * inner, count));
-    sum1 = hn::Add(sum1, hn::LoadN(d, in + (i + 1) * inner, count));
+    const float* const row = in + i * inner;
+    for (int k = 0; k < kVectors; ++k) {
+      even[k] = add(even[k], load_column<kVectors>(row, k, count));
+      odd[k] = add(odd[k], load_column<kVectors>(row + inner, k, count));
+    }
   }
-  if (i < n) {
-    sum0 = hn::Add(sum0, hn::LoadN(d, in + i * inner, count));
+  for (int k = 0; k < kVectors; ++k) {
+    if (i < n) {
+      even[k] = add(even[k], load_column<kVectors>(in + i * inner, k, count));
+    }
+    const V total = add(even[k], odd[k]);
+    store_column<kVectors>(scale == 1.0f ? total : hn::Mul(total, hn::Set(d, scale)), out, k,
+                           count);
   }
-  hn::StoreN(hn::Mul(hn::Add(sum0, sum1), hn::Set(d, scale)), d, out, count);
-}
-
-void multiply_across(const float* in, float* out, int64_t n, int64_t inner, size_t count) {
-  const D d;
-  V product0 = hn::LoadN(d, in, count), product1 = hn::Set(d, 1.0f);
-  int64_t i = 1;
-  for (; i + 2 <= n; i += 2) {
-    product0 = hn::Mul(product0, hn::LoadN(d, in + i * inner, count));
-    product1 = hn::Mul(product1, hn::LoadN(d, in + (i + 1) * inner, count));
-  }
-  if (i < n) {
-    product0 = hn::Mul(product0, hn::LoadN(d, in + i * inner, count));
-  }
-  hn::StoreN(hn::Mul(product0, product1), d, out, count);
-}
-
-void extreme_across(bool largest, const float* in, float* out, int64_t n, int64_t inner,
-                    size_t count) {
-  const D d;
-  V found = hn::LoadN(d, in, count);
-  for (int64_t i = 1; i < n; ++i) {
-    const V value = hn::LoadN(d, in + i * inner, count);
-    found = largest ? Larger()(found, value) : Smaller()(found, value);
-  }
-  hn::StoreN(found, d, out, count);
 }
 
 void cumulate_across(const float* in, float* out, int64_t n, int64_t inner, int64_t count) {
@@ -199,69 +205,60 @@ void cumulate_across(const float* in, float* out, int64_t n, int64_t inner, int6
 }
 
 // Tasks of a Lines problem: one line when inner is 1, else one vector of lines.
-int64_t tasks_of(const Lines& lines_) {
-  return lines_.inner == 1 ? lines_.outer : lines_.outer * ((lines_.inner + lanes() - 1) / lanes());
-}
-
-// The first element of task t: its outer index, its inner one, and how many lines it has.
-struct Task {
-  int64_t outer, first;
-  size_t count;
-};
-Task task_at(const Lines& p, int64_t t) {
-  const int64_t blocks = (p.inner + lanes() - 1) / lanes();
-  const int64_t first = t % blocks * lanes();
-  return {t / blocks, first, static_cast<size_t>(std::min(lanes(), p.inner - first))};
+int64_t tasks_of(const Lines& p) {
+  return p.inner == 1 ? p.outer : column_tasks(p);
 }
 
 void softmax_range(const Lines& p, bool logarithm, const float* in, float* out, int64_t first,
                    int64_t last) {
-  for (int64_t t = first; t < last; ++t) {
-    if (p.inner == 1) {
-      softmax_line(logarithm, in + t * p.n, out + t * p.n, p.n);
-      continue;
-    }
-    const Task task = task_at(p, t);
-    const int64_t at = task.outer * p.n * p.inner + task.first;
-    softmax_across(logarithm, in + at, out + at, p.n, p.inner, task.count);
+  for (int64_t t = first; p.inner == 1 && t < last; ++t) {
+    softmax_line(logarithm, in + t * p.n, out + t * p.n, p.n);
+  }
+  if (p.inner > 1) {
+    for_each_columns(p, first, last, [&](auto vectors, const Columns& c) HWY_ATTR {
+      const int64_t at = c.outer * p.n * p.inner + c.first;
+      softmax_across<vectors()>(logarithm, in + at, out + at, p.n, p.inner, c.count);
+    });
+  }
+}
+
+// Folds lines [first, last), or vectors of them, with `add`; `line` folds one of the last
+// dimension.
+template <class Add, class Line>
+HWY_INLINE void fold_range(const Lines& p, const Add& add, float start, float scale,
+                           const Line& line, const float* in, float* out, int64_t first,
+                           int64_t last) {
+  for (int64_t t = first; p.inner == 1 && t < last; ++t) {
+    out[t] = scale * line(in + t * p.n, p.n);
+  }
+  if (p.inner > 1) {
+    for_each_columns(p, first, last, [&](auto vectors, const Columns& c) HWY_ATTR {
+      fold_across<vectors()>(add, hn::Set(D(), start), scale,
+                             in + c.outer * p.n * p.inner + c.first,
+                             out + c.outer * p.inner + c.first, p.n, p.inner, c.count);
+    });
   }
 }
 
 void sum_range(const Lines& p, float scale, const float* in, float* out, int64_t first,
                int64_t last) {
-  for (int64_t t = first; t < last; ++t) {
-    if (p.inner == 1) {
-      out[t] = scale * sum_of(in + t * p.n, p.n);
-      continue;
-    }
-    const Task task = task_at(p, t);
-    sum_across(scale, in + task.outer * p.n * p.inner + task.first,
-               out + task.outer * p.inner + task.first, p.n, p.inner, task.count);
-  }
+  fold_range(p, Plus(), 0.0f, scale, sum_of, in, out, first, last);
 }
 
 void multiply_range(const Lines& p, const float* in, float* out, int64_t first, int64_t last) {
-  for (int64_t t = first; t < last; ++t) {
-    if (p.inner == 1) {
-      out[t] = product_of(in + t * p.n, p.n);
-      continue;
-    }
-    const Task task = task_at(p, t);
-    multiply_across(in + task.outer * p.n * p.inner + task.first,
-                    out + task.outer * p.inner + task.first, p.n, p.inner, task.count);
-  }
+  fold_range(p, Times(), 1.0f, 1.0f, product_of, in, out, first, last);
 }
 
 void extreme_range(const Lines& p, bool largest, const float* in, float* out, int64_t first,
                    int64_t last) {
-  for (int64_t t = first; t < last; ++t) {
-    if (p.inner == 1) {
-      out[t] = extreme_of(largest, in + t * p.n, p.n);
-      continue;
-    }
-    const Task task = task_at(p, t);
-    extreme_across(largest, in + task.outer * p.n * p.inner + task.first,
-                   out + task.outer * p.inner + task.first, p.n, p.inner, task.count);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto line = [largest](const float* from, int64_t n) {
+    return extreme_of(largest, from, n);
+  };
+  if (largest) {
+    fold_range(p, Larger(), -kInfinity, 1.0f, line, in, out, first, last);
+  } else {
+    fold_range(p, Smaller(), kInfinity, 1.0f, line, in, out, first, last);
   }
 }
 
@@ -282,7 +279,7 @@ void cumulate_range(const Lines& p, const float* in, float* out, int64_t first, 
     cumulate_four(in + t * p.n, out + t * p.n, p.n);
   }
   for (; t < last; ++t) {
-    const Task task = p.inner == 1 ? Task{t, 0, 1} : task_at(p, t);
+    const Columns task = p.inner == 1 ? Columns{t, 0, 1} : columns_at(p, t);
     const int64_t at = task.outer * p.n * p.inner + task.first;
     cumulate_across(in + at, out + at, p.n, p.inner, static_cast<int64_t>(task.count));
   }
