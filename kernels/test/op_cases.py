@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kernels.test.cases import elementwise, move, product, reduce, window
+from kernels.test.cases import complex_numbers, elementwise, move, product, reduce, window
 from kernels.test.op_case import Case
 
 CASES: list[Case] = [
@@ -12,4 +12,5 @@ CASES: list[Case] = [
     *move.CASES,
     *product.CASES,
     *window.CASES,
+    *complex_numbers.CASES,
 ]

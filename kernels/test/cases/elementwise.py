@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unary and binary operators, comparisons, selection; complex numbers."""
+"""Unary and binary operators, comparisons, selection."""
 
 from __future__ import annotations
-
-import torch
 
 from kernels.test.op_case import (
     BF16,
     BOOL,
-    C64,
-    C128,
     F16,
     F32,
     F64,
@@ -29,7 +25,7 @@ from kernels.test.op_case import (
 )
 
 # Operators of one tensor: name and the range where they are defined.
-_TO_FLOAT = {
+TO_FLOAT = {
     "acos": (-1, 1), "acosh": (1, 4), "asin": (-1, 1), "asinh": (-3, 3), "atan": (-3, 3), "atanh": (-0.9, 0.9),
     "cos": (-6, 6), "cosh": (-3, 3), "erf": (-3, 3), "erfc": (-3, 3), "exp": (-4, 4), "expm1": (-3, 3), "log": (0.1, 5),
     "log10": (0.1, 5), "log1p": (-0.9, 5), "log2": (0.1, 5), "reciprocal": (0.5, 3), "rsqrt": (0.5, 4),
@@ -41,7 +37,7 @@ _TEST = ["isinf", "isnan", "logical_not"]
 
 def _unary() -> list[Case]:
     cases = []
-    for name, (low, high) in _TO_FLOAT.items():
+    for name, (low, high) in TO_FLOAT.items():
         for dtype in FLOATS:
             cases.append(case(f"{name}.out", t(3, 70, dtype=dtype, low=low, high=high)))
         for dtype in (I32, U8, BOOL):
@@ -187,52 +183,4 @@ def _binary() -> list[Case]:
     return cases
 
 
-# Every operator that takes complex numbers, with arguments after the first tensor.
-_COMPLEX_UNARY = [
-    *(n for n in _TO_FLOAT if n not in ("erf", "erfc")),
-    "neg",
-    "abs",
-    "logical_not",
-    "_conj_physical",
-]
-
-
-def _complex() -> list[Case]:
-    cases = []
-    for dtype, real in ((C64, F32), (C128, F64)):
-        x, y, r = t(3, 300, dtype=dtype), t(300, dtype=dtype), t(3, 300, dtype=real)
-        cases += [case(f"{name}.out", x) for name in _COMPLEX_UNARY]
-        for name in ("add", "sub", "mul", "div"):
-            cases += [
-                case(f"{name}.out", a, b)
-                for a, b in ((x, y), (x, r), (r, x), (x, t(300, dtype=I32)))
-            ]
-            cases += [case(f"{name}.Scalar_out", x, number) for number in (3, 2.5)]
-        for name in ("eq", "ne"):
-            cases += [case(f"{name}.Tensor_out", x, other) for other in (x, y, r)]
-            cases.append(case(f"{name}.Scalar_out", x, 1))
-        for dims in ([0], [1], [0, 1], []):
-            cases += [case("sum.IntList_out", x, dims), case("mean.out", x, dims, True)]
-        square = t(4, 6, 6, dtype=dtype)
-        cases += [
-            case("add.out", x, y, alpha=2), case("rsub.Scalar_out", x, 2), case("mean.dtype_out", x),
-            case("prod.out", y), case("prod.int_out", x, 0), case("where.self_out", t(300, dtype=BOOL), x, y),
-            case("where.self_out", t(300, dtype=BOOL), r, y), case("mm.out", x, t(300, 5, dtype=dtype)),
-            case("bmm.out", square, square), case("linear.out", x, t(4, 300, dtype=dtype), t(4, dtype=dtype)),
-            case("addmm.out", t(5, dtype=dtype), x, t(300, 5, dtype=dtype), beta=2, alpha=3),
-            case("cat.out", [x, r, x], 0), case("copy.out", x, r), case("copy.out", x, y), case("clone.out", x),
-            case("_to_copy.out", r, reference=lambda v, to=dtype: v.to(to)), case("permute_copy.out", x, [1, 0]),
-            case("_to_copy.out", x, reference=lambda v: v.to(C64)), case("view_copy.out", x, [30, 30]),
-            case("_to_copy.out", x, reference=lambda v: v != 0), case("fill.Scalar_out", x, 2.5),
-            case("full.out", [4], 2, reference=lambda to=dtype: torch.full([4], 2, dtype=to)),
-            case("scatter_add.out", x, 1, t(3, 9, dtype=I64, low=0, high=300), x),
-            case("masked_fill.Scalar_out", x, t(300, dtype=BOOL), 2), case("_conj_physical.out", r),
-            case("gather.out", x, 1, t(3, 9, dtype=I64, low=0, high=300)),
-            case("index_select.out", x, 1, t(4, dtype=I64, low=0, high=300)),
-            case("mul.out", t(2, 3, 4, 5, dtype=dtype, channels_last=True), t(2, 3, 4, 5, dtype=dtype)),
-            case("exp.out", t(dtype=dtype)), case("sum.IntList_out", t(0, 3, dtype=dtype), [0]),
-        ]  # fmt: skip
-    return cases
-
-
-CASES: list[Case] = [*_unary(), *_binary(), *_complex()]
+CASES: list[Case] = [*_unary(), *_binary()]
