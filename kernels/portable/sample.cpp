@@ -178,6 +178,32 @@ void weigh(const Samples<C>* samples, int64_t count, const At& at, C* line) {
 
 // Where neighbours are is found once for a few outputs, then used for all channels.
 constexpr int64_t kPixels = 8;
+constexpr int64_t kChannels = 4;
+
+// weigh() for planes `step` apart: offsets and weights are read once for all of them.
+template <typename C>
+void weigh_planes(const Samples<C>* samples, int64_t count, const C* first, int64_t step,
+                  C (*lines)[kPixels]) {
+  for (int64_t i = 0; i < count; ++i) {
+    const Samples<C>& s = samples[i];
+    if (s.count == 4) {
+      const C w0 = s.weights[0], w1 = s.weights[1], w2 = s.weights[2], w3 = s.weights[3];
+      const int64_t o0 = s.offsets[0], o1 = s.offsets[1], o2 = s.offsets[2], o3 = s.offsets[3];
+      for (int64_t k = 0; k < kChannels; ++k) {
+        const C* const in = first + k * step;
+        lines[k][i] = (w0 * in[o0] + w1 * in[o1]) + (w2 * in[o2] + w3 * in[o3]);
+      }
+      continue;
+    }
+    for (int64_t k = 0; k < kChannels; ++k) {
+      C sum = 0;
+      for (int t = 0; t < s.count; ++t) {
+        sum += s.weights[t] * first[k * step + s.offsets[t]];
+      }
+      lines[k][i] = sum;
+    }
+  }
+}
 
 template <typename C>
 void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, const Axis& rows,
@@ -205,18 +231,23 @@ void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, co
             const Taps<C> y = taps_of(rows, mode, points.at(point + at.strides[3]));
             samples[i] = samples_of(x, y, rows, columns, in);
           }
-          for (int64_t c = 0; c < in.sizes[1]; ++c) {
+          const int64_t target = n * to.strides[0] + h * to.strides[2] + first * to.strides[3];
+          int64_t known = 0;  // channels in `lines`
+          C lines[kChannels][kPixels];
+          for (int64_t c = 0; c < in.sizes[1]; c += known) {
             const int64_t plane = n * in.strides[0] + c * in.strides[1];
-            C line[kPixels];
-            if (const C* const data = reader.direct(plane)) {
-              weigh(samples, count, [data](int64_t offset) { return data[offset]; }, line);
+            const C* const data = reader.direct(plane);
+            known = data != nullptr && c + kChannels <= in.sizes[1] ? kChannels : 1;
+            if (known == kChannels) {
+              weigh_planes(samples, count, data, in.strides[1], lines);
             } else {
               weigh(
-                  samples, count, [&](int64_t offset) { return reader.at(plane + offset); }, line);
+                  samples, count, [&](int64_t offset) { return reader.at(plane + offset); },
+                  lines[0]);
             }
-            writer.write(
-                n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + first * to.strides[3],
-                to.strides[3], count, line);
+            for (int64_t k = 0; k < known; ++k) {
+              writer.write(target + (c + k) * to.strides[1], to.strides[3], count, lines[k]);
+            }
           }
         }
       });

@@ -6,7 +6,9 @@
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
+#include <type_traits>
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -47,13 +49,23 @@ void few_best_of_line(const At& at, int64_t n, int64_t k, bool largest, const Be
                       Ranked<C>* best) {
   int64_t known = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const Ranked<C> candidate{at(i), i};
     if (known == k) {
+      // Nearly all values are passed over here; equal ones come too late.
       const C worst = best[k - 1].value;
-      if ((largest ? candidate.value <= worst : candidate.value >= worst) ||
-          !before(candidate, best[k - 1])) {
-        continue;
+      if (largest) {
+        for (; i < n && at(i) <= worst; ++i) {
+        }
+      } else {
+        for (; i < n && at(i) >= worst; ++i) {
+        }
       }
+      if (i == n) {
+        return;
+      }
+    }
+    const Ranked<C> candidate{at(i), i};
+    if (known == k && !before(candidate, best[k - 1])) {
+      continue;
     }
     int64_t place = known < k ? known++ : k - 1;
     for (; place > 0 && before(candidate, best[place - 1]); --place) {
@@ -93,6 +105,26 @@ void best_of_line(const At& at, int64_t n, int64_t k, bool largest, Ranked<C>* b
   std::sort_heap(best, best + k, before);
 }
 
+// What sorts like a number when read as an unsigned one: NaN last, both zeros alike.
+inline uint32_t sort_key(float value) {
+  uint32_t bits;
+  value = value == 0 ? 0.0f : value;
+  std::memcpy(&bits, &value, sizeof(bits));
+  const uint32_t key = bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+  return value != value ? UINT32_MAX : key;
+}
+
+// All n values in rank, when key and index fit one number: such numbers are compared without
+// branches. `keys` has room for n.
+template <typename At>
+void sort_line(const At& at, int64_t n, bool largest, uint64_t* keys) {
+  const uint32_t flip = largest ? UINT32_MAX : 0;
+  for (int64_t i = 0; i < n; ++i) {
+    keys[i] = uint64_t{sort_key(at(i)) ^ flip} << 32 | static_cast<uint64_t>(i);
+  }
+  std::sort(keys, keys + n);
+}
+
 // The order of one line: the first `k` of all its elements.
 struct Order {
   int64_t dim;
@@ -114,8 +146,11 @@ void sort_lines(const OpCall& call, const Tensor& self, const Order& order, Tens
   const int64_t size = from.sizes[d];
   const StridedView lines = from.selected(d, 0);
   const int64_t threads = ::executorch::extension::get_num_threads();
-  const size_t bytes = static_cast<size_t>(threads * order.k) * sizeof(Ranked<C>);
-  const auto memory = call.ctx.allocate_temp(bytes, alignof(Ranked<C>));
+  constexpr size_t kLine = 64;  // threads share no cache line
+  const size_t share =
+      (static_cast<size_t>(order.k) * sizeof(Ranked<C>) + kLine - 1) / kLine * kLine;
+  const size_t bytes = static_cast<size_t>(threads) * share;
+  const auto memory = call.ctx.allocate_temp(bytes, kLine);
   ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, ,
                       "%s: no temporary memory for %zu bytes", call.op, bytes);
   const LineReader<C> reader(self);
@@ -125,8 +160,9 @@ void sort_lines(const OpCall& call, const Tensor& self, const Order& order, Tens
   int64_t* const index_data = indices.mutable_data_ptr<int64_t>();
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / size);
   ::executorch::extension::parallel_for(0, lines.numel(), grain, [&](int64_t first, int64_t last) {
-    Ranked<C>* best =
-        static_cast<Ranked<C>*>(memory.get()) + ::executorch::extension::get_thread_num() * order.k;
+    char* const own = static_cast<char*>(memory.get()) +
+                      static_cast<size_t>(::executorch::extension::get_thread_num()) * share;
+    auto* const best = reinterpret_cast<Ranked<C>*>(own);
     Odometer<3> odometer(lines.ndim, lines.sizes);
     odometer.set_strides(0, lines.strides);
     odometer.set_strides(1, value_lines.strides);
@@ -135,6 +171,19 @@ void sort_lines(const OpCall& call, const Tensor& self, const Order& order, Tens
     for (int64_t line = first; line < last; ++line, odometer.next()) {
       const int64_t start = odometer.offset(0);
       const int64_t step = from.strides[d];
+      if constexpr (std::is_same_v<C, float>) {
+        if (order.k == size) {
+          auto* const keys = reinterpret_cast<uint64_t*>(own);
+          const auto value_at = [&](int64_t i) { return reader.at(start + i * step); };
+          sort_line(value_at, size, order.largest, keys);
+          for (int64_t i = 0; i < size; ++i) {
+            const auto index = static_cast<int64_t>(keys[i] & UINT32_MAX);
+            writer.put(odometer.offset(1) + i * to.strides[d], value_at(index));
+            index_data[odometer.offset(2) + i * positions.strides[d]] = index;
+          }
+          continue;
+        }
+      }
       if (const C* const values_of_line = reader.direct(start)) {
         best_of_line([=](int64_t i) { return values_of_line[i * step]; }, size, order.k,
                      order.largest, best);
