@@ -256,6 +256,23 @@ void run_task(const Work& w, const Rectangle& part) {
   }
 }
 
+bool has_few_rows(const NarrowGemm& g) {
+  return g.type == NarrowType::kInt8 && !g.b_in_columns && g.m <= kMaxFewRows;
+}
+
+void multiply_few_rows(const NarrowKernels& kernels, int64_t batch, const NarrowGemm& shape,
+                       runtime::FunctionRef<NarrowGemm(int64_t)> problem) {
+  const int64_t parts = div_up(shape.n, kFewRowsColumns);
+  const int64_t work = shape.m * kFewRowsColumns * std::max<int64_t>(1, div_up(shape.k, 4));
+  parallel_for(0, batch * parts, div_up(kMinWorkPerTask, work), [&](int64_t first, int64_t last) {
+    for (int64_t task = first; task < last; ++task) {
+      const NarrowGemm g = problem(task / parts);
+      const int64_t j = task % parts * kFewRowsColumns;
+      kernels.few_rows(g, j, std::min(j + kFewRowsColumns, g.n));
+    }
+  });
+}
+
 // A tile product takes as long for few columns as for 16, and tiles have to be configured: not for
 // small products. With a few rows of A all time goes into reading B, so vectors are as good.
 bool suits_amx(const NarrowGemm& g) {
@@ -278,6 +295,10 @@ Error gemm_narrow_with(const NarrowKernels& kernels, runtime::KernelRuntimeConte
   }
   const NarrowGemm shape = problem(0);
   if (shape.m <= 0 || shape.n <= 0) {
+    return Error::Ok;
+  }
+  if (kernels.few_rows != nullptr && has_few_rows(shape)) {
+    multiply_few_rows(kernels, batch, shape, problem);
     return Error::Ok;
   }
   const bool staged = is_staged(shape);

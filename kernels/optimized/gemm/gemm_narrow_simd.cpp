@@ -274,6 +274,135 @@ void offsets(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k, int32_t
   }
 }
 
+using D8 = hn::Repartition<uint8_t, DW>;
+using DSum = hn::Rebind<int32_t, DW>;
+
+// 4 rows of bytes side by side: word j % 4 + 4 * block of out[q] is column 16 * block + 4 * q + j.
+HWY_INLINE void interleave_rows(const hn::Vec<D8> (&row)[4], hn::Vec<D8> (&out)[4]) {
+  const D8 d;
+  const hn::Repartition<uint16_t, DW> d16;
+  const auto low01 = hn::BitCast(d16, hn::InterleaveLower(d, row[0], row[1]));
+  const auto low23 = hn::BitCast(d16, hn::InterleaveLower(d, row[2], row[3]));
+  const auto high01 = hn::BitCast(d16, hn::InterleaveUpper(d, row[0], row[1]));
+  const auto high23 = hn::BitCast(d16, hn::InterleaveUpper(d, row[2], row[3]));
+  out[0] = hn::BitCast(d, hn::InterleaveLower(d16, low01, low23));
+  out[1] = hn::BitCast(d, hn::InterleaveUpper(d16, low01, low23));
+  out[2] = hn::BitCast(d, hn::InterleaveLower(d16, high01, high23));
+  out[3] = hn::BitCast(d, hn::InterleaveUpper(d16, high01, high23));
+}
+
+// Writes (or adds) the sums of one vector of columns, of which `cols` are valid.
+HWY_INLINE void put_columns(const hn::Vec<DSum> (&sum)[4], bool add, int64_t cols, int32_t* out) {
+  const DSum d;
+  constexpr size_t kLanes = hn::MaxLanes(DSum());
+  HWY_ALIGN int32_t values[4][kLanes];
+  for (size_t q = 0; q < 4; ++q) {
+    hn::Store(sum[q], d, values[q]);
+  }
+  for (int64_t j = 0; j < cols; ++j) {
+    const int64_t value = values[j / 4 % 4][j / 16 * 4 + j % 4];
+    out[j] = static_cast<int32_t>(static_cast<uint32_t>(value) +
+                                  (add ? static_cast<uint32_t>(out[j]) : 0u));
+  }
+}
+
+// kRows rows of A times kVectors vectors of columns from j on, the last one perhaps not whole.
+template <int kRows, int kVectors>
+HWY_NOINLINE void multiply_in_place(const NarrowGemm& g, int64_t j, int64_t cols) {
+  const D8 d;
+  const DSum d_sum;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto flip = hn::Set(d, uint8_t{0x80});
+  const auto* a = static_cast<const int8_t*>(g.a);
+  const auto* b = static_cast<const uint8_t*>(g.b) + j;
+  const int64_t tail = cols - (kVectors - 1) * lanes;
+  int32_t start[kRows];
+  offsets(a, g.lda, kRows, g.k, start);
+  hn::Vec<DSum> sum[kRows][kVectors][4];
+#pragma GCC unroll 4
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+#pragma GCC unroll 4
+      for (int q = 0; q < 4; ++q) {
+        sum[i][v][q] = hn::Set(d_sum, start[i]);
+      }
+    }
+  }
+  const auto step = [&](int64_t k, int64_t rows_of_b) HWY_ATTR {
+    W factor[kRows];
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) {
+      uint32_t word = 0;
+      std::memcpy(&word, a + i * g.lda + k, static_cast<size_t>(rows_of_b));
+      factor[i] = hn::Set(DW(), word);
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      hn::Vec<D8> row[4], words[4];
+#pragma GCC unroll 4
+      for (int64_t r = 0; r < 4; ++r) {
+        const uint8_t* from = b + (k + r) * g.ldb + v * lanes;
+        if (r >= rows_of_b) {
+          row[r] = hn::Zero(d);
+        } else if (v == kVectors - 1 && tail < lanes) {
+          row[r] = hn::Xor(hn::LoadN(d, from, static_cast<size_t>(tail)), flip);
+        } else {
+          row[r] = hn::Xor(hn::LoadU(d, from), flip);
+        }
+      }
+      interleave_rows(row, words);
+#pragma GCC unroll 4
+      for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+        for (int q = 0; q < 4; ++q) {
+          sum[i][v][q] = Int8::step(factor[i], hn::BitCast(DW(), words[q]), sum[i][v][q]);
+        }
+      }
+    }
+  };
+  int64_t k = 0;
+  for (; k + 4 <= g.k; k += 4) {
+    step(k, 4);
+  }
+  if (k < g.k) {
+    step(k, g.k - k);
+  }
+  for (int i = 0; i < kRows; ++i) {
+    auto* out = static_cast<int32_t*>(g.c) + i * g.ldc + j;
+    for (int v = 0; v < kVectors; ++v) {
+      put_columns(sum[i][v], g.accumulate, v == kVectors - 1 ? tail : lanes, out + v * lanes);
+    }
+  }
+}
+
+template <int kRows>
+void few_rows_of(const NarrowGemm& g, int64_t n_begin, int64_t n_end) {
+  constexpr int kVectors = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D8()));
+  int64_t j = n_begin;
+  for (; j + kVectors * lanes <= n_end; j += kVectors * lanes) {
+    multiply_in_place<kRows, kVectors>(g, j, kVectors * lanes);
+  }
+  for (; j < n_end; j += lanes) {
+    multiply_in_place<kRows, 1>(g, j, HWY_MIN(lanes, n_end - j));
+  }
+}
+
+void few_rows(const NarrowGemm& g, int64_t n_begin, int64_t n_end) {
+  static_assert(kMaxFewRows == 4);
+  switch (g.m) {
+    case 1:
+      return few_rows_of<1>(g, n_begin, n_end);
+    case 2:
+      return few_rows_of<2>(g, n_begin, n_end);
+    case 3:
+      return few_rows_of<3>(g, n_begin, n_end);
+    default:
+      return few_rows_of<4>(g, n_begin, n_end);
+  }
+}
+
 NarrowKernels make_kernels() {
   NarrowKernels kernels = {};
   kernels.tile_rows = kRowsOfTile;
@@ -282,6 +411,7 @@ NarrowKernels make_kernels() {
   kernels.block_words = 512;
   kernels.block_panels = 4;
   kernels.offsets = &offsets;
+  kernels.few_rows = &few_rows;
   kernels.int8 = {&tile<Int8>, &pack_rows<Int8>, &pack_columns<Int8>, 0x80808080u};
   kernels.bfloat16 = {nullptr, &pack_rows<BFloat16>, &pack_columns<BFloat16>, 0};
 #if HWY_NATIVE_DOT_BF16

@@ -56,12 +56,17 @@ struct NarrowKernels {
   NarrowTypeKernels int8;
   // out[i] = what flipping B adds to every sum of row i of A, negated. nullptr: B is not flipped.
   void (*offsets)(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k, int32_t* out);
+  // Columns [n_begin, n_end) of an int8 product with at most kMaxFewRows rows of A and B in rows,
+  // which is read as it lies. nullptr: such products are packed like others.
+  void (*few_rows)(const NarrowGemm& g, int64_t n_begin, int64_t n_end);
   // Around a thread's use of the tiles, or nullptr.
   void (*begin)();
   void (*end)();
 };
 
 constexpr int64_t kMaxNarrowTile = 1024;  // sums
+constexpr int64_t kMaxFewRows = 4;
+constexpr int64_t kFewRowsColumns = 256;  // of a call of few_rows, to read whole lines of B
 
 // Vector loops of the processor; chosen at every call, so that tests can go through all
 // instruction sets.

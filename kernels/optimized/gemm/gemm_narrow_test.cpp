@@ -41,10 +41,10 @@ struct Case {
   int64_t m, n, k;
 };
 
-const Case kCases[] = {{1, 1, 1},     {3, 5, 2},      {8, 48, 4},     {9, 49, 7},
-                       {5, 17, 0},    {17, 100, 33},  {64, 130, 129}, {2, 193, 1027},
-                       {257, 51, 66}, {300, 210, 70}, {31, 40, 2050}, {16, 16, 64},
-                       {32, 32, 128}, {48, 300, 65}};
+const Case kCases[] = {
+    {1, 1, 1},      {3, 5, 2},      {8, 48, 4},    {9, 49, 7},     {5, 17, 0},     {17, 100, 33},
+    {64, 130, 129}, {2, 193, 1027}, {257, 51, 66}, {300, 210, 70}, {31, 40, 2050}, {16, 16, 64},
+    {32, 32, 128},  {48, 300, 65},  {1, 520, 31},  {3, 333, 6},    {4, 129, 64}};
 
 template <typename T>
 std::vector<T> random_values(int64_t count, unsigned seed) {
@@ -159,18 +159,22 @@ TEST_F(GemmNarrow, MultipliesInt8Exactly) {
 }
 
 TEST_F(GemmNarrow, KeepsExtremeInt8Sums) {
-  const Case c{9, 50, 1025};
   on_all_kernels([&](const NarrowKernels& kernels) {
-    for (int x : {-128, 127}) {
-      for (int y : {-128, 127}) {
-        const std::vector<int8_t> a(static_cast<size_t>(c.m * c.k), static_cast<int8_t>(x));
-        const std::vector<int8_t> b(static_cast<size_t>(c.k * c.n), static_cast<int8_t>(y));
-        std::vector<int32_t> out(static_cast<size_t>(c.m * c.n), 100);
-        NarrowGemm g = problem(c, NarrowType::kInt8, a.data(), b.data(), out.data(), true);
-        g.accumulate = true;
-        run(kernels, g);
-        for (int32_t value : out) {
-          ASSERT_EQ(value, x * y * c.k + 100);
+    for (const Case& c : {Case{9, 50, 1025}, Case{2, 150, 1025}}) {
+      for (int x : {-128, 127}) {
+        for (int y : {-128, 127}) {
+          const std::vector<int8_t> a(static_cast<size_t>(c.m * c.k), static_cast<int8_t>(x));
+          const std::vector<int8_t> b(static_cast<size_t>(c.k * c.n), static_cast<int8_t>(y));
+          for (bool in_columns : {false, true}) {
+            std::vector<int32_t> out(static_cast<size_t>(c.m * c.n), 100);
+            NarrowGemm g =
+                problem(c, NarrowType::kInt8, a.data(), b.data(), out.data(), in_columns);
+            g.accumulate = true;
+            run(kernels, g);
+            for (int32_t value : out) {
+              ASSERT_EQ(value, x * y * c.k + 100);
+            }
+          }
         }
       }
     }
