@@ -138,15 +138,27 @@ bool check_grid(const OpCall& call, const Tensor& input, const Tensor& grid, int
 // The elements of the image that an output position is made of, and their weights.
 template <typename C>
 struct Samples {
-  int count = 0;
+  int count;
   int64_t offsets[16];
   C weights[16];
 };
 
 template <typename C>
-Samples<C> samples_of(const Taps<C>& x, const Taps<C>& y, const Axis& rows, const Axis& columns,
-                      const StridedView& in) {
-  Samples<C> samples;
+void set_samples(const Taps<C>& x, const Taps<C>& y, const Axis& rows, const Axis& columns,
+                 const StridedView& in, Samples<C>& samples) {
+  samples.count = 0;
+  if (x.count == 2 && y.count == 2 && x.at[0] >= 0 && x.at[1] < columns.size && x.at[1] > 0 &&
+      y.at[0] >= 0 && y.at[1] < rows.size && y.at[1] > 0) {
+    const int64_t corner = y.at[0] * in.strides[2] + x.at[0] * in.strides[3];
+    const int64_t right = (x.at[1] - x.at[0]) * in.strides[3];
+    const int64_t below = (y.at[1] - y.at[0]) * in.strides[2];
+    samples.count = 4;
+    for (int i = 0; i < 4; ++i) {
+      samples.offsets[i] = corner + (i & 1) * right + (i >> 1) * below;
+      samples.weights[i] = y.weights[i >> 1] * x.weights[i & 1];
+    }
+    return;
+  }
   for (int i = 0; i < y.count; ++i) {
     for (int k = 0; k < x.count; ++k) {
       if (y.at[i] >= 0 && y.at[i] < rows.size && x.at[k] >= 0 && x.at[k] < columns.size) {
@@ -155,7 +167,6 @@ Samples<C> samples_of(const Taps<C>& x, const Taps<C>& y, const Axis& rows, cons
       }
     }
   }
-  return samples;
 }
 
 // line[i] = the weighted sum of samples[i].
@@ -177,7 +188,7 @@ void weigh(const Samples<C>* samples, int64_t count, const At& at, C* line) {
 }
 
 // Where neighbours are is found once for a few outputs, then used for all channels.
-constexpr int64_t kPixels = 8;
+constexpr int64_t kPixels = 32;
 constexpr int64_t kChannels = 4;
 
 // weigh() for planes `step` apart: offsets and weights are read once for all of them.
@@ -217,7 +228,7 @@ void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, co
   const int64_t width = to.sizes[3];
   const int64_t blocks = (width + kPixels - 1) / kPixels;
   ::executorch::extension::parallel_for(
-      0, to.sizes[0] * to.sizes[2] * blocks, 32, [&](int64_t begin, int64_t end) {
+      0, to.sizes[0] * to.sizes[2] * blocks, 8, [&](int64_t begin, int64_t end) {
         for (int64_t block = begin; block < end; ++block) {
           const int64_t n = block / blocks / to.sizes[2];
           const int64_t h = block / blocks % to.sizes[2];
@@ -229,7 +240,7 @@ void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, co
                 n * at.strides[0] + h * at.strides[1] + (first + i) * at.strides[2];
             const Taps<C> x = taps_of(columns, mode, points.at(point));
             const Taps<C> y = taps_of(rows, mode, points.at(point + at.strides[3]));
-            samples[i] = samples_of(x, y, rows, columns, in);
+            set_samples(x, y, rows, columns, in, samples[i]);
           }
           const int64_t target = n * to.strides[0] + h * to.strides[2] + first * to.strides[3];
           int64_t known = 0;  // channels in `lines`
