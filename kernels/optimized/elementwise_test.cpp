@@ -392,6 +392,30 @@ TEST_P(LinesTest, ExtremesAndCumulatedSums) {
   });
 }
 
+TEST_P(LinesTest, PositionsOfExtremes) {
+  if (lines_.inner == 1) {
+    return;  // not for lines of the last dimension
+  }
+  in_[in_.size() / 2] = kNan;
+  for (float& x : in_) {
+    x = std::round(2 * x);  // some are equal: the first counts
+  }
+  for (bool largest : {true, false}) {
+    std::vector<float> values(static_cast<size_t>(lines_.outer * lines_.inner));
+    std::vector<int64_t> positions(values.size(), -1);
+    position_lines(lines_, largest, in_.data(), values.data(), positions.data());
+    for_each_line(in_, [&](const std::vector<double>& line, size_t i) {
+      size_t best = 0;
+      for (size_t k = 1; k < line.size(); ++k) {
+        const bool better = largest ? line[k] > line[best] : line[k] < line[best];
+        best = !std::isnan(line[best]) && (better || std::isnan(line[k])) ? k : best;
+      }
+      ASSERT_EQ(positions[i], static_cast<int64_t>(best)) << i;
+      ASSERT_TRUE(values[i] == line[best] || (std::isnan(values[i]) && std::isnan(line[best])));
+    });
+  }
+}
+
 TEST_P(LinesTest, Softmax) {
   for (bool logarithm : {false, true}) {
     std::vector<float> out(in_.size(), kNan);

@@ -150,16 +150,19 @@ struct Atan2 {
     return std::atan2(a, b);
   }
 };
-struct Maximum {  // NaN wins
+// NaN wins. Without a branch, because which of two is larger is hard to predict.
+struct Maximum {
   template <typename T>
   T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
+    const bool first = static_cast<bool>(static_cast<int>(a > b) | static_cast<int>(a != a));
+    return first ? a : b;
   }
 };
-struct Minimum {  // NaN wins
+struct Minimum {
   template <typename T>
   T operator()(T a, T b) const {
-    return a < b || a != a ? a : b;
+    const bool first = static_cast<bool>(static_cast<int>(a < b) | static_cast<int>(a != a));
+    return first ? a : b;
   }
 };
 

@@ -379,9 +379,13 @@ Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
       return;
     }
     if (is_stored_as(type, compute_type_v<C>) && include_self && kind != Reduce::kMean) {
-      scatter<C>(call, self, dim, index, &src, out,
-                 [kind](C* to, const C* from) { *to = reduce_pair(kind, *to, *from); });
-      return;
+      const auto run = [&](const auto& reduce_two) {
+        scatter<C>(call, self, dim, index, &src, out,
+                   [reduce_two](C* to, const C* from) { *to = reduce_two(*to, *from); });
+      };
+      return kind == Reduce::kProd  ? run([](C a, C b) { return wrap_mul(a, b); })
+             : kind == Reduce::kMax ? run(Maximum())
+                                    : run(Minimum());
     }
     const C start = start_of<C>(kind);
     // The first pass checks everything and clears what must not count.

@@ -184,30 +184,55 @@ Tensor& masked_scatter_out(KernelRuntimeContext& ctx, const Tensor& self, const 
     const int64_t own = d - (out.dim() - mask.dim());
     mask_strides[d] = own >= 0 && mask.sizes()[own] != 1 ? mask.strides()[own] : 0;
   }
-  Odometer<2> position(to.ndim, to.sizes);
-  position.set_strides(0, to.strides);
-  position.set_strides(1, mask_strides);
-  Odometer<1> taken(from.ndim, from.sizes);
-  taken.set_strides(0, from.strides);
-  const bool* values = mask.const_data_ptr<bool>();
-  int64_t left = source.numel();
-  bool enough = true;
-  ::executorch::runtime::dispatch_by_element_size(out.scalar_type(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    for (int64_t i = 0; enough && i < out.numel(); ++i, position.next()) {
-      if (!values[position.offset(1)]) {
-        continue;
-      }
-      enough = left-- > 0;
-      if (enough) {
-        reinterpret_cast<T*>(to.data)[position.offset(0)] =
-            reinterpret_cast<const T*>(from.data)[taken.offset(0)];
-        taken.next();
-      }
+  // Visits lines of the last dimension: offsets in out and in the mask.
+  const int inner = std::max(to.ndim - 1, 0);
+  const int64_t length = to.ndim > 0 ? to.sizes[inner] : 1;
+  const int64_t step = to.ndim > 0 ? to.strides[inner] : 0;
+  const int64_t mask_step = to.ndim > 0 ? mask_strides[inner] : 0;
+  const bool* const values = mask.const_data_ptr<bool>();
+  const auto for_each_line = [&](const auto& body) {
+    Odometer<2> line(inner, to.sizes);
+    line.set_strides(0, to.strides);
+    line.set_strides(1, mask_strides);
+    for (int64_t i = length == 0 ? 0 : out.numel() / length; i > 0; --i, line.next()) {
+      body(line.offset(0), values + line.offset(1));
+    }
+  };
+  int64_t count = 0;
+  for_each_line([&](int64_t, const bool* flags) {
+    for (int64_t i = 0; i < length; ++i) {
+      count += flags[i * mask_step] ? 1 : 0;
     }
   });
-  ET_KERNEL_CHECK_MSG(ctx, enough, InvalidArgument, out,
+  ET_KERNEL_CHECK_MSG(ctx, count <= source.numel(), InvalidArgument, out,
                       "masked_scatter.out: source has fewer elements than mask has trues");
+  if (count == 0) {
+    return out;
+  }
+  const bool in_order = is_row_major(source);
+  Odometer<1> taken(from.ndim, from.sizes);
+  taken.set_strides(0, from.strides);
+  int64_t used = 0;
+  ::executorch::runtime::dispatch_by_element_size(out.scalar_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* const elements = reinterpret_cast<const T*>(from.data);
+    for_each_line([&](int64_t offset, const bool* flags) {
+      T* const target = reinterpret_cast<T*>(to.data) + offset;
+      // Masks are hard to predict: an element is chosen without a branch.
+      for (int64_t i = 0; in_order && i < length; ++i) {
+        const T next = elements[std::min(used, count - 1)];
+        const bool flag = flags[i * mask_step];
+        target[i * step] = flag ? next : target[i * step];
+        used += flag ? 1 : 0;
+      }
+      for (int64_t i = 0; !in_order && i < length; ++i) {
+        if (flags[i * mask_step]) {
+          target[i * step] = elements[taken.offset(0)];
+          taken.next();
+        }
+      }
+    });
+  });
   return out;
 }
 
