@@ -23,8 +23,9 @@ void multiply_lines(const Lines& lines, const float* in, float* out);
 // one.
 void extreme_lines(const Lines& lines, bool largest, const float* in, float* out);
 
-// The first position of the largest (or the smallest) over n, at least 1 and at most INT32_MAX, with
-// the value where `values` is not null; NaN counts as more extreme than any number. For inner > 1.
+// The first position of the largest (or the smallest) over n, at least 1 and at most INT32_MAX,
+// with the value where `values` is not null; NaN counts as more extreme than any number. For inner
+// > 1.
 void position_lines(const Lines& lines, bool largest, const float* in, float* values,
                     int64_t* positions);
 
