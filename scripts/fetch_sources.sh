@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Brings the sources of the third-party libraries that the build compiles: Highway, pthreadpool, cpuinfo, FXdiv.
+# Brings the sources of the third-party libraries that the build compiles: Highway, pthreadpool, cpuinfo, FXdiv;
+# XNNPACK and FP16 for those who ask for the XNNPACK backend.
 # They are the unmodified upstream tarballs of the Debian pool, checked by sha256; nothing is downloaded twice.
-#   fetch_sources.sh [name...]     default: every component of the table
+#   fetch_sources.sh [name...]     default: every component of the table that a default build compiles
 #   EXECUTORCH_SOURCE_CACHE        where tarballs and unpacked trees go (default: <root>/third-party/.cache)
 #   EXECUTORCH_SOURCE_MIRROR       base address of a Debian archive to try before those apt is set up for
 # Result: $EXECUTORCH_SOURCE_CACHE/src/<name>, one directory per component, with the tarball's top level stripped.
@@ -19,6 +20,8 @@ pthreadpool pool/main/p/pthreadpool/pthreadpool_0.0~git20240616.560c60d.orig.tar
 pthreadpool pool/main/p/pthreadpool/pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz 7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c
 cpuinfo pool/main/c/cpuinfo/cpuinfo_0.0~git20250905.877328f.orig.tar.xz 557ca404a3836b9f335a3a06b65ff9fe9dbaaefab7fb5c0185f53d9f33615a10
 cpuinfo pool/main/c/cpuinfo/cpuinfo_0.0~git20250327.39ea79a.orig.tar.xz 2a10028948f7f0663c56cc34405484391ee3d7ccdf09fe51d73897937b99d9d4
+xnnpack pool/main/x/xnnpack/xnnpack_0.0~git20241108.4ea82e5.orig.tar.xz 90bde2caef0f880f627bab0dc805a86c4b8070cd98e3243db3046ab3f3be1a99
+fp16 pool/main/f/fp16/fp16_0.0~git20200514.4dfe081.orig.tar.xz 7d7782b37b74136e0e12593a2a93ccbe7db831f4374cc408e44623d9b708b54e
 fxdiv pool/main/f/fxdiv/fxdiv_0.0~git20200417.b408327.orig.tar.xz 7953482badaf4cb34026c3487c257b8e4ab2df061c019bd6fabbbc12ad52c44b
 '
 
@@ -73,7 +76,7 @@ unpack() { # component: leaves $cache/src/<component>, with the name of its tarb
   if [ -f "$dir/.tarball" ] && grep -q "^$1 .*/$(cat "$dir/.tarball") " <<<"$table"; then return 0; fi
   file=$(tarball "$1")
   # Some tarballs have one top directory, some have none.
-  if tar -tf "$file" | grep -qE '^(\./)?CMakeLists\.txt$'; then strip=0; fi
+  if tar -tf "$file" | grep -E '^(\./)?CMakeLists\.txt$' >/dev/null; then strip=0; fi
   rm -rf "$fresh"
   mkdir -p "$fresh"
   tar -xf "$file" -C "$fresh" --strip-components="$strip"
@@ -85,7 +88,7 @@ unpack() { # component: leaves $cache/src/<component>, with the name of its tarb
 mkdir -p "$cache/tarballs" "$cache/src"
 exec 9>"$cache/.lock"
 if command -v flock >/dev/null; then flock 9; fi
-[ $# -gt 0 ] || set -- $(awk 'NF == 3 { print $1 }' <<<"$table" | sort -u)
+[ $# -gt 0 ] || set -- $(awk 'NF == 3 && $1 != "xnnpack" && $1 != "fp16" { print $1 }' <<<"$table" | sort -u)
 for component in "$@"; do
   grep -q "^$component " <<<"$table" || { say "error: no component called $component"; exit 2; }
   unpack "$component"

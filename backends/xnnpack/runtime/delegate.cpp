@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Execution: shapes of this call, outputs resized, pointers handed over, run.
+#include <executorch/backends/xnnpack/runtime/builder.h>
+#include <executorch/backends/xnnpack/runtime/nodes.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+
+#include <new>
+
+namespace executorch::backends::xnnpack {
+
+using executorch::aten::ScalarType;
+using executorch::aten::SizesType;
+using executorch::aten::Tensor;
+using runtime::Error;
+using runtime::EValue;
+using runtime::Result;
+using runtime::Span;
+
+namespace {
+
+/// The sizes in the order in which they lie in memory; a scalar is one element.
+Result<Shape> shape_in_memory(const Tensor& tensor) {
+  const size_t rank = static_cast<size_t>(tensor.dim());
+  ET_CHECK_OR_RETURN_ERROR(rank <= kMaxRank, InvalidArgument,
+                           "XNNPACK takes at most %zu dimensions, found %zu", kMaxRank, rank);
+  Shape shape;
+  shape.rank = rank == 0 ? 1 : rank;
+  shape.dims[0] = 1;
+  const auto order = tensor.dim_order();
+  for (size_t i = 0; i < rank; ++i) {
+    shape.dims[i] = static_cast<size_t>(tensor.size(order[i]));
+  }
+  return shape;
+}
+
+Error resize_in_memory_order(const Tensor& tensor, const Shape& shape) {
+  const size_t rank = static_cast<size_t>(tensor.dim());
+  ET_CHECK_OR_RETURN_ERROR(shape.rank == rank || (rank == 0 && shape.num_elements() == 1),
+                           InvalidArgument, "an output has %zu dimensions, expected %zu", rank,
+                           shape.rank);
+  SizesType sizes[kMaxRank] = {};
+  const auto order = tensor.dim_order();
+  for (size_t i = 0; i < rank; ++i) {
+    sizes[order[i]] = static_cast<SizesType>(shape.dims[i]);
+  }
+  return runtime::resize_tensor(tensor, {sizes, rank});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Delegate>> Delegate::create(const Payload& payload,
+                                                   const runtime::NamedDataMap* data,
+                                                   pthreadpool_t pool) {
+  auto delegate = std::unique_ptr<Delegate>(new (std::nothrow) Delegate());
+  ET_CHECK_OR_RETURN_ERROR(delegate != nullptr, MemoryAllocationFailed, "no memory for a delegate");
+  ET_CHECK_OK_OR_RETURN_ERROR(Builder(payload, data, *delegate).build(pool));
+  return delegate;
+}
+
+Error Delegate::read_input_shapes(Span<EValue*> args, bool& changed) {
+  for (size_t place = 0; place < externals_.size(); ++place) {
+    ET_CHECK_OR_RETURN_ERROR(args[place]->isTensor(), InvalidArgument,
+                             "argument %zu of an XNNPACK delegate: expected a tensor", place);
+    const Tensor& tensor = args[place]->toTensor();
+    ET_CHECK_OR_RETURN_ERROR(
+        tensor.scalar_type() == ScalarType::Float, InvalidArgument,
+        "argument %zu of an XNNPACK delegate: expected float32, found dtype %d", place,
+        static_cast<int>(tensor.scalar_type()));
+    if (externals_[place].is_output) {
+      continue;
+    }
+    const Shape shape = ET_UNWRAP(shape_in_memory(tensor));
+    Shape& known = shapes_[externals_[place].value];
+    ET_CHECK_OR_RETURN_ERROR(shape.rank == known.rank && shape.num_elements() > 0, InvalidArgument,
+                             "argument %zu of an XNNPACK delegate: expected %zu dimensions and "
+                             "elements in all, found %zu",
+                             place, known.rank, shape.rank);
+    changed = changed || shape != known;
+    known = shape;
+  }
+  return Error::Ok;
+}
+
+Error Delegate::propagate_shapes() {
+  for (const fb_xnnpack::XNode* node : *graph_->xnodes()) {
+    ET_CHECK_OR_RETURN_ERROR(infer_shape(*node, shapes_) == Error::Ok, InvalidArgument,
+                             "XNNPACK %s: inputs of these sizes do not go through the graph",
+                             fb_xnnpack::EnumNameXNodeUnion(node->xnode_union_type()));
+  }
+  for (uint32_t place = 0; place < externals_.size(); ++place) {
+    const Shape& shape = shapes_[externals_[place].value];
+    if (!externals_[place].is_output) {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_status(
+          xnn_reshape_external_value(runtime_.get(), place, shape.rank, shape.dims), "a shape"));
+    }
+  }
+  return check_status(xnn_reshape_runtime(runtime_.get()), "new shapes");
+}
+
+Error Delegate::resize_outputs(Span<EValue*> args) {
+  for (uint32_t place = 0; place < externals_.size(); ++place) {
+    if (!externals_[place].is_output) {
+      continue;
+    }
+    Shape found;
+    ET_CHECK_OK_OR_RETURN_ERROR(check_status(
+        xnn_get_external_value_shape(runtime_.get(), place, &found.rank, found.dims), "a shape"));
+    const Shape& expected = shapes_[externals_[place].value];
+    ET_CHECK_OR_RETURN_ERROR(found == expected, Internal,
+                             "XNNPACK: output %u has another shape than its nodes say",
+                             static_cast<unsigned>(place));
+    ET_CHECK_OK_OR_RETURN_ERROR(resize_in_memory_order(args[place]->toTensor(), expected));
+  }
+  return Error::Ok;
+}
+
+Error Delegate::set_up(Span<EValue*> args) {
+  pointers_.resize(externals_.size());
+  for (uint32_t place = 0; place < externals_.size(); ++place) {
+    void* data = args[place]->toTensor().mutable_data_ptr();
+    ET_CHECK_OR_RETURN_ERROR(data != nullptr, InvalidArgument,
+                             "argument %u of an XNNPACK delegate has no memory",
+                             static_cast<unsigned>(place));
+    pointers_[place] = {place, data};
+  }
+  return check_status(xnn_setup_runtime_v2(runtime_.get(), pointers_.size(), pointers_.data()),
+                      "the arguments");
+}
+
+Error Delegate::execute(Span<EValue*> args) {
+  ET_CHECK_OR_RETURN_ERROR(args.size() == externals_.size(), InvalidArgument,
+                           "an XNNPACK delegate of %zu arguments was called with %zu",
+                           externals_.size(), args.size());
+  bool changed = !has_shapes_;
+  has_shapes_ = false;  // until this call has got through
+  ET_CHECK_OK_OR_RETURN_ERROR(read_input_shapes(args, changed));
+  if (changed) {
+    ET_CHECK_OK_OR_RETURN_ERROR(propagate_shapes());
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(resize_outputs(args));
+  ET_CHECK_OK_OR_RETURN_ERROR(set_up(args));
+  has_shapes_ = true;
+  return check_status(xnn_invoke_runtime(runtime_.get()), "to run");
+}
+
+}  // namespace executorch::backends::xnnpack

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One delegated part of a method: an XNNPACK runtime and what it needs to run.
+#pragma once
+
+#include <executorch/backends/xnnpack/runtime/payload.h>
+#include <executorch/backends/xnnpack/runtime/shapes.h>
+#include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/named_data_map.h>
+#include <executorch/runtime/core/result.h>
+#include <executorch/runtime/core/span.h>
+
+#include <pthreadpool.h>
+#include <xnnpack.h>
+
+#include <memory>
+#include <vector>
+
+namespace executorch::backends::xnnpack {
+
+/// Owns packed weights, the constants that are read while running, and memory for intermediate
+/// values. Used by one thread at a time; any number of delegates run in parallel.
+class Delegate final {
+ public:
+  /// Builds the graph of an opened payload, whose bytes are used by later calls of execute(), too.
+  /// Named data is only read during the call. `pool` (null: none) must outlive the delegate.
+  /// Errors: InvalidProgram for a graph that makes no sense, NotImplemented or NotSupported for one
+  /// that this build cannot run, NotFound for missing data, Internal when XNNPACK refuses.
+  static runtime::Result<std::unique_ptr<Delegate>> create(const Payload& payload,
+                                                           const runtime::NamedDataMap* data,
+                                                           pthreadpool_t pool);
+
+  /// Runs on `args`: inputs, then outputs, which are resized. InvalidArgument for arguments of
+  /// another number, type or rank than the graph's, or of sizes that its nodes cannot take.
+  runtime::Error execute(runtime::Span<runtime::EValue*> args);
+
+ private:
+  struct External {
+    uint32_t value = kNoValue;
+    bool is_output = false;
+  };
+  template <auto* destroy>
+  struct Destroy {
+    template <typename T>
+    void operator()(T* object) const {
+      destroy(object);
+    }
+  };
+  using Runtime = std::unique_ptr<xnn_runtime, Destroy<&xnn_delete_runtime>>;
+  using Workspace = std::unique_ptr<xnn_workspace, Destroy<&xnn_release_workspace>>;
+
+  friend class Builder;
+
+  runtime::Error read_input_shapes(runtime::Span<runtime::EValue*> args, bool& changed);
+  runtime::Error propagate_shapes();
+  runtime::Error resize_outputs(runtime::Span<runtime::EValue*> args);
+  runtime::Error set_up(runtime::Span<runtime::EValue*> args);
+
+  const fb_xnnpack::XNNGraph* graph_ = nullptr;
+  std::vector<Shape> shapes_;        // by value id
+  std::vector<External> externals_;  // by place among the arguments
+  std::vector<xnn_external_value> pointers_;
+  std::vector<std::vector<uint8_t>> kept_;  // constants read while running, padded for XNNPACK
+  Workspace workspace_;
+  Runtime runtime_;
+  bool has_shapes_ = false;  // XNNPACK knows shapes_
+};
+
+}  // namespace executorch::backends::xnnpack

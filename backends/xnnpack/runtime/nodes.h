@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One node of a payload as one node of an XNNPACK subgraph.
+#pragma once
+
+#include <executorch/backends/xnnpack/runtime/shapes.h>
+#include <executorch/backends/xnnpack/serialization/schema_generated.h>
+#include <executorch/runtime/core/error.h>
+
+#include <xnnpack.h>
+
+#include <vector>
+
+namespace executorch::backends::xnnpack {
+
+/// Adds `node`, whose operands and shapes have been checked, to the subgraph. `ids`: XNNPACK's id
+/// of each value. InvalidProgram for parameters that make no sense, Internal when XNNPACK refuses.
+runtime::Error define_node(xnn_subgraph_t subgraph, const fb_xnnpack::XNode& node,
+                           const std::vector<uint32_t>& ids);
+
+/// Ok, or Internal with a message that says what XNNPACK was asked for.
+runtime::Error check_status(xnn_status status, const char* what);
+
+}  // namespace executorch::backends::xnnpack

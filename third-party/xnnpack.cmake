@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Target XNNPACK: compiled from the fetched sources on the pthreadpool and cpuinfo above, or a copy that is installed.
+if(EXECUTORCH_XNNPACK_ROOT)
+  find_path(XNNPACK_INCLUDE_DIR xnnpack.h HINTS "${EXECUTORCH_XNNPACK_ROOT}/include" REQUIRED NO_DEFAULT_PATH)
+  find_library(XNNPACK_LIBRARY XNNPACK HINTS "${EXECUTORCH_XNNPACK_ROOT}/lib" REQUIRED NO_DEFAULT_PATH)
+  find_library(XNNPACK_MICROKERNELS_LIBRARY NAMES microkernels-prod xnnpack-microkernels-prod
+    HINTS "${EXECUTORCH_XNNPACK_ROOT}/lib" NO_DEFAULT_PATH)
+  set(archives "${XNNPACK_LIBRARY}")
+  if(XNNPACK_MICROKERNELS_LIBRARY)
+    list(APPEND archives "${XNNPACK_MICROKERNELS_LIBRARY}")
+  endif()
+  add_library(XNNPACK INTERFACE)
+  target_include_directories(XNNPACK SYSTEM INTERFACE $<BUILD_INTERFACE:${XNNPACK_INCLUDE_DIR}>)
+  target_link_libraries(XNNPACK INTERFACE ${archives} pthreadpool cpuinfo m)
+  install(TARGETS XNNPACK EXPORT ExecuTorchTargets)
+  return()
+endif()
+
+# Single-precision and 8-bit kernels for the instruction sets that CPUs are sold with; not half precision on AVX-512,
+# nor the 256-bit variants of what AVX-512 has, which would double the time it takes to compile.
+foreach(instructions AVX256SKX AVX256VNNI AVX256VNNIGFNI AVX512FP16 AVXVNNIINT8 ARM_SME ARM_SME2)
+  set(XNNPACK_ENABLE_${instructions} OFF CACHE BOOL "")
+endforeach()
+foreach(part BUILD_TESTS BUILD_BENCHMARKS BUILD_ALL_MICROKERNELS ENABLE_KLEIDIAI)
+  set(XNNPACK_${part} OFF CACHE BOOL "")
+endforeach()
+foreach(part TESTS BENCHMARKS)
+  set(FXDIV_BUILD_${part} OFF CACHE BOOL "")
+  set(FP16_BUILD_${part} OFF CACHE BOOL "")
+endforeach()
+set(XNNPACK_LIBRARY_TYPE static CACHE STRING "")
+set(CPUINFO_SOURCE_DIR "${fetched}/cpuinfo")
+set(PTHREADPOOL_SOURCE_DIR "${fetched}/pthreadpool")
+set(FXDIV_SOURCE_DIR "${fetched}/fxdiv")
+set(FP16_SOURCE_DIR "${fetched}/fp16")
+set(Python_EXECUTABLE "${PYTHON_EXECUTABLE}")
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
+add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
+
+# All its parts are object libraries inside these two archives; say so to those who link an installed copy.
+set_target_properties(XNNPACK PROPERTIES PUBLIC_HEADER ""
+  INTERFACE_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${fetched}/xnnpack/include>"
+  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${fetched}/xnnpack/include>"
+  INTERFACE_LINK_LIBRARIES "microkernels-prod;pthreadpool;cpuinfo;m")
+set_target_properties(microkernels-prod PROPERTIES INTERFACE_LINK_LIBRARIES "" INTERFACE_INCLUDE_DIRECTORIES "")
+et_install_third_party(XNNPACK)
+et_install_third_party(microkernels-prod)
