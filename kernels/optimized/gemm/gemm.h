@@ -78,6 +78,7 @@ struct NarrowGemm {
   bool accumulate = false;  // add to what C holds; the biases are then left alone
   // kBFloat16 only:
   bool c_transposed = false;
+  bool c_is_f32 = false;            // C holds the sums, not rounded
   const float* row_bias = nullptr;  // m values, or none
   const float* col_bias = nullptr;  // n values, or none
 };

@@ -191,8 +191,13 @@ void move_stage(const Work& w, const Block& block, bool to_c) {
   const int64_t begin = g.c_transposed ? block.n_begin * g.ldc + block.m_begin
                                        : block.m_begin * g.ldc + block.n_begin;
   for (int64_t i = 0; i < lines; ++i) {
-    auto* c = static_cast<uint16_t*>(g.c) + begin + i * g.ldc;
     auto* line = static_cast<float*>(sums.at(i, 0));
+    if (g.c_is_f32) {
+      float* c = static_cast<float*>(g.c) + begin + i * g.ldc;
+      to_c ? std::copy_n(line, length, c) : std::copy_n(c, length, line);
+      continue;
+    }
+    auto* c = static_cast<uint16_t*>(g.c) + begin + i * g.ldc;
     to_c ? narrow(ScalarType::BFloat16, line, c, length)
          : widen(ScalarType::BFloat16, c, line, length);
   }

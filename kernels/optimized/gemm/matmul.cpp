@@ -4,9 +4,11 @@
 #include <cstring>
 
 #include <executorch/kernels/optimized/binary.h>
+#include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/gemm/product.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch::executor::native {
 
@@ -16,6 +18,7 @@ using executorch::aten::Tensor;
 using executorch::runtime::KernelRuntimeContext;
 
 using executorch::aten::ScalarType;
+using executorch::extension::parallel_for;
 using executorch::kernels::optimized::Binary;
 using executorch::kernels::optimized::Broadcast;
 using executorch::kernels::optimized::is_contiguous;
@@ -24,8 +27,10 @@ using executorch::kernels::optimized::kMaxOperands;
 using executorch::kernels::optimized::kMaxOuterDims;
 using executorch::kernels::optimized::map_binary;
 using executorch::kernels::optimized::multiply;
+using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::plan_broadcast;
 using executorch::kernels::optimized::Product;
+using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
 using executorch::runtime::resize_tensor;
 
@@ -89,7 +94,7 @@ bool plan_addend(const Tensor& self, int64_t m, int64_t n, Broadcast& walk) {
 }
 
 // out = alpha * out + beta * self; beta 0 leaves self unread.
-void scale_and_add(const Broadcast& walk, float alpha, float beta, const Tensor& self, float* out) {
+void scale_and_add(const Broadcast& walk, float alpha, float beta, const float* self, float* out) {
   if (alpha != 1.0f) {
     Broadcast flat;
     flat.row = walk.row * walk.rows;
@@ -97,8 +102,41 @@ void scale_and_add(const Broadcast& walk, float alpha, float beta, const Tensor&
     map_binary(Binary::kMul, 1.0f, flat, out, &alpha, out);
   }
   if (beta != 0.0f) {
-    map_binary(Binary::kAdd, beta, walk, out, self.const_data_ptr<float>(), out);
+    map_binary(Binary::kAdd, beta, walk, out, self, out);
   }
+}
+
+float* allocate_floats(KernelRuntimeContext& ctx, int64_t count) {
+  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
+  return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
+}
+
+// c = alpha * product + beta * self in f32, rounded once. False when there is no scratch memory.
+bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Product p, const Broadcast& walk,
+                            float alpha, float beta, const Tensor& self) {
+  constexpr int64_t kGrain = 1 << 14;
+  const ScalarType type = p.dtype;
+  const auto self_count = static_cast<int64_t>(self.numel());
+  auto* out = static_cast<uint16_t*>(p.c);
+  float* sums = allocate_floats(ctx, p.m * p.n);
+  float* addend = allocate_floats(ctx, self_count);
+  if (sums == nullptr || addend == nullptr) {
+    return false;
+  }
+  p.c = sums;
+  p.c_is_f32 = true;
+  if (multiply(ctx, p) != Error::Ok) {
+    return false;
+  }
+  const auto* from = static_cast<const uint16_t*>(self.const_data_ptr());
+  parallel_for(0, self_count, kGrain, [&](int64_t first, int64_t last) {
+    widen(type, from + first, addend + first, last - first);
+  });
+  scale_and_add(walk, alpha, beta, addend, sums);
+  parallel_for(0, p.m * p.n, kGrain, [&](int64_t first, int64_t last) {
+    narrow(type, sums + first, out + first, last - first);
+  });
+  return true;
 }
 
 bool is_one(const Scalar& s) {
@@ -167,7 +205,7 @@ Tensor& opt_addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tenso
   const bool plain = is_one(alpha) && is_one(beta);
   const Addend addend = plain ? classify(self, m, n) : Addend::kOther;
   Broadcast walk;
-  if (addend == Addend::kOther && (!is_f32(self) || !plan_addend(self, m, n, walk))) {
+  if (addend == Addend::kOther && !plan_addend(self, m, n, walk)) {
     return portable();
   }
   if (!resized(out, {static_cast<int32_t>(m), static_cast<int32_t>(n)})) {
@@ -176,6 +214,10 @@ Tensor& opt_addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tenso
   Product p{
       mat1.scalar_type(),    1, m, mat1.size(1), n, mat1.const_data_ptr(), mat2.const_data_ptr(),
       out.mutable_data_ptr()};
+  if (addend == Addend::kOther && !is_f32(self)) {
+    return multiply_scaled_narrow(ctx, p, walk, as_float(alpha), as_float(beta), self) ? out
+                                                                                       : portable();
+  }
   if (addend == Addend::kColumns) {
     p.col_bias = self.const_data_ptr();
   } else if (addend == Addend::kMatrix) {
@@ -186,7 +228,8 @@ Tensor& opt_addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tenso
     return portable();
   }
   if (addend == Addend::kOther) {
-    scale_and_add(walk, as_float(alpha), as_float(beta), self, out.mutable_data_ptr<float>());
+    scale_and_add(walk, as_float(alpha), as_float(beta), self.const_data_ptr<float>(),
+                  out.mutable_data_ptr<float>());
   }
   return out;
 }

@@ -109,7 +109,7 @@ Gemm f32_problem(const Product& p, int64_t index) {
 
 NarrowGemm narrow_problem(const Product& p, const float* bias, int64_t index) {
   const int64_t value_bytes = p.dtype == ScalarType::Char ? 1 : 2;
-  const int64_t sum_bytes = p.dtype == ScalarType::Char ? 4 : 2;
+  const int64_t sum_bytes = p.dtype == ScalarType::Char || p.c_is_f32 ? 4 : 2;
   NarrowGemm g;
   g.type = p.dtype == ScalarType::Char ? NarrowType::kInt8 : NarrowType::kBFloat16;
   g.m = p.m;
@@ -121,6 +121,7 @@ NarrowGemm narrow_problem(const Product& p, const float* bias, int64_t index) {
   g.b_in_columns = p.b_transposed;
   g.ldb = p.b_transposed ? p.k : p.n;
   g.c = static_cast<uint8_t*>(p.c) + index * p.m * p.n * sum_bytes;
+  g.c_is_f32 = p.c_is_f32;
   g.ldc = p.n;
   g.accumulate = p.accumulate;
   g.col_bias = bias;
@@ -186,7 +187,7 @@ Error multiply_f32(KernelRuntimeContext& ctx, const Product& p) {
 
 Error multiply_widened(KernelRuntimeContext& ctx, const Product& p, const float* bias) {
   float* a = allocate_floats(ctx, p.batch * p.m * p.k);
-  float* c = allocate_floats(ctx, p.batch * p.m * p.n);
+  float* c = p.c_is_f32 ? static_cast<float*>(p.c) : allocate_floats(ctx, p.batch * p.m * p.n);
   if (a == nullptr || c == nullptr) {
     return Error::MemoryAllocationFailed;
   }
@@ -201,7 +202,7 @@ Error multiply_widened(KernelRuntimeContext& ctx, const Product& p, const float*
     error =
         gemm(ctx, p.batch, [&](int64_t index) { return widened_problem(p, a, c, bias, index); });
   }
-  if (error == Error::Ok) {
+  if (error == Error::Ok && !p.c_is_f32) {
     narrow_all(p.dtype, c, p.batch * p.m * p.n, p.c);
   }
   return error;

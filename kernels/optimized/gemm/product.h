@@ -21,6 +21,7 @@ struct Product {
   void* c;
   bool b_transposed = false;
   bool accumulate = false;
+  bool c_is_f32 = false;  // Half, BFloat16: c takes the sums, not rounded; not with accumulate
   const void* col_bias = nullptr;
 };
 

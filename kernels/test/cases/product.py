@@ -80,6 +80,8 @@ def _narrow_products() -> list[Case]:
                 case("bmm.out", t(3, m, k, dtype=dtype), t(3, k, n, dtype=dtype), **loose),
                 case("addmm.out", bias, a, b, **loose),
                 case("addmm.out", t(m, n, dtype=dtype), a, b, **loose),
+                case("addmm.out", t(m, 1, dtype=dtype), a, b, beta=2, alpha=0.5, **loose),
+                case("addmm.out", t(m, n, dtype=dtype), a, b, beta=0, alpha=0.5, **loose),
             ]
             if k > 0:
                 cases.append(case("linear.out", a, w, bias, **loose))

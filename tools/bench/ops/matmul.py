@@ -38,7 +38,11 @@ def cases() -> Iterator[Case]:
         narrow = (torch.randint(-128, 128, s, dtype=torch.int8) for s in ((m, k), (k, n)))
         yield Case("_int_mm.out", shape, tuple(narrow))
     a, b = torch.randn(64, 512), torch.randn(512, 512)
-    yield Case("addmm.out", "alpha 2", (torch.randn(512), a, b), {"alpha": 2})
+    bias = torch.randn(512)
+    yield Case("addmm.out", "alpha 2", (bias, a, b), {"alpha": 2})
+    for dtype in _LOW:
+        name = f"alpha 2 {dtype}".replace("torch.", "")
+        yield Case("addmm.out", name, (bias.to(dtype), a.to(dtype), b.to(dtype)), {"alpha": 2})
     yield Case("linear.out", "4x512x512", (torch.randn(4, 512), torch.randn(512, 512), None))
     for batch, m, k, n in _BATCHES:
         pair = (torch.randn(batch, m, k), torch.randn(batch, k, n))
