@@ -73,7 +73,8 @@ struct PromotedDivision {
     ET_KERNEL_CHECK_MSG(
         call.ctx,
         !isIntegralType(promote(a, b), /*includeBool=*/true) || out.numel() == 0 || !has_zero(b),
-        InvalidArgument, , "%s: integer division by zero in other", call.op);
+        InvalidArgument, , "%s: expected other without zeros to divide integers by, found 0",
+        call.op);
     Promoted::compute(call, a, b, out, f);
   }
 };
@@ -117,7 +118,7 @@ struct Bitwise {
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     const ScalarType common = promote(a, b);
     ET_KERNEL_CHECK_MSG(call.ctx, isIntegralType(common, /*includeBool=*/true), InvalidArgument, ,
-                        "%s: operands promote to %s, expected an integer type or Bool", call.op,
+                        "%s: expected operands of an integer type or Bool, found %s", call.op,
                         ::executorch::runtime::toString(common));
     if (check_castable(call, common, out)) {
       run<int64_t>(f, a, b, out);
@@ -167,48 +168,50 @@ int64_t shift_of(const Tensor& self, const Scalar& other) {
 
 }  // namespace
 
-#define BINARY(name, A, B, functor, rule)                                               \
+#define BINARY(name, op, A, B, functor, rule)                                           \
   Tensor& name(KernelRuntimeContext& ctx, const A& self, const B& other, Tensor& out) { \
-    return binary<rule>(OpCall{ctx, #name}, self, other, out, functor());               \
+    return binary<rule>(OpCall{ctx, op}, self, other, out, functor());                  \
   }
 
-BINARY(atan2_out, Tensor, Tensor, Atan2, PromotedToFloat)
-BINARY(bitwise_and_Scalar_out, Tensor, Scalar, BitAnd, Bitwise)
-BINARY(bitwise_and_Tensor_out, Tensor, Tensor, BitAnd, Bitwise)
-BINARY(bitwise_left_shift_Tensor_out, Tensor, Tensor, ShiftLeft, Bitwise)
-BINARY(bitwise_or_Scalar_out, Tensor, Scalar, BitOr, Bitwise)
-BINARY(bitwise_or_Tensor_out, Tensor, Tensor, BitOr, Bitwise)
-BINARY(bitwise_right_shift_Tensor_out, Tensor, Tensor, ShiftRight, Bitwise)
-BINARY(bitwise_xor_Scalar_out, Tensor, Scalar, BitXor, Bitwise)
-BINARY(bitwise_xor_Tensor_out, Tensor, Tensor, BitXor, Bitwise)
-BINARY(div_out, Tensor, Tensor, TrueDiv, PromotedToFloat)
-BINARY(div_scalar_out, Tensor, Scalar, TrueDiv, PromotedToFloat)
-BINARY(eq_scalar_out, Tensor, Scalar, Equal, Comparison)
-BINARY(eq_tensor_out, Tensor, Tensor, Equal, Comparison)
-BINARY(floor_divide_out, Tensor, Tensor, FloorDiv, PromotedDivision)
-BINARY(fmod_Scalar_out, Tensor, Scalar, Fmod, PromotedDivision)
-BINARY(fmod_Tensor_out, Tensor, Tensor, Fmod, PromotedDivision)
-BINARY(ge_scalar_out, Tensor, Scalar, GreaterEqual, Comparison)
-BINARY(ge_tensor_out, Tensor, Tensor, GreaterEqual, Comparison)
-BINARY(gt_scalar_out, Tensor, Scalar, Greater, Comparison)
-BINARY(gt_tensor_out, Tensor, Tensor, Greater, Comparison)
-BINARY(le_scalar_out, Tensor, Scalar, LessEqual, Comparison)
-BINARY(le_tensor_out, Tensor, Tensor, LessEqual, Comparison)
-BINARY(logical_and_out, Tensor, Tensor, LogicalAnd, Logical)
-BINARY(logical_or_out, Tensor, Tensor, LogicalOr, Logical)
-BINARY(logical_xor_out, Tensor, Tensor, LogicalXor, Logical)
-BINARY(lt_scalar_out, Tensor, Scalar, Less, Comparison)
-BINARY(lt_tensor_out, Tensor, Tensor, Less, Comparison)
-BINARY(maximum_out, Tensor, Tensor, Maximum, Promoted)
-BINARY(minimum_out, Tensor, Tensor, Minimum, Promoted)
-BINARY(mul_out, Tensor, Tensor, Mul, Promoted)
-BINARY(mul_scalar_out, Tensor, Scalar, Mul, Promoted)
-BINARY(ne_scalar_out, Tensor, Scalar, NotEqual, Comparison)
-BINARY(ne_tensor_out, Tensor, Tensor, NotEqual, Comparison)
-BINARY(pow_Scalar_out, Scalar, Tensor, Pow, Promoted)
-BINARY(pow_Tensor_Tensor_out, Tensor, Tensor, Pow, Promoted)
-BINARY(remainder_Scalar_out, Tensor, Scalar, Remainder, PromotedDivision)
-BINARY(remainder_Tensor_out, Tensor, Tensor, Remainder, PromotedDivision)
+BINARY(atan2_out, "atan2.out", Tensor, Tensor, Atan2, PromotedToFloat)
+BINARY(bitwise_and_Scalar_out, "bitwise_and.Scalar_out", Tensor, Scalar, BitAnd, Bitwise)
+BINARY(bitwise_and_Tensor_out, "bitwise_and.Tensor_out", Tensor, Tensor, BitAnd, Bitwise)
+BINARY(bitwise_left_shift_Tensor_out, "bitwise_left_shift.Tensor_out", Tensor, Tensor, ShiftLeft,
+       Bitwise)
+BINARY(bitwise_or_Scalar_out, "bitwise_or.Scalar_out", Tensor, Scalar, BitOr, Bitwise)
+BINARY(bitwise_or_Tensor_out, "bitwise_or.Tensor_out", Tensor, Tensor, BitOr, Bitwise)
+BINARY(bitwise_right_shift_Tensor_out, "bitwise_right_shift.Tensor_out", Tensor, Tensor, ShiftRight,
+       Bitwise)
+BINARY(bitwise_xor_Scalar_out, "bitwise_xor.Scalar_out", Tensor, Scalar, BitXor, Bitwise)
+BINARY(bitwise_xor_Tensor_out, "bitwise_xor.Tensor_out", Tensor, Tensor, BitXor, Bitwise)
+BINARY(div_out, "div.out", Tensor, Tensor, TrueDiv, PromotedToFloat)
+BINARY(div_scalar_out, "div.Scalar_out", Tensor, Scalar, TrueDiv, PromotedToFloat)
+BINARY(eq_scalar_out, "eq.Scalar_out", Tensor, Scalar, Equal, Comparison)
+BINARY(eq_tensor_out, "eq.Tensor_out", Tensor, Tensor, Equal, Comparison)
+BINARY(floor_divide_out, "floor_divide.out", Tensor, Tensor, FloorDiv, PromotedDivision)
+BINARY(fmod_Scalar_out, "fmod.Scalar_out", Tensor, Scalar, Fmod, PromotedDivision)
+BINARY(fmod_Tensor_out, "fmod.Tensor_out", Tensor, Tensor, Fmod, PromotedDivision)
+BINARY(ge_scalar_out, "ge.Scalar_out", Tensor, Scalar, GreaterEqual, Comparison)
+BINARY(ge_tensor_out, "ge.Tensor_out", Tensor, Tensor, GreaterEqual, Comparison)
+BINARY(gt_scalar_out, "gt.Scalar_out", Tensor, Scalar, Greater, Comparison)
+BINARY(gt_tensor_out, "gt.Tensor_out", Tensor, Tensor, Greater, Comparison)
+BINARY(le_scalar_out, "le.Scalar_out", Tensor, Scalar, LessEqual, Comparison)
+BINARY(le_tensor_out, "le.Tensor_out", Tensor, Tensor, LessEqual, Comparison)
+BINARY(logical_and_out, "logical_and.out", Tensor, Tensor, LogicalAnd, Logical)
+BINARY(logical_or_out, "logical_or.out", Tensor, Tensor, LogicalOr, Logical)
+BINARY(logical_xor_out, "logical_xor.out", Tensor, Tensor, LogicalXor, Logical)
+BINARY(lt_scalar_out, "lt.Scalar_out", Tensor, Scalar, Less, Comparison)
+BINARY(lt_tensor_out, "lt.Tensor_out", Tensor, Tensor, Less, Comparison)
+BINARY(maximum_out, "maximum.out", Tensor, Tensor, Maximum, Promoted)
+BINARY(minimum_out, "minimum.out", Tensor, Tensor, Minimum, Promoted)
+BINARY(mul_out, "mul.out", Tensor, Tensor, Mul, Promoted)
+BINARY(mul_scalar_out, "mul.Scalar_out", Tensor, Scalar, Mul, Promoted)
+BINARY(ne_scalar_out, "ne.Scalar_out", Tensor, Scalar, NotEqual, Comparison)
+BINARY(ne_tensor_out, "ne.Tensor_out", Tensor, Tensor, NotEqual, Comparison)
+BINARY(pow_Scalar_out, "pow.Scalar_out", Scalar, Tensor, Pow, Promoted)
+BINARY(pow_Tensor_Tensor_out, "pow.Tensor_Tensor_out", Tensor, Tensor, Pow, Promoted)
+BINARY(remainder_Scalar_out, "remainder.Scalar_out", Tensor, Scalar, Remainder, PromotedDivision)
+BINARY(remainder_Tensor_out, "remainder.Tensor_out", Tensor, Tensor, Remainder, PromotedDivision)
 #undef BINARY
 
 // Without a decision per element, so that the loops vectorize.
@@ -238,15 +241,15 @@ Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const
     return out;
   }
   const ScalarType common = promote(a, b);
-  ET_KERNEL_CHECK_MSG(call.ctx,
-                      !alpha.isFloatingPoint() || !isIntegralType(common, /*includeBool=*/true),
-                      InvalidArgument, out, "%s: alpha is a float but operands promote to %s",
-                      call.op, ::executorch::runtime::toString(common));
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, !alpha.isFloatingPoint() || !isIntegralType(common, /*includeBool=*/true),
+      InvalidArgument, out, "%s: expected alpha to be an integer, found a float for operands of %s",
+      call.op, ::executorch::runtime::toString(common));
   ET_KERNEL_CHECK_MSG(call.ctx, !alpha.isBoolean() || common == ScalarType::Bool, InvalidArgument,
-                      out, "%s: alpha is a bool but operands promote to %s", call.op,
-                      ::executorch::runtime::toString(common));
+                      out, "%s: expected alpha to be a number, found a bool for operands of %s",
+                      call.op, ::executorch::runtime::toString(common));
   ET_KERNEL_CHECK_MSG(call.ctx, !negative || common != ScalarType::Bool, InvalidArgument, out,
-                      "%s: subtraction of Bool tensors is not defined; use logical_xor", call.op);
+                      "%s: expected numbers to subtract, found Bool; use logical_xor", call.op);
   if (!check_castable(call, common, out)) {
     return out;
   }
@@ -272,7 +275,8 @@ Tensor& divide(const OpCall& call, const Operand& a, const Operand& b,
   }
   const bool floor = *rounding_mode == "floor";
   ET_KERNEL_CHECK_MSG(call.ctx, floor || *rounding_mode == "trunc", InvalidArgument, out,
-                      "%s: expected rounding_mode to be \"floor\" or \"trunc\"", call.op);
+                      "%s: expected rounding_mode to be floor or trunc, found %.*s", call.op,
+                      text_length(*rounding_mode), rounding_mode->data());
   if (floor) {
     return binary<PromotedDivision>(call, a, b, out, FloorDiv());
   }
@@ -321,7 +325,7 @@ Tensor& pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self, con
   }
   const bool integral = isIntegralType(promote(base, exponent), /*includeBool=*/true);
   ET_KERNEL_CHECK_MSG(ctx, !integral || number >= 0, InvalidArgument, out,
-                      "pow.Tensor_Scalar_out: integers cannot be raised to a negative power (%g)",
+                      "pow.Tensor_Scalar_out: expected exponent >= 0 for integers, found %g",
                       number);
   // The powers that networks use have cheaper forms.
   if (number == 2.0) {
@@ -343,7 +347,7 @@ Tensor& where_out(KernelRuntimeContext& ctx, const Tensor& condition, const Tens
   const OpCall call{ctx, "where.self_out"};
   const ScalarType mask = condition.scalar_type();
   ET_KERNEL_CHECK_MSG(ctx, mask == ScalarType::Bool || mask == ScalarType::Byte, InvalidArgument,
-                      out, "where.self_out: condition is %s, expected Bool or Byte",
+                      out, "where.self_out: expected condition to be Bool or Byte, found %s",
                       ::executorch::runtime::toString(mask));
   const Operand a(self);
   const Operand b(other);
@@ -369,7 +373,7 @@ Tensor& clamp_tensor_out(KernelRuntimeContext& ctx, const Tensor& self,
                          Tensor& out) {
   const OpCall call{ctx, "clamp.Tensor_out"};
   ET_KERNEL_CHECK_MSG(ctx, min.has_value() || max.has_value(), InvalidArgument, out,
-                      "clamp.Tensor_out: expected min or max, got neither");
+                      "clamp.Tensor_out: expected min or max, found neither");
   if (!max.has_value()) {
     return binary<Promoted>(call, self, *min, out, Maximum());
   }

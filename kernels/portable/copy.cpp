@@ -42,7 +42,7 @@ bool check_dim_order(const OpCall& call, const OptionalArrayRef<int64_t>& dim_or
     same = (*dim_order)[i] == out.dim_order()[i];
   }
   ET_KERNEL_CHECK_MSG(call.ctx, same, InvalidArgument, false,
-                      "%s: argument dim_order differs from that of out", call.op);
+                      "%s: expected dim_order to be that of out, found another", call.op);
   return true;
 }
 
@@ -56,7 +56,7 @@ Tensor& reshape(const OpCall& call, const Tensor& self, const Shape& shape, Tens
 // Resolves one -1 among `size`, and checks the number of elements.
 bool view_shape(const OpCall& call, IntArrayRef size, int64_t numel, Shape& shape) {
   ET_KERNEL_CHECK_MSG(call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims),
-                      InvalidArgument, false, "%s: expected at most %d sizes, got %zu", call.op,
+                      InvalidArgument, false, "%s: expected at most %d sizes, found %zu", call.op,
                       Shape::kMaxDims, size.size());
   int inferred = -1;
   int64_t known = 1;
@@ -64,37 +64,40 @@ bool view_shape(const OpCall& call, IntArrayRef size, int64_t numel, Shape& shap
     const int64_t value = size[i];
     const bool infer = value == -1;
     ET_KERNEL_CHECK_MSG(call.ctx, (infer && inferred < 0) || (value >= 0 && value <= INT32_MAX),
-                        InvalidArgument, false, "%s: bad size %lld at dimension %zu", call.op,
-                        static_cast<long long>(value), i);
+                        InvalidArgument, false,
+                        "%s: expected sizes >= 0 and at most one -1, found %lld at dimension %zu",
+                        call.op, static_cast<long long>(value), i);
     inferred = infer ? static_cast<int>(i) : inferred;
     ET_KERNEL_CHECK_MSG(call.ctx, infer || !__builtin_mul_overflow(known, value, &known),
-                        InvalidArgument, false, "%s: sizes are too large", call.op);
+                        InvalidArgument, false,
+                        "%s: expected sizes with a product in range, found %lld at dimension %zu",
+                        call.op, static_cast<long long>(value), i);
     shape.push(value);
   }
   if (inferred >= 0) {
     ET_KERNEL_CHECK_MSG(call.ctx, known != 0 && numel % known == 0, InvalidArgument, false,
-                        "%s: %lld elements do not fit the sizes given besides -1", call.op,
-                        static_cast<long long>(numel));
+                        "%s: expected size to divide %lld elements, found %lld besides -1", call.op,
+                        static_cast<long long>(numel), static_cast<long long>(known));
     shape.sizes[inferred] = numel / known;
     known = numel;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, known == numel, InvalidArgument, false,
-                      "%s: expected sizes for %lld elements, got sizes for %lld", call.op,
+                      "%s: expected sizes for %lld elements, found sizes for %lld", call.op,
                       static_cast<long long>(numel), static_cast<long long>(known));
   return true;
 }
 
 }  // namespace
 
-#define CLONE(name)                                                          \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) { \
-    return clone_tensor(OpCall{ctx, #name}, self, out);                      \
+#define CLONE(name)                                                                \
+  Tensor& name##_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) { \
+    return clone_tensor(OpCall{ctx, #name ".out"}, self, out);                     \
   }
-CLONE(alias_copy_out)
-CLONE(detach_copy_out)
-CLONE(lift_fresh_copy_out)
-CLONE(_h2d_copy_out)
-CLONE(_d2h_copy_out)
+CLONE(alias_copy)
+CLONE(detach_copy)
+CLONE(lift_fresh_copy)
+CLONE(_h2d_copy)
+CLONE(_d2h_copy)
 #undef CLONE
 
 Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& self,
@@ -107,7 +110,7 @@ Tensor& _clone_dim_order_out(KernelRuntimeContext& ctx, const Tensor& self, bool
                              OptionalArrayRef<int64_t> dim_order, Tensor& out) {
   const OpCall call{ctx, "_clone_dim_order.out"};
   ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
-                      "_clone_dim_order.out: non_blocking is not possible");
+                      "_clone_dim_order.out: expected non_blocking to be false, found true");
   return check_dim_order(call, dim_order, out) ? clone_tensor(call, self, out) : out;
 }
 
@@ -115,7 +118,7 @@ Tensor& _to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bo
                                OptionalArrayRef<int64_t> dim_order, Tensor& out) {
   const OpCall call{ctx, "_to_dim_order_copy.out"};
   ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
-                      "_to_dim_order_copy.out: non_blocking is not possible");
+                      "_to_dim_order_copy.out: expected non_blocking to be false, found true");
   return check_dim_order(call, dim_order, out) ? convert_tensor(call, self, out) : out;
 }
 
@@ -123,7 +126,7 @@ Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_bloc
                     std::optional<MemoryFormat> memory_format, Tensor& out) {
   (void)memory_format;  // out is laid out already
   ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
-                      "_to_copy.out: non_blocking is not possible");
+                      "_to_copy.out: expected non_blocking to be false, found true");
   return convert_tensor({ctx, "_to_copy.out"}, self, out);
 }
 
@@ -132,7 +135,8 @@ Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& sr
   const OpCall call{ctx, "copy.out"};
   (void)non_blocking;  // the copy is done when the call returns
   ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(src), Shape(self)), InvalidArgument, out,
-                      "copy.out: expected src to broadcast to self");
+                      "copy.out: expected src to broadcast to self %s, found %s",
+                      ShapeText(self).text, ShapeText(src).text);
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
     copy_converted(call, src, out);
   }
@@ -142,7 +146,8 @@ Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& sr
 Tensor& copy_(KernelRuntimeContext& ctx, Tensor& self, const Tensor& src, bool non_blocking) {
   (void)non_blocking;  // the copy is done when the call returns
   ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(src), Shape(self)), InvalidArgument, self,
-                      "copy_: expected src to broadcast to self");
+                      "copy_: expected src to broadcast to self %s, found %s", ShapeText(self).text,
+                      ShapeText(src).text);
   copy_converted({ctx, "copy_"}, src, self);
   return self;
 }
@@ -159,7 +164,7 @@ Tensor& unsqueeze_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
   const OpCall call{ctx, "unsqueeze_copy.out"};
   Shape shape(self);
   ET_KERNEL_CHECK_MSG(ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
-                      "unsqueeze_copy.out: self has %d dims already", shape.ndim);
+                      "unsqueeze_copy.out: expected self of fewer dims, found %d", shape.ndim);
   if (normalize_dim(call, "dim", shape.ndim + 1, dim)) {
     shape.insert(static_cast<int>(dim), 1);
     reshape(call, self, shape, out);
@@ -167,17 +172,18 @@ Tensor& unsqueeze_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
   return out;
 }
 
-Tensor& squeeze_copy_dims_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim,
-                              Tensor& out) {
-  const OpCall call{ctx, "squeeze_copy.dims_out"};
+namespace {
+
+Tensor& squeeze(const OpCall& call, const Tensor& self, IntArrayRef dim, Tensor& out) {
   bool dropped[Shape::kMaxDims] = {};
   bool named[Shape::kMaxDims] = {};
   for (int64_t d : dim) {
     if (!normalize_dim(call, "dim", self.dim(), d)) {
       return out;
     }
-    ET_KERNEL_CHECK_MSG(ctx, !named[d], InvalidArgument, out,
-                        "squeeze_copy.dims_out: dimension %d is named twice", static_cast<int>(d));
+    ET_KERNEL_CHECK_MSG(call.ctx, !named[d], InvalidArgument, out,
+                        "%s: expected different dims, found %d twice", call.op,
+                        static_cast<int>(d));
     named[d] = true;
     dropped[d] = d < self.dim() && self.sizes()[d] == 1;
   }
@@ -190,9 +196,16 @@ Tensor& squeeze_copy_dims_out(KernelRuntimeContext& ctx, const Tensor& self, Int
   return reshape(call, self, shape, out);
 }
 
+}  // namespace
+
+Tensor& squeeze_copy_dims_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim,
+                              Tensor& out) {
+  return squeeze({ctx, "squeeze_copy.dims_out"}, self, dim, out);
+}
+
 Tensor& squeeze_copy_dim_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
                              Tensor& out) {
-  return squeeze_copy_dims_out(ctx, self, {&dim, 1}, out);
+  return squeeze({ctx, "squeeze_copy.dim_out"}, self, {&dim, 1}, out);
 }
 
 }  // namespace native

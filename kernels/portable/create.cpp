@@ -31,7 +31,7 @@ constexpr int64_t kGrainBytes = 1 << 17;
 
 bool shape_of(const OpCall& call, IntArrayRef size, Shape& shape) {
   ET_KERNEL_CHECK_MSG(call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims),
-                      InvalidArgument, false, "%s: expected at most %d sizes, got %zu", call.op,
+                      InvalidArgument, false, "%s: expected at most %d sizes, found %zu", call.op,
                       Shape::kMaxDims, size.size());
   for (int64_t value : size) {
     shape.push(value);
@@ -98,7 +98,7 @@ Tensor& _empty_dim_order_out(KernelRuntimeContext& ctx, IntArrayRef size,
   const OpCall call{ctx, "_empty_dim_order.out"};
   ET_KERNEL_CHECK_MSG(ctx, !dim_order.has_value() || dim_order->size() == size.size(),
                       InvalidArgument, out,
-                      "_empty_dim_order.out: expected %zu entries of dim_order, got %zu",
+                      "_empty_dim_order.out: expected %zu entries of dim_order, found %zu",
                       size.size(), dim_order.has_value() ? dim_order->size() : 0);
   Shape shape;
   if (shape_of(call, size, shape)) {
@@ -122,7 +122,7 @@ Tensor& fill_tensor_out(KernelRuntimeContext& ctx, const Tensor& self, const Ten
                         Tensor& out) {
   const OpCall call{ctx, "fill.Tensor_out"};
   ET_KERNEL_CHECK_MSG(ctx, value.dim() == 0, InvalidArgument, out,
-                      "fill.Tensor_out: expected 0 dims for value, got %d",
+                      "fill.Tensor_out: expected 0 dims for value, found %d",
                       static_cast<int>(value.dim()));
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
     copy_converted(call, value, out);
@@ -160,7 +160,8 @@ Tensor& arange(const OpCall& call, const Scalar& start, const Scalar& end, const
   const double by = scalar_to<double>(step);
   const double count = std::ceil((last - first) / by);
   ET_KERNEL_CHECK_MSG(call.ctx, by != 0 && count >= 0 && count <= INT32_MAX, InvalidArgument, out,
-                      "%s: no range from %g to %g by %g", call.op, first, last, by);
+                      "%s: expected a step from start to end, found start %g, end %g, step %g",
+                      call.op, first, last, by);
   const bool whole = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
   Shape shape;
   shape.push(static_cast<int64_t>(count));

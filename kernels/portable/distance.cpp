@@ -51,7 +51,7 @@ C distance(const Rows<C>& a, int64_t i, const Rows<C>& b, int64_t k, int64_t len
 }
 
 bool check_order(const OpCall& call, double p) {
-  ET_KERNEL_CHECK_MSG(call.ctx, p >= 0, InvalidArgument, false, "%s: expected p >= 0, got %g",
+  ET_KERNEL_CHECK_MSG(call.ctx, p >= 0, InvalidArgument, false, "%s: expected p >= 0, found %g",
                       call.op, p);
   return true;
 }
@@ -63,13 +63,16 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
   const OpCall call{ctx, "_cdist_forward.out"};
   // 0 to 2 tell how matrix products are used, which they are not here.
   ET_KERNEL_CHECK_MSG(ctx, compute_mode.value_or(0) >= 0 && compute_mode.value_or(0) <= 2,
-                      InvalidArgument, out, "_cdist_forward.out: expected compute_mode 0, 1 or 2");
+                      InvalidArgument, out,
+                      "_cdist_forward.out: expected compute_mode 0, 1 or 2, found %lld",
+                      static_cast<long long>(*compute_mode));
   const int rank1 = static_cast<int>(x1.dim());
   const int rank2 = static_cast<int>(x2.dim());
   ET_KERNEL_CHECK_MSG(ctx,
                       rank1 >= 2 && rank2 >= 2 && x1.sizes()[rank1 - 1] == x2.sizes()[rank2 - 1],
                       InvalidArgument, out,
-                      "_cdist_forward.out: expected x1 and x2 with rank >= 2 and as many columns");
+                      "_cdist_forward.out: expected x1 and x2 of as many columns, found %s and %s",
+                      ShapeText(x1).text, ShapeText(x2).text);
   Shape batch(x1);
   Shape batch2(x2);
   batch.ndim -= 2;

@@ -40,7 +40,7 @@ using BagOutputs = std::tuple<Tensor&, Tensor&, Tensor&, Tensor&>;
 bool check_positions(const OpCall& call, const char* name, const Tensor& tensor) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, tensor.scalar_type() == ScalarType::Long || tensor.scalar_type() == ScalarType::Int,
-      InvalidArgument, false, "%s: %s are %s, expected Int or Long", call.op, name,
+      InvalidArgument, false, "%s: expected %s to be Int or Long, found %s", call.op, name,
       ::executorch::runtime::toString(tensor.scalar_type()));
   return true;
 }
@@ -50,7 +50,7 @@ bool check_in_range(const OpCall& call, const Tensor& indices, int64_t rows) {
   for (int64_t i = 0; i < indices.numel(); ++i) {
     const int64_t row = reader.at(i);
     ET_KERNEL_CHECK_MSG(call.ctx, row >= 0 && row < rows, InvalidArgument, false,
-                        "%s: index %lld is out of range [0, %lld)", call.op,
+                        "%s: expected indices in range, found %lld of [0, %lld)", call.op,
                         static_cast<long long>(row), static_cast<long long>(rows));
   }
   return true;
@@ -63,7 +63,7 @@ bool check_offsets(const OpCall& call, const Bags& bags) {
     const int64_t offset = reader.at(i);
     const bool ordered = i == 0 ? offset == 0 : offset >= previous;
     ET_KERNEL_CHECK_MSG(call.ctx, ordered && offset <= bags.indices.numel(), InvalidArgument, false,
-                        "%s: offset %lld at %lld: expected them to rise from 0 to at most %lld",
+                        "%s: expected offsets to rise from 0, found %lld at %lld for %lld indices",
                         call.op, static_cast<long long>(offset), static_cast<long long>(i),
                         static_cast<long long>(bags.indices.numel()));
     previous = offset;
@@ -72,7 +72,7 @@ bool check_offsets(const OpCall& call, const Bags& bags) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, bags.count == bags.offsets.numel() || previous == bags.indices.numel(),
       InvalidArgument, false,
-      "%s: with include_last_offset, expected the last offset to be %lld, got %lld", call.op,
+      "%s: with include_last_offset, expected the last offset to be %lld, found %lld", call.op,
       static_cast<long long>(bags.indices.numel()), static_cast<long long>(previous));
   return true;
 }
@@ -80,10 +80,12 @@ bool check_offsets(const OpCall& call, const Bags& bags) {
 bool check_bags(const OpCall& call, const Bags& bags) {
   const int64_t mode = static_cast<int64_t>(bags.mode);
   ET_KERNEL_CHECK_MSG(call.ctx, mode >= 0 && mode <= 2, InvalidArgument, false,
-                      "%s: expected mode 0, 1 or 2, got %lld", call.op,
+                      "%s: expected mode 0, 1 or 2, found %lld", call.op,
                       static_cast<long long>(mode));
   ET_KERNEL_CHECK_MSG(call.ctx, !bags.sample_weights.has_value() || bags.mode == Mode::kSum,
-                      InvalidArgument, false, "%s: per_sample_weights need the mode sum", call.op);
+                      InvalidArgument, false,
+                      "%s: expected mode 0 (sum) with per_sample_weights, found %lld", call.op,
+                      static_cast<long long>(mode));
   if (bags.sample_weights.has_value() &&
       (!check_same_dtype(call, "per_sample_weights", *bags.sample_weights, "weight", bags.weight) ||
        !check_rank(call, "per_sample_weights", *bags.sample_weights, 1) ||
@@ -129,7 +131,8 @@ bool resize_outputs(const OpCall& call, const Bags& bags, const BagOutputs& outs
       resize_output(call, *rest[2], bags.mode == Mode::kMax ? rows : shape_of(bags.count));
   ET_KERNEL_CHECK_MSG(call.ctx,
                       resized && is_row_major(std::get<0>(outs)) && is_row_major(*rest[2]),
-                      InvalidArgument, false, "%s: expected outputs in row-major order", call.op);
+                      InvalidArgument, false,
+                      "%s: expected outputs in row-major order, found another order", call.op);
   return true;
 }
 
@@ -301,7 +304,8 @@ BagOutputs _embedding_bag_out(KernelRuntimeContext& ctx, const Tensor& weight,
   const BagOutputs outs{out0, out1, out2, out3};
   const int64_t count = offsets.numel() - (include_last_offset ? 1 : 0);
   ET_KERNEL_CHECK_MSG(ctx, count >= 0, InvalidArgument, outs,
-                      "%s: include_last_offset needs at least 1 offset", call.op);
+                      "%s: expected at least 1 offset with include_last_offset, found none",
+                      call.op);
   const Bags bags{weight,      indices, offsets, per_sample_weights, static_cast<Mode>(mode),
                   padding_idx, count};
   if (check_bags(call, bags) && resize_outputs(call, bags, outs)) {
@@ -377,7 +381,8 @@ Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& gr
   }
   ET_KERNEL_CHECK_MSG(
       ctx, fits && is_row_major(grad_output) && is_row_major(indices), InvalidArgument, out,
-      "%s: expected grad_output, in row-major order, to have a row for each index", call.op);
+      "%s: expected grad_output to have a row for each of indices %s in order, found %s", call.op,
+      ShapeText(indices).text, ShapeText(grad_output).text);
   const int64_t width = grad_output.sizes()[indices.dim()];
   Shape shape = shape_of(num_weights);
   shape.push(width);

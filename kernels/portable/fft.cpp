@@ -280,7 +280,7 @@ struct Dims {
 
 bool make_dims(const OpCall& call, const Tensor& self, IntArrayRef dim, Dims& dims) {
   ET_KERNEL_CHECK_MSG(call.ctx, dim.size() > 0 && dim.size() <= static_cast<size_t>(self.dim()),
-                      InvalidArgument, false, "%s: expected 1 to %d entries of dim, got %zu",
+                      InvalidArgument, false, "%s: expected 1 to %d entries of dim, found %zu",
                       call.op, static_cast<int>(self.dim()), dim.size());
   bool seen[Shape::kMaxDims] = {};
   for (int64_t d : dim) {
@@ -288,8 +288,8 @@ bool make_dims(const OpCall& call, const Tensor& self, IntArrayRef dim, Dims& di
       return false;
     }
     ET_KERNEL_CHECK_MSG(call.ctx, !seen[d] && self.sizes()[d] > 0, InvalidArgument, false,
-                        "%s: dimension %d appears twice in dim, or is empty", call.op,
-                        static_cast<int>(d));
+                        "%s: expected different dims with elements, found %d twice or empty",
+                        call.op, static_cast<int>(d));
     seen[d] = true;
     dims.dims[dims.count++] = static_cast<int>(d);
   }
@@ -300,7 +300,7 @@ bool make_dims(const OpCall& call, const Tensor& self, IntArrayRef dim, Dims& di
 bool make_scale(const OpCall& call, int64_t normalization, const Shape& signal, const Dims& dims,
                 double& scale) {
   ET_KERNEL_CHECK_MSG(call.ctx, normalization >= 0 && normalization <= 2, InvalidArgument, false,
-                      "%s: expected normalization 0, 1 or 2, got %lld", call.op,
+                      "%s: expected normalization 0, 1 or 2, found %lld", call.op,
                       static_cast<long long>(normalization));
   double count = 1;
   for (int k = 0; k < dims.count; ++k) {
@@ -315,11 +315,11 @@ bool check_pair(const OpCall& call, const Tensor& real, const Tensor& complex) {
                      complex.scalar_type() == ScalarType::ComplexFloat) ||
                     (real.scalar_type() == ScalarType::Double &&
                      complex.scalar_type() == ScalarType::ComplexDouble);
-  ET_KERNEL_CHECK_MSG(call.ctx, fits, InvalidArgument, false,
-                      "%s: expected Float and ComplexFloat, or Double and ComplexDouble; found %s "
-                      "and %s",
-                      call.op, ::executorch::runtime::toString(real.scalar_type()),
-                      ::executorch::runtime::toString(complex.scalar_type()));
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, fits, InvalidArgument, false,
+      "%s: expected Float and ComplexFloat, or Double and ComplexDouble; found %s and %s", call.op,
+      ::executorch::runtime::toString(real.scalar_type()),
+      ::executorch::runtime::toString(complex.scalar_type()));
   return true;
 }
 
@@ -372,7 +372,7 @@ Tensor& _fft_c2r_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef 
   const int64_t n = last_dim_size;
   const int64_t given = self.sizes()[dims.last()];
   ET_KERNEL_CHECK_MSG(ctx, n > 0 && n / 2 + 1 <= given, InvalidArgument, out,
-                      "_fft_c2r.out: expected last_dim_size in [1, %lld], got %lld",
+                      "_fft_c2r.out: expected last_dim_size in [1, %lld], found %lld",
                       static_cast<long long>(2 * given - 1), static_cast<long long>(n));
   Shape shape(self);
   shape.sizes[dims.last()] = n;

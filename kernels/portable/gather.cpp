@@ -46,11 +46,11 @@ bool check_index(const OpCall& call, const Tensor& index, const StridedView& at,
     return true;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, at.ndim == other.ndim, InvalidArgument, false,
-                      "%s: expected %d dims for index, got %d", call.op, other.ndim, at.ndim);
+                      "%s: expected %d dims for index, found %d", call.op, other.ndim, at.ndim);
   for (int d = 0; d < at.ndim; ++d) {
     ET_KERNEL_CHECK_MSG(
         call.ctx, at.sizes[d] <= other.sizes[d] || (d == dim && !whole), InvalidArgument, false,
-        "%s: index has size %lld at dimension %d, at most %lld are possible", call.op,
+        "%s: expected a smaller index, found size %lld at dimension %d of at most %lld", call.op,
         static_cast<long long>(at.sizes[d]), d, static_cast<long long>(other.sizes[d]));
   }
   return true;
@@ -313,7 +313,8 @@ bool parse_reduce(const OpCall& call, std::string_view name, Reduce& reduce) {
     }
   }
   ET_KERNEL_CHECK_MSG(call.ctx, false, InvalidArgument, false,
-                      "%s: expected reduce to be sum, prod, mean, amax or amin", call.op);
+                      "%s: expected reduce to be sum, prod, mean, amax or amin, found %.*s",
+                      call.op, text_length(name), name.data());
   return false;
 }
 
@@ -551,7 +552,8 @@ Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& re
   const OpCall call{ctx, "repeat_interleave.Tensor_out"};
   const ScalarType type = repeats.scalar_type();
   ET_KERNEL_CHECK_MSG(ctx, type == ScalarType::Long || type == ScalarType::Int, InvalidArgument,
-                      out, "repeat_interleave.Tensor_out: repeats are %s, expected Int or Long",
+                      out,
+                      "repeat_interleave.Tensor_out: expected repeats to be Int or Long, found %s",
                       ::executorch::runtime::toString(type));
   if (!check_rank(call, "repeats", repeats, 1) ||
       !check_same_dtype(call, "out", out, "repeats", repeats)) {
@@ -562,13 +564,13 @@ Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& re
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     const int64_t count = reader.at(i);
     ET_KERNEL_CHECK_MSG(ctx, count >= 0 && count <= INT32_MAX, InvalidArgument, out,
-                        "repeat_interleave.Tensor_out: %lld is not a number of repeats",
+                        "repeat_interleave.Tensor_out: expected repeats in [0, 2^31), found %lld",
                         static_cast<long long>(count));
     total += count;
   }
   ET_KERNEL_CHECK_MSG(
       ctx, repeats.numel() == 0 || output_size.value_or(total) == total, InvalidArgument, out,
-      "repeat_interleave.Tensor_out: repeats add up to %lld, output_size is %lld",
+      "repeat_interleave.Tensor_out: expected output_size to be the sum %lld, found %lld",
       static_cast<long long>(total), static_cast<long long>(output_size.value_or(total)));
   Shape shape;
   shape.push(total);

@@ -29,7 +29,7 @@ namespace {
 bool check_index_dtype(const OpCall& call, const Tensor& index) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, index.scalar_type() == ScalarType::Long || index.scalar_type() == ScalarType::Int,
-      InvalidArgument, false, "%s: indices are %s, expected Int or Long", call.op,
+      InvalidArgument, false, "%s: expected indices to be Int or Long, found %s", call.op,
       ::executorch::runtime::toString(index.scalar_type()));
   return true;
 }
@@ -48,7 +48,7 @@ int64_t wrapped_index(const char* data, ScalarType type, int64_t offset, int64_t
 
 bool fail_index(const OpCall& call, int64_t size) {
   ET_KERNEL_CHECK_MSG(call.ctx, false, InvalidArgument, false,
-                      "%s: an index is out of range [%lld, %lld)", call.op,
+                      "%s: expected indices in [%lld, %lld), found one outside", call.op,
                       static_cast<long long>(-size), static_cast<long long>(size));
   return false;
 }
@@ -110,13 +110,13 @@ Tensor& embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Ten
   }
   Shape shape(indices);
   ET_KERNEL_CHECK_MSG(ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
-                      "embedding.out: indices have %d dims already", shape.ndim);
+                      "embedding.out: expected indices of fewer dims, found %d", shape.ndim);
   shape.push(weight.sizes()[1]);
   if (!resize_output(call, out, shape)) {
     return out;
   }
   ET_KERNEL_CHECK_MSG(ctx, is_row_major(out), InvalidArgument, out,
-                      "embedding.out: out must be in row-major order");
+                      "embedding.out: expected out in row-major order, found another order");
   StridedView rows{};
   rows.data = StridedView::of(out).data;
   rows.ndim = 2;
@@ -135,9 +135,10 @@ Tensor& index_select_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t 
       !check_same_dtype(call, "out", out, "self", self)) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, index.dim() <= 1 && (self.dim() > 0 || index.numel() == 1), InvalidArgument, out,
-      "index_select.out: expected at most 1 dim for index, got %d", static_cast<int>(index.dim()));
+  ET_KERNEL_CHECK_MSG(ctx, index.dim() <= 1 && (self.dim() > 0 || index.numel() == 1),
+                      InvalidArgument, out,
+                      "index_select.out: expected at most 1 dim for index, found %d",
+                      static_cast<int>(index.dim()));
   Shape shape(self);
   if (self.dim() > 0) {
     shape.sizes[dim] = index.numel();
@@ -176,9 +177,10 @@ Tensor& index_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t di
     fits = from.sizes[d] == (d == dim ? index.numel() : shape.sizes[d]);
   }
   ET_KERNEL_CHECK_MSG(ctx, fits, InvalidArgument, out,
-                      "index_copy.out: expected source to have self's shape with one slice for "
-                      "each of %lld indices along dimension %lld",
-                      static_cast<long long>(index.numel()), static_cast<long long>(dim));
+                      "index_copy.out: expected source to have %lld slices along dimension %lld of "
+                      "self %s, found %s",
+                      static_cast<long long>(index.numel()), static_cast<long long>(dim),
+                      ShapeText(self).text, ShapeText(source).text);
   const int64_t* positions = index.const_data_ptr<int64_t>();
   const int64_t size = shape.sizes[dim];
   for (int64_t i = 0; i < index.numel(); ++i) {
@@ -266,13 +268,14 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
     adjacent = adjacent && !gap;
     const int covered = is_mask(index) ? static_cast<int>(index.dim()) : 1;
     ET_KERNEL_CHECK_MSG(call.ctx, next_dim + covered <= self.dim() && covered > 0, InvalidArgument,
-                        false, "%s: indices cover more than the %d dims of self", call.op,
-                        static_cast<int>(self.dim()));
+                        false, "%s: expected indices for at most the %d dims of self, found more",
+                        call.op, static_cast<int>(self.dim()));
     const int k = r.num_indexed;
     if (is_mask(index)) {
       ET_KERNEL_CHECK_MSG(
           call.ctx, covered == 1 && index.sizes()[0] == self.sizes()[next_dim], InvalidArgument,
-          false, "%s: a mask must have 1 dim of the size of the dimension it indexes", call.op);
+          false, "%s: expected a mask of 1 dim, as long as what it indexes, found shape %s",
+          call.op, ShapeText(index).text);
       const int64_t count = count_true(index);
       const int64_t* positions = mask_positions(call, index, count);
       if (positions == nullptr) {
@@ -301,7 +304,7 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
     ++next_dim;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, next_dim <= self.dim(), InvalidArgument, false,
-                      "%s: expected at most %d indices, got %zu", call.op,
+                      "%s: expected at most %d indices, found %zu", call.op,
                       static_cast<int>(self.dim()), indices.size());
   for (int k = 0; k < r.num_indexed; ++k) {
     const int lead = r.shape.ndim - own[k].ndim;
@@ -325,7 +328,8 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
 // The shape of self[indices].
 bool result_shape(const OpCall& call, const Resolved& r, Shape& shape) {
   ET_KERNEL_CHECK_MSG(call.ctx, r.shape.ndim + r.remaining.ndim <= Shape::kMaxDims, InvalidArgument,
-                      false, "%s: the result has more than %d dims", call.op, Shape::kMaxDims);
+                      false, "%s: expected a result of at most %d dims, found more", call.op,
+                      Shape::kMaxDims);
   for (int d = 0; d < r.place; ++d) {
     shape.push(r.remaining[d]);
   }
@@ -487,9 +491,11 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
     return;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, broadcasts_to(Shape(values), shape), InvalidArgument, ,
-                      "%s: values do not broadcast to the shape of the indexed part", call.op);
+                      "%s: expected values to broadcast to %s, found %s", call.op,
+                      ShapeText(shape).text, ShapeText(values).text);
   ET_KERNEL_CHECK_MSG(call.ctx, !accumulate || is_computable(out.scalar_type()), InvalidArgument, ,
-                      "%s: cannot accumulate this dtype", call.op);
+                      "%s: expected a number type to accumulate, found %s", call.op,
+                      ::executorch::runtime::toString(out.scalar_type()));
   StridedView source = StridedView::of(values);
   while (source.ndim < shape.ndim) {
     source = source.inserted(0, 1, 0);

@@ -62,7 +62,7 @@ bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shap
     return false;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, shape.ndim > 0, InvalidArgument, false,
-                      "%s: tensors have no dimension", call.op);
+                      "%s: expected tensors with a dimension, found 0-dim ones", call.op);
   shape.sizes[dim] = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (is_skipped(tensors[i])) {
@@ -74,7 +74,7 @@ bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shap
     for (int d = 0; d < shape.ndim; ++d) {
       const int64_t size = tensors[i].sizes()[d];
       ET_KERNEL_CHECK_MSG(call.ctx, d == dim || size == shape[d], InvalidArgument, false,
-                          "%s: expected size %lld at dimension %d of tensors[%zu], got %lld",
+                          "%s: expected size %lld at dimension %d of tensors[%zu], found %lld",
                           call.op, static_cast<long long>(shape[d]), d, i,
                           static_cast<long long>(size));
     }
@@ -88,7 +88,7 @@ bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shap
 Tensor& cat_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tensor& out) {
   const OpCall call{ctx, "cat.out"};
   ET_KERNEL_CHECK_MSG(ctx, tensors.size() > 0, InvalidArgument, out,
-                      "cat.out: expected at least one tensor");
+                      "cat.out: expected at least one tensor, found none");
   Shape shape;
   if (!cat_shape(call, tensors, dim, shape) || !resize_output(call, out, shape)) {
     return out;
@@ -111,14 +111,16 @@ Tensor& cat_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tens
 Tensor& stack_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tensor& out) {
   const OpCall call{ctx, "stack.out"};
   ET_KERNEL_CHECK_MSG(ctx, tensors.size() > 0, InvalidArgument, out,
-                      "stack.out: expected at least one tensor");
+                      "stack.out: expected at least one tensor, found none");
   Shape shape(tensors[0]);
   ET_KERNEL_CHECK_MSG(ctx, shape.ndim < Shape::kMaxDims, InvalidArgument, out,
-                      "stack.out: tensors have %d dims already", shape.ndim);
+                      "stack.out: expected tensors of fewer dims, found %d", shape.ndim);
   for (size_t i = 0; i < tensors.size(); ++i) {
-    ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::tensors_have_same_shape(tensors[i], tensors[0]),
-                        InvalidArgument, out,
-                        "stack.out: the shape of tensors[%zu] differs from that of tensors[0]", i);
+    ET_KERNEL_CHECK_MSG(
+        ctx, ::executorch::runtime::tensors_have_same_shape(tensors[i], tensors[0]),
+        InvalidArgument, out,
+        "stack.out: expected tensors[%zu] to have the shape of tensors[0], %s, found %s", i,
+        ShapeText(shape).text, ShapeText(tensors[i]).text);
   }
   if (!normalize_dim(call, "dim", shape.ndim + 1, dim)) {
     return out;
@@ -141,7 +143,7 @@ void unbind_copy_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t 
                          TensorList out) {
   const OpCall call{ctx, "unbind_copy.int_out"};
   ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0, InvalidArgument, ,
-                      "unbind_copy.int_out: self has no dimension");
+                      "unbind_copy.int_out: expected self with a dimension, found a 0-dim tensor");
   if (!normalize_dim(call, "dim", self.dim(), dim) ||
       !check_count(call, "out", static_cast<int64_t>(out.size()), self.sizes()[dim])) {
     return;
@@ -158,14 +160,15 @@ void unbind_copy_int_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t 
 void split_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t split_size,
                            int64_t dim, TensorList out) {
   const OpCall call{ctx, "split_copy.Tensor_out"};
-  ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0, InvalidArgument, ,
-                      "split_copy.Tensor_out: self has no dimension");
+  ET_KERNEL_CHECK_MSG(
+      ctx, self.dim() > 0, InvalidArgument, ,
+      "split_copy.Tensor_out: expected self with a dimension, found a 0-dim tensor");
   if (!normalize_dim(call, "dim", self.dim(), dim)) {
     return;
   }
   const int64_t size = self.sizes()[dim];
   ET_KERNEL_CHECK_MSG(ctx, split_size > 0 || (split_size == 0 && size == 0), InvalidArgument, ,
-                      "split_copy.Tensor_out: expected split_size > 0, got %lld",
+                      "split_copy.Tensor_out: expected split_size > 0, found %lld",
                       static_cast<long long>(split_size));
   const int64_t pieces = size == 0 ? 1 : (size - 1) / split_size + 1;
   if (!check_count(call, "out", static_cast<int64_t>(out.size()), pieces)) {
@@ -184,8 +187,9 @@ void split_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
 void split_with_sizes_copy_out(KernelRuntimeContext& ctx, const Tensor& self,
                                IntArrayRef split_sizes, int64_t dim, TensorList out) {
   const OpCall call{ctx, "split_with_sizes_copy.out"};
-  ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0, InvalidArgument, ,
-                      "split_with_sizes_copy.out: self has no dimension");
+  ET_KERNEL_CHECK_MSG(
+      ctx, self.dim() > 0, InvalidArgument, ,
+      "split_with_sizes_copy.out: expected self with a dimension, found a 0-dim tensor");
   if (!normalize_dim(call, "dim", self.dim(), dim) ||
       !check_count(call, "out", static_cast<int64_t>(out.size()),
                    static_cast<int64_t>(split_sizes.size()))) {
@@ -194,14 +198,16 @@ void split_with_sizes_copy_out(KernelRuntimeContext& ctx, const Tensor& self,
   const int64_t size = self.sizes()[dim];
   int64_t rest = size;
   for (int64_t length : split_sizes) {
-    ET_KERNEL_CHECK_MSG(ctx, length >= 0 && length <= rest, InvalidArgument, ,
-                        "split_with_sizes_copy.out: split_sizes do not add up to %lld",
-                        static_cast<long long>(size));
+    ET_KERNEL_CHECK_MSG(
+        ctx, length >= 0 && length <= rest, InvalidArgument, ,
+        "split_with_sizes_copy.out: expected split_sizes to add up to %lld, found another sum",
+        static_cast<long long>(size));
     rest -= length;
   }
-  ET_KERNEL_CHECK_MSG(ctx, rest == 0, InvalidArgument, ,
-                      "split_with_sizes_copy.out: split_sizes do not add up to %lld",
-                      static_cast<long long>(size));
+  ET_KERNEL_CHECK_MSG(
+      ctx, rest == 0, InvalidArgument, ,
+      "split_with_sizes_copy.out: expected split_sizes to add up to %lld, found another sum",
+      static_cast<long long>(size));
   int64_t start = 0;
   for (size_t i = 0; i < out.size(); ++i) {
     const StridedView part =
@@ -222,7 +228,8 @@ bool scatter_view(const OpCall& call, const StridedView& part, const Tensor& src
     same = src.sizes()[d] == part.sizes[d];
   }
   ET_KERNEL_CHECK_MSG(call.ctx, same, InvalidArgument, false,
-                      "%s: expected src to have the shape of the slice", call.op);
+                      "%s: expected src to have the shape of the slice, found %s", call.op,
+                      ShapeText(src).text);
   return copy_into(call, src, part, out);
 }
 

@@ -164,7 +164,7 @@ void multiply(const Matrix& a, const Matrix& b, const Epilogue& epilogue, const 
 bool check_product(const OpCall& call, const Tensor& a, const Tensor& b, const Tensor& out,
                    int64_t depth_a, int64_t depth_b) {
   ET_KERNEL_CHECK_MSG(call.ctx, depth_a == depth_b, InvalidArgument, false,
-                      "%s: inner sizes differ: %lld and %lld", call.op,
+                      "%s: expected equal inner sizes, found %lld and %lld", call.op,
                       static_cast<long long>(depth_a), static_cast<long long>(depth_b));
   return check_number(call, "self", a) && check_same_dtype(call, "mat2", b, "self", a) &&
          check_same_dtype(call, "out", out, "self", a);
@@ -201,15 +201,15 @@ Tensor& _int_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor&
       !check_count(call, "rows of mat2", mat2.sizes()[0], self.sizes()[1])) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(ctx,
-                      self.scalar_type() == ScalarType::Char &&
-                          mat2.scalar_type() == ScalarType::Char &&
-                          out.scalar_type() == ScalarType::Int,
-                      InvalidArgument, out,
-                      "_int_mm.out: expected self and mat2 of Char and out of Int, got %s, %s, %s",
-                      ::executorch::runtime::toString(self.scalar_type()),
-                      ::executorch::runtime::toString(mat2.scalar_type()),
-                      ::executorch::runtime::toString(out.scalar_type()));
+  ET_KERNEL_CHECK_MSG(
+      ctx,
+      self.scalar_type() == ScalarType::Char && mat2.scalar_type() == ScalarType::Char &&
+          out.scalar_type() == ScalarType::Int,
+      InvalidArgument, out,
+      "_int_mm.out: expected self and mat2 of Char and out of Int, found %s, %s, %s",
+      ::executorch::runtime::toString(self.scalar_type()),
+      ::executorch::runtime::toString(mat2.scalar_type()),
+      ::executorch::runtime::toString(out.scalar_type()));
   if (resize_matrix(call, out, self.sizes()[0], mat2.sizes()[1])) {
     run(matrix_of(self), matrix_of(mat2), {}, matrix_of(out));
   }
@@ -224,7 +224,7 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat
   }
   const int64_t batches = self.sizes()[0];
   ET_KERNEL_CHECK_MSG(ctx, mat2.sizes()[0] == batches, InvalidArgument, out,
-                      "bmm.out: expected %lld matrices in mat2, got %lld",
+                      "bmm.out: expected %lld matrices in mat2, found %lld",
                       static_cast<long long>(batches), static_cast<long long>(mat2.sizes()[0]));
   Shape shape;
   shape.push(batches);
@@ -255,7 +255,8 @@ Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& m
     return out;
   }
   ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(self), Shape(out)), InvalidArgument, out,
-                      "addmm.out: self does not broadcast to the product's shape");
+                      "addmm.out: expected self to broadcast to the product's shape, found %s",
+                      ShapeText(self).text);
   Epilogue epilogue = adding(self);
   epilogue.alpha = alpha;
   epilogue.beta = beta;
@@ -268,13 +269,13 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor&
   const OpCall call{ctx, "linear.out"};
   ET_KERNEL_CHECK_MSG(
       ctx, input.dim() >= 1 && (input.dim() == 2 || is_row_major(input)), InvalidArgument, out,
-      "linear.out: expected input with at least 1 dim in row-major order, got %d dims",
+      "linear.out: expected input with at least 1 dim in row-major order, found %d dims",
       static_cast<int>(input.dim()));
   const int64_t depth = input.sizes()[input.dim() - 1];
   // A weight of rank 1 is one row, and its dimension is left out of the result.
   const bool is_row = weight.dim() == 1;
   ET_KERNEL_CHECK_MSG(ctx, is_row || weight.dim() == 2, InvalidArgument, out,
-                      "linear.out: expected 1 or 2 dims for weight, got %d",
+                      "linear.out: expected 1 or 2 dims for weight, found %d",
                       static_cast<int>(weight.dim()));
   const int64_t last = weight.dim() - 1;
   if (!check_product(call, input, weight, out, depth, weight.sizes()[last])) {
@@ -289,7 +290,7 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor&
     return out;
   }
   ET_KERNEL_CHECK_MSG(ctx, (out.dim() == 2 && !is_row) || is_row_major(out), InvalidArgument, out,
-                      "linear.out: out must be in row-major order");
+                      "linear.out: expected out in row-major order, found another order");
   int64_t rows = 1;
   for (int64_t d = 0; d + 1 < input.dim(); ++d) {
     rows *= input.sizes()[d];
@@ -297,12 +298,12 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor&
   Shape product;
   product.push(rows);
   product.push(cols);
-  ET_KERNEL_CHECK_MSG(
-      ctx,
-      !bias.has_value() ||
-          (broadcasts_to(Shape(*bias), product) && (bias->dim() <= 1 || input.dim() == 2)),
-      InvalidArgument, out, "linear.out: bias does not broadcast to rows of %lld elements",
-      static_cast<long long>(cols));
+  ET_KERNEL_CHECK_MSG(ctx,
+                      !bias.has_value() || (broadcasts_to(Shape(*bias), product) &&
+                                            (bias->dim() <= 1 || input.dim() == 2)),
+                      InvalidArgument, out,
+                      "linear.out: expected bias to broadcast to rows of %lld elements, found %s",
+                      static_cast<long long>(cols), ShapeText(*bias).text);
   const Epilogue epilogue = bias.has_value() ? adding(*bias) : Epilogue();
   const Matrix transposed{weight, depth, cols, weight.strides()[last], weight.strides()[0]};
   const Matrix from = input.dim() == 2 ? matrix_of(input) : Matrix{input, rows, depth, depth, 1};

@@ -72,14 +72,14 @@ bool check_affine(const OpCall& call, const char* name, const std::optional<Tens
     return true;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, tensor->numel() == numel && is_row_major(*tensor), InvalidArgument,
-                      false, "%s: expected %s to have %lld elements, got %lld", call.op, name,
+                      false, "%s: expected %s to have %lld elements, found %lld", call.op, name,
                       static_cast<long long>(numel), static_cast<long long>(tensor->numel()));
   return check_computable(call, name, *tensor);
 }
 
 bool check_dense(const OpCall& call, const Tensor& self, const Tensor& out) {
   ET_KERNEL_CHECK_MSG(call.ctx, is_row_major(self) && is_row_major(out), InvalidArgument, false,
-                      "%s: expected self and out in row-major order", call.op);
+                      "%s: expected self and out in row-major order, found another order", call.op);
   return true;
 }
 
@@ -112,16 +112,17 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out(
   const int64_t lead = input.dim() - static_cast<int64_t>(normalized_shape.size());
   ET_KERNEL_CHECK_MSG(
       ctx, lead >= 0 && normalized_shape.size() > 0, InvalidArgument, result,
-      "native_layer_norm.out: expected 1 to %d entries of normalized_shape, got %zu",
+      "native_layer_norm.out: expected 1 to %d entries of normalized_shape, found %zu",
       static_cast<int>(input.dim()), normalized_shape.size());
   Shape statistics(input);
   int64_t length = 1;
   for (size_t i = 0; i < normalized_shape.size(); ++i) {
     const int64_t size = input.sizes()[lead + i];
-    ET_KERNEL_CHECK_MSG(
-        ctx, normalized_shape[i] == size, InvalidArgument, result,
-        "native_layer_norm.out: normalized_shape[%zu] is %lld, the dimension has %lld", i,
-        static_cast<long long>(normalized_shape[i]), static_cast<long long>(size));
+    ET_KERNEL_CHECK_MSG(ctx, normalized_shape[i] == size, InvalidArgument, result,
+                        "native_layer_norm.out: expected normalized_shape to end input's shape, "
+                        "found at %zu %lld for %lld",
+                        i, static_cast<long long>(normalized_shape[i]),
+                        static_cast<long long>(size));
     length *= size;
     statistics.sizes[lead + i] = 1;
   }
@@ -174,16 +175,16 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(
     Tensor& out0, Tensor& out1, Tensor& out2) {
   const OpCall call{ctx, "native_group_norm.out"};
   const std::tuple<Tensor&, Tensor&, Tensor&> result{out0, out1, out2};
-  ET_KERNEL_CHECK_MSG(
-      ctx,
-      group > 0 && C % group == 0 && HxW >= 0 && N >= 0 && C >= 0 &&
-          ((input.numel() == 0 && (N == 0 || C == 0 || HxW == 0)) ||
-           (input.dim() >= 2 && N == input.sizes()[0] && C == input.sizes()[1] &&
-            input.numel() / (N * C) == HxW)),
-      InvalidArgument, result,
-      "native_group_norm.out: N %lld, C %lld, HxW %lld and group %lld do not fit input",
-      static_cast<long long>(N), static_cast<long long>(C), static_cast<long long>(HxW),
-      static_cast<long long>(group));
+  ET_KERNEL_CHECK_MSG(ctx,
+                      group > 0 && C % group == 0 && HxW >= 0 && N >= 0 && C >= 0 &&
+                          ((input.numel() == 0 && (N == 0 || C == 0 || HxW == 0)) ||
+                           (input.dim() >= 2 && N == input.sizes()[0] && C == input.sizes()[1] &&
+                            input.numel() / (N * C) == HxW)),
+                      InvalidArgument, result,
+                      "native_group_norm.out: expected N, C, HxW and group that fit input, found "
+                      "%lld, %lld, %lld and %lld",
+                      static_cast<long long>(N), static_cast<long long>(C),
+                      static_cast<long long>(HxW), static_cast<long long>(group));
   Shape statistics;
   statistics.push(N);
   statistics.push(group);
@@ -250,7 +251,7 @@ bool is_empty_inference(const OpCall& call, const BatchNorm& norm, const Tensor&
 
 bool check_batch_norm(const OpCall& call, const BatchNorm& norm, Tensor& out) {
   ET_KERNEL_CHECK_MSG(call.ctx, norm.input.dim() >= 2, InvalidArgument, false,
-                      "%s: expected at least 2 dims for input, got %d", call.op,
+                      "%s: expected at least 2 dims for input, found %d", call.op,
                       static_cast<int>(norm.input.dim()));
   return check_floating(call, "input", norm.input) &&
          check_same_dtype(call, "out", out, "input", norm.input) &&
@@ -473,7 +474,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_stats_out(
   ET_KERNEL_CHECK_MSG(
       ctx, training, InvalidArgument,
       (std::tuple<Tensor&, Tensor&, Tensor&>(out, save_mean, save_invstd)),
-      "_native_batch_norm_legit.no_stats_out: without running statistics, training must be true");
+      "_native_batch_norm_legit.no_stats_out: expected training to be true, found false");
   if (check_batch_norm(call, norm, out)) {
     normalize_batch(call, norm, nullptr, nullptr, momentum, out, save_mean, save_invstd);
   }

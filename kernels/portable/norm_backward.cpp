@@ -47,20 +47,23 @@ bool check_norm(const OpCall& call, const NormGradient& norm) {
   const Tensor* const dense[] = {&norm.grad, &norm.input, &norm.mean, &norm.rstd};
   for (const Tensor* tensor : dense) {
     ET_KERNEL_CHECK_MSG(call.ctx, is_row_major(*tensor), InvalidArgument, false,
-                        "%s: expected inputs in row-major order", call.op);
+                        "%s: expected inputs in row-major order, found another order", call.op);
   }
   const int64_t weights = norm.rows.groups * norm.rows.channels;
   ET_KERNEL_CHECK_MSG(
       call.ctx,
       !norm.weight.has_value() || (norm.weight->numel() == weights && is_row_major(*norm.weight)),
-      InvalidArgument, false, "%s: expected weight to have %lld elements", call.op,
-      static_cast<long long>(weights));
+      InvalidArgument, false,
+      "%s: expected weight to have %lld elements in row-major order, found shape %s", call.op,
+      static_cast<long long>(weights), ShapeText(*norm.weight).text);
   ET_KERNEL_CHECK_MSG(call.ctx,
                       ::executorch::runtime::tensors_have_same_shape(norm.grad, norm.input) &&
                           norm.mean.numel() == norm.rows.rows &&
                           norm.rstd.numel() == norm.rows.rows,
                       InvalidArgument, false,
-                      "%s: grad_out, mean or rstd do not have the shape of input's rows", call.op);
+                      "%s: expected grad_out, mean and rstd for input %s, found %s, %s and %s",
+                      call.op, ShapeText(norm.input).text, ShapeText(norm.grad).text,
+                      ShapeText(norm.mean).text, ShapeText(norm.rstd).text);
   return check_floating(call, "input", norm.input) &&
          check_same_dtype(call, "grad_out", norm.grad, "input", norm.input) &&
          check_floating(call, "mean", norm.mean) && check_floating(call, "rstd", norm.rstd) &&
@@ -69,7 +72,8 @@ bool check_norm(const OpCall& call, const NormGradient& norm) {
 
 bool prepare_output(const OpCall& call, const Tensor& out, const Shape& shape) {
   ET_KERNEL_CHECK_MSG(call.ctx, resize_output(call, out, shape) && is_row_major(out),
-                      InvalidArgument, false, "%s: expected outputs in row-major order", call.op);
+                      InvalidArgument, false,
+                      "%s: expected outputs in row-major order, found another order", call.op);
   return check_floating(call, "out", out);
 }
 
@@ -204,8 +208,10 @@ Gradients native_layer_norm_backward_out(KernelRuntimeContext& ctx, const Tensor
     rows.channels *= size;
     affine.push(size);
   }
-  ET_KERNEL_CHECK_MSG(ctx, fits, InvalidArgument, outs,
-                      "%s: normalized_shape is not the end of input's shape", call.op);
+  ET_KERNEL_CHECK_MSG(
+      ctx, fits, InvalidArgument, outs,
+      "%s: expected normalized_shape to be the end of input's shape %s, found another", call.op,
+      ShapeText(input).text);
   run(call, {grad_out, input, mean, rstd, weight, rows}, output_mask, affine, outs);
   return outs;
 }
@@ -222,11 +228,13 @@ Gradients native_group_norm_backward_out(KernelRuntimeContext& ctx, const Tensor
       ctx,
       input.dim() >= 2 && N == input.sizes()[0] && C == input.sizes()[1] && HxW >= 0 && group > 0 &&
           C % group == 0 && (N * C == 0 || input.numel() / (N * C) == HxW),
-      InvalidArgument, outs, "%s: N %lld, C %lld, HxW %lld and group %lld do not fit input",
-      call.op, static_cast<long long>(N), static_cast<long long>(C), static_cast<long long>(HxW),
+      InvalidArgument, outs,
+      "%s: expected N, C, HxW and group that fit input, found %lld, %lld, %lld and %lld", call.op,
+      static_cast<long long>(N), static_cast<long long>(C), static_cast<long long>(HxW),
       static_cast<long long>(group));
   ET_KERNEL_CHECK_MSG(ctx, group <= INT32_MAX && HxW <= INT32_MAX, InvalidArgument, outs,
-                      "%s: group or HxW is out of range", call.op);
+                      "%s: expected group and HxW in range, found %lld and %lld", call.op,
+                      static_cast<long long>(group), static_cast<long long>(HxW));
   Shape affine;
   affine.push(C);
   run(call, {grad_out, input, mean, rstd, weight, {N * group, group, C / group, HxW}}, output_mask,

@@ -32,8 +32,8 @@ bool padded_shape(const OpCall& call, const Tensor& self, IntArrayRef pad, Paddi
   shape = Shape(self);
   ET_KERNEL_CHECK_MSG(
       call.ctx, pad.size() % 2 == 0 && pad.size() / 2 <= static_cast<size_t>(self.dim()),
-      InvalidArgument, false, "%s: expected an even number of at most %d amounts, got %zu", call.op,
-      2 * static_cast<int>(self.dim()), pad.size());
+      InvalidArgument, false, "%s: expected an even number of at most %d amounts, found %zu",
+      call.op, 2 * static_cast<int>(self.dim()), pad.size());
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int d = shape.ndim - 1 - static_cast<int>(i);
     padding.before[d] = pad[2 * i];
@@ -41,10 +41,10 @@ bool padded_shape(const OpCall& call, const Tensor& self, IntArrayRef pad, Paddi
     const bool in_range = std::max(pad[2 * i], pad[2 * i + 1]) <= INT32_MAX &&
                           std::min(pad[2 * i], pad[2 * i + 1]) >= -INT32_MAX;
     shape.sizes[d] += in_range ? padding.before[d] + padding.after[d] : 0;
-    ET_KERNEL_CHECK_MSG(call.ctx, in_range && shape.sizes[d] >= 0, InvalidArgument, false,
-                        "%s: amounts %lld and %lld do not fit dimension %d", call.op,
-                        static_cast<long long>(pad[2 * i]), static_cast<long long>(pad[2 * i + 1]),
-                        d);
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, in_range && shape.sizes[d] >= 0, InvalidArgument, false,
+        "%s: expected amounts that leave a size in range, found %lld and %lld at dimension %d",
+        call.op, static_cast<long long>(pad[2 * i]), static_cast<long long>(pad[2 * i + 1]), d);
   }
   return true;
 }
@@ -115,7 +115,7 @@ Tensor& pad_by(const OpCall& call, const Tensor& self, IntArrayRef amounts, int 
       call.ctx,
       amounts.size() == static_cast<size_t>(2 * spatial) &&
           (self.dim() == spatial + 1 || self.dim() == spatial + 2),
-      InvalidArgument, out, "%s: expected %d or %d dims for self and %d amounts, got %d and %zu",
+      InvalidArgument, out, "%s: expected %d or %d dims for self and %d amounts, found %d and %zu",
       call.op, spatial + 1, spatial + 2, 2 * spatial, static_cast<int>(self.dim()), amounts.size());
   Padding padding;
   Shape shape;
@@ -123,7 +123,8 @@ Tensor& pad_by(const OpCall& call, const Tensor& self, IntArrayRef amounts, int 
     return out;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, self.sizes()[self.dim() - spatial - 1] > 0, InvalidArgument, out,
-                      "%s: self has no channels", call.op);
+                      "%s: expected self with channels, found shape %s", call.op,
+                      ShapeText(self).text);
   for (int64_t d = self.dim() - spatial; d < self.dim(); ++d) {
     const int64_t size = self.sizes()[d];
     const int64_t most = margin < 0 ? INT32_MAX : size - margin;
@@ -131,8 +132,10 @@ Tensor& pad_by(const OpCall& call, const Tensor& self, IntArrayRef amounts, int 
                         size > 0 && padding.before[d] <= most && padding.after[d] <= most &&
                             padding.before[d] >= 0 && padding.after[d] >= 0,
                         InvalidArgument, out,
-                        "%s: amounts at dimension %lld must be between 0 and %lld", call.op,
-                        static_cast<long long>(d), static_cast<long long>(most));
+                        "%s: at dimension %lld expected amounts in [0, %lld], found %lld and %lld",
+                        call.op, static_cast<long long>(d), static_cast<long long>(most),
+                        static_cast<long long>(padding.before[d]),
+                        static_cast<long long>(padding.after[d]));
   }
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, shape) &&
       out.numel() > 0) {

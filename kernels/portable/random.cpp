@@ -45,7 +45,7 @@ void make_normal(double* pair) {
 
 Tensor& fill_random(const OpCall& call, IntArrayRef size, bool normal, Tensor& out) {
   ET_KERNEL_CHECK_MSG(call.ctx, size.size() <= static_cast<size_t>(Shape::kMaxDims),
-                      InvalidArgument, out, "%s: expected at most %d sizes, got %zu", call.op,
+                      InvalidArgument, out, "%s: expected at most %d sizes, found %zu", call.op,
                       Shape::kMaxDims, size.size());
   Shape shape;
   for (int64_t value : size) {
@@ -88,7 +88,7 @@ std::tuple<Tensor&, Tensor&> native_dropout_out(KernelRuntimeContext& ctx, const
   const OpCall call{ctx, "native_dropout.out"};
   const std::tuple<Tensor&, Tensor&> result{out0, out1};
   ET_KERNEL_CHECK_MSG(ctx, p >= 0 && p <= 1, InvalidArgument, result,
-                      "native_dropout.out: expected p in [0, 1], got %g", p);
+                      "native_dropout.out: expected p in [0, 1], found %g", p);
   if (!check_floating(call, "input", input) ||
       !check_same_dtype(call, "out0", out0, "input", input) ||
       !check_dtype(call, "out1", out1, ScalarType::Bool) ||

@@ -70,7 +70,7 @@ Tensor& roll_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef shif
   const bool flat = dims.empty();
   ET_KERNEL_CHECK_MSG(
       ctx, flat ? shifts.size() == 1 : shifts.size() == dims.size(), InvalidArgument, out,
-      "roll.out: expected as many shifts as dims, got %zu and %zu", shifts.size(), dims.size());
+      "roll.out: expected as many shifts as dims, found %zu and %zu", shifts.size(), dims.size());
   if (!check_same_dtype(call, "out", out, "self", self) || !resize_output(call, out, Shape(self)) ||
       self.numel() == 0) {
     return out;
@@ -108,7 +108,7 @@ Tensor& roll_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef shif
 Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t diagonal, Tensor& out) {
   const OpCall call{ctx, "tril.out"};
   ET_KERNEL_CHECK_MSG(ctx, self.dim() >= 2, InvalidArgument, out,
-                      "tril.out: expected at least 2 dims for self, got %d",
+                      "tril.out: expected at least 2 dims for self, found %d",
                       static_cast<int>(self.dim()));
   if (!check_same_dtype(call, "out", out, "self", self) || !resize_output(call, out, Shape(self))) {
     return out;
@@ -205,7 +205,9 @@ Tensor& masked_scatter_out(KernelRuntimeContext& ctx, const Tensor& self, const 
     }
   });
   ET_KERNEL_CHECK_MSG(ctx, count <= source.numel(), InvalidArgument, out,
-                      "masked_scatter.out: source has fewer elements than mask has trues");
+                      "masked_scatter.out: expected %lld elements in source, one for each true of "
+                      "mask, found %lld",
+                      static_cast<long long>(count), static_cast<long long>(source.numel()));
   if (count == 0) {
     return out;
   }
@@ -243,8 +245,8 @@ Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tens
     return out;
   }
   ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0 && self.sizes()[dim] % 2 == 0, InvalidArgument, out,
-                      "glu.out: expected an even size at dimension %lld",
-                      static_cast<long long>(dim));
+                      "glu.out: expected an even size at dimension %lld, found shape %s",
+                      static_cast<long long>(dim), ShapeText(self).text);
   Shape shape(self);
   const int64_t half = shape[static_cast<int>(dim)] / 2;
   shape.sizes[dim] = half;
@@ -313,9 +315,10 @@ bool make_block(const OpCall& call, const IntArrayRef* lists, int d, Block& bloc
     valid = valid && lists[i].size() == 2 && lists[i][d] <= INT32_MAX &&
             lists[i][d] >= (i == 3 ? 0 : 1);
   }
-  ET_KERNEL_CHECK_MSG(call.ctx, valid, InvalidArgument, false,
-                      "%s: expected 2 positive entries of each list, and padding of at least 0",
-                      call.op);
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, valid, InvalidArgument, false,
+      "%s: expected 2 positive entries of each list, and padding of at least 0, found others",
+      call.op);
   block = {lists[0][d], lists[1][d], lists[2][d], lists[3][d], lists[4][d]};
   const int64_t room = block.size + 2 * block.padding - block.dilation * (block.kernel - 1) - 1;
   block.count = room < 0 ? 0 : room / block.stride + 1;
@@ -371,14 +374,15 @@ Tensor& col2im_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef ou
   }
   const int64_t window = rows.kernel * cols.kernel;
   const int64_t rank = self.dim();
-  ET_KERNEL_CHECK_MSG(ctx,
-                      (rank == 2 || rank == 3) && self.sizes()[rank - 2] % window == 0 &&
-                          self.sizes()[rank - 2] > 0 && self.sizes()[rank - 1] > 0 &&
-                          cols.count > 0 && self.sizes()[rank - 1] / cols.count == rows.count &&
-                          self.sizes()[rank - 1] % cols.count == 0,
-                      InvalidArgument, out,
-                      "col2im.out: self does not have a column for each of %lld x %lld blocks",
-                      static_cast<long long>(rows.count), static_cast<long long>(cols.count));
+  ET_KERNEL_CHECK_MSG(
+      ctx,
+      (rank == 2 || rank == 3) && self.sizes()[rank - 2] % window == 0 &&
+          self.sizes()[rank - 2] > 0 && self.sizes()[rank - 1] > 0 && cols.count > 0 &&
+          self.sizes()[rank - 1] / cols.count == rows.count &&
+          self.sizes()[rank - 1] % cols.count == 0,
+      InvalidArgument, out,
+      "col2im.out: expected self to have a column for each of %lld x %lld blocks, found shape %s",
+      static_cast<long long>(rows.count), static_cast<long long>(cols.count), ShapeText(self).text);
   Shape shape(self);
   const int64_t channels = self.sizes()[rank - 2] / window;
   shape.sizes[rank - 2] = channels;

@@ -43,7 +43,8 @@ bool prepare(const OpCall& call, const Tensor& input, const OptionalArrayRef<int
                           (!output_size.has_value() || output_size->size() == 2) &&
                           (!scale_factors.has_value() || scale_factors->size() == 2),
                       InvalidArgument, false,
-                      "%s: expected 2 entries of either output_size or scale_factors", call.op);
+                      "%s: expected 2 entries of either output_size or scale_factors, found others",
+                      call.op);
   if (!check_computable(call, "input", input) || !check_rank(call, "input", input, 4) ||
       !check_same_dtype(call, "out", out, "input", input)) {
     return false;
@@ -55,7 +56,8 @@ bool prepare(const OpCall& call, const Tensor& input, const OptionalArrayRef<int
     const double wanted = scale_factors.has_value() ? std::floor(in_size * factor)
                                                     : static_cast<double>((*output_size)[d]);
     ET_KERNEL_CHECK_MSG(call.ctx, in_size > 0 && factor > 0 && wanted >= 1 && wanted <= INT32_MAX,
-                        InvalidArgument, false, "%s: cannot resize %lld to %g", call.op,
+                        InvalidArgument, false,
+                        "%s: expected a size in range, found %lld resized to %g", call.op,
                         static_cast<long long>(in_size), wanted);
     shape.sizes[2 + d] = static_cast<int64_t>(wanted);
     resize.scale[d] = scale_factors.has_value() ? 1.0 / factor : in_size / wanted;

@@ -122,16 +122,17 @@ bool check_grid(const OpCall& call, const Tensor& input, const Tensor& grid, int
       !check_rank(call, "grid", grid, 4) || !check_same_dtype(call, "grid", grid, "input", input)) {
     return false;
   }
-  ET_KERNEL_CHECK_MSG(call.ctx, mode >= 0 && mode <= 2 && padding >= 0 && padding <= 2,
-                      InvalidArgument, false,
-                      "%s: expected interpolation_mode and padding_mode in [0, 2], got %lld, %lld",
-                      call.op, static_cast<long long>(mode), static_cast<long long>(padding));
-  ET_KERNEL_CHECK_MSG(call.ctx,
-                      grid.sizes()[0] == input.sizes()[0] && grid.sizes()[3] == 2 &&
-                          input.sizes()[1] > 0 && input.sizes()[2] > 0 && input.sizes()[3] > 0,
-                      InvalidArgument, false,
-                      "%s: expected grid of (%d, height, width, 2) for an input with elements",
-                      call.op, static_cast<int>(input.sizes()[0]));
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, mode >= 0 && mode <= 2 && padding >= 0 && padding <= 2, InvalidArgument, false,
+      "%s: expected interpolation_mode and padding_mode in [0, 2], found %lld, %lld", call.op,
+      static_cast<long long>(mode), static_cast<long long>(padding));
+  ET_KERNEL_CHECK_MSG(
+      call.ctx,
+      grid.sizes()[0] == input.sizes()[0] && grid.sizes()[3] == 2 && input.sizes()[1] > 0 &&
+          input.sizes()[2] > 0 && input.sizes()[3] > 0,
+      InvalidArgument, false,
+      "%s: expected grid of [%d, height, width, 2] and input with elements, found %s and %s",
+      call.op, static_cast<int>(input.sizes()[0]), ShapeText(grid).text, ShapeText(input).text);
   return true;
 }
 
@@ -402,7 +403,8 @@ bool input_per_output(const OpCall& call, int64_t in, int64_t out, bool align_co
           : given       ? 1 / *factor
                         : static_cast<double>(in) / static_cast<double>(out);
   ET_KERNEL_CHECK_MSG(call.ctx, in > 0 && out > 0 && out <= INT32_MAX && scale <= INT32_MAX,
-                      InvalidArgument, false, "%s: cannot resize %lld to %lld", call.op,
+                      InvalidArgument, false,
+                      "%s: expected a size in range, found %lld resized to %lld", call.op,
                       static_cast<long long>(in), static_cast<long long>(out));
   return true;
 }

@@ -22,7 +22,7 @@ inline bool slice_range(const OpCall& call, const Tensor& self, int64_t dim,
                         SliceRange& range) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, self.dim() > 0 && step > 0, InvalidArgument, false,
-      "%s: expected at least 1 dim for self and step > 0, got %d dims and step %lld", call.op,
+      "%s: expected at least 1 dim for self and step > 0, found %d dims and step %lld", call.op,
       static_cast<int>(self.dim()), static_cast<long long>(step));
   if (!normalize_dim(call, "dim", self.dim(), dim)) {
     return false;
@@ -42,14 +42,14 @@ inline bool slice_range(const OpCall& call, const Tensor& self, int64_t dim,
 
 // Makes `dim` and `index` non-negative and checks them.
 inline bool select_index(const OpCall& call, const Tensor& self, int64_t& dim, int64_t& index) {
-  ET_KERNEL_CHECK_MSG(call.ctx, self.dim() > 0, InvalidArgument, false, "%s: self has no dimension",
-                      call.op);
+  ET_KERNEL_CHECK_MSG(call.ctx, self.dim() > 0, InvalidArgument, false,
+                      "%s: expected self with a dimension, found a 0-dim tensor", call.op);
   if (!normalize_dim(call, "dim", self.dim(), dim)) {
     return false;
   }
   const int64_t size = self.sizes()[dim];
   ET_KERNEL_CHECK_MSG(call.ctx, index >= -size && index < size, InvalidArgument, false,
-                      "%s: expected index in [%lld, %lld], got %lld", call.op,
+                      "%s: expected index in [%lld, %lld], found %lld", call.op,
                       static_cast<long long>(-size), static_cast<long long>(size - 1),
                       static_cast<long long>(index));
   index = index < 0 ? index + size : index;

@@ -67,7 +67,8 @@ template <bool kLog>
 Tensor& softmax(const OpCall& call, const Tensor& self, int64_t dim, bool half_to_float,
                 Tensor& out) {
   ET_KERNEL_CHECK_MSG(call.ctx, !half_to_float, InvalidArgument, out,
-                      "%s: half_to_float is for accelerators; expected false", call.op);
+                      "%s: expected half_to_float (for accelerators) to be false, found true",
+                      call.op);
   if (!normalize_dim(call, "dim", self.dim(), dim) || !resize_output(call, out, Shape(self)) ||
       self.numel() == 0 || !check_floating(call, "self", self) ||
       !check_floating(call, "out", out)) {

@@ -211,7 +211,7 @@ void sort(const OpCall& call, const Tensor& self, int64_t dim, std::optional<int
   const int64_t size = shape.ndim == 0 ? 1 : shape[static_cast<int>(dim)];
   Order order{dim, k.value_or(size), largest};
   ET_KERNEL_CHECK_MSG(call.ctx, order.k >= 0 && order.k <= size, InvalidArgument, ,
-                      "%s: expected k in [0, %lld], got %lld", call.op,
+                      "%s: expected k in [0, %lld], found %lld", call.op,
                       static_cast<long long>(size), static_cast<long long>(order.k));
   if (shape.ndim > 0) {
     shape.sizes[dim] = order.k;

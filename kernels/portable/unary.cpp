@@ -44,7 +44,7 @@ Tensor& to_float(const OpCall& call, const Tensor& in, Tensor& out, const F& f) 
 template <typename F>
 Tensor& same(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
   ET_KERNEL_CHECK_MSG(call.ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out,
-                      "%s: self is Bool, expected a number type", call.op);
+                      "%s: expected self to be of a number type, found Bool", call.op);
   if (prepare(call, in, in.scalar_type(), out, takes_complex_v<F>)) {
     with_number_type<takes_complex_v<F>>(compute_type_of(in.scalar_type()), [&](auto zero) {
       using C = decltype(zero);
@@ -79,45 +79,45 @@ Tensor& float_test(const OpCall& call, const Tensor& in, Tensor& out, const Test
 
 }  // namespace
 
-#define UNARY(name, functor, rule)                                           \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) { \
-    return rule(OpCall{ctx, #name}, self, out, functor());                   \
+#define UNARY(name, functor, rule)                                                 \
+  Tensor& name##_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) { \
+    return rule(OpCall{ctx, #name ".out"}, self, out, functor());                  \
   }
 
-UNARY(acos_out, Acos, to_float)
-UNARY(acosh_out, Acosh, to_float)
-UNARY(asin_out, Asin, to_float)
-UNARY(asinh_out, Asinh, to_float)
-UNARY(atan_out, Atan, to_float)
-UNARY(atanh_out, Atanh, to_float)
-UNARY(ceil_out, Ceil, same)
-UNARY(cos_out, Cos, to_float)
-UNARY(cosh_out, Cosh, to_float)
-UNARY(erf_out, Erf, to_float)
-UNARY(erfc_out, Erfc, to_float)
-UNARY(exp_out, Exp, to_float)
-UNARY(expm1_out, Expm1, to_float)
-UNARY(floor_out, Floor, same)
-UNARY(log10_out, Log10, to_float)
-UNARY(log1p_out, Log1p, to_float)
-UNARY(log2_out, Log2, to_float)
-UNARY(log_out, Log, to_float)
-UNARY(neg_out, Neg, same)
-UNARY(reciprocal_out, Reciprocal, to_float)
-UNARY(relu_out, Relu, same)
-UNARY(round_out, Round, same)
-UNARY(rsqrt_out, Rsqrt, to_float)
-UNARY(sigmoid_out, Sigmoid, to_float)
-UNARY(sin_out, Sin, to_float)
-UNARY(sinh_out, Sinh, to_float)
-UNARY(sqrt_out, Sqrt, to_float)
-UNARY(tan_out, Tan, to_float)
-UNARY(tanh_out, Tanh, to_float)
-UNARY(trunc_out, Trunc, same)
+UNARY(acos, Acos, to_float)
+UNARY(acosh, Acosh, to_float)
+UNARY(asin, Asin, to_float)
+UNARY(asinh, Asinh, to_float)
+UNARY(atan, Atan, to_float)
+UNARY(atanh, Atanh, to_float)
+UNARY(ceil, Ceil, same)
+UNARY(cos, Cos, to_float)
+UNARY(cosh, Cosh, to_float)
+UNARY(erf, Erf, to_float)
+UNARY(erfc, Erfc, to_float)
+UNARY(exp, Exp, to_float)
+UNARY(expm1, Expm1, to_float)
+UNARY(floor, Floor, same)
+UNARY(log10, Log10, to_float)
+UNARY(log1p, Log1p, to_float)
+UNARY(log2, Log2, to_float)
+UNARY(log, Log, to_float)
+UNARY(neg, Neg, same)
+UNARY(reciprocal, Reciprocal, to_float)
+UNARY(relu, Relu, same)
+UNARY(round, Round, same)
+UNARY(rsqrt, Rsqrt, to_float)
+UNARY(sigmoid, Sigmoid, to_float)
+UNARY(sin, Sin, to_float)
+UNARY(sinh, Sinh, to_float)
+UNARY(sqrt, Sqrt, to_float)
+UNARY(tan, Tan, to_float)
+UNARY(tanh, Tanh, to_float)
+UNARY(trunc, Trunc, same)
 #undef UNARY
 
 Tensor& abs_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
-  const OpCall call{ctx, "abs_out"};
+  const OpCall call{ctx, "abs.out"};
   if (!is_complex(self.scalar_type())) {
     return same(call, self, out, Abs());
   }
@@ -164,7 +164,8 @@ Tensor& bitwise_not_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& o
   }
   ET_KERNEL_CHECK_MSG(
       ctx, ::executorch::runtime::isIntegralType(self.scalar_type(), /*includeBool=*/true),
-      InvalidArgument, out, "bitwise_not.out: self is %s, expected an integer type or Bool",
+      InvalidArgument, out,
+      "bitwise_not.out: expected self to be of an integer type or Bool, found %s",
       ::executorch::runtime::toString(self.scalar_type()));
   if (prepare({ctx, "bitwise_not.out"}, self, self.scalar_type(), out)) {
     map_elements<int64_t, int64_t>([](int64_t x) { return ~x; }, out,
@@ -178,7 +179,8 @@ Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& self, std::string_view
   const OpCall call{ctx, "gelu.out"};
   const bool tanh = approximate == "tanh";
   ET_KERNEL_CHECK_MSG(ctx, tanh || approximate == "none", InvalidArgument, out,
-                      "gelu.out: expected approximate to be \"none\" or \"tanh\"");
+                      "gelu.out: expected approximate to be none or tanh, found %.*s",
+                      text_length(approximate), approximate.data());
   if (tanh) {
     return float_only(call, self, out, [](auto) { return GeluTanh(); });
   }
@@ -221,7 +223,7 @@ namespace {
 Tensor& clamp(const OpCall& call, const Tensor& self, const std::optional<Scalar>& min,
               const std::optional<Scalar>& max, Tensor& out) {
   ET_KERNEL_CHECK_MSG(call.ctx, min.has_value() || max.has_value(), InvalidArgument, out,
-                      "%s: expected min or max, got neither", call.op);
+                      "%s: expected min or max, found neither", call.op);
   if (!check_computable(call, "self", self)) {
     return out;
   }
@@ -261,7 +263,7 @@ Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar
   ET_KERNEL_CHECK_MSG(
       ctx,
       self.scalar_type() != ScalarType::Byte || (low.to<int64_t>() >= 0 && high.to<int64_t>() >= 0),
-      InvalidArgument, out, "hardtanh.out: expected limits >= 0 for an unsigned type");
+      InvalidArgument, out, "hardtanh.out: expected limits >= 0 for an unsigned type, found less");
   return clamp(call, self, low, high, out);
 }
 

@@ -42,8 +42,8 @@ StridedView split_dim(const StridedView& view, int dim, int64_t inner) {
 bool check_unique(const OpCall& call, const char* name, const bool (&seen)[Shape::kMaxDims],
                   int64_t d) {
   ET_KERNEL_CHECK_MSG(call.ctx, !seen[d], InvalidArgument, false,
-                      "%s: dimension %lld appears twice in %s", call.op, static_cast<long long>(d),
-                      name);
+                      "%s: expected different dimensions, found %lld twice in %s", call.op,
+                      static_cast<long long>(d), name);
   return true;
 }
 
@@ -85,7 +85,7 @@ Tensor& transpose_copy_int_out(KernelRuntimeContext& ctx, const Tensor& self, in
 
 Tensor& t_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   ET_KERNEL_CHECK_MSG(ctx, self.dim() <= 2, InvalidArgument, out,
-                      "t_copy.out: expected at most 2 dims for self, got %d",
+                      "t_copy.out: expected at most 2 dims for self, found %d",
                       static_cast<int>(self.dim()));
   const int order[2] = {self.dim() == 2 ? 1 : 0, 0};
   return permute({ctx, "t_copy.out"}, self, order, out);
@@ -98,7 +98,7 @@ Tensor& expand_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayR
   ET_KERNEL_CHECK_MSG(ctx,
                       size.size() >= static_cast<size_t>(self.dim()) &&
                           size.size() <= static_cast<size_t>(Shape::kMaxDims),
-                      InvalidArgument, out, "expand_copy.out: expected %d to %d sizes, got %zu",
+                      InvalidArgument, out, "expand_copy.out: expected %d to %d sizes, found %zu",
                       static_cast<int>(self.dim()), Shape::kMaxDims, size.size());
   StridedView view = StridedView::of(self);
   const int lead = static_cast<int>(size.size()) - view.ndim;
@@ -108,7 +108,8 @@ Tensor& expand_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayR
   for (int d = 0; d < view.ndim; ++d) {
     const bool keep = size[d] == view.sizes[d] || (size[d] == -1 && d >= lead);
     ET_KERNEL_CHECK_MSG(ctx, keep || (view.sizes[d] == 1 && size[d] >= 0), InvalidArgument, out,
-                        "expand_copy.out: cannot expand size %lld to %lld at dimension %d",
+                        "expand_copy.out: expected sizes that self broadcasts to, found %lld for "
+                        "%lld at dimension %d",
                         static_cast<long long>(view.sizes[d]), static_cast<long long>(size[d]), d);
     if (!keep) {
       view.sizes[d] = size[d];
@@ -135,16 +136,18 @@ Tensor& narrow_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
                         int64_t length, Tensor& out) {
   const OpCall call{ctx, "narrow_copy.out"};
   ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0, InvalidArgument, out,
-                      "narrow_copy.out: self has no dimension");
+                      "narrow_copy.out: expected self with a dimension, found a 0-dim tensor");
   if (!normalize_dim(call, "dim", self.dim(), dim)) {
     return out;
   }
   const int64_t size = self.sizes()[dim];
   const int64_t first = start < 0 ? start + size : start;
-  ET_KERNEL_CHECK_MSG(
-      ctx, first >= 0 && first <= size && length >= 0 && length <= size - first, InvalidArgument,
-      out, "narrow_copy.out: start %lld and length %lld exceed size %lld",
-      static_cast<long long>(start), static_cast<long long>(length), static_cast<long long>(size));
+  ET_KERNEL_CHECK_MSG(ctx, first >= 0 && first <= size && length >= 0 && length <= size - first,
+                      InvalidArgument, out,
+                      "narrow_copy.out: expected a range inside self, found start %lld and length "
+                      "%lld for size %lld",
+                      static_cast<long long>(start), static_cast<long long>(length),
+                      static_cast<long long>(size));
   copy_to_output(call, StridedView::of(self).sliced(static_cast<int>(dim), first, length), self,
                  out);
   return out;
@@ -166,7 +169,7 @@ Tensor& as_strided_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntAr
   ET_KERNEL_CHECK_MSG(
       ctx, size.size() == stride.size() && size.size() <= static_cast<size_t>(Shape::kMaxDims),
       InvalidArgument, out,
-      "as_strided_copy.out: expected as many sizes as strides, got %zu and %zu", size.size(),
+      "as_strided_copy.out: expected as many sizes as strides, found %zu and %zu", size.size(),
       stride.size());
   StridedView view{};
   view.ndim = static_cast<int>(size.size());
@@ -184,7 +187,8 @@ Tensor& as_strided_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntAr
     view.strides[d] = stride[d];
   }
   ET_KERNEL_CHECK_MSG(ctx, valid && (empty || last < self.numel()), InvalidArgument, out,
-                      "as_strided_copy.out: the view reaches beyond the %lld elements of self",
+                      "as_strided_copy.out: expected a view inside the %lld elements of self, "
+                      "found one beyond them",
                       static_cast<long long>(self.numel()));
   view.data = StridedView::of(self).data;
   if (!empty) {
@@ -202,7 +206,7 @@ Tensor& diagonal_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t
     return out;
   }
   ET_KERNEL_CHECK_MSG(ctx, self.dim() >= 2 && dim1 != dim2, InvalidArgument, out,
-                      "diagonal_copy.out: expected two different dimensions, got %lld twice",
+                      "diagonal_copy.out: expected two different dimensions, found %lld twice",
                       static_cast<long long>(dim1));
   const int64_t rows = self.sizes()[dim1];
   const int64_t cols = self.sizes()[dim2];
@@ -230,10 +234,11 @@ Tensor& unfold_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
   const bool scalar = view.ndim == 0;
   view = scalar ? view.inserted(0, 1, 1) : view;
   const int dim = static_cast<int>(dimension);
-  ET_KERNEL_CHECK_MSG(ctx, size >= 0 && size <= view.sizes[dim] && step > 0, InvalidArgument, out,
-                      "unfold_copy.out: expected size in [0, %lld] and step > 0, got %lld and %lld",
-                      static_cast<long long>(view.sizes[dim]), static_cast<long long>(size),
-                      static_cast<long long>(step));
+  ET_KERNEL_CHECK_MSG(
+      ctx, size >= 0 && size <= view.sizes[dim] && step > 0, InvalidArgument, out,
+      "unfold_copy.out: expected size in [0, %lld] and step > 0, found %lld and %lld",
+      static_cast<long long>(view.sizes[dim]), static_cast<long long>(size),
+      static_cast<long long>(step));
   const int64_t stride = view.strides[dim];
   // A 0-dim tensor has one window.
   view =
@@ -264,8 +269,8 @@ Tensor& repeat_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef re
   const OpCall call{ctx, "repeat.out"};
   const int rank = static_cast<int>(repeats.size());
   ET_KERNEL_CHECK_MSG(ctx, rank >= self.dim() && rank <= Shape::kMaxDims, InvalidArgument, out,
-                      "repeat.out: expected %d to %d repeats, got %d", static_cast<int>(self.dim()),
-                      Shape::kMaxDims, rank);
+                      "repeat.out: expected %d to %d repeats, found %d",
+                      static_cast<int>(self.dim()), Shape::kMaxDims, rank);
   StridedView from = StridedView::of(self);
   while (from.ndim < rank) {
     from = from.inserted(0, 1, 0);
@@ -273,7 +278,7 @@ Tensor& repeat_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef re
   Shape shape;
   for (int d = 0; d < rank; ++d) {
     ET_KERNEL_CHECK_MSG(ctx, repeats[d] >= 0 && repeats[d] <= INT32_MAX, InvalidArgument, out,
-                        "repeat.out: %lld is not a number of repeats",
+                        "repeat.out: expected repeats in range, found %lld",
                         static_cast<long long>(repeats[d]));
     shape.push(from.sizes[d] * repeats[d]);
   }
@@ -299,11 +304,12 @@ Tensor& pixel_shuffle_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t
   const OpCall call{ctx, "pixel_shuffle.out"};
   const int rank = static_cast<int>(self.dim());
   const int64_t r = upscale_factor;
-  ET_KERNEL_CHECK_MSG(
-      ctx, rank >= 3 && r > 0 && r <= INT16_MAX && self.sizes()[rank - 3] % (r * r) == 0,
-      InvalidArgument, out,
-      "pixel_shuffle.out: expected at least 3 dims and channels divisible by the square of %lld",
-      static_cast<long long>(r));
+  ET_KERNEL_CHECK_MSG(ctx,
+                      rank >= 3 && r > 0 && r <= INT16_MAX && self.sizes()[rank - 3] % (r * r) == 0,
+                      InvalidArgument, out,
+                      "pixel_shuffle.out: expected at least 3 dims and channels divisible by the "
+                      "square of %lld, found %s",
+                      static_cast<long long>(r), ShapeText(self).text);
   Shape shape(self);
   shape.sizes[rank - 3] /= r * r;
   shape.sizes[rank - 2] *= r;
@@ -330,13 +336,13 @@ Tensor& pixel_unshuffle_out(KernelRuntimeContext& ctx, const Tensor& self, int64
   const OpCall call{ctx, "pixel_unshuffle.out"};
   const int rank = static_cast<int>(self.dim());
   const int64_t r = downscale_factor;
-  ET_KERNEL_CHECK_MSG(
-      ctx,
-      rank >= 3 && r > 0 && r <= INT16_MAX && self.sizes()[rank - 2] % r == 0 &&
-          self.sizes()[rank - 1] % r == 0,
-      InvalidArgument, out,
-      "pixel_unshuffle.out: expected at least 3 dims and height and width divisible by %lld",
-      static_cast<long long>(r));
+  ET_KERNEL_CHECK_MSG(ctx,
+                      rank >= 3 && r > 0 && r <= INT16_MAX && self.sizes()[rank - 2] % r == 0 &&
+                          self.sizes()[rank - 1] % r == 0,
+                      InvalidArgument, out,
+                      "pixel_unshuffle.out: expected at least 3 dims and height and width "
+                      "divisible by %lld, found %s",
+                      static_cast<long long>(r), ShapeText(self).text);
   Shape shape(self);
   shape.sizes[rank - 3] *= r * r;
   shape.sizes[rank - 2] /= r;
@@ -390,7 +396,8 @@ Tensor& view_as_real_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Ten
   const OpCall call{ctx, "view_as_real_copy.out"};
   ET_KERNEL_CHECK_MSG(
       ctx, ::executorch::runtime::isComplexType(self.scalar_type()) && self.dim() < Shape::kMaxDims,
-      InvalidArgument, out, "view_as_real_copy.out: self is %s, expected a complex type",
+      InvalidArgument, out,
+      "view_as_real_copy.out: expected self to be of a complex type, found %s",
       ::executorch::runtime::toString(self.scalar_type()));
   const ScalarType part = ::executorch::runtime::toRealValueType(self.scalar_type());
   Shape shape(self);

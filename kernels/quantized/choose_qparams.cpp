@@ -43,7 +43,7 @@ struct Extremes {
 bool check_input(const OpCall& call, const Tensor& input, const Tensor& scale_out,
                  const Tensor& zero_point_out) {
   ET_KERNEL_CHECK_MSG(call.ctx, input.numel() > 0, InvalidArgument, false,
-                      "%s: expected input with elements, got none", call.op);
+                      "%s: expected input with elements, found none", call.op);
   return check_floating(call, "input", input) && check_floating(call, "scale_out", scale_out) &&
          check_dtype(call, "zero_point_out", zero_point_out, ScalarType::Long);
 }
@@ -71,7 +71,8 @@ std::tuple<Tensor&, Tensor&> choose_qparams_tensor_out(KernelRuntimeContext& ctx
   Shape one;
   one.push(1);
   ET_KERNEL_CHECK_MSG(ctx, quant_min < quant_max, InvalidArgument, result,
-                      "%s: expected quant_min < quant_max", call.op);
+                      "%s: expected quant_min < quant_max, found %lld and %lld", call.op,
+                      static_cast<long long>(quant_min), static_cast<long long>(quant_max));
   if (!check_input(call, input, scale_out, zero_point_out) || !check_range(call, range, dtype) ||
       !resize_output(call, scale_out, one) || !resize_output(call, zero_point_out, one)) {
     return result;
@@ -101,7 +102,7 @@ std::tuple<Tensor&, Tensor&> choose_qparams_per_token_asymmetric_out(KernelRunti
   const QuantRange range{-128, 127};
   Shape shape(input);
   ET_KERNEL_CHECK_MSG(ctx, input.dim() > 0, InvalidArgument, result,
-                      "%s: expected input with dimensions, got a 0-dim tensor", call.op);
+                      "%s: expected input with dimensions, found a 0-dim tensor", call.op);
   shape.sizes[shape.ndim - 1] = 1;
   if (!check_input(call, input, scale_out, zero_point_out) ||
       !resize_output(call, scale_out, shape) || !resize_output(call, zero_point_out, shape)) {

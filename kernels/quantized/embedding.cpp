@@ -49,27 +49,29 @@ bool check_table(const OpCall& call, const Table& table) {
   const ScalarType type = table.weight.scalar_type();
   ET_KERNEL_CHECK_MSG(call.ctx,
                       type == ScalarType::Byte || (type == ScalarType::Char && table.bits == 8),
-                      InvalidArgument, false, "%s: expected weight of Byte%s, got %s", call.op,
+                      InvalidArgument, false, "%s: expected weight of Byte%s, found %s", call.op,
                       table.bits == 8 ? " or Char" : "", ::executorch::runtime::toString(type));
   const int64_t half = int64_t{1} << (table.bits - 1);
   ET_KERNEL_CHECK_MSG(
       call.ctx,
       table.quant_min <= table.quant_max &&
           (table.bits == 8 || (table.quant_min == -half && table.quant_max == half - 1)),
-      InvalidArgument, false, "%s: quantized range [%lld, %lld] is not that of %d bits", call.op,
+      InvalidArgument, false,
+      "%s: expected the range of the weight's bits, found [%lld, %lld] for %d bits", call.op,
       static_cast<long long>(table.quant_min), static_cast<long long>(table.quant_max), table.bits);
   if (!check_rank(call, "weight", table.weight, 2) ||
       !check_floating(call, "weight_scales", table.scales)) {
     return false;
   }
   const Tensor& scales = table.scales;
-  ET_KERNEL_CHECK_MSG(
-      call.ctx,
-      (scales.dim() == 1 || scales.dim() == 2) && scales.sizes()[0] == table.weight.sizes()[0] &&
-          table.groups() > 0 && table.columns() % table.groups() == 0,
-      InvalidArgument, false, "%s: expected weight_scales for each of %lld rows of %lld columns",
-      call.op, static_cast<long long>(table.weight.sizes()[0]),
-      static_cast<long long>(table.columns()));
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      (scales.dim() == 1 || scales.dim() == 2) &&
+                          scales.sizes()[0] == table.weight.sizes()[0] && table.groups() > 0 &&
+                          table.columns() % table.groups() == 0,
+                      InvalidArgument, false,
+                      "%s: expected weight_scales for each of %lld rows of %lld columns, found %s",
+                      call.op, static_cast<long long>(table.weight.sizes()[0]),
+                      static_cast<long long>(table.columns()), ShapeText(scales).text);
   return !table.zero_points.has_value() ||
          (check_computable(call, "weight_zero_points", *table.zero_points) &&
           check_count(call, "elements of weight_zero_points", table.zero_points->numel(),
@@ -80,10 +82,10 @@ bool check_table(const OpCall& call, const Table& table) {
 bool check_indices(const OpCall& call, const Tensor& indices) {
   const ScalarType type = indices.scalar_type();
   ET_KERNEL_CHECK_MSG(call.ctx, type == ScalarType::Int || type == ScalarType::Long,
-                      InvalidArgument, false, "%s: expected indices of Int or Long, got %s",
+                      InvalidArgument, false, "%s: expected indices of Int or Long, found %s",
                       call.op, ::executorch::runtime::toString(type));
   ET_KERNEL_CHECK_MSG(call.ctx, indices.dim() < Shape::kMaxDims, InvalidArgument, false,
-                      "%s: indices have %d dims, too many", call.op,
+                      "%s: expected indices of fewer dims, found %d", call.op,
                       static_cast<int>(indices.dim()));
   return true;
 }
@@ -137,7 +139,7 @@ Tensor& embed(const OpCall& call, const Table& table, const Tensor& indices,
   for (int64_t i = 0; i < indices.numel(); ++i, odometer.next()) {
     const int64_t row = reader.at(odometer.offset(0));
     ET_KERNEL_CHECK_MSG(call.ctx, row >= 0 && row < rows, InvalidArgument, out,
-                        "%s: expected indices in [0, %lld), got %lld", call.op,
+                        "%s: expected indices in [0, %lld), found %lld", call.op,
                         static_cast<long long>(rows), static_cast<long long>(row));
     write_row(table, row, writer, odometer.offset(1), to.strides[to.ndim - 1]);
   }

@@ -54,7 +54,7 @@ bool one_for_all(const OpCall& call, const Tensor& scale, const Tensor& zero_poi
 bool one_per_channel(const OpCall& call, const Tensor& input, const Tensor& scales,
                      const Tensor* zero_points, int64_t axis, Params& params) {
   ET_KERNEL_CHECK_MSG(call.ctx, input.dim() > 0, InvalidArgument, false,
-                      "%s: expected input with dimensions, got a 0-dim tensor", call.op);
+                      "%s: expected input with dimensions, found a 0-dim tensor", call.op);
   params.scales = &scales;
   params.zero_points = zero_points;
   if (!normalize_dim(call, "axis", input.dim(), axis)) {
@@ -68,7 +68,7 @@ bool one_per_channel(const OpCall& call, const Tensor& input, const Tensor& scal
 bool one_per_token(const OpCall& call, const Tensor& input, const Tensor& scales,
                    const Tensor& zero_points, Params& params) {
   ET_KERNEL_CHECK_MSG(call.ctx, input.dim() > 0, InvalidArgument, false,
-                      "%s: expected input with dimensions, got a 0-dim tensor", call.op);
+                      "%s: expected input with dimensions, found a 0-dim tensor", call.op);
   params.scales = &scales;
   params.zero_points = &zero_points;
   int64_t tokens = 1;

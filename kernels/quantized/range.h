@@ -37,7 +37,7 @@ inline bool check_range(const OpCall& call, const QuantRange& range, ScalarType 
                     : dtype == ScalarType::Int   ? within(int32_t(0))
                                                  : false;
   ET_KERNEL_CHECK_MSG(call.ctx, fits, InvalidArgument, false,
-                      "%s: expected quant_min <= quant_max within Byte, Char, Short or Int, got "
+                      "%s: expected quant_min <= quant_max within Byte, Char, Short or Int, found "
                       "[%lld, %lld] of %s",
                       call.op, static_cast<long long>(range.least),
                       static_cast<long long>(range.most), executorch::runtime::toString(dtype));

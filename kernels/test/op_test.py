@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from codegen.schema import Schema
-from kernels.test.bad_cases import BAD_CALLS
 from kernels.test.kernel_call import Call, functional_of, load_library, load_schemas
 from kernels.test.op_case import Case, Input
 from kernels.test.op_cases import CASES
@@ -184,19 +183,3 @@ def test_a_wrong_result_is_found() -> None:
     case = Case("add.out", (Input((3,)), Input((3,))), reference=lambda a, b: a - b)
     with pytest.raises(AssertionError):
         run_case(library("portable"), case, schemas()["aten::add.out"], dynamic=False)
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize("row", BAD_CALLS, ids=lambda row: f"{row[0]}-{row[2]}-{row[3]}")
-def test_wrong_usage_is_an_error(name: str, row: Any) -> None:
-    op, values, shape, dtype = row
-    schema = schemas()[f"aten::{op}"]
-    call = Call(library(name), schema)
-    for argument, value in zip(schema.arguments, make(list(values), 3), strict=False):
-        call.add_input(argument, value)
-    outputs = sum(a.is_out for a in schema.arguments)
-    extra = torch.int64 if "indices" in op or op == "topk.values" else dtype
-    call.add_outputs(
-        tuple(torch.empty(shape, dtype=dtype if i == 0 else extra) for i in range(outputs))
-    )
-    assert call.run() != 0

@@ -12,6 +12,7 @@ import torch
 import torch.ao.quantization.fx._decomposed
 
 from codegen.schema import Schema
+from kernels.test.error_text_test import is_told
 from kernels.test.kernel_call import Call, load_library, load_schemas
 
 REFERENCE = torch.ops.quantized_decomposed
@@ -240,9 +241,11 @@ BAD: list[tuple[str, list[Any], torch.Tensor]] = [
 
 
 @pytest.mark.parametrize("row", BAD, ids=lambda row: row[0])
-def test_wrong_usage_is_an_error(row: tuple[str, list[Any], torch.Tensor]) -> None:
+def test_wrong_usage_is_told(row: tuple[str, list[Any], torch.Tensor], capfd: Any) -> None:
     name, inputs, like = row
     assert make_call(name, inputs, (like,)).run() != 0
+    text = capfd.readouterr().err
+    assert is_told(text, schemas()[f"quantized_decomposed::{name}"]), text
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

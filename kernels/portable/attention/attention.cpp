@@ -19,8 +19,8 @@ bool check_shapes(const OpCall& call, const AttentionArguments& a) {
   const Tensor& q = a.query;
   const int64_t rank = q.dim();
   ET_KERNEL_CHECK_MSG(call.ctx, rank >= (a.grouped ? 3 : 2), InvalidArgument, false,
-                      "%s: expected query of at least %d dims, got %d", call.op, a.grouped ? 3 : 2,
-                      static_cast<int>(rank));
+                      "%s: expected query of at least %d dims, found %d", call.op,
+                      a.grouped ? 3 : 2, static_cast<int>(rank));
   if (!check_rank(call, "key", a.key, rank) || !check_rank(call, "value", a.value, rank)) {
     return false;
   }
@@ -30,9 +30,9 @@ bool check_shapes(const OpCall& call, const AttentionArguments& a) {
     const bool fits =
         heads && a.grouped ? shared > 0 && q.size(d) % shared == 0 : shared == q.size(d);
     ET_KERNEL_CHECK_MSG(call.ctx, fits && a.value.size(d) == shared, InvalidArgument, false,
-                        "%s: dim %d does not fit: query has %d, key %d, value %d", call.op,
-                        static_cast<int>(d), static_cast<int>(q.size(d)), static_cast<int>(shared),
-                        static_cast<int>(a.value.size(d)));
+                        "%s: expected dim %d of query, key and value to fit, found %d, %d and %d",
+                        call.op, static_cast<int>(d), static_cast<int>(q.size(d)),
+                        static_cast<int>(shared), static_cast<int>(a.value.size(d)));
   }
   return check_count(call, "depth of key", a.key.size(rank - 1), q.size(rank - 1)) &&
          check_count(call, "keys of value", a.value.size(rank - 2), a.key.size(rank - 2));
@@ -44,14 +44,15 @@ bool check_mask(const OpCall& call, const AttentionArguments& a, const Shape& sc
   }
   const ScalarType type = a.mask->scalar_type();
   ET_KERNEL_CHECK_MSG(call.ctx, !a.causal, InvalidArgument, false,
-                      "%s: expected either attn_mask or is_causal, got both", call.op);
+                      "%s: expected either attn_mask or is_causal, found both", call.op);
   ET_KERNEL_CHECK_MSG(
       call.ctx,
       type == ScalarType::Bool || type == ScalarType::Float || type == a.query.scalar_type(),
-      InvalidArgument, false, "%s: expected attn_mask of Bool, Float or query's dtype, got %s",
+      InvalidArgument, false, "%s: expected attn_mask of Bool, Float or query's dtype, found %s",
       call.op, ::executorch::runtime::toString(type));
   ET_KERNEL_CHECK_MSG(call.ctx, broadcasts_to(Shape(*a.mask), scores), InvalidArgument, false,
-                      "%s: attn_mask does not broadcast to the scores", call.op);
+                      "%s: expected attn_mask to broadcast to the scores %s, found %s", call.op,
+                      ShapeText(scores).text, ShapeText(*a.mask).text);
   return true;
 }
 
@@ -65,7 +66,7 @@ bool plan_attention(const OpCall& call, const AttentionArguments& a, const Tenso
                     Attention& plan) {
   const Tensor& q = a.query;
   ET_KERNEL_CHECK_MSG(call.ctx, a.dropout == 0.0, InvalidArgument, false,
-                      "%s: expected dropout_p 0, got %g", call.op, a.dropout);
+                      "%s: expected dropout_p 0, found %g", call.op, a.dropout);
   if (!check_floating(call, "query", q) || !check_same_dtype(call, "key", a.key, "query", q) ||
       !check_same_dtype(call, "value", a.value, "query", q) ||
       !check_same_dtype(call, "out", out, "query", q) || !check_shapes(call, a)) {

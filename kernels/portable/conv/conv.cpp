@@ -24,11 +24,11 @@ bool parameter(const OpCall& call, const char* name, IntArrayRef values, int dim
                int64_t least, int64_t fallback, int64_t& value) {
   const bool single = values.size() == 1;
   ET_KERNEL_CHECK_MSG(call.ctx, values.size() <= 1 || values.size() == static_cast<size_t>(spatial),
-                      InvalidArgument, false, "%s: expected 1 or %d entries of %s, got %zu",
+                      InvalidArgument, false, "%s: expected 1 or %d entries of %s, found %zu",
                       call.op, spatial, name, values.size());
   value = values.empty() ? fallback : values[single ? 0 : dim];
   ET_KERNEL_CHECK_MSG(call.ctx, value >= least && value <= INT32_MAX, InvalidArgument, false,
-                      "%s: expected %s >= %lld, got %lld", call.op, name,
+                      "%s: expected %s >= %lld, found %lld", call.op, name,
                       static_cast<long long>(least), static_cast<long long>(value));
   return true;
 }
@@ -43,9 +43,10 @@ bool output_size(const OpCall& call, const Conv& conv, int d, int64_t in_size, i
     const int64_t room = in_size + 2 * conv.padding[d] - reach;
     size = room < 0 ? 0 : room / conv.stride[d] + 1;
   }
-  ET_KERNEL_CHECK_MSG(call.ctx, kernel > 0 && size > 0, InvalidArgument, false,
-                      "%s: a kernel of size %lld does not fit an input of size %lld", call.op,
-                      static_cast<long long>(kernel), static_cast<long long>(in_size));
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, kernel > 0 && size > 0, InvalidArgument, false,
+      "%s: expected a kernel that fits input, found size %lld for an input of size %lld", call.op,
+      static_cast<long long>(kernel), static_cast<long long>(in_size));
   return true;
 }
 
@@ -55,7 +56,7 @@ bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weigh
   const int64_t groups = args.groups;
   ET_KERNEL_CHECK_MSG(
       call.ctx, groups > 0 && input.dim() >= 3 && input.dim() <= 5, InvalidArgument, false,
-      "%s: expected 3 to 5 dims for input and groups > 0, got %d dims and %lld groups", call.op,
+      "%s: expected 3 to 5 dims for input and groups > 0, found %d dims and %lld groups", call.op,
       static_cast<int>(input.dim()), static_cast<long long>(groups));
   if (!check_rank(call, "weight", weight, input.dim())) {
     return false;
@@ -65,14 +66,13 @@ bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weigh
   out_channels = args.transposed ? weight.sizes()[1] * groups : weight.sizes()[0];
   ET_KERNEL_CHECK_MSG(
       call.ctx, in_channels == expected && in_channels % groups == 0 && out_channels % groups == 0,
-      InvalidArgument, false,
-      "%s: weight is for %lld input channels in %lld groups, input has %lld", call.op,
-      static_cast<long long>(expected), static_cast<long long>(groups),
+      InvalidArgument, false, "%s: expected input to have %lld channels in %lld groups, found %lld",
+      call.op, static_cast<long long>(expected), static_cast<long long>(groups),
       static_cast<long long>(in_channels));
-  ET_KERNEL_CHECK_MSG(call.ctx,
-                      !bias.has_value() || (bias->dim() == 1 && bias->sizes()[0] == out_channels),
-                      InvalidArgument, false, "%s: expected bias to have %lld elements", call.op,
-                      static_cast<long long>(out_channels));
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, !bias.has_value() || (bias->dim() == 1 && bias->sizes()[0] == out_channels),
+      InvalidArgument, false, "%s: expected bias to have %lld elements, found shape %s", call.op,
+      static_cast<long long>(out_channels), ShapeText(*bias).text);
   return true;
 }
 

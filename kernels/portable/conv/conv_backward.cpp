@@ -170,7 +170,8 @@ bool check_grad_output(const OpCall& call, const Tensor& grad_output, const Tens
     same = grad_output.sizes()[d] == shape[d];
   }
   ET_KERNEL_CHECK_MSG(call.ctx, same, InvalidArgument, false,
-                      "%s: grad_output has not the shape that the convolution gives", call.op);
+                      "%s: expected grad_output of shape %s, found %s", call.op,
+                      ShapeText(shape).text, ShapeText(grad_output).text);
   return check_same_dtype(call, "grad_output", grad_output, "input", input);
 }
 

@@ -2,6 +2,8 @@
 // Argument checks and their messages.
 #include <executorch/kernels/portable/loops/checks.h>
 
+#include <cstdio>
+
 #include <executorch/kernels/portable/loops/elementwise.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
@@ -39,22 +41,33 @@ void Shape::insert(int dim, int64_t size) {
   ++ndim;
 }
 
+ShapeText::ShapeText(const Shape& shape) {
+  int used = std::snprintf(text, sizeof(text), "[");
+  for (int d = 0; d < shape.ndim && used < static_cast<int>(sizeof(text)); ++d) {
+    used += std::snprintf(text + used, sizeof(text) - used, d == 0 ? "%lld" : ", %lld",
+                          static_cast<long long>(shape[d]));
+  }
+  if (used < static_cast<int>(sizeof(text))) {
+    std::snprintf(text + used, sizeof(text) - used, "]");
+  }
+}
+
 bool resize_output(const OpCall& call, const Tensor& out, const Shape& shape) {
   executorch::aten::SizesType sizes[Shape::kMaxDims];
   for (int d = 0; d < shape.ndim; ++d) {
-    ET_KERNEL_CHECK_MSG(call.ctx, shape.sizes[d] >= 0 && shape.sizes[d] <= INT32_MAX,
-                        InvalidArgument, false,
-                        "%s: size %lld of output dimension %d is out of range", call.op,
-                        static_cast<long long>(shape.sizes[d]), d);
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, shape.sizes[d] >= 0 && shape.sizes[d] <= INT32_MAX, InvalidArgument, false,
+        "%s: expected a result whose sizes are in range, found %lld at dimension %d", call.op,
+        static_cast<long long>(shape.sizes[d]), d);
     sizes[d] = static_cast<executorch::aten::SizesType>(shape.sizes[d]);
   }
   const Error error =
       executorch::runtime::resize_tensor(out, {sizes, static_cast<size_t>(shape.ndim)});
   ET_KERNEL_CHECK_MSG(
       call.ctx, error == Error::Ok, InvalidArgument, false,
-      "%s: out (rank %d) cannot take the result's shape (rank %d, leading size %lld)", call.op,
-      static_cast<int>(out.dim()), shape.ndim,
-      static_cast<long long>(shape.ndim > 0 ? shape.sizes[0] : 1));
+      "%s: expected out to take the result's shape %s, found %s of %s shape", call.op,
+      ShapeText(shape).text, ShapeText(out).text,
+      out.shape_dynamism() == executorch::aten::TensorShapeDynamism::STATIC ? "fixed" : "bounded");
   return true;
 }
 
@@ -75,8 +88,8 @@ bool check_same_dtype(const OpCall& call, const char* name, const Tensor& tensor
 
 bool check_computable(const OpCall& call, const char* name, const Tensor& tensor) {
   ET_KERNEL_CHECK_MSG(call.ctx, is_computable(tensor.scalar_type()), InvalidArgument, false,
-                      "%s: %s is %s, expected a real number type or Bool", call.op, name,
-                      toString(tensor.scalar_type()));
+                      "%s: expected %s to be of a real number type or Bool, found %s", call.op,
+                      name, toString(tensor.scalar_type()));
   return true;
 }
 
@@ -84,8 +97,9 @@ bool check_floating(const OpCall& call, const char* name, const Tensor& tensor) 
   ET_KERNEL_CHECK_MSG(call.ctx,
                       is_computable(tensor.scalar_type()) &&
                           executorch::runtime::isFloatingType(tensor.scalar_type()),
-                      InvalidArgument, false, "%s: %s is %s, expected a floating point type",
-                      call.op, name, toString(tensor.scalar_type()));
+                      InvalidArgument, false,
+                      "%s: expected %s to be of a floating point type, found %s", call.op, name,
+                      toString(tensor.scalar_type()));
   return true;
 }
 
@@ -98,22 +112,21 @@ bool check_castable(const OpCall& call, ScalarType type, const Tensor& out) {
                       is_complex(type) ? is_complex(out.scalar_type())
                                        : is_computable(out.scalar_type()) &&
                                              executorch::runtime::canCast(type, out.scalar_type()),
-                      InvalidArgument, false,
-                      "%s: the result is %s and cannot be stored in out, which is %s", call.op,
-                      toString(type), toString(out.scalar_type()));
+                      InvalidArgument, false, "%s: expected out of a dtype that takes %s, found %s",
+                      call.op, toString(type), toString(out.scalar_type()));
   return true;
 }
 
 bool check_rank(const OpCall& call, const char* name, const Tensor& tensor, int64_t rank) {
   ET_KERNEL_CHECK_MSG(call.ctx, tensor.dim() == rank, InvalidArgument, false,
-                      "%s: expected %d dims for %s, got %d", call.op, static_cast<int>(rank), name,
-                      static_cast<int>(tensor.dim()));
+                      "%s: expected %d dims for %s, found %d", call.op, static_cast<int>(rank),
+                      name, static_cast<int>(tensor.dim()));
   return true;
 }
 
 bool check_count(const OpCall& call, const char* name, int64_t found, int64_t expected) {
   ET_KERNEL_CHECK_MSG(call.ctx, found == expected, InvalidArgument, false,
-                      "%s: expected %lld entries of %s, got %lld", call.op,
+                      "%s: expected %lld entries of %s, found %lld", call.op,
                       static_cast<long long>(expected), name, static_cast<long long>(found));
   return true;
 }
@@ -121,7 +134,7 @@ bool check_count(const OpCall& call, const char* name, int64_t found, int64_t ex
 bool normalize_dim(const OpCall& call, const char* name, int64_t rank, int64_t& dim) {
   const int64_t bound = rank == 0 ? 1 : rank;
   ET_KERNEL_CHECK_MSG(call.ctx, dim >= -bound && dim < bound, InvalidArgument, false,
-                      "%s: expected %s in [%lld, %lld], got %lld", call.op, name,
+                      "%s: expected %s in [%lld, %lld], found %lld", call.op, name,
                       static_cast<long long>(-bound), static_cast<long long>(bound - 1),
                       static_cast<long long>(dim));
   dim = dim < 0 ? dim + bound : dim;
@@ -135,8 +148,11 @@ bool broadcast_shapes(const OpCall& call, const Shape& a, const Shape& b, Shape&
     const int64_t size_a = i <= a.ndim ? a[a.ndim - i] : 1;
     const int64_t size_b = i <= b.ndim ? b[b.ndim - i] : 1;
     ET_KERNEL_CHECK_MSG(call.ctx, size_a == size_b || size_a == 1 || size_b == 1, InvalidArgument,
-                        false, "%s: shapes do not broadcast: sizes %lld and %lld at dimension -%d",
-                        call.op, static_cast<long long>(size_a), static_cast<long long>(size_b), i);
+                        false,
+                        "%s: expected shapes that broadcast, found sizes %lld and %lld at "
+                        "dimension -%d of %s and %s",
+                        call.op, static_cast<long long>(size_a), static_cast<long long>(size_b), i,
+                        ShapeText(a).text, ShapeText(b).text);
     result.sizes[result.ndim - i] = size_a == 1 ? size_b : size_a;
   }
   shape = result;
@@ -228,8 +244,8 @@ bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, v
   const bool unsigned_float = type == ScalarType::Byte && scalar.isFloatingPoint();
   const double least = unsigned_float ? 0.0 : -bound - 1.0;
   ET_KERNEL_CHECK_MSG(call.ctx, limit == 0 || (as_double >= least && as_double <= bound),
-                      InvalidArgument, false, "%s: value %g does not fit %s", call.op, as_double,
-                      toString(type));
+                      InvalidArgument, false, "%s: expected a value in range, found %g for %s",
+                      call.op, as_double, toString(type));
   if (scalar.isFloatingPoint()) {
     storer(ComputeType::kDouble, type)(&as_double, 1, bytes);
   } else {

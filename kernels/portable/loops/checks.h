@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <executorch/kernels/portable/loops/element_type.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_dimension_limit.h>
@@ -35,6 +36,20 @@ struct Shape {
   void erase(int dim);
   void insert(int dim, int64_t size);
 };
+
+// A shape as text for a message, such as "[2, 3]"; cut where it is long. Lives as long as the call
+// that logs it.
+struct ShapeText {
+  char text[72];
+
+  explicit ShapeText(const Shape& shape);
+  explicit ShapeText(const Tensor& tensor) : ShapeText(Shape(tensor)) {}
+};
+
+// The length of a string argument, bounded, for "%.*s".
+inline int text_length(std::string_view text) {
+  return static_cast<int>(text.size() < 32 ? text.size() : 32);
+}
 
 // Where a check is made: the call's context and the operator's name for messages, e.g. "add.out".
 struct OpCall {

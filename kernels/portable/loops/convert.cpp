@@ -70,8 +70,8 @@ bool copy_to_output(const OpCall& call, const StridedView& from, const Tensor& i
                     const Tensor& out) {
   Shape shape;
   ET_KERNEL_CHECK_MSG(call.ctx, from.ndim <= Shape::kMaxDims, InvalidArgument, false,
-                      "%s: the result has %d dims, at most %d are possible", call.op, from.ndim,
-                      Shape::kMaxDims);
+                      "%s: expected a result of fewer dims, found %d of at most %d", call.op,
+                      from.ndim, Shape::kMaxDims);
   for (int d = 0; d < from.ndim; ++d) {
     shape.push(from.sizes[d]);
   }

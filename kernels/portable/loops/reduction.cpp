@@ -19,7 +19,7 @@ bool make_reduction(const OpCall& call, const Tensor& in,
       return false;
     }
     ET_KERNEL_CHECK_MSG(call.ctx, !reduction.reduced[dim], InvalidArgument, false,
-                        "%s: dimension %lld appears twice in dim", call.op,
+                        "%s: expected different dims, found %lld twice in dim", call.op,
                         static_cast<long long>(dim));
     reduction.reduced[dim] = true;
   }

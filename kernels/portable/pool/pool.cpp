@@ -36,11 +36,10 @@ bool make_window(const OpCall& call, const PoolArgs& args, int rank, int d, Wind
             window.padding <= (window.dilation * (window.kernel - 1) + 1) / 2 &&
             window.padding <= INT32_MAX;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, valid, InvalidArgument, false,
-      "%s: expected 1 or %d positive entries of kernel_size, stride and dilation, and padding of "
-      "at most half the kernel",
-      call.op, rank);
+  ET_KERNEL_CHECK_MSG(call.ctx, valid, InvalidArgument, false,
+                      "%s: expected 1 or %d positive entries of kernel_size, stride and dilation, "
+                      "and padding of at most half the kernel, found others",
+                      call.op, rank);
   return true;
 }
 
@@ -60,7 +59,7 @@ int64_t pooled_size(int64_t size, const Window& window, bool ceil_mode) {
 
 bool set_input_sizes(const OpCall& call, const Tensor& self, int rank, Pooling& pooling) {
   ET_KERNEL_CHECK_MSG(call.ctx, self.dim() == rank + 1 || self.dim() == rank + 2, InvalidArgument,
-                      false, "%s: expected %d or %d dims for self, got %d", call.op, rank + 1,
+                      false, "%s: expected %d or %d dims for self, found %d", call.op, rank + 1,
                       rank + 2, static_cast<int>(self.dim()));
   for (int d = 0; d < rank; ++d) {
     pooling.in[kSpatial - rank + d] = self.sizes()[self.dim() - rank + d];
@@ -82,7 +81,8 @@ bool make_pooling(const OpCall& call, const Tensor& self, int rank, const PoolAr
     }
     pooling.out[d] = pooled_size(pooling.in[d], window, args.ceil_mode);
     ET_KERNEL_CHECK_MSG(call.ctx, pooling.in[d] > 0 && pooling.out[d] > 0, InvalidArgument, false,
-                        "%s: the result would be empty: the window does not fit self", call.op);
+                        "%s: expected a window that fits self, found a result without elements",
+                        call.op);
   }
   return true;
 }
@@ -98,7 +98,8 @@ bool make_adaptive(const OpCall& call, const Tensor& self, int rank, IntArrayRef
   }
   for (int64_t d = self.dim() - rank - (self.dim() == rank + 2 ? 1 : 0); d < self.dim(); ++d) {
     ET_KERNEL_CHECK_MSG(call.ctx, self.sizes()[d] > 0, InvalidArgument, false,
-                        "%s: dimension %d of self is empty", call.op, static_cast<int>(d));
+                        "%s: expected self with elements, found dimension %d without any", call.op,
+                        static_cast<int>(d));
   }
   return true;
 }
@@ -209,7 +210,8 @@ MaxResult max_pool(const OpCall& call, const Tensor& self, int rank, const PoolA
     return result;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, ::executorch::runtime::tensors_have_same_dim_order(out, indices),
-                      InvalidArgument, result, "%s: out and indices differ in dim order", call.op);
+                      InvalidArgument, result,
+                      "%s: expected out and indices of one dim order, found two", call.op);
   const StridedView from = volume_of(self, rank);
   int64_t* positions = indices.mutable_data_ptr<int64_t>();
   with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
@@ -346,7 +348,7 @@ Tensor& avg_pool(const OpCall& call, const Tensor& self, int rank, const PoolArg
                  bool count_include_pad, std::optional<int64_t> divisor_override, Tensor& out) {
   Pooling pooling;
   ET_KERNEL_CHECK_MSG(call.ctx, divisor_override.value_or(1) != 0, InvalidArgument, out,
-                      "%s: divisor_override is 0", call.op);
+                      "%s: expected divisor_override not to be 0, found 0", call.op);
   if (check_averaged(call, self, out) && make_pooling(call, self, rank, args, pooling) &&
       resize_output(call, out, pooled_shape(self, rank, pooling))) {
     average(self, rank, pooling,

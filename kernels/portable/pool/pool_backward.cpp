@@ -29,7 +29,8 @@ bool check_gradients(const OpCall& call, const Tensor& grad_output, const Tensor
     fits = grad_output.sizes()[d] == pooled[d];
   }
   ET_KERNEL_CHECK_MSG(call.ctx, fits, InvalidArgument, false,
-                      "%s: grad_output does not have the pooled shape", call.op);
+                      "%s: expected grad_output of the pooled shape %s, found %s", call.op,
+                      ShapeText(pooled).text, ShapeText(grad_output).text);
   return check_floating(call, "self", self) &&
          check_same_dtype(call, "grad_output", grad_output, "self", self) &&
          check_same_dtype(call, "grad_input", grad_input, "self", self) &&
@@ -125,7 +126,7 @@ Tensor& avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_ou
   const OpCall call{ctx, "avg_pool2d_backward.grad_input"};
   Pooling pooling;
   ET_KERNEL_CHECK_MSG(ctx, divisor_override.value_or(1) != 0, InvalidArgument, grad_input,
-                      "%s: divisor_override is 0", call.op);
+                      "%s: expected divisor_override not to be 0, found 0", call.op);
   if (make_pooling(call, self, kRank, {kernel_size, stride, padding, {}, ceil_mode}, pooling) &&
       check_gradients(call, grad_output, self, pooling, grad_input)) {
     spread(grad_output, pooling,
@@ -139,14 +140,15 @@ Tensor& _adaptive_avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tenso
   const OpCall call{ctx, "_adaptive_avg_pool2d_backward.out"};
   Pooling pooling;
   ET_KERNEL_CHECK_MSG(ctx, grad_output.dim() == 3 || grad_output.dim() == 4, InvalidArgument, out,
-                      "%s: expected 3 or 4 dims for grad_output, got %d", call.op,
+                      "%s: expected 3 or 4 dims for grad_output, found %d", call.op,
                       static_cast<int>(grad_output.dim()));
   int64_t pooled[kRank];
   for (int d = 0; d < kRank; ++d) {
     pooled[d] = grad_output.sizes()[grad_output.dim() - kRank + d];
   }
   ET_KERNEL_CHECK_MSG(ctx, pooled[0] > 0 && pooled[1] > 0, InvalidArgument, out,
-                      "%s: grad_output is empty", call.op);
+                      "%s: expected grad_output with elements, found shape %s", call.op,
+                      ShapeText(grad_output).text);
   if (make_adaptive(call, self, kRank, {pooled, kRank}, pooling) &&
       check_gradients(call, grad_output, self, pooling, out)) {
     spread(grad_output, pooling, AdaptiveAverages(pooling), out);
@@ -168,8 +170,9 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
     return grad_input;
   }
   ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::tensors_have_same_shape(grad_output, indices),
-                      InvalidArgument, grad_input, "%s: grad_output and indices differ in shape",
-                      call.op);
+                      InvalidArgument, grad_input,
+                      "%s: expected grad_output and indices of one shape, found %s and %s", call.op,
+                      ShapeText(grad_output).text, ShapeText(indices).text);
   const StridedView grads = volume_of(grad_output, kRank);
   const StridedView at = volume_of(indices, kRank);
   const StridedView to = volume_of(grad_input, kRank);
@@ -205,7 +208,7 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
             }
           });
       ET_KERNEL_CHECK_MSG(ctx, wrong < 0, InvalidArgument, ,
-                          "%s: index %lld is out of range [0, %lld)", call.op,
+                          "%s: expected indices in range, found %lld of [0, %lld)", call.op,
                           static_cast<long long>(positions[wrong]), static_cast<long long>(area));
       return;
     }
@@ -216,7 +219,7 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
     for (int64_t i = 0; i < grad_output.numel(); ++i, odometer.next()) {
       const int64_t position = positions[odometer.offset(1)];
       ET_KERNEL_CHECK_MSG(ctx, position >= 0 && position < area, InvalidArgument, ,
-                          "%s: index %lld is out of range [0, %lld)", call.op,
+                          "%s: expected indices in range, found %lld of [0, %lld)", call.op,
                           static_cast<long long>(position), static_cast<long long>(area));
       const int64_t target =
           odometer.offset(2) + position / width * to.strides[3] + position % width * to.strides[4];

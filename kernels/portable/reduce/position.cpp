@@ -82,7 +82,8 @@ void best_in_dim(const OpCall& call, const Tensor& in, int64_t dim, bool keepdim
     return;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, ::executorch::runtime::tensors_have_same_dim_order(values, indices),
-                      InvalidArgument, , "%s: outputs differ in dim order", call.op);
+                      InvalidArgument, , "%s: expected outputs of one dim order, found two",
+                      call.op);
   int64_t* positions = indices.mutable_data_ptr<int64_t>();
   char* best_values = static_cast<char*>(values.mutable_data_ptr());
   const int64_t size = values.element_size();

@@ -126,7 +126,7 @@ Tensor& extreme(const OpCall& call, const Tensor& in, const ReduceArgs& args, Te
 bool check_truth_output(const OpCall& call, const Tensor& out) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, out.scalar_type() == ScalarType::Bool || out.scalar_type() == ScalarType::Byte,
-      InvalidArgument, false, "%s: out is %s, expected Bool or Byte", call.op,
+      InvalidArgument, false, "%s: expected out to be Bool or Byte, found %s", call.op,
       ::executorch::runtime::toString(out.scalar_type()));
   return true;
 }

@@ -120,9 +120,10 @@ inline bool check_out_is(const OpCall& call, std::optional<ScalarType> dtype, co
 
 // An extreme of no elements is an error.
 inline bool check_nonempty(const OpCall& call, const Tensor& in, const Reduction& reduction) {
-  ET_KERNEL_CHECK_MSG(call.ctx,
-                      reduction.count > 0 || (in.numel() == 0 && reduction.shape.numel() == 0),
-                      InvalidArgument, false, "%s: a reduced dimension of self is empty", call.op);
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, reduction.count > 0 || (in.numel() == 0 && reduction.shape.numel() == 0),
+      InvalidArgument, false,
+      "%s: expected reduced dimensions with elements, found one of size 0 in self", call.op);
   return true;
 }
 

@@ -33,13 +33,13 @@
     }                                                    \
   } while (0)
 
-#define ET_KERNEL_CHECK_MSG(context, cond, error, retval, message, ...)   \
-  do {                                                                    \
-    if (ET_UNLIKELY(!(cond))) {                                           \
-      ET_LOG(Error, "Check failed (%s): " message, #cond, ##__VA_ARGS__); \
-      context.fail(::executorch::runtime::Error::error);                  \
-      return retval;                                                      \
-    }                                                                     \
+#define ET_KERNEL_CHECK_MSG(context, cond, error, retval, message, ...) \
+  do {                                                                  \
+    if (ET_UNLIKELY(!(cond))) {                                         \
+      ET_LOG(Error, message, ##__VA_ARGS__);                            \
+      context.fail(::executorch::runtime::Error::error);                \
+      return retval;                                                    \
+    }                                                                   \
   } while (0)
 
 #define ET_LOG_MSG_AND_RETURN_IF_FALSE(cond, message, ...) \
