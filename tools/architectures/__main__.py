@@ -3,6 +3,8 @@
 
 usage: python -m executorch.tools.architectures [name ...] [--peer PYTHON] [--transformers PYTHON] [--page FILE]
 
+A row's result is written when it is known: after an interruption, the same command with --resume does the rest.
+
 `transformers` and upstream's wheel are looked for in the environment of --peer (EXECUTORCH_PEER_PYTHON, else
 build/peer).
 """
@@ -28,6 +30,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--no-peer", action="store_true", help="leave upstream's side out")
     parser.add_argument("--transformers", help="the interpreter that has transformers")
     parser.add_argument("--results", type=Path, default=Path("build/architectures.jsonl"))
+    parser.add_argument(
+        "--resume", action="store_true", help="leave out rows whose results are known already"
+    )
     parser.add_argument("--page", type=Path, help="write the Markdown page from all results")
     parser.add_argument("--work", type=Path, help="keep the files here (temporary unless given)")
     options = parser.parse_args(argv)
@@ -36,6 +41,9 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     peer = options.peer or peer_python()
     rows = [named(name) for name in options.names] or ARCHITECTURES
+    if options.resume and options.results.exists():
+        known = page.complete(page.read(options.results), upstream=not options.no_peer)
+        rows = [row for row in rows if row.name not in known]
     options.results.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         work = options.work or Path(temporary)

@@ -94,7 +94,7 @@ def result(planned: int, upstream: int, difference: float = 0.0) -> page.Result:
         "kind": "text",
         "dynamic": {"batch": [1, 4]},
         "export": {"nodes": 3},
-        "ours": {**side, "planned": planned, "bound": 100, "peak": 1},
+        "ours": {**side, "planned": planned, "bound": 100},
         "upstream": {**side, "planned": upstream, "difference": 0.0},
     }
 
@@ -111,3 +111,12 @@ def test_the_page_counts_and_reads_back() -> None:
         "net100": page.Recorded(planned=100, upstream=120),
         "net110": page.Recorded(planned=110, upstream=105),
     }
+
+
+def test_an_interrupted_run_goes_on_where_it_was() -> None:
+    whole, refused = result(1, 2), {"name": "no", "export": {"refused": "UserError"}}
+    ours = {key: value for key, value in result(3, 4).items() if key != "upstream"}
+    failed = {**result(5, 6), "upstream": {"error": "no operator", "step": "lower"}}
+    results = [whole, refused, ours, failed]
+    assert page.complete(results, upstream=True) == {"net1", "no", "net5"}
+    assert page.complete(results, upstream=False) == {"net1", "no", "net3", "net5"}

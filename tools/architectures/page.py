@@ -27,6 +27,17 @@ def read(path: Path) -> list[Result]:
     return list(found.values())
 
 
+def complete(results: list[Result], upstream: bool) -> set[str]:
+    """Names of the rows that need not be run again; seconds are asked for on each side."""
+    sides = ("ours", "upstream") if upstream else ("ours",)
+    return {
+        result["name"]
+        for result in results
+        if refused(result)
+        or all({"cpu_seconds", "error"} & result.get(s, {}).keys() for s in sides)
+    }
+
+
 def refused(result: Result) -> str | None:
     """Why torch.export, or building the model itself, said no."""
     export = result["export"]

@@ -23,11 +23,6 @@ logging.disable(logging.WARNING)
 import torch  # noqa: E402
 
 
-def resident() -> int:
-    """Bytes of memory that this process holds now."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-
-
 def tensor(wanted: dict, sizes: dict[str, int]) -> torch.Tensor:
     shape = [sizes[size] if isinstance(size, str) else size for size in wanted["shape"]]
     if wanted["kind"] == "ids":
@@ -113,18 +108,16 @@ def lower(job: dict) -> dict:
     from executorch.exir import ExecutorchBackendConfig, to_edge
 
     program = torch.export.load(job["program"])
-    before, start = resident(), time.process_time()
+    start = time.process_time()
     manager = to_edge(program).to_executorch(ExecutorchBackendConfig())
     with open(job["out"], "wb") as file:
         manager.write_to_file(file)
     seconds = time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     sizes = manager.executorch_program.execution_plan[0].non_const_buffer_sizes
     found = {
         "cpu_seconds": seconds,
         "bytes": os.path.getsize(job["out"]),
         "planned": sum(sizes),
-        "peak": max(peak - before, 0),
     }
     if job.get("bound"):
         found["bound"] = bound(manager.exported_program())
