@@ -217,8 +217,8 @@ class EdgeProgramManager:
                 for name, program in self._edge_programs.items()
             }
             finish_plans(config.memory_planning_pass)
-        named_data = named_data_of(self._edge_programs)
-        manager = ExecutorchProgramManager(planned, self._config_methods, config, named_data)
+            named_data = named_data_of(self._edge_programs)
+            manager = ExecutorchProgramManager(planned, self._config_methods, config, named_data)
         if self._etrecord is not None:
             manager._etrecord = self._etrecord.copy()
             manager._etrecord.add_executorch_program(manager)

@@ -10,9 +10,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from executorch.exir import to_edge
 from executorch.exir.dialects._ops import ops
+from executorch.exir.retrace import template
 
 
 class Call(nn.Module):
@@ -280,3 +282,19 @@ def test_linear_of_a_vector_is_one_of_a_row() -> None:
     (call,) = program.graph.find_nodes(op="call_function", target=ops.edge.aten.linear.default)
     assert call.args[0].meta["val"].shape == (1, 3)
     torch.testing.assert_close(program.module()(x), linear(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_the_fake_result_of_batch_norm_is_what_torch_says(
+    dtype: torch.dtype, layout: torch.memory_format
+) -> None:
+    op = torch.ops.aten._native_batch_norm_legit_no_training.default
+    with FakeTensorMode():
+        image = torch.empty(2, 3, 4, 5, dtype=dtype).to(memory_format=layout)
+        each = torch.empty(3)
+        args = (image, each, None, each, each, 0.1, 1e-5)
+        expected, found = op(*args), template._RESULTS[op](*args)
+    for left, right in zip(expected, found, strict=True):
+        assert left.shape == right.shape and left.dtype == right.dtype
+        assert left.stride() == right.stride()

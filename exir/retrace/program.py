@@ -32,7 +32,7 @@ from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
 from executorch.exir.retrace.symbols import UnknownSymbol
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, map_values
-from executorch.exir.retrace.tracer import GraphTracer, TraceOptions, finish_module
+from executorch.exir.retrace.tracer import GraphTracer, TraceOptions, remove_dead_calls
 
 OpOverload = torch._ops.OpOverload
 _log = logging.getLogger(__name__)
@@ -169,11 +169,10 @@ class _Retrace:
         signature = source.graph_signature
         specs, values = self._output_specs(outputs)
         self._graph.output(tuple(values))
-        module = finish_module(self._tracer, "forward")
-        module.meta = dict(source.graph_module.meta)
-        return ExportedProgram(
-            root=module,
-            graph=module.graph,
+        remove_dead_calls(self._graph)
+        program = ExportedProgram(
+            root=dict(self._tracer.submodules),
+            graph=self._graph,
             graph_signature=ExportGraphSignature(
                 input_specs=self._input_specs(signature, placeholders), output_specs=specs
             ),
@@ -184,6 +183,8 @@ class _Retrace:
             constants=self._constants,
             verifiers=[self._verifier],
         )
+        program.graph_module.meta.update(source.graph_module.meta)
+        return program
 
     def _input_specs(
         self, signature: ExportGraphSignature, placeholders: dict[Node, Node]

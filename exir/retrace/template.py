@@ -61,6 +61,16 @@ def map_values(
     return tree
 
 
+def _normalized(input: torch.Tensor, *_: Any) -> tuple[torch.Tensor, ...]:
+    return torch.empty_like(input), input.new_empty(0), input.new_empty(0)
+
+
+# Fake results of operators that torch computes from their decomposition, call by call (0.1 s for MobileNetV2).
+_RESULTS: dict[OpOverload, Callable[..., Any]] = {
+    torch.ops.aten._native_batch_norm_legit_no_training.default: _normalized
+}
+
+
 class Recorder(TorchDispatchMode):
     """Runs one call on fake tensors and writes down the leaf calls it consists of."""
 
@@ -110,7 +120,7 @@ class Recorder(TorchDispatchMode):
                 return self._leaf(op, args, kwargs)
 
     def _leaf(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        result = op(*args, **kwargs)
+        result = _RESULTS.get(op, op)(*args, **kwargs)
         if isinstance(result, torch.SymInt | torch.SymFloat | torch.SymBool):
             if op is torch.ops.aten.sym_size.int or op is torch.ops.aten.sym_numel.default:
                 return result

@@ -290,7 +290,8 @@ class GraphTracer:
         distinct = _distinct(tracer, (outputs,) if single else tuple(outputs))
         tracer.graph.output(distinct[0] if single else distinct)
         name = attribute.target
-        self.submodules[name] = finish_module(tracer, f"{name}_branch")
+        remove_dead_calls(tracer.graph)
+        self.submodules[name] = GraphModule(dict(tracer.submodules), tracer.graph)
         node = self.graph.get_attr(name)
         return node
 
@@ -301,14 +302,6 @@ def _distinct(tracer: GraphTracer, outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         tracer.own_copy(value) if isinstance(value, Node) and value.op == "placeholder" else value
         for value in outputs
     )
-
-
-def finish_module(tracer: GraphTracer, name: str) -> GraphModule:
-    """The traced graph as a module, without dead calls."""
-    remove_dead_calls(tracer.graph)
-    module = GraphModule(dict(tracer.submodules), tracer.graph)
-    module.meta = {}
-    return module
 
 
 def remove_dead_calls(graph: Graph) -> None:
