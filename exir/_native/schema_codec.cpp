@@ -80,9 +80,10 @@ SchemaCodec::Field make_field(const reflection::Object& table, const reflection:
   return result;
 }
 
-SchemaCodec::Table make_table(const reflection::Object& object, const py::dict& classes) {
+SchemaCodec::Table make_table(const reflection::Object& object, const std::string& name,
+                              const py::dict& classes) {
   SchemaCodec::Table table;
-  table.name = short_name(object.name());
+  table.name = name;
   if (!classes.contains(table.name)) {
     return table;
   }
@@ -116,9 +117,6 @@ SchemaCodec::Enum make_enum(const reflection::Enum& source, const py::dict& clas
           py::object(classes[result.name.c_str()])(value->value());
     }
   }
-  for (const auto& [tag, table] : result.table_of_tag) {
-    result.tag_of_table[table] = static_cast<uint8_t>(tag);
-  }
   return result;
 }
 
@@ -131,18 +129,32 @@ SchemaCodec::SchemaCodec(const py::bytes& bfbs, const py::dict& classes) {
     throw py::value_error("not a binary flatbuffers schema (.bfbs)");
   }
   const reflection::Schema& schema = *reflection::GetSchema(bytes.data());
-  for (const reflection::Object* object : *schema.objects()) {
-    tables_.push_back(make_table(*object, classes));
+  const auto add_table = [&](const reflection::Object& object, const std::string& name) {
+    tables_.push_back(make_table(object, name, classes));
+    const int index = static_cast<int>(tables_.size()) - 1;
     if (tables_.back().cls) {
-      table_of_class_[reinterpret_cast<PyTypeObject*>(tables_.back().cls.ptr())] =
-          static_cast<int>(tables_.size()) - 1;
+      table_of_class_[reinterpret_cast<PyTypeObject*>(tables_.back().cls.ptr())] = index;
     }
+    return index;
+  };
+  for (const reflection::Object* object : *schema.objects()) {
+    const int index = add_table(*object, short_name(object->name()));
     if (object == schema.root_table()) {
-      root_ = tables_.size() - 1;
+      root_ = static_cast<size_t>(index);
     }
   }
   for (const reflection::Enum* source : *schema.enums()) {
     enums_.push_back(make_enum(*source, classes));
+    Enum& made = enums_.back();
+    for (auto& [tag, table] : made.table_of_tag) {
+      // A member with a name of its own ("Add: Binary") is a class of its own, laid out as the
+      // table.
+      const std::string name = short_name(source->values()->LookupByKey(tag)->name());
+      if (table >= 0 && name != tables_[static_cast<size_t>(table)].name) {
+        table = add_table(*schema.objects()->Get(static_cast<uint32_t>(table)), name);
+      }
+      made.tag_of_table[table] = static_cast<uint8_t>(tag);
+    }
   }
   identifier_ = schema.file_ident()->str();
 }

@@ -15,7 +15,8 @@
 namespace executorch::exir {
 
 /// The codec of one schema. Classes are matched to tables by name, attributes to fields by name; an
-/// attribute whose annotation says Optional is None when the field is absent. Immutable once made;
+/// attribute whose annotation says Optional is None when the field is absent. A union's member that
+/// renames a table is matched to the class of the member's name. Immutable once made;
 /// calls hold the interpreter lock.
 class SchemaCodec {
  public:

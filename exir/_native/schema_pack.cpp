@@ -191,7 +191,9 @@ class Packer {
     for (size_t i = 0; i < count; ++i) {
       if (flatbuffers::IsFloat(field.element)) {
         const double value = real(elements[i]);
-        std::memcpy(out + i * width, &value, width);  // the formats have f64 only
+        const float narrow = static_cast<float>(value);
+        const bool is_narrow = field.element == reflection::Float;
+        std::memcpy(out + i * width, is_narrow ? static_cast<const void*>(&narrow) : &value, width);
       } else {
         const int64_t value = integer(field.element, elements[i]);
         std::memcpy(out + i * width, &value, width);  // little-endian host
@@ -206,6 +208,13 @@ class Packer {
       const double number = real(value.ptr());
       if (number != field.default_real || std::signbit(number)) {
         builder_.AddElement<double>(field.slot, number);
+      }
+      return;
+    }
+    if (field.type == reflection::Float) {
+      const float number = static_cast<float>(real(value.ptr()));
+      if (number != static_cast<float>(field.default_real) || std::signbit(number)) {
+        builder_.AddElement<float>(field.slot, number);
       }
       return;
     }

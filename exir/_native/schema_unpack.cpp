@@ -125,6 +125,9 @@ class Unpacker {
     if (field.type == reflection::Double) {
       return py::float_(position == 0 ? field.default_real : buffer_.read<double>(position));
     }
+    if (field.type == reflection::Float) {
+      return py::float_(position == 0 ? field.default_real : buffer_.read<float>(position));
+    }
     const int64_t number = position == 0 ? field.default_integer : integer(field.type, position);
     if (field.index >= 0) {
       const auto& members = codec_.enums_[field.index].member_of_value;
@@ -211,6 +214,8 @@ class Unpacker {
         return string(buffer_.follow(position));
       case reflection::Double:
         return py::float_(buffer_.read<double>(position));
+      case reflection::Float:
+        return py::float_(buffer_.read<float>(position));
       default:
         return number_object(field.element, integer(field.element, position));
     }

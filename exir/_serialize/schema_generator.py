@@ -101,13 +101,13 @@ def _members(kind: str, body: str) -> list[tuple[str, str]]:
         pattern = re.compile(r"\s*(\w+)\s*=\s*(-?\d+)\s*")
     else:
         rows = [row for row in body.split(",") if row.strip()]
-        pattern = re.compile(r"\s*(\w+)()\s*")
+        pattern = re.compile(r"\s*(\w+)\s*(?::\s*(\w+)\s*)?")
     members = []
     for row in rows:
         match = pattern.fullmatch(row)
         if match is None:
             raise ValueError(f"cannot read the {kind} member {row.strip()!r}")
-        members.append((match[1], match[2]))
+        members.append((match[1], match[2] or ""))
     return members
 
 

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collects values, constants and nodes of one payload while the rows of ops.py lower a program.
+
+A value of four dimensions may exist in two layouts. A row asks for the one it needs; a transpose is made at the first
+such request and shared, so rows that follow what is there already cost none."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from executorch.backends.xnnpack.serialization.graph import (
+    ALIGNMENT,
+    INVALID_VALUE_ID,
+    NAMED_DATA_OFFSET,
+    classes,
+    make,
+)
+from executorch.exir._serialize._named_data_store import NamedDataStore
+from executorch.exir._serialize._tensor_bytes import tensor_bytes
+from executorch.exir.dim_order_utils import is_channel_last_dim_order
+from executorch.exir.sym_util import eval_shape_upper_bound
+
+PLAIN = "plain"
+NHWC = "nhwc"  # memory of a channels_last tensor
+_TO = {NHWC: [0, 2, 3, 1], PLAIN: [0, 3, 1, 2]}
+_INPUT, _OUTPUT = 1, 2
+_NO_DEBUG_HANDLE = 65535
+
+
+def shape_of(node: Node) -> list[int]:
+    """Sizes, the largest where they vary."""
+    return eval_shape_upper_bound(node.meta["val"].shape)
+
+
+def in_layout(shape: list[Any], layout: str) -> list[Any]:
+    return shape if layout == PLAIN else [shape[dim] for dim in _TO[NHWC]]
+
+
+def axis_in_layout(axis: int, layout: str) -> int:
+    return axis if layout == PLAIN else _TO[NHWC].index(axis)
+
+
+@dataclass
+class GraphBuilder:
+    """`constants`: what the program's data placeholders hold."""
+
+    constants: dict[Node, torch.Tensor]
+    store: NamedDataStore = field(default_factory=NamedDataStore)
+
+    def __post_init__(self) -> None:
+        self._nodes: list[Any] = []
+        self._values: list[Any] = []
+        self._data: list[Any] = [make("ConstantDataOffset", offset=0, size=0, named_key="")]
+        self._ids: dict[tuple[Node, str], int] = {}
+        self._constant_ids: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._outputs: dict[Node, tuple[str, int]] = {}  # -> layout, external id
+        self._externals: dict[int, list[int]] = {_INPUT: [], _OUTPUT: []}
+
+    # Arguments of the delegate
+
+    def add_input(self, node: Node) -> None:
+        layout = NHWC if _is_channels_last(node) else PLAIN
+        self._ids[node, layout] = self._external(in_layout(shape_of(node), layout), _INPUT)
+
+    def expect_output(self, node: Node) -> None:
+        """In the order of the outputs, after all inputs."""
+        self._outputs[node] = (NHWC if _is_channels_last(node) else PLAIN, len(self._outputs))
+
+    def finish(self, outputs: list[Node]) -> Any:
+        """The graph; writes those outputs that no node wrote in the layout they need."""
+        for node in outputs:
+            layout, _ = self._outputs[node]
+            if self._ids.get((node, layout), INVALID_VALUE_ID) not in self._externals[_OUTPUT]:
+                self._write_output(node, layout)
+        return make(
+            "XNNGraph",
+            version="0",
+            xnodes=self._nodes,
+            xvalues=self._values,
+            num_externs=sum(map(len, self._externals.values())),
+            input_ids=self._externals[_INPUT],
+            output_ids=self._externals[_OUTPUT],
+            constant_data=self._data,
+        )
+
+    def _write_output(self, node: Node, layout: str) -> None:
+        source = self.layout_of(node)
+        here = self._ids[node, source]
+        there = self._external(in_layout(shape_of(node), layout), _OUTPUT, self._place(node))
+        if source == layout:
+            self.emit(node, "XNNCopy", input_id=here, output_id=there)
+        else:
+            self._transpose(node, here, there, layout)
+
+    def _place(self, node: Node) -> int:
+        return len(self._externals[_INPUT]) + self._outputs[node][1]
+
+    # Values
+
+    def layout_of(self, node: Node) -> str:
+        """The layout in which the node's value exists; of two, NHWC."""
+        return NHWC if (node, NHWC) in self._ids else PLAIN
+
+    def read(self, node: Node, layout: str = PLAIN) -> int:
+        """The value of a node or constant, transposed if need be."""
+        if node in self.constants:
+            tensor = self.constants[node]
+            while layout == NHWC and tensor.dim() < 4 and tensor.numel() > 1:
+                tensor = tensor.unsqueeze(0)  # lines up as broadcasting does
+            permute = layout == NHWC and tensor.dim() == 4
+            return self.constant(node, tensor.permute(_TO[NHWC]) if permute else tensor)
+        if (node, layout) not in self._ids:
+            other = PLAIN if layout == NHWC else NHWC
+            made = self._value(in_layout(shape_of(node), layout))
+            self._transpose(node, self._ids[node, other], made, layout)
+            self._ids[node, layout] = made
+        return self._ids[node, layout]
+
+    def write(self, node: Node, layout: str = PLAIN) -> int:
+        """A new value for what `node` computes; the delegate's output itself when it is one in this layout."""
+        shape = in_layout(shape_of(node), layout)
+        if self._outputs.get(node, ("",))[0] == layout:
+            made = self._external(shape, _OUTPUT, self._place(node))
+        else:
+            made = self._value(shape)
+        self._ids[node, layout] = made
+        return made
+
+    def intermediate(self, shape: list[int]) -> int:
+        """A value that is no node's."""
+        return self._value(shape)
+
+    def constant(self, node: Node, tensor: torch.Tensor) -> int:
+        """A constant made of the data of `node`."""
+        data = bytes(memoryview(tensor_bytes(tensor.detach().contiguous())))
+        key = hashlib.sha256(data).hexdigest()
+        shape = tuple(tensor.shape)
+        if (key, shape) not in self._constant_ids:
+            tag = node.meta.get("delegate_constant_tag")
+            self.store.add_named_data(key, data, alignment=ALIGNMENT, external_tag=tag)
+            self._data.append(
+                make(
+                    "ConstantDataOffset",
+                    offset=NAMED_DATA_OFFSET,
+                    size=len(data),
+                    named_key=key,
+                )
+            )
+            made = self._value(list(shape), constant=len(self._data) - 1)
+            self._constant_ids[key, shape] = made
+        return self._constant_ids[key, shape]
+
+    # Nodes
+
+    def emit(
+        self,
+        node: Node,
+        kind: str,
+        limits: tuple[float, float] | None = None,
+        **fields: Any,
+    ) -> None:
+        """Adds a node of `kind`, made from `node`."""
+        union = make(kind, **{"flags": 0, **fields})
+        bounds = None
+        if limits is not None:
+            bounds = make("OutputMinMax", output_min=limits[0], output_max=limits[1])
+        handle = node.meta.get("debug_handle", _NO_DEBUG_HANDLE)
+        if not isinstance(handle, int):
+            handle = _NO_DEBUG_HANDLE
+        self._nodes.append(
+            make("XNode", xnode_union=union, debug_handle=handle, output_min_max=bounds)
+        )
+
+    def _transpose(self, node: Node, source: int, target: int, layout: str) -> None:
+        self.emit(
+            node,
+            "XNNStaticTranspose",
+            num_dims=4,
+            perm=_TO[layout],
+            input_id=source,
+            output_id=target,
+        )
+
+    def _external(self, shape: list[int], flag: int, place: int | None = None) -> int:
+        if place is None:
+            place = len(self._externals[flag])
+        made = self._value(shape, external=place, flags=flag)
+        self._externals[flag].append(made)
+        return made
+
+    def _value(
+        self,
+        shape: list[int],
+        constant: int = 0,
+        external: int = INVALID_VALUE_ID,
+        flags: int = 0,
+    ) -> int:
+        dims = [int(size) for size in shape] or [1]
+        tensor = make(
+            "XNNTensorValue",
+            datatype=classes()["XNNDatatype"].xnn_datatype_fp32,
+            num_dims=len(dims),
+            dims=dims,
+            constant_buffer_idx=constant,
+            external_id=external,
+            flags=flags,
+            id_out=len(self._values),
+        )
+        self._values.append(make("XValue", xvalue_union=tensor))
+        return len(self._values) - 1
+
+
+def _is_channels_last(node: Node) -> bool:
+    value = node.meta["val"]
+    return value.dim() == 4 and not value.is_contiguous() and is_channel_last_dim_order(value)

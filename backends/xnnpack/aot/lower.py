@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How steps of all kinds but convolutions become nodes: one function per family, for the rows of ops.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from executorch.backends.xnnpack.aot.graph_builder import (
+    NHWC,
+    PLAIN,
+    GraphBuilder,
+    axis_in_layout,
+    in_layout,
+    shape_of,
+)
+from executorch.backends.xnnpack.aot.steps import Step, limits_of
+from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
+
+_KEEP_DIMS = 0x40
+_MOST_CONCATENATED = 5
+
+
+def _layout(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
+    """NHWC when some operand has four dimensions in it and the others fit: the same rank, or constant."""
+    computed = [each for each in operands if each not in builder.constants]
+    four = [each for each in computed if each.meta["val"].dim() == 4]
+    if node.meta["val"].dim() != 4 or len(four) != len(computed):
+        return PLAIN
+    return NHWC if any(builder.layout_of(each) == NHWC for each in four) else PLAIN
+
+
+def elementwise(
+    kind: str, parameter: str | None = None, default: float = 0.0
+) -> Callable[[GraphBuilder, Step], None]:
+    """One or two operands that broadcast; `parameter` is the argument behind them."""
+
+    def lower(builder: GraphBuilder, step: Step) -> None:
+        head = step.head
+        operands = [arg for arg in head.args if isinstance(arg, Node)]
+        layout = _layout(builder, head, operands)
+        ids = [builder.read(operand, layout) for operand in operands]
+        names = ["input_id"] if len(ids) == 1 else ["input1_id", "input2_id"]
+        fields: dict[str, Any] = dict(zip(names, ids, strict=True))
+        if parameter is not None:
+            fields[parameter] = float(head.args[1]) if len(head.args) > 1 else default
+        out = builder.write(step.result, layout)
+        builder.emit(head, kind, step.limits, **fields, output_id=out)
+
+    return lower
+
+
+def clamp(builder: GraphBuilder, step: Step) -> None:
+    source = step.head.args[0]
+    layout = _layout(builder, step.head, [source])
+    value = builder.read(source, layout)
+    out = builder.write(step.result, layout)
+    builder.emit(step.head, "XNNClamp", limits_of(step.head), input_id=value, output_id=out)
+
+
+def fully_connected(builder: GraphBuilder, step: Step) -> None:
+    source, weight, bias = (*step.head.args, None)[:3]
+    fields = {
+        "input1_id": builder.read(source),
+        "filter_id": builder.read(weight),
+        "bias_id": INVALID_VALUE_ID if bias is None else builder.read(bias),
+        "output_id": builder.write(step.result),
+    }
+    builder.emit(step.head, "XNNFullyConnected", step.limits, **fields)
+
+
+def batch_matrix_multiply(builder: GraphBuilder, step: Step) -> None:
+    first, second = (builder.read(arg) for arg in step.head.args)
+    out = builder.write(step.result)
+    builder.emit(
+        step.head, "XNNBatchMatrixMultiply", input1_id=first, input2_id=second, output_id=out
+    )
+
+
+def softmax(builder: GraphBuilder, step: Step) -> None:
+    value = builder.read(step.head.args[0])
+    builder.emit(step.head, "XNNSoftmax", input_id=value, output_id=builder.write(step.result))
+
+
+def global_average(builder: GraphBuilder, step: Step) -> None:
+    head = step.head
+    source = head.args[0]
+    value = builder.read(source, NHWC)
+    if head.meta["val"].dim() == 4:
+        out = builder.write(step.result, NHWC)
+        builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=out, flags=_KEEP_DIMS)
+        return
+    batch, channels = shape_of(head)
+    pooled = builder.intermediate([batch, 1, 1, channels])
+    builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=pooled, flags=_KEEP_DIMS)
+    _emit_reshape(builder, head, pooled, builder.write(step.result))
+
+
+def pool(kind: str) -> Callable[[GraphBuilder, Step], None]:
+    def lower(builder: GraphBuilder, step: Step) -> None:
+        head = step.head
+        kernel, stride, padding, dilation = _window(head, kind == "XNNMaxPooling2d")
+        value = builder.read(head.args[0], NHWC)
+        fields = {
+            **paddings(padding),
+            "pooling_height": kernel[0],
+            "pooling_width": kernel[1],
+            "stride_height": stride[0],
+            "stride_width": stride[1],
+            "dilation_height": dilation[0],
+            "dilation_width": dilation[1],
+        }
+        out = builder.write(step.result, NHWC)
+        builder.emit(head, kind, **fields, input_id=value, output_id=out, flags=_KEEP_DIMS)
+
+    return lower
+
+
+def _window(node: Node, dilated: bool) -> list[list[int]]:
+    """Kernel, stride, padding and dilation, each of two sizes."""
+    given = [*node.args[1:5], None, None, None]
+    kernel = given[0]
+    dilation = given[3] if dilated else None
+    chosen = [kernel, given[1] or kernel, given[2] or [0], dilation or [1]]
+    return [list(each) if len(each) == 2 else [each[0]] * 2 for each in chosen]
+
+
+def paddings(padding: list[int]) -> dict[str, int]:
+    """The same on both sides."""
+    height, width = padding
+    return {
+        "padding_top": height,
+        "padding_right": width,
+        "padding_bottom": height,
+        "padding_left": width,
+    }
+
+
+def concatenate(builder: GraphBuilder, step: Step) -> None:
+    """Five at a time."""
+    head = step.head
+    operands = list(head.args[0])
+    axis = (head.args[1] if len(head.args) > 1 else 0) % head.meta["val"].dim()
+    layout = _layout(builder, head, operands)
+    rest = [(builder.read(each, layout), shape_of(each)) for each in operands]
+    place = axis_in_layout(axis, layout)
+    while rest:
+        some, rest = rest[:_MOST_CONCATENATED], rest[_MOST_CONCATENATED:]
+        if rest:
+            shape = list(some[0][1])
+            shape[axis] = sum(size[axis] for _, size in some)
+            out = builder.intermediate(in_layout(shape, layout))
+            rest.insert(0, (out, shape))
+        else:
+            out = builder.write(step.result, layout)
+        names = {f"input{i + 1}_id": value for i, (value, _) in enumerate(some)}
+        missing = {f"input{i + 1}_id": INVALID_VALUE_ID for i in range(len(some), 5)}
+        kind = f"XNNConcatenate{len(some)}"
+        builder.emit(head, kind, axis=place, **names, **missing, output_id=out)
+
+
+def transpose(builder: GraphBuilder, step: Step) -> None:
+    rank = step.head.meta["val"].dim()
+    perm = [dim % rank for dim in step.head.args[1]]
+    value = builder.read(step.head.args[0])
+    out = builder.write(step.result)
+    builder.emit(
+        step.head, "XNNStaticTranspose", num_dims=rank, perm=perm, input_id=value, output_id=out
+    )
+
+
+def reshape(builder: GraphBuilder, step: Step) -> None:
+    source = step.head.args[0]
+    layout = builder.layout_of(source) if _is_same_in_both_layouts(source) else PLAIN
+    value = builder.read(source, layout)
+    _emit_reshape(builder, step.head, value, builder.write(step.result))
+
+
+def _is_same_in_both_layouts(node: Node) -> bool:
+    _, channels, height, width = (shape_of(node) + [0] * 4)[:4]
+    return node.meta["val"].dim() == 4 and (channels == 1 or height * width == 1)
+
+
+def _emit_reshape(builder: GraphBuilder, node: Node, value: int, out: int) -> None:
+    """A size that varies is written as 0: what is left."""
+    sizes = [0 if isinstance(size, torch.SymInt) else size for size in node.meta["val"].shape]
+    builder.emit(
+        node,
+        "XNNStaticReshape",
+        num_dims=len(sizes),
+        new_shape=sizes,
+        input_id=value,
+        output_id=out,
+    )
+
+
+def slice_(builder: GraphBuilder, step: Step) -> None:
+    head = step.head
+    source = head.args[0]
+    rank = head.meta["val"].dim()
+    dim = (head.args[1] if len(head.args) > 1 else 0) % rank
+    start = head.args[2] if len(head.args) > 2 and head.args[2] is not None else 0
+    size = shape_of(source)[dim]
+    offsets = [0] * rank
+    offsets[dim] = min(start + size if start < 0 else start, size)
+    layout = _layout(builder, head, [source])
+    value = builder.read(source, layout)
+    out = builder.write(step.result, layout)
+    builder.emit(
+        head,
+        "XNNStaticSlice",
+        num_dims=rank,
+        offsets=in_layout(offsets, layout),
+        sizes=in_layout(shape_of(head), layout),
+        input_id=value,
+        output_id=out,
+    )
+
+
+def constant_pad(builder: GraphBuilder, step: Step) -> None:
+    head = step.head
+    rank = head.meta["val"].dim()
+    pairs = list(head.args[1])
+    before, after = [0] * rank, [0] * rank
+    for i in range(len(pairs) // 2):
+        before[rank - 1 - i], after[rank - 1 - i] = pairs[2 * i], pairs[2 * i + 1]
+    fill = head.args[2] if len(head.args) > 2 else 0.0
+    layout = _layout(builder, head, [head.args[0]])
+    value = builder.read(head.args[0], layout)
+    out = builder.write(step.result, layout)
+    builder.emit(
+        head,
+        "XNNStaticConstantPad",
+        pre_paddings=in_layout(before, layout),
+        post_paddings=in_layout(after, layout),
+        padding_value=float(fill),
+        input_id=value,
+        output_id=out,
+    )

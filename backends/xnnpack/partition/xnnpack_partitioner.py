@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`XnnpackPartitioner`: everything that a row of the table of ops takes, in the largest pieces that can run in one
+step."""
+
+from __future__ import annotations
+
+import logging
+import operator
+
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from executorch.backends.xnnpack.aot.ops import TABLE, why_not
+from executorch.backends.xnnpack.aot.steps import (
+    BATCH_NORM,
+    first_item,
+    foldable_convolution,
+    op_name,
+)
+from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
+from executorch.exir.backend._grouping import grouped_partitions
+from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
+from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
+from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
+
+logger = logging.getLogger(__name__)
+
+
+class XnnpackPartitioner(Partitioner):
+    """`per_op_mode`: one delegate per operator. `verbose`: the reason for every node that stays outside is logged."""
+
+    def __init__(self, *, per_op_mode: bool = False, verbose: bool = False) -> None:
+        super().__init__()
+        self.delegation_spec = DelegationSpec(XnnpackBackend.__name__, [])
+        self._per_op_mode = per_op_mode
+        if verbose:
+            logger.setLevel(logging.DEBUG)
+
+    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        groups = self._groups(exported_program)
+        if not self._per_op_mode:
+            joined = grouped_partitions(exported_program.graph, groups)
+            groups = [list(partition.nodes) for partition in joined]
+        tags = {}
+        for number, nodes in enumerate(group for group in groups if _is_worth(group)):
+            tag = f"tag{number}"
+            tags[tag] = self.delegation_spec
+            for node in nodes:
+                node.meta["delegation_tag"] = tag
+        tag_constant_data(exported_program)
+        return PartitionResult(exported_program, tags)
+
+    def _groups(self, program: ExportedProgram) -> list[list[Node]]:
+        """Each node that a row takes, with what must go along."""
+        constants = set(get_constant_placeholder_dict(program))
+        report = WhyNoPartition(logger)
+        groups: list[list[Node]] = []
+        for node in program.graph.nodes:
+            if node.op != "call_function" or node.target is operator.getitem:
+                continue
+            reason = why_not(node, constants)
+            if reason:
+                report(node, reason)
+            else:
+                groups.append(_group(node))
+        return groups
+
+
+def _group(node: Node) -> list[Node]:
+    group = [node]
+    if isinstance(node.meta["val"], tuple | list):
+        group.append(first_item(node))
+    if op_name(node) == BATCH_NORM:
+        group.insert(0, foldable_convolution(node))
+    return group
+
+
+def _is_worth(nodes: list[Node]) -> bool:
+    rows = [TABLE[op_name(node)] for node in nodes if op_name(node) in TABLE]
+    return any(not row.moves for row in rows)

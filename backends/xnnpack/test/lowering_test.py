@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the partitioner claims and what preprocess writes. Needs no runtime but for the last tests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from executorch.backends.xnnpack import XnnpackBackend, XnnpackPartitioner
+from executorch.backends.xnnpack.serialization.graph import deserialize
+from executorch.examples.models import make_example
+from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
+from executorch.exir.error import ExportError
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+
+
+def lower(name: str, **options: bool) -> EdgeProgramManager:
+    exported = make_example(name, False).export()["forward"]
+    return to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner(**options)])
+
+
+def graphs(manager: EdgeProgramManager) -> list[Any]:
+    modules = get_lowered_backend_modules(manager.exported_program().graph_module)
+    return [deserialize(module.processed_bytes) for module in modules]
+
+
+def kinds(graph: Any) -> Counter[str]:
+    return Counter(type(node.xnode_union).__name__ for node in graph.xnodes)
+
+
+@pytest.mark.parametrize("name", ["mv2", "resnet18"])
+def test_an_image_network_is_one_delegate(name: str) -> None:
+    manager = lower(name)
+    calls = [n for n in manager.exported_program().graph.nodes if n.op == "call_function"]
+    assert [str(n.target) for n in calls if "getitem" not in n.name] == ["executorch_call_delegate"]
+    (graph,) = graphs(manager)
+    # Batch norms and activations are folded; one transpose brings the image into NHWC.
+    found = kinds(graph)
+    assert found["XNNStaticTranspose"] == 1
+    assert set(found) <= {
+        "XNNConv2d",
+        "XNNDepthwiseConv2d",
+        "XNNAdd",
+        "XNNMaxPooling2d",
+        "XNNGlobalAvgPooling2d",
+        "XNNStaticReshape",
+        "XNNFullyConnected",
+        "XNNStaticTranspose",
+    }
+
+
+def test_weights_are_named_data_once() -> None:
+    shared = torch.rand(4, 4)
+
+    class Twice(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = nn.Parameter(shared), nn.Parameter(shared.clone())
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return nn.functional.linear(nn.functional.linear(x, self.a), self.b)
+
+    exported = torch.export.export(Twice(), (torch.rand(2, 4),))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    (module,) = get_lowered_backend_modules(manager.exported_program().graph_module)
+    key = hashlib.sha256(shared.numpy().tobytes()).hexdigest()
+    assert list(module.named_data_store_output.pte_data) == [key]
+    entries = deserialize(module.processed_bytes).constant_data
+    assert [(e.size, e.named_key) for e in entries] == [(0, ""), (64, key)]
+
+
+@pytest.mark.req("XQ-004")
+def test_the_payload_is_a_header_and_a_flatbuffer() -> None:
+    exported = torch.export.export(nn.ReLU(), (torch.rand(2, 3),))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    (module,) = get_lowered_backend_modules(manager.exported_program().graph_module)
+    payload = module.processed_bytes
+    offset, size, constants = (
+        int.from_bytes(payload[at : at + 4], "little") for at in (10, 14, 18)
+    )
+    assert (payload[:10], offset) == (b"\0\0\0\0XH00\x1e\0", 32)
+    assert (
+        payload[36:40] == b"XN01" and constants == len(payload) and constants - offset - size < 16
+    )
+    (graph,) = graphs(manager)
+    values = [value.xvalue_union for value in graph.xvalues]
+    assert [(v.dims, v.flags, v.external_id, v.id_out) for v in values] == [
+        ([2, 3], 1, 0, 0),
+        ([2, 3], 2, 1, 1),
+    ]
+    (node,) = graph.xnodes
+    assert (node.output_min_max.output_min, node.output_min_max.output_max) == (0, float("inf"))
+
+
+def test_what_xnnpack_does_not_take_stays_outside() -> None:
+    class Mixed(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cumsum(x + x, 0).to(torch.float64) * 2
+
+    exported = torch.export.export(Mixed(), (torch.rand(2, 3),))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    names = [n.name for n in manager.exported_program().graph.nodes if n.op == "call_function"]
+    assert names[0] == "executorch_call_delegate" and "aten_mul_tensor" in names
+
+
+def test_moving_data_alone_is_no_delegate() -> None:
+    class Move(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.permute(1, 0).reshape(2, 3)
+
+    exported = torch.export.export(Move(), (torch.rand(2, 3),))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    assert not get_lowered_backend_modules(manager.exported_program().graph_module)
+
+
+def test_per_op_mode_gives_one_delegate_per_operator() -> None:
+    class Three(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.tanh(torch.sigmoid(x + x))
+
+    exported = torch.export.export(Three(), (torch.rand(2, 3),))
+    manager = to_edge_transform_and_lower(
+        exported, partitioner=[XnnpackPartitioner(per_op_mode=True)]
+    )
+    assert [kinds(graph) for graph in graphs(manager)] == [
+        {"XNNAdd": 1},
+        {"XNNSigmoid": 1},
+        {"XNNTanh": 1},
+    ]
+
+
+def test_preprocess_says_what_it_cannot_compile() -> None:
+    exported = torch.export.export(nn.LayerNorm(3), (torch.rand(2, 3),))
+    program = to_edge_transform_and_lower(exported).exported_program()
+    with pytest.raises(ExportError, match="native_layer_norm.*no row of the table"):
+        XnnpackBackend.preprocess(program, [])
+
+
+@pytest.mark.parametrize("payload", [b"", b"XH00" * 8, b"\0\0\0\0XH00" + bytes(40)])
+def test_bytes_that_are_no_payload_are_refused(payload: bytes) -> None:
+    with pytest.raises(ValueError):
+        deserialize(payload)

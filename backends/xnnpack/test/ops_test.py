@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every row of the table of ops: the call is delegated whole, and the delegate computes what eager does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.export import Dim
+
+from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.backends.xnnpack.aot.ops import TABLE
+from executorch.exir import EdgeProgramManager, to_edge, to_edge_transform_and_lower
+from executorch.extension.pybindings.portable_lib import (
+    _get_registered_backend_names,
+    _load_for_executorch_from_buffer,
+)
+
+needs_runtime = pytest.mark.skipif(
+    "XnnpackBackend" not in _get_registered_backend_names(),
+    reason="built without EXECUTORCH_BUILD_XNNPACK",
+)
+
+
+class Call(nn.Module):
+    def __init__(self, function: Callable[..., torch.Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        return self.function(*inputs)
+
+
+def conv_bn(*arguments: int, **options: int) -> nn.Module:
+    conv = nn.Conv2d(*arguments, **options)
+    norm = nn.BatchNorm2d(conv.out_channels)
+    norm.running_mean.uniform_(-1, 1)
+    norm.running_var.uniform_(0.5, 2)
+    return nn.Sequential(conv, norm, nn.ReLU6())
+
+
+X = (1, 8, 10, 12)
+SCALE = torch.linspace(0.5, 2, 4).reshape(4, 1, 1)
+# name, module or function, shapes of the inputs
+ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, ...]]]] = [
+    ("conv", nn.Conv2d(8, 6, 3, padding=1), [X]),
+    ("conv_stride_dilation", nn.Conv2d(8, 6, (3, 2), (2, 1), (0, 1), (1, 2)), [X]),
+    ("conv_grouped", nn.Conv2d(8, 6, 3, groups=2, bias=False), [X]),
+    ("conv_depthwise", nn.Conv2d(8, 8, 3, padding=1, groups=8), [X]),
+    ("conv_depthwise_multiplier", nn.Conv2d(8, 16, 3, groups=8), [X]),
+    ("conv_transposed", nn.ConvTranspose2d(8, 6, 3, 2, 1, output_padding=1), [X]),
+    ("conv_transposed_grouped", nn.ConvTranspose2d(8, 6, 3, 2, groups=2), [X]),
+    ("conv_batch_norm_relu6", conv_bn(8, 6, 3, bias=False), [X]),
+    ("depthwise_batch_norm_relu6", conv_bn(8, 8, 3, groups=8), [X]),
+    ("two_convs", nn.Sequential(nn.Conv2d(8, 4, 3), nn.ReLU(), nn.Conv2d(4, 8, 1)), [X]),
+    ("linear", nn.Linear(12, 7), [(3, 12)]),
+    ("linear_no_bias_rank3_relu", nn.Sequential(nn.Linear(12, 7, bias=False), nn.ReLU()), [X[1:]]),
+    ("bmm", torch.bmm, [(3, 4, 5), (3, 5, 6)]),
+    ("add_relu", lambda a, b: F.relu(a + b), [X, X]),
+    ("add_broadcast", torch.add, [X, (8, 1, 1)]),
+    ("sub", torch.sub, [X, X]),
+    ("mul_number", lambda a: a * 0.125, [X]),
+    ("div", lambda a, b: a / (b.abs() + 1), [X, X]),
+    ("maximum", torch.maximum, [X, X]),
+    ("minimum", torch.minimum, [X, X]),
+    ("scalar_add", lambda a, b: a + b, [(), ()]),
+    ("ceil", torch.ceil, [X]),
+    ("exp", torch.exp, [X]),
+    ("floor", torch.floor, [X]),
+    ("gelu", F.gelu, [X]),
+    ("log", lambda a: torch.log(a.abs() + 1), [X]),
+    ("neg", torch.neg, [X]),
+    ("rsqrt", lambda a: torch.rsqrt(a.abs() + 1), [X]),
+    ("sigmoid", torch.sigmoid, [X]),
+    ("sqrt", lambda a: torch.sqrt(a.abs()), [X]),
+    ("tanh", torch.tanh, [X]),
+    ("leaky_relu", lambda a: F.leaky_relu(a, 0.2), [X]),
+    ("elu", lambda a: F.elu(a, 0.5), [X]),
+    ("relu", F.relu, [X]),
+    ("hardtanh", F.hardtanh, [X]),
+    ("clamp", lambda a: torch.clamp(a, -0.5, 0.25), [X]),
+    ("softmax", lambda a: F.softmax(a, -1), [X]),
+    ("global_average", lambda a: a.mean((2, 3)), [X]),
+    ("global_average_keepdim", nn.AdaptiveAvgPool2d(1), [X]),
+    ("max_pool", nn.MaxPool2d(3, 2, 1), [X]),
+    ("avg_pool", nn.AvgPool2d(2), [X]),
+    ("cat", lambda a, b: torch.cat([a, b, a], 1).neg(), [X, X]),
+    ("cat_seven", lambda a: torch.cat([a] * 7, -1).neg(), [X]),
+    ("conv_cat", nn.Sequential(nn.Conv2d(8, 4, 1), Call(lambda a: torch.cat([a, a], 1))), [X]),
+    ("permute", lambda a: a.permute(0, 3, 1, 2).neg(), [X]),
+    ("view", lambda a: a.view(8, -1).neg(), [X]),
+    ("unsqueeze_squeeze", lambda a: a.unsqueeze(1).neg().squeeze(1), [X[1:]]),
+    ("slice", lambda a: a[:, 2:-1].neg(), [X]),
+    ("conv_slice", nn.Sequential(nn.Conv2d(8, 4, 1), Call(lambda a: a[:, 1:3])), [X]),
+    ("pad", lambda a: F.pad(a, (1, 2, 3, 0), value=0.5).neg(), [X]),
+    ("conv_pad", nn.Sequential(nn.Conv2d(8, 4, 1), nn.ZeroPad2d((1, 0, 2, 3))), [X]),
+    ("conv_scale", nn.Sequential(nn.Conv2d(8, 4, 1), Call(lambda a: a * SCALE)), [X]),
+]
+NAMES = [row[0] for row in ROWS]
+
+
+@cache
+def case(name: str) -> tuple[nn.Module, tuple[torch.Tensor, ...], EdgeProgramManager]:
+    _, module, shapes = ROWS[NAMES.index(name)]
+    module = (module if isinstance(module, nn.Module) else Call(module)).eval()
+    generator = torch.Generator().manual_seed(0)
+    inputs = tuple(torch.randn(shape, generator=generator) for shape in shapes)
+    exported = torch.export.export(module, inputs)
+    return module, inputs, to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+
+
+def calls(manager: EdgeProgramManager) -> list[str]:
+    nodes = manager.exported_program().graph.nodes
+    return [node.name for node in nodes if node.op == "call_function"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_is_delegated_whole(name: str) -> None:
+    names = calls(case(name)[2])
+    assert [name for name in names if "getitem" not in name] == ["executorch_call_delegate"]
+
+
+@needs_runtime
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_computes_what_eager_does(name: str) -> None:
+    module, inputs, manager = case(name)
+    program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for _ in range(2):  # the second run reuses what the first set up
+        torch.testing.assert_close(
+            program.forward(inputs)[0], module(*inputs), rtol=1e-4, atol=1e-5
+        )
+
+
+def test_the_rows_reach_the_whole_table() -> None:
+    """But for what the exporter takes apart before a partitioner sees it."""
+    seen: set[str] = set()
+    for name in NAMES:
+        module, inputs, _ = case(name)
+        program = to_edge(torch.export.export(module, inputs)).exported_program()
+        seen |= {
+            str(getattr(node.target, "_op", node.target))
+            for node in program.graph.nodes
+            if node.op == "call_function"
+        }
+    assert set(TABLE) - seen <= {"aten.hardswish.default"}
+
+
+@needs_runtime
+def test_sizes_may_vary() -> None:
+    mean = Call(lambda a: a.mean((2, 3)))
+    module = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), mean, nn.Linear(4, 2))
+    module.eval()
+    sizes = {0: Dim("batch", max=5), 2: Dim("height", min=4, max=20)}
+    exported = torch.export.export(module, (torch.randn(2, 3, 9, 9),), dynamic_shapes=(sizes,))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    assert len(calls(manager)) == 2
+    program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for batch, height in [(2, 9), (5, 20), (1, 4), (2, 9)]:
+        x = torch.randn(batch, 3, height, 9)
+        torch.testing.assert_close(program.forward((x,))[0], module(x), rtol=1e-4, atol=1e-5)
+    with pytest.raises(RuntimeError):
+        program.forward((torch.randn(1, 3, 2, 9),))  # smaller than the window
+
+
+@needs_runtime
+def test_channels_last_inputs_and_outputs_are_taken_as_they_lie() -> None:
+    module = nn.Conv2d(3, 4, 3).eval().to(memory_format=torch.channels_last)
+    x = torch.randn(1, 3, 8, 9).to(memory_format=torch.channels_last)
+    manager = to_edge_transform_and_lower(
+        torch.export.export(module, (x,)), partitioner=[XnnpackPartitioner()]
+    )
+    program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    torch.testing.assert_close(program.forward((x,))[0], module(x), rtol=1e-4, atol=1e-5)

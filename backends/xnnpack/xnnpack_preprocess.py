@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ahead-of-time half of the backend: one program becomes one payload; weights are named data."""
+
+from __future__ import annotations
+
+import operator
+
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx import Node
+
+from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
+from executorch.backends.xnnpack.aot.ops import TABLE, why_not
+from executorch.backends.xnnpack.aot.steps import Step, op_name, steps_of
+from executorch.backends.xnnpack.serialization.graph import serialize
+from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
+
+
+class XnnpackBackend(BackendDetails):
+    """Takes the programs that XnnpackPartitioner cuts out."""
+
+    @staticmethod
+    def preprocess(
+        edge_program: ExportedProgram, compile_specs: list[CompileSpec]
+    ) -> PreprocessResult:
+        builder = GraphBuilder(dict(get_constant_placeholder_dict(edge_program)))
+        outputs = _arguments(edge_program, builder)
+        for step in steps_of(edge_program.graph):
+            _lower(builder, step)
+        return PreprocessResult(
+            processed_bytes=serialize(builder.finish(outputs)),
+            data_store_output=builder.store.get_named_data_store_output(),
+        )
+
+
+def _arguments(program: ExportedProgram, builder: GraphBuilder) -> list[Node]:
+    """Tells the builder about inputs and outputs; gives the latter, each once."""
+    signature = program.graph_signature
+    kinds = {spec.arg.name: spec.kind for spec in signature.input_specs}
+    for node in program.graph.find_nodes(op="placeholder"):
+        if kinds[node.name] == InputKind.USER_INPUT:
+            builder.add_input(node)
+    if any(spec.kind != OutputKind.USER_OUTPUT for spec in signature.output_specs):
+        raise _cannot("it writes buffers")
+    outputs = list(program.graph.output_node().args[0])
+    if len(set(outputs)) != len(outputs) or any(node.op == "placeholder" for node in outputs):
+        raise _cannot("an output is given twice, or is an input")
+    for node in outputs:
+        builder.expect_output(node)
+    return outputs
+
+
+def _lower(builder: GraphBuilder, step: Step) -> None:
+    if step.head.target is operator.getitem:
+        return
+    reason = why_not(step.head, builder.constants)
+    if reason:
+        raise _cannot(f"{step.head.name} ({op_name(step.head) or step.head.target}): {reason}")
+    TABLE[op_name(step.head)].lower(builder, step)
+
+
+def _cannot(reason: str) -> ExportError:
+    return ExportError(
+        ExportErrorType.NOT_SUPPORTED,
+        f"XnnpackBackend cannot compile this program: {reason}. Use XnnpackPartitioner, which leaves out what "
+        "XNNPACK does not take",
+    )
