@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolution in f32 without an unfolded copy of the input: shapes, and the kernels.
+// Convolution in f32 or bfloat16 without an unfolded copy of the input: shapes, and the kernels.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,20 @@ bool is_pointwise(const Conv& conv);
 
 // Any convolution. Scratch memory: about 400 KB a thread, more for rows of very many channels.
 [[nodiscard]] runtime::Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
+
+// What a bfloat16 convolution reads and writes, in place of the f32 pointers of its Conv; the bias
+// stays f32 and in the Conv.
+struct BFloat16Conv {
+  const uint16_t* input;
+  const uint16_t* weight;
+  uint16_t* output;
+};
+
+// True for 1-D and 2-D convolutions that are faster in bfloat16 than widened, on this processor.
+bool has_bfloat16_conv(const Conv& conv);
+// Sums in f32, rounded once; subnormal operands count as 0. Only if has_bfloat16_conv().
+[[nodiscard]] runtime::Error bfloat16_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv,
+                                           const BFloat16Conv& values);
 
 // The transpose of a 2-D convolution, NCHW only: weight is [in_channels][out_channels /
 // groups][kernel_h][kernel_w]. Scratch memory from ctx holds kernel_h * kernel_w values for every

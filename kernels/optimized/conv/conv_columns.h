@@ -18,19 +18,20 @@ inline void clip_columns(int64_t width, int64_t first, int64_t stride, int64_t c
 }
 
 // Copies these columns, with 0 for those outside the row.
-inline void copy_columns(const float* row, int64_t width, int64_t first, int64_t stride,
-                         int64_t count, float* out) {
+template <typename T>
+inline void copy_columns(const T* row, int64_t width, int64_t first, int64_t stride, int64_t count,
+                         T* out) {
   int64_t begin, end;
   clip_columns(width, first, stride, count, begin, end);
-  std::fill(out, out + begin, 0.0f);
+  std::fill(out, out + begin, T{});
   if (stride == 1) {
-    std::memcpy(out + begin, row + first + begin, static_cast<size_t>(end - begin) * sizeof(float));
+    std::memcpy(out + begin, row + first + begin, static_cast<size_t>(end - begin) * sizeof(T));
   } else {
     for (int64_t x = begin; x < end; ++x) {
       out[x] = row[first + x * stride];
     }
   }
-  std::fill(out + end, out + count, 0.0f);
+  std::fill(out + end, out + count, T{});
 }
 
 }  // namespace executorch::kernels::optimized

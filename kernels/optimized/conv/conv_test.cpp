@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolution, through the matrix multiply and direct, against seven loops.
 #include <executorch/kernels/optimized/conv/conv.h>
+#include <executorch/kernels/optimized/gemm/every_target.h>
 
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/memory_allocator.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <gtest/gtest.h>
@@ -15,10 +17,14 @@
 
 namespace {
 
+using executorch::aten::BFloat16;
+using executorch::kernels::optimized::bfloat16_conv;
 using executorch::kernels::optimized::Conv;
 using executorch::kernels::optimized::depthwise_nhwc_conv;
 using executorch::kernels::optimized::direct_conv;
+using executorch::kernels::optimized::has_bfloat16_conv;
 using executorch::kernels::optimized::is_pointwise;
+using executorch::kernels::optimized::on_every_target;
 using executorch::kernels::optimized::pointwise_conv;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
@@ -143,7 +149,8 @@ class ConvTest : public ::testing::TestWithParam<Case> {
       for (int64_t i = 0; i < c_.out_channels * planes; ++i, ++at) {
         const int64_t o = c_.channels_last ? i % c_.out_channels : i / planes;
         const int64_t position = c_.channels_last ? i / c_.out_channels : i % planes;
-        ASSERT_EQ(output_[at], expected_at(n, o, position / c_.out_w, position % c_.out_w))
+        const float sum = expected_at(n, o, position / c_.out_w, position % c_.out_w);
+        ASSERT_EQ(output_[at], rounded_ ? static_cast<float>(BFloat16(sum)) : sum)
             << "image " << n << " channel " << o << " position " << position;
       }
     }
@@ -165,7 +172,21 @@ class ConvTest : public ::testing::TestWithParam<Case> {
     }
   }
 
+  Error in_bfloat16(KernelRuntimeContext& ctx, const Conv& c) {
+    const std::vector<BFloat16> input(input_.begin(), input_.end());
+    const std::vector<BFloat16> weight(weight_.begin(), weight_.end());
+    std::vector<BFloat16> output(output_.size(), BFloat16(NAN));
+    const Error error = bfloat16_conv(ctx, c,
+                                      {reinterpret_cast<const uint16_t*>(input.data()),
+                                       reinterpret_cast<const uint16_t*>(weight.data()),
+                                       reinterpret_cast<uint16_t*>(output.data())});
+    std::transform(output.begin(), output.end(), output_.begin(),
+                   [](BFloat16 value) { return static_cast<float>(value); });
+    return error;
+  }
+
   bool weight_order_ = false;
+  bool rounded_ = false;  // to bfloat16
   Conv c_ = {};
   std::vector<float> input_, weight_, bias_, output_;
 };
@@ -178,6 +199,20 @@ TEST_P(ConvTest, Direct) {
 TEST_P(ConvTest, DirectWithWeightsChannelsLast) {
   weight_order_ = true;
   run(direct_conv);
+}
+
+// The operands are exact in bfloat16 and the sums in f32: all of the error is one rounding.
+TEST_P(ConvTest, BFloat16) {
+  rounded_ = true;
+  on_every_target([&] {
+    for (const bool order : {false, true}) {
+      weight_order_ = order;
+      fill(false, false);
+      if (has_bfloat16_conv(c_)) {
+        run([&](KernelRuntimeContext& ctx, const Conv& c) { return in_bfloat16(ctx, c); });
+      }
+    }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvTest, ::testing::ValuesIn(kCases));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution.out: f32, and 16-bit floats by way of f32; 1-D to 3-D, NCHW and NHWC, any groups;
+// convolution.out: f32, bfloat16, and 16-bit floats by way of f32; 1-D to 3-D, NCHW and NHWC, any groups;
 // transposed 1-D and 2-D NCHW. The rest is the portable kernel's.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/convert.h>
@@ -21,12 +21,16 @@ using executorch::runtime::KernelRuntimeContext;
 
 using executorch::aten::SizesType;
 using executorch::extension::parallel_for;
+using executorch::aten::ScalarType;
+using executorch::kernels::optimized::bfloat16_conv;
+using executorch::kernels::optimized::BFloat16Conv;
 using executorch::kernels::optimized::Conv;
 using executorch::kernels::optimized::conv_bias_gradient;
 using executorch::kernels::optimized::conv_input_gradient;
 using executorch::kernels::optimized::conv_weight_gradient;
 using executorch::kernels::optimized::depthwise_nhwc_conv;
 using executorch::kernels::optimized::direct_conv;
+using executorch::kernels::optimized::has_bfloat16_conv;
 using executorch::kernels::optimized::is_channels_last;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
@@ -179,6 +183,19 @@ Error convolve(KernelRuntimeContext& ctx, const Conv& c, bool transposed) {
              : direct_conv(ctx, c);
 }
 
+// False when it is not a bfloat16 convolution of the processor's, with nothing written.
+bool convolve_bfloat16(KernelRuntimeContext& ctx, const Conv& c, bool transposed, bool has_bias,
+                       const Tensor& input, const Tensor& weight, Tensor& out) {
+  if (transposed || input.scalar_type() != ScalarType::BFloat16 ||
+      (has_bias && c.bias == nullptr) || !has_bfloat16_conv(c)) {
+    return false;
+  }
+  const BFloat16Conv values = {static_cast<const uint16_t*>(input.const_data_ptr()),
+                               static_cast<const uint16_t*>(weight.const_data_ptr()),
+                               static_cast<uint16_t*>(out.mutable_data_ptr())};
+  return bfloat16_conv(ctx, c, values) == Error::Ok;
+}
+
 }  // namespace
 
 Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor& weight,
@@ -197,9 +214,12 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
                  : (in_order || channels_last) && (weight_in_order || is_channels_last(weight))) {
     c.channels_last = !in_order;
     c.weight_channels_last = !weight_in_order;
+    c.bias = bias.has_value() ? f32_values(ctx, *bias) : nullptr;
+    if (convolve_bfloat16(ctx, c, transposed, bias.has_value(), input, weight, out)) {
+      return out;
+    }
     c.input = f32_values(ctx, input);
     c.weight = f32_values(ctx, weight);
-    c.bias = bias.has_value() ? f32_values(ctx, *bias) : nullptr;
     c.output = is_f32(out) ? out.mutable_data_ptr<float>() : allocate(ctx, out.numel());
     const bool memory = c.input != nullptr && c.weight != nullptr && c.output != nullptr &&
                         (c.bias != nullptr || !bias.has_value());

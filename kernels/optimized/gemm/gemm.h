@@ -65,6 +65,14 @@ enum class NarrowType {
   kInt8,      // sums in int32 (modulo 2^32), which C holds
 };
 
+struct NarrowGemm;
+
+// Writes a piece of the right operand of `g`, of `width` values a row, or a column when
+// b_in_columns: value (k, n) to out[(k - k_begin) * width + n - n_begin], or to
+// out[(n - n_begin) * width + k - k_begin]. What lies beyond the piece is left alone. Called from
+// several threads.
+using NarrowUnfoldFn = void (*)(const NarrowGemm& g, const GemmPanel& piece, uint16_t* out);
+
 struct NarrowGemm {
   NarrowType type = NarrowType::kBFloat16;
   int64_t m = 0, n = 0, k = 0;
@@ -73,6 +81,8 @@ struct NarrowGemm {
   const void* b = nullptr;  // (k, n) is at b[k * ldb + n], or at b[n * ldb + k] when b_in_columns
   int64_t ldb = 0;
   bool b_in_columns = false;
+  NarrowUnfoldFn unfold = nullptr;  // kBFloat16: makes B, in place of reading it at b
+  const void* layout = nullptr;     // read by `unfold` alone
   void* c = nullptr;  // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
   int64_t ldc = 0;
   bool accumulate = false;  // add to what C holds; the biases are then left alone

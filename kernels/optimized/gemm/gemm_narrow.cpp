@@ -22,6 +22,7 @@ using runtime::Error;
 namespace {
 
 constexpr int64_t kBlockRows = 256;
+constexpr int64_t kUnfoldedValues = 128;  // along k, of a piece of a panel
 constexpr size_t kAlignment = 64;
 
 // What a thread works with.
@@ -76,6 +77,22 @@ int64_t panel_words(const Work& w, const Block& block) {
   return round_up(div_up(block.values(), w.per_word()), w.kernels.step_words);
 }
 
+// The columns of a panel from j on, unfolded a piece at a time.
+void pack_unfolded(const Work& w, const Block& block, int64_t j, NarrowPanel panel, uint32_t* out) {
+  const NarrowGemm& g = w.g;
+  alignas(kAlignment) uint16_t values[kUnfoldedValues * kMaxTileWidth];
+  panel.b = reinterpret_cast<const uint8_t*>(values);
+  const int64_t stride = g.b_in_columns ? kUnfoldedValues : w.width();
+  panel.stride = stride * w.value_bytes;
+  for (int64_t k = block.k_begin; k < block.k_end; k += kUnfoldedValues) {
+    const int64_t end = std::min(k + kUnfoldedValues, block.k_end);
+    panel.values = end - k;
+    g.unfold(g, {k, end, j, j + panel.cols, stride}, values);
+    g.b_in_columns ? w.of_type.pack_columns(panel, out) : w.of_type.pack_rows(panel, out);
+    out += kUnfoldedValues / w.per_word() * w.width();
+  }
+}
+
 void pack(const Work& w, const Block& block) {
   const NarrowGemm& g = w.g;
   const int64_t words = div_up(block.values(), w.per_word());
@@ -87,10 +104,14 @@ void pack(const Work& w, const Block& block) {
   panel.flip = w.of_type.flip;
   uint32_t* out = w.panels;
   for (int64_t j = block.n_begin; j < block.n_end; j += w.width(), out += padded * w.width()) {
-    const int64_t first = g.b_in_columns ? j * g.ldb + block.k_begin : block.k_begin * g.ldb + j;
-    panel.b = static_cast<const uint8_t*>(g.b) + first * w.value_bytes;
     panel.cols = std::min(w.width(), block.n_end - j);
-    g.b_in_columns ? w.of_type.pack_columns(panel, out) : w.of_type.pack_rows(panel, out);
+    if (g.unfold != nullptr) {
+      pack_unfolded(w, block, j, panel, out);
+    } else {
+      const int64_t first = g.b_in_columns ? j * g.ldb + block.k_begin : block.k_begin * g.ldb + j;
+      panel.b = static_cast<const uint8_t*>(g.b) + first * w.value_bytes;
+      g.b_in_columns ? w.of_type.pack_columns(panel, out) : w.of_type.pack_rows(panel, out);
+    }
     std::fill(out + words * w.width(), out + padded * w.width(), 0u);
   }
 }

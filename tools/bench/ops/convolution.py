@@ -58,6 +58,9 @@ _TRANSPOSED = (
 )
 _LOW = (
     ((64, 64, 3, 1, 1, 1, 1), 56),
+    ((256, 256, 3, 1, 1, 1, 1), 14),
+    ((64, 256, 1, 1, 0, 1, 1), 56),
+    ((3, 64, 7, 2, 3, 1, 1), 112),
     ((960, 320, 1, 1, 0, 1, 1), 7),
     ((96, 96, 3, 2, 1, 1, 96), 112),
 )
@@ -105,6 +108,8 @@ def _sixteen_bits() -> Iterator[Case]:
             rest = ([stride] * 2, [pad] * 2, [dilation] * 2, False, [0, 0], groups)
             label = f"{str(dtype)[6:]} {ic}>{oc} {size} k{kernel} s{stride} g{groups}"
             yield Case("convolution.out", label, (x, w, None, *rest))
+            last = (x.to(**_LAST), w.to(**_LAST), None, *rest)
+            yield Case("convolution.out", f"{label} last", last)
 
 
 def cases() -> Iterator[Case]:
