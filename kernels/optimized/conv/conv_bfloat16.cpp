@@ -14,8 +14,9 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kMinOutChannels = 8;  // of a group: fewer do not fill a tile
-constexpr int64_t kMinTerms = 16;       // of a sum: fewer are not worth the copies
+// Of a group. Fewer outputs do not fill a tile; for fewer inputs unfolding takes longer than f32.
+constexpr int64_t kMinOutChannels = 8;
+constexpr int64_t kMinInChannels = 8;
 
 // NCHW: one line of output positions for each term, in the order of the weights.
 void unfold_planes(const NarrowGemm& g, const GemmPanel& p, uint16_t* out) {
@@ -130,8 +131,7 @@ NarrowGemm group_problem(const Conv& c, const BFloat16Conv& values, const uint16
 
 bool has_bfloat16_conv(const Conv& c) {
   return has_bfloat16_products() && c.in_d == 1 && c.kernel_d == 1 && c.out_d == 1 &&
-         c.out_channels / c.groups >= kMinOutChannels &&
-         c.in_channels / c.groups * c.kernel_h * c.kernel_w >= kMinTerms;
+         c.out_channels / c.groups >= kMinOutChannels && c.in_channels / c.groups >= kMinInChannels;
 }
 
 Error bfloat16_conv(runtime::KernelRuntimeContext& ctx, const Conv& c, const BFloat16Conv& values) {

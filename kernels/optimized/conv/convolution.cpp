@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution.out: f32, bfloat16, and 16-bit floats by way of f32; 1-D to 3-D, NCHW and NHWC, any groups;
-// transposed 1-D and 2-D NCHW. The rest is the portable kernel's.
+// convolution.out: f32, bfloat16, and 16-bit floats by way of f32; 1-D to 3-D, NCHW and NHWC, any
+// groups; transposed 1-D and 2-D NCHW. The rest is the portable kernel's.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
@@ -19,9 +19,9 @@ using executorch::aten::Scalar;
 using executorch::aten::Tensor;
 using executorch::runtime::KernelRuntimeContext;
 
+using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::extension::parallel_for;
-using executorch::aten::ScalarType;
 using executorch::kernels::optimized::bfloat16_conv;
 using executorch::kernels::optimized::BFloat16Conv;
 using executorch::kernels::optimized::Conv;
