@@ -17,7 +17,7 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kBlockWeights = 64 * 1024;   // of a block of channels: in the L2 cache
+constexpr int64_t kBlockWeights = 16 * 1024;   // of a block of channels: in the L2 cache
 constexpr int64_t kMinWorkPerTask = 1 << 17;   // multiply-adds worth waking a thread for
 constexpr int64_t kOverread = 2 * kConvLanes;  // behind a band, for whole vectors
 constexpr int64_t kPaddingToSkip = 2;          // rows, from which on terms are left out
@@ -41,20 +41,31 @@ struct Task {
   int64_t num_vectors;
 };
 
-// Terms that lie side by side in the weights.
+// Terms of one pass over the outputs. Of weights with channels innermost: `runs` taps from `tap`
+// on, of the band's channels. Of others: one run that lies side by side in the weights.
 struct Terms {
-  int64_t first, count;
+  int64_t first;  // in the weights of an output channel
+  int64_t runs, run;
   const int32_t* offsets;
+  int64_t tap;
+
+  int64_t count() const { return runs * run; }
 };
 
 // Rows of the filter that see more than padding from some of the vectors.
 struct FilterRows {
   int64_t begin, end;
+
+  bool operator==(const FilterRows& o) const { return begin == o.begin && end == o.end; }
 };
+
+bool skips_rows(const Conv& c) {
+  return c.pad_h >= kPaddingToSkip && c.kernel_d == 1;
+}
 
 FilterRows filter_rows(const Conv& c, const Plan& p, const Region& r, const ConvVector& first,
                        const ConvVector& last) {
-  if (c.pad_h < kPaddingToSkip || c.kernel_d > 1) {
+  if (!skips_rows(c)) {
     return {0, c.kernel_h};
   }
   const int64_t top = (r.row + first.at / p.pitch) * c.stride_h - c.pad_h;
@@ -68,26 +79,30 @@ FilterRows filter_rows(const Conv& c, const Plan& p, const Region& r, const Conv
 // Leaves out what multiplies padding: of terms that are whole channels, or ordered by taps.
 void set_runs(const Conv& c, const Plan& p, const Terms& terms, const FilterRows& rows,
               ConvTile& tile) {
+  const int64_t channels = c.in_channels / c.groups;
   const int64_t taps = c.kernel_h * c.kernel_w;
-  tile.runs = 1;
-  tile.run = terms.count;
-  tile.run_step = 0;
-  int64_t skipped = 0;
-  if (rows.end - rows.begin == c.kernel_h) {
-    // Nothing to leave out.
-  } else if (c.weight_channels_last) {
-    const int64_t row = p.terms / c.kernel_h;
-    const int64_t end = std::min(terms.first + terms.count, rows.end * row);
-    skipped = std::clamp<int64_t>(rows.begin * row - terms.first, 0, terms.count);
-    tile.run = std::max<int64_t>(0, end - terms.first - skipped);
-  } else if (terms.first % taps == 0 && terms.count % taps == 0) {
-    tile.runs = terms.count / taps;
+  const bool all = rows.end - rows.begin == c.kernel_h;
+  int64_t skipped = 0;  // runs, or terms when there is one
+  tile.runs = terms.runs;
+  tile.run = terms.run;
+  tile.run_step = c.weight_channels_last ? channels : 0;
+  tile.offset_step = c.weight_channels_last ? p.in_channels : 0;
+  if (c.weight_channels_last && !all) {
+    const int64_t end = std::min(terms.tap + terms.runs, rows.end * c.kernel_w);
+    skipped = std::clamp<int64_t>(rows.begin * c.kernel_w - terms.tap, 0, terms.runs);
+    tile.runs = std::max<int64_t>(0, end - terms.tap - skipped);
+  } else if (!all && terms.first % taps == 0 && terms.run % taps == 0) {
+    tile.runs = terms.run / taps;
     tile.run = (rows.end - rows.begin) * c.kernel_w;
-    tile.run_step = taps;
+    tile.run_step = tile.offset_step = taps;
     skipped = rows.begin * c.kernel_w;
   }
-  tile.weight += skipped;
-  tile.offset = terms.offsets + skipped;
+  tile.weight += skipped * (c.weight_channels_last ? channels : 1);
+  tile.offset = terms.offsets + skipped * (c.weight_channels_last ? p.in_channels : 1);
+  if (tile.run == tile.run_step && tile.run == tile.offset_step) {  // no gaps
+    tile.run *= tile.runs;
+    tile.runs = 1;
+  }
 }
 
 // One panel of positions, `count` vectors, for output channels [begin, end).
@@ -122,18 +137,38 @@ void convolve_panel(const Conv& c, const Plan& p, const Task& task, const Terms&
   }
 }
 
+// How many of the vectors from `first` on go into panels of their own: those that leave out the
+// same rows of the filter, or all.
+int64_t alike_vectors(const Conv& c, const Plan& p, const Task& task, const ConvVector* first,
+                      int64_t most) {
+  if (!skips_rows(c)) {
+    return most;
+  }
+  const FilterRows rows = filter_rows(c, p, task.region, *first, *first);
+  int64_t count = 1;
+  while (count < most && filter_rows(c, p, task.region, first[count], first[count]) == rows) {
+    ++count;
+  }
+  return count;
+}
+
 void convolve_terms(const Conv& c, const Plan& p, const Task& task, const Scratch& s,
                     const Terms& terms) {
   const int64_t width = task.channels == 1 ? kConvRowVectors : kConvTileVectors;
-  const int64_t panels = div_up(task.num_vectors, width);
   const int64_t rows = conv_kernels().rows;
-  const int64_t channels = std::max<int64_t>(1, kBlockWeights / terms.count / rows) * rows;
+  const int64_t channels = std::max<int64_t>(1, kBlockWeights / terms.count() / rows) * rows;
   for (int64_t i = 0; i < task.channels; i += channels) {
     const int64_t end = std::min(i + channels, task.channels);
-    for (int64_t panel = 0; panel < panels; ++panel) {
-      const int64_t first = panel * task.num_vectors / panels;
-      const int64_t next = (panel + 1) * task.num_vectors / panels;
-      convolve_panel(c, p, task, terms, s.band, s.vectors + first, next - first, i, end);
+    for (int64_t from = 0; from < task.num_vectors;) {
+      const ConvVector* vectors = s.vectors + from;
+      const int64_t count = alike_vectors(c, p, task, vectors, task.num_vectors - from);
+      const int64_t panels = div_up(count, width);
+      for (int64_t panel = 0; panel < panels; ++panel) {
+        const int64_t first = panel * count / panels;
+        const int64_t next = (panel + 1) * count / panels;
+        convolve_panel(c, p, task, terms, s.band, vectors + first, next - first, i, end);
+      }
+      from += count;
     }
   }
 }
@@ -143,10 +178,14 @@ void convolve_band(const Conv& c, const Plan& p, const Task& task, const Scratch
                    int64_t count) {
   const int64_t channels = c.in_channels / c.groups;
   const int64_t taps = p.terms / channels;
-  if (c.weight_channels_last && count < channels) {  // of each tap, some are side by side
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      convolve_terms(c, p, task, s,
-                     {tap * channels + first, count, s.offsets + tap * p.in_channels});
+  if (c.weight_channels_last) {
+    const int64_t blocks = div_up(taps, std::max<int64_t>(1, p.block_terms / count));
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t tap = block * taps / blocks;
+      const int64_t end = (block + 1) * taps / blocks;
+      convolve_terms(
+          c, p, task, s,
+          {tap * channels + first, end - tap, count, s.offsets + tap * p.in_channels, tap});
     }
     return;
   }
@@ -154,7 +193,7 @@ void convolve_band(const Conv& c, const Plan& p, const Task& task, const Scratch
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t begin = block * count * taps / blocks;
     const int64_t end = (block + 1) * count * taps / blocks;
-    convolve_terms(c, p, task, s, {first * taps + begin, end - begin, s.offsets + begin});
+    convolve_terms(c, p, task, s, {first * taps + begin, 1, end - begin, s.offsets + begin, 0});
   }
 }
 

@@ -10,10 +10,11 @@ namespace executorch::kernels::optimized {
 
 namespace {
 
-constexpr int64_t kBandFloats = 96 * 1024;    // of a band: with the weights in the L2 cache
-constexpr int64_t kBlockTerms = 256;          // so that a panel's input stays in the L1 cache
-constexpr int64_t kFewBlockTerms = 1024;      // of one or two panels: the weights are read once
-constexpr int64_t kTapChannels = 512;         // when the weights of a tap lie side by side
+constexpr int64_t kBandFloats = 96 * 1024;  // of a band: with the weights in the L2 cache
+constexpr int64_t kBlockTerms = 256;        // so that a panel's input stays in the L1 cache
+constexpr int64_t kFewBlockTerms = 1024;    // of one or two panels: the weights are read once
+constexpr int64_t kMinTapChannels = 64;     // when the weights of a tap lie side by side
+constexpr int64_t kMaxTapChannels = 512;
 constexpr int64_t kMinPositions = 192;        // of a region that is cut only to feed threads
 constexpr int64_t kMinWorkPerTask = 1 << 17;  // multiply-adds worth waking a thread for
 constexpr int64_t kTasksPerThread = 2;        // so that a held-up thread is not waited for long
@@ -48,6 +49,16 @@ void set_phases(const Conv& c, Plan& p) {
   }
 }
 
+// Input channels of a band whose terms may be cut by taps: so many that a shifted region of some
+// rows fits.
+int64_t tap_channels(const Conv& c) {
+  const int64_t rows = std::min(c.out_h, div_up(kMinPositions, c.out_w));
+  const int64_t more_rows = (reach(c.kernel_h, c.dilation_h) - 1) / c.stride_h;
+  const int64_t phases_h = std::min(c.stride_h, reach(c.kernel_h, c.dilation_h));
+  const int64_t plane = c.kernel_d * phases_h * c.kernel_w * c.out_w * (rows + more_rows);
+  return std::clamp(kBandFloats / plane, kMinTapChannels, kMaxTapChannels);
+}
+
 // Input channels of a band: what fills a block of terms.
 void cut_channels(const Conv& c, Plan& p) {
   const int64_t channels = c.in_channels / c.groups;
@@ -57,7 +68,7 @@ void cut_channels(const Conv& c, Plan& p) {
       c.channels_last || c.out_h * c.out_w <= 2 * kPanelWidth ? kFewBlockTerms : kBlockTerms;
   int64_t most = std::max<int64_t>(1, p.block_terms / taps);
   if (c.weight_channels_last && taps > 1) {
-    most = kTapChannels;
+    most = tap_channels(c);
   } else if (c.channels_last && channels <= 4) {
     most = channels;
   }

@@ -65,6 +65,10 @@ constexpr Case kCases[] = {
     {2, 5, 5, 5, 9, 30, 5, 5, 1, 2, 1},
     {1, 9, 9, 9, 7, 7, 7, 7, 1, 3, 1},
     {1, 4, 4, 1, 9, 40, 3, 3, 1, 20, 18},
+    // Several bands of channels, of which rows of the filter are left out.
+    {1, 150, 11, 1, 28, 28, 3, 3, 1, 4, 4},
+    {2, 130, 20, 1, 20, 60, 3, 3, 2, 2, 1},
+    {2, 24, 48, 3, 40, 30, 3, 3, 1, 2, 2},
 };
 
 class ConvTest : public ::testing::TestWithParam<Case> {

@@ -22,9 +22,9 @@ struct ConvVector {
 };
 
 // out[r][position] = sum over terms p of weight[r * weight_stride + p] * input[at + offset[p]]. The
-// terms are `runs` runs of `run` terms, run_step apart.
+// terms are `runs` runs of `run` terms, run_step weights and offset_step offsets apart.
 struct ConvTile {
-  int64_t runs, run, run_step;
+  int64_t runs, run, run_step, offset_step;
   const float* weight;
   int64_t weight_stride;
   const float* input;  // readable for whole vectors at every offset

@@ -64,7 +64,7 @@ void tile(const ConvTile& t) {
 #pragma GCC unroll 1
   for (int64_t run = 0; run < t.runs; ++run) {
     const float* HWY_RESTRICT weight = t.weight + run * t.run_step;
-    const int32_t* HWY_RESTRICT offsets = t.offset + run * t.run_step;
+    const int32_t* HWY_RESTRICT offsets = t.offset + run * t.offset_step;
     const int64_t terms = t.run;
 #pragma GCC unroll 1
     for (int64_t p = 0; p < terms; ++p) {
