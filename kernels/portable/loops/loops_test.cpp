@@ -123,6 +123,10 @@ TEST_F(LoopsTest, CopiesBackwardsAndFills) {
   EXPECT_EQ(target[1], 7);
   EXPECT_EQ(target[4], 7);
   EXPECT_EQ(target[0], 5);
+  const int64_t huge = std::numeric_limits<int64_t>::max();
+  fill_view(&seven, to.sliced(0, 0, 3, 2).sliced(0, 1, 1, huge));
+  EXPECT_EQ(target[2], 7);
+  EXPECT_EQ(target[3], 2);
   copy_view(from.sliced(0, 0, 0), to.sliced(0, 0, 0));  // nothing
 }
 

@@ -47,7 +47,7 @@ StridedView StridedView::sliced(int dim, int64_t start, int64_t size, int64_t st
   StridedView view = *this;
   view.data += start * strides[dim] * element_size;
   view.sizes[dim] = size;
-  view.strides[dim] = strides[dim] * step;
+  view.strides[dim] = size > 1 ? strides[dim] * step : strides[dim];  // step may be any number
   return view;
 }
 
