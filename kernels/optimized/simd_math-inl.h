@@ -168,7 +168,7 @@ HWY_INLINE V exp2_f32(D d, V x) {
 }
 
 // max(x, 0) - g(|x|), where g(a) = a * erfc(a / sqrt(2)) / 2 is a * 2^q(a) with q fitted for
-// a in [0, 6] so that g is within 5e-8.
+// a in [0, 6] so that g is within 5e-8. As x * (1 + erf(x / sqrt(2))) / 2 has it, -inf gives NaN.
 template <class D, class V>
 HWY_INLINE V gelu_f32(D d, V x) {
   const V limit = hn::Set(d, 6.0f);
@@ -186,7 +186,8 @@ HWY_INLINE V gelu_f32(D d, V x) {
   q = hn::MulAdd(q, a, hn::Set(d, -1.151110066824689f));
   q = hn::MulAdd(q, a, hn::Set(d, -0.9999998921136967f));
   const V g = hn::IfThenElseZero(hn::Lt(magnitude, limit), hn::Mul(a, exp2_f32(d, q)));
-  return keep_nan(d, x, hn::Sub(hn::Max(x, zero), g));
+  const V positive = hn::MulAdd(zero, hn::Min(x, zero), hn::Max(x, zero));
+  return keep_nan(d, x, hn::Sub(positive, g));
 }
 
 template <class D, class V>

@@ -55,6 +55,8 @@ def _unary() -> list[Case]:
         cases += [case(f"{name}.out", t(4, 5, dtype=dtype)) for dtype in [*REALS, BOOL]]
         cases.append(case(f"{name}.out", SPECIAL))
     cases.append(case("sign.out", t(7, dtype=BOOL)))
+    for approximate in ["none", "tanh"]:
+        cases.append(case("gelu.out", SPECIAL, approximate=approximate))
     for dtype in [*INTS, BOOL]:
         cases.append(case("bitwise_not.out", t(3, 4, dtype=dtype, low=0, high=9)))
     for dtype in FLOATS:
