@@ -4,6 +4,7 @@
 #include <executorch/backends/xnnpack/runtime/builder.h>
 #include <executorch/backends/xnnpack/runtime/nodes.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace executorch::backends::xnnpack {
@@ -17,6 +18,9 @@ using runtime::Span;
 namespace {
 
 constexpr uint32_t kMaxExternals = 4096;
+/// Elements that a value may have beyond what the graph says, so that a damaged parameter does not
+/// ask for all memory.
+constexpr uint64_t kUndeclared = uint64_t{1} << 20;
 constexpr uint32_t kInput = XNN_VALUE_FLAG_EXTERNAL_INPUT;
 constexpr uint32_t kOutput = XNN_VALUE_FLAG_EXTERNAL_OUTPUT;
 
@@ -120,7 +124,8 @@ Result<Span<const uint8_t>> Builder::named_bytes(const char* key) {
 }
 
 Result<Span<const uint8_t>> Builder::constant_bytes(uint32_t index) {
-  if (const auto* entries = payload_.graph->constant_data(); entries != nullptr) {
+  if (const auto* entries = payload_.graph->constant_data();
+      entries != nullptr && entries->size() > 0) {
     ET_CHECK_OR_RETURN_ERROR(index < entries->size(), InvalidProgram, "XNNPACK constant %u of %zu",
                              static_cast<unsigned>(index), static_cast<size_t>(entries->size()));
     const fb_xnnpack::ConstantDataOffset& entry = *entries->Get(index);
@@ -197,7 +202,12 @@ Error Builder::define_nodes() {
     ET_CHECK_OR_RETURN_ERROR(!defined_[operands.output], Internal,
                              "XNNPACK node: value %u is written twice",
                              static_cast<unsigned>(operands.output));
+    const uint64_t declared = delegate_.shapes_[operands.output].num_elements();
     ET_CHECK_OK_OR_RETURN_ERROR(infer_shape(*node, delegate_.shapes_));
+    ET_CHECK_OR_RETURN_ERROR(
+        delegate_.shapes_[operands.output].num_elements() <= std::max(declared, kUndeclared),
+        InvalidProgram, "XNNPACK value %u is larger than the graph says",
+        static_cast<unsigned>(operands.output));
     ET_CHECK_OK_OR_RETURN_ERROR(define_value(operands.output, nullptr));
     ET_CHECK_OK_OR_RETURN_ERROR(define_node(subgraph_.get(), *node, ids_));
   }

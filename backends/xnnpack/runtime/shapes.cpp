@@ -14,6 +14,8 @@ using Ids = flatbuffers::Vector<uint32_t>;
 
 namespace {
 
+/// Most of a window's size, padding, stride and dilation, by dimension.
+constexpr uint64_t kMaxWindow = 1 << 16;
 constexpr uint32_t kKeepDims = 0x40;
 constexpr uint32_t kTransposeB = 0x1;
 
@@ -90,10 +92,20 @@ struct Window {
   uint64_t dilation;
 };
 
+Error check_window(const Window& window) {
+  const uint64_t sizes[] = {window.kernel, window.stride, window.dilation};
+  for (const uint64_t size : sizes) {
+    ET_CHECK_OR_RETURN_ERROR(size > 0 && size <= kMaxWindow, InvalidProgram,
+                             "XNNPACK: a window's size, stride or dilation of %zu",
+                             static_cast<size_t>(size));
+  }
+  ET_CHECK_OR_RETURN_ERROR(window.padding <= 2 * kMaxWindow, InvalidProgram,
+                           "XNNPACK: a padding of %zu", static_cast<size_t>(window.padding));
+  return Error::Ok;
+}
+
 Error slide(uint64_t size, const Window& window, size_t& out) {
-  ET_CHECK_OR_RETURN_ERROR(window.kernel > 0 && window.stride > 0 && window.dilation > 0 &&
-                               window.kernel <= kMaxElements && window.dilation <= kMaxElements,
-                           InvalidProgram, "XNNPACK: a window without size, stride or dilation");
+  ET_CHECK_OK_OR_RETURN_ERROR(check_window(window));
   const uint64_t extent = (window.kernel - 1) * window.dilation + 1;
   ET_CHECK_OR_RETURN_ERROR(size + window.padding >= extent, InvalidProgram,
                            "XNNPACK: a window of %zu over %zu elements",
@@ -156,10 +168,10 @@ Error convolution(const fb_xnnpack::_XNNNodeConv& node, const Shapes& shapes, bo
 
 /// The inverse of slide(), with `adjustment` more.
 Error spread(uint64_t size, const Window& window, uint64_t adjustment, size_t& out) {
-  ET_CHECK_OR_RETURN_ERROR(window.kernel > 0 && window.stride > 0 && window.dilation > 0 &&
-                               window.kernel <= kMaxElements && window.dilation <= kMaxElements &&
-                               size > 0 && adjustment < window.stride,
-                           InvalidProgram, "XNNPACK: a window without size, stride or dilation");
+  ET_CHECK_OK_OR_RETURN_ERROR(check_window(window));
+  ET_CHECK_OR_RETURN_ERROR(size > 0 && adjustment < window.stride, InvalidProgram,
+                           "XNNPACK transposed convolution: an adjustment of %zu",
+                           static_cast<size_t>(adjustment));
   const uint64_t extent = (window.kernel - 1) * window.dilation + 1;
   const uint64_t full = (size - 1) * window.stride + extent + adjustment;
   ET_CHECK_OR_RETURN_ERROR(full > window.padding, InvalidProgram,

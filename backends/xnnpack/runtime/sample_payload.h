@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Payloads for tests: small graphs, with constants in each of the three places that files use.
+#pragma once
+
+#include <executorch/backends/xnnpack/serialization/schema_generated.h>
+#include <executorch/runtime/core/named_data_map.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace executorch::backends::xnnpack::testing {
+
+/// Where the constants of a payload are.
+enum class Constants { kFlatbuffer, kRegion, kNamed };
+
+/// relu(conv(x)) -> max pool -> transpose -> slice, with a second output relu(conv(x)) + 1.
+/// x is [1, 6, 6, 2], the results [1, 3, 2, 2] and [1, 6, 6, 3]. Every constant is 0.5 throughout.
+fb_xnnpack::XNNGraphT sample_graph();
+
+/// The bytes of a graph. For kFlatbuffer under the identifier XN00 and without a header.
+std::vector<uint8_t> pack(fb_xnnpack::XNNGraphT graph, Constants constants);
+
+/// The named data of every payload of sample_graph().
+class SampleData final : public runtime::NamedDataMap {
+ public:
+  runtime::Result<const runtime::TensorLayout> get_tensor_layout(std::string_view) const override;
+  runtime::Result<runtime::FreeableBuffer> get_data(std::string_view key) const override;
+  runtime::Error load_data_into(std::string_view, void*, size_t) const override;
+  runtime::Result<uint32_t> get_num_keys() const override;
+  runtime::Result<const char*> get_key(uint32_t) const override;
+};
+
+}  // namespace executorch::backends::xnnpack::testing
