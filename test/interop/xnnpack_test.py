@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""float32 programs for XNNPACK: upstream's run here, ours run there, and the numbers are eager's on both sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.examples.models import make_example
+from executorch.exir import to_edge_transform_and_lower
+from executorch.extension.pybindings.portable_lib import _get_registered_backend_names
+from executorch.test.e2e.programs import Calls, assert_same, run_in_python
+from executorch.test.interop import peer
+
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
+
+NAMES = ["mv2", "resnet18", "vit", "bert"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All files of both sides; ours have run there."""
+    folder = tmp_path_factory.mktemp("xnnpack")
+    jobs = []
+    for name in NAMES:
+        exported = make_example(name, False).export()["forward"]
+        torch.export.save(exported, folder / f"{name}.pt2")
+        manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+        manager.to_executorch().save(str(folder / f"ours-{name}.pte"))
+        calls, _ = calls_and_answers(name)
+        methods = {"forward": folder / f"{name}.pt2"}
+        theirs = folder / f"theirs-{name}.pte"
+        jobs.append(peer.lower_job(methods, theirs, partitioner="xnnpack"))
+        jobs.append(peer.run_job(folder / f"ours-{name}.pte", calls, folder / f"{name}.out"))
+    peer.do(jobs, folder)
+    return folder
+
+
+def calls_and_answers(name: str) -> tuple[Calls, list]:
+    method = make_example(name, False).methods["forward"]
+    leaves = torch.utils._pytree.tree_leaves
+    calls = [("forward", leaves(inputs)) for inputs in method.calls]
+    return calls, list(method.eager())
+
+
+@pytest.mark.skipif(
+    "XnnpackBackend" not in _get_registered_backend_names(),
+    reason="built without EXECUTORCH_BUILD_XNNPACK",
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_their_file_runs_here(name: str, folder: Path) -> None:
+    calls, expected = calls_and_answers(name)
+    assert_same(run_in_python(peer.result(folder / f"theirs-{name}.pte"), calls), expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_our_file_runs_there(name: str, folder: Path) -> None:
+    _, expected = calls_and_answers(name)
+    results = torch.load(peer.result(folder / f"{name}.out"), weights_only=True)
+    assert_same(results, expected)
