@@ -11,7 +11,7 @@ from torch.fx import GraphModule, Node
 from executorch.exir import schema
 from executorch.exir.emit._emitter import Lowering, MethodEmitter
 from executorch.exir.error import internal_assert
-from executorch.exir.graph_module import loop_of
+from executorch.exir.graph_module import Loop, loop_of
 from executorch.exir.schema import TensorShapeDynamism
 
 
@@ -58,6 +58,7 @@ def _emit_loop(emitter: MethodEmitter, node: Node) -> None:
     """Carried values live in the results' memory; the body reads them there, its new values are copied there.
 
         carried = init; i = 0
+        where their number varies: stacked = tensors of as many rows; stop if there are no slices
     start:  stop unless the condition holds (while_loop)
         slices = sliced[i]; run the body; carried = new values; stacked[i] = slices of results
         i = i + 1; back to start unless i == size
@@ -72,10 +73,12 @@ def _emit_loop(emitter: MethodEmitter, node: Node) -> None:
     for value, slot in zip(loop.carried, carried, strict=True):
         _copy(emitter, emitter.index_of(value), slot)
     index = emitter.table.add(schema.Int(0))
+    leave = size = None
     if loop.sliced:
         emitter.kernel_call("executorch_prim::sub", "Scalar", [index, index, index], 1)
+        size = _number_of_slices(emitter, loop.sliced[0])
+        leave = _unless_empty(emitter, loop, size, stacked)
     start = emitter.next_instruction
-    leave = None
     if loop.condition is not None:
         (holds,) = _inline(emitter, loop.condition, [*carried, *extra])
         leave = schema.JumpFalseCall(holds, 0)
@@ -93,7 +96,7 @@ def _emit_loop(emitter: MethodEmitter, node: Node) -> None:
             emitter.kernel_call(
                 "executorch_prim::et_copy_index", "tensor", [slot, output, index], 1
             )
-    done = _step(emitter, index, loop.sliced[0]) if loop.sliced else _computed_false(emitter)
+    done = _computed_false(emitter) if size is None else _step(emitter, index, size)
     emitter.append(schema.JumpFalseCall(done, start))
     if leave is not None:
         leave.destination_instruction = emitter.next_instruction
@@ -114,15 +117,41 @@ def _slice(emitter: MethodEmitter, value: Any, index: int, placeholder: Node) ->
     return slot
 
 
-def _step(emitter: MethodEmitter, index: int, sliced: Node) -> int:
-    """Adds one to the index; the slot that tells whether it was the last slice."""
+def _number_of_slices(emitter: MethodEmitter, sliced: Node) -> int:
     size = sliced.meta["val"].shape[0]
     if isinstance(size, int):
-        slices = emitter.table.constant(size)
-    else:
-        slices = emitter.table.add(schema.Int(0))
-        args = [emitter.index_of(sliced), emitter.table.constant(0), slices]
-        emitter.kernel_call("aten::sym_size", "int", args, 1)
+        return emitter.table.constant(size)
+    slices = emitter.table.add(schema.Int(0))
+    args = [emitter.index_of(sliced), emitter.table.constant(0), slices]
+    emitter.kernel_call("aten::sym_size", "int", args, 1)
+    return slices
+
+
+def _unless_empty(
+    emitter: MethodEmitter, loop: Loop, slices: int, stacked: list[int]
+) -> schema.JumpFalseCall | None:
+    """Gives the results no rows and leaves when there is nothing to slice; None where the number of slices never
+    varies, or where the sizes of a result's rows are not known before the first."""
+    size = loop.sliced[0].meta["val"].shape[0]
+    (output,) = loop.body.graph.find_nodes(op="output")
+    values = [value.meta["val"] for value in output.args[0][len(loop.carried) :]]
+    known = all(isinstance(each, int) for value in values for each in value.shape)
+    if isinstance(size, int) or not known:
+        return None
+    none = emitter.table.constant(None)
+    for slot, value in zip(stacked, values, strict=True):
+        rest = [emitter.table.constant(each) for each in value.shape]
+        sizes = emitter.table.add(schema.IntList([slices, *rest]))
+        emitter.kernel_call("aten::empty", "out", [sizes, none, slot, slot], 1)
+    some, zero = emitter.table.add(schema.Bool(False)), emitter.table.constant(0)
+    emitter.kernel_call("executorch_prim::lt", "Scalar", [zero, slices, some], 1)
+    leave = schema.JumpFalseCall(some, 0)
+    emitter.append(leave)
+    return leave
+
+
+def _step(emitter: MethodEmitter, index: int, slices: int) -> int:
+    """Adds one to the index; the slot that tells whether it was the last slice."""
     done = emitter.table.add(schema.Bool(False))
     one = emitter.table.constant(1)
     emitter.kernel_call("executorch_prim::add", "Scalar", [index, one, index], 1)

@@ -119,6 +119,39 @@ def test_the_number_of_slices_may_vary() -> None:
     check(module, manager, *((torch.randn(n, 3), V) for n in (2, 8, 5)))
 
 
+@pytest.mark.req("CMP-054")
+def test_there_may_be_no_slices() -> None:
+    """Eager's map and scan refuse that; a loop in Python says what it means."""
+
+    def loop(m: Call, v: torch.Tensor, xs: torch.Tensor) -> Any:
+        last, rows = scan(lambda c, x: (c + x, (c * x).sum().to(torch.int32)), v, xs)
+        return last, rows, torch_map(lambda x, y: x - y, xs, v)
+
+    def expected(v: torch.Tensor, xs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        rows = torch.zeros(xs.shape[0], dtype=torch.int32)
+        last = v
+        for place, x in enumerate(xs):
+            rows[place] = (last * x).sum().to(torch.int32)
+            last = last + x
+        return last, rows, xs - v
+
+    dynamic = {"args": (None, {0: Dim("n", min=0, max=8)})}
+    _, manager = lowered(loop, V, XS, dynamic_shapes=dynamic)
+    method = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for number in (4, 0, 8, 0, 1):
+        inputs = (V, torch.randn(number, 3, generator=RANDOM))
+        torch.testing.assert_close(tuple(method.forward(inputs)), expected(*inputs))
+
+
+@pytest.mark.req("CMP-054")
+@pytest.mark.parametrize("name", ["map", "scan"])
+def test_no_slices_ever_is_refused_at_export(name: str) -> None:
+    function, inputs = CASES[name]
+    empty = tuple(XS[:0] if value is XS else value for value in inputs)
+    with pytest.raises(RuntimeError, match="cannot be 0|dimension > 0"):
+        lowered(function, *empty)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_passes_run_loops(name: str) -> None:
     function, inputs = CASES[name]
