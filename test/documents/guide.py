@@ -10,6 +10,8 @@ from typing import Any
 from executorch.test.repository.sources import ROOT
 
 FOLDER = ROOT / "docs" / "guide"
+WITH_TORCHAO = "corrected-with-torchao"
+OWN = {"corrected", WITH_TORCHAO}
 _BLOCK = re.compile(
     r"^```(?P<language>\w+) (?P<name>\S+)\n(?P<code>.*?)^```\n*"
     r"(?:\| printed \| today \|\n\|---\|---\|\n(?P<changes>(?:\|[^\n]*\|\n)+))?",
@@ -24,18 +26,24 @@ def fingerprint(code: str) -> str:
 
 
 def printed(page: str) -> dict[str, str]:
-    """Name -> block, as the documents print it; blocks of our own are called "corrected"."""
+    """Name -> block, as the documents print it; blocks of our own are called otherwise."""
     found = _BLOCK.finditer((FOLDER / page).read_text())
-    return {block["name"]: block["code"] for block in found if block["name"] != "corrected"}
+    return {block["name"]: block["code"] for block in found if block["name"] not in OWN}
 
 
 def today(page: str) -> list[str]:
     """The page's Python from top to bottom, with the changes of the tables; text blocks are not code."""
     code = []
     for block in _BLOCK.finditer((FOLDER / page).read_text()):
-        if block["language"] == "python":
+        if block["language"] == "python" and block["name"] != WITH_TORCHAO:
             code.append(_changed(block["code"], block["changes"] or ""))
     return code
+
+
+def with_torchao(page: str) -> list[str]:
+    """The page's blocks that run only where torchao is installed."""
+    found = _BLOCK.finditer((FOLDER / page).read_text())
+    return [block["code"] for block in found if block["name"] == WITH_TORCHAO]
 
 
 def _changed(code: str, changes: str) -> str:

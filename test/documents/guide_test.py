@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import subprocess
+import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, get_overloads
 
 import pytest
 import torch
@@ -19,17 +24,23 @@ from torch.library import Library
 
 from executorch import exir
 from executorch.exir import to_edge
+from executorch.exir.backend.backend_api import to_backend
+from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.dialects._ops import bind_pattern_to_op
 from executorch.exir.dialects._ops import ops as exir_ops
-from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+from executorch.exir.lowered_backend_module import (
+    LoweredBackendModule,
+    get_lowered_backend_modules,
+)
 from executorch.exir.memory_planning import greedy
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.passes.replace_aten_with_edge_pass import _trace_and_lower_to_edge_ops
 from executorch.runtime import Runtime
-from executorch.test.documents import guide
+from executorch.test.documents import delegates_test, guide
+from executorch.test.interop import peer
 
 BLOCKS = yaml.safe_load((Path(__file__).parent / "blocks.yaml").read_text())
 PAGES = sorted(path.name for path in guide.FOLDER.glob("*.md"))
@@ -65,6 +76,16 @@ def test_every_block_stands_on_a_page_as_the_documents_print_it() -> None:
         for name, code in guide.printed(page).items()
     }
     assert found == BLOCKS
+
+
+def test_no_block_of_these_documents_is_left_out() -> None:
+    """As many as docs/guide/README.md counts; those of docs/delegates.md have names there."""
+    rows = re.findall(r"^\| (\d+) .*? \| (\d+) \|", (guide.FOLDER / "README.md").read_text(), re.M)
+    elsewhere = {"whole", "save", "composite", "partitioner", "by_hand", "inspect"}
+    assert elsewhere <= set(delegates_test.BLOCKS)
+    expected = {document: int(number) for document, number in rows}
+    found = Counter(name.split(".")[0] for name in BLOCKS) + Counter({"099": 4, "083": 2})
+    assert found == expected and sum(expected.values()) == 66 == len(BLOCKS) + len(elsewhere)
 
 
 @pytest.mark.req("CMP-020", "CMP-021", "CMP-022")
@@ -265,6 +286,60 @@ def test_one_partitioner_for_two_backends() -> None:
     lowered = edge.to_backend(names["Backend_1_2_Partitioner"]())
     modules = get_lowered_backend_modules(lowered.exported_program().graph_module)
     assert [m.backend_id for m in modules] == ["BackendWithCompilerDemo", "ExecutorBackend"]
+
+
+def signature(function: Any, renamed: dict[str, str] | None = None) -> list[tuple[str, Any]]:
+    """Names and types of the parameters and, last, of the result; `self` left out."""
+    types = inspect.get_annotations(function, eval_str=True)
+    names = [name for name in inspect.signature(function).parameters if name != "self"]
+    known = renamed or {}
+    return [(known.get(name, name), types[name]) for name in names] + [("", types["return"])]
+
+
+SIGNATURES = {
+    "083.1": Partitioner.partition,
+    "083.2": BackendDetails.preprocess,
+    "099.1": get_overloads(to_backend)[0],
+    "099.5": get_overloads(to_backend)[1],
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signatures_are_those_that_the_documents_print(name: str) -> None:
+    code = guide.printed("backend_interface.md")[name].rstrip()
+    names = {
+        "ExportedProgram": torch.export.ExportedProgram,
+        "PartitionResult": PartitionResult,
+        "PreprocessResult": PreprocessResult,
+        "LoweredBackendModule": LoweredBackendModule,
+        "Partitioner": Partitioner,
+        "CompileSpec": CompileSpec,
+        "List": list,
+    }
+    guide.run(f"{code} ...\n", names)
+    defined = names["to_backend" if name.startswith("099") else code.split()[1].split("(")[0]]
+    # One parameter is called compile_specs here, as in all other calls.
+    ours = signature(SIGNATURES[name], {"compile_specs": "compile_spec"} if name == "099.1" else {})
+    assert ours == signature(defined)
+
+
+@pytest.mark.interop
+@pytest.mark.slow
+def test_the_quantizing_block() -> None:
+    """Where torchao is: in the peer's environment, whose other packages come last."""
+    asked = (
+        "import importlib.util as u; print(u.find_spec('torchao').submodule_search_locations[0])"
+    )
+    told = subprocess.run([peer.python(), "-c", asked], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "executorch.test.documents.quantized_export"]
+    folder = str(Path(told.stdout.strip()).parent)
+    done = subprocess.run([*command, folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    title, *numbers = done.stdout.splitlines()[-1].split()
+    quantizers, wrong, total, _ = map(float, numbers)
+    assert title == "RESULT" and "Quantized Graph" in done.stdout
+    assert quantizers >= 3
+    assert wrong <= 0.01 * total  # where a sum lies between two steps
 
 
 @pytest.mark.req("CMP-052", "CMP-055", "CMP-C12")

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the quantizing block of docs/guide/tutorial.md and lowers its result: quantized_export.py FOLDER_OF_TORCHAO"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import executorch.kernels.quantized  # noqa: F401  (out variants)
+from executorch.exir import to_edge
+from executorch.runtime import Runtime
+from executorch.test.documents import guide
+
+
+def main() -> None:
+    sys.path.append(sys.argv[1])  # last: torch and executorch are those of this environment
+    setting, export_block = guide.today("tutorial.md")[:2]
+    (quantizing,) = guide.with_torchao("tutorial.md")
+    names: dict[str, Any] = {}
+    for code in (setting, export_block, quantizing):
+        guide.run(code, names)
+    program, inputs = names["aten_dialect"], names["example_args"]
+    method = (
+        Runtime.get().load_program(to_edge(program).to_executorch().buffer).load_method("forward")
+    )
+    (found,), expected = method.execute(inputs), program.module()(*inputs)
+    quantizers = [n for n in program.graph.nodes if "quantize_per_tensor" in str(n.target)]
+    wrong = (found != expected).sum().item()
+    print(f"RESULT {len(quantizers)} {wrong} {expected.numel()} {(found - expected).abs().max()}")
+
+
+main()
