@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <ostream>
 
 #include <torch/headeronly/macros/Macros.h>
 #include <torch/headeronly/util/bit_cast.h>
+#include <torch/headeronly/util/float_operators.h>
 
 namespace c10 {
 namespace detail {
@@ -45,71 +45,7 @@ struct alignas(2) BFloat16 {
   inline C10_HOST_DEVICE operator float() const { return detail::f32_from_bits(x); }
 };
 
-inline C10_HOST_DEVICE BFloat16 operator+(const BFloat16& a, const BFloat16& b) {
-  return static_cast<float>(a) + static_cast<float>(b);
-}
-inline C10_HOST_DEVICE BFloat16& operator+=(BFloat16& a, const BFloat16& b) {
-  a = a + b;
-  return a;
-}
-inline C10_HOST_DEVICE BFloat16 operator-(const BFloat16& a, const BFloat16& b) {
-  return static_cast<float>(a) - static_cast<float>(b);
-}
-inline C10_HOST_DEVICE BFloat16& operator-=(BFloat16& a, const BFloat16& b) {
-  a = a - b;
-  return a;
-}
-inline C10_HOST_DEVICE BFloat16 operator*(const BFloat16& a, const BFloat16& b) {
-  return static_cast<float>(a) * static_cast<float>(b);
-}
-inline C10_HOST_DEVICE BFloat16& operator*=(BFloat16& a, const BFloat16& b) {
-  a = a * b;
-  return a;
-}
-inline C10_HOST_DEVICE BFloat16 operator/(const BFloat16& a, const BFloat16& b) {
-  return static_cast<float>(a) / static_cast<float>(b);
-}
-inline C10_HOST_DEVICE BFloat16& operator/=(BFloat16& a, const BFloat16& b) {
-  a = a / b;
-  return a;
-}
-inline C10_HOST_DEVICE BFloat16 operator-(const BFloat16& a) {
-  return BFloat16(static_cast<unsigned short>(a.x ^ 0x8000), BFloat16::from_bits());
-}
-// With float and double the result is theirs; with integers it is BFloat16.
-#define C10_INTERNAL_MIXED_OPERATOR(op)                                        \
-  inline C10_HOST_DEVICE float operator op(BFloat16 a, float b) {              \
-    return static_cast<float>(a) op b;                                         \
-  }                                                                            \
-  inline C10_HOST_DEVICE float operator op(float a, BFloat16 b) {              \
-    return a op static_cast<float>(b);                                         \
-  }                                                                            \
-  inline C10_HOST_DEVICE float& operator op##=(float& a, const BFloat16 & b) { \
-    return a op## = static_cast<float>(b);                                     \
-  }                                                                            \
-  inline C10_HOST_DEVICE double operator op(BFloat16 a, double b) {            \
-    return static_cast<double>(a) op b;                                        \
-  }                                                                            \
-  inline C10_HOST_DEVICE double operator op(double a, BFloat16 b) {            \
-    return a op static_cast<double>(b);                                        \
-  }                                                                            \
-  inline C10_HOST_DEVICE BFloat16 operator op(BFloat16 a, int b) {             \
-    return a op static_cast<BFloat16>(b);                                      \
-  }                                                                            \
-  inline C10_HOST_DEVICE BFloat16 operator op(int a, BFloat16 b) {             \
-    return static_cast<BFloat16>(a) op b;                                      \
-  }                                                                            \
-  inline C10_HOST_DEVICE BFloat16 operator op(BFloat16 a, int64_t b) {         \
-    return a op static_cast<BFloat16>(b);                                      \
-  }                                                                            \
-  inline C10_HOST_DEVICE BFloat16 operator op(int64_t a, BFloat16 b) {         \
-    return static_cast<BFloat16>(a) op b;                                      \
-  }
-C10_INTERNAL_MIXED_OPERATOR(+)
-C10_INTERNAL_MIXED_OPERATOR(-)
-C10_INTERNAL_MIXED_OPERATOR(*)
-C10_INTERNAL_MIXED_OPERATOR(/)
-#undef C10_INTERNAL_MIXED_OPERATOR
+C10_INTERNAL_FLOAT16_OPERATORS(BFloat16)
 
 // Bitwise, on the representation.
 inline C10_HOST_DEVICE BFloat16& operator|(BFloat16& a, const BFloat16& b) {
@@ -132,36 +68,17 @@ inline C10_HOST_DEVICE bool operator<(BFloat16& lhs, BFloat16& rhs) {
   return float(lhs) < float(rhs);
 }
 
-inline std::ostream& operator<<(std::ostream& out, const BFloat16& value) {
-  return out << static_cast<float>(value);
-}
-
 }  // namespace c10
 
 namespace std {
 
 template <>
-class numeric_limits<c10::BFloat16> {
+class numeric_limits<c10::BFloat16> : public c10::detail::Float16Limits {
  public:
-  static constexpr bool is_specialized = true;
-  static constexpr bool is_signed = true;
-  static constexpr bool is_integer = false;
-  static constexpr bool is_exact = false;
-  static constexpr bool has_infinity = true;
-  static constexpr bool has_quiet_NaN = true;
-  static constexpr bool has_signaling_NaN = true;
-  static constexpr auto has_denorm = numeric_limits<float>::has_denorm;
-  static constexpr auto has_denorm_loss = numeric_limits<float>::has_denorm_loss;
-  static constexpr auto round_style = numeric_limits<float>::round_style;
   static constexpr bool is_iec559 = false;
-  static constexpr bool is_bounded = true;
-  static constexpr bool is_modulo = false;
-  static constexpr auto traps = numeric_limits<float>::traps;
-  static constexpr auto tinyness_before = numeric_limits<float>::tinyness_before;
   static constexpr int digits = 8;
   static constexpr int digits10 = 2;
   static constexpr int max_digits10 = 4;
-  static constexpr int radix = 2;
   static constexpr int min_exponent = -125;
   static constexpr int min_exponent10 = -37;
   static constexpr int max_exponent = 128;

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <ostream>
 #include <type_traits>
 
 #include <torch/headeronly/macros/Macros.h>
 #include <torch/headeronly/util/bit_cast.h>
+#include <torch/headeronly/util/float_operators.h>
 #include <torch/headeronly/util/floating_point_utils.h>
 
 #if defined(__F16C__) && !defined(C10_X86_F16)
@@ -82,102 +82,19 @@ struct alignas(2) Half {
   inline C10_HOST_DEVICE operator float() const { return detail::fp16_ieee_to_fp32_value(x); }
 };
 
-inline C10_HOST_DEVICE Half operator+(const Half& a, const Half& b) {
-  return static_cast<float>(a) + static_cast<float>(b);
-}
-inline C10_HOST_DEVICE Half& operator+=(Half& a, const Half& b) {
-  a = a + b;
-  return a;
-}
-inline C10_HOST_DEVICE Half operator-(const Half& a, const Half& b) {
-  return static_cast<float>(a) - static_cast<float>(b);
-}
-inline C10_HOST_DEVICE Half& operator-=(Half& a, const Half& b) {
-  a = a - b;
-  return a;
-}
-inline C10_HOST_DEVICE Half operator*(const Half& a, const Half& b) {
-  return static_cast<float>(a) * static_cast<float>(b);
-}
-inline C10_HOST_DEVICE Half& operator*=(Half& a, const Half& b) {
-  a = a * b;
-  return a;
-}
-inline C10_HOST_DEVICE Half operator/(const Half& a, const Half& b) {
-  return static_cast<float>(a) / static_cast<float>(b);
-}
-inline C10_HOST_DEVICE Half& operator/=(Half& a, const Half& b) {
-  a = a / b;
-  return a;
-}
-inline C10_HOST_DEVICE Half operator-(const Half& a) {
-  return Half(static_cast<unsigned short>(a.x ^ 0x8000), Half::from_bits());
-}
-// With float and double the result is theirs; with integers it is Half.
-#define C10_INTERNAL_MIXED_OPERATOR(op)                                    \
-  inline C10_HOST_DEVICE float operator op(Half a, float b) {              \
-    return static_cast<float>(a) op b;                                     \
-  }                                                                        \
-  inline C10_HOST_DEVICE float operator op(float a, Half b) {              \
-    return a op static_cast<float>(b);                                     \
-  }                                                                        \
-  inline C10_HOST_DEVICE float& operator op##=(float& a, const Half & b) { \
-    return a op## = static_cast<float>(b);                                 \
-  }                                                                        \
-  inline C10_HOST_DEVICE double operator op(Half a, double b) {            \
-    return static_cast<double>(a) op b;                                    \
-  }                                                                        \
-  inline C10_HOST_DEVICE double operator op(double a, Half b) {            \
-    return a op static_cast<double>(b);                                    \
-  }                                                                        \
-  inline C10_HOST_DEVICE Half operator op(Half a, int b) {                 \
-    return a op static_cast<Half>(b);                                      \
-  }                                                                        \
-  inline C10_HOST_DEVICE Half operator op(int a, Half b) {                 \
-    return static_cast<Half>(a) op b;                                      \
-  }                                                                        \
-  inline C10_HOST_DEVICE Half operator op(Half a, int64_t b) {             \
-    return a op static_cast<Half>(b);                                      \
-  }                                                                        \
-  inline C10_HOST_DEVICE Half operator op(int64_t a, Half b) {             \
-    return static_cast<Half>(a) op b;                                      \
-  }
-C10_INTERNAL_MIXED_OPERATOR(+)
-C10_INTERNAL_MIXED_OPERATOR(-)
-C10_INTERNAL_MIXED_OPERATOR(*)
-C10_INTERNAL_MIXED_OPERATOR(/)
-#undef C10_INTERNAL_MIXED_OPERATOR
-
-inline std::ostream& operator<<(std::ostream& out, const Half& value) {
-  return out << static_cast<float>(value);
-}
+C10_INTERNAL_FLOAT16_OPERATORS(Half)
 
 }  // namespace c10
 
 namespace std {
 
 template <>
-class numeric_limits<c10::Half> {
+class numeric_limits<c10::Half> : public c10::detail::Float16Limits {
  public:
-  static constexpr bool is_specialized = true;
-  static constexpr bool is_signed = true;
-  static constexpr bool is_integer = false;
-  static constexpr bool is_exact = false;
-  static constexpr bool has_infinity = true;
-  static constexpr bool has_quiet_NaN = true;
-  static constexpr bool has_signaling_NaN = true;
-  static constexpr auto has_denorm = numeric_limits<float>::has_denorm;
-  static constexpr auto has_denorm_loss = numeric_limits<float>::has_denorm_loss;
-  static constexpr auto round_style = numeric_limits<float>::round_style;
   static constexpr bool is_iec559 = true;
-  static constexpr bool is_bounded = true;
-  static constexpr bool is_modulo = false;
-  static constexpr auto traps = numeric_limits<float>::traps;
-  static constexpr auto tinyness_before = numeric_limits<float>::tinyness_before;
   static constexpr int digits = 11;
   static constexpr int digits10 = 3;
   static constexpr int max_digits10 = 5;
-  static constexpr int radix = 2;
   static constexpr int min_exponent = -13;
   static constexpr int min_exponent10 = -4;
   static constexpr int max_exponent = 16;
