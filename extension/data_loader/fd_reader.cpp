@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <executorch/runtime/platform/log.h>
 
@@ -79,6 +80,41 @@ Result<FreeableBuffer> load_range(int fd, size_t offset, size_t size, size_t ali
   FreeableBuffer buffer(data, size, free_aligned, reinterpret_cast<void*>(alignment));
   ET_CHECK_OK_OR_RETURN_ERROR(read_range(fd, offset, size, data));
   return Result<FreeableBuffer>(std::move(buffer));
+}
+
+FdDataLoader::FdDataLoader(FdDataLoader&& rhs) noexcept
+    : file_size_(rhs.file_size_), alignment_(rhs.alignment_), fd_(rhs.fd_) {
+  rhs.fd_ = -1;
+}
+
+FdDataLoader::~FdDataLoader() {
+  if (fd_ >= 0) {
+    ::close(fd_);
+  }
+}
+
+Error FdDataLoader::check(size_t offset, size_t size) const {
+  ET_CHECK_OR_RETURN_ERROR(fd_ >= 0, InvalidState, "The loader was moved from");
+  return check_range(offset, size, file_size_);
+}
+
+Result<FreeableBuffer> FdDataLoader::load(size_t offset, size_t size,
+                                          ET_UNUSED const SegmentInfo& segment_info) const {
+  ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
+  return load_range(fd_, offset, size, alignment_);
+}
+
+Error FdDataLoader::load_into(size_t offset, size_t size, ET_UNUSED const SegmentInfo& segment_info,
+                              void* buffer) const {
+  ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
+  ET_CHECK_OR_RETURN_ERROR(buffer != nullptr || size == 0, InvalidArgument,
+                           "Expected a buffer for %zu bytes", size);
+  return read_range(fd_, offset, size, buffer);
+}
+
+Result<size_t> FdDataLoader::size() const {
+  ET_CHECK_OR_RETURN_ERROR(fd_ >= 0, InvalidState, "The loader was moved from");
+  return file_size_;
 }
 
 }  // namespace executorch::extension::internal

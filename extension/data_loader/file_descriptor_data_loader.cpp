@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/data_loader/file_descriptor_data_loader.h>
 
-#include <unistd.h>
-
 #include <climits>
 #include <cstring>
 
@@ -11,8 +9,6 @@
 
 namespace executorch::extension {
 
-using executorch::runtime::Error;
-using executorch::runtime::FreeableBuffer;
 using executorch::runtime::Result;
 
 namespace {
@@ -46,42 +42,6 @@ Result<FileDescriptorDataLoader> FileDescriptorDataLoader::fromFileDescriptorUri
   const Result<size_t> size = internal::get_file_size(fd.get());
   ET_CHECK_OK_OR_RETURN_ERROR(size.error());
   return FileDescriptorDataLoader(fd.get(), size.get(), alignment);
-}
-
-FileDescriptorDataLoader::FileDescriptorDataLoader(FileDescriptorDataLoader&& rhs) noexcept
-    : file_size_(rhs.file_size_), alignment_(rhs.alignment_), fd_(rhs.fd_) {
-  rhs.fd_ = -1;
-}
-
-FileDescriptorDataLoader::~FileDescriptorDataLoader() {
-  if (fd_ >= 0) {
-    ::close(fd_);
-  }
-}
-
-Error FileDescriptorDataLoader::check(size_t offset, size_t size) const {
-  ET_CHECK_OR_RETURN_ERROR(fd_ >= 0, InvalidState, "The loader was moved from");
-  return internal::check_range(offset, size, file_size_);
-}
-
-Result<FreeableBuffer> FileDescriptorDataLoader::load(
-    size_t offset, size_t size, ET_UNUSED const SegmentInfo& segment_info) const {
-  ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
-  return internal::load_range(fd_, offset, size, alignment_);
-}
-
-Error FileDescriptorDataLoader::load_into(size_t offset, size_t size,
-                                          ET_UNUSED const SegmentInfo& segment_info,
-                                          void* buffer) const {
-  ET_CHECK_OK_OR_RETURN_ERROR(check(offset, size));
-  ET_CHECK_OR_RETURN_ERROR(buffer != nullptr || size == 0, InvalidArgument,
-                           "Expected a buffer for %zu bytes", size);
-  return internal::read_range(fd_, offset, size, buffer);
-}
-
-Result<size_t> FileDescriptorDataLoader::size() const {
-  ET_CHECK_OR_RETURN_ERROR(fd_ >= 0, InvalidState, "The loader was moved from");
-  return file_size_;
 }
 
 }  // namespace executorch::extension

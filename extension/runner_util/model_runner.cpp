@@ -41,17 +41,18 @@ namespace {
 
 constexpr long kSummaryItems = 100;
 
-// A line of the runner's own output: shown in every build, in the form of log messages.
-ET_PRINTFLIKE(2, 3)
-void say(int line, const char* format, ...) {
+// A line of the runner's own output: shown in every build, in the form of log messages of the
+// program.
+ET_PRINTFLIKE(3, 4)
+void say(const ModelRunnerOptions& options, int line, const char* format, ...) {
   char message[256];
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(message, sizeof(message), format, arguments);
   va_end(arguments);
   runtime::pal_emit_log_message(runtime::pal_current_ticks(), et_pal_log_level_t::kInfo,
-                                ET_SHORT_FILENAME, "run_model", static_cast<size_t>(line), message,
-                                std::strlen(message));
+                                options.source_name, "run_model", static_cast<size_t>(line),
+                                message, std::strlen(message));
 }
 
 std::string output_path(const std::string& base, size_t index) {
@@ -230,7 +231,7 @@ Error ModelRunner::execute_all() {
     total += std::chrono::steady_clock::now() - start;
     ET_CHECK_OK_OR_RETURN_ERROR(error, "Method %s failed", method_name_.c_str());
   }
-  say(__LINE__, "Model executed successfully %" PRIu32 " time(s) in %f ms.",
+  say(options_, __LINE__, "Model executed successfully %" PRIu32 " time(s) in %f ms.",
       options_.num_executions, total.count());
   return Error::Ok;
 }
@@ -250,7 +251,7 @@ Error ModelRunner::show_and_write() {
   using Print = ModelRunnerOptions::Print;
   const size_t count = method_->outputs_size();
   if (options_.print != Print::None) {
-    say(__LINE__, "%zu outputs: ", count);
+    say(options_, __LINE__, "%zu outputs: ", count);
   }
   std::cout << evalue_edge_items(kSummaryItems);
   for (size_t i = 0; i < count; ++i) {
@@ -309,7 +310,7 @@ Error run_model(const ModelRunnerOptions& options) {
   for (std::string line; std::getline(std::cin, line);) {
     ET_CHECK_OK_OR_RETURN_ERROR(runner.run());
     ET_CHECK_OK_OR_RETURN_ERROR(runner.show_and_write());
-    say(__LINE__, "SERVER MODE DONE");
+    say(options, __LINE__, "SERVER MODE DONE");
   }
   return Error::Ok;
 }

@@ -25,6 +25,8 @@ struct ModelRunnerOptions {
   bool server_mode = false;
   // -1: as many as there are performance cores; 0: as the pool is; 1: without the pool.
   int32_t cpu_threads = -1;
+  // The source file that the runner's own lines of output name. Lives as long as the program.
+  const char* source_name = "executor_runner.cpp";
 };
 
 // Checks what can be checked before anything runs: paths can be written, files have the sizes of

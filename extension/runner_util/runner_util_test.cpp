@@ -128,6 +128,7 @@ TEST_F(RunnerUtil, SaysHowLongItTook) {
   ASSERT_EQ(error, Error::Ok);
   EXPECT_NE(log.find("Model executed successfully 1 time(s) in "), std::string::npos) << log;
   EXPECT_NE(log.find("1 outputs:"), std::string::npos) << log;
+  EXPECT_NE(log.find(" executorch:executor_runner.cpp:"), std::string::npos) << log;
   EXPECT_NE(out.find("Output[0][5]: (float) 2.000000\n"), std::string::npos) << out;
 }
 
