@@ -36,7 +36,7 @@ void check(runtime::Error error) {
 
 void verify_program_file(const uint8_t* data, uint64_t size) {
   const auto header = parse_program_header(data, size);
-  runtime::ProgramExtent extent{static_cast<size_t>(size), 0};
+  runtime::ProgramExtent extent{static_cast<size_t>(size), 0, nullptr};
   if (header.has_value()) {
     extent.program_size = static_cast<size_t>(header->program_size);
     if (header->segment_base_offset != 0) {
@@ -48,6 +48,7 @@ void verify_program_file(const uint8_t* data, uint64_t size) {
   // A copy, because the verifier wants alignment and Python's bytes have none.
   std::vector<std::max_align_t> program(extent.program_size / sizeof(std::max_align_t) + 1);
   std::memcpy(program.data(), data, extent.program_size);
+  extent.data = program.data();
   last_message.clear();
   check(runtime::verify_flatbuffer(program.data(), extent.program_size));
   check(runtime::verify_program(executorch_flatbuffer::GetProgram(program.data()), extent));

@@ -99,7 +99,8 @@ Error verify(const uint8_t* data, const FileLayout& layout, Program::Verificatio
   }
 #if ET_ENABLE_PROGRAM_VERIFICATION
   ET_CHECK_OK_OR_RETURN_ERROR(verify_flatbuffer(data, layout.program_size));
-  return verify_program(fb::GetProgram(data), {layout.program_size, layout.segment_data_size});
+  return verify_program(fb::GetProgram(data),
+                        {layout.program_size, layout.segment_data_size, data});
 #else
   return Error::Ok;
 #endif

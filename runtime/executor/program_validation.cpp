@@ -56,7 +56,7 @@ ByteCount count_bytes(const fb::Tensor& tensor, uint64_t* nbytes) {
 
 // Everything about the shape but its byte count.
 bool valid_shape(const fb::Tensor& tensor) {
-  ET_CHECK_OR_RETURN_FALSE(valid_scalar_type(tensor), "Tensor: element type %d is not one",
+  ET_CHECK_OR_RETURN_FALSE(valid_scalar_type(tensor), "Tensor: expected an element type, found %d",
                            static_cast<int>(tensor.scalar_type()));
   const auto* sizes = tensor.sizes();
   const auto* dim_order = tensor.dim_order();
@@ -65,11 +65,13 @@ bool valid_shape(const fb::Tensor& tensor) {
       "Tensor: expected as many dim order entries as sizes, found %u and %u",
       static_cast<unsigned>(count(dim_order)), static_cast<unsigned>(count(sizes)));
   const uint32_t rank = sizes->size();
-  ET_CHECK_OR_RETURN_FALSE(rank <= kMaxTensorRank, "Tensor: rank %u, expected at most %zu",
-                           static_cast<unsigned>(rank), kMaxTensorRank);
+  ET_CHECK_OR_RETURN_FALSE(rank <= kMaxTensorRank,
+                           "Tensor: expected a rank of at most %zu, found %u", kMaxTensorRank,
+                           static_cast<unsigned>(rank));
   uint32_t seen = 0;
   for (uint32_t i = 0; i < rank; ++i) {
-    ET_CHECK_OR_RETURN_FALSE((*sizes)[i] >= 0, "Tensor: size %d of dimension %u is negative",
+    ET_CHECK_OR_RETURN_FALSE((*sizes)[i] >= 0,
+                             "Tensor: expected sizes >= 0, found %d at dimension %u",
                              static_cast<int>((*sizes)[i]), static_cast<unsigned>(i));
     seen |= (*dim_order)[i] < rank ? 1u << (*dim_order)[i] : 0;
   }
@@ -106,6 +108,16 @@ class ProgramVerifier {
         reinterpret_cast<uintptr_t>(items->data()) % sizeof(Item) == 0 || items->size() == 0,
         "Program: the items of a list are not aligned to %zu bytes", sizeof(Item));
     return charge(items->size());
+  }
+
+  // Says which item it was and where it lies; false, for the caller to return.
+  bool invalid(const char* what, uint32_t index, const char* name, const void* item) const {
+    const void* start = extent_ == nullptr || extent_->data == nullptr ? &program_ : extent_->data;
+    ET_LOG(Error, "Program: %s %u%s%s at byte %td is invalid", what, static_cast<unsigned>(index),
+           name[0] == '\0' ? "" : " ", name,
+           static_cast<const char*>(item) - static_cast<const char*>(start));
+    (void)start;
+    return false;
   }
 
   bool verify_segments();
@@ -146,9 +158,7 @@ bool ProgramVerifier::verify() {
   for (uint32_t i = 0; i < plans->size(); ++i) {
     plan_ = plans->Get(i);
     if (!verify_plan()) {
-      ET_LOG(Error, "Program: method %u (%s) is invalid", static_cast<unsigned>(i),
-             plan_->name() == nullptr ? "unnamed" : plan_->name()->c_str());
-      return false;
+      return invalid("method", i, plan_->name() == nullptr ? "" : plan_->name()->c_str(), plan_);
     }
   }
   return true;
@@ -238,8 +248,7 @@ bool ProgramVerifier::verify_plan() {
   }
   for (uint32_t i = 0; i < num_values_; ++i) {
     if (!verify_value(i)) {
-      ET_LOG(Error, "Method: value %u is invalid", static_cast<unsigned>(i));
-      return false;
+      return invalid("value", i, "", plan_->values()->Get(i));
     }
   }
   for (uint32_t i = 0; i < count(plan_->operators()); ++i) {
@@ -248,8 +257,7 @@ bool ProgramVerifier::verify_plan() {
   }
   for (uint32_t i = 0; i < count(plan_->delegates()); ++i) {
     if (!verify_delegate(*plan_->delegates()->Get(i))) {
-      ET_LOG(Error, "Method: delegate %u is invalid", static_cast<unsigned>(i));
-      return false;
+      return invalid("delegate", i, "", plan_->delegates()->Get(i));
     }
   }
   for (uint32_t i = 0; i < plan_->chains()->size(); ++i) {
@@ -288,7 +296,7 @@ bool ProgramVerifier::verify_indices(const flatbuffers::Vector<Item>* items, boo
   for (uint32_t i = 0; i < items->size(); ++i) {
     const Item index = items->Get(i);
     ET_CHECK_OR_RETURN_FALSE(in_range(index, num_values_) || (may_be_none && index == -1),
-                             "Method: item %u of a list is value %lld of %u",
+                             "Method: expected indices of values, found item %u to be %lld of %u",
                              static_cast<unsigned>(i), static_cast<long long>(index),
                              static_cast<unsigned>(num_values_));
   }
@@ -473,8 +481,7 @@ bool ProgramVerifier::verify_chain(const fb::Chain& chain) {
     if (!verify_instruction(instruction) ||
         (instruction.instr_args_type() == fb::InstructionArguments::JumpFalseCall &&
          !verify_jump(chain, i))) {
-      ET_LOG(Error, "Chain: instruction %u is invalid", static_cast<unsigned>(i));
-      return false;
+      return invalid("instruction", i, "", &instruction);
     }
   }
   return true;
@@ -486,14 +493,15 @@ bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
     case fb::InstructionArguments::KernelCall: {
       const auto& call = *instruction.instr_args_as_KernelCall();
       ET_CHECK_OR_RETURN_FALSE(in_range(call.op_index(), count(plan_->operators())),
-                               "KernelCall: operator %d of %u", static_cast<int>(call.op_index()),
+                               "KernelCall: expected the index of an operator, found %d of %u",
+                               static_cast<int>(call.op_index()),
                                static_cast<unsigned>(count(plan_->operators())));
       return verify_indices(call.args());
     }
     case fb::InstructionArguments::DelegateCall: {
       const auto& call = *instruction.instr_args_as_DelegateCall();
       ET_CHECK_OR_RETURN_FALSE(in_range(call.delegate_index(), count(plan_->delegates())),
-                               "DelegateCall: delegate %d of %u",
+                               "DelegateCall: expected the index of a delegate, found %d of %u",
                                static_cast<int>(call.delegate_index()),
                                static_cast<unsigned>(count(plan_->delegates())));
       return verify_indices(call.args());
@@ -502,14 +510,15 @@ bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
       const auto& call = *instruction.instr_args_as_MoveCall();
       ET_CHECK_OR_RETURN_FALSE(
           in_range(call.move_from(), num_values_) && in_range(call.move_to(), num_values_),
-          "MoveCall: from value %d to value %d of %u", static_cast<int>(call.move_from()),
-          static_cast<int>(call.move_to()), static_cast<unsigned>(num_values_));
+          "MoveCall: expected indices of values, found %d and %d of %u",
+          static_cast<int>(call.move_from()), static_cast<int>(call.move_to()),
+          static_cast<unsigned>(num_values_));
       return true;
     }
     case fb::InstructionArguments::JumpFalseCall: {
       const int32_t condition = instruction.instr_args_as_JumpFalseCall()->cond_value_index();
       ET_CHECK_OR_RETURN_FALSE(in_range(condition, num_values_),
-                               "JumpFalseCall: condition is value %d of %u",
+                               "JumpFalseCall: expected the index of a condition, found %d of %u",
                                static_cast<int>(condition), static_cast<unsigned>(num_values_));
       return true;
     }
@@ -518,7 +527,8 @@ bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
       ET_CHECK_OR_RETURN_FALSE(in_range(index, num_values_) &&
                                    plan_->values()->Get(static_cast<uint32_t>(index))->val_type() ==
                                        fb::KernelTypes::Tensor,
-                               "FreeCall: value %d is not a tensor", static_cast<int>(index));
+                               "FreeCall: expected a tensor, found value %d",
+                               static_cast<int>(index));
       return true;
     }
     default:
@@ -535,8 +545,8 @@ bool ProgramVerifier::verify_jump(const fb::Chain& chain, uint32_t index) {
   const auto& jump = *instructions[index]->instr_args_as_JumpFalseCall();
   const int32_t target = jump.destination_instruction();
   ET_CHECK_OR_RETURN_FALSE(target >= 0 && static_cast<uint32_t>(target) <= instructions.size(),
-                           "JumpFalseCall: target %d of %u", static_cast<int>(target),
-                           static_cast<unsigned>(instructions.size()));
+                           "JumpFalseCall: expected the index of an instruction, found %d of %u",
+                           static_cast<int>(target), static_cast<unsigned>(instructions.size()));
   if (static_cast<uint32_t>(target) > index) {
     return true;
   }

@@ -25,6 +25,8 @@ struct ProgramExtent {
   size_t program_size;
   // Bytes after the segment base offset in which all segments must lie.
   uint64_t segment_data_size;
+  // Where the program data starts: messages count bytes from here, or from the root table if null.
+  const void* data = nullptr;
 };
 
 // Structure: every offset, vector, string and union lies inside the data. `data` is aligned to 16.

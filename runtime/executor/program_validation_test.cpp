@@ -3,6 +3,8 @@
 #include <executorch/runtime/executor/program_validation.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -312,6 +314,24 @@ TEST_F(VerifierTest, SegmentsMustLieInTheFile) {
     }
   }
   EXPECT_EQ(LoadedProgram(file).error(), Error::Ok);
+}
+
+TEST_F(VerifierTest, SaysAtWhichByteTheDamageLies) {
+  Everything everything;
+  everything.t(everything.tensor).sizes[0] = -1;
+  const std::vector<uint8_t> file = everything.builder.build();
+  const auto* plan = fb::GetProgram(file.data())->execution_plan()->Get(0);
+  const auto byte_of = [&file](const void* item) {
+    return std::to_string(static_cast<const uint8_t*>(item) - file.data());
+  };
+  const auto* value = plan->values()->Get(static_cast<uint32_t>(everything.tensor));
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(LoadedProgram(file).error(), Error::InvalidProgram);
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  const std::string which = "value " + std::to_string(everything.tensor);
+  EXPECT_NE(log.find(which + " at byte " + byte_of(value) + " is invalid"), std::string::npos)
+      << log;
+  EXPECT_NE(log.find("method 0 forward at byte " + byte_of(plan)), std::string::npos) << log;
 }
 
 // One long list that many tables share would take quadratic time.
