@@ -29,9 +29,32 @@ print(torch.allclose(y, model(x), rtol=1e-3, atol=1e-5))
 """
 
 
-def command(*words: object, cwd: Path | None = None) -> str:
+QUANTIZED = """
+import torch, executorch.exir, executorch.kernels.quantized
+import torch.ao.quantization.fx._decomposed
+from executorch.exir import to_edge
+from executorch.runtime import Runtime
+assert executorch.exir.__file__.startswith({prefix!r}), executorch.exir.__file__
+ops, int8 = torch.ops.quantized_decomposed, (-128, 127, torch.int8)
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        codes = ops.quantize_per_tensor(x, 0.1, 3, *int8)
+        return torch.relu(ops.dequantize_per_tensor(codes, 0.1, 3, *int8))
+
+model, x = Model(), torch.randn(2, 3)
+program = to_edge(torch.export.export(model, (x,))).to_executorch()
+names = {{op.name for op in program.executorch_program.execution_plan[0].operators}}
+assert "quantized_decomposed::quantize_per_tensor" in names, names
+program.save("quantized.pte")
+(y,) = Runtime.get().load_program("quantized.pte").load_method("forward").execute([x])
+print(torch.allclose(y, model(x)))
+"""
+
+
+def command(*words: object, cwd: Path | None = None, **variables: str) -> str:
     hidden = ("PYTHONPATH", "VIRTUAL_ENV")
-    environment = {k: v for k, v in os.environ.items() if k not in hidden}
+    environment = {k: v for k, v in os.environ.items() if k not in hidden} | variables
     done = subprocess.run(
         [str(w) for w in words],
         cwd=cwd,
@@ -72,6 +95,9 @@ def test_contents(wheel: Path) -> None:
         "exir/schema.py",
         "runtime/__init__.py",
         "examples/models/__init__.py",
+        "kernels/portable/functions.yaml",
+        "kernels/optimized/optimized.yaml",
+        "kernels/quantized/quantized.yaml",
     ):
         assert f"executorch/{wanted}" in names, wanted
     for module in ("executorch/extension/pybindings/_portable_lib", "executorch/exir/_native"):
@@ -79,9 +105,17 @@ def test_contents(wheel: Path) -> None:
             name for name in names if name.startswith(module) and name.endswith((".so", ".pyd"))
         ]
         assert len(found) == 1, f"{module}: {found}"
-    unwanted = (".cpp", ".h", ".fbs", ".o", ".a", "_test.py", "CMakeLists.txt")
+    unwanted = (".c", ".cpp", ".h", ".h.in", ".fbs", ".o", ".a", "_test.py", "CMakeLists.txt")
     assert not [name for name in names if name.endswith(unwanted)]
     assert wheel.stat().st_size < 20e6, f"the wheel has {wheel.stat().st_size} bytes"
+
+
+def test_quantized_programs_run_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    """With nothing of the source tree on the path: the yaml tables, the out variants and the kernels are inside."""
+    site = tmp_path / "site"
+    command(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", site, wheel)
+    script = QUANTIZED.format(prefix=str(site))
+    assert command(sys.executable, "-c", script, cwd=tmp_path, PYTHONPATH=str(site)) == "True\n"
 
 
 @pytest.mark.req("BLD-005", "PY-014")
