@@ -222,6 +222,7 @@ void convolve_rows(const Conv& c, const Plan& p, const Task& task, const float* 
 }
 
 // The task of a number: parts of the output channels first, then regions, slices, groups, images.
+// NHWC groups come before regions: two threads then never write the same pixels.
 Task find_task(const Conv& c, const Plan& p, int64_t index) {
   const int64_t in_plane = c.in_d * c.in_h * c.in_w;
   const int64_t out_plane = c.out_d * c.out_h * c.out_w;
@@ -235,6 +236,7 @@ Task find_task(const Conv& c, const Plan& p, int64_t index) {
     return value;
   };
   const int64_t part = next(p.channel_parts);
+  int64_t group = c.channels_last ? next(c.groups) : 0;
   Task task;
   Region& r = task.region;
   r.col = next(p.col_regions) * p.cols;
@@ -242,7 +244,7 @@ Task find_task(const Conv& c, const Plan& p, int64_t index) {
   r.slice = next(c.out_d);
   r.cols = std::min(p.cols, c.out_w - r.col);
   r.rows = std::min(p.rows, c.out_h - r.row);
-  const int64_t group = next(c.groups);
+  group = c.channels_last ? group : next(c.groups);
   const int64_t image = index;
   const int64_t channel = group * out_channels + part * p.channels;
   const int64_t position = (r.slice * c.out_h + r.row) * c.out_w + r.col;

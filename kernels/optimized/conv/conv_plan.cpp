@@ -15,9 +15,10 @@ constexpr int64_t kBlockTerms = 256;        // so that a panel's input stays in 
 constexpr int64_t kFewBlockTerms = 1024;    // of one or two panels: the weights are read once
 constexpr int64_t kMinTapChannels = 64;     // when the weights of a tap lie side by side
 constexpr int64_t kMaxTapChannels = 512;
-constexpr int64_t kMinPositions = 192;        // of a region that is cut only to feed threads
-constexpr int64_t kMinWorkPerTask = 1 << 17;  // multiply-adds worth waking a thread for
-constexpr int64_t kTasksPerThread = 2;        // so that a held-up thread is not waited for long
+constexpr int64_t kMinPositions = 192;          // of a region that is cut only to feed threads
+constexpr int64_t kCachedWeights = 192 * 1024;  // half as many positions do when they are so few
+constexpr int64_t kMinWorkPerTask = 1 << 17;    // multiply-adds worth waking a thread for
+constexpr int64_t kTasksPerThread = 2;          // so that a held-up thread is not waited for long
 constexpr int64_t kPanelWidth = kConvTileVectors * kConvLanes;
 
 int64_t reach(int64_t kernel, int64_t dilation) {
@@ -94,14 +95,17 @@ void cut_regions(const Conv& c, Plan& p) {
 // read again for each, then parts of the output channels, for each of which the band is copied.
 void cut_for_threads(const Conv& c, Plan& p) {
   const int64_t channels = c.out_channels / c.groups;
-  const int64_t tasks = c.batch * c.groups * c.out_d * p.row_regions * p.col_regions;
+  const int64_t planes = c.batch * c.out_d * (c.channels_last ? 1 : c.groups);
+  const int64_t tasks = planes * p.row_regions * p.col_regions;
   const int64_t positions = c.out_h * c.out_w;
   const int64_t work = c.batch * c.groups * c.out_d * positions * channels * p.terms;
   const int64_t threads = extension::get_num_threads();
   const int64_t wanted =
       threads == 1 ? 1 : std::min(threads * kTasksPerThread, work / kMinWorkPerTask);
   if (tasks < wanted && p.col_regions == 1) {
-    const int64_t most = std::min(c.out_h, positions / kMinPositions);
+    const bool cached = channels * p.terms <= kCachedWeights;
+    const int64_t most =
+        std::min(c.out_h, positions / (cached ? kMinPositions / 2 : kMinPositions));
     p.row_regions = std::max(p.row_regions, std::min(most, p.row_regions * div_up(wanted, tasks)));
   }
   p.rows = div_up(c.out_h, p.row_regions);
