@@ -89,7 +89,6 @@ Result<Payload> open_payload(const void* data, size_t size) {
       DelegateInvalidCompatibility, "XNNPACK flatbuffer: expected identifier XN01 or XN00");
   flatbuffers::Verifier::Options options;
   options.max_tables = kMaxTables;
-  options.check_alignment = reinterpret_cast<uintptr_t>(flatbuffer.data()) % 8 == 0;
   flatbuffers::Verifier verifier(flatbuffer.data(), flatbuffer.size(), options);
   ET_CHECK_OR_RETURN_ERROR(verifier.VerifyBuffer<fb_xnnpack::XNNGraph>(nullptr),
                            DelegateInvalidCompatibility, "XNNPACK flatbuffer: bad structure");

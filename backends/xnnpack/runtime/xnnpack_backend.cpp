@@ -5,6 +5,11 @@
 #include <executorch/backends/xnnpack/runtime/xnnpack_backend.h>
 #include <executorch/extension/threadpool/threadpool.h>
 
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
 namespace executorch::backends::xnnpack {
 
 using runtime::Error;
@@ -14,30 +19,54 @@ using runtime::Span;
 
 namespace {
 
+/// What init() returns: a delegate, and its payload's bytes when those of the file were not
+/// aligned.
+struct Handle {
+  std::vector<uint64_t> copy;
+  std::unique_ptr<Delegate> delegate;
+};
+
+/// The bytes where flatbuffers may lie. Files of programs align them; what is not so is copied, and
+/// the original freed.
+const void* align(runtime::FreeableBuffer& processed, std::vector<uint64_t>& copy) {
+  static_assert(alignof(uint64_t) == kPayloadAlignment);
+  if (reinterpret_cast<uintptr_t>(processed.data()) % kPayloadAlignment == 0) {
+    return processed.data();
+  }
+  copy.resize(processed.size() / sizeof(uint64_t) + 1);
+  std::memcpy(copy.data(), processed.data(), processed.size());
+  processed.Free();
+  return copy.data();
+}
+
 class XnnpackBackend final : public runtime::BackendInterface {
  public:
   bool is_available() const override { return initialize() == Error::Ok; }
 
-  /// The payload stays in use: it is small, weights are named data. The handle is a Delegate on the
-  /// heap, deleted by destroy().
+  /// The payload stays in use: it is small, weights are named data. The handle is on the heap,
+  /// deleted by destroy().
   Result<runtime::DelegateHandle*> init(runtime::BackendInitContext& context,
                                         runtime::FreeableBuffer* processed,
                                         runtime::ArrayRef<runtime::CompileSpec>) const override {
     ET_CHECK_OK_OR_RETURN_ERROR(initialize());
-    const Payload payload = ET_UNWRAP(open_payload(processed->data(), processed->size()));
+    auto handle = std::unique_ptr<Handle>(new (std::nothrow) Handle());
+    ET_CHECK_OR_RETURN_ERROR(handle != nullptr, MemoryAllocationFailed, "no memory for a delegate");
+    const size_t size = processed->size();
+    const Payload payload = ET_UNWRAP(open_payload(align(*processed, handle->copy), size));
     auto delegate = Delegate::create(payload, context.get_named_data_map(),
                                      extension::threadpool::get_pthreadpool());
     ET_CHECK_OK_OR_RETURN_ERROR(delegate.error());
-    return static_cast<runtime::DelegateHandle*>(delegate.get().release());
+    handle->delegate = std::move(delegate.get());
+    return static_cast<runtime::DelegateHandle*>(handle.release());
   }
 
   Error execute(runtime::BackendExecutionContext&, runtime::DelegateHandle* handle,
                 Span<EValue*> args) const override {
-    return static_cast<Delegate*>(handle)->execute(args);
+    return static_cast<Handle*>(handle)->delegate->execute(args);
   }
 
   void destroy(runtime::DelegateHandle* handle) const override {
-    delete static_cast<Delegate*>(handle);
+    delete static_cast<Handle*>(handle);
   }
 
  private:
