@@ -17,8 +17,10 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kBlockWeights = 16 * 1024;   // of a block of channels: in the L2 cache
-constexpr int64_t kMinWorkPerTask = 1 << 17;   // multiply-adds worth waking a thread for
+constexpr int64_t kBlockWeights = 16 * 1024;  // of a block of channels: in the L2 cache
+constexpr int64_t kMinWorkPerTask = 1 << 17;  // multiply-adds worth waking a thread for
+constexpr int64_t kMinWorkPerVector = 1
+                                      << 12;  // multiply-adds of a lane worth a look at its padding
 constexpr int64_t kOverread = 2 * kConvLanes;  // behind a band, for whole vectors
 constexpr int64_t kPaddingToSkip = 2;          // rows, from which on terms are left out
 constexpr int64_t kBufferWidth = kConvRowVectors * kConvLanes;
@@ -138,10 +140,10 @@ void convolve_panel(const Conv& c, const Plan& p, const Task& task, const Terms&
 }
 
 // How many of the vectors from `first` on go into panels of their own: those that leave out the
-// same rows of the filter, or all.
-int64_t alike_vectors(const Conv& c, const Plan& p, const Task& task, const ConvVector* first,
-                      int64_t most) {
-  if (!skips_rows(c)) {
+// same rows of the filter, or all where finding out costs more than it saves.
+int64_t alike_vectors(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
+                      const ConvVector* first, int64_t most) {
+  if (!skips_rows(c) || task.channels * terms.count() < kMinWorkPerVector) {
     return most;
   }
   const FilterRows rows = filter_rows(c, p, task.region, *first, *first);
@@ -161,7 +163,7 @@ void convolve_terms(const Conv& c, const Plan& p, const Task& task, const Scratc
     const int64_t end = std::min(i + channels, task.channels);
     for (int64_t from = 0; from < task.num_vectors;) {
       const ConvVector* vectors = s.vectors + from;
-      const int64_t count = alike_vectors(c, p, task, vectors, task.num_vectors - from);
+      const int64_t count = alike_vectors(c, p, task, terms, vectors, task.num_vectors - from);
       const int64_t panels = div_up(count, width);
       for (int64_t panel = 0; panel < panels; ++panel) {
         const int64_t first = panel * count / panels;

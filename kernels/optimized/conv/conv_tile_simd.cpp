@@ -120,7 +120,30 @@ HWY_INLINE void copy_columns(const float* HWY_RESTRICT from, int64_t count,
   }
 }
 
+// Every second one of at most a vector of columns: what is loaded and stored is the same for all
+// rows.
+void copy_short_pairs(const PlaneCopy& c) {
+  const D d;
+  const auto values = static_cast<size_t>(2 * c.cols - 1);
+  const size_t lanes = hn::Lanes(d);
+  const auto low = hn::FirstN(d, values);
+  const auto high = hn::FirstN(d, values > lanes ? values - lanes : 0);
+  const auto kept = hn::FirstN(d, static_cast<size_t>(c.cols));
+  for (int64_t plane = 0; plane < c.planes; ++plane) {
+    const float* from = c.from + plane * c.from_plane;
+    float* to = c.to + plane * c.to_plane;
+    for (int64_t row = 0; row < c.rows; ++row, from += c.from_row, to += c.to_row) {
+      const V first = hn::MaskedLoad(low, d, from);
+      const V second = hn::MaskedLoad(high, d, values > lanes ? from + lanes : from);
+      hn::BlendedStore(hn::ConcatEven(d, second, first), kept, d, to);
+    }
+  }
+}
+
 void copy_planes(const PlaneCopy& c) {
+  if (c.from_col == 2 && c.cols > 0 && c.cols <= static_cast<int64_t>(hn::Lanes(D()))) {
+    return copy_short_pairs(c);
+  }
   for (int64_t plane = 0; plane < c.planes; ++plane) {
     for (int64_t row = 0; row < c.rows; ++row) {
       const float* from = c.from + plane * c.from_plane + row * c.from_row;
