@@ -17,7 +17,7 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kUnfoldedRows = 96;  // about as many rows of the unfolded input are made at once
+constexpr int64_t kUnfoldedRows = 192;  // about as many rows of the unfolded input are made at once
 
 float* allocate(runtime::KernelRuntimeContext& ctx, int64_t count) {
   auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);

@@ -17,12 +17,11 @@ using runtime::Error;
 
 namespace {
 
-constexpr int64_t kBlockWeights = 16 * 1024;  // of a block of channels: in the L2 cache
-constexpr int64_t kMinWorkPerTask = 1 << 17;  // multiply-adds worth waking a thread for
-constexpr int64_t kMinWorkPerVector = 1
-                                      << 12;  // multiply-adds of a lane worth a look at its padding
-constexpr int64_t kOverread = 2 * kConvLanes;  // behind a band, for whole vectors
-constexpr int64_t kPaddingToSkip = 2;          // rows, from which on terms are left out
+constexpr int64_t kBlockWeights = 16 * 1024;    // of a block of channels: in the L2 cache
+constexpr int64_t kMinWorkPerTask = 1 << 17;    // multiply-adds worth waking a thread for
+constexpr int64_t kMinWorkPerVector = 1 << 12;  // multiply-adds of a lane worth seeking padding
+constexpr int64_t kOverread = 2 * kConvLanes;   // behind a band, for whole vectors
+constexpr int64_t kPaddingToSkip = 2;           // rows, from which on terms are left out
 constexpr int64_t kBufferWidth = kConvRowVectors * kConvLanes;
 
 // What one thread works with.
