@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Seconds of lowering (to_edge, to_executorch, bytes), ours and upstream's, on the same exported programs.
 
-usage: python -m executorch.tools.bench.lowering [model ...] [--repeats 3]
+usage: python -m executorch.tools.bench.lowering [model ...] [--repeats 3] [--fresh]
 
 Upstream runs in its own environment: EXECUTORCH_PEER_PYTHON, else build/peer (test/interop/make_peer.sh).
-Each side lowers every program once to warm up; then they take turns, and the median counts.
+Each side lowers every program once to warm up; then they take turns, and the median counts. With --fresh, each
+lowering is the first of its process (imports of `executorch.exir` done), as in a script that exports one model.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import statistics
 import sys
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -27,11 +29,65 @@ import torch
 from executorch.exir import to_edge
 for line in sys.stdin:
     program = torch.export.load(json.loads(line))
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     lowered = to_edge(program).to_executorch()
     size = len(lowered.buffer)
-    print("RESULT " + json.dumps([time.perf_counter() - start, size]), flush=True)
+    seconds = [time.perf_counter() - start, time.process_time() - cpu]
+    print("RESULT " + json.dumps([*seconds, size]), flush=True)
 """
+
+
+@dataclass
+class Taken:
+    """Wall and CPU seconds of each lowering, and the bytes it gave."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    size: int = 0
+
+
+class Sides:
+    """Both implementations, each in one process for all lowerings or in a new one for each."""
+
+    def __init__(self, folder: Path, fresh: bool) -> None:
+        self._folder = folder
+        self._fresh = fresh
+        self._workers: dict[str, Worker] = {}
+        self.pythons = {"ours": sys.executable, "upstream": peer_python()}
+
+    def lower(self, side: str, program: Path) -> tuple[float, float, int]:
+        worker = self._workers.get(side)
+        if worker is None:
+            worker = Worker(self.pythons[side], CODE, self._folder, side)
+            self._workers[side] = worker
+        answer = worker.ask(str(program))
+        if self._fresh:
+            self._workers.pop(side).close()
+        return answer
+
+    def close(self) -> None:
+        for worker in self._workers.values():
+            worker.close()
+
+
+def measure(sides: Sides, program: Path, repeats: int, warm_up: int) -> dict[str, Taken]:
+    taken = {side: Taken() for side in sides.pythons}
+    for repeat in range(repeats + warm_up):
+        for side, found in taken.items():
+            wall, cpu, found.size = sides.lower(side, program)
+            if repeat >= warm_up:
+                found.wall.append(wall)
+                found.cpu.append(cpu)
+    return taken
+
+
+def row(model: str, taken: dict[str, Taken]) -> str:
+    ours, theirs = taken["ours"], taken["upstream"]
+    text = f"{model:12s}"
+    for kind in ("wall", "cpu"):
+        left, right = (statistics.median(getattr(side, kind)) for side in (ours, theirs))
+        text += f"{left:8.2f} s{right:10.2f} s{right / left:8.1f}x"
+    return f"{text}   {ours.size}, {theirs.size}"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -40,30 +96,18 @@ def main(argv: list[str] | None = None) -> int:
         "models", nargs="*", default=["mv2", "vit", "bert"], help=", ".join(NETWORKS)
     )
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--fresh", action="store_true", help="a new process for each lowering")
     options = parser.parse_args(argv)
+    heads = f"{'ours':>10s}{'upstream':>12s}{'ratio':>9s}"
+    print(f"{'':12s}{'wall':>10s}{'':21s}{'CPU':>10s}\n{'model':12s}{heads}{heads}   bytes")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        pythons = {"ours": sys.executable, "upstream": peer_python()}
-        sides = {side: Worker(python, CODE, folder, side) for side, python in pythons.items()}
-        print(f"{'model':12s}{'ours':>10s}{'upstream':>12s}{'ratio':>9s}   bytes ours, upstream")
+        sides = Sides(Path(name), options.fresh)
         for model in options.models:
-            path = folder / f"{model}.pt2"
-            torch.export.save(make_example(model).forward.export(), path)
-            seconds: dict[str, list[float]] = {side: [] for side in sides}
-            sizes: dict[str, int] = {}
-            for repeat in range(options.repeats + 1):
-                for side, worker in sides.items():
-                    taken, sizes[side] = worker.ask(str(path))
-                    if repeat > 0:
-                        seconds[side].append(taken)
-            ours, theirs = (statistics.median(seconds[side]) for side in ("ours", "upstream"))
-            print(
-                f"{model:12s}{ours:8.2f} s{theirs:10.2f} s{theirs / ours:8.1f}x"
-                f"   {sizes['ours']}, {sizes['upstream']}",
-                flush=True,
-            )
-        for worker in sides.values():
-            worker.close()
+            program = Path(name) / f"{model}.pt2"
+            torch.export.save(make_example(model).forward.export(), program)
+            warm_up = 0 if options.fresh else 1
+            print(row(model, measure(sides, program, options.repeats, warm_up)), flush=True)
+        sides.close()
     return 0
 
 

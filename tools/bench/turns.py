@@ -16,12 +16,15 @@ ROOT = Path(__file__).resolve().parents[2]
 class Worker:
     """A Python process that answers each line with one line of JSON after the word RESULT.
 
-    It runs in a folder of its own and finds no package of this tree but what its interpreter has installed.
+    It runs in a folder of its own. This process's interpreter finds the package `executorch` of this tree, any
+    other one only what it has installed.
     """
 
     def __init__(self, python: str, code: str, folder: Path, label: str) -> None:
         hidden = ("PYTHONPATH", "VIRTUAL_ENV")
         environment = {k: v for k, v in os.environ.items() if k not in hidden}
+        if python == sys.executable:
+            environment["PYTHONPATH"] = str(ROOT / "src")
         self._errors = folder / f"{label}.errors"
         self._process = subprocess.Popen(
             [python, "-c", code],
