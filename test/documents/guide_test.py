@@ -325,6 +325,7 @@ def test_signatures_are_those_that_the_documents_print(name: str) -> None:
 
 @pytest.mark.interop
 @pytest.mark.slow
+@pytest.mark.req("CMP-057")
 def test_the_quantizing_block() -> None:
     """Where torchao is: in the peer's environment, whose other packages come last."""
     asked = (
@@ -338,7 +339,7 @@ def test_the_quantizing_block() -> None:
     title, *numbers = done.stdout.splitlines()[-1].split()
     quantizers, wrong, total, _ = map(float, numbers)
     assert title == "RESULT" and "Quantized Graph" in done.stdout
-    assert quantizers >= 3
+    assert quantizers == 2  # before the convolution and after relu
     assert wrong <= 0.01 * total  # where a sum lies between two steps
 
 

@@ -20,11 +20,11 @@ def main() -> None:
     for code in (setting, export_block, quantizing):
         guide.run(code, names)
     program, inputs = names["aten_dialect"], names["example_args"]
-    method = (
-        Runtime.get().load_program(to_edge(program).to_executorch().buffer).load_method("forward")
-    )
+    edge = to_edge(program)
+    method = Runtime.get().load_program(edge.to_executorch().buffer).load_method("forward")
     (found,), expected = method.execute(inputs), program.module()(*inputs)
-    quantizers = [n for n in program.graph.nodes if "quantize_per_tensor" in str(n.target)]
+    nodes = edge.exported_program().graph.nodes
+    quantizers = [n for n in nodes if "quantized_decomposed.quantize_per_tensor" in str(n.target)]
     wrong = (found != expected).sum().item()
     print(f"RESULT {len(quantizers)} {wrong} {expected.numel()} {(found - expected).abs().max()}")
 
