@@ -332,8 +332,11 @@ Error gemm_narrow_with(const NarrowKernels& kernels, runtime::KernelRuntimeConte
   const int64_t value_bytes = staged ? 2 : 1;
   const int64_t words = std::max<int64_t>(1, div_up(shape.k * value_bytes, 4));
   const int64_t work = shape.m * shape.n * words;
-  const Split split = split_product(shape.m, shape.n, kernels.tile_rows, kernels.panel_width,
-                                    parts_per_product(work, batch));
+  // Every part of the rows unfolds all its columns again: cut columns alone where they are enough.
+  const bool by_columns =
+      shape.unfold != nullptr && shape.n >= kernels.panel_width * get_num_threads();
+  const Split split = split_product(shape.m, shape.n, by_columns ? shape.m : kernels.tile_rows,
+                                    kernels.panel_width, parts_per_product(work, batch));
   const int64_t tasks = batch * split.parts();
   const int64_t grain =
       std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work / split.parts()));
