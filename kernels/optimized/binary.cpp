@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic, comparison and selection of f32 tensors: each kernel is a row of a table; other
-// dtypes are the portable kernels'.
+// Arithmetic, comparison and selection of f32 tensors, and shifts of int64 ones: each kernel is a
+// row of a table; other dtypes are the portable kernels'.
 #include <executorch/kernels/optimized/binary.h>
 
 #include <executorch/kernels/optimized/convert.h>
@@ -32,10 +32,12 @@ using executorch::kernels::optimized::map_binary;
 using executorch::kernels::optimized::map_binary_narrow;
 using executorch::kernels::optimized::map_binary_row;
 using executorch::kernels::optimized::map_compare;
+using executorch::kernels::optimized::map_shift;
 using executorch::kernels::optimized::map_where;
 using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::plan_broadcast;
 using executorch::kernels::optimized::same_layout;
+using executorch::kernels::optimized::Shift;
 using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
@@ -226,6 +228,18 @@ bool run_compare_scalar(Compare f, const Tensor& self, const Scalar& other, Tens
   return true;
 }
 
+bool run_shift(Shift f, const Tensor& self, const Tensor& other, Tensor& out) {
+  const Tensor* in[2] = {&self, &other};
+  const auto is_long = [](const Tensor& t) { return t.scalar_type() == ScalarType::Long; };
+  Broadcast walk;
+  if (!is_long(self) || !is_long(other) || !is_long(out) || !plan<2>(in, out, walk)) {
+    return false;
+  }
+  map_shift(f, walk, self.const_data_ptr<int64_t>(), other.const_data_ptr<int64_t>(),
+            out.mutable_data_ptr<int64_t>());
+  return true;
+}
+
 }  // namespace
 
 // Name of the kernel, name of the portable one, function.
@@ -314,6 +328,11 @@ ET_COMPARISON(le, kLe)
 ET_COMPARISON(gt, kGt)
 ET_COMPARISON(ge, kGe)
 #undef ET_COMPARISON
+
+ET_BINARY(opt_bitwise_left_shift_Tensor_out, bitwise_left_shift_Tensor_out, Tensor,
+          run_shift(Shift::kLeft, self, other, out))
+ET_BINARY(opt_bitwise_right_shift_Tensor_out, bitwise_right_shift_Tensor_out, Tensor,
+          run_shift(Shift::kRight, self, other, out))
 #undef ET_BINARY
 
 // Both halves of a dimension are one operand each: rows of the output lie half as far apart.

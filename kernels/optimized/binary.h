@@ -27,6 +27,7 @@ enum class Binary {
   kPow,
 };
 enum class Compare { kEq, kNe, kLt, kLe, kGt, kGe };
+enum class Shift { kLeft, kRight };
 
 // How up to three operands that broadcast to a dense output are walked: `rows` rows of `row` output
 // elements each. Within a row an operand advances by inner[i] (0 or 1) elements.
@@ -57,6 +58,10 @@ bool map_binary_narrow(executorch::aten::ScalarType type, Binary f, float alpha,
 void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y,
                     bool y_array, float* out, int64_t n);
 void map_compare(Compare f, const Broadcast& walk, const float* x, const float* y, bool* out);
+
+// x shifted by y bits, the sign following to the right. By a negative number, or by more than 63,
+// all bits are shifted out.
+void map_shift(Shift f, const Broadcast& walk, const int64_t* x, const int64_t* y, int64_t* out);
 
 // out = condition ? x : y
 void map_where(const Broadcast& walk, const bool* condition, const float* x, const float* y,

@@ -317,6 +317,43 @@ void compare_row(Compare f, const float* x, int64_t x_step, const float* y, int6
   }
 }
 
+template <class F>
+void shift_loop(const F& f, const int64_t* x, int64_t x_step, const int64_t* y, int64_t y_step,
+                int64_t* out, int64_t n) {
+  const hn::ScalableTag<int64_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto load = [&](const int64_t* from, int64_t step, int64_t i, size_t count) HWY_ATTR {
+    return step != 0 ? hn::LoadN(d, from + i, count) : hn::Set(d, *from);
+  };
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto a = x_step != 0 ? hn::LoadU(d, x + i) : hn::Set(d, *x);
+    const auto b = y_step != 0 ? hn::LoadU(d, y + i) : hn::Set(d, *y);
+    hn::StoreU(f(a, b), d, out + i);
+  }
+  if (i < n) {
+    const auto rest = static_cast<size_t>(n - i);
+    hn::StoreN(f(load(x, x_step, i, rest), load(y, y_step, i, rest)), d, out + i, rest);
+  }
+}
+
+void shift_row(Shift f, const int64_t* x, int64_t x_step, const int64_t* y, int64_t y_step,
+               int64_t* out, int64_t n) {
+  const hn::ScalableTag<int64_t> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const auto most = hn::Set(bits, 63);
+  const auto run = [&](auto shift) { shift_loop(shift, x, x_step, y, y_step, out, n); };
+  if (f == Shift::kLeft) {
+    return run([=](auto a, auto b) HWY_ATTR {
+      const auto by = hn::BitCast(bits, b);
+      const auto shifted = hn::Shl(hn::BitCast(bits, a), hn::And(by, most));
+      return hn::BitCast(d, hn::IfThenElseZero(hn::Le(by, most), shifted));
+    });
+  }
+  run([=](auto a, auto b)
+          HWY_ATTR { return hn::Shr(a, hn::BitCast(d, hn::Min(hn::BitCast(bits, b), most))); });
+}
+
 void where_row(const bool* condition, int64_t c_step, const float* x, int64_t x_step,
                const float* y, int64_t y_step, float* out, int64_t n) {
   const D d;
@@ -348,6 +385,7 @@ HWY_EXPORT(binary_row);
 HWY_EXPORT(half_row);
 HWY_EXPORT(bfloat16_row);
 HWY_EXPORT(compare_row);
+HWY_EXPORT(shift_row);
 HWY_EXPORT(where_row);
 
 using executorch::aten::ScalarType;
@@ -482,6 +520,13 @@ void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const f
 void map_compare(Compare f, const Broadcast& walk, const float* x, const float* y, bool* out) {
   walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
     HWY_DYNAMIC_DISPATCH(compare_row)
+    (f, x + from[0], walk.inner[0], y + from[1], walk.inner[1], out + at, n);
+  });
+}
+
+void map_shift(Shift f, const Broadcast& walk, const int64_t* x, const int64_t* y, int64_t* out) {
+  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
+    HWY_DYNAMIC_DISPATCH(shift_row)
     (f, x + from[0], walk.inner[0], y + from[1], walk.inner[1], out + at, n);
   });
 }

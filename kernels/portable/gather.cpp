@@ -82,6 +82,18 @@ bool for_each_part(const Tensor& index, const StridedView& at, int64_t offset, i
   return true;
 }
 
+// Whether all of position(0..count) lie in [0, size): the sign of either term below says that one
+// does not, without a comparison for each.
+template <typename Position>
+bool are_within(int64_t size, int64_t count, const Position& position) {
+  uint64_t signs = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<uint64_t>(position(i));
+    signs |= at | (static_cast<uint64_t>(size) - 1 - at);
+  }
+  return static_cast<int64_t>(signs) >= 0;
+}
+
 // Calls visit(offset in `target` of the indexed element, offset in `other` at the index's own
 // place).
 template <typename Visit>
@@ -106,10 +118,10 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
   const auto run_part = [&, from_step, to_step, size, stride, dense, visit](
                             const int64_t* positions, int64_t step, int64_t from, int64_t to,
                             int64_t count) {
-    bool in_range = true;
-    for (int64_t i = 0; i < count; ++i) {
-      in_range &= static_cast<uint64_t>(positions[i * step]) < static_cast<uint64_t>(size);
-    }
+    // Spelled twice: the compiler makes vectors of neighbours only.
+    const bool in_range =
+        step == 1 ? are_within(size, count, [&](int64_t i) { return positions[i]; })
+                  : are_within(size, count, [&](int64_t i) { return positions[i * step]; });
     if (!in_range) {
       for (int64_t i = 0; i < count; ++i) {
         const int64_t position = positions[i * step];

@@ -179,7 +179,6 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
   const int64_t plane_strides[2 + kSpatial] = {to.strides[0], to.strides[1]};
   const int64_t width = pooling.in[2];
   const int64_t area = pooling.in[1] * width;
-  clear(grad_input);
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const LineReader<C> grad(grad_output);
@@ -198,6 +197,7 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
       ::executorch::extension::parallel_for(
           0, grad_output.numel() / plane, grain, [&](int64_t first, int64_t last) {
             for (int64_t p = first; p < last; ++p) {
+              std::fill_n(sums + p * area, area, C(0));
               for (int64_t i = p * plane; i < (p + 1) * plane; ++i) {
                 if (positions[i] < 0 || positions[i] >= area) {
                   wrong.store(i, std::memory_order_relaxed);
@@ -212,6 +212,7 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
                           static_cast<long long>(positions[wrong]), static_cast<long long>(area));
       return;
     }
+    clear(grad_input);
     Odometer<3> odometer(grads.ndim, grads.sizes);
     odometer.set_strides(0, grads.strides);
     odometer.set_strides(1, at.strides);

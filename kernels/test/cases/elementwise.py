@@ -178,6 +178,11 @@ def _binary() -> list[Case]:
                 )
             )
             cases.append(case(f"{name}.Tensor_Scalar_out", x, 2))
+        # Whole vectors and a rest, by more bits than there are and by negative ones.
+        x = t(3, 37, dtype=I64, low=-50, high=100)
+        for shape in [(3, 37), (37,), (3, 1), ()]:
+            cases.append(case(f"{name}.Tensor_out", x, t(*shape, dtype=I64, low=-4, high=80)))
+            cases.append(case(f"{name}.Tensor_out", t(*shape, dtype=I64, low=-9), x))
     for dtype in [F32, F16, I64, BOOL]:
         cases.append(
             case("where.self_out", t(3, 1, dtype=BOOL), t(3, 4, dtype=dtype), t(4, dtype=dtype))
