@@ -153,6 +153,11 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
+def chosen(every: list[Step], only: str | None) -> list[Step]:
+    exact = [step for step in every if step.name == only]
+    return exact or [step for step in every if (only or "") in step.name]
+
+
 def written_rows(path: Path) -> dict[str, str]:
     """Rows of an earlier table by their step."""
     lines = path.read_text().splitlines() if path.exists() else []
@@ -177,7 +182,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     default = os.environ.get("EXECUTORCH_BUILD_DIR", str(ROOT / "cmake-out"))
     parser.add_argument("--build", type=Path, default=Path(default))
-    parser.add_argument("--only", help="run only steps whose name contains this")
+    parser.add_argument("--only", help="run only the step of this name, or those that contain it")
     options = parser.parse_args(argv)
     when = datetime.now(timezone.utc)
     logs = ROOT / "build" / "test-full"
@@ -187,9 +192,7 @@ def main(argv: list[str] | None = None) -> int:
     every = steps(options.build)
     rows = written_rows(result) if options.only else {}
     failures = 0
-    for step in every:
-        if options.only and options.only not in step.name:
-            continue
+    for step in chosen(every, options.only):
         print(f"{step.name} ...", flush=True)
         log = logs / f"{step.name.replace(' ', '-').replace(',', '')}.log"
         outcome = run(step, log)
