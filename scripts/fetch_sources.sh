@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Brings the sources of the third-party libraries that the build compiles: Highway, pthreadpool, cpuinfo, FXdiv;
-# XNNPACK and FP16 for those who ask for the XNNPACK backend.
+# Brings the sources of the third-party libraries that the build compiles: Highway, XNNPACK, pthreadpool, cpuinfo,
+# FXdiv and FP16.
 # They are the unmodified upstream tarballs of the Debian pool, checked by sha256; nothing is downloaded twice.
-#   fetch_sources.sh [name...]     default: every component of the table that a default build compiles
+#   fetch_sources.sh [name...]     default: every component of the table
 #   EXECUTORCH_SOURCE_CACHE        where tarballs and unpacked trees go (default: <root>/third-party/.cache)
 #   EXECUTORCH_SOURCE_MIRROR       base address of a Debian archive to try before those apt is set up for
 # Result: $EXECUTORCH_SOURCE_CACHE/src/<name>, one directory per component, with the tarball's top level stripped.
@@ -88,7 +88,7 @@ unpack() { # component: leaves $cache/src/<component>, with the name of its tarb
 mkdir -p "$cache/tarballs" "$cache/src"
 exec 9>"$cache/.lock"
 if command -v flock >/dev/null; then flock 9; fi
-[ $# -gt 0 ] || set -- $(awk 'NF == 3 && $1 != "xnnpack" && $1 != "fp16" { print $1 }' <<<"$table" | sort -u)
+[ $# -gt 0 ] || set -- $(awk 'NF == 3 { print $1 }' <<<"$table" | sort -u)
 for component in "$@"; do
   grep -q "^$component " <<<"$table" || { say "error: no component called $component"; exit 2; }
   unpack "$component"
