@@ -3,14 +3,15 @@
 // output of exactly one node that stands before its readers.
 #include <executorch/backends/xnnpack/runtime/builder.h>
 #include <executorch/backends/xnnpack/runtime/nodes.h>
+#include <executorch/backends/xnnpack/runtime/types.h>
 
 #include <algorithm>
 #include <cstring>
 
 namespace executorch::backends::xnnpack {
 
+using executorch::aten::ScalarType;
 using fb_xnnpack::XNNDatatype;
-using fb_xnnpack::XNNTensorValue;
 using runtime::Error;
 using runtime::Result;
 using runtime::Span;
@@ -24,34 +25,40 @@ constexpr uint64_t kUndeclared = uint64_t{1} << 20;
 constexpr uint32_t kInput = XNN_VALUE_FLAG_EXTERNAL_INPUT;
 constexpr uint32_t kOutput = XNN_VALUE_FLAG_EXTERNAL_OUTPUT;
 
-Result<Shape> shape_of(const XNNTensorValue& value, uint32_t id) {
-  const auto* dims = value.dims();
-  const size_t rank = dims == nullptr ? 0 : dims->size();
-  ET_CHECK_OR_RETURN_ERROR(rank <= kMaxRank && value.num_dims() == rank, InvalidProgram,
-                           "XNNPACK value %u: %zu dimensions", static_cast<unsigned>(id), rank);
-  Shape shape;
-  shape.rank = rank;
-  for (size_t i = 0; i < rank; ++i) {
-    shape.dims[i] = dims->Get(static_cast<uint32_t>(i));
+/// What 4-bit weights store for zero.
+constexpr int32_t kNibbleZero = 8;
+
+/// The type of a tensor that is an argument; InvalidProgram for what no tensor holds.
+Result<ScalarType> argument_type(XNNDatatype type) {
+  switch (type) {
+    case XNNDatatype::xnn_datatype_fp32:
+      return ScalarType::Float;
+    case XNNDatatype::xnn_datatype_fp16:
+      return ScalarType::Half;
+    case XNNDatatype::xnn_datatype_qint8:
+      return ScalarType::Char;
+    case XNNDatatype::xnn_datatype_quint8:
+      return ScalarType::Byte;
+    default:
+      ET_LOG(Error, "XNNPACK: an argument of type %s", fb_xnnpack::EnumNameXNNDatatype(type));
+      return Error::InvalidProgram;
   }
-  ET_CHECK_OR_RETURN_ERROR(shape.num_elements() <= kMaxElements, InvalidProgram,
-                           "XNNPACK value %u: too many elements", static_cast<unsigned>(id));
-  return shape;
 }
 
 }  // namespace
 
-Error Builder::read_external(const XNNTensorValue& value, uint32_t id) {
-  const uint32_t place = value.external_id();
+Error Builder::read_external(const Value& value, uint32_t id) {
+  const uint32_t place = value.tensor->external_id();
+  const uint32_t flags = value.tensor->flags();
   auto& externals = delegate_.externals_;
-  ET_CHECK_OR_RETURN_ERROR(value.flags() == kInput || value.flags() == kOutput, InvalidProgram,
+  ET_CHECK_OR_RETURN_ERROR(flags == kInput || flags == kOutput, InvalidProgram,
                            "XNNPACK value %u: flags %u", static_cast<unsigned>(id),
-                           static_cast<unsigned>(value.flags()));
-  ET_CHECK_OR_RETURN_ERROR(place < externals.size() && externals[place].value == kNoValue &&
-                               value.constant_buffer_idx() == 0,
-                           InvalidProgram, "XNNPACK value %u: argument %u is another's, or none",
-                           static_cast<unsigned>(id), static_cast<unsigned>(place));
-  externals[place] = {id, value.flags() == kOutput};
+                           static_cast<unsigned>(flags));
+  ET_CHECK_OR_RETURN_ERROR(
+      place < externals.size() && externals[place].value == kNoValue && !value.is_constant(),
+      InvalidProgram, "XNNPACK value %u: argument %u is another's, or none",
+      static_cast<unsigned>(id), static_cast<unsigned>(place));
+  externals[place] = { id, flags == kOutput, ET_UNWRAP(argument_type(value.type())) };
   return Error::Ok;
 }
 
@@ -62,20 +69,11 @@ Error Builder::read_values() {
                            "XNNPACK graph of %u arguments", static_cast<unsigned>(num_externals));
   delegate_.externals_.resize(num_externals);
   delegate_.shapes_.resize(values.size());
-  tensors_.resize(values.size());
+  values_.resize(values.size());
   for (uint32_t id = 0; id < values.size(); ++id) {
-    const XNNTensorValue* value = values[id]->xvalue_union_as_XNNTensorValue();
-    ET_CHECK_OR_RETURN_ERROR(
-        value != nullptr && value->datatype() == XNNDatatype::xnn_datatype_fp32 &&
-            value->dq_datatype() == XNNDatatype::xnn_datatype_invalid,
-        NotSupported, "XNNPACK value %u: expected float32", static_cast<unsigned>(id));
-    ET_CHECK_OR_RETURN_ERROR(value->id_out() == id, InvalidProgram,
-                             "XNNPACK value %u calls itself %u", static_cast<unsigned>(id),
-                             static_cast<unsigned>(value->id_out()));
-    tensors_[id] = value;
-    delegate_.shapes_[id] = ET_UNWRAP(shape_of(*value, id));
-    if (value->flags() != 0) {
-      ET_CHECK_OK_OR_RETURN_ERROR(read_external(*value, id));
+    ET_CHECK_OK_OR_RETURN_ERROR(read_value(*values[id], id, values_[id], delegate_.shapes_[id]));
+    if (values_[id].tensor->flags() != 0) {
+      ET_CHECK_OK_OR_RETURN_ERROR(read_external(values_[id], id));
     }
   }
   for (size_t place = 0; place < num_externals; ++place) {
@@ -85,78 +83,65 @@ Error Builder::read_values() {
   return Error::Ok;
 }
 
-/// Which values nodes read, and whether only to pack them.
-Error Builder::read_uses() {
-  read_while_running_.resize(tensors_.size());
-  for (const fb_xnnpack::XNode* node : *payload_.graph->xnodes()) {
-    Operands operands;
-    ET_CHECK_OK_OR_RETURN_ERROR(operands_of(*node, operands));
-    for (size_t i = 0; i < operands.num_inputs; ++i) {
-      const uint32_t id = operands.inputs[i];
-      ET_CHECK_OR_RETURN_ERROR(id < tensors_.size(), InvalidProgram,
-                               "XNNPACK node: value %u of %zu", static_cast<unsigned>(id),
-                               tensors_.size());
-      if (i == 0 || i > operands.num_packed) {
-        read_while_running_[id] = true;
-      } else {
-        ET_CHECK_OR_RETURN_ERROR(is_constant(id), NotSupported,
-                                 "XNNPACK value %u: weights must be constant",
-                                 static_cast<unsigned>(id));
-      }
+Error Builder::read_use(const fb_xnnpack::XNode& node) {
+  Operands operands;
+  ET_CHECK_OK_OR_RETURN_ERROR(operands_of(node, operands));
+  for (size_t i = 0; i < operands.num_inputs; ++i) {
+    ET_CHECK_OR_RETURN_ERROR(operands.inputs[i] < values_.size(), InvalidProgram,
+                             "XNNPACK node: value %u of %zu",
+                             static_cast<unsigned>(operands.inputs[i]), values_.size());
+  }
+  ET_CHECK_OR_RETURN_ERROR(
+      operands.output < values_.size() && !values_[operands.output].is_constant() &&
+          values_[operands.output].tensor->flags() != kInput,
+      InvalidProgram, "XNNPACK node: writes value %u", static_cast<unsigned>(operands.output));
+  ET_CHECK_OK_OR_RETURN_ERROR(check_types(node, operands, values_));
+  for (size_t i = 0; i < operands.num_inputs; ++i) {
+    const uint32_t id = operands.inputs[i];
+    if (i == 0 || i > operands.num_packed) {
+      read_while_running_[id] = true;
+      continue;
     }
-    ET_CHECK_OR_RETURN_ERROR(operands.output < tensors_.size() && !is_constant(operands.output) &&
-                                 tensor(operands.output).flags() != kInput,
-                             InvalidProgram, "XNNPACK node: writes value %u",
-                             static_cast<unsigned>(operands.output));
+    const bool widened = widens(node, operands, values_, id);
+    ET_CHECK_OR_RETURN_ERROR(values_[id].is_constant(), NotSupported,
+                             "XNNPACK value %u: weights must be constant",
+                             static_cast<unsigned>(id));
+    ET_CHECK_OR_RETURN_ERROR(!packed_[id] || widened_[id] == widened, NotSupported,
+                             "XNNPACK value %u: weights of nodes that need two types",
+                             static_cast<unsigned>(id));
+    packed_[id] = true;
+    widened_[id] = widened;
   }
   return Error::Ok;
 }
 
-Result<Span<const uint8_t>> Builder::named_bytes(const char* key) {
-  ET_CHECK_OR_RETURN_ERROR(data_ != nullptr, NotFound, "XNNPACK constant %.80s: no named data",
-                           key);
-  auto buffer = data_->get_data(key);
-  ET_CHECK_OR_RETURN_ERROR(buffer.ok(), NotFound, "XNNPACK constant %.80s is not in named data",
-                           key);
-  loaded_.push_back(std::move(buffer.get()));
-  return Span<const uint8_t>(static_cast<const uint8_t*>(loaded_.back().data()),
-                             loaded_.back().size());
-}
-
-Result<Span<const uint8_t>> Builder::constant_bytes(uint32_t index) {
-  if (const auto* entries = payload_.graph->constant_data();
-      entries != nullptr && entries->size() > 0) {
-    ET_CHECK_OR_RETURN_ERROR(index < entries->size(), InvalidProgram, "XNNPACK constant %u of %zu",
-                             static_cast<unsigned>(index), static_cast<size_t>(entries->size()));
-    const fb_xnnpack::ConstantDataOffset& entry = *entries->Get(index);
-    if (entry.named_key() != nullptr) {
-      return named_bytes(entry.named_key()->c_str());
-    }
-    const uint64_t size = payload_.constants.size();
-    ET_CHECK_OR_RETURN_ERROR(entry.offset() <= size && entry.size() <= size - entry.offset(),
-                             InvalidProgram, "XNNPACK constant %u: outside of the constants",
-                             static_cast<unsigned>(index));
-    return Span<const uint8_t>(payload_.constants.data() + entry.offset(),
-                               static_cast<size_t>(entry.size()));
+/// Which values nodes read, and whether only to pack them.
+Error Builder::read_uses() {
+  read_while_running_.resize(values_.size());
+  packed_.resize(values_.size());
+  widened_.resize(values_.size());
+  for (const fb_xnnpack::XNode* node : *payload_.graph->xnodes()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(read_use(*node));
   }
-  const auto* buffers = payload_.graph->constant_buffer();
-  ET_CHECK_OR_RETURN_ERROR(
-      buffers != nullptr && index < buffers->size() && buffers->Get(index)->storage() != nullptr,
-      InvalidProgram, "XNNPACK constant %u is missing", static_cast<unsigned>(index));
-  const auto& storage = *buffers->Get(index)->storage();
-  return Span<const uint8_t>(storage.data(), storage.size());
+  for (size_t id = 0; id < values_.size(); ++id) {
+    ET_CHECK_OR_RETURN_ERROR(!(widened_[id] && read_while_running_[id]), NotSupported,
+                             "XNNPACK value %zu: half precision for weights and for more", id);
+  }
+  return Error::Ok;
 }
 
-/// Data that stays where it is while the graph is built; what is read later, or is not aligned, is
-/// copied with the bytes behind it that XNNPACK may read.
+/// Data that stays where it is while the graph is built; what is read later is copied with the
+/// bytes behind it that XNNPACK may read.
 Result<const void*> Builder::load_constant(uint32_t id) {
-  const Span<const uint8_t> bytes = ET_UNWRAP(constant_bytes(tensor(id).constant_buffer_idx()));
-  const uint64_t expected = delegate_.shapes_[id].num_elements() * sizeof(float);
-  ET_CHECK_OR_RETURN_ERROR(bytes.size() == expected && expected > 0, InvalidProgram,
-                           "XNNPACK value %u: %zu bytes of data, expected %zu",
-                           static_cast<unsigned>(id), bytes.size(), static_cast<size_t>(expected));
-  const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % sizeof(float) == 0;
-  if (!read_while_running_[id] && aligned) {
+  const Value& value = values_[id];
+  const Shape& shape = delegate_.shapes_[id];
+  const uint32_t index = value.tensor->constant_buffer_idx();
+  if (widened_[id]) {
+    const auto floats = ET_UNWRAP(constants_.load_widened(index, shape.num_elements()));
+    return static_cast<const void*>(floats.data());
+  }
+  const auto bytes = ET_UNWRAP(constants_.load(index, size_of(value.type(), shape)));
+  if (!read_while_running_[id]) {
     return static_cast<const void*>(bytes.data());
   }
   std::vector<uint8_t> copy(bytes.size() + XNN_EXTRA_BYTES);
@@ -165,23 +150,65 @@ Result<const void*> Builder::load_constant(uint32_t id) {
   return static_cast<const void*>(delegate_.kept_.back().data());
 }
 
-Error Builder::define_value(uint32_t id, const void* data) {
+Result<xnn_status> Builder::define_in_subgraph(uint32_t id, const void* data) {
+  const Value& value = values_[id];
   const Shape& shape = delegate_.shapes_[id];
-  const uint32_t flags = tensor(id).flags();
-  const uint32_t external = flags == 0 ? XNN_INVALID_VALUE_ID : tensor(id).external_id();
+  const uint32_t flags = value.tensor->flags();
+  const uint32_t external = flags == 0 ? XNN_INVALID_VALUE_ID : value.tensor->external_id();
+  xnn_subgraph_t graph = subgraph_.get();
+  const auto by_channel = [&](xnn_datatype type, int32_t zero_point) -> Result<xnn_status> {
+    const auto scales = ET_UNWRAP(constants_.scales_by_channel(value));
+    return xnn_define_channelwise_quantized_tensor_value_v2(
+        graph, type, zero_point, scales.data(), shape.rank, value.channel_dim, shape.dims, data,
+        external, flags, &ids_[id]);
+  };
+  const auto by_tensor = [&](xnn_datatype type) {
+    return xnn_define_quantized_tensor_value(graph, type, value.zero_point, value.scale, shape.rank,
+                                             shape.dims, data, external, flags, &ids_[id]);
+  };
+  switch (value.type()) {
+    case XNNDatatype::xnn_datatype_qint8:
+      return by_tensor(xnn_datatype_qint8);
+    case XNNDatatype::xnn_datatype_quint8:
+      return by_tensor(xnn_datatype_quint8);
+    case XNNDatatype::xnn_datatype_qint32:
+      return by_tensor(xnn_datatype_qint32);
+    case XNNDatatype::xnn_datatype_qcint8:
+      return by_channel(xnn_datatype_qcint8, 0);
+    case XNNDatatype::xnn_datatype_qcint4:
+      return by_channel(xnn_datatype_qcint4, kNibbleZero);
+    case XNNDatatype::xnn_datatype_qcint32:
+      return by_channel(xnn_datatype_qcint32, 0);
+    case XNNDatatype::xnn_datatype_qdint8:
+      return xnn_define_dynamically_quantized_tensor_value(graph, xnn_datatype_qdint8, shape.rank,
+                                                           value.num_nonbatch_dims, shape.dims,
+                                                           external, flags, &ids_[id]);
+    case XNNDatatype::xnn_datatype_qbint4: {
+      const auto scales = ET_UNWRAP(constants_.scales_by_group(value));
+      return xnn_define_blockwise_quantized_tensor_value(
+          graph, xnn_datatype_qbint4, kNibbleZero, scales.data(), shape.rank, value.channel_dim,
+          value.group_size, shape.dims, data, external, flags, &ids_[id]);
+    }
+    default: {
+      const bool is_half = value.type() == XNNDatatype::xnn_datatype_fp16 && !widened_[id];
+      return xnn_define_tensor_value(graph, is_half ? xnn_datatype_fp16 : xnn_datatype_fp32,
+                                     shape.rank, shape.dims, data, external, flags, &ids_[id]);
+    }
+  }
+}
+
+Error Builder::define_value(uint32_t id, const void* data) {
   defined_[id] = true;
-  return check_status(xnn_define_tensor_value(subgraph_.get(), xnn_datatype_fp32, shape.rank,
-                                              shape.dims, data, external, flags, &ids_[id]),
-                      "a value");
+  return check_status(ET_UNWRAP(define_in_subgraph(id, data)), "a value");
 }
 
 Error Builder::define_sources() {
-  defined_.resize(tensors_.size());
-  ids_.resize(tensors_.size(), XNN_INVALID_VALUE_ID);
-  for (uint32_t id = 0; id < tensors_.size(); ++id) {
-    if (is_constant(id)) {
+  defined_.resize(values_.size());
+  ids_.resize(values_.size(), XNN_INVALID_VALUE_ID);
+  for (uint32_t id = 0; id < values_.size(); ++id) {
+    if (values_[id].is_constant()) {
       ET_CHECK_OK_OR_RETURN_ERROR(define_value(id, ET_UNWRAP(load_constant(id))));
-    } else if (tensor(id).flags() == kInput) {
+    } else if (values_[id].tensor->flags() == kInput) {
       ET_CHECK_OR_RETURN_ERROR(delegate_.shapes_[id].num_elements() > 0, InvalidProgram,
                                "XNNPACK value %u: an empty input", static_cast<unsigned>(id));
       ET_CHECK_OK_OR_RETURN_ERROR(define_value(id, nullptr));

@@ -2,8 +2,9 @@
 // Makes a Delegate of an opened payload: constants, values and nodes in one pass over the graph.
 #pragma once
 
+#include <executorch/backends/xnnpack/runtime/constants.h>
 #include <executorch/backends/xnnpack/runtime/delegate.h>
-#include <executorch/runtime/core/freeable_buffer.h>
+#include <executorch/backends/xnnpack/runtime/values.h>
 
 namespace executorch::backends::xnnpack {
 
@@ -11,7 +12,7 @@ namespace executorch::backends::xnnpack {
 class Builder final {
  public:
   Builder(const Payload& payload, const runtime::NamedDataMap* data, Delegate& delegate)
-      : payload_(payload), data_(data), delegate_(delegate) {}
+      : payload_(payload), constants_(payload, data), delegate_(delegate) {}
 
   runtime::Error build(pthreadpool_t pool);
 
@@ -21,27 +22,25 @@ class Builder final {
   };
 
   runtime::Error read_values();
-  runtime::Error read_external(const fb_xnnpack::XNNTensorValue& value, uint32_t id);
+  runtime::Error read_external(const Value& value, uint32_t id);
   runtime::Error read_uses();
+  runtime::Error read_use(const fb_xnnpack::XNode& node);
   runtime::Error define_sources();
   runtime::Error define_nodes();
   runtime::Error define_value(uint32_t id, const void* data);
+  runtime::Result<xnn_status> define_in_subgraph(uint32_t id, const void* data);
   runtime::Result<const void*> load_constant(uint32_t id);
-  runtime::Result<runtime::Span<const uint8_t>> constant_bytes(uint32_t index);
-  runtime::Result<runtime::Span<const uint8_t>> named_bytes(const char* key);
-
-  const fb_xnnpack::XNNTensorValue& tensor(uint32_t id) const { return *tensors_[id]; }
-  bool is_constant(uint32_t id) const { return tensor(id).constant_buffer_idx() != 0; }
 
   Payload payload_;
-  const runtime::NamedDataMap* data_;
+  Constants constants_;
   Delegate& delegate_;
   std::unique_ptr<xnn_subgraph, DeleteSubgraph> subgraph_;
-  std::vector<const fb_xnnpack::XNNTensorValue*> tensors_;
+  std::vector<Value> values_;
   std::vector<bool> read_while_running_;
+  std::vector<bool> packed_;
+  std::vector<bool> widened_;  // packed as float32, though half precision in the payload
   std::vector<bool> defined_;
   std::vector<uint32_t> ids_;  // XNNPACK's, by value id
-  std::vector<runtime::FreeableBuffer> loaded_;
 };
 
 }  // namespace executorch::backends::xnnpack

@@ -8,7 +8,6 @@
 
 namespace executorch::backends::xnnpack {
 
-using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
 using runtime::Error;
@@ -62,10 +61,10 @@ Error Delegate::read_input_shapes(Span<EValue*> args, bool& changed) {
     ET_CHECK_OR_RETURN_ERROR(args[place]->isTensor(), InvalidArgument,
                              "argument %zu of an XNNPACK delegate: expected a tensor", place);
     const Tensor& tensor = args[place]->toTensor();
-    ET_CHECK_OR_RETURN_ERROR(
-        tensor.scalar_type() == ScalarType::Float, InvalidArgument,
-        "argument %zu of an XNNPACK delegate: expected float32, found dtype %d", place,
-        static_cast<int>(tensor.scalar_type()));
+    ET_CHECK_OR_RETURN_ERROR(tensor.scalar_type() == externals_[place].type, InvalidArgument,
+                             "argument %zu of an XNNPACK delegate: expected dtype %d, found %d",
+                             place, static_cast<int>(externals_[place].type),
+                             static_cast<int>(tensor.scalar_type()));
     if (externals_[place].is_output) {
       continue;
     }

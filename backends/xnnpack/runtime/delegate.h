@@ -37,6 +37,7 @@ class Delegate final {
   struct External {
     uint32_t value = kNoValue;
     bool is_output = false;
+    executorch::aten::ScalarType type = executorch::aten::ScalarType::Float;
   };
   template <auto* destroy>
   struct Destroy {

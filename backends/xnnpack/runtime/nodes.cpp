@@ -291,6 +291,10 @@ Error check_status(xnn_status status, const char* what) {
     case xnn_status_out_of_memory:
       ET_LOG(Error, "XNNPACK: no memory for %s", what);
       return Error::MemoryAllocationFailed;
+    case xnn_status_unsupported_parameter:
+    case xnn_status_unsupported_hardware:
+      ET_LOG(Error, "the XNNPACK of this build, or this processor, has no %s of this kind", what);
+      return Error::NotSupported;
     default:
       ET_LOG(Error, "XNNPACK refused %s: status %d", what, static_cast<int>(status));
       return Error::Internal;

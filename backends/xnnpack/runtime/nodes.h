@@ -17,7 +17,8 @@ namespace executorch::backends::xnnpack {
 runtime::Error define_node(xnn_subgraph_t subgraph, const fb_xnnpack::XNode& node,
                            const std::vector<uint32_t>& ids);
 
-/// Ok, or Internal with a message that says what XNNPACK was asked for.
+/// Ok, or an error with a message that says what XNNPACK was asked for: NotSupported for what it
+/// has no kernel for, MemoryAllocationFailed, Internal.
 runtime::Error check_status(xnn_status status, const char* what);
 
 }  // namespace executorch::backends::xnnpack

@@ -152,7 +152,7 @@ TEST_F(XnnpackBackendTest, AGraphThatMakesNoSenseIsRefused) {
 
 TEST_F(XnnpackBackendTest, WhatThisBuildCannotRunIsNamed) {
   EXPECT_EQ(
-      load([](Graph& g) { value(g, 0).datatype = fb_xnnpack::XNNDatatype::xnn_datatype_qint8; }),
+      load([](Graph& g) { value(g, 0).datatype = fb_xnnpack::XNNDatatype::xnn_datatype_bf16; }),
       Error::NotSupported);
   EXPECT_EQ(load([](Graph& g) {
               auto& node = g.xnodes[4]->xnode_union;
