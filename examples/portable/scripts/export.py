@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 
 import torch
 
-from executorch.examples.models import MODEL_NAME_TO_MODEL, make_example
+from executorch.examples.models.command_line import add_model_name, chosen_example
 from executorch.exir import ExecutorchBackendConfig, to_edge
 from executorch.extension.export_util import save_pte_program
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-m", "--model_name", required=True, help="one of examples/models")
+    add_model_name(parser)
     parser.add_argument("-s", "--strict", action="store_true", help="torch.export's strict mode")
     parser.add_argument(
         "-a", "--segment_alignment", default="0x1000", help="of the file's segments, in hex"
@@ -25,14 +24,7 @@ def main() -> None:
     )
     parser.add_argument("-o", "--output_dir", default=".", help="folder for the files")
     args = parser.parse_args()
-    if args.model_name not in MODEL_NAME_TO_MODEL:
-        near = difflib.get_close_matches(args.model_name, MODEL_NAME_TO_MODEL, 3)
-        parser.error(
-            f"no model {args.model_name!r}; "
-            + (f"did you mean {' or '.join(near)}? " if near else "")
-            + f"known: {', '.join(sorted(MODEL_NAME_TO_MODEL))}"
-        )
-    example = make_example(args.model_name)
+    example = chosen_example(parser, args.model_name)
     with torch.no_grad():
         programs = {
             name: torch.export.export(

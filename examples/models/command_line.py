@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--model_name of the scripts: one of the example models, or an error that names the nearest ones."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+
+from executorch.examples.models import MODEL_NAME_TO_MODEL, make_example
+from executorch.examples.models.example import Example
+
+
+def add_model_name(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-m", "--model_name", required=True, help="one of examples/models")
+
+
+def chosen_example(parser: argparse.ArgumentParser, name: str) -> Example:
+    """The model called `name`; ends the program when there is none."""
+    if name not in MODEL_NAME_TO_MODEL:
+        near = difflib.get_close_matches(name, MODEL_NAME_TO_MODEL, 3)
+        parser.error(
+            f"no model {name!r}; "
+            + (f"did you mean {' or '.join(near)}? " if near else "")
+            + f"known: {', '.join(sorted(MODEL_NAME_TO_MODEL))}"
+        )
+    return make_example(name)
