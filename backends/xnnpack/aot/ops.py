@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import torch
@@ -41,6 +42,15 @@ Constants = Collection[Node]
 MAX_RANK = 6
 
 
+class Quantized(Enum):
+    """How an operator works on 8-bit values."""
+
+    NO = 0
+    WEIGHTED = 1  # constant weights, results of a range of their own
+    ARITHMETIC = 2  # results of a range of their own
+    SAME = 3  # results of the range of the inputs
+
+
 @dataclass(frozen=True)
 class Row:
     """`check` gives the reason why not, or nothing. `moves`: no arithmetic, not worth a delegate of its own."""
@@ -48,6 +58,7 @@ class Row:
     lower: Callable[[GraphBuilder, Step], None]
     check: Callable[[Node, Constants], str] = lambda node, constants: ""
     moves: bool = False
+    quantized: Quantized = Quantized.NO
 
 
 def argument(node: Node, position: int, name: str, default: Any = None) -> Any:
@@ -179,17 +190,18 @@ def _unary(kind: str) -> Row:
     return Row(elementwise(kind))
 
 
-_CLAMP = Row(clamp, _clamp)
-_RESHAPE = Row(reshape, _view, moves=True)
+_SAME = Quantized.SAME
+_CLAMP = Row(clamp, _clamp, quantized=_SAME)
+_RESHAPE = Row(reshape, _view, moves=True, quantized=_SAME)
 
 TABLE: dict[str, Row] = {
-    CONVOLUTION: Row(convolution, _convolution),
+    CONVOLUTION: Row(convolution, _convolution, quantized=Quantized.WEIGHTED),
     BATCH_NORM: Row(convolution, _batch_norm),
-    "aten.linear.default": Row(fully_connected, _linear),
+    "aten.linear.default": Row(fully_connected, _linear, quantized=Quantized.WEIGHTED),
     "aten.bmm.default": Row(batch_matrix_multiply, _bmm),
-    "aten.add.Tensor": Row(elementwise("XNNAdd"), _with_alpha),
+    "aten.add.Tensor": Row(elementwise("XNNAdd"), _with_alpha, quantized=Quantized.ARITHMETIC),
     "aten.sub.Tensor": Row(elementwise("XNNSubtract"), _with_alpha),
-    "aten.mul.Tensor": _unary("XNNMultiply"),
+    "aten.mul.Tensor": Row(elementwise("XNNMultiply"), quantized=Quantized.ARITHMETIC),
     "aten.div.Tensor": _unary("XNNDiv"),
     "aten.maximum.default": _unary("XNNMaximum"),
     "aten.minimum.default": _unary("XNNMinimum"),
@@ -211,15 +223,17 @@ TABLE: dict[str, Row] = {
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
     "aten._softmax.default": Row(softmax, _softmax),
-    "aten.mean.dim": Row(global_average, _mean),
-    "aten.max_pool2d_with_indices.default": Row(pool("XNNMaxPooling2d"), _max_pool),
+    "aten.mean.dim": Row(global_average, _mean, quantized=_SAME),
+    "aten.max_pool2d_with_indices.default": Row(
+        pool("XNNMaxPooling2d"), _max_pool, quantized=_SAME
+    ),
     "aten.avg_pool2d.default": Row(pool("XNNAvgPooling2d"), _average_pool),
-    "aten.cat.default": Row(concatenate, _cat, moves=True),
-    "aten.permute_copy.default": Row(transpose, moves=True),
+    "aten.cat.default": Row(concatenate, _cat, moves=True, quantized=_SAME),
+    "aten.permute_copy.default": Row(transpose, moves=True, quantized=_SAME),
     "aten.view_copy.default": _RESHAPE,
     "aten.unsqueeze_copy.default": _RESHAPE,
     "aten.squeeze_copy.dims": _RESHAPE,
-    "aten.slice_copy.Tensor": Row(slice_, _slice, moves=True),
+    "aten.slice_copy.Tensor": Row(slice_, _slice, moves=True, quantized=_SAME),
     "aten.constant_pad_nd.default": Row(constant_pad, _pad, moves=True),
 }
 

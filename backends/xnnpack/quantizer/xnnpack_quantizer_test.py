@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which values the quantizer makes 8-bit, how exact the converted models are, and quantization-aware training."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.fx import GraphModule
+from torchao.quantization.pt2e import move_exported_model_to_eval
+from torchao.quantization.pt2e.quantize_pt2e import (
+    convert_pt2e,
+    prepare_pt2e,
+    prepare_qat_pt2e,
+)
+from torchao.quantization.utils import compute_error
+
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+    XNNPACKQuantizer,
+    get_symmetric_quantization_config,
+)
+
+STATIC = get_symmetric_quantization_config(is_per_channel=True)
+DYNAMIC = get_symmetric_quantization_config(is_per_channel=True, is_dynamic=True)
+
+
+def quantize(
+    model: nn.Module, inputs: tuple[torch.Tensor, ...], quantizer: XNNPACKQuantizer
+) -> GraphModule:
+    prepared = prepare_pt2e(torch.export.export(model.eval(), inputs).module(), quantizer)
+    prepared(*inputs)
+    return convert_pt2e(prepared)
+
+
+def operators(model: GraphModule) -> Counter[str]:
+    return Counter(str(node.target) for node in model.graph.nodes if node.op == "call_function")
+
+
+def quantized_inputs(model: GraphModule) -> set[str]:
+    """Names of operators of which an input is dequantized."""
+    return {
+        user.name
+        for node in model.graph.nodes
+        if "dequantize_per_tensor" in str(node.target)
+        for user in node.users
+    }
+
+
+class Attention(nn.Module):
+    """`causal`: without a mask from outside, with rotations and RMS norms; else as BERT does it."""
+
+    def __init__(self, causal: bool, size: int = 32, heads: int = 2) -> None:
+        super().__init__()
+        self.causal, self.heads = causal, heads
+        self.embedding = nn.Embedding(50, size)
+        self.norm = nn.RMSNorm(size) if causal else nn.LayerNorm(size)
+        self.qkv, self.out = nn.Linear(size, 3 * size), nn.Linear(size, size)
+        self.gate, self.up = nn.Linear(size, 2 * size), nn.Linear(size, 2 * size)
+        self.down = nn.Linear(2 * size, size)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(ids)
+        q, k, v = self.qkv(self.norm(x)).unflatten(-1, (3, self.heads, -1)).unbind(2)
+        q, k, v = (each.transpose(1, 2) for each in (q, k, v))
+        length = ids.shape[1]
+        if self.causal:
+            q, k = self.rotate(q), self.rotate(k)
+            added = torch.full((length, length), torch.finfo(torch.float32).min).triu(1)
+        else:
+            added = (1.0 - mask[:, None, None, :].float()) * torch.finfo(torch.float32).min
+        scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5 + added
+        mixed = F.softmax(scores, -1) @ v
+        x = x + self.out(mixed.transpose(1, 2).flatten(2))
+        y = self.norm(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+    def rotate(self, x: torch.Tensor) -> torch.Tensor:
+        half = x.shape[-1] // 2
+        angles = torch.arange(x.shape[-2])[:, None] / 100.0 ** (torch.arange(half) / half)
+        cos, sin = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
+        return x * cos + torch.cat([-x[..., half:], x[..., :half]], -1) * sin
+
+
+def attention_inputs() -> tuple[torch.Tensor, torch.Tensor]:
+    mask = torch.ones(1, 12, dtype=torch.long)
+    mask[:, 9:] = 0
+    return torch.randint(0, 50, (1, 12)), mask
+
+
+@pytest.mark.parametrize("config", [STATIC, DYNAMIC], ids=["static", "dynamic"])
+@pytest.mark.parametrize("causal", [False, True], ids=["masked", "causal"])
+def test_attention_with_a_mask_stays_exact(causal: bool, config: object) -> None:
+    """A mask's huge numbers must not become the range of anything quantized."""
+    torch.manual_seed(0)
+    model, inputs = Attention(causal).eval(), attention_inputs()
+    quantized = quantize(model, inputs, XNNPACKQuantizer().set_global(config))
+    assert compute_error(model(*inputs), quantized(*inputs)) > 25
+    linears = [name for name in quantized_inputs(quantized) if name.startswith("linear")]
+    assert len(linears) == 5 or config is DYNAMIC
+
+
+@pytest.mark.req("XQ-018")
+def test_the_most_particular_configuration_counts() -> None:
+    class Inner(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bar = nn.Linear(4, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.bar(x)
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.foo, self.last = nn.Conv2d(3, 4, 1), Inner(), nn.Linear(4, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.last(self.foo(self.conv(x).flatten(2).transpose(1, 2)))
+
+    x = (torch.randn(1, 3, 4, 4),)
+    chained = (
+        XNNPACKQuantizer()
+        .set_global(STATIC)
+        .set_object_type(torch.nn.Conv2d, None)
+        .set_object_type(torch.nn.functional.linear, STATIC)
+        .set_module_name("foo.bar", None)
+    )
+    assert quantized_inputs(quantize(Outer(), x, chained)) == {"linear_1", "output"}
+    by_operator = XNNPACKQuantizer().set_operator_type(torch.ops.aten.conv2d, STATIC)
+    assert quantized_inputs(quantize(Outer(), x, by_operator)) >= {"conv2d"}
+    filtered = XNNPACKQuantizer().set_global(STATIC)
+    filtered.set_filter_function(lambda node: node.name == "linear")
+    assert quantized_inputs(quantize(Outer(), x, filtered)) >= {"linear"}
+    assert "conv2d" not in quantized_inputs(quantize(Outer(), x, filtered))
+
+
+@pytest.mark.req("XQ-018")
+def test_weights_are_symmetric() -> None:
+    model = quantize(nn.Linear(8, 4), (torch.randn(2, 8),), XNNPACKQuantizer().set_global(STATIC))
+    (node,) = (n for n in model.graph.nodes if "dequantize_per_channel" in str(n.target))
+    data, _, points = (getattr(model, arg.target) for arg in node.args[:3])
+    assert node.args[4:6] == (-127, 127) and data.abs().max() == 127 and not points.any()
+    config = get_symmetric_quantization_config(weight_qmin=-7, weight_qmax=7)
+    assert (config.weight.quant_min, config.weight.quant_max) == (-7, 7)
+    assert config.weight.qscheme == torch.per_tensor_symmetric
+
+
+@pytest.mark.req("XQ-022")
+def test_a_linear_is_surrounded_by_quantize_and_dequantize() -> None:
+    model = quantize(nn.Linear(8, 4), (torch.randn(2, 8),), XNNPACKQuantizer().set_global(STATIC))
+    assert operators(model) == {
+        "quantized_decomposed.quantize_per_tensor.default": 2,
+        "quantized_decomposed.dequantize_per_tensor.default": 2,
+        "quantized_decomposed.dequantize_per_channel.default": 1,
+        "aten.linear.default": 1,
+    }
+
+
+class Image(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8)
+        self.depthwise, self.point = nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.Conv2d(8, 8, 1)
+        self.last = nn.Linear(16, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.max_pool2d(F.relu(self.norm(self.conv(x))), 2)
+        y = self.point(F.relu6(self.depthwise(x))) + x
+        y = torch.cat([y * x, y], 1)
+        return self.last(F.adaptive_avg_pool2d(y, 1).flatten(1))
+
+
+def test_operators_that_move_data_share_the_range_of_their_input() -> None:
+    model = quantize(Image(), (torch.randn(2, 3, 12, 12),), XNNPACKQuantizer().set_global(STATIC))
+    for node in model.graph.nodes:
+        if node.name in ("max_pool2d", "cat", "adaptive_avg_pool2d", "flatten"):
+            (after,) = node.users
+            sources = node.args[0] if node.name == "cat" else [node.args[0]]
+            assert all(each.args[1:5] == after.args[1:5] for each in sources), node.name
+
+
+@pytest.mark.req("XQ-026")
+@pytest.mark.parametrize("per_channel", [pytest.param(False, marks=pytest.mark.full), True])
+def test_training_with_quantized_values_learns(per_channel: bool) -> None:
+    torch.manual_seed(0)
+    model, x, target = Image(), torch.randn(8, 3, 12, 12), torch.randn(8, 4)
+    exported = torch.export.export(model.train(), (x,)).module()
+    config = get_symmetric_quantization_config(is_per_channel=per_channel, is_qat=True)
+    prepared = prepare_qat_pt2e(exported, XNNPACKQuantizer().set_global(config))
+    optimizer = torch.optim.SGD(prepared.parameters(), lr=0.05)
+    losses = []
+    for _ in range(16):
+        loss = F.mse_loss(prepared(x), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 2
+    move_exported_model_to_eval(prepared)
+    expected = prepared(x)
+    converted = convert_pt2e(prepared)
+    assert "aten.batch_norm.default" not in operators(converted)
+    assert compute_error(expected, converted(x)) > 20
