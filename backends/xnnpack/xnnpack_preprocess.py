@@ -9,14 +9,15 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
+from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
 from executorch.backends.xnnpack.aot.ops import TABLE, why_not
-from executorch.backends.xnnpack.aot.steps import Step, op_name, steps_of
+from executorch.backends.xnnpack.aot.quantized_steps import quantized_steps_of
+from executorch.backends.xnnpack.aot.steps import Mode, Step, op_name
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError, ExportErrorType
-from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
 
 
 class XnnpackBackend(BackendDetails):
@@ -26,9 +27,10 @@ class XnnpackBackend(BackendDetails):
     def preprocess(
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
-        builder = GraphBuilder(dict(get_constant_placeholder_dict(edge_program)))
+        constants = Constants(edge_program)
+        builder = GraphBuilder(constants)
         outputs = _arguments(edge_program, builder)
-        for step in steps_of(edge_program.graph):
+        for step in quantized_steps_of(edge_program.graph, constants):
             _lower(builder, step)
         return PreprocessResult(
             processed_bytes=serialize(builder.finish(outputs)),
@@ -59,7 +61,9 @@ def _lower(builder: GraphBuilder, step: Step) -> None:
     reason = why_not(step.head, builder.constants)
     if reason:
         raise _cannot(f"{step.head.name} ({op_name(step.head) or step.head.target}): {reason}")
+    builder.reads_stored = step.mode is Mode.STATIC
     TABLE[op_name(step.head)].lower(builder, step)
+    builder.reads_stored = False
 
 
 def _cannot(reason: str) -> ExportError:

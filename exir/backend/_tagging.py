@@ -9,7 +9,7 @@ from typing import Any
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
-from executorch.exir.backend.partitioner import PartitionResult
+from executorch.exir.backend.partitioner import Partitioner, PartitionResult
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.program_copies import own_copy
 
@@ -19,9 +19,12 @@ _Line = tuple[str, str, Any, str]
 def tag_program(method: str, program: ExportedProgram, partitioner: Any) -> PartitionResult:
     """The partitioner's result over a copy of `program` that may be edited."""
     copy = own_copy(program)
-    before = _lines(copy.graph_module)
     name = (partitioner if inspect.isclass(partitioner) else type(partitioner)).__name__
-    result = _result_of(_instance(partitioner), copy, name)
+    instance = _instance(partitioner)
+    if isinstance(instance, Partitioner):
+        instance.prepare(copy)
+    before = _lines(copy.graph_module)
+    result = _result_of(instance, copy, name)
     tagged = result.tagged_exported_program
     _check_unchanged(before, _lines(tagged.graph_module), f"{name} on method {method}")
     return result

@@ -50,6 +50,9 @@ class Partitioner(ABC):
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         """Tags nodes. Nodes of one tag in one graph become one delegate. Nothing but tags may change."""
 
+    def prepare(self, exported_program: ExportedProgram) -> None:  # noqa: B027  (most need none)
+        """Rewrites a program in place before it is partitioned, into one that computes the same."""
+
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:

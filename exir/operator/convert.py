@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 
 import torch
 
@@ -13,6 +14,10 @@ OpOverload = torch._ops.OpOverload
 
 # Out variants take these from the tensor they write to.
 _FACTORY_ARGUMENTS = frozenset({"dtype", "layout", "device", "pin_memory"})
+
+
+# Namespaces of torch whose out variants a package of kernels defines.
+_DEFINED_BY = {"quantized_decomposed": "executorch.kernels.quantized"}
 
 
 class NoOutVariant(Exception):
@@ -33,6 +38,8 @@ def to_out_variant(op: OpOverload) -> tuple[OpOverload, tuple[str, ...]]:
     """The out variant of `op` and its out arguments. Raises NoOutVariant."""
     if is_out_variant(op):
         return op, tuple(get_out_args_from_opoverload(op))
+    if op.namespace in _DEFINED_BY:
+        importlib.import_module(_DEFINED_BY[op.namespace])
     inputs = _input_arguments(op)
     reduced = [pair for pair in inputs if pair[0] not in _FACTORY_ARGUMENTS]
     packet = op._overloadpacket

@@ -7,12 +7,16 @@ such request and shared, so rows that follow what is there already cost none."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.fx import Node
 
+from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE
+from executorch.backends.xnnpack.aot.steps import op_name
+from executorch.backends.xnnpack.aot.value_types import FLOAT, Type, quantized_type, type_of
 from executorch.backends.xnnpack.serialization.graph import (
     ALIGNMENT,
     INVALID_VALUE_ID,
@@ -49,7 +53,7 @@ def axis_in_layout(axis: int, layout: str) -> int:
 class GraphBuilder:
     """`constants`: what the program's data placeholders hold."""
 
-    constants: dict[Node, torch.Tensor]
+    constants: Mapping[Node, torch.Tensor]
     store: NamedDataStore = field(default_factory=NamedDataStore)
 
     def __post_init__(self) -> None:
@@ -57,7 +61,10 @@ class GraphBuilder:
         self._values: list[Any] = []
         self._data: list[Any] = [make("ConstantDataOffset", offset=0, size=0, named_key="")]
         self._ids: dict[tuple[Node, str], int] = {}
-        self._constant_ids: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._constant_ids: dict[tuple[int, tuple[int, ...], Type], int] = {}
+        self._data_places: dict[str, int] = {}
+        self._quantized_rows: dict[int, int] = {}  # float value -> the same, quantized by rows
+        self.reads_stored = False  # of dequantize: read what it reads
         self._outputs: dict[Node, tuple[str, int]] = {}  # -> layout, external id
         self._externals: dict[int, list[int]] = {_INPUT: [], _OUTPUT: []}
 
@@ -65,7 +72,7 @@ class GraphBuilder:
 
     def add_input(self, node: Node) -> None:
         layout = NHWC if _is_channels_last(node) else PLAIN
-        self._ids[node, layout] = self._external(in_layout(shape_of(node), layout), _INPUT)
+        self._ids[node, layout] = self._external(node, layout, _INPUT)
 
     def expect_output(self, node: Node) -> None:
         """In the order of the outputs, after all inputs."""
@@ -91,7 +98,7 @@ class GraphBuilder:
     def _write_output(self, node: Node, layout: str) -> None:
         source = self.layout_of(node)
         here = self._ids[node, source]
-        there = self._external(in_layout(shape_of(node), layout), _OUTPUT, self._place(node))
+        there = self._external(node, layout, _OUTPUT)
         if source == layout:
             self.emit(node, "XNNCopy", input_id=here, output_id=there)
         else:
@@ -104,56 +111,93 @@ class GraphBuilder:
 
     def layout_of(self, node: Node) -> str:
         """The layout in which the node's value exists; of two, NHWC."""
-        return NHWC if (node, NHWC) in self._ids else PLAIN
+        return NHWC if (self._stored(node), NHWC) in self._ids else PLAIN
+
+    def layout_of_output(self, node: Node) -> str:
+        """The one it must have as an output; empty for what is none."""
+        return self._outputs.get(node, ("",))[0]
 
     def read(self, node: Node, layout: str = PLAIN) -> int:
         """The value of a node or constant, transposed if need be."""
-        if node in self.constants:
-            tensor = self.constants[node]
-            while layout == NHWC and tensor.dim() < 4 and tensor.numel() > 1:
-                tensor = tensor.unsqueeze(0)  # lines up as broadcasting does
-            permute = layout == NHWC and tensor.dim() == 4
-            return self.constant(node, tensor.permute(_TO[NHWC]) if permute else tensor)
-        if (node, layout) not in self._ids:
+        source = self._stored(node)
+        if source in self.constants:
+            stored = quantized_type(node) if source is not node else FLOAT
+            return self._read_constant(source, layout, stored)
+        if (source, layout) not in self._ids:
             other = PLAIN if layout == NHWC else NHWC
-            made = self._value(in_layout(shape_of(node), layout))
-            self._transpose(node, self._ids[node, other], made, layout)
-            self._ids[node, layout] = made
-        return self._ids[node, layout]
+            made = self._value(in_layout(shape_of(source), layout), type_of(source))
+            self._transpose(source, self._ids[source, other], made, layout)
+            self._ids[source, layout] = made
+        return self._ids[source, layout]
+
+    def read_rows_quantized(self, node: Node, dims: int, layout: str = PLAIN) -> int:
+        """A float value, quantized while running; the last `dims` dimensions share their parameters."""
+        value = self.read(node, layout)
+        if value not in self._quantized_rows:
+            table = make("PerTokenDynamicQuant", num_nonbatch_dims=dims)
+            shape = in_layout(shape_of(node), layout)
+            made = self._value(shape, Type("xnn_datatype_qdint8", table))
+            self.emit(node, "XNNConvert", input_id=value, output_id=made)
+            self._quantized_rows[value] = made
+        return self._quantized_rows[value]
 
     def write(self, node: Node, layout: str = PLAIN) -> int:
         """A new value for what `node` computes; the delegate's output itself when it is one in this layout."""
-        shape = in_layout(shape_of(node), layout)
-        if self._outputs.get(node, ("",))[0] == layout:
-            made = self._external(shape, _OUTPUT, self._place(node))
+        if self.layout_of_output(node) == layout:
+            made = self._external(node, layout, _OUTPUT)
         else:
-            made = self._value(shape)
+            made = self._value(in_layout(shape_of(node), layout), type_of(node))
         self._ids[node, layout] = made
         return made
 
-    def intermediate(self, shape: list[int]) -> int:
-        """A value that is no node's."""
-        return self._value(shape)
+    def share(self, node: Node, source: Node) -> None:
+        """`node` has the value of `source`."""
+        layout = self.layout_of(source)
+        self._ids[node, layout] = self.read(source, layout)
 
-    def constant(self, node: Node, tensor: torch.Tensor) -> int:
-        """A constant made of the data of `node`."""
+    def intermediate(self, shape: list[int], like: Node) -> int:
+        """A value that is no node's, of the type of `like`."""
+        return self._value(shape, type_of(like))
+
+    def constant(
+        self,
+        node: Node,
+        tensor: torch.Tensor,
+        stored: Type = FLOAT,
+        shape: torch.Size | None = None,
+    ) -> int:
+        """A constant made of the data of `node`; `shape` when it is not that of `tensor`."""
+        place = self.data(node, tensor)
+        sizes = tuple(tensor.shape if shape is None else shape)
+        key = (place, sizes, stored)
+        if key not in self._constant_ids:
+            self._constant_ids[key] = self._value(list(sizes), stored, constant=place)
+        return self._constant_ids[key]
+
+    def data(self, node: Node, tensor: torch.Tensor, prefix: str = "") -> int:
+        """The index of bytes that are kept outside of the graph."""
         data = bytes(memoryview(tensor_bytes(tensor.detach().contiguous())))
-        key = hashlib.sha256(data).hexdigest()
-        shape = tuple(tensor.shape)
-        if (key, shape) not in self._constant_ids:
+        key = prefix + hashlib.sha256(data).hexdigest()
+        if key not in self._data_places:
             tag = node.meta.get("delegate_constant_tag")
             self.store.add_named_data(key, data, alignment=ALIGNMENT, external_tag=tag)
-            self._data.append(
-                make(
-                    "ConstantDataOffset",
-                    offset=NAMED_DATA_OFFSET,
-                    size=len(data),
-                    named_key=key,
-                )
+            entry = make(
+                "ConstantDataOffset", offset=NAMED_DATA_OFFSET, size=len(data), named_key=key
             )
-            made = self._value(list(shape), constant=len(self._data) - 1)
-            self._constant_ids[key, shape] = made
-        return self._constant_ids[key, shape]
+            self._data_places[key] = len(self._data)
+            self._data.append(entry)
+        return self._data_places[key]
+
+    def _stored(self, node: Node) -> Node:
+        is_stored = self.reads_stored and op_name(node) == DEQUANTIZE
+        return node.args[0] if is_stored else node
+
+    def _read_constant(self, node: Node, layout: str, stored: Type) -> int:
+        tensor = self.constants[node]
+        while layout == NHWC and tensor.dim() < 4 and tensor.numel() > 1:
+            tensor = tensor.unsqueeze(0)  # lines up as broadcasting does
+        permute = layout == NHWC and tensor.dim() == 4
+        return self.constant(node, tensor.permute(_TO[NHWC]) if permute else tensor, stored)
 
     # Nodes
 
@@ -186,24 +230,25 @@ class GraphBuilder:
             output_id=target,
         )
 
-    def _external(self, shape: list[int], flag: int, place: int | None = None) -> int:
-        if place is None:
-            place = len(self._externals[flag])
-        made = self._value(shape, external=place, flags=flag)
+    def _external(self, node: Node, layout: str, flag: int) -> int:
+        place = len(self._externals[_INPUT]) if flag == _INPUT else self._place(node)
+        shape = in_layout(shape_of(node), layout)
+        made = self._value(shape, type_of(node), external=place, flags=flag)
         self._externals[flag].append(made)
         return made
 
     def _value(
         self,
         shape: list[int],
+        stored: Type = FLOAT,
         constant: int = 0,
         external: int = INVALID_VALUE_ID,
         flags: int = 0,
     ) -> int:
         dims = [int(size) for size in shape] or [1]
-        tensor = make(
+        value = make(
             "XNNTensorValue",
-            datatype=classes()["XNNDatatype"].xnn_datatype_fp32,
+            datatype=classes()["XNNDatatype"][stored.name],
             num_dims=len(dims),
             dims=dims,
             constant_buffer_idx=constant,
@@ -211,7 +256,11 @@ class GraphBuilder:
             flags=flags,
             id_out=len(self._values),
         )
-        self._values.append(make("XValue", xvalue_union=tensor))
+        if stored.parameters is not None:
+            value = make(
+                "XNNQuantizedTensorValue", tensor_value=value, quant_params=stored.parameters
+            )
+        self._values.append(make("XValue", xvalue_union=value))
         return len(self._values) - 1
 
 

@@ -17,7 +17,9 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     in_layout,
     shape_of,
 )
-from executorch.backends.xnnpack.aot.steps import Step, limits_of
+from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
+from executorch.backends.xnnpack.aot.quantization import QUANTIZE, dynamic_source, parameters_of
+from executorch.backends.xnnpack.aot.steps import Mode, Step, limits_of, op_name
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 
 _KEEP_DIMS = 0x40
@@ -62,11 +64,16 @@ def clamp(builder: GraphBuilder, step: Step) -> None:
 
 
 def fully_connected(builder: GraphBuilder, step: Step) -> None:
-    source, weight, bias = (*step.head.args, None)[:3]
+    source = step.head.args[0]
+    if step.mode is Mode.DYNAMIC:
+        value = builder.read_rows_quantized(dynamic_source(source), 1)
+    else:
+        value = builder.read(source)
+    filter_id, bias_id = filter_and_bias(builder, step)
     fields = {
-        "input1_id": builder.read(source),
-        "filter_id": builder.read(weight),
-        "bias_id": INVALID_VALUE_ID if bias is None else builder.read(bias),
+        "input1_id": value,
+        "filter_id": filter_id,
+        "bias_id": bias_id,
         "output_id": builder.write(step.result),
     }
     builder.emit(step.head, "XNNFullyConnected", step.limits, **fields)
@@ -78,6 +85,18 @@ def batch_matrix_multiply(builder: GraphBuilder, step: Step) -> None:
     builder.emit(
         step.head, "XNNBatchMatrixMultiply", input1_id=first, input2_id=second, output_id=out
     )
+
+
+def convert(builder: GraphBuilder, step: Step) -> None:
+    """Between floats and 8-bit values."""
+    head = step.head
+    source = head.args[0]
+    if op_name(head) == QUANTIZE and parameters_of(source) == parameters_of(head):
+        builder.share(head, source.args[0])
+        return
+    layout = builder.layout_of_output(head) or builder.layout_of(source)
+    value = builder.read(source, layout)  # transposed in 8 bits
+    builder.emit(head, "XNNConvert", input_id=value, output_id=builder.write(head, layout))
 
 
 def softmax(builder: GraphBuilder, step: Step) -> None:
@@ -94,7 +113,7 @@ def global_average(builder: GraphBuilder, step: Step) -> None:
         builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=out, flags=_KEEP_DIMS)
         return
     batch, channels = shape_of(head)
-    pooled = builder.intermediate([batch, 1, 1, channels])
+    pooled = builder.intermediate([batch, 1, 1, channels], step.result)
     builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=pooled, flags=_KEEP_DIMS)
     _emit_reshape(builder, head, pooled, builder.write(step.result))
 
@@ -152,7 +171,7 @@ def concatenate(builder: GraphBuilder, step: Step) -> None:
         if rest:
             shape = list(some[0][1])
             shape[axis] = sum(size[axis] for _, size in some)
-            out = builder.intermediate(in_layout(shape, layout))
+            out = builder.intermediate(in_layout(shape, layout), step.result)
             rest.insert(0, (out, shape))
         else:
             out = builder.write(step.result, layout)

@@ -10,23 +10,34 @@ from torch import Tensor
 
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder
 from executorch.backends.xnnpack.aot.lower import paddings
-from executorch.backends.xnnpack.aot.steps import Step
-from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
+from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
+from executorch.backends.xnnpack.aot.quantization import dynamic_source
+from executorch.backends.xnnpack.aot.steps import Mode, Step
 
 
 def convolution(builder: GraphBuilder, step: Step) -> None:
     source, weight, bias, stride, padding, dilation, transposed, extra, groups = step.head.args
-    data = _out_channels_first(builder.constants[weight].detach(), groups, transposed)
-    offset = None if bias is None else builder.constants[bias].detach()
-    if step.batch_norm is not None:
-        data, offset = _folded(builder, step, data, offset)
-    value = builder.read(source, NHWC)
-    channels_out, channels_in, height, width = data.shape
+    channels_out, channels_in, height, width = weight.meta["val"].shape
+    if transposed:
+        channels_out, channels_in = channels_in * groups, channels_out // groups
     depthwise = not transposed and channels_in == 1 and groups > 1
     perm = (1, 2, 3, 0) if depthwise else (0, 2, 3, 1)
-    bias_node = bias if bias is not None else weight
-    filter_id = builder.constant(weight, data.permute(perm))
-    bias_id = INVALID_VALUE_ID if offset is None else builder.constant(bias_node, offset)
+
+    def arrange(data: Tensor) -> Tensor:
+        return _out_channels_first(data, groups, transposed).permute(perm)
+
+    if step.mode is Mode.DYNAMIC:
+        value = builder.read_rows_quantized(dynamic_source(source), 3, NHWC)
+    else:
+        value = builder.read(source, NHWC)
+    if step.batch_norm is None:
+        filter_id, bias_id = filter_and_bias(builder, step, arrange, 3 if depthwise else 0)
+    else:
+        data = _out_channels_first(builder.constants[weight].detach(), groups, transposed)
+        offset = None if bias is None else builder.constants[bias].detach()
+        data, offset = _folded(builder, step, data, offset)
+        filter_id = builder.constant(weight, data.permute(perm))
+        bias_id = builder.constant(weight if bias is None else bias, offset)
     fields: dict[str, Any] = {
         **paddings(_pair(padding)),
         "kernel_height": height,

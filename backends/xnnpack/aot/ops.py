@@ -18,6 +18,7 @@ from executorch.backends.xnnpack.aot.lower import (
     clamp,
     concatenate,
     constant_pad,
+    convert,
     elementwise,
     fully_connected,
     global_average,
@@ -28,6 +29,7 @@ from executorch.backends.xnnpack.aot.lower import (
     transpose,
 )
 from executorch.backends.xnnpack.aot.lower_convolution import convolution
+from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
 from executorch.backends.xnnpack.aot.steps import (
     BATCH_NORM,
     CONVOLUTION,
@@ -186,6 +188,12 @@ def _bmm(node: Node, constants: Constants) -> str:
     return "" if node.args[0] not in constants else "the first matrix must not be constant"
 
 
+def _convert(node: Node, constants: Constants) -> str:
+    if parameters_of(node) is None:
+        return "the whole range of int8 is expected"
+    return "" if node.args[0] not in constants else "it is computed ahead"
+
+
 def _unary(kind: str) -> Row:
     return Row(elementwise(kind))
 
@@ -197,6 +205,8 @@ _RESHAPE = Row(reshape, _view, moves=True, quantized=_SAME)
 TABLE: dict[str, Row] = {
     CONVOLUTION: Row(convolution, _convolution, quantized=Quantized.WEIGHTED),
     BATCH_NORM: Row(convolution, _batch_norm),
+    QUANTIZE: Row(convert, _convert, moves=True),
+    DEQUANTIZE: Row(convert, _convert, moves=True),
     "aten.linear.default": Row(fully_connected, _linear, quantized=Quantized.WEIGHTED),
     "aten.bmm.default": Row(batch_matrix_multiply, _bmm),
     "aten.add.Tensor": Row(elementwise("XNNAdd"), _with_alpha, quantized=Quantized.ARITHMETIC),
@@ -247,13 +257,16 @@ def why_not(node: Node, constants: Constants) -> str:
 
 
 def _tensors(node: Node) -> str:
+    name = op_name(node)
     results = [node, *node.users] if isinstance(node.meta["val"], tuple | list) else [node]
     for each in (*node.all_input_nodes, *results):
         value = each.meta.get("val")
         if isinstance(value, tuple | list):
             continue
-        if not isinstance(value, torch.Tensor) or value.dtype != torch.float32:
-            return f"{each.name} is not a float32 tensor"
+        stored = each is node.args[0] if name == DEQUANTIZE else each is node and name == QUANTIZE
+        dtype = torch.int8 if stored else torch.float32
+        if not isinstance(value, torch.Tensor) or value.dtype != dtype:
+            return f"{each.name} is not of dtype {str(dtype).removeprefix('torch.')}"
         if value.dim() > MAX_RANK:
             return f"{each.name} has more than {MAX_RANK} dimensions"
         if 0 in shape_of(each):

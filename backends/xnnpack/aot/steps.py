@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from enum import Enum
 from math import inf
 
 from torch.fx import Graph, Node
@@ -28,6 +29,12 @@ CLAMPABLE = frozenset(
 )
 
 
+class Mode(Enum):
+    FLOAT = 0
+    STATIC = 1  # reads and writes 8-bit values; the result is a quantize
+    DYNAMIC = 2  # quantizes the rows of its input while running; the result is float
+
+
 @dataclass(frozen=True)
 class Step:
     """`head` computes, `result` is the node whose value comes out."""
@@ -36,6 +43,7 @@ class Step:
     result: Node
     limits: tuple[float, float] | None = None
     batch_norm: Node | None = None
+    mode: Mode = Mode.FLOAT
 
 
 def op_name(node: Node) -> str:
@@ -85,29 +93,35 @@ def steps_of(graph: Graph) -> list[Step]:
     for node in graph.nodes:
         if node.op != "call_function" or node in taken:
             continue
-        step = _step(node)
+        step = step_at(node)
         taken |= set(_between(step))
         steps.append(step)
     place = {node: index for index, node in enumerate(graph.nodes)}
     return sorted(steps, key=lambda step: place[step.result])
 
 
-def _step(head: Node) -> Step:
+def step_at(head: Node) -> Step:
+    """The float step of which `head` is the head."""
     result, batch_norm, limits = head, None, None
     if first_item(head) is not None:
         result = first_item(head)
-    user = _only_user(result)
+    user = only_user(result)
     if op_name(head) == CONVOLUTION and user is not None and op_name(user) == BATCH_NORM:
         batch_norm, result = user, first_item(user)
-        user = _only_user(result)
+        user = only_user(result)
     if op_name(head) in CLAMPABLE and user is not None and limits_of(user) is not None:
         limits, result = limits_of(user), user
     return Step(head, result, limits, batch_norm)
 
 
-def _only_user(node: Node) -> Node | None:
+def only_user(node: Node) -> Node | None:
     users = list(node.users)
     return users[0] if len(users) == 1 and users[0].op == "call_function" else None
+
+
+def nodes_of(step: Step) -> list[Node]:
+    """Head, result and what lies between."""
+    return [step.head, *_between(step)]
 
 
 def _between(step: Step) -> list[Node]:

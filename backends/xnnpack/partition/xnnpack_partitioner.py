@@ -10,7 +10,13 @@ import operator
 from torch.export import ExportedProgram
 from torch.fx import Node
 
+from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.ops import TABLE, why_not
+from executorch.backends.xnnpack.aot.quantized_steps import (
+    computed_inputs,
+    own_dequantized_inputs,
+    quantized_group,
+)
 from executorch.backends.xnnpack.aot.steps import (
     BATCH_NORM,
     first_item,
@@ -21,7 +27,6 @@ from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
 from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
-from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +40,9 @@ class XnnpackPartitioner(Partitioner):
         self._per_op_mode = per_op_mode
         if verbose:
             logger.setLevel(logging.DEBUG)
+
+    def prepare(self, exported_program: ExportedProgram) -> None:
+        own_dequantized_inputs(exported_program)
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         groups = self._groups(exported_program)
@@ -52,22 +60,27 @@ class XnnpackPartitioner(Partitioner):
 
     def _groups(self, program: ExportedProgram) -> list[list[Node]]:
         """Each node that a row takes, with what must go along."""
-        constants = set(get_constant_placeholder_dict(program))
+        constants = Constants(program)
         report = WhyNoPartition(logger)
         groups: list[list[Node]] = []
         for node in program.graph.nodes:
             if node.op != "call_function" or node.target is operator.getitem:
                 continue
+            if constants.is_computed(node):
+                continue
             reason = why_not(node, constants)
             if reason:
                 report(node, reason)
             else:
-                groups.append(_group(node))
+                groups.append(_group(node, constants))
         return groups
 
 
-def _group(node: Node) -> list[Node]:
-    group = [node]
+def _group(node: Node, constants: Constants) -> list[Node]:
+    quantized = quantized_group(node, constants)
+    if quantized:
+        return quantized
+    group = [*computed_inputs(node, constants), node]
     if isinstance(node.meta["val"], tuple | list):
         group.append(first_item(node))
     if op_name(node) == BATCH_NORM:

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds the steps that compute on 8-bit values, with the calls around them that they make superfluous.
+
+before: %d = dequantize(%x); %c = conv(%d, dequantize(%w)); %r = relu(%c); %q = quantize(%r)
+after:  Step(head=%c, result=%q, (0, inf), mode=STATIC), which reads %x and %w as they are stored"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+from torch.export import ExportedProgram
+from torch.fx import Graph, Node
+
+from executorch.backends.transforms.duplicate_dynamic_quant_chain import (
+    CHAIN_OPS,
+    DuplicateDynamicQuantChainPass,
+    chain_of,
+)
+from executorch.backends.xnnpack.aot.constants import Constants
+from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, why_not
+from executorch.backends.xnnpack.aot.quantization import (
+    DEQUANTIZE,
+    QUANTIZE,
+    Parameters,
+    Weight,
+    dynamic_source,
+    parameters_of,
+    weight_of,
+)
+from executorch.backends.xnnpack.aot.steps import (
+    CONVOLUTION,
+    Mode,
+    Step,
+    nodes_of,
+    only_user,
+    op_name,
+    step_at,
+    steps_of,
+)
+
+LINEAR = "aten.linear.default"
+# What XNNPACK's kernels can scale by: the least (0: any) and what must not be reached.
+_SCALES = {CONVOLUTION: (0.0, 256.0), LINEAR: (0.0, 256.0), "aten.mul.Tensor": (2**-16, 256.0)}
+_SCALE_OF_AN_ADDEND = (2**-10, 256.0)
+
+
+def quantized_steps_of(graph: Graph, constants: Constants) -> list[Step]:
+    """All steps of a graph; dequantize is one only where somebody reads floats."""
+    steps = [in_its_mode(step, constants) for step in steps_of(graph)]
+    written = {step.result for step in steps if step.mode is Mode.STATIC}
+    static = {step.head for step in steps if step.mode is Mode.STATIC}
+    return [
+        step
+        for step in steps
+        if not constants.is_computed(step.head)
+        and op_name(step.head) not in CHAIN_OPS
+        and not (step.mode is Mode.FLOAT and step.head in written)
+        and not (op_name(step.head) == DEQUANTIZE and static.issuperset(step.head.users))
+    ]
+
+
+def quantized_group(node: Node, constants: Constants) -> list[Node]:
+    """A call with what must be in its delegate so that it computes on 8-bit values; empty for any other call."""
+    if why_not(node, constants):
+        return []
+    step = in_its_mode(step_at(node), constants)
+    match step.mode:
+        case Mode.STATIC:
+            sources = [each for each in _operands(node) if op_name(each) == DEQUANTIZE]
+            return [*sources, *computed_inputs(node, constants), *nodes_of(step)]
+        case Mode.DYNAMIC:
+            chain = chain_of(node.args[0])
+            return [*chain.nodes, *computed_inputs(node, constants), node]
+    return []
+
+
+def in_its_mode(step: Step, constants: Constants) -> Step:
+    if why_not(step.head, constants) or step.batch_norm is not None:
+        return step
+    user = only_user(step.result)
+    if user is not None and op_name(user) == QUANTIZE and _is_static(step, user, constants):
+        return replace(step, result=user, mode=Mode.STATIC)
+    return replace(step, mode=Mode.DYNAMIC) if _is_dynamic(step, constants) else step
+
+
+def _operands(node: Node) -> list[Node]:
+    """Tensors that are computed on, but for weights and biases."""
+    if TABLE[op_name(node)].quantized is Quantized.WEIGHTED:
+        return [node.args[0]]
+    return list(node.all_input_nodes)
+
+
+def computed_inputs(node: Node, constants: Constants) -> list[Node]:
+    """Calls that are computed ahead for `node`."""
+    direct = [each for each in node.all_input_nodes if constants.is_computed(each)]
+    return [found for each in direct for found in (*computed_inputs(each, constants), each)]
+
+
+def _is_static(step: Step, result: Node, constants: Constants) -> bool:
+    out = parameters_of(result)
+    inputs = [parameters_of(each) for each in _operands(step.head)]
+    kind = TABLE[op_name(step.head)].quantized
+    if out is None or not inputs or None in inputs or kind is Quantized.NO:
+        return False
+    if any(op_name(each) != DEQUANTIZE for each in _operands(step.head)):
+        return False
+    if not _has_room(step.limits, out):
+        return False
+    if kind is Quantized.SAME:
+        return all(each == out for each in inputs)
+    if kind is Quantized.ARITHMETIC:
+        return _scales_fit(step.head, inputs, out)
+    weight = weight_of(step.head.args[1], constants)
+    if weight is None or weight.group_size or weight.bits == 4:
+        return False
+    if not _axis_fits(step.head, weight):
+        return False
+    least, most = _SCALES[op_name(step.head)]
+    ratio = float(weight.scales.max()) * inputs[0].scale / out.scale
+    return least <= ratio < most
+
+
+def _axis_fits(node: Node, weight: Weight) -> bool:
+    """One scale per output channel. Groups of a transposed convolution have their channels interleaved."""
+    if weight.axis is None:
+        return True
+    if op_name(node) == CONVOLUTION and node.args[6]:
+        return weight.axis == 1 and node.args[8] == 1
+    return weight.axis == 0
+
+
+def _scales_fit(node: Node, inputs: list[Parameters], out: Parameters) -> bool:
+    if op_name(node) == "aten.mul.Tensor":
+        least, most = _SCALES["aten.mul.Tensor"]
+        product = inputs[0].scale * (inputs[-1].scale)
+        return least <= product / out.scale < most
+    least, most = _SCALE_OF_AN_ADDEND
+    return all(least <= each.scale / out.scale < most for each in inputs)
+
+
+def _has_room(limits: tuple[float, float] | None, out: Parameters) -> bool:
+    """Some 8-bit values must lie between the limits."""
+    low, high = limits or (-inf, inf)
+    lowest = max(-128.0, low / out.scale + out.zero_point)
+    return lowest + 1 <= min(127.0, high / out.scale + out.zero_point)
+
+
+def _is_dynamic(step: Step, constants: Constants) -> bool:
+    name = op_name(step.head)
+    if name not in (LINEAR, CONVOLUTION) or dynamic_source(step.head.args[0]) is None:
+        return False
+    weight = weight_of(step.head.args[1], constants)
+    if weight is None or weight.axis not in (None, 0):
+        return False
+    if name == CONVOLUTION:
+        transposed, groups = step.head.args[6], step.head.args[8]
+        return weight.bits == 8 and not weight.group_size and not transposed and groups == 1
+    return weight.group_size == 0 or (weight.bits == 4 and weight.group_size % 32 == 0)
+
+
+def own_dequantized_inputs(program: ExportedProgram) -> None:
+    """Every reader of what is dequantized gets a dequantize of its own: then groups of calls share none."""
+    DuplicateDynamicQuantChainPass()(program.graph_module)
+    constants = Constants(program)
+    for node in reversed(list(program.graph.nodes)):
+        if op_name(node) != DEQUANTIZE and not constants.is_computed(node):
+            continue
+        for user in list(node.users)[1:]:
+            with program.graph.inserting_after(node):
+                copy = program.graph.node_copy(node, lambda source: source)
+            user.replace_input_with(node, copy)
+    program.graph_module.recompile()

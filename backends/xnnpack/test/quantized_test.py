@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quantized programs: what is delegated, as which values, and that the delegate computes what the converted model does
+in eager mode. The quantizer's own tests stand beside it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+from torchao.quantization.utils import compute_error
+
+from executorch.backends.transforms.duplicate_dynamic_quant_chain import (
+    DuplicateDynamicQuantChainPass,
+)
+from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+    XNNPACKQuantizer,
+    get_symmetric_quantization_config,
+)
+from executorch.backends.xnnpack.serialization.graph import deserialize
+from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+
+def converted(model: nn.Module, inputs: tuple[torch.Tensor, ...], **options: bool) -> nn.Module:
+    quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config(**options))
+    prepared = prepare_pt2e(torch.export.export(model.eval(), inputs).module(), quantizer)
+    prepared(*inputs)
+    return convert_pt2e(prepared)
+
+
+def lower(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> EdgeProgramManager:
+    exported = torch.export.export(model, inputs)
+    return to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+
+
+def run(manager: EdgeProgramManager, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    return _load_for_executorch_from_buffer(manager.to_executorch().buffer).forward(inputs)[0]
+
+
+def calls(manager: EdgeProgramManager) -> list[str]:
+    nodes = manager.exported_program().graph.nodes
+    return [n.name for n in nodes if n.op == "call_function" and "getitem" not in n.name]
+
+
+def graphs(manager: EdgeProgramManager) -> list[Any]:
+    modules = get_lowered_backend_modules(manager.exported_program().graph_module)
+    return [deserialize(module.processed_bytes) for module in modules]
+
+
+def types(graph: Any) -> Counter[str]:
+    """How many values there are of each type."""
+    values = [value.xvalue_union for value in graph.xvalues]
+    tensors = [getattr(value, "tensor_value", value) for value in values]
+    return Counter(tensor.datatype.name.removeprefix("xnn_datatype_") for tensor in tensors)
+
+
+def kinds(graph: Any) -> list[str]:
+    return [type(node.xnode_union).__name__ for node in graph.xnodes]
+
+
+class Two(nn.Module):
+    """An operator of two operands between convolutions."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind, self.a, self.b = kind, nn.Conv2d(4, 4, 1), nn.Conv2d(4, 4, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        a, b = self.a(x), self.b(x)
+        match self.kind:
+            case "add":
+                return F.relu(a + b)
+            case "mul":
+                return a * b
+            case "cat":
+                return torch.cat([a, b], 1)
+            case "adaptive_avg_pool2d":
+                return F.adaptive_avg_pool2d(a, 1)
+            case "max_pool2d":
+                return F.max_pool2d(a, 2)
+        return a.flatten(2).transpose(1, 2)
+
+
+IMAGE, ROWS = (2, 4, 8, 6), (3, 5, 12)
+STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
+    "linear": (nn.Linear(12, 7), ROWS),
+    "linear_relu": (nn.Sequential(nn.Linear(12, 7, bias=False), nn.ReLU()), ROWS),
+    "conv": (nn.Conv2d(4, 6, 3, padding=1), IMAGE),
+    "conv_relu6": (nn.Sequential(nn.Conv2d(4, 6, 3, stride=2), nn.ReLU6()), IMAGE),
+    "conv_batch_norm": (nn.Sequential(nn.Conv2d(4, 6, 3), nn.BatchNorm2d(6)), IMAGE),
+    "conv_grouped": (nn.Conv2d(4, 6, 3, groups=2), IMAGE),
+    "conv_depthwise": (nn.Conv2d(4, 8, 3, groups=4), IMAGE),
+    "conv_transposed": (nn.ConvTranspose2d(4, 6, 2, 2), IMAGE),
+    **{
+        name: (Two(name), IMAGE)
+        for name in ("add", "mul", "cat", "adaptive_avg_pool2d", "max_pool2d", "moved")
+    },
+}
+
+
+@cache
+def static_case(name: str, per_channel: bool) -> tuple[Any, ...]:
+    torch.manual_seed(0)
+    model, shape = STATIC[name]
+    inputs = (torch.randn(shape),)
+    quantized = converted(model, inputs, is_per_channel=per_channel)
+    return model, quantized, inputs, lower(quantized, inputs)
+
+
+@pytest.mark.req("XQ-019")
+@pytest.mark.parametrize(
+    ("name", "per_channel"),
+    [(name, True) for name in STATIC] + [(name, False) for name in ("linear", "conv_depthwise")],
+)
+def test_a_static_row_is_delegated_whole_and_exact(name: str, per_channel: bool) -> None:
+    model, quantized, inputs, manager = static_case(name, per_channel)
+    assert calls(manager) == ["executorch_call_delegate"]
+    (graph,) = graphs(manager)
+    assert types(graph)["fp32"] == 2  # the input and the output
+    assert kinds(graph).count("XNNConvert") == 2
+    found = run(manager, inputs)
+    assert compute_error(quantized(*inputs), found) > 40
+    assert compute_error(model(*inputs), found) > 25
+
+
+def test_values_are_written_as_upstream_writes_them() -> None:
+    *_, manager = static_case("conv_depthwise", True)
+    (graph,) = graphs(manager)
+    values = [value.xvalue_union for value in graph.xvalues]
+    quantized = [value for value in values if hasattr(value, "quant_params")]
+    (kernel,) = [v for v in quantized if v.tensor_value.datatype.name == "xnn_datatype_qcint8"]
+    (bias,) = [v for v in quantized if v.tensor_value.datatype.name == "xnn_datatype_qcint32"]
+    assert kernel.tensor_value.dims == [1, 3, 3, 8] and kernel.quant_params.channel_dim == 3
+    assert (kernel.quant_params.num_scales, bias.quant_params.channel_dim) == (8, 0)
+    (module,) = get_lowered_backend_modules(manager.exported_program().graph_module)
+    data = module.named_data_store_output
+    key = graph.constant_data[kernel.quant_params.scale_buffer_idx].named_key
+    content = bytes(data.buffers[data.pte_data[key].buffer_index])
+    assert key == "scale_" + hashlib.sha256(content).hexdigest() and len(content) == 4 * 8
+
+
+def test_weights_quantized_at_export_are_quantized_ahead() -> None:
+    """fold_quantize=False leaves the quantize of a weight in the program."""
+    inputs = (torch.randn(3, 8),)
+    config = get_symmetric_quantization_config(is_per_channel=True)
+    exported = torch.export.export(nn.Linear(8, 4), inputs).module()
+    prepared = prepare_pt2e(exported, XNNPACKQuantizer().set_global(config))
+    prepared(*inputs)
+    quantized = convert_pt2e(prepared, fold_quantize=False)
+    manager = lower(quantized, inputs)
+    assert calls(manager) == ["executorch_call_delegate"]
+    assert types(graphs(manager)[0])["qcint8"] == 1
+    assert compute_error(quantized(*inputs), run(manager, inputs)) > 40
+
+
+def test_readers_outside_get_floats() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = self.a(x)
+            return self.b(torch.cumsum(y, 0)) + y
+
+    inputs = (torch.randn(3, 8),)
+    quantized = converted(Model(), inputs, is_per_channel=True)
+    manager = lower(quantized, inputs)
+    assert [name for name in calls(manager) if "delegate" not in name] == ["aten_cumsum_default"]
+    assert compute_error(quantized(*inputs), run(manager, inputs)) > 35
+
+
+class Attention(nn.Module):
+    """Three linears that read one value."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k, self.v = (nn.Linear(16, 16) for _ in range(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cumsum(self.q(x), 1) * self.k(x) + self.v(x)
+
+
+@pytest.mark.req("XQ-019")
+@pytest.mark.parametrize("per_channel", [True, False], ids=["channel", "tensor"])
+def test_dynamic_linears_are_delegated_whatever_they_share(per_channel: bool) -> None:
+    torch.manual_seed(0)
+    model, inputs = Attention().eval(), (torch.randn(2, 5, 16),)
+    quantized = converted(model, inputs, is_per_channel=per_channel, is_dynamic=True)
+    manager = lower(quantized, inputs)
+    assert [name for name in calls(manager) if "delegate" not in name] == ["aten_cumsum_default"]
+    found = sum((types(graph) for graph in graphs(manager)), Counter())
+    assert found["qcint8"] == 3 and 1 <= found["qdint8"] <= 3
+    assert compute_error(model(*inputs), run(manager, inputs)) > 35
+
+
+@pytest.mark.req("XQ-019")
+def test_a_dynamic_convolution_is_delegated() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(4, 6, 3, padding=1), nn.ReLU())
+    inputs = (torch.randn(IMAGE),)
+    manager = lower(converted(model, inputs, is_per_channel=True, is_dynamic=True), inputs)
+    assert calls(manager) == ["executorch_call_delegate"]
+    assert types(graphs(manager)[0])["qdint8"] == 1
+    assert compute_error(model(*inputs), run(manager, inputs)) > 35
+
+
+def test_every_reader_of_a_dynamic_chain_gets_its_own() -> None:
+    inputs = (torch.randn(2, 5, 16),)
+    model = converted(Attention(), inputs, is_per_channel=True, is_dynamic=True)
+    expected = model(*inputs)
+
+    def count(name: str) -> int:
+        return sum(name in str(node.target) for node in model.graph.nodes)
+
+    assert count("choose_qparams") == 1
+    assert DuplicateDynamicQuantChainPass()(model).modified
+    assert count("choose_qparams") == 3 and count("quantize_per_tensor.tensor") == 6
+    assert torch.equal(model(*inputs), expected)
+    assert not DuplicateDynamicQuantChainPass()(model).modified
+
+
+def test_what_no_delegate_takes_runs_on_quantized_kernels() -> None:
+    inputs = (torch.randn(3, 8),)
+    quantized = converted(nn.Linear(8, 4), inputs, is_per_channel=True)
+    manager = to_edge_transform_and_lower(torch.export.export(quantized, inputs))
+    assert compute_error(quantized(*inputs), run(manager, inputs)) > 40
