@@ -149,7 +149,8 @@ def test_the_rows_reach_the_whole_table() -> None:
             for node in program.graph.nodes
             if node.op == "call_function"
         }
-    assert set(TABLE) - seen <= {"aten.hardswish.default"}
+    rest = set(TABLE) - seen - {"aten.hardswish.default"}
+    assert all(name.startswith("quantized_decomposed.") for name in rest)  # quantized_test.py
 
 
 @needs_runtime
