@@ -60,7 +60,11 @@ Error Method::init_delegates(const LoadOptions& options) {
                              "Delegate %u has no backend name", static_cast<unsigned>(i));
     const char* name = source.id()->c_str();
     const BackendInterface* backend = get_backend_class(name);
-    ET_CHECK_OR_RETURN_ERROR(backend != nullptr, NotFound, "Backend %s is not registered.", name);
+    ET_CHECK_OR_RETURN_ERROR(backend != nullptr, NotFound,
+                             "Backend %s is not registered. Link the library that registers it, "
+                             "all of it (CMake target executorch::backends; XNNPACK: "
+                             "xnnpack_backend).",
+                             name);
     ET_CHECK_OR_RETURN_ERROR(backend->is_available(), NotFound,
                              "Backend %s is not available on this device.", name);
     FreeableBuffer data = ET_UNWRAP(program_->load_delegate_data(source));

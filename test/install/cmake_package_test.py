@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models import make_example
-from executorch.exir import to_edge
+from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.test.e2e.build_tree import ROOT, binary
 
 pytestmark = pytest.mark.slow
@@ -121,6 +122,53 @@ def test_linking_without_cmake(prefix: Path, tmp_path: Path) -> None:
     pruned = subprocess.run(words, capture_output=True, text=True, check=False)
     assert pruned.returncode == 1
     assert "Missing operators (1): aten::linear.out. Link" in pruned.stderr, pruned.stderr
+
+
+def delegated(folder: Path) -> tuple[Path, float]:
+    """A program of one XNNPACK delegate, and the first number it gives on ones."""
+    method = make_example("linear").forward
+    lowered = to_edge_transform_and_lower(method.export(), partitioner=[XnnpackPartitioner()])
+    lowered.to_executorch().save(str(folder / "delegated.pte"))
+    with torch.no_grad():
+        return folder / "delegated.pte", method.module(torch.ones_like(method.inputs[0]))[
+            0, 0
+        ].item()
+
+
+@pytest.mark.req("XQ-008")
+@pytest.mark.parametrize("name", ["consumer_of_backends", "consumer_of_whole_archive"])
+def test_the_xnnpack_backend_links(name: str, consumer: Path, tmp_path: Path) -> None:
+    """`executorch::backends`, and `$<LINK_LIBRARY:WHOLE_ARCHIVE,xnnpack_backend>`."""
+    path, expected = delegated(tmp_path)
+    command("cmake", "--build", consumer, "--target", name)
+    assert float(command(consumer / name, path).split()[0]) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.req("XQ-008", "XQ-013")
+def test_the_xnnpack_backend_links_without_cmake(prefix: Path, tmp_path: Path) -> None:
+    """-Wl,--whole-archive libxnnpack_backend.a; a program without it says what to link, error 0x20."""
+    path, expected = delegated(tmp_path)
+    backend = [
+        "-Wl,--whole-archive",
+        f"{prefix}/lib/libxnnpack_backend.a",
+        "-Wl,--no-whole-archive",
+    ]
+    for name, words in (("with", backend), ("without", ["-lxnnpack_backend"])):
+        archives = ["xnnpack_backend", "XNNPACK", "microkernels-prod", *PLAIN]
+        rest = [f"-l{each}" for each in archives if (prefix / "lib" / f"lib{each}.a").exists()]
+        group = ["-Wl,--start-group", *rest, "-Wl,--end-group", "-pthread", "-lm"]
+        command(
+            *("c++", ROOT / "test/consumer/main.cpp", "-std=c++17", f"-I{prefix}/include"),
+            f"-I{prefix}/include/executorch/runtime/core/portable_type/c10",
+            *(f"-L{prefix}/lib", *words, "-lexecutorch", *group, "-o", tmp_path / name),
+        )
+    printed = command(tmp_path / "with", path)
+    assert float(printed.split()[0]) == pytest.approx(expected, rel=1e-4)
+    words = [str(tmp_path / "without"), str(path)]
+    without = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert without.returncode == 1
+    assert "Backend XnnpackBackend is not registered. Link the library" in without.stderr
+    assert f"forward failed: error {0x20}" in without.stderr
 
 
 @pytest.mark.req("EXT-008")

@@ -15,6 +15,18 @@ function(executorch_target_link_options_shared_lib target)
   endif()
 endfunction()
 
+# executorch_target_link_options_symbol(target symbol): what links `target` takes its object file with `symbol`. Unlike
+# whole-archive, this may be asked for twice and beside whole-archive.
+function(executorch_target_link_options_symbol target symbol)
+  if(APPLE)
+    target_link_options(${target} INTERFACE "LINKER:-u,_${symbol}")
+  elseif(MSVC)
+    target_link_options(${target} INTERFACE "LINKER:/INCLUDE:${symbol}")
+  else()
+    target_link_options(${target} INTERFACE "LINKER:-u,${symbol}")
+  endif()
+endfunction()
+
 # target_link_options_gc_sections(target): `target` drops what nothing refers to.
 function(target_link_options_gc_sections target)
   if(APPLE)

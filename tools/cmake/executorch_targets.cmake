@@ -66,9 +66,10 @@ function(et_library name)
 endfunction()
 
 # et_backend(name SRCS ... [DEPS ...] [PRIVATE_DEPS ...] [NO_INSTALL]): a library that registers a backend, for programs that
-# link it and for the Python runtime.
+# link it and for the Python runtime. The file that registers defines the C variable executorch_<name>.
 function(et_backend name)
-  et_library(${name} ${ARGN} REGISTERS)
+  et_library(${name} ${ARGN})
+  executorch_target_link_options_symbol(${name} executorch_${name})
   if(TARGET portable_lib)
     target_link_libraries(portable_lib PRIVATE ${name})
   endif()

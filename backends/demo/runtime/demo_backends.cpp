@@ -10,8 +10,10 @@ runtime::Error register_demo_backends() {
   return runtime::register_backend({"ExecutorBackend", &executor_backend()});
 }
 
-namespace {
-[[maybe_unused]] const runtime::Error registered = register_demo_backends();
-}  // namespace
-
 }  // namespace executorch::backends::demo
+
+// What links the library asks for this name, and so for this file.
+extern "C" {
+executorch::runtime::Error executorch_demo_backend =
+    executorch::backends::demo::register_demo_backends();
+}

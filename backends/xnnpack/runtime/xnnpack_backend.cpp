@@ -87,8 +87,10 @@ Error register_xnnpack_backend() {
   return runtime::register_backend({kBackendName, &backend});
 }
 
-namespace {
-[[maybe_unused]] const Error registered = register_xnnpack_backend();
-}  // namespace
-
 }  // namespace executorch::backends::xnnpack
+
+// What links the library asks for this name, and so for this file.
+extern "C" {
+executorch::runtime::Error executorch_xnnpack_backend =
+    executorch::backends::xnnpack::register_xnnpack_backend();
+}
