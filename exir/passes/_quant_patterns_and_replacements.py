@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.ao.quantization.fx._decomposed
 
@@ -109,5 +111,25 @@ def embedding_byte(
     return (grouped * scales[indices].unsqueeze(-1)).reshape(rows.shape).to(dtype or rows.dtype)
 
 
+def _unpacked(weight: torch.Tensor, bits: int) -> torch.Tensor:
+    """Of 4 bits the first stands in the high half of a byte, of 2 bits in the lowest; the least is stored as 0."""
+    shifts = [4, 0] if bits == 4 else [0, 2, 4, 6]
+    codes = torch.stack([weight >> shift & ((1 << bits) - 1) for shift in shifts], -1)
+    return (codes.flatten(-2).to(torch.int16) - (1 << bits - 1)).to(torch.int8)
+
+
+def embedding_4bit(weight: torch.Tensor, *arguments: Any, **options: Any) -> torch.Tensor:
+    """`embedding_byte` of a table with two values to a byte."""
+    return embedding_byte(_unpacked(weight, 4), *arguments, **options)
+
+
+def embedding_2bit(weight: torch.Tensor, *arguments: Any, **options: Any) -> torch.Tensor:
+    """`embedding_byte` of a table with four values to a byte."""
+    return embedding_byte(_unpacked(weight, 2), *arguments, **options)
+
+
+for _name, _function in (("embedding_4bit", embedding_4bit), ("embedding_2bit", embedding_2bit)):
+    lib.define(f"{_name}({_EMBEDDING}) -> Tensor")
+    lib.impl(_name, _function, "CompositeExplicitAutograd")
 lib.impl("embedding_byte", embedding_byte, "CompositeExplicitAutograd")
 lib.impl("embedding_byte.dtype", embedding_byte, "CompositeExplicitAutograd")

@@ -55,6 +55,7 @@ from executorch.exir.program._programs import (
     plan_memory,
     tag_external_constants,
 )
+from executorch.exir.program._quantized_weights import with_stored_weights
 from executorch.exir.program_copies import drop_unused_data, own_copy
 from executorch.exir.retrace.program import retrace_to_edge
 from executorch.exir.retrace.unclaimed import decompose_unclaimed
@@ -90,7 +91,9 @@ def to_edge_transform_and_lower(
 ) -> EdgeProgramManager:
     """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
     list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
-    programs = named_programs(programs)
+    programs = {
+        name: with_stored_weights(program) for name, program in named_programs(programs).items()
+    }
     check_methods(partitioner, programs.keys())
     partitioners = {name: partitioners_of(partitioner, name) for name in programs}
     kept = {name: kept_by(partitioners[name], program) for name, program in programs.items()}
@@ -119,7 +122,7 @@ def _to_edge(
     config = compile_config or EdgeCompileConfig()
     with collector_paused():
         edge = {
-            name: _edge_program(program, kept.get(name, frozenset()), config)
+            name: _edge_program(with_stored_weights(program), kept.get(name, frozenset()), config)
             for name, program in named_programs(programs).items()
         }
     manager = EdgeProgramManager(edge, constant_methods, config)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import logging
 import operator
+from collections.abc import Callable
 
+import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
@@ -40,6 +42,13 @@ class XnnpackPartitioner(Partitioner):
         self._per_op_mode = per_op_mode
         if verbose:
             logger.setLevel(logging.DEBUG)
+
+    def ops_to_not_decompose(
+        self, ep: ExportedProgram
+    ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
+        names = ("choose_qparams_affine", "quantize_affine", "dequantize_affine")
+        known = (getattr(torch.ops.torchao, name, None) for name in names)
+        return [packet.default for packet in known if packet is not None], None
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         own_dequantized_inputs(exported_program)
