@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XNNPACK backend: float32 on CPUs."""
+"""XNNPACK backend: floats and 8-bit values on CPUs."""
 
-from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
+    XnnpackDynamicallyQuantizedPartitioner,
+    XnnpackPartitioner,
+)
 from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
 
-__all__ = ["XnnpackBackend", "XnnpackPartitioner"]
+__all__ = ["XnnpackBackend", "XnnpackDynamicallyQuantizedPartitioner", "XnnpackPartitioner"]

@@ -75,6 +75,13 @@ def quantized_group(node: Node, constants: Constants) -> list[Node]:
     return []
 
 
+def mode_of(node: Node, constants: Constants) -> Mode:
+    """How a call that a row takes would run."""
+    if op_name(node) in (QUANTIZE, DEQUANTIZE):
+        return Mode.STATIC
+    return in_its_mode(step_at(node), constants).mode
+
+
 def in_its_mode(step: Step, constants: Constants) -> Step:
     if why_not(step.head, constants) or step.batch_norm is not None:
         return step

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch.export import ExportedProgram
@@ -16,6 +16,7 @@ from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.ops import TABLE, why_not
 from executorch.backends.xnnpack.aot.quantized_steps import (
     computed_inputs,
+    mode_of,
     own_dequantized_inputs,
     quantized_group,
 )
@@ -25,6 +26,7 @@ from executorch.backends.xnnpack.aot.steps import (
     foldable_convolution,
     op_name,
 )
+from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
 from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
 from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
@@ -34,12 +36,22 @@ logger = logging.getLogger(__name__)
 
 
 class XnnpackPartitioner(Partitioner):
-    """`per_op_mode`: one delegate per operator. `verbose`: the reason for every node that stays outside is logged."""
+    """`config_precisions`: those taken, by default all. `per_op_mode`: one delegate per operator. `verbose`: the
+    reason for every node that stays outside is logged."""
 
-    def __init__(self, *, per_op_mode: bool = False, verbose: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        config_precisions: ConfigPrecisionType | Sequence[ConfigPrecisionType] | None = None,
+        per_op_mode: bool = False,
+        verbose: bool = False,
+    ) -> None:
         super().__init__()
         self.delegation_spec = DelegationSpec(XnnpackBackend.__name__, [])
         self._per_op_mode = per_op_mode
+        if isinstance(config_precisions, ConfigPrecisionType):
+            config_precisions = [config_precisions]
+        self._modes = {each.mode for each in config_precisions or ConfigPrecisionType}
         if verbose:
             logger.setLevel(logging.DEBUG)
 
@@ -77,12 +89,25 @@ class XnnpackPartitioner(Partitioner):
                 continue
             if constants.is_computed(node):
                 continue
-            reason = why_not(node, constants)
+            reason = why_not(node, constants) or self._other_precision(node, constants)
             if reason:
                 report(node, reason)
             else:
                 groups.append(_group(node, constants))
         return groups
+
+    def _other_precision(self, node: Node, constants: Constants) -> str:
+        if len(self._modes) == len(ConfigPrecisionType):
+            return ""
+        mode = mode_of(node, constants)
+        return "" if mode in self._modes else f"{mode.name.lower()} is not among config_precisions"
+
+
+class XnnpackDynamicallyQuantizedPartitioner(XnnpackPartitioner):
+    """Takes only what quantizes its inputs while running."""
+
+    def __init__(self) -> None:
+        super().__init__(config_precisions=ConfigPrecisionType.DYNAMIC_QUANT)
 
 
 def _group(node: Node, constants: Constants) -> list[Node]:

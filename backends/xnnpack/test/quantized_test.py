@@ -20,6 +20,7 @@ from executorch.backends.transforms.duplicate_dynamic_quant_chain import (
     DuplicateDynamicQuantChainPass,
 )
 from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
 from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
     XNNPACKQuantizer,
     get_symmetric_quantization_config,
@@ -234,3 +235,41 @@ def test_what_no_delegate_takes_runs_on_quantized_kernels() -> None:
     quantized = converted(nn.Linear(8, 4), inputs, is_per_channel=True)
     manager = to_edge_transform_and_lower(torch.export.export(quantized, inputs))
     assert compute_error(quantized(*inputs), run(manager, inputs)) > 40
+
+
+class Mixed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fixed, self.found, self.plain = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.plain(torch.tanh(self.found(torch.sigmoid(self.fixed(x)))))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "inside"),
+    [
+        (ConfigPrecisionType.STATIC_QUANT, {"fixed"}),
+        (ConfigPrecisionType.DYNAMIC_QUANT, {"found"}),
+        ([ConfigPrecisionType.FP32], {"plain"}),
+        (None, {"fixed", "found", "plain"}),
+    ],
+)
+def test_precisions_select_what_is_delegated(wanted: Any, inside: set[str]) -> None:
+    inputs = (torch.randn(3, 8),)
+    quantizer = XNNPACKQuantizer()
+    quantizer.set_module_name("fixed", get_symmetric_quantization_config())
+    quantizer.set_module_name("found", get_symmetric_quantization_config(is_dynamic=True))
+    prepared = prepare_pt2e(torch.export.export(Mixed().eval(), inputs).module(), quantizer)
+    prepared(*inputs)
+    model = convert_pt2e(prepared)
+    partitioner = XnnpackPartitioner(config_precisions=wanted)
+    exported = torch.export.export(model, inputs)
+    manager = to_edge_transform_and_lower(exported, partitioner=[partitioner])
+    found = sum((types(graph) for graph in graphs(manager)), Counter())
+    assert {
+        name for name, kind in (("fixed", "qint32"), ("found", "qdint8")) if found[kind]
+    } == inside - {"plain"}
+    linears = sum(kinds(graph).count("XNNFullyConnected") for graph in graphs(manager))
+    assert linears == len(inside)
+    assert compute_error(model(*inputs), run(manager, inputs)) > 35
