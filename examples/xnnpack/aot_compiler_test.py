@@ -6,27 +6,41 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
-from executorch.examples.models.example import Method
 from executorch.examples.xnnpack import aot_compiler
 from executorch.test.e2e.build_tree import ROOT, binary, run
 
 
 @pytest.mark.slow
-@pytest.mark.req("PY-008", "BLD-019")
-@pytest.mark.parametrize("package", ["examples", "executorch.examples"])
-def test_the_command_of_the_documents(package: str, tmp_path: Path) -> None:
+@pytest.mark.req("PY-008", "BLD-019", "CMP-060", "XQ-014", "XQ-016", "XQ-C01")
+@pytest.mark.parametrize(
+    "package, words, name",
+    [
+        ("executorch.examples", [], "mv2_xnnpack_fp32.pte"),
+        ("examples", ["--quantize"], "mv2_xnnpack_q8.pte"),
+    ],
+)
+def test_the_commands_of_the_documents(
+    package: str, words: list[str], name: str, tmp_path: Path
+) -> None:
     script = [sys.executable, "-m", f"{package}.xnnpack.aot_compiler"]
-    command = [*script, "--model_name=mv2", "--delegate", "--output_dir", str(tmp_path)]
+    command = [*script, "--model_name=mv2", *words, "--delegate", "--output_dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.iterdir()
-    assert path.name == "mv2_xnnpack_fp32.pte"
+    assert path.name == name
     ran = run(binary("executor_runner"), f"--model_path={path}")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "sizes=[1, 1000]" in ran.stdout
+
+
+@pytest.mark.slow
+def test_a_quantized_program_is_as_close_as_its_model(tmp_path: Path) -> None:
+    assert aot_compiler.main(["-m", "linear", "-q", "-t", "-o", str(tmp_path)]) == 0
 
 
 @pytest.mark.parametrize("words", [[], ["--no-delegate"]])
@@ -36,17 +50,19 @@ def test_the_program_is_compared_with_the_model(
     record = tmp_path / "record.bin"
     shared = ["-m", "two_methods", "-t", "-o", str(tmp_path), "-r", str(record)]
     assert aot_compiler.main([*shared, *words]) == 0
-    assert "of the largest output" in capsys.readouterr().out
+    assert "beside the float model" in capsys.readouterr().out
     assert record.stat().st_size > 0
     written = (tmp_path / "two_methods_xnnpack_fp32.pte").read_bytes()
     assert (b"XnnpackBackend" in written) == (words == [])
 
 
 def test_a_wrong_program_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def half_as_much(program: object, methods: dict[str, Method]) -> float:
-        return 0.5
+    right = aot_compiler.outputs_of_program
 
-    monkeypatch.setattr(aot_compiler, "largest_error", half_as_much)
+    def wrong(*arguments: Any) -> list[torch.Tensor]:
+        return [1.01 * value for value in right(*arguments)]
+
+    monkeypatch.setattr(aot_compiler, "outputs_of_program", wrong)
     assert aot_compiler.main(["-m", "linear", "-t", "-o", str(tmp_path)]) == 1
 
 

@@ -87,6 +87,20 @@ def test_the_overview_and_the_tutorial() -> None:
         torch.testing.assert_close(outputs(path, x), expected, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
+@pytest.mark.req("XQ-017", "XQ-020", "XQ-C05", "XQ-C06")
+def test_the_tutorial_quantized() -> None:
+    names = guide.run(block("xnnpack.md", "exported_program: ExportedProgram"), {})
+    guide.run(block("xnnpack.md", "def quantize("), names)
+    guide.run(block("xnnpack.md", '"qs8_xnnpack_mobilenetv2.pte"'), names)
+    (x,) = names["sample_inputs"]
+    with torch.no_grad():
+        expected = make_example("mv2").forward.module(x)
+        theirs = (names["quantized_mobilenetv2"](x) - expected).norm()
+    ours = (outputs("qs8_xnnpack_mobilenetv2.pte", x) - expected).norm()
+    assert ours <= 1.1 * theirs < 0.6 * expected.norm()
+
+
 def test_the_troubleshooting_page_shows_reasons(capsys: pytest.CaptureFixture[str]) -> None:
     logger = logging.getLogger("executorch.backends.xnnpack.partition")
     before = logger.level, list(logger.handlers)
