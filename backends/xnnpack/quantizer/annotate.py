@@ -40,6 +40,7 @@ class Annotator:
         self._model = model
         self._config_of = config_of
         self._large = large_values(model)
+        self._useful = _read_by_weights(model)
 
     def run(self) -> None:
         for node in self._model.graph.nodes:
@@ -77,6 +78,8 @@ class Annotator:
     def _arithmetic(self, node: Node, config: QuantizationConfig) -> None:
         operands = node.all_input_nodes
         if config.output_activation is None or not self._has_quantized_operand(operands):
+            return
+        if node not in self._useful:
             return
         _annotate(node, dict.fromkeys(operands, config.input_activation), None)
         self._annotate_result(node, config)
@@ -117,6 +120,19 @@ class Annotator:
                 _annotate(last, _inputs(last), None)
                 last = user
         _annotate(last, _inputs(last), config.output_activation)
+
+
+def _read_by_weights(model: GraphModule) -> set[Node]:
+    """Nodes whose values, moved or computed on in 8 bits, get to an operator with weights or out of the model. Others,
+    such as the sums between a transformer's layers that only norms read, would be rounded for nothing."""
+    found: set[Node] = set()
+    for node in reversed(model.graph.nodes):
+        row = row_of(node) if node.op == "call_function" else None
+        kind = Quantized.NO if row is None else row.quantized
+        passes = captured_name(node) == "aten.batch_norm.default" or kind is not Quantized.NO
+        if node.op == "output" or kind is Quantized.WEIGHTED or (passes and node in found):
+            found.update(node.all_input_nodes)
+    return found
 
 
 def _inputs(node: Node) -> dict[Node, QuantizationSpecBase | None]:

@@ -204,3 +204,24 @@ def test_training_with_quantized_values_learns(per_channel: bool) -> None:
     converted = convert_pt2e(prepared)
     assert "aten.batch_norm.default" not in operators(converted)
     assert compute_error(expected, converted(x)) > 20
+
+
+def test_sums_that_only_norms_read_stay_float() -> None:
+    class Layers(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b, self.norm = nn.Linear(8, 8), nn.Linear(8, 8), nn.LayerNorm(8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x = x + self.a(self.norm(x))
+            x = x + self.b(self.norm(x))
+            return self.norm(x)
+
+    model = quantize(Layers(), (torch.randn(4, 8),), XNNPACKQuantizer().set_global(STATIC))
+    quantizers = [n for n in model.graph.nodes if ".quantize_per_tensor" in str(n.target)]
+    assert sorted(node.args[0].name for node in quantizers) == [
+        "layer_norm",
+        "layer_norm_1",
+        "linear",
+        "linear_1",
+    ]
