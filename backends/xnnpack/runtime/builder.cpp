@@ -138,9 +138,13 @@ Result<const void*> Builder::load_constant(uint32_t id) {
   const uint32_t index = value.tensor->constant_buffer_idx();
   if (widened_[id]) {
     const auto floats = ET_UNWRAP(constants_.load_widened(index, shape.num_elements()));
+    contents_[id].add(floats.data(), floats.size());
     return static_cast<const void*>(floats.data());
   }
   const auto bytes = ET_UNWRAP(constants_.load(index, size_of(value.type(), shape)));
+  if (packed_[id]) {
+    contents_[id].add(bytes.data(), bytes.size());
+  }
   if (!read_while_running_[id]) {
     return static_cast<const void*>(bytes.data());
   }
@@ -158,6 +162,7 @@ Result<xnn_status> Builder::define_in_subgraph(uint32_t id, const void* data) {
   xnn_subgraph_t graph = subgraph_.get();
   const auto by_channel = [&](xnn_datatype type, int32_t zero_point) -> Result<xnn_status> {
     const auto scales = ET_UNWRAP(constants_.scales_by_channel(value));
+    contents_[id].add(scales.data(), scales.size() * sizeof(scales[0]));
     return xnn_define_channelwise_quantized_tensor_value_v2(
         graph, type, zero_point, scales.data(), shape.rank, value.channel_dim, shape.dims, data,
         external, flags, &ids_[id]);
@@ -185,6 +190,7 @@ Result<xnn_status> Builder::define_in_subgraph(uint32_t id, const void* data) {
                                                            external, flags, &ids_[id]);
     case XNNDatatype::xnn_datatype_qbint4: {
       const auto scales = ET_UNWRAP(constants_.scales_by_group(value));
+      contents_[id].add(scales.data(), scales.size() * sizeof(scales[0]));
       return xnn_define_blockwise_quantized_tensor_value(
           graph, xnn_datatype_qbint4, kNibbleZero, scales.data(), shape.rank, value.channel_dim,
           value.group_size, shape.dims, data, external, flags, &ids_[id]);
@@ -199,11 +205,41 @@ Result<xnn_status> Builder::define_in_subgraph(uint32_t id, const void* data) {
 
 Error Builder::define_value(uint32_t id, const void* data) {
   defined_[id] = true;
+  data_of_[id] = data;
   return check_status(ET_UNWRAP(define_in_subgraph(id, data)), "a value");
+}
+
+/// All that decides what becomes of a filter and a bias: XNNPACK multiplies scales and zero points
+/// of inputs and outputs into what it packs.
+void Builder::describe_packing(const fb_xnnpack::XNode& node, const Operands& operands) {
+  Fingerprint fingerprint;
+  fingerprint.add(node.xnode_union_type());
+  const uint32_t ids[] = {operands.inputs[0], operands.inputs[1], operands.output};
+  for (const uint32_t id : ids) {
+    const Value& value = values_[id];
+    fingerprint.add(value.type());
+    fingerprint.add(value.scale);
+    fingerprint.add(value.zero_point);
+    fingerprint.add(value.group_size);
+  }
+  const Shape& filter = delegate_.shapes_[operands.inputs[1]];
+  fingerprint.add(filter.dims, sizeof(filter.dims));
+  const Shape& input = delegate_.shapes_[operands.inputs[0]];
+  fingerprint.add(input.dims[input.rank - 1]);  // with the filter's sizes: the number of groups
+  const void* bias = nullptr;
+  for (size_t i = 1; i <= operands.num_packed; ++i) {
+    const Fingerprint::Value contents = contents_[operands.inputs[i]].value();
+    fingerprint.add(contents.first);
+    fingerprint.add(contents.second);
+    bias = i == 2 ? data_of_[operands.inputs[i]] : nullptr;
+  }
+  delegate_.weights_->describe(data_of_[operands.inputs[1]], bias, fingerprint);
 }
 
 Error Builder::define_sources() {
   defined_.resize(values_.size());
+  data_of_.resize(values_.size());
+  contents_.resize(values_.size());
   ids_.resize(values_.size(), XNN_INVALID_VALUE_ID);
   for (uint32_t id = 0; id < values_.size(); ++id) {
     if (values_[id].is_constant()) {
@@ -237,6 +273,9 @@ Error Builder::define_nodes() {
         static_cast<unsigned>(operands.output));
     ET_CHECK_OK_OR_RETURN_ERROR(define_value(operands.output, nullptr));
     ET_CHECK_OK_OR_RETURN_ERROR(define_node(subgraph_.get(), *node, ids_));
+    if (operands.num_packed > 0 && delegate_.weights_ != nullptr) {
+      describe_packing(*node, operands);
+    }
   }
   for (const Delegate::External& external : delegate_.externals_) {
     ET_CHECK_OR_RETURN_ERROR(defined_[external.value], Internal,
@@ -246,7 +285,10 @@ Error Builder::define_nodes() {
   return Error::Ok;
 }
 
-Error Builder::build(pthreadpool_t pool) {
+Error Builder::build(const DelegateOptions& options) {
+  if (options.share_weights) {
+    delegate_.weights_ = std::make_unique<PackedWeights>();
+  }
   ET_CHECK_OK_OR_RETURN_ERROR(read_values());
   ET_CHECK_OK_OR_RETURN_ERROR(read_uses());
   xnn_subgraph_t subgraph = nullptr;
@@ -255,13 +297,20 @@ Error Builder::build(pthreadpool_t pool) {
   subgraph_.reset(subgraph);
   ET_CHECK_OK_OR_RETURN_ERROR(define_sources());
   ET_CHECK_OK_OR_RETURN_ERROR(define_nodes());
-  xnn_workspace_t workspace = nullptr;
-  ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_create_workspace(&workspace), "a workspace"));
-  delegate_.workspace_.reset(workspace);
+  delegate_.workspace_ = ET_UNWRAP(Workspace::get(options.workspaces, options.model));
+  delegate_.is_profiled_ = options.profile;
+  PackedWeights* const weights = delegate_.weights_.get();
+  const std::lock_guard<std::mutex> lock(delegate_.workspace_->mutex);
   xnn_runtime_t runtime = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-      xnn_create_runtime_v4(subgraph_.get(), nullptr, workspace, pool, 0, &runtime), "a runtime"));
+      xnn_create_runtime_v4(subgraph_.get(), weights == nullptr ? nullptr : weights->provider(),
+                            delegate_.workspace_->handle(), options.pool,
+                            options.profile ? XNN_FLAG_BASIC_PROFILING : 0, &runtime),
+      "a runtime"));
   delegate_.runtime_.reset(runtime);
+  if (weights != nullptr) {
+    weights->forget_sources();
+  }
   delegate_.graph_ = payload_.graph;
   return Error::Ok;
 }

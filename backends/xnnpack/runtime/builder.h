@@ -4,6 +4,7 @@
 
 #include <executorch/backends/xnnpack/runtime/constants.h>
 #include <executorch/backends/xnnpack/runtime/delegate.h>
+#include <executorch/backends/xnnpack/runtime/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/values.h>
 
 namespace executorch::backends::xnnpack {
@@ -14,7 +15,7 @@ class Builder final {
   Builder(const Payload& payload, const runtime::NamedDataMap* data, Delegate& delegate)
       : payload_(payload), constants_(payload, data), delegate_(delegate) {}
 
-  runtime::Error build(pthreadpool_t pool);
+  runtime::Error build(const DelegateOptions& options);
 
  private:
   struct DeleteSubgraph {
@@ -30,6 +31,7 @@ class Builder final {
   runtime::Error define_value(uint32_t id, const void* data);
   runtime::Result<xnn_status> define_in_subgraph(uint32_t id, const void* data);
   runtime::Result<const void*> load_constant(uint32_t id);
+  void describe_packing(const fb_xnnpack::XNode& node, const Operands& operands);
 
   Payload payload_;
   Constants constants_;
@@ -41,6 +43,8 @@ class Builder final {
   std::vector<bool> widened_;  // packed as float32, though half precision in the payload
   std::vector<bool> defined_;
   std::vector<uint32_t> ids_;  // XNNPACK's, by value id
+  std::vector<const void*> data_of_;
+  std::vector<Fingerprint> contents_;  // of what is packed: its bytes and scales
 };
 
 }  // namespace executorch::backends::xnnpack

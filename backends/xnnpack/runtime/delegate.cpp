@@ -2,6 +2,7 @@
 // Execution: shapes of this call, outputs resized, pointers handed over, run.
 #include <executorch/backends/xnnpack/runtime/builder.h>
 #include <executorch/backends/xnnpack/runtime/nodes.h>
+#include <executorch/backends/xnnpack/runtime/profile.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
 #include <new>
@@ -49,11 +50,18 @@ Error resize_in_memory_order(const Tensor& tensor, const Shape& shape) {
 
 Result<std::unique_ptr<Delegate>> Delegate::create(const Payload& payload,
                                                    const runtime::NamedDataMap* data,
-                                                   pthreadpool_t pool) {
+                                                   const DelegateOptions& options) {
   auto delegate = std::unique_ptr<Delegate>(new (std::nothrow) Delegate());
   ET_CHECK_OR_RETURN_ERROR(delegate != nullptr, MemoryAllocationFailed, "no memory for a delegate");
-  ET_CHECK_OK_OR_RETURN_ERROR(Builder(payload, data, *delegate).build(pool));
+  ET_CHECK_OK_OR_RETURN_ERROR(Builder(payload, data, *delegate).build(options));
   return delegate;
+}
+
+Delegate::~Delegate() {
+  if (runtime_ != nullptr) {
+    const std::lock_guard<std::mutex> lock(workspace_->mutex);
+    runtime_.reset();
+  }
 }
 
 Error Delegate::read_input_shapes(Span<EValue*> args, bool& changed) {
@@ -126,10 +134,20 @@ Error Delegate::set_up(Span<EValue*> args) {
                       "the arguments");
 }
 
-Error Delegate::execute(Span<EValue*> args) {
+Error Delegate::invoke(runtime::EventTracer* tracer) {
+  const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
+  ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(runtime_.get()), "to run"));
+  if (is_profiled_ && tracer != nullptr) {
+    report_operators(runtime_.get(), *tracer, start);
+  }
+  return Error::Ok;
+}
+
+Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   ET_CHECK_OR_RETURN_ERROR(args.size() == externals_.size(), InvalidArgument,
                            "an XNNPACK delegate of %zu arguments was called with %zu",
                            externals_.size(), args.size());
+  const std::lock_guard<std::mutex> lock(workspace_->mutex);
   bool changed = !has_shapes_;
   has_shapes_ = false;  // until this call has got through
   ET_CHECK_OK_OR_RETURN_ERROR(read_input_shapes(args, changed));
@@ -139,7 +157,7 @@ Error Delegate::execute(Span<EValue*> args) {
   ET_CHECK_OK_OR_RETURN_ERROR(resize_outputs(args));
   ET_CHECK_OK_OR_RETURN_ERROR(set_up(args));
   has_shapes_ = true;
-  return check_status(xnn_invoke_runtime(runtime_.get()), "to run");
+  return invoke(tracer);
 }
 
 }  // namespace executorch::backends::xnnpack

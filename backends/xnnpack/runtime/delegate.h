@@ -2,9 +2,12 @@
 // One delegated part of a method: an XNNPACK runtime and what it needs to run.
 #pragma once
 
+#include <executorch/backends/xnnpack/runtime/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/payload.h>
 #include <executorch/backends/xnnpack/runtime/shapes.h>
+#include <executorch/backends/xnnpack/runtime/workspace.h>
 #include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/event_tracer.h>
 #include <executorch/runtime/core/named_data_map.h>
 #include <executorch/runtime/core/result.h>
 #include <executorch/runtime/core/span.h>
@@ -17,21 +20,37 @@
 
 namespace executorch::backends::xnnpack {
 
-/// Owns packed weights, the constants that are read while running, and memory for intermediate
-/// values. Used by one thread at a time; any number of delegates run in parallel.
+struct DelegateOptions {
+  /// Null: none. Must outlive the delegate.
+  pthreadpool_t pool = nullptr;
+  /// Whether packed weights are those of the process, or this delegate's own.
+  bool share_weights = true;
+  WorkspaceSharingMode workspaces = WorkspaceSharingMode::PerModel;
+  /// Stands for the method that the delegate is a part of; may be null.
+  const void* model = nullptr;
+  /// Whether the time of every operator is measured.
+  bool profile = false;
+};
+
+/// Owns, or shares, packed weights; owns the constants that are read while running, and memory for
+/// intermediate values. Used by one thread at a time; any number of delegates run in parallel.
 class Delegate final {
  public:
   /// Builds the graph of an opened payload, whose bytes are used by later calls of execute(), too.
-  /// Named data is only read during the call. `pool` (null: none) must outlive the delegate.
+  /// Named data is only read during the call.
   /// Errors: InvalidProgram for a graph that makes no sense, NotImplemented or NotSupported for one
   /// that this build cannot run, NotFound for missing data, Internal when XNNPACK refuses.
   static runtime::Result<std::unique_ptr<Delegate>> create(const Payload& payload,
                                                            const runtime::NamedDataMap* data,
-                                                           pthreadpool_t pool);
+                                                           const DelegateOptions& options);
 
   /// Runs on `args`: inputs, then outputs, which are resized. InvalidArgument for arguments of
   /// another number, type or rank than the graph's, or of sizes that its nodes cannot take.
-  runtime::Error execute(runtime::Span<runtime::EValue*> args);
+  /// `tracer` may be null; it gets the operators' times when the delegate measures them.
+  runtime::Error execute(runtime::Span<runtime::EValue*> args,
+                         runtime::EventTracer* tracer = nullptr);
+
+  ~Delegate();
 
  private:
   struct External {
@@ -47,9 +66,11 @@ class Delegate final {
     }
   };
   using Runtime = std::unique_ptr<xnn_runtime, Destroy<&xnn_delete_runtime>>;
-  using Workspace = std::unique_ptr<xnn_workspace, Destroy<&xnn_release_workspace>>;
 
   friend class Builder;
+
+  Delegate() = default;
+  runtime::Error invoke(runtime::EventTracer* tracer);
 
   runtime::Error read_input_shapes(runtime::Span<runtime::EValue*> args, bool& changed);
   runtime::Error propagate_shapes();
@@ -61,8 +82,10 @@ class Delegate final {
   std::vector<External> externals_;  // by place among the arguments
   std::vector<xnn_external_value> pointers_;
   std::vector<std::vector<uint8_t>> kept_;  // constants read while running, padded for XNNPACK
-  Workspace workspace_;
+  std::unique_ptr<PackedWeights> weights_;
+  std::shared_ptr<Workspace> workspace_;
   Runtime runtime_;
+  bool is_profiled_ = false;
   bool has_shapes_ = false;  // XNNPACK knows shapes_
 };
 

@@ -2,11 +2,13 @@
 // XnnpackBackend: the interface of backends over Delegate.
 #include <executorch/backends/xnnpack/runtime/delegate.h>
 #include <executorch/backends/xnnpack/runtime/payload.h>
+#include <executorch/backends/xnnpack/runtime/profile.h>
 #include <executorch/backends/xnnpack/runtime/xnnpack_backend.h>
 #include <executorch/extension/threadpool/threadpool.h>
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -39,6 +41,31 @@ const void* align(runtime::FreeableBuffer& processed, std::vector<uint64_t>& cop
   return copy.data();
 }
 
+/// What users set, see XNNPACKBackend.h.
+struct Settings {
+  bool share_weights = true;
+  WorkspaceSharingMode workspaces = WorkspaceSharingMode::PerModel;
+};
+
+/// Changes `settings` by those of the options that are known; InvalidArgument, and no change, for a
+/// value that makes no sense.
+Error read_settings(Span<const runtime::BackendOption> options, Settings& settings) {
+  Settings read = settings;
+  int mode = static_cast<int>(read.workspaces);
+  const Error modes =
+      runtime::internal::find_option(options, workspace_sharing_mode_option_key, mode);
+  const Error caches =
+      runtime::internal::find_option(options, weight_cache_option_key, read.share_weights);
+  ET_CHECK_OR_RETURN_ERROR(modes != Error::InvalidArgument && caches != Error::InvalidArgument &&
+                               mode >= 0 && mode < static_cast<int>(WorkspaceSharingMode::Count),
+                           InvalidArgument,
+                           "XNNPACK: expected %s of 0 to 2 and %s of true or false, found mode %d",
+                           workspace_sharing_mode_option_key, weight_cache_option_key, mode);
+  read.workspaces = static_cast<WorkspaceSharingMode>(mode);
+  settings = read;
+  return Error::Ok;
+}
+
 class XnnpackBackend final : public runtime::BackendInterface {
  public:
   bool is_available() const override { return initialize() == Error::Ok; }
@@ -53,16 +80,34 @@ class XnnpackBackend final : public runtime::BackendInterface {
     ET_CHECK_OR_RETURN_ERROR(handle != nullptr, MemoryAllocationFailed, "no memory for a delegate");
     const size_t size = processed->size();
     const Payload payload = ET_UNWRAP(open_payload(align(*processed, handle->copy), size));
-    auto delegate = Delegate::create(payload, context.get_named_data_map(),
-                                     extension::threadpool::get_pthreadpool());
+    auto delegate =
+        Delegate::create(payload, context.get_named_data_map(), ET_UNWRAP(options_of(context)));
     ET_CHECK_OK_OR_RETURN_ERROR(delegate.error());
     handle->delegate = std::move(delegate.get());
     return static_cast<runtime::DelegateHandle*>(handle.release());
   }
 
-  Error execute(runtime::BackendExecutionContext&, runtime::DelegateHandle* handle,
+  Error execute(runtime::BackendExecutionContext& context, runtime::DelegateHandle* handle,
                 Span<EValue*> args) const override {
-    return static_cast<Handle*>(handle)->delegate->execute(args);
+    return static_cast<Handle*>(handle)->delegate->execute(args, context.event_tracer());
+  }
+
+  Error set_option(runtime::BackendOptionContext&,
+                   const Span<runtime::BackendOption>& options) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return read_settings({options.data(), options.size()}, defaults_);
+  }
+
+  Error get_option(runtime::BackendOptionContext&, Span<runtime::BackendOption>& options) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (runtime::BackendOption& option : options) {
+      if (std::strcmp(option.key, workspace_sharing_mode_option_key) == 0) {
+        option.value = static_cast<int>(defaults_.workspaces);
+      } else if (std::strcmp(option.key, weight_cache_option_key) == 0) {
+        option.value = defaults_.share_weights;
+      }
+    }
+    return Error::Ok;
   }
 
   void destroy(runtime::DelegateHandle* handle) const override {
@@ -70,6 +115,22 @@ class XnnpackBackend final : public runtime::BackendInterface {
   }
 
  private:
+  Result<DelegateOptions> options_of(runtime::BackendInitContext& context) const {
+    Settings settings;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      settings = defaults_;
+    }
+    ET_CHECK_OK_OR_RETURN_ERROR(read_settings(context.runtime_specs(), settings));
+    DelegateOptions options;
+    options.pool = extension::threadpool::get_pthreadpool();
+    options.share_weights = settings.share_weights;
+    options.workspaces = settings.workspaces;
+    options.model = context.get_runtime_allocator();  // every method has one
+    options.profile = is_profiling_built() && context.event_tracer() != nullptr;
+    return options;
+  }
+
   /// Once per process; the first call looks at the processor.
   static Error initialize() {
     static const xnn_status status = xnn_initialize(nullptr);
@@ -78,13 +139,16 @@ class XnnpackBackend final : public runtime::BackendInterface {
                              static_cast<int>(status));
     return Error::Ok;
   }
+
+  mutable std::mutex mutex_;
+  Settings defaults_;  // of what is loaded from now on
 };
 
 }  // namespace
 
 Error register_xnnpack_backend() {
   static XnnpackBackend backend;
-  return runtime::register_backend({kBackendName, &backend});
+  return runtime::register_backend({xnnpack_backend_key, &backend});
 }
 
 }  // namespace executorch::backends::xnnpack

@@ -3,13 +3,11 @@
 // is for programs that want no such thing to be needed.
 #pragma once
 
+#include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/core/error.h>
 
 namespace executorch::backends::xnnpack {
-
-/// The id in program files.
-constexpr char kBackendName[] = "XnnpackBackend";
 
 /// Registers "XnnpackBackend". Calling it again has no effect.
 ET_NODISCARD runtime::Error register_xnnpack_backend();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Payloads run, in all forms; damaged ones and wrong arguments are refused.
-#include <executorch/backends/xnnpack/runtime/sample_payload.h>
-#include <executorch/backends/xnnpack/runtime/xnnpack_backend.h>
-#include <executorch/extension/tensor/tensor_ptr_maker.h>
+#include <executorch/backends/xnnpack/runtime/loaded_delegate.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>
@@ -14,61 +12,9 @@ namespace executorch::backends::xnnpack::testing {
 namespace {
 
 using extension::full;
-using extension::TensorPtr;
-using runtime::BackendInterface;
 using runtime::Error;
-using runtime::EValue;
-using runtime::FreeableBuffer;
 
 using Graph = fb_xnnpack::XNNGraphT;
-
-/// A delegate, made and run through the registered backend.
-class Loaded {
- public:
-  explicit Loaded(std::vector<uint8_t> payload) : payload_(std::move(payload)) {
-    runtime::BackendInitContext context(nullptr, nullptr, "forward", &data_);
-    // At an address of no alignment at all, as a file may have it.
-    storage_.resize(payload_.size() + 1);
-    std::copy(payload_.begin(), payload_.end(), storage_.begin() + 1);
-    buffer_ = FreeableBuffer(storage_.data() + 1, payload_.size(), nullptr);
-    const auto handle = backend().init(context, &buffer_, {});
-    error_ = handle.error();
-    handle_ = handle.ok() ? handle.get() : nullptr;
-  }
-  ~Loaded() {
-    if (handle_ != nullptr) {
-      backend().destroy(handle_);
-    }
-  }
-  Loaded(const Loaded&) = delete;
-  Loaded& operator=(const Loaded&) = delete;
-
-  static BackendInterface& backend() { return *runtime::get_backend_class(kBackendName); }
-
-  Error error() const { return error_; }
-
-  Error run(std::vector<TensorPtr> tensors) {
-    std::vector<EValue> values(tensors.begin(), tensors.end());
-    std::vector<EValue*> pointers;
-    for (EValue& value : values) {
-      pointers.push_back(&value);
-    }
-    runtime::BackendExecutionContext context;
-    return backend().execute(context, handle_, {pointers.data(), pointers.size()});
-  }
-
- private:
-  SampleData data_;
-  std::vector<uint8_t> payload_;
-  std::vector<uint8_t> storage_;
-  FreeableBuffer buffer_;
-  Error error_ = Error::Ok;
-  runtime::DelegateHandle* handle_ = nullptr;
-};
-
-std::vector<TensorPtr> arguments() {
-  return {full({1, 6, 6, 2}, 1.0), full({1, 3, 2, 2}, 0.0), full({1, 6, 6, 3}, 0.0)};
-}
 
 class XnnpackBackendTest : public ::testing::Test {
  protected:

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names that users of XnnpackBackend need: of the backend and of its options, which are given when
+// a method is loaded (LoadBackendOptionsMap) or as defaults (set_option()).
+#pragma once
+
+namespace executorch::backends::xnnpack {
+
+constexpr char xnnpack_backend_key[] = "XnnpackBackend";
+
+/// int, a WorkspaceSharingMode: which delegates use the same memory for intermediate values. Those
+/// that do run one after the other, whatever thread they are called on.
+constexpr char workspace_sharing_mode_option_key[] = "workspace_sharing_mode";
+/// bool: whether equal weights are packed once for all delegates of the process.
+constexpr char weight_cache_option_key[] = "weight_cache_enabled";
+
+enum class WorkspaceSharingMode {
+  Disabled = 0,
+  /// The delegates of one method. The default.
+  PerModel = 1,
+  Global = 2,
+  Count = 3,
+};
+
+}  // namespace executorch::backends::xnnpack

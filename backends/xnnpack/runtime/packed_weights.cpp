@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// XNNPACK asks for a block by the addresses of filter and bias; here they become what they hold.
+#include <executorch/backends/xnnpack/runtime/packed_weights.h>
+
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace executorch::backends::xnnpack {
+
+namespace {
+
+constexpr std::align_val_t kAlignment{128};
+constexpr size_t kNotFound = SIZE_MAX;
+constexpr uint64_t kPrime = 0x9E3779B185EBCA87;
+
+struct Block {
+  void* data;
+  size_t size;
+  size_t users;
+};
+
+struct Store {
+  std::mutex mutex;
+  std::map<Fingerprint::Value, Block> blocks;
+};
+
+/// Never destroyed: delegates may live longer than the statics of this file.
+Store& store() {
+  static Store& instance = *new Store();
+  return instance;
+}
+
+void* allocate(size_t size) {
+  return ::operator new(size, kAlignment, std::nothrow);
+}
+
+void release(void* block) {
+  ::operator delete(block, kAlignment);
+}
+
+uint64_t process_seed() {
+  static const uint64_t seed =
+      static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * kPrime ^
+      reinterpret_cast<uintptr_t>(&store());
+  return seed;
+}
+
+uint64_t mix(uint64_t value, uint64_t word) {
+  value = (value ^ word) * kPrime;
+  return value ^ (value >> 32);
+}
+
+}  // namespace
+
+Fingerprint::Fingerprint() {
+  for (size_t i = 0; i < 4; ++i) {
+    lanes_[i] = mix(process_seed(), i);
+  }
+}
+
+void Fingerprint::add(const void* data, size_t size) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  uint64_t words[4];
+  size_t at = 0;
+  for (; size - at >= sizeof(words); at += sizeof(words)) {
+    std::memcpy(words, bytes + at, sizeof(words));
+    for (size_t i = 0; i < 4; ++i) {
+      lanes_[i] = mix(lanes_[i], words[i]);
+    }
+  }
+  words[0] = words[1] = words[2] = words[3] = 0;
+  std::memcpy(words, bytes + at, size - at);
+  lanes_[0] = mix(lanes_[0], size);
+  for (size_t i = 0; i < 4 && at < size; ++i) {
+    lanes_[i] = mix(lanes_[i], words[i]);
+  }
+}
+
+Fingerprint::Value Fingerprint::value() const {
+  const uint64_t low = mix(mix(lanes_[0], lanes_[1]), mix(lanes_[2], lanes_[3]));
+  return {low, mix(mix(lanes_[3], lanes_[2]), mix(lanes_[1], lanes_[0] ^ low))};
+}
+
+PackedWeights::PackedWeights() : provider_() {
+  using Key = xnn_weights_cache_look_up_key;
+  provider_.context = this;
+  provider_.look_up = [](void* context, const Key* key) {
+    return static_cast<PackedWeights*>(context)->look_up(*key);
+  };
+  provider_.reserve_space = [](void* context, size_t size) {
+    return static_cast<PackedWeights*>(context)->reserve(size);
+  };
+  provider_.look_up_or_insert = [](void* context, const Key* key, void* block, size_t size) {
+    return static_cast<PackedWeights*>(context)->insert(*key, block, size);
+  };
+  provider_.is_finalized = [](void*) { return true; };
+  provider_.offset_to_addr = [](void*, size_t offset) { return reinterpret_cast<void*>(offset); };
+}
+
+PackedWeights::~PackedWeights() {
+  release(reserved_);
+  for (void* block : own_) {
+    release(block);
+  }
+  const std::lock_guard<std::mutex> lock(store().mutex);
+  for (const Fingerprint::Value& name : shared_) {
+    const auto found = store().blocks.find(name);
+    if (--found->second.users == 0) {
+      release(found->second.data);
+      store().blocks.erase(found);
+    }
+  }
+}
+
+void PackedWeights::describe(const void* filter, const void* bias, const Fingerprint& fingerprint) {
+  const auto [place, is_new] =
+      sources_.insert({{filter, bias}, {fingerprint.value(), /*is_ambiguous=*/false}});
+  if (!is_new && place->second.fingerprint != fingerprint.value()) {
+    place->second.is_ambiguous = true;
+  }
+}
+
+bool PackedWeights::identify(const xnn_weights_cache_look_up_key& key,
+                             Fingerprint::Value& out) const {
+  const auto found = sources_.find({key.kernel, key.bias});
+  if (found == sources_.end() || found->second.is_ambiguous) {
+    return false;
+  }
+  out = found->second.fingerprint;
+  out.first = mix(out.first, key.seed);
+  return true;
+}
+
+size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
+  Fingerprint::Value name;
+  if (!identify(key, name)) {
+    return kNotFound;
+  }
+  const std::lock_guard<std::mutex> lock(store().mutex);
+  const auto found = store().blocks.find(name);
+  if (found == store().blocks.end()) {
+    return kNotFound;
+  }
+  ++found->second.users;
+  shared_.push_back(name);
+  return reinterpret_cast<size_t>(found->second.data);
+}
+
+void* PackedWeights::reserve(size_t size) {
+  release(reserved_);
+  reserved_ = allocate(size);
+  return reserved_;
+}
+
+/// Keeps the block that was reserved, or drops it for one that somebody packed in the meantime.
+size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* block, size_t size) {
+  if (const size_t found = look_up(key); found != kNotFound) {
+    return found;
+  }
+  reserved_ = nullptr;
+  Fingerprint::Value name;
+  if (!identify(key, name)) {
+    own_.push_back(block);
+    return reinterpret_cast<size_t>(block);
+  }
+  const std::lock_guard<std::mutex> lock(store().mutex);
+  const auto [place, is_new] = store().blocks.insert({name, {block, size, 0}});
+  if (!is_new) {
+    release(block);
+  }
+  ++place->second.users;
+  shared_.push_back(name);
+  return reinterpret_cast<size_t>(place->second.data);
+}
+
+size_t PackedWeights::total_bytes() {
+  const std::lock_guard<std::mutex> lock(store().mutex);
+  size_t total = 0;
+  for (const auto& [name, block] : store().blocks) {
+    total += block.size;
+  }
+  return total;
+}
+
+}  // namespace executorch::backends::xnnpack

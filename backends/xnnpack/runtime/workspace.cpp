@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds the workspaces that are shared.
+#include <executorch/backends/xnnpack/runtime/nodes.h>
+#include <executorch/backends/xnnpack/runtime/workspace.h>
+
+#include <map>
+
+namespace executorch::backends::xnnpack {
+
+using runtime::Error;
+using runtime::Result;
+
+namespace {
+
+Result<std::shared_ptr<Workspace>> make_workspace() {
+  xnn_workspace_t workspace = nullptr;
+  ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_create_workspace(&workspace), "a workspace"));
+  return std::make_shared<Workspace>(workspace);
+}
+
+struct Shared {
+  std::mutex mutex;
+  std::map<const void*, std::weak_ptr<Workspace>> workspaces;  // null: that of all models
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Workspace>> Workspace::get(WorkspaceSharingMode mode, const void* model) {
+  const bool is_global = mode == WorkspaceSharingMode::Global;
+  if (mode == WorkspaceSharingMode::Disabled || (model == nullptr && !is_global)) {
+    return make_workspace();
+  }
+  static Shared shared;
+  const std::lock_guard<std::mutex> lock(shared.mutex);
+  for (auto each = shared.workspaces.begin(); each != shared.workspaces.end();) {
+    each = each->second.expired() ? shared.workspaces.erase(each) : std::next(each);
+  }
+  std::weak_ptr<Workspace>& known = shared.workspaces[is_global ? nullptr : model];
+  if (auto found = known.lock(); found != nullptr) {
+    return found;
+  }
+  auto made = make_workspace();
+  if (made.ok()) {
+    known = made.get();
+  }
+  return made;
+}
+
+}  // namespace executorch::backends::xnnpack

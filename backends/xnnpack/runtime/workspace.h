@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory for the intermediate values of delegates, of one or of several that take turns.
+#pragma once
+
+#include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
+#include <executorch/runtime/core/result.h>
+
+#include <xnnpack.h>
+
+#include <memory>
+#include <mutex>
+
+namespace executorch::backends::xnnpack {
+
+/// Grows to what the largest user needs. Whoever creates, runs or deletes an XNNPACK runtime on it
+/// holds `mutex`.
+class Workspace final {
+ public:
+  /// One for delegates of this mode: a new one, or that of others that are alive. `model` stands
+  /// for the method (null: unknown, not shared).
+  static runtime::Result<std::shared_ptr<Workspace>> get(WorkspaceSharingMode mode,
+                                                         const void* model);
+
+  explicit Workspace(xnn_workspace_t workspace) : workspace_(workspace) {}
+  ~Workspace() { xnn_release_workspace(workspace_); }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  xnn_workspace_t handle() { return workspace_; }
+  std::mutex mutex;
+
+ private:
+  xnn_workspace_t workspace_;
+};
+
+}  // namespace executorch::backends::xnnpack
