@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <executorch/extension/data_loader/file_data_loader.h>
+#include <executorch/extension/data_loader/mmap_data_loader.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/runtime/core/data_loader.h>
 
@@ -36,11 +36,13 @@ class PyDataLoader {
   pybind11::object owner_;
 };
 
-// Throws RuntimeFailure if the file cannot be opened.
+// Maps the file, so that weights that a delegate packs are never copied. Throws RuntimeFailure if
+// it cannot be opened.
 inline std::unique_ptr<executorch::runtime::DataLoader> open_data_loader(const std::string& path) {
   const LogCapture capture;
-  return std::make_unique<FileDataLoader>(
-      capture.take(FileDataLoader::from(path.c_str()), "Cannot load " + path));
+  return std::make_unique<MmapDataLoader>(
+      capture.take(MmapDataLoader::from(path.c_str(), MmapDataLoader::MlockConfig::NoMlock),
+                   "Cannot load " + path));
 }
 
 }  // namespace executorch::extension::pybindings

@@ -55,32 +55,37 @@ uint64_t mix(uint64_t value, uint64_t word) {
 }  // namespace
 
 Fingerprint::Fingerprint() {
-  for (size_t i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < kLanes; ++i) {
     lanes_[i] = mix(process_seed(), i);
   }
 }
 
 void Fingerprint::add(const void* data, size_t size) {
   const auto* bytes = static_cast<const uint8_t*>(data);
-  uint64_t words[4];
+  uint64_t words[kLanes];
   size_t at = 0;
   for (; size - at >= sizeof(words); at += sizeof(words)) {
     std::memcpy(words, bytes + at, sizeof(words));
-    for (size_t i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < kLanes; ++i) {
       lanes_[i] = mix(lanes_[i], words[i]);
     }
   }
-  words[0] = words[1] = words[2] = words[3] = 0;
+  std::memset(words, 0, sizeof(words));
   std::memcpy(words, bytes + at, size - at);
   lanes_[0] = mix(lanes_[0], size);
-  for (size_t i = 0; i < 4 && at < size; ++i) {
+  for (size_t i = 0; i * sizeof(uint64_t) < size - at; ++i) {
     lanes_[i] = mix(lanes_[i], words[i]);
   }
 }
 
 Fingerprint::Value Fingerprint::value() const {
-  const uint64_t low = mix(mix(lanes_[0], lanes_[1]), mix(lanes_[2], lanes_[3]));
-  return {low, mix(mix(lanes_[3], lanes_[2]), mix(lanes_[1], lanes_[0] ^ low))};
+  uint64_t low = 0;
+  uint64_t high = kPrime;
+  for (size_t i = 0; i < kLanes; ++i) {
+    low = mix(low, lanes_[i]);
+    high = mix(high, lanes_[kLanes - 1 - i]);
+  }
+  return {low, high};
 }
 
 PackedWeights::PackedWeights() : provider_() {

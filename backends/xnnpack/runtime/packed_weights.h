@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,8 @@ class Fingerprint final {
   Value value() const;
 
  private:
-  uint64_t lanes_[4];
+  static constexpr size_t kLanes = 8;  // side by side in the processor
+  uint64_t lanes_[kLanes];
 };
 
 /// What one delegate has packed or found packed. Hands its blocks back when it is destroyed, after
