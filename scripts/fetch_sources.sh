@@ -16,7 +16,6 @@ attempts=3
 table='
 highway pool/main/h/highway/highway_1.2.0.orig.tar.gz 7e0be78b8318e8bdbf6fa545d2ecb4c90f947df03f7aadc42c1967f019e63343
 highway pool/main/h/highway/highway_1.3.0.orig.tar.gz 07b3c1ba2c1096878a85a31a5b9b3757427af963b1141ca904db2f9f4afe0bc2
-pthreadpool pool/main/p/pthreadpool/pthreadpool_0.0~git20240616.560c60d.orig.tar.xz 4cc3cbd933b28131d2a34edc54f76af9fb41bc490af5eae1a5bd3cd07ea90708
 pthreadpool pool/main/p/pthreadpool/pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz 7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c
 cpuinfo pool/main/c/cpuinfo/cpuinfo_0.0~git20250905.877328f.orig.tar.xz 557ca404a3836b9f335a3a06b65ff9fe9dbaaefab7fb5c0185f53d9f33615a10
 cpuinfo pool/main/c/cpuinfo/cpuinfo_0.0~git20250327.39ea79a.orig.tar.xz 2a10028948f7f0663c56cc34405484391ee3d7ccdf09fe51d73897937b99d9d4
@@ -79,7 +78,7 @@ unpack() { # component: leaves $cache/src/<component>, with the name of its tarb
   if tar -tf "$file" | grep -E '^(\./)?CMakeLists\.txt$' >/dev/null; then strip=0; fi
   rm -rf "$fresh"
   mkdir -p "$fresh"
-  tar -xf "$file" -C "$fresh" --strip-components="$strip"
+  tar -xmf "$file" -C "$fresh" --strip-components="$strip" # -m: newer than what was built of another version
   printf '%s\n' "${file##*/}" >"$fresh/.tarball"
   rm -rf "$dir"
   mv "$fresh" "$dir"
