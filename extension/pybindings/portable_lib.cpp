@@ -86,8 +86,10 @@ std::unique_ptr<Module> load_module(std::unique_ptr<Module> module, Verification
 std::unique_ptr<Module> module_from_file(const std::string& path,
                                          const std::optional<std::string>& data_path,
                                          Verification verification) {
-  auto module = data_path.has_value() ? std::make_unique<Module>(path, *data_path)
-                                      : std::make_unique<Module>(path);
+  // Mapped, so that weights that a delegate packs do not pass through the heap.
+  constexpr auto kMode = Module::LoadMode::Mmap;
+  auto module = data_path.has_value() ? std::make_unique<Module>(path, *data_path, kMode)
+                                      : std::make_unique<Module>(path, kMode);
   return load_module(std::move(module), verification,
                      data_path.has_value() ? path + " with " + *data_path : path);
 }
