@@ -66,6 +66,12 @@ def run_job(program: Path, calls: list[Any], out: Path, data: Path | None = None
     }
 
 
+def quantize_job(network: str, precision: str, program: Path, out: Path) -> Job:
+    """`network` of xnnpack_precisions.py; `out` gets its inputs and the peer's outputs."""
+    names = {"network": network, "precision": precision}
+    return {"do": "quantize", **names, "program": str(program), "out": str(out)}
+
+
 def do(jobs: list[Job], folder: Path) -> None:
     """All jobs in one process of the peer; what fails leaves `<out>.error`."""
     listing = folder / "jobs.json"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs inside the upstream wheel's environment: lowers saved programs and runs files, as a list of jobs says.
 
-usage: python peer_side.py jobs.json     (a list of {"do": "lower" | "read" | "run", ...}; see peer.py)
+usage: python peer_side.py jobs.json     (a list of {"do": "lower" | "read" | "run" | "quantize", ...}; see peer.py)
 This file imports nothing of this repository. Every job leaves its result or `<out>.error`.
 """
 
@@ -77,11 +77,71 @@ def run(job: dict) -> None:
     torch.save(results, job["out"])
 
 
+def quantize(job: dict) -> None:
+    """A network of xnnpack_precisions.py in one precision: the file, and what the peer computes with it."""
+    import xnnpack_precisions as networks
+
+    from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+    from executorch.runtime import Runtime
+
+    module, inputs = networks.make(job["network"])
+    partitioners = [XnnpackPartitioner()]
+    precision = job["precision"]
+    if precision in ("dynamic", "groups4", "channels4"):
+        dynamic = ConfigPrecisionType.DYNAMIC_QUANT
+        partitioners.insert(0, XnnpackPartitioner(config_precisions=dynamic, per_op_mode=True))
+    if precision == "half":
+        module = module.half()
+        inputs = tuple(x.half() if x.is_floating_point() else x for x in inputs)
+    elif precision in ("groups4", "channels4"):
+        quantize_weights(module, precision)
+    elif precision != "float":
+        module = quantize_exported(module, inputs, precision)
+    exported = torch.export.export(module, inputs)
+    program = to_edge_transform_and_lower(exported, partitioner=partitioners).to_executorch()
+    Path(job["program"]).write_bytes(program.buffer)
+    method = Runtime.get().load_program(job["program"]).load_method("forward")
+    outputs = [x.clone() for x in method.execute(list(inputs))]
+    torch.save({"inputs": list(inputs), "outputs": outputs}, job["out"])
+
+
+def quantize_weights(module: torch.nn.Module, precision: str) -> None:
+    from torchao.quantization.granularity import PerAxis, PerGroup
+    from torchao.quantization.quant_api import Int8DynamicActivationIntxWeightConfig, quantize_
+
+    granularity = PerGroup(32) if precision == "groups4" else PerAxis(0)
+    quantize_(
+        module,
+        Int8DynamicActivationIntxWeightConfig(
+            weight_dtype=torch.int4, weight_granularity=granularity
+        ),
+    )
+
+
+def quantize_exported(module: torch.nn.Module, inputs: tuple, precision: str) -> torch.nn.Module:
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+        XNNPACKQuantizer,
+        get_symmetric_quantization_config,
+    )
+
+    config = get_symmetric_quantization_config(
+        is_per_channel=precision != "by_tensor", is_dynamic=precision == "dynamic"
+    )
+    graph = torch.export.export(module, inputs).module()
+    prepared = prepare_pt2e(graph, XNNPACKQuantizer().set_global(config))
+    prepared(*inputs)
+    return convert_pt2e(prepared)
+
+
 def main() -> None:
     torch.set_grad_enabled(False)
     for job in json.loads(Path(sys.argv[1]).read_text()):
         try:
-            {"lower": lower, "read": read, "run": run}[job["do"]](job)
+            {"lower": lower, "read": read, "run": run, "quantize": quantize}[job["do"]](job)
         except Exception:
             Path(job["out"] + ".error").write_text(traceback.format_exc())
 

@@ -39,9 +39,15 @@ class Branches(torch.nn.Module):
         return torch.cat([branch(x) for branch in self.branches], 1)
 
 
-def conv(inputs: int, outputs: int, kernel: int = 3, act: type = torch.nn.ReLU, **more: int) -> torch.nn.Module:
+def conv(
+    inputs: int, outputs: int, kernel: int = 3, act: type = torch.nn.ReLU, **more: int
+) -> torch.nn.Module:
     more.setdefault("padding", kernel // 2)
-    layers = [torch.nn.Conv2d(inputs, outputs, kernel, **more), torch.nn.BatchNorm2d(outputs), act()]
+    layers = [
+        torch.nn.Conv2d(inputs, outputs, kernel, **more),
+        torch.nn.BatchNorm2d(outputs),
+        act(),
+    ]
     return torch.nn.Sequential(*layers)
 
 
@@ -64,7 +70,9 @@ def inverted(channels: int, act: type) -> torch.nn.Module:
 class Encoder(torch.nn.Module):
     """Embeddings, attention written out, and a feed-forward part."""
 
-    def __init__(self, act: torch.nn.Module, layers: int = 1, heads: int = 2, causal: bool = False) -> None:
+    def __init__(
+        self, act: torch.nn.Module, layers: int = 1, heads: int = 2, causal: bool = False
+    ) -> None:
         super().__init__()
         self.embed = torch.nn.Embedding(VOCABULARY, WIDTH)
         self.layers = torch.nn.ModuleList(
@@ -89,7 +97,9 @@ class Encoder(torch.nn.Module):
         scores = parts[0] @ parts[1].transpose(-2, -1) * (WIDTH // self.heads) ** -0.5
         if self.mask is not None:
             scores = scores + self.mask
-        return layer["out"]((scores.softmax(-1) @ parts[2]).transpose(1, 2).reshape(1, TOKENS[1], WIDTH))
+        return layer["out"](
+            (scores.softmax(-1) @ parts[2]).transpose(1, 2).reshape(1, TOKENS[1], WIDTH)
+        )
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         x = self.embed(ids)
@@ -102,27 +112,55 @@ class Encoder(torch.nn.Module):
 NN = torch.nn
 IMAGES = {
     "plain": lambda: network(conv(3, 16), conv(16, 32, stride=2), channels=32),
-    "vgg": lambda: network(conv(3, 16), NN.MaxPool2d(2), conv(16, 32), NN.MaxPool2d(2), channels=32),
-    "resnet": lambda: network(conv(3, 16), Residual(conv(16, 16)), Residual(conv(16, 16)), channels=16),
+    "vgg": lambda: network(
+        conv(3, 16), NN.MaxPool2d(2), conv(16, 32), NN.MaxPool2d(2), channels=32
+    ),
+    "resnet": lambda: network(
+        conv(3, 16), Residual(conv(16, 16)), Residual(conv(16, 16)), channels=16
+    ),
     "wide_resnet": lambda: network(conv(3, 48), Residual(conv(48, 48)), channels=48),
     "bottleneck": lambda: network(
-        conv(3, 32), Residual(NN.Sequential(conv(32, 8, 1), conv(8, 8), conv(8, 32, 1))), channels=32
+        conv(3, 32),
+        Residual(NN.Sequential(conv(32, 8, 1), conv(8, 8), conv(8, 32, 1))),
+        channels=32,
     ),
     "resnext": lambda: network(conv(3, 32), Residual(conv(32, 32, groups=4)), channels=32),
-    "mobilenet1": lambda: network(conv(3, 16, stride=2), conv(16, 16, groups=16), conv(16, 32, 1), channels=32),
+    "mobilenet1": lambda: network(
+        conv(3, 16, stride=2), conv(16, 16, groups=16), conv(16, 32, 1), channels=32
+    ),
     "mobilenet2": lambda: network(conv(3, 16, act=NN.ReLU6), inverted(16, NN.ReLU6), channels=16),
-    "mobilenet3": lambda: network(conv(3, 16, act=NN.Hardswish), inverted(16, NN.Hardswish), channels=16),
+    "mobilenet3": lambda: network(
+        conv(3, 16, act=NN.Hardswish), inverted(16, NN.Hardswish), channels=16
+    ),
     "gated": lambda: network(conv(3, 16), Gate(16), conv(16, 24), channels=24),
-    "inception": lambda: network(conv(3, 16), Branches(conv(16, 8, 1), conv(16, 8), conv(16, 8, 5)), channels=24),
-    "dense": lambda: network(conv(3, 16), Branches(NN.Identity(), conv(16, 8)), conv(24, 16), channels=16),
-    "squeeze": lambda: network(conv(3, 16), conv(16, 8, 1), Branches(conv(8, 16, 1), conv(8, 16)), channels=32),
+    "inception": lambda: network(
+        conv(3, 16), Branches(conv(16, 8, 1), conv(16, 8), conv(16, 8, 5)), channels=24
+    ),
+    "dense": lambda: network(
+        conv(3, 16), Branches(NN.Identity(), conv(16, 8)), conv(24, 16), channels=16
+    ),
+    "squeeze": lambda: network(
+        conv(3, 16), conv(16, 8, 1), Branches(conv(8, 16, 1), conv(8, 16)), channels=32
+    ),
     "dilated": lambda: network(conv(3, 16, dilation=2), conv(16, 16, dilation=3), channels=16),
-    "leaky": lambda: network(conv(3, 16, act=NN.LeakyReLU), conv(16, 16, act=NN.LeakyReLU), channels=16),
-    "hardtanh": lambda: network(conv(3, 16, act=NN.Hardtanh), conv(16, 16, 1, act=NN.Hardtanh), channels=16),
-    "patches": lambda: network(conv(3, 32, 4, stride=4, padding=0), Residual(conv(32, 32, 7, groups=32)), channels=32),
-    "mixer": lambda: NN.Sequential(NN.Flatten(2), NN.Linear(1024, 64), NN.ReLU(), NN.Linear(64, 32)),
-    "perceptron": lambda: NN.Sequential(NN.Flatten(), NN.Linear(3072, 64), NN.ReLU(), NN.Linear(64, 10)),
-    "unbiased": lambda: network(NN.Conv2d(3, 16, 3, bias=False), NN.ReLU(), NN.Conv2d(16, 16, 1, bias=False), channels=16),
+    "leaky": lambda: network(
+        conv(3, 16, act=NN.LeakyReLU), conv(16, 16, act=NN.LeakyReLU), channels=16
+    ),
+    "hardtanh": lambda: network(
+        conv(3, 16, act=NN.Hardtanh), conv(16, 16, 1, act=NN.Hardtanh), channels=16
+    ),
+    "patches": lambda: network(
+        conv(3, 32, 4, stride=4, padding=0), Residual(conv(32, 32, 7, groups=32)), channels=32
+    ),
+    "mixer": lambda: NN.Sequential(
+        NN.Flatten(2), NN.Linear(1024, 64), NN.ReLU(), NN.Linear(64, 32)
+    ),
+    "perceptron": lambda: NN.Sequential(
+        NN.Flatten(), NN.Linear(3072, 64), NN.ReLU(), NN.Linear(64, 10)
+    ),
+    "unbiased": lambda: network(
+        NN.Conv2d(3, 16, 3, bias=False), NN.ReLU(), NN.Conv2d(16, 16, 1, bias=False), channels=16
+    ),
 }
 TEXTS = {
     "encoder": lambda: Encoder(NN.GELU()),

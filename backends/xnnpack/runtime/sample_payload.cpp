@@ -181,6 +181,13 @@ std::vector<uint8_t> pack(fb_xnnpack::XNNGraphT graph, Constants constants) {
   return with_header(builder.GetBufferPointer(), builder.GetSize(), region);
 }
 
+std::vector<uint8_t> pack_as_is(const fb_xnnpack::XNNGraphT& graph) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.ForceDefaults(true);
+  builder.Finish(fb_xnnpack::CreateXNNGraph(builder, &graph), "XN00");
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
 Result<const runtime::TensorLayout> SampleData::get_tensor_layout(std::string_view) const {
   return Error::NotSupported;
 }

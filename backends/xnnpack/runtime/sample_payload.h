@@ -19,14 +19,18 @@ enum class Constants { kFlatbuffer, kRegion, kNamed };
 /// x is [1, 6, 6, 2], the results [1, 3, 2, 2] and [1, 6, 6, 3]. Every constant is 0.5 throughout.
 fb_xnnpack::XNNGraphT sample_graph();
 
-/// y = clamp(x W + b, -3, 3) of 4 rows of 32 inputs by 8 outputs, as `kind` holds them: x and y are
-/// float32 but for kStatic, whose x and y are int8 of scale 0.5 and zero point 1. Weights are
-/// 0.25 throughout, the bias is 1.
+/// y = clamp(x W + b, -6, 6) of 4 rows of 32 inputs by 8 outputs, weights of 0.25 and a bias of 1,
+/// as `kind` holds them; constants are within the graph. Values: x, W, b, y, and of the dynamic
+/// kinds x as int8. x and y are float32, but float16 for kHalf, and int8 of scale 0.5 and zero
+/// point 1 for the static kinds.
 enum class Linear { kHalf, kStatic, kStaticByChannel, kDynamic, kDynamic4, kGroups4 };
 fb_xnnpack::XNNGraphT linear_graph(Linear kind);
 
 /// The bytes of a graph. For kFlatbuffer under the identifier XN00 and without a header.
 std::vector<uint8_t> pack(fb_xnnpack::XNNGraphT graph, Constants constants);
+
+/// The bytes of a graph with its constants where they are, under the identifier XN00.
+std::vector<uint8_t> pack_as_is(const fb_xnnpack::XNNGraphT& graph);
 
 /// The named data of every payload of sample_graph().
 class SampleData final : public runtime::NamedDataMap {

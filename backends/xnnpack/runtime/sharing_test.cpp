@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What delegates share: packed weights in the process, workspaces as the options say; by threads,
+// too.
+#include <executorch/backends/xnnpack/runtime/loaded_delegate.h>
+#include <executorch/backends/xnnpack/runtime/packed_weights.h>
+#include <executorch/backends/xnnpack/runtime/workspace.h>
+#include <executorch/runtime/platform/runtime.h>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+namespace executorch::backends::xnnpack::testing {
+namespace {
+
+using runtime::BackendOptions;
+using runtime::Error;
+
+class SharingTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    runtime::runtime_init();
+    ASSERT_EQ(register_xnnpack_backend(), Error::Ok);
+  }
+
+  static std::vector<uint8_t> payload() { return pack(sample_graph(), Constants::kNamed); }
+};
+
+TEST_F(SharingTest, EqualWeightsArePackedOnceAndGivenBack) {
+  const size_t before = PackedWeights::total_bytes();
+  auto first = std::make_unique<Loaded>(payload());
+  const size_t one = PackedWeights::total_bytes();
+  EXPECT_GT(one, before);
+  auto second = std::make_unique<Loaded>(pack(sample_graph(), Constants::kRegion));
+  EXPECT_EQ(PackedWeights::total_bytes(), one);
+  first.reset();
+  EXPECT_EQ(PackedWeights::total_bytes(), one);
+  auto args = arguments();
+  ASSERT_EQ(second->run(args), Error::Ok);
+  EXPECT_FLOAT_EQ(args[1]->const_data_ptr<float>()[0], 9.5f);
+  second.reset();
+  EXPECT_EQ(PackedWeights::total_bytes(), before);
+}
+
+TEST_F(SharingTest, WhatIsPackedInAnotherWayIsNotShared) {
+  Loaded one(pack_as_is(linear_graph(Linear::kStatic)));
+  const size_t bytes = PackedWeights::total_bytes();
+  auto other = linear_graph(Linear::kStatic);
+  // The zero point of the input is multiplied into what is packed.
+  other.xvalues[0]
+      ->xvalue_union.AsXNNQuantizedTensorValue()
+      ->quant_params.AsPerTensorQuant()
+      ->zero_point = 5;
+  Loaded two(pack_as_is(other));
+  EXPECT_EQ(PackedWeights::total_bytes(), 2 * bytes);
+}
+
+TEST_F(SharingTest, WeightsMayBeTheDelegatesOwn) {
+  BackendOptions<1> options;
+  ASSERT_EQ(options.set_option(weight_cache_option_key, false), Error::Ok);
+  const size_t before = PackedWeights::total_bytes();
+  const auto view = options.view();
+  Loaded delegate(payload(), {view.data(), view.size()});
+  ASSERT_EQ(delegate.error(), Error::Ok);
+  EXPECT_EQ(PackedWeights::total_bytes(), before);
+  EXPECT_EQ(delegate.run(arguments()), Error::Ok);
+}
+
+TEST_F(SharingTest, WorkspacesAreSharedAsTheModeSays) {
+  const int model = 0;
+  const int other = 0;
+  const auto get = [](WorkspaceSharingMode mode, const void* of) {
+    return Workspace::get(mode, of).get();
+  };
+  const auto own = get(WorkspaceSharingMode::Disabled, &model);
+  EXPECT_NE(own, get(WorkspaceSharingMode::Disabled, &model));
+  const auto of_model = get(WorkspaceSharingMode::PerModel, &model);
+  EXPECT_EQ(of_model, get(WorkspaceSharingMode::PerModel, &model));
+  EXPECT_NE(of_model, get(WorkspaceSharingMode::PerModel, &other));
+  const auto global = get(WorkspaceSharingMode::Global, &model);
+  EXPECT_EQ(global, get(WorkspaceSharingMode::Global, &other));
+  EXPECT_NE(global, of_model);
+}
+
+TEST_F(SharingTest, OptionsAreReadWhenAMethodIsLoaded) {
+  for (int mode = -1; mode <= 3; ++mode) {
+    BackendOptions<1> options;
+    ASSERT_EQ(options.set_option(workspace_sharing_mode_option_key, mode), Error::Ok);
+    const auto view = options.view();
+    const bool is_known = mode >= 0 && mode < 3;
+    EXPECT_EQ(Loaded(payload(), {view.data(), view.size()}).error(),
+              is_known ? Error::Ok : Error::InvalidArgument);
+  }
+}
+
+TEST_F(SharingTest, DefaultsAreSetAndRead) {
+  BackendOptions<2> options;
+  ASSERT_EQ(options.set_option(workspace_sharing_mode_option_key, 2), Error::Ok);
+  ASSERT_EQ(options.set_option(weight_cache_option_key, false), Error::Ok);
+  ASSERT_EQ(runtime::set_option(xnnpack_backend_key, options.view()), Error::Ok);
+  BackendOptions<2> read;
+  ASSERT_EQ(read.set_option(workspace_sharing_mode_option_key, 0), Error::Ok);
+  ASSERT_EQ(read.set_option(weight_cache_option_key, true), Error::Ok);
+  ASSERT_EQ(runtime::get_option(xnnpack_backend_key, read.view()), Error::Ok);
+  EXPECT_EQ(std::get<int>(read.view()[0].value), 2);
+  EXPECT_FALSE(std::get<bool>(read.view()[1].value));
+  ASSERT_EQ(options.set_option(workspace_sharing_mode_option_key, 1), Error::Ok);
+  ASSERT_EQ(options.set_option(weight_cache_option_key, true), Error::Ok);
+  ASSERT_EQ(runtime::set_option(xnnpack_backend_key, options.view()), Error::Ok);
+}
+
+/// Loads, runs and unloads side by side, all with the same weights, in every mode.
+TEST_F(SharingTest, EightThreadsShareWeights) {
+  for (int mode = 0; mode < 3; ++mode) {
+    BackendOptions<1> options;
+    ASSERT_EQ(options.set_option(workspace_sharing_mode_option_key, mode), Error::Ok);
+    const auto view = options.view();
+    runtime::MemoryAllocator method(0, nullptr);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        for (int load = 0; load < 5; ++load) {
+          Loaded delegate(payload(), {view.data(), view.size()}, &method);
+          for (int run = 0; run < 10; ++run) {
+            auto args = arguments();
+            ASSERT_EQ(delegate.run(args), Error::Ok);
+            ASSERT_FLOAT_EQ(args[1]->const_data_ptr<float>()[0], 9.5f);
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace executorch::backends::xnnpack::testing
