@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One linear layer in every type that files hold; parameters that make no sense are refused.
-#include <executorch/backends/xnnpack/runtime/loaded_delegate.h>
 #include <executorch/backends/xnnpack/runtime/payload.h>
+#include <executorch/backends/xnnpack/test/loaded_delegate.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>

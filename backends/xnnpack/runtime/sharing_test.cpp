@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What delegates share: packed weights in the process, workspaces as the options say; by threads,
 // too.
-#include <executorch/backends/xnnpack/runtime/loaded_delegate.h>
 #include <executorch/backends/xnnpack/runtime/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/workspace.h>
+#include <executorch/backends/xnnpack/test/loaded_delegate.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>

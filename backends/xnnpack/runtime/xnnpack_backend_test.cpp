@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Payloads run, in all forms; damaged ones and wrong arguments are refused.
-#include <executorch/backends/xnnpack/runtime/loaded_delegate.h>
+#include <executorch/backends/xnnpack/test/loaded_delegate.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>

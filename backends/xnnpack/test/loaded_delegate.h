@@ -2,8 +2,8 @@
 // For tests: a delegate that is made and run through the registered backend.
 #pragma once
 
-#include <executorch/backends/xnnpack/runtime/sample_payload.h>
 #include <executorch/backends/xnnpack/runtime/xnnpack_backend.h>
+#include <executorch/backends/xnnpack/test/sample_payload.h>
 #include <executorch/extension/tensor/tensor_ptr_maker.h>
 
 #include <algorithm>

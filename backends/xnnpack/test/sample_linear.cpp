@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // linear_graph(): one fully connected layer, its constants within the flatbuffer.
-#include <executorch/backends/xnnpack/runtime/sample_payload.h>
+#include <executorch/backends/xnnpack/test/sample_payload.h>
 
 #include <cstring>
 #include <memory>

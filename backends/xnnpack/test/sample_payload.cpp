@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/backends/xnnpack/runtime/sample_payload.h>
+#include <executorch/backends/xnnpack/test/sample_payload.h>
 
 #include <cstring>
 #include <limits>
