@@ -69,6 +69,7 @@ SMALL: dict[str, Callable[[], Example]] = {
         small.DictOutput(), ({"a": torch.randn(3), "b": torch.randn(3)},)
     ),
     "dynamic_rows": _dynamic_rows,
+    "small_image": lambda: single(small.SmallImage().eval(), (torch.randn(1, 3, 11, 9),)),
 }
 
 MODEL_NAME_TO_MODEL: dict[str, Callable[[], Example]] = {

@@ -93,3 +93,24 @@ class DictOutput(nn.Module):
 
     def forward(self, x: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         return {"sum": x["a"] + x["b"], "difference": x["a"] - x["b"]}
+
+
+class SmallImage(nn.Module):
+    """What an image network is made of, once each: convolutions, a residual, pooling, padding, a classifier."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 8, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU6()
+        )
+        self.deep = nn.Sequential(
+            nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.Hardswish(), nn.Conv2d(8, 8, 1)
+        )
+        self.classifier = nn.Linear(16, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.stem(x)
+        y = y + self.deep(y)
+        z = torch.cat([y, torch.sigmoid(y)], dim=1)
+        z = nn.functional.max_pool2d(nn.functional.pad(z, (1, 0, 1, 0)), 2)
+        return torch.softmax(self.classifier(z.mean([2, 3])), dim=-1)

@@ -3,8 +3,9 @@
 
 usage: python -m executorch.test.hardening.mutants --count 2000 [--seed 7] [program.pte ...]
 
-Without files, five programs are made: plain, with a cache in buffers, with a branch, with two methods, with a
-dynamic shape. Only the program part is damaged (weights are numbers). A mutant may be refused (an exception)
+Without files, these programs are made: plain, with a cache in buffers, with a branch, with two methods, with a
+dynamic shape, and delegated to XNNPACK: float, 8-bit, with a dynamic shape. Only the program part and the delegates'
+graphs are damaged (weights are numbers). A mutant may be refused (an exception)
 or accepted (it runs); CRASH, ABORT (SIGABRT) and HANG (ten seconds) fail the run. Under sanitizers set
 ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1.
 """
@@ -26,11 +27,16 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
+from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models import make_example
-from executorch.exir import to_edge
+from executorch.examples.models.example import Method
+from executorch.examples.xnnpack.quantization import quantized_method
+from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Runtime
 
-PROGRAMS = ("linear", "llama_kv", "cond", "two_methods", "dynamic_rows")
+PLAIN = ("linear", "llama_kv", "cond", "two_methods", "dynamic_rows")
+DELEGATED = ("linear", "small_image", "small_image_q8", "dynamic_rows")
+PROGRAMS = (*PLAIN, *(f"xnnpack_{name}" for name in DELEGATED))
 SECONDS = 10
 REFUSED = 3
 BOUNDARIES = (0, 1, 2, 3, 0x7F, 0x7FFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF)
@@ -49,17 +55,29 @@ DTYPES = {
 Inputs = dict[str, list[Any]]
 
 
+def methods_of(name: str) -> dict[str, Method]:
+    """Of the example behind one of PROGRAMS."""
+    name = name.removeprefix("xnnpack_")
+    methods = make_example(name.removesuffix("_q8")).methods
+    if name.endswith("_q8"):
+        return {key: quantized_method(method) for key, method in methods.items()}
+    return methods
+
+
 def make_programs(folder: Path) -> list[Path]:
     paths = [folder / f"{name}.pte" for name in PROGRAMS]
     for name, path in zip(PROGRAMS, paths):
-        to_edge(make_example(name).export()).to_executorch().save(str(path))
+        exported = {key: method.export() for key, method in methods_of(name).items()}
+        partitioner = [XnnpackPartitioner()] if name.startswith("xnnpack_") else None
+        edge = to_edge_transform_and_lower(exported, partitioner=partitioner)
+        edge.to_executorch().save(str(path))
     return paths
 
 
 def intended_inputs(path: Path) -> Inputs:
     """What to run each method with: an example's own inputs, zeros of the wanted shapes for any other file."""
     if path.stem in PROGRAMS:
-        methods = make_example(path.stem).methods
+        methods = make_example(path.stem.removeprefix("xnnpack_").removesuffix("_q8")).methods
         return {name: tree_leaves(method.inputs) for name, method in methods.items()}
     program = Runtime.get().load_program(path)
     return {name: zeros(program, name) for name in sorted(program.method_names)}
@@ -71,29 +89,42 @@ def zeros(program: Any, name: str) -> list[Any]:
     return [torch.zeros(tuple(info.sizes()), dtype=DTYPES[int(info.dtype())]) for info in infos]
 
 
-def program_bytes(data: bytes) -> int:
-    """Length of the part that is a program: the extended header says where segments begin."""
-    if data[8:12].startswith(b"eh"):
-        return min(len(data), struct.unpack_from("<Q", data, 16)[0])
-    return len(data)
+def program_spans(data: bytes) -> list[range]:
+    """Where the program and, each as long as all of it, the graphs of XNNPACK delegates lie in the file: the extended
+    header says where segments begin, a delegate's header how long its graph is."""
+    if not data[8:12].startswith(b"eh"):
+        return [range(len(data))]
+    spans = [range(min(len(data), struct.unpack_from("<Q", data, 16)[0]))]
+    at = data.find(b"XH00")
+    while at >= 4:
+        (graph, size) = struct.unpack_from("<II", data, at + 6)
+        spans.append(range(at - 4, at - 4 + graph + size))
+        at = data.find(b"XH00", at + 1)
+    return spans
+
+
+def position(spans: list[range], chance: random.Random, unit: int = 1) -> int:
+    """Somewhere in one of the spans, at a multiple of `unit` from its start."""
+    span = chance.choice(spans)
+    return span[0] + chance.randrange(len(span) - unit + 1) // unit * unit
 
 
 def damage(data: bytes, chance: random.Random) -> bytes:
     """One mutant: a truncation, or one to four of flipped bits, boundary words, copied words."""
     if chance.random() < 0.1:
         return data[: chance.randrange(len(data))]
-    mutant, limit = bytearray(data), program_bytes(data)
+    mutant, spans = bytearray(data), program_spans(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         kind = chance.random()
         if kind < 0.45:
-            mutant[chance.randrange(limit)] ^= 1 << chance.randrange(8)
+            mutant[position(spans, chance)] ^= 1 << chance.randrange(8)
             continue
-        at = chance.randrange(0, limit - 4) & ~3
+        at = position(spans, chance, 4)
         if kind < 0.9:
             word = chance.choice((*BOUNDARIES, chance.randrange(300), chance.getrandbits(32)))
             struct.pack_into("<I", mutant, at, word)
         else:
-            source = chance.randrange(0, limit - 4) & ~3
+            source = position(spans, chance, 4)
             mutant[at : at + 4] = data[source : source + 4]
     return bytes(mutant)
 

@@ -123,6 +123,15 @@ Error Builder::read_uses() {
   for (const fb_xnnpack::XNode* node : *payload_.graph->xnodes()) {
     ET_CHECK_OK_OR_RETURN_ERROR(read_use(*node));
   }
+  for (const fb_xnnpack::XNode* node : *payload_.graph->xnodes()) {
+    Operands operands;
+    ET_CHECK_OK_OR_RETURN_ERROR(operands_of(*node, operands));
+    // XNNPACK drops a node without readers, and aborts when the value that it reads has no other.
+    ET_CHECK_OR_RETURN_ERROR(
+        read_while_running_[operands.output] || values_[operands.output].tensor->flags() == kOutput,
+        InvalidProgram, "XNNPACK graph: nothing reads value %u",
+        static_cast<unsigned>(operands.output));
+  }
   for (size_t id = 0; id < values_.size(); ++id) {
     ET_CHECK_OR_RETURN_ERROR(!(widened_[id] && read_while_running_[id]), NotSupported,
                              "XNNPACK value %zu: half precision for weights and for more", id);

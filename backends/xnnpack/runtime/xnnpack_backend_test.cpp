@@ -92,8 +92,14 @@ TEST_F(XnnpackBackendTest, AGraphThatMakesNoSenseIsRefused) {
             Error::InvalidProgram);
   EXPECT_EQ(load([](Graph& g) { g.xnodes[3]->xnode_union.AsXNNStaticTranspose()->perm[1] = 0; }),
             Error::InvalidProgram);
+  // Nothing reads what the transpose writes.
+  EXPECT_EQ(load([](Graph& g) {
+              const uint32_t pooled = g.xnodes[3]->xnode_union.AsXNNStaticTranspose()->input_id;
+              g.xnodes[4]->xnode_union.AsXNNStaticSlice()->input_id = pooled;
+            }),
+            Error::InvalidProgram);
   EXPECT_EQ(load([](Graph& g) { std::swap(g.xnodes[0], g.xnodes[1]); }), Error::Internal);
-  EXPECT_EQ(load([](Graph& g) { g.xnodes.pop_back(); }), Error::Internal);
+  EXPECT_EQ(load([](Graph& g) { g.xnodes.pop_back(); }), Error::InvalidProgram);
 }
 
 TEST_F(XnnpackBackendTest, WhatThisBuildCannotRunIsNamed) {
