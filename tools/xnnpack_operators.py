@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prints which operators the XNNPACK backend takes, as CSV from its table: `python -m tools.xnnpack_operators`
+(--write FILE). The conditions are the reasons for which the table's checks leave a call outside."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import csv
+import inspect
+import io
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
+
+COLUMNS = ("Operator", "Compute DType", "Quantization", "Left outside because")
+QUANTIZATION = {
+    Quantized.NO: "",
+    Quantized.WEIGHTED: "static and dynamic int8 activations; int8 weights, constant",
+    Quantized.ARITHMETIC: "static int8, results of a range of their own",
+    Quantized.SAME: "static int8, results of the range of the inputs",
+}
+
+
+def reasons(check: Callable[..., str]) -> list[str]:
+    """Texts that `check` returns, in the order of its source, with those of the module's functions it calls."""
+    if "lambda" in check.__name__:
+        return []
+    module = inspect.getmodule(check)
+    found: list[str] = []
+    tree = ast.parse(textwrap.dedent(inspect.getsource(check)))
+    returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value]
+    for statement in sorted(returns, key=lambda node: node.lineno):
+        for node in ast.walk(statement.value):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                called: Any = getattr(module, node.func.id, None)
+                found += reasons(called) if inspect.isfunction(called) else []
+        value = statement.value
+        parts = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+        for part in parts:
+            if isinstance(part, ast.Constant) and part.value:
+                found.append(part.value)
+    return list(dict.fromkeys(found))
+
+
+def line(operator: str, row: Row) -> tuple[str, str, str, str]:
+    return operator, "fp32", QUANTIZATION[row.quantized], "; ".join(reasons(row.check))
+
+
+def table() -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(line(operator, row) for operator, row in TABLE.items())
+    return text.getvalue()
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="a file instead of standard output")
+    options = parser.parse_args(argv)
+    if options.write is None:
+        sys.stdout.write(table())
+        return 0
+    options.write.parent.mkdir(parents=True, exist_ok=True)
+    options.write.write_text(table())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
