@@ -16,6 +16,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 DOCUMENTED = (
     "tools/cmake/Utils.cmake",
     "extension/pybindings",
+    "backends/xnnpack/utils",
     "exir/backend/utils",
     "kernels/portable/cpu/util",
 )
