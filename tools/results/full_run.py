@@ -31,7 +31,7 @@ MUTANTS = [PYTHON, "-m", "executorch.test.hardening.mutants", "--count", "2000"]
 SANITIZER_SETTINGS = {
     "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:detect_leaks=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:allocator_may_return_null=1",
 }
 # Python itself is not instrumented: the sanitizer's library must be there before it, and find C++'s exceptions.
 PRELOADED = {"asan": ("libasan.so", "libstdc++.so.6"), "ubsan": ("libubsan.so", "libstdc++.so.6")}
