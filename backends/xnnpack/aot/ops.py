@@ -233,7 +233,7 @@ TABLE: dict[str, Row] = {
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
     "aten._softmax.default": Row(softmax, _softmax),
-    "aten.mean.dim": Row(global_average, _mean, quantized=_SAME),
+    "aten.mean.dim": Row(global_average, _mean, quantized=Quantized.ARITHMETIC),
     "aten.max_pool2d_with_indices.default": Row(
         pool("XNNMaxPooling2d"), _max_pool, quantized=_SAME
     ),

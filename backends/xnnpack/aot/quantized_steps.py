@@ -43,6 +43,7 @@ LINEAR = "aten.linear.default"
 # What XNNPACK's kernels can scale by: the least (0: any) and what must not be reached.
 _SCALES = {CONVOLUTION: (0.0, 256.0), LINEAR: (0.0, 256.0), "aten.mul.Tensor": (2**-16, 256.0)}
 _SCALE_OF_AN_ADDEND = (2**-10, 256.0)
+_SCALE_OF_A_MEAN = (2**-8, 256.0)
 
 
 def quantized_steps_of(graph: Graph, constants: Constants) -> list[Step]:
@@ -142,7 +143,7 @@ def _scales_fit(node: Node, inputs: list[Parameters], out: Parameters) -> bool:
         least, most = _SCALES["aten.mul.Tensor"]
         product = inputs[0].scale * (inputs[-1].scale)
         return least <= product / out.scale < most
-    least, most = _SCALE_OF_AN_ADDEND
+    least, most = _SCALE_OF_A_MEAN if op_name(node) == "aten.mean.dim" else _SCALE_OF_AN_ADDEND
     return all(least <= each.scale / out.scale < most for each in inputs)
 
 

@@ -28,7 +28,7 @@ from executorch.backends.xnnpack.quantizer.captured import (
 
 _CLAMPS = frozenset({"relu", "relu6", "hardtanh"})
 # These take part without a neighbour that is quantized.
-_ON_THEIR_OWN = frozenset({"cat", "adaptive_avg_pool2d"})
+_ON_THEIR_OWN = frozenset({"cat"})
 
 
 class Annotator:
@@ -79,7 +79,7 @@ class Annotator:
         operands = node.all_input_nodes
         if config.output_activation is None or not self._has_quantized_operand(operands):
             return
-        if node not in self._useful:
+        if node not in self._useful or not _is_over_image_if_mean(node):
             return
         _annotate(node, dict.fromkeys(operands, config.input_activation), None)
         self._annotate_result(node, config)
@@ -177,6 +177,18 @@ def _is_clamp(node: Node) -> bool:
         limits = (*node.args[1:], *node.kwargs.values())
         return all(not isinstance(limit, Node) for limit in limits)
     return function_name(node) in _CLAMPS
+
+
+def _is_over_image_if_mean(node: Node) -> bool:
+    """Means over height and width alone. They have a range of their own: it is narrower than that of the pixels."""
+    match function_name(node):
+        case "adaptive_avg_pool2d":
+            return all(size == 1 for size in node.meta["val"].shape[-2:])
+        case "mean":
+            dims = node.args[1] if len(node.args) > 1 else None
+            source = node.args[0].meta["val"]
+            return source.dim() == 4 and sorted(dim % 4 for dim in dims or ()) == [2, 3]
+    return True
 
 
 def _only_user(node: Node) -> Node | None:
