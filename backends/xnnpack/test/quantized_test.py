@@ -246,6 +246,7 @@ class Mixed(nn.Module):
         return self.plain(torch.tanh(self.found(torch.sigmoid(self.fixed(x)))))
 
 
+@pytest.mark.req("XQ-027")
 @pytest.mark.parametrize(
     ("wanted", "inside"),
     [
