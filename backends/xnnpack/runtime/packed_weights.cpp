@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XNNPACK asks for a block by the addresses of filter and bias; here they become what they hold.
+#include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/packed_weights.h>
 
 #include <chrono>
 #include <cstring>
 #include <mutex>
-#include <new>
 
 namespace executorch::backends::xnnpack {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{128};
 constexpr size_t kNotFound = SIZE_MAX;
 constexpr uint64_t kPrime = 0x9E3779B185EBCA87;
 
@@ -30,14 +29,6 @@ struct Store {
 Store& store() {
   static Store& instance = *new Store();
   return instance;
-}
-
-void* allocate(size_t size) {
-  return ::operator new(size, kAlignment, std::nothrow);
-}
-
-void release(void* block) {
-  ::operator delete(block, kAlignment);
 }
 
 uint64_t process_seed() {
@@ -105,15 +96,15 @@ PackedWeights::PackedWeights() : provider_() {
 }
 
 PackedWeights::~PackedWeights() {
-  release(reserved_);
+  free_block(reserved_);
   for (void* block : own_) {
-    release(block);
+    free_block(block);
   }
   const std::lock_guard<std::mutex> lock(store().mutex);
   for (const Fingerprint::Value& name : shared_) {
     const auto found = store().blocks.find(name);
     if (--found->second.users == 0) {
-      release(found->second.data);
+      free_block(found->second.data);
       store().blocks.erase(found);
     }
   }
@@ -154,8 +145,8 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
 }
 
 void* PackedWeights::reserve(size_t size) {
-  release(reserved_);
-  reserved_ = allocate(size);
+  free_block(reserved_);
+  reserved_ = allocate_block(size);
   return reserved_;
 }
 
@@ -173,7 +164,7 @@ size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* blo
   const std::lock_guard<std::mutex> lock(store().mutex);
   const auto [place, is_new] = store().blocks.insert({name, {block, size, 0}});
   if (!is_new) {
-    release(block);
+    free_block(block);
   }
   ++place->second.users;
   shared_.push_back(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XnnpackBackend: the interface of backends over Delegate.
 #include <executorch/backends/xnnpack/runtime/delegate.h>
+#include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/payload.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
 #include <executorch/backends/xnnpack/runtime/xnnpack_backend.h>
@@ -133,7 +134,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
 
   /// Once per process; the first call looks at the processor.
   static Error initialize() {
-    static const xnn_status status = xnn_initialize(nullptr);
+    static const xnn_status status = xnn_initialize(block_allocator());
     ET_CHECK_OR_RETURN_ERROR(status == xnn_status_success, NotSupported,
                              "XNNPACK does not run on this processor: status %d",
                              static_cast<int>(status));

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Before each block lies a header with its size; large blocks are mapped where that can be done.
+#include <executorch/backends/xnnpack/runtime/memory.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
+
+namespace executorch::backends::xnnpack {
+
+namespace {
+
+/// What is smaller is left to the heap.
+constexpr size_t kMapped = size_t{1} << 16;
+constexpr std::align_val_t kAlignment{kBlockAlignment};
+
+struct alignas(kBlockAlignment) Header {
+  size_t size;  // with this header
+  bool is_mapped;
+};
+
+#if defined(MAP_POPULATE)
+constexpr int kPopulate = MAP_POPULATE;  // all of a block is written; one call beats a fault a page
+#elif __has_include(<sys/mman.h>)
+constexpr int kPopulate = 0;
+#endif
+
+void* map(size_t size) {
+#if __has_include(<sys/mman.h>)
+  void* pages =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | kPopulate, -1, 0);
+  return pages == MAP_FAILED ? nullptr : pages;
+#else
+  static_cast<void>(size);
+  return nullptr;
+#endif
+}
+
+void unmap(void* pages, size_t size) {
+#if __has_include(<sys/mman.h>)
+  static_cast<void>(::munmap(pages, size));
+#else
+  static_cast<void>(pages);
+  static_cast<void>(size);
+#endif
+}
+
+Header* header_of(void* block) {
+  return static_cast<Header*>(block) - 1;
+}
+
+void* reallocate(void*, void* block, size_t size) {
+  void* larger = allocate_block(size);
+  if (larger != nullptr && block != nullptr) {
+    const size_t old_size = header_of(block)->size - sizeof(Header);
+    std::memcpy(larger, block, std::min(size, old_size));
+    free_block(block);
+  }
+  return larger;
+}
+
+}  // namespace
+
+void* allocate_block(size_t size) {
+  if (size > SIZE_MAX - sizeof(Header)) {
+    return nullptr;
+  }
+  const size_t total = size + sizeof(Header);
+  void* memory = total >= kMapped ? map(total) : nullptr;
+  const bool is_mapped = memory != nullptr;
+  if (!is_mapped) {
+    memory = ::operator new(total, kAlignment, std::nothrow);
+  }
+  return memory == nullptr ? nullptr : new (memory) Header{total, is_mapped} + 1;
+}
+
+void free_block(void* block) {
+  if (block == nullptr) {
+    return;
+  }
+  Header* const header = header_of(block);
+  if (header->is_mapped) {
+    unmap(header, header->size);
+  } else {
+    ::operator delete(header, kAlignment);
+  }
+}
+
+const xnn_allocator* block_allocator() {
+  static const xnn_allocator allocator = [] {
+    xnn_allocator made{};
+    made.allocate = [](void*, size_t size) { return allocate_block(size); };
+    made.reallocate = reallocate;
+    made.deallocate = [](void*, void* block) { free_block(block); };
+    made.aligned_allocate = [](void*, size_t alignment, size_t size) {
+      return alignment > kBlockAlignment ? nullptr : allocate_block(size);
+    };
+    made.aligned_deallocate = [](void*, void* block) { free_block(block); };
+    return made;
+  }();
+  return &allocator;
+}
+
+}  // namespace executorch::backends::xnnpack

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of XNNPACK and of packed weights: large blocks go back to the system when they are freed,
+// instead of staying in the heap of a process that has unloaded its model.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <cstddef>
+
+namespace executorch::backends::xnnpack {
+
+/// Alignment of every block.
+constexpr size_t kBlockAlignment = 128;
+
+/// Null when there is no memory. Any thread.
+void* allocate_block(size_t size);
+/// Null has no effect.
+void free_block(void* block);
+
+/// The same for xnn_initialize(); lives as long as the process.
+const xnn_allocator* block_allocator();
+
+}  // namespace executorch::backends::xnnpack
