@@ -115,6 +115,24 @@ Error Builder::read_use(const fb_xnnpack::XNode& node) {
   return Error::Ok;
 }
 
+/// Which values lead to an output. XNNPACK drops a node without readers, and aborts when the value
+/// that it reads has no other; so it never hears of such nodes.
+Error Builder::find_needed() {
+  needed_.resize(values_.size());
+  const auto& nodes = *payload_.graph->xnodes();
+  for (uint32_t i = nodes.size(); i-- > 0;) {
+    Operands operands;
+    ET_CHECK_OK_OR_RETURN_ERROR(operands_of(*nodes[i], operands));
+    if (values_[operands.output].tensor->flags() == kOutput) {
+      needed_[operands.output] = true;
+    }
+    for (size_t k = 0; needed_[operands.output] && k < operands.num_inputs; ++k) {
+      needed_[operands.inputs[k]] = true;
+    }
+  }
+  return Error::Ok;
+}
+
 /// Which values nodes read, and whether only to pack them.
 Error Builder::read_uses() {
   read_while_running_.resize(values_.size());
@@ -123,15 +141,7 @@ Error Builder::read_uses() {
   for (const fb_xnnpack::XNode* node : *payload_.graph->xnodes()) {
     ET_CHECK_OK_OR_RETURN_ERROR(read_use(*node));
   }
-  for (const fb_xnnpack::XNode* node : *payload_.graph->xnodes()) {
-    Operands operands;
-    ET_CHECK_OK_OR_RETURN_ERROR(operands_of(*node, operands));
-    // XNNPACK drops a node without readers, and aborts when the value that it reads has no other.
-    ET_CHECK_OR_RETURN_ERROR(
-        read_while_running_[operands.output] || values_[operands.output].tensor->flags() == kOutput,
-        InvalidProgram, "XNNPACK graph: nothing reads value %u",
-        static_cast<unsigned>(operands.output));
-  }
+  ET_CHECK_OK_OR_RETURN_ERROR(find_needed());
   for (size_t id = 0; id < values_.size(); ++id) {
     ET_CHECK_OR_RETURN_ERROR(!(widened_[id] && read_while_running_[id]), NotSupported,
                              "XNNPACK value %zu: half precision for weights and for more", id);
@@ -280,6 +290,10 @@ Error Builder::define_nodes() {
         delegate_.shapes_[operands.output].num_elements() <= std::max(declared, kUndeclared),
         InvalidProgram, "XNNPACK value %u is larger than the graph says",
         static_cast<unsigned>(operands.output));
+    if (!needed_[operands.output]) {
+      defined_[operands.output] = true;
+      continue;
+    }
     ET_CHECK_OK_OR_RETURN_ERROR(define_value(operands.output, nullptr));
     ET_CHECK_OK_OR_RETURN_ERROR(define_node(subgraph_.get(), *node, ids_));
     if (operands.num_packed > 0 && delegate_.weights_ != nullptr) {

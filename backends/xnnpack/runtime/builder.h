@@ -26,6 +26,7 @@ class Builder final {
   runtime::Error read_external(const Value& value, uint32_t id);
   runtime::Error read_uses();
   runtime::Error read_use(const fb_xnnpack::XNode& node);
+  runtime::Error find_needed();
   runtime::Error define_sources();
   runtime::Error define_nodes();
   runtime::Error define_value(uint32_t id, const void* data);
@@ -38,6 +39,7 @@ class Builder final {
   Delegate& delegate_;
   std::unique_ptr<xnn_subgraph, DeleteSubgraph> subgraph_;
   std::vector<Value> values_;
+  std::vector<bool> needed_;  // leads to an output
   std::vector<bool> read_while_running_;
   std::vector<bool> packed_;
   std::vector<bool> widened_;  // packed as float32, though half precision in the payload
