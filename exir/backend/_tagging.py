@@ -89,7 +89,7 @@ def _check_unchanged(before: list[_Line], after: list[_Line], who: str) -> None:
     raise ExportError(
         ExportErrorType.VIOLATION_OF_SPEC,
         f"{who} changed the program: expected {expected}, found {found}. A partitioner may only set "
-        'node.meta["delegation_tag"]; do rewrites in a pass given to transform(), or in preprocess',
+        'node.meta["delegation_tag"]; do rewrites in prepare(), or in preprocess',
     )
 
 

@@ -404,6 +404,22 @@ def test_a_partitioner_that_breaks_its_contract(deed, words: str) -> None:  # ty
         to_backend(edge(Chain()), Wrong(deed))
 
 
+def test_a_partitioner_may_rewrite_before_it_tags() -> None:
+    class Prepared(ByName):
+        def prepare(self, exported_program: ExportedProgram) -> None:
+            node = node_named(exported_program, "aten_sin_default")
+            with exported_program.graph.inserting_after(node):
+                copy = exported_program.graph.node_copy(node)
+            copy.name = "another_sin"
+            node.replace_all_uses_with(copy)
+
+    program = edge(Chain())
+    lowered = to_backend(program, Prepared({"another_sin": "a"}))
+    (module,) = get_lowered_backend_modules(lowered.graph_module)
+    assert module.processed_bytes == b"another_sin"
+    assert "another_sin" not in {node.name for node in program.graph.nodes}
+
+
 def test_a_cycle_through_an_unclaimed_node_names_it() -> None:
     tags = ByName({"aten_add_tensor": "a", "aten_cos_default": "a"})
     with pytest.raises(ExportError, match="cycle: 'a' -> 'a' through aten_sin_default"):
