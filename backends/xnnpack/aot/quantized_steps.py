@@ -32,6 +32,7 @@ from executorch.backends.xnnpack.aot.steps import (
     CONVOLUTION,
     Mode,
     Step,
+    limits_of,
     nodes_of,
     only_user,
     op_name,
@@ -113,7 +114,7 @@ def _is_static(step: Step, result: Node, constants: Constants) -> bool:
         return False
     if any(op_name(each) != DEQUANTIZE for each in _operands(step.head)):
         return False
-    if not _has_room(step.limits, out):
+    if not _has_room(step.limits or limits_of(step.head), out):
         return False
     if kind is Quantized.SAME:
         return all(each == out for each in inputs)

@@ -274,3 +274,36 @@ def test_precisions_select_what_is_delegated(wanted: Any, inside: set[str]) -> N
     linears = sum(kinds(graph).count("XNNFullyConnected") for graph in graphs(manager))
     assert linears == len(inside)
     assert compute_error(model(*inputs), run(manager, inputs)) > 35
+
+
+def test_limits_that_leave_no_value_are_computed_on_floats() -> None:
+    """All that is clamped is negative: its 8-bit range ends at 0."""
+
+    class Model(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return F.relu(F.max_pool2d(x * x, 2).flatten(1).unsqueeze(1) * -1.0)
+
+    inputs = (torch.randn(IMAGE),)
+    quantized = converted(Model(), inputs)
+    manager = lower(quantized, inputs)
+    torch.testing.assert_close(run(manager, inputs), quantized(*inputs))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_sizes_of_quantized_programs_may_vary(dynamic: bool) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(12, 16), nn.ReLU(), nn.Linear(16, 4)).eval()
+    sizes = ({0: torch.export.Dim("rows", max=9)},)
+    x = torch.randn(4, 12)
+    config = get_symmetric_quantization_config(is_per_channel=True, is_dynamic=dynamic)
+    exported = torch.export.export(model, (x,), dynamic_shapes=sizes).module()
+    prepared = prepare_pt2e(exported, XNNPACKQuantizer().set_global(config))
+    for _ in range(4):
+        prepared(torch.randn(9, 12).clamp(-2, 2))
+    quantized = torch.export.export(convert_pt2e(prepared), (x,), dynamic_shapes=sizes)
+    manager = to_edge_transform_and_lower(quantized, partitioner=[XnnpackPartitioner()])
+    assert calls(manager) == ["executorch_call_delegate"]
+    program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for rows in (1, 9, 4):
+        x = torch.randn(rows, 12).clamp(-2, 2)
+        assert compute_error(model(x), program.forward((x,))[0]) > 15
