@@ -2,7 +2,6 @@
 // XNNPACK gives names as one text with NULs between them, and times in microseconds.
 #include <executorch/backends/xnnpack/runtime/profile.h>
 
-#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
 #include <executorch/runtime/platform/platform.h>
 
 #include <cstring>
@@ -38,6 +37,10 @@ bool is_profiling_built() {
 }
 
 void report_operators(xnn_runtime_t runtime, runtime::EventTracer& tracer, et_timestamp_t start) {
+  if (tracer.event_tracer_profiling_level() !=
+      runtime::EventTracerProfilingLevel::kProfileAllEvents) {
+    return;
+  }
   const auto names = info<char>(runtime, xnn_profile_info_operator_name);
   const auto times = info<uint64_t>(runtime, xnn_profile_info_operator_timing);
   const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
@@ -49,9 +52,8 @@ void report_operators(xnn_runtime_t runtime, runtime::EventTracer& tracer, et_ti
     const std::string title = std::string(name) + " #" + std::to_string(i + 1);
     const auto begin = start + static_cast<et_timestamp_t>(elapsed);
     elapsed += static_cast<double>(times[i]) * ticks;
-    runtime::event_tracer_log_profiling_delegate(&tracer, title.c_str(),
-                                                 static_cast<runtime::DebugHandle>(-1), begin,
-                                                 start + static_cast<et_timestamp_t>(elapsed));
+    tracer.log_profiling_delegate(title.c_str(), runtime::kUnsetDelegateDebugIntId, begin,
+                                  start + static_cast<et_timestamp_t>(elapsed));
     name += std::strlen(name) + 1;
   }
 }

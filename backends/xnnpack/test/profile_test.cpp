@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A delegate that measures its operators reports each of them to the tracer.
+#include <executorch/backends/xnnpack/runtime/delegate.h>
+#include <executorch/backends/xnnpack/test/loaded_delegate.h>
+#include <executorch/runtime/platform/runtime.h>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace executorch::backends::xnnpack::testing {
+namespace {
+
+using namespace executorch::runtime;
+using executorch::aten::Tensor;
+
+struct Event {
+  std::string name;
+  et_timestamp_t start;
+  et_timestamp_t end;
+};
+
+/// Keeps the delegates' own events; nothing else is reported here.
+class Recorder final : public EventTracer {
+ public:
+  void create_event_block(const char*) override {}
+  EventTracerEntry start_profiling(const char*, ChainID, DebugHandle) override { return {}; }
+  void end_profiling(EventTracerEntry) override {}
+  EventTracerEntry start_profiling_delegate(const char*, DelegateDebugIntId) override { return {}; }
+  void end_profiling_delegate(EventTracerEntry, const void*, size_t) override {}
+  void log_profiling_delegate(const char* name, DelegateDebugIntId id, et_timestamp_t start,
+                              et_timestamp_t end, const void*, size_t) override {
+    EXPECT_EQ(id, kUnsetDelegateDebugIntId);
+    events.push_back({name, start, end});
+  }
+  void track_allocation(AllocatorID, size_t) override {}
+  AllocatorID track_allocator(const char*) override { return 0; }
+  Result<bool> log_evalue(const EValue&, LoggedEValueType) override { return false; }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const Tensor&) override {
+    return false;
+  }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const ArrayRef<Tensor>) override {
+    return false;
+  }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const int&) override {
+    return false;
+  }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const bool&) override {
+    return false;
+  }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
+                                                const double&) override {
+    return false;
+  }
+  void set_delegation_intermediate_output_filter(EventTracerFilterBase*) override {}
+
+  std::vector<Event> events;
+};
+
+std::vector<Event> events_of_a_run(bool profile, EventTracerProfilingLevel level) {
+  runtime_init();
+  EXPECT_EQ(register_xnnpack_backend(), Error::Ok);
+  EXPECT_TRUE(get_backend_class(xnnpack_backend_key)->is_available());  // initializes XNNPACK
+  const auto bytes = pack(sample_graph(), Constants::kRegion);
+  std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<uint8_t*>(aligned.data()));
+  DelegateOptions options;
+  options.profile = profile;
+  const Payload payload = open_payload(aligned.data(), bytes.size()).get();
+  auto delegate = std::move(Delegate::create(payload, nullptr, options).get());
+  auto tensors = arguments();
+  std::vector<EValue> values(tensors.begin(), tensors.end());
+  EValue* args[] = {&values[0], &values[1], &values[2]};
+  Recorder recorder;
+  recorder.set_event_tracer_profiling_level(level);
+  EXPECT_EQ(delegate->execute({args, 3}, &recorder), Error::Ok);
+  return recorder.events;
+}
+
+TEST(XnnpackProfileTest, EveryOperatorIsAnEvent) {
+  const auto events = events_of_a_run(true, EventTracerProfilingLevel::kProfileAllEvents);
+  ASSERT_EQ(events.size(), 5u);  // convolution, sum, pool, transpose, slice
+  EXPECT_EQ(events[0].name.rfind("Convolution", 0), 0u) << events[0].name;
+  EXPECT_EQ(events[4].name.substr(events[4].name.size() - 2), "#5");
+  for (size_t i = 0; i < events.size(); ++i) {
+    EXPECT_LE(events[i].start, events[i].end);
+    EXPECT_TRUE(i == 0 || events[i - 1].end == events[i].start);
+  }
+}
+
+TEST(XnnpackProfileTest, NothingIsReportedThatWasNotAskedFor) {
+  EXPECT_TRUE(events_of_a_run(false, EventTracerProfilingLevel::kProfileAllEvents).empty());
+  EXPECT_TRUE(events_of_a_run(true, EventTracerProfilingLevel::kProfileMethodOnly).empty());
+}
+
+}  // namespace
+}  // namespace executorch::backends::xnnpack::testing
