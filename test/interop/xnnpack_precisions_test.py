@@ -29,13 +29,16 @@ SOME_TEXTS = ["encoder", "decoder"]
 CASES = [
     *((name, "by_channel") for name in NETWORKS),
     *((name, "by_tensor") for name in SOME_IMAGES + SOME_TEXTS),
-    *((name, "half") for name in SOME_IMAGES + SOME_TEXTS),
+    # Upstream's own batch norm pass refuses half precision.
+    *((name, "half") for name in ["unbiased", "perceptron", "mixer", *SOME_TEXTS]),
     *((name, "dynamic") for name in [*TEXTS, "resnet", "perceptron", "mixer"]),
     *((name, "groups4") for name in [*TEXTS, "perceptron", "mixer"]),
     *((name, "channels4") for name in ["encoder", "perceptron"]),
 ]
-# Of what has no quanta at its end: sums in another order, and half precision.
-RELATIVE = {"half": 2e-3}
+# Of what has no quanta at its end. What is quantized while running may round a tie the other way, a
+# 255th of a row's range, and further layers carry it on.
+ROWS = 2e-2
+RELATIVE = {"half": 2e-3, "dynamic": ROWS, "groups4": ROWS, "channels4": ROWS}
 
 
 @pytest.fixture(scope="module")
