@@ -24,6 +24,7 @@ from executorch.exir._serialize.data_serializer import DataSerializer
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.exir.emit import EmitterOutput, emit_program
 from executorch.exir.pass_base import ExportedProgramPassBase
+from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
@@ -103,12 +104,12 @@ def to_edge_transform_and_lower(
     lowered = manager.to_backend(partitioners)
     config = manager.compile_config
     for name, nodes in kept.items():
+        program = lowered.exported_program(name)
         decompose_unclaimed(
-            lowered.exported_program(name),
-            {node.target for node in nodes},
-            config.preserve_ops,
-            config._skip_dim_order,
+            program, {node.target for node in nodes}, config.preserve_ops, config._skip_dim_order
         )
+        if partitioners[name]:
+            CSEPass()(program.graph_module)  # what stays outside is made once: masks of all layers
     return lowered
 
 

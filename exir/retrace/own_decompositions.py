@@ -49,9 +49,10 @@ def _scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor:
-    """softmax(q k^T * scale + mask) v, with batches and heads folded into one dimension.
+    """softmax(q k^T * scale + bias) v, with batches and heads folded into one dimension.
 
-    The scale goes onto the smaller operand. Only a mask can forbid all keys of a query; such a row gives zeros.
+    The scale goes onto the smaller operand. What depends on the mask alone stands apart: layers of one mask share it,
+    and what each layer does are sums and products.
     """
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
@@ -60,28 +61,33 @@ def _scaled_dot_product_attention(
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = torch.matmul(query * factor, key.transpose(-2, -1))
     if is_causal:
-        allowed = torch.ones(
-            (query.shape[-2], key.shape[-2]), dtype=torch.bool, device=query.device
-        ).tril()
-        scores = torch.where(allowed, scores, float("-inf"))
-    if attn_mask is None:
-        weights = torch.softmax(scores, -1)
-    else:
-        if attn_mask.dtype == torch.bool:
-            scores = torch.where(attn_mask, scores, float("-inf"))
-        else:
-            scores = scores + attn_mask
-        weights = _softmax_of_masked(scores)
+        size = (query.shape[-2], key.shape[-2])
+        allowed = torch.ones(size, dtype=torch.bool, device=query.device).tril()
+        scores = scores + _bias(allowed, scores)
+    has_key = None
+    if attn_mask is not None:
+        bias, has_key = _bias_without_empty_rows(_bias(attn_mask, scores))
+        scores = scores + bias
+    weights = torch.softmax(scores, -1)
     if dropout_p > 0.0:
         weights = torch.dropout(weights, dropout_p, True)
-    return torch.matmul(weights, value)
+    found = torch.matmul(weights, value)
+    return found if has_key is None else found * has_key
 
 
-def _softmax_of_masked(scores: torch.Tensor) -> torch.Tensor:
-    """softmax over the last dimension; rows of nothing but -inf give zeros, not NaN."""
-    forbidden = torch.eq(scores, float("-inf"))
-    no_key = torch.logical_not(torch.any(torch.logical_not(forbidden), -1, True))
-    return torch.where(no_key, 0.0, torch.softmax(scores, -1))
+def _bias(mask: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    """What is added to the scores: a mask of numbers itself, -inf where one of bool forbids."""
+    if mask.dtype != torch.bool:
+        return mask
+    zero = torch.zeros((), dtype=scores.dtype, device=scores.device)
+    return torch.where(mask, zero, float("-inf"))
+
+
+def _bias_without_empty_rows(bias: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Queries that no key is allowed for get zeros, not the NaN of their softmax: a bias that allows all of their
+    keys, and a factor for the result, 0 for them and 1 for all others."""
+    has_key = torch.any(torch.ne(bias, float("-inf")), -1, True)
+    return torch.where(has_key, bias, 0.0), has_key.to(bias.dtype)
 
 
 def _trilinear(

@@ -57,15 +57,20 @@ class Side:
 
 
 class Measure:
-    """`peer` None leaves upstream out. Files go to `work`."""
+    """`peer` None leaves upstream out. Files go to `work`. `lowering` is the job that makes one: lower or delegate."""
 
-    def __init__(self, transformers: str, peer: str | None, work: Path) -> None:
+    def __init__(
+        self, transformers: str, peer: str | None, work: Path, lowering: str = "lower"
+    ) -> None:
+        self._lowering = lowering
         self._work = work.resolve()
         self._maker = Side(transformers, self._work, "maker", ["transformers"])
-        lowering = ["executorch.exir", "executorch.runtime"]
-        self._sides = {"ours": Side(sys.executable, self._work, "ours", lowering)}
+        modules = ["executorch.exir", "executorch.runtime"]
+        if lowering == "delegate":
+            modules.append("executorch.backends.xnnpack.partition.xnnpack_partitioner")
+        self._sides = {"ours": Side(sys.executable, self._work, "ours", modules)}
         if peer:
-            self._sides["upstream"] = Side(peer, self._work, "upstream", lowering)
+            self._sides["upstream"] = Side(peer, self._work, "upstream", modules)
 
     def __call__(self, row: Architecture) -> Answer:
         program = self._work / f"{row.name}.pt2"
@@ -84,7 +89,8 @@ class Measure:
     def _lower_and_run(self, side: str, program: Path) -> Answer:
         file = program.with_name(f"{program.stem}-{side}.pte")
         ask = self._sides[side].ask
-        found = ask("lower", program=str(program), out=str(file), bound=side == "ours")
+        bound = {"bound": side == "ours"} if self._lowering == "lower" else {}
+        found = ask(self._lowering, program=str(program), out=str(file), **bound)
         if "error" in found:
             return {"step": "lower", **found}
         ran = ask("run", program=str(file), calls=f"{program}.calls")

@@ -124,6 +124,28 @@ def lower(job: dict) -> dict:
     return found
 
 
+def delegate(job: dict) -> dict:
+    """Lowers with XNNPACK and writes the file; counts delegates, and by operator what they leave."""
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.devtools.backend_debug import get_delegation_info
+    from executorch.exir import to_edge_transform_and_lower
+
+    program = torch.export.load(job["program"])
+    start = time.process_time()
+    manager = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+    info = get_delegation_info(manager.exported_program().graph_module)
+    with open(job["out"], "wb") as file:
+        manager.to_executorch().write_to_file(file)
+    rows = info.delegation_by_operator.items()
+    left = {name: row.non_delegated for name, row in rows if row.non_delegated}
+    left.pop("getitem", None)  # gives an operator's results names, computes nothing
+    return {
+        "cpu_seconds": time.process_time() - start,
+        "delegates": info.num_delegated_subgraphs,
+        "left": left,
+    }
+
+
 def bound(program: torch.export.ExportedProgram) -> int:
     """The largest live set of a planned method, as our planner counts it."""
     from executorch.exir.memory_planning import peak_live_bytes, update_all_tensors_lifetime
@@ -157,7 +179,7 @@ def difference(result: object, expected: torch.Tensor) -> float:
     return float(gap.nan_to_num(nan=float("inf")).max())
 
 
-DO = {"export": export, "lower": lower, "run": run}
+DO = {"export": export, "lower": lower, "delegate": delegate, "run": run}
 
 
 def child(job: dict) -> None:

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How XnnpackPartitioner cuts architectures of `transformers`, beside upstream: delegates, and calls left outside.
+
+usage: python -m executorch.tools.architectures.partitions [name ...] [--peer PYTHON] [--page FILE] [--resume]
+
+Every program runs on its own side, too, and is compared with eager PyTorch. Results are JSON lines, one a row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from executorch.tools.architectures import page
+from executorch.tools.architectures.measure import Measure
+from executorch.tools.architectures.table import ARCHITECTURES, named
+from executorch.tools.bench.turns import peer_python
+
+COMMAND = "python -m executorch.tools.architectures.partitions --page docs/results/partitions.md"
+HEAD = f"""# Partitions
+
+Architectures of Hugging Face `transformers` (docs/architectures.md) lowered with `XnnpackPartitioner()` and nothing
+else, float32. Delegates, then calls left outside of them (items of several results not counted), from
+`get_delegation_info`; `upstream` is the wheel of executorch 1.4.1 on the same exported program. `difference` is
+the largest |found - eager| / (1 + |eager|) of our runtime over all results and calls. Written by
+
+    {COMMAND}
+
+"""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How one side cut one program."""
+
+    delegates: int
+    left: int
+
+
+def cut(side: page.Result) -> Cut | None:
+    """None where lowering failed."""
+    if "delegates" not in side:
+        return None
+    return Cut(side["delegates"], sum(side["left"].values()))
+
+
+def is_worse(result: page.Result) -> bool:
+    """More delegates, or more calls left, than upstream."""
+    ours, theirs = cut(result["ours"]), cut(result.get("upstream", {}))
+    if ours is None:
+        return True
+    return theirs is not None and (ours.delegates > theirs.delegates or ours.left > theirs.left)
+
+
+def most_left(side: page.Result, count: int = 4) -> str:
+    """The operators of most of the calls that stay outside."""
+    rows = sorted(side.get("left", {}).items(), key=lambda row: (-row[1], row[0]))
+    return ", ".join(f"{name.removeprefix('aten_')} {calls}" for name, calls in rows[:count])
+
+
+def line(result: page.Result) -> str:
+    def text(side: page.Result) -> str:
+        found = cut(side)
+        return f"{found.delegates} + {found.left}" if found else ""
+
+    ours, theirs = result["ours"], result.get("upstream", {})
+    said = page.problem(ours) or "ok"
+    difference = f"{ours['difference']:.1e}" if "difference" in ours else ""
+    cells = [result["name"], text(ours), text(theirs), most_left(ours), difference, said]
+    return f"| {' | '.join(cells)} |"
+
+
+def text(results: list[page.Result]) -> str:
+    known = [each for each in results if not page.refused(each)]
+    both = [each for each in known if cut(each["ours"]) and cut(each.get("upstream", {}))]
+    fine = sum(not is_worse(each) for each in both)
+    sums = [
+        f"{sum(cut(each[side]).delegates for each in both)} delegates and "
+        f"{sum(cut(each[side]).left for each in both)} calls left"
+        for side in ("ours", "upstream")
+    ]
+    equal = sum(page.problem(each["ours"]) is None for each in known)
+    summary = (
+        f"{equal} of {len(known)} programs equal eager. Of the {len(both)} that both lower, {fine} have neither more "
+        f"delegates nor more calls left here: {sums[0]} here, {sums[1]} upstream.\n\n"
+    )
+    head = "| name | ours | upstream | most calls left here | difference | ours runs |\n|---|--:|--:|---|--:|---|\n"
+    return HEAD + summary + head + "\n".join(map(line, known)) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="all unless given")
+    parser.add_argument("--peer", help="the interpreter that has upstream's wheel and transformers")
+    parser.add_argument("--no-peer", action="store_true", help="leave upstream's side out")
+    parser.add_argument("--results", type=Path, default=Path("build/partitions.jsonl"))
+    parser.add_argument("--resume", action="store_true", help="leave out rows that are known")
+    parser.add_argument("--page", type=Path, help="write the Markdown page from all results")
+    parser.add_argument("--work", type=Path, help="keep the files here (temporary unless given)")
+    options = parser.parse_args(argv)
+    peer = options.peer or peer_python()
+    rows: list[Any] = [named(name) for name in options.names] or list(ARCHITECTURES)
+    if options.resume and options.results.exists():
+        known = page.complete(page.read(options.results), upstream=not options.no_peer)
+        rows = [row for row in rows if row.name not in known]
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        work = options.work or Path(temporary)
+        work.mkdir(parents=True, exist_ok=True)
+        measure = Measure(peer, None if options.no_peer else peer, work, "delegate")
+        for row in rows:
+            result = measure(row)
+            page.keep(options.results, result)
+            refused = page.refused(result)
+            worse = "" if refused or not is_worse(result) else "  MORE THAN UPSTREAM"
+            print(refused or line(result) + worse, flush=True)
+        measure.close()
+    if options.page:
+        options.page.write_text(text(page.read(options.results)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
