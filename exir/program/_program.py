@@ -27,6 +27,7 @@ from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
+from executorch.exir.passes.infer_view_size_pass import InferViewSizePass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
@@ -101,6 +102,11 @@ def to_edge_transform_and_lower(
     manager = _to_edge(programs, kept, constant_methods, compile_config, generate_etrecord)
     if transform_passes is not None:
         manager = manager.transform(transform_passes)
+    for name in programs:
+        if partitioners[name]:
+            module = manager.exported_program(name).graph_module
+            InferViewSizePass()(module)  # sizes that are numbers can go into a delegate
+            dead_code_elimination_pass(module)
     lowered = manager.to_backend(partitioners)
     config = manager.compile_config
     for name, nodes in kept.items():

@@ -31,7 +31,7 @@ from executorch.exir.sym_util import eval_shape_upper_bound
 
 PLAIN = "plain"
 NHWC = "nhwc"  # memory of a channels_last tensor
-_TO = {NHWC: [0, 2, 3, 1], PLAIN: [0, 3, 1, 2]}
+ORDER = {NHWC: [0, 2, 3, 1], PLAIN: [0, 3, 1, 2]}
 _INPUT, _OUTPUT = 1, 2
 _NO_DEBUG_HANDLE = 65535
 
@@ -42,11 +42,11 @@ def shape_of(node: Node) -> list[int]:
 
 
 def in_layout(shape: list[Any], layout: str) -> list[Any]:
-    return shape if layout == PLAIN else [shape[dim] for dim in _TO[NHWC]]
+    return shape if layout == PLAIN else [shape[dim] for dim in ORDER[NHWC]]
 
 
 def axis_in_layout(axis: int, layout: str) -> int:
-    return axis if layout == PLAIN else _TO[NHWC].index(axis)
+    return axis if layout == PLAIN else ORDER[NHWC].index(axis)
 
 
 @dataclass
@@ -66,6 +66,7 @@ class GraphBuilder:
         self._quantized_rows: dict[int, int] = {}  # float value -> the same, quantized by rows
         self.reads_stored = False  # of dequantize: read what it reads
         self._outputs: dict[Node, tuple[str, int]] = {}  # -> layout, external id
+        self._written: set[Node] = set()  # outputs that a node writes itself
         self._externals: dict[int, list[int]] = {_INPUT: [], _OUTPUT: []}
 
     # Arguments of the delegate
@@ -81,9 +82,8 @@ class GraphBuilder:
     def finish(self, outputs: list[Node]) -> Any:
         """The graph; writes those outputs that no node wrote in the layout they need."""
         for node in outputs:
-            layout, _ = self._outputs[node]
-            if self._ids.get((node, layout), INVALID_VALUE_ID) not in self._externals[_OUTPUT]:
-                self._write_output(node, layout)
+            if node not in self._written:
+                self._write_output(node, self._outputs[node][0])
         return make(
             "XNNGraph",
             version="0",
@@ -145,6 +145,7 @@ class GraphBuilder:
         """A new value for what `node` computes; the delegate's output itself when it is one in this layout."""
         if self.layout_of_output(node) == layout:
             made = self._external(node, layout, _OUTPUT)
+            self._written.add(node)
         else:
             made = self._value(in_layout(shape_of(node), layout), type_of(node))
         self._ids[node, layout] = made
@@ -154,6 +155,14 @@ class GraphBuilder:
         """`node` has the value of `source`."""
         layout = self.layout_of(source)
         self._ids[node, layout] = self.read(source, layout)
+
+    def rename(self, node: Node, layout: str, source: Node, of: str) -> None:
+        """`node` is, in `layout`, what `source` is in the layout `of`."""
+        self._ids[node, layout] = self.read(source, of)
+
+    def same_as(self, node: Node, layout: str) -> int:
+        """A value that is no node's, of the sizes of `node`."""
+        return self._value(in_layout(shape_of(node), layout), type_of(node))
 
     def intermediate(self, shape: list[int], like: Node) -> int:
         """A value that is no node's, of the type of `like`."""
@@ -197,7 +206,7 @@ class GraphBuilder:
         while layout == NHWC and tensor.dim() < 4 and tensor.numel() > 1:
             tensor = tensor.unsqueeze(0)  # lines up as broadcasting does
         permute = layout == NHWC and tensor.dim() == 4
-        return self.constant(node, tensor.permute(_TO[NHWC]) if permute else tensor, stored)
+        return self.constant(node, tensor.permute(ORDER[NHWC]) if permute else tensor, stored)
 
     # Nodes
 
@@ -225,7 +234,7 @@ class GraphBuilder:
             node,
             "XNNStaticTranspose",
             num_dims=4,
-            perm=_TO[layout],
+            perm=ORDER[layout],
             input_id=source,
             output_id=target,
         )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.graph_builder import (
     NHWC,
+    ORDER,
     PLAIN,
     GraphBuilder,
     axis_in_layout,
@@ -22,11 +23,12 @@ from executorch.backends.xnnpack.aot.quantization import QUANTIZE, dynamic_sourc
 from executorch.backends.xnnpack.aot.steps import Mode, Step, limits_of, op_name
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 
-_KEEP_DIMS = 0x40
+KEEP_DIMS = 0x40
+_ALIGN = 8  # flag of a resize: corners on corners
 _MOST_CONCATENATED = 5
 
 
-def _layout(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
+def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
     """NHWC when some operand has four dimensions in it and the others fit: the same rank, or constant."""
     computed = [each for each in operands if each not in builder.constants]
     four = [each for each in computed if each.meta["val"].dim() == 4]
@@ -43,7 +45,7 @@ def elementwise(
     def lower(builder: GraphBuilder, step: Step) -> None:
         head = step.head
         operands = [arg for arg in head.args if isinstance(arg, Node)]
-        layout = _layout(builder, head, operands)
+        layout = layout_for(builder, head, operands)
         ids = [builder.read(operand, layout) for operand in operands]
         names = ["input_id"] if len(ids) == 1 else ["input1_id", "input2_id"]
         fields: dict[str, Any] = dict(zip(names, ids, strict=True))
@@ -57,7 +59,7 @@ def elementwise(
 
 def clamp(builder: GraphBuilder, step: Step) -> None:
     source = step.head.args[0]
-    layout = _layout(builder, step.head, [source])
+    layout = layout_for(builder, step.head, [source])
     value = builder.read(source, layout)
     out = builder.write(step.result, layout)
     builder.emit(step.head, "XNNClamp", limits_of(step.head), input_id=value, output_id=out)
@@ -77,6 +79,19 @@ def fully_connected(builder: GraphBuilder, step: Step) -> None:
         "output_id": builder.write(step.result),
     }
     builder.emit(step.head, "XNNFullyConnected", step.limits, **fields)
+
+
+def matrix_product(builder: GraphBuilder, step: Step) -> None:
+    """addmm or mm by a constant matrix, which lies the other way than a linear's."""
+    head = step.head
+    *bias, source, weight = head.args
+    fields = {
+        "input1_id": builder.read(source),
+        "filter_id": builder.constant(weight, builder.constants[weight].detach().t()),
+        "bias_id": builder.read(bias[0]) if bias else INVALID_VALUE_ID,
+        "output_id": builder.write(step.result),
+    }
+    builder.emit(head, "XNNFullyConnected", step.limits, **fields)
 
 
 def batch_matrix_multiply(builder: GraphBuilder, step: Step) -> None:
@@ -110,12 +125,12 @@ def global_average(builder: GraphBuilder, step: Step) -> None:
     value = builder.read(source, NHWC)
     if head.meta["val"].dim() == 4:
         out = builder.write(step.result, NHWC)
-        builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=out, flags=_KEEP_DIMS)
+        builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=out, flags=KEEP_DIMS)
         return
     batch, channels = shape_of(head)
     pooled = builder.intermediate([batch, 1, 1, channels], step.result)
-    builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=pooled, flags=_KEEP_DIMS)
-    _emit_reshape(builder, head, pooled, builder.write(step.result))
+    builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=pooled, flags=KEEP_DIMS)
+    emit_reshape(builder, head, pooled, builder.write(step.result))
 
 
 def pool(kind: str) -> Callable[[GraphBuilder, Step], None]:
@@ -133,7 +148,7 @@ def pool(kind: str) -> Callable[[GraphBuilder, Step], None]:
             "dilation_width": dilation[1],
         }
         out = builder.write(step.result, NHWC)
-        builder.emit(head, kind, **fields, input_id=value, output_id=out, flags=_KEEP_DIMS)
+        builder.emit(head, kind, **fields, input_id=value, output_id=out, flags=KEEP_DIMS)
 
     return lower
 
@@ -159,11 +174,15 @@ def paddings(padding: list[int]) -> dict[str, int]:
 
 
 def concatenate(builder: GraphBuilder, step: Step) -> None:
+    head = step.head
+    axis = (head.args[1] if len(head.args) > 1 else 0) % head.meta["val"].dim()
+    concatenate_values(builder, step, list(head.args[0]), axis)
+
+
+def concatenate_values(builder: GraphBuilder, step: Step, operands: list[Node], axis: int) -> None:
     """Five at a time."""
     head = step.head
-    operands = list(head.args[0])
-    axis = (head.args[1] if len(head.args) > 1 else 0) % head.meta["val"].dim()
-    layout = _layout(builder, head, operands)
+    layout = layout_for(builder, head, operands)
     rest = [(builder.read(each, layout), shape_of(each)) for each in operands]
     place = axis_in_layout(axis, layout)
     while rest:
@@ -182,9 +201,15 @@ def concatenate(builder: GraphBuilder, step: Step) -> None:
 
 
 def transpose(builder: GraphBuilder, step: Step) -> None:
+    """Between NCHW and NHWC only the name of what lies in memory changes."""
+    source = step.head.args[0]
     rank = step.head.meta["val"].dim()
     perm = [dim % rank for dim in step.head.args[1]]
-    value = builder.read(step.head.args[0])
+    for layout, other in ((NHWC, PLAIN), (PLAIN, NHWC)):
+        if rank == 4 and perm == ORDER[layout] and builder.layout_of(source) == layout:
+            builder.rename(step.result, other, source, layout)
+            return
+    value = builder.read(source)
     out = builder.write(step.result)
     builder.emit(
         step.head, "XNNStaticTranspose", num_dims=rank, perm=perm, input_id=value, output_id=out
@@ -195,7 +220,7 @@ def reshape(builder: GraphBuilder, step: Step) -> None:
     source = step.head.args[0]
     layout = builder.layout_of(source) if _is_same_in_both_layouts(source) else PLAIN
     value = builder.read(source, layout)
-    _emit_reshape(builder, step.head, value, builder.write(step.result))
+    emit_reshape(builder, step.head, value, builder.write(step.result))
 
 
 def _is_same_in_both_layouts(node: Node) -> bool:
@@ -203,9 +228,12 @@ def _is_same_in_both_layouts(node: Node) -> bool:
     return node.meta["val"].dim() == 4 and (channels == 1 or height * width == 1)
 
 
-def _emit_reshape(builder: GraphBuilder, node: Node, value: int, out: int) -> None:
-    """A size that varies is written as 0: what is left."""
-    sizes = [0 if isinstance(size, torch.SymInt) else size for size in node.meta["val"].shape]
+def emit_reshape(
+    builder: GraphBuilder, node: Node, value: int, out: int, sizes: list[int] | None = None
+) -> None:
+    """To the sizes given, else to the node's. One that varies is written as 0: what is left."""
+    if sizes is None:
+        sizes = open_sizes(node.meta["val"].shape)
     builder.emit(
         node,
         "XNNStaticReshape",
@@ -216,7 +244,13 @@ def _emit_reshape(builder: GraphBuilder, node: Node, value: int, out: int) -> No
     )
 
 
+def open_sizes(shape: Iterable[int | torch.SymInt]) -> list[int]:
+    """0 for what varies: the rest of a reshape, all of a slice."""
+    return [0 if isinstance(size, torch.SymInt) else size for size in shape]
+
+
 def slice_(builder: GraphBuilder, step: Step) -> None:
+    """A size of 0 is all of a dimension."""
     head = step.head
     source = head.args[0]
     rank = head.meta["val"].dim()
@@ -225,7 +259,8 @@ def slice_(builder: GraphBuilder, step: Step) -> None:
     size = shape_of(source)[dim]
     offsets = [0] * rank
     offsets[dim] = min(start + size if start < 0 else start, size)
-    layout = _layout(builder, head, [source])
+    sizes = open_sizes(head.meta["val"].shape)
+    layout = layout_for(builder, head, [source])
     value = builder.read(source, layout)
     out = builder.write(step.result, layout)
     builder.emit(
@@ -233,10 +268,56 @@ def slice_(builder: GraphBuilder, step: Step) -> None:
         "XNNStaticSlice",
         num_dims=rank,
         offsets=in_layout(offsets, layout),
-        sizes=in_layout(shape_of(head), layout),
+        sizes=in_layout(sizes, layout),
         input_id=value,
         output_id=out,
     )
+
+
+def select(builder: GraphBuilder, step: Step) -> None:
+    """A slice of one that loses its dimension."""
+    head = step.head
+    source, dim, index = head.args
+    shape = shape_of(source)
+    rank = len(shape)
+    sizes = open_sizes(source.meta["val"].shape)
+    offsets = [0] * rank
+    dim %= rank
+    offsets[dim], sizes[dim] = index % shape[dim], 1
+    shape[dim] = 1
+    value = builder.read(source)
+    out = builder.intermediate(shape, step.result)
+    fields = {"num_dims": rank, "offsets": offsets, "sizes": sizes}
+    builder.emit(head, "XNNStaticSlice", **fields, input_id=value, output_id=out)
+    emit_reshape(builder, head, out, builder.write(step.result))
+
+
+def same(builder: GraphBuilder, step: Step) -> None:
+    """A copy that changes nothing."""
+    builder.share(step.result, step.head.args[0])
+
+
+def repeat(builder: GraphBuilder, step: Step) -> None:
+    """An expand of one dimension."""
+    head = step.head
+    (axis,) = expanded(head)
+    count = head.meta["val"].shape[axis]
+    concatenate_values(builder, step, [head.args[0]] * count, axis)
+
+
+def expanded(node: Node) -> list[int]:
+    """The dimensions that an expand of equal rank repeats."""
+    before, after = (shape_of(each) for each in (node.args[0], node))
+    return [dim for dim, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+
+
+def resize_bilinear(builder: GraphBuilder, step: Step) -> None:
+    head = step.head
+    height, width = shape_of(head)[2:]
+    value = builder.read(head.args[0], NHWC)
+    out = builder.write(step.result, NHWC)
+    fields = {"new_height": height, "new_width": width, "flags": _ALIGN if head.args[2] else 0}
+    builder.emit(head, "XNNStaticResizeBilinear2D", **fields, input_id=value, output_id=out)
 
 
 def constant_pad(builder: GraphBuilder, step: Step) -> None:
@@ -247,7 +328,7 @@ def constant_pad(builder: GraphBuilder, step: Step) -> None:
     for i in range(len(pairs) // 2):
         before[rank - 1 - i], after[rank - 1 - i] = pairs[2 * i], pairs[2 * i + 1]
     fill = head.args[2] if len(head.args) > 2 else 0.0
-    layout = _layout(builder, head, [head.args[0]])
+    layout = layout_for(builder, head, [head.args[0]])
     value = builder.read(head.args[0], layout)
     out = builder.write(step.result, layout)
     builder.emit(

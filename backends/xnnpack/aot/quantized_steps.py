@@ -18,7 +18,7 @@ from executorch.backends.transforms.duplicate_dynamic_quant_chain import (
     chain_of,
 )
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, why_not
+from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, is_over_image, why_not
 from executorch.backends.xnnpack.aot.quantization import (
     DEQUANTIZE,
     QUANTIZE,
@@ -87,10 +87,19 @@ def mode_of(node: Node, constants: Constants) -> Mode:
 def in_its_mode(step: Step, constants: Constants) -> Step:
     if why_not(step.head, constants) or step.batch_norm is not None:
         return step
+    if not _has_image(step.head):
+        return step
     user = only_user(step.result)
     if user is not None and op_name(user) == QUANTIZE and _is_static(step, user, constants):
         return replace(step, result=user, mode=Mode.STATIC)
     return replace(step, mode=Mode.DYNAMIC) if _is_dynamic(step, constants) else step
+
+
+def _has_image(node: Node) -> bool:
+    """What is computed on 8-bit values for images only."""
+    if op_name(node) == "aten.mean.dim":
+        return is_over_image(node)
+    return op_name(node) != CONVOLUTION or node.args[0].meta["val"].dim() == 4
 
 
 def _operands(node: Node) -> list[Node]:

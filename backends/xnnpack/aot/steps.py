@@ -20,6 +20,9 @@ CONVOLUTION = "aten.convolution.default"
 CLAMPABLE = frozenset(
     {
         CONVOLUTION,
+        BATCH_NORM,
+        "aten.addmm.default",
+        "aten.mm.default",
         "aten.linear.default",
         "aten.add.Tensor",
         "aten.sub.Tensor",

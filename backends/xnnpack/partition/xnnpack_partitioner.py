@@ -13,7 +13,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.ops import TABLE, why_not
+from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE, why_not
 from executorch.backends.xnnpack.aot.quantized_steps import (
     computed_inputs,
     mode_of,
@@ -26,7 +26,10 @@ from executorch.backends.xnnpack.aot.steps import (
     foldable_convolution,
     op_name,
 )
-from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
+from executorch.backends.xnnpack.partition.config.xnnpack_config import (
+    ConfigPrecisionType,
+    XNNPartitionerConfig,
+)
 from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
 from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
@@ -35,20 +38,24 @@ from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 logger = logging.getLogger(__name__)
 
 
+Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
+
+
 class XnnpackPartitioner(Partitioner):
-    """`config_precisions`: those taken, by default all. `per_op_mode`: one delegate per operator. `verbose`: the
-    reason for every node that stays outside is logged."""
+    """Delegates as much as possible. `configs`: only these operators; `config_precisions`: only what computes on
+    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call left outside."""
 
     def __init__(
         self,
-        *,
-        config_precisions: ConfigPrecisionType | Sequence[ConfigPrecisionType] | None = None,
+        configs: list[type[XNNPartitionerConfig]] | None = None,
+        config_precisions: Precisions = None,
         per_op_mode: bool = False,
         verbose: bool = False,
     ) -> None:
         super().__init__()
         self.delegation_spec = DelegationSpec(XnnpackBackend.__name__, [])
-        self._per_op_mode = per_op_mode
+        self.per_op_mode = per_op_mode
+        self._ops = None if configs is None else {config.op for config in configs}
         if isinstance(config_precisions, ConfigPrecisionType):
             config_precisions = [config_precisions]
         self._modes = {each.mode for each in config_precisions or ConfigPrecisionType}
@@ -58,16 +65,17 @@ class XnnpackPartitioner(Partitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
+        whole = [op for op in KEPT_WHOLE if self._ops is None or str(op) in self._ops]
         names = ("choose_qparams_affine", "quantize_affine", "dequantize_affine")
         known = (getattr(torch.ops.torchao, name, None) for name in names)
-        return [packet.default for packet in known if packet is not None], None
+        return [*whole, *(packet.default for packet in known if packet is not None)], None
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         own_dequantized_inputs(exported_program)
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         groups = self._groups(exported_program)
-        if not self._per_op_mode:
+        if not self.per_op_mode:
             joined = grouped_partitions(exported_program.graph, groups)
             groups = [list(partition.nodes) for partition in joined]
         tags = {}
@@ -89,22 +97,42 @@ class XnnpackPartitioner(Partitioner):
                 continue
             if constants.is_computed(node):
                 continue
-            reason = why_not(node, constants) or self._other_precision(node, constants)
+            reason = why_not(node, constants) or self._unwanted(node, constants)
             if reason:
                 report(node, reason)
             else:
                 groups.append(_group(node, constants))
         return groups
 
-    def _other_precision(self, node: Node, constants: Constants) -> str:
+    def _unwanted(self, node: Node, constants: Constants) -> str:
+        """Why a call that XNNPACK takes stays outside all the same."""
+        if self._ops is not None and op_name(node) not in self._ops:
+            return "not among the configs"
+        if self._ops is None and TABLE[op_name(node)].slower:
+            return TABLE[op_name(node)].slower
         if len(self._modes) == len(ConfigPrecisionType):
             return ""
         mode = mode_of(node, constants)
         return "" if mode in self._modes else f"{mode.name.lower()} is not among config_precisions"
 
 
+class XnnpackFloatingPointPartitioner(XnnpackPartitioner):
+    """Only what computes on floats."""
+
+    def __init__(self) -> None:
+        super().__init__(config_precisions=ConfigPrecisionType.FP32)
+
+
+class XnnpackQuantizedPartitioner(XnnpackPartitioner):
+    """Only what computes on 8-bit values, given or made while it runs."""
+
+    def __init__(self) -> None:
+        quantized = [ConfigPrecisionType.STATIC_QUANT, ConfigPrecisionType.DYNAMIC_QUANT]
+        super().__init__(config_precisions=quantized)
+
+
 class XnnpackDynamicallyQuantizedPartitioner(XnnpackPartitioner):
-    """Takes only what quantizes its inputs while running."""
+    """Only what is quantized while it runs."""
 
     def __init__(self) -> None:
         super().__init__(config_precisions=ConfigPrecisionType.DYNAMIC_QUANT)
@@ -118,7 +146,9 @@ def _group(node: Node, constants: Constants) -> list[Node]:
     if isinstance(node.meta["val"], tuple | list):
         group.append(first_item(node))
     if op_name(node) == BATCH_NORM:
-        group.insert(0, foldable_convolution(node))
+        convolution = foldable_convolution(node)
+        if convolution is not None and not why_not(convolution, constants):
+            group.insert(0, convolution)
     return group
 
 

@@ -43,7 +43,40 @@ def conv_bn(*arguments: int, **options: int) -> nn.Module:
     return nn.Sequential(conv, norm, nn.ReLU6())
 
 
+def normalized(norm: nn.Module) -> nn.Module:
+    """With numbers that are not those of an untrained one."""
+    with torch.no_grad():
+        for name, value in [*norm.named_parameters(), *norm.named_buffers()]:
+            if value.is_floating_point():
+                value.uniform_(0.5, 2) if "var" in name else value.uniform_(-1, 1)
+    return norm
+
+
+def conv1d_bn(*arguments: int, **options: int) -> nn.Module:
+    conv = nn.Conv1d(*arguments, **options)
+    return nn.Sequential(conv, normalized(nn.BatchNorm1d(conv.out_channels)), nn.ReLU6())
+
+
+def conv_relu_bn(*arguments: int) -> nn.Module:
+    conv = nn.Conv2d(*arguments)
+    return nn.Sequential(conv, nn.ReLU(), normalized(nn.BatchNorm2d(conv.out_channels)))
+
+
+def by_position(channels: int) -> nn.Module:
+    """A layer norm of the channels of each position."""
+    norm = normalized(nn.LayerNorm(channels))
+    return Call(lambda a: norm(a.permute(0, 2, 3, 1)).permute(0, 3, 1, 2))
+
+
+def channel_prelu(channels: int) -> nn.Module:
+    module = nn.PReLU(channels)
+    with torch.no_grad():
+        module.weight.uniform_(-1, 1)
+    return module
+
+
 X = (1, 8, 10, 12)
+MATRIX, BIAS = torch.linspace(-1, 1, 84).reshape(12, 7), torch.linspace(-1, 1, 7)
 SCALE = torch.linspace(0.5, 2, 4).reshape(4, 1, 1)
 # name, module or function, shapes of the inputs
 ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, ...]]]] = [
@@ -59,6 +92,19 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("two_convs", nn.Sequential(nn.Conv2d(8, 4, 3), nn.ReLU(), nn.Conv2d(4, 8, 1)), [X]),
     ("linear", nn.Linear(12, 7), [(3, 12)]),
     ("linear_no_bias_rank3_relu", nn.Sequential(nn.Linear(12, 7, bias=False), nn.ReLU()), [X[1:]]),
+    ("addmm_relu", lambda a: F.relu(torch.addmm(BIAS, a, MATRIX)), [(3, 12)]),
+    ("mm", lambda a: a @ MATRIX, [(3, 12)]),
+    ("conv1d_batch_norm_relu6", conv1d_bn(8, 6, 3, stride=2, padding=1), [(2, 8, 11)]),
+    ("conv1d_depthwise", nn.Conv1d(8, 8, 5, padding=2, groups=8), [(2, 8, 11)]),
+    ("conv1d_transposed", nn.ConvTranspose1d(8, 6, 3, 2, 1, output_padding=1), [(2, 8, 11)]),
+    ("batch_norm_relu", nn.Sequential(normalized(nn.BatchNorm2d(8)), nn.ReLU()), [X]),
+    ("conv_relu_batch_norm", conv_relu_bn(8, 6, 3), [X]),
+    ("batch_norm_of_rows", normalized(nn.BatchNorm1d(12)), [(3, 12)]),
+    ("layer_norm", normalized(nn.LayerNorm(12)), [(2, 3, 12)]),
+    ("layer_norm_two_dims_plain", nn.LayerNorm((3, 12), elementwise_affine=False), [(2, 3, 12)]),
+    ("conv_norm_by_position", nn.Sequential(nn.Conv2d(8, 6, 1), by_position(6)), [X]),
+    ("mean_of_rows", lambda a: a.mean(-1, keepdim=True) * a, [(2, 3, 12)]),
+    ("mean_of_two_dims", lambda a: a.mean((1, 2)).neg(), [(2, 3, 12)]),
     ("bmm", torch.bmm, [(3, 4, 5), (3, 5, 6)]),
     ("add_relu", lambda a, b: F.relu(a + b), [X, X]),
     ("add_broadcast", torch.add, [X, (8, 1, 1)]),
@@ -69,7 +115,23 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("minimum", torch.minimum, [X, X]),
     ("scalar_add", lambda a, b: a + b, [(), ()]),
     ("ceil", torch.ceil, [X]),
+    ("cos", torch.cos, [X]),
+    ("sin", torch.sin, [X]),
+    ("square", lambda a: a**2, [X]),
     ("exp", torch.exp, [X]),
+    ("prelu", nn.PReLU(8, 0.1), [X]),
+    ("prelu_one", nn.PReLU(), [(3, 12)]),
+    ("conv_prelu", nn.Sequential(nn.Conv2d(8, 4, 1), channel_prelu(4)), [X]),
+    ("resize", lambda a: F.interpolate(a, scale_factor=2.0, mode="bilinear"), [X]),
+    (
+        "resize_corners",
+        lambda a: F.interpolate(a, (7, 9), mode="bilinear", align_corners=True),
+        [X],
+    ),
+    ("select", lambda a: a[:, 0].neg(), [X]),
+    ("select_last", lambda a: a[..., -1] * 2, [X[1:]]),
+    ("repeat", lambda a: a.unsqueeze(2).expand(1, 8, 7, 10, 12).neg(), [X]),
+    ("clone", lambda a: (a + 1).clone().neg(), [X]),
     ("floor", torch.floor, [X]),
     ("gelu", F.gelu, [X]),
     ("log", lambda a: torch.log(a.abs() + 1), [X]),

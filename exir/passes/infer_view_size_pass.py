@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A view with one size computed at run time needs no computation: that size is what is left.
+
+before: %n = sym_size(%x, 0); %m = mul(%n, 4); view_copy(%x, [%m, 64])     after: view_copy(%x, [-1, 64])
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
+
+from executorch.exir.memory_lifetimes import torch_op
+
+_VIEW = torch.ops.aten.view_copy.default
+
+
+class InferViewSizePass(PassBase):
+    """Leaves the calls that computed the size, which dead code elimination removes when nobody reads them."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        modified = False
+        for node in graph_module.graph.nodes:
+            if node.op != "call_function" or torch_op(node.target) is not _VIEW:
+                continue
+            sizes = node.args[1]
+            computed = [place for place, size in enumerate(sizes) if isinstance(size, Node)]
+            others = [size for size in sizes if not isinstance(size, Node)]
+            if len(computed) == 1 and all(size > 0 for size in others):
+                inferred = [-1 if isinstance(size, Node) else size for size in sizes]
+                node.args = (node.args[0], inferred)
+                modified = True
+        if modified:
+            graph_module.recompile()
+        return PassResult(graph_module, modified)
