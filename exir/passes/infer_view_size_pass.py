@@ -23,11 +23,11 @@ class InferViewSizePass(PassBase):
         for node in graph_module.graph.nodes:
             if node.op != "call_function" or torch_op(node.target) is not _VIEW:
                 continue
-            sizes = node.args[1]
-            computed = [place for place, size in enumerate(sizes) if isinstance(size, Node)]
-            others = [size for size in sizes if not isinstance(size, Node)]
-            if len(computed) == 1 and all(size > 0 for size in others):
-                inferred = [-1 if isinstance(size, Node) else size for size in sizes]
+            sizes = node.meta["val"].shape
+            known = [size for size in sizes if isinstance(size, int)]
+            is_computed = any(isinstance(size, Node) for size in node.args[1])
+            if is_computed and len(sizes) - len(known) <= 1 and all(size > 0 for size in known):
+                inferred = [size if isinstance(size, int) else -1 for size in sizes]
                 node.args = (node.args[0], inferred)
                 modified = True
         if modified:

@@ -59,27 +59,58 @@ def _scaled_dot_product_attention(
         key = key.repeat_interleave(groups, -3)
         value = value.repeat_interleave(groups, -3)
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = torch.matmul(query * factor, key.transpose(-2, -1))
+    bias = has_key = None
+    if attn_mask is not None:
+        bias, has_key = _bias_without_empty_rows(_bias(attn_mask, query))
     if is_causal:
         size = (query.shape[-2], key.shape[-2])
         allowed = torch.ones(size, dtype=torch.bool, device=query.device).tril()
-        scores = scores + _bias(allowed, scores)
-    has_key = None
-    if attn_mask is not None:
-        bias, has_key = _bias_without_empty_rows(_bias(attn_mask, scores))
-        scores = scores + bias
-    weights = torch.softmax(scores, -1)
-    if dropout_p > 0.0:
-        weights = torch.dropout(weights, dropout_p, True)
-    found = torch.matmul(weights, value)
+        bias = _bias(allowed, query) if bias is None else bias + _bias(allowed, query)
+    query = query * factor
+    leading, length = query.shape[:-2], query.shape[-2]
+    folded = _one_batch(leading, key, value, bias)
+    if folded is None:
+        found = _attention(query, key, value, bias, dropout_p)
+    else:
+        found = _attention(query.reshape(-1, *query.shape[-2:]), *folded, dropout_p)
+        found = found.reshape(*leading, length, value.shape[-1])
     return found if has_key is None else found * has_key
 
 
-def _bias(mask: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+def _attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    bias: torch.Tensor | None,
+    dropout_p: float,
+) -> torch.Tensor:
+    scores = torch.matmul(query, key.transpose(-2, -1))
+    weights = torch.softmax(scores if bias is None else scores + bias, -1)
+    if dropout_p > 0.0:
+        weights = torch.dropout(weights, dropout_p, True)
+    return torch.matmul(weights, value)
+
+
+def _one_batch(
+    leading: torch.Size, key: torch.Tensor, value: torch.Tensor, bias: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None] | None:
+    """Key, value and bias with one dimension for batches and heads, so that scores are never reshaped; None where the
+    operands or the bias broadcast over some of these dimensions, or there is nothing to fold."""
+    if len(leading) < 2 or any(str(each.shape[:-2]) != str(leading) for each in (key, value)):
+        return None
+    if bias is not None and bias.dim() > 2:
+        outer = [size for size in bias.shape[:-2] if not isinstance(size, int) or size != 1]
+        if outer and str(bias.shape[:-2]) != str(leading):
+            return None
+        bias = bias.reshape(-1, *bias.shape[-2:])
+    return *(each.reshape(-1, *each.shape[-2:]) for each in (key, value)), bias
+
+
+def _bias(mask: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """What is added to the scores: a mask of numbers itself, -inf where one of bool forbids."""
     if mask.dtype != torch.bool:
         return mask
-    zero = torch.zeros((), dtype=scores.dtype, device=scores.device)
+    zero = torch.zeros((), dtype=like.dtype, device=like.device)
     return torch.where(mask, zero, float("-inf"))
 
 

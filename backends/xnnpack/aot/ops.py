@@ -235,15 +235,20 @@ def _slice(node: Node, constants: Constants) -> str:
     if argument(node, 4, "step", 1) != 1:
         return "a step of 1 is expected"
     dim = argument(node, 1, "dim", 0)
-    cut = (_sizes(node)[dim], _sizes(node.args[0])[dim], argument(node, 2, "start") or 0)
-    return "" if all(isinstance(each, int) for each in cut) else "what is cut must not vary"
+    return _cut(node.args[0], dim, argument(node, 2, "start") or 0, _sizes(node)[dim])
 
 
 def _select(node: Node, constants: Constants) -> str:
-    _, dim, index = node.args
-    if not isinstance(index, int) or not isinstance(_sizes(node.args[0])[dim], int):
+    source, dim, index = node.args
+    return _cut(source, dim, index, 1) or _view(node, constants)
+
+
+def _cut(source: Node, dim: int, start: Any, size: Any) -> str:
+    """A number of elements from a fixed place; of a dimension that varies, counted from its begin."""
+    if not isinstance(start, int) or not isinstance(size, int):
         return "what is cut must not vary"
-    return _view(node, constants)
+    is_fixed = start >= 0 or isinstance(_sizes(source)[dim], int)
+    return "" if is_fixed else "a place counted from an end that varies"
 
 
 def _same(node: Node, constants: Constants) -> str:

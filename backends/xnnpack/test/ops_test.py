@@ -14,7 +14,10 @@ from torch.export import Dim
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.aot.ops import TABLE
-from executorch.exir import EdgeProgramManager, to_edge, to_edge_transform_and_lower
+from executorch.backends.xnnpack.aot.steps import op_name
+from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
+from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.pybindings.portable_lib import (
     _get_registered_backend_names,
     _load_for_executorch_from_buffer,
@@ -175,7 +178,8 @@ def case(name: str) -> tuple[nn.Module, tuple[torch.Tensor, ...], EdgeProgramMan
     generator = torch.Generator().manual_seed(0)
     inputs = tuple(torch.randn(shape, generator=generator) for shape in shapes)
     exported = torch.export.export(module, inputs)
-    return module, inputs, to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    partitioner = XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS)
+    return module, inputs, to_edge_transform_and_lower(exported, partitioner=[partitioner])
 
 
 def calls(manager: EdgeProgramManager) -> list[str]:
@@ -204,14 +208,10 @@ def test_the_rows_reach_the_whole_table() -> None:
     """But for what the exporter takes apart before a partitioner sees it."""
     seen: set[str] = set()
     for name in NAMES:
-        module, inputs, _ = case(name)
-        program = to_edge(torch.export.export(module, inputs)).exported_program()
-        seen |= {
-            str(getattr(node.target, "_op", node.target))
-            for node in program.graph.nodes
-            if node.op == "call_function"
-        }
-    rest = set(TABLE) - seen - {"aten.hardswish.default"}
+        for module in get_lowered_backend_modules(case(name)[2].exported_program().graph_module):
+            seen |= {op_name(node) for node in module.original_module.graph.nodes}
+    copies = {"aten.clone.default", "dim_order_ops._clone_dim_order.default"}
+    rest = set(TABLE) - seen - copies
     assert all(name.startswith("quantized_decomposed.") for name in rest)  # quantized_test.py
 
 
@@ -230,6 +230,46 @@ def test_sizes_may_vary() -> None:
         torch.testing.assert_close(program.forward((x,))[0], module(x), rtol=1e-4, atol=1e-5)
     with pytest.raises(RuntimeError):
         program.forward((torch.randn(1, 3, 2, 9),))  # smaller than the window
+
+
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.qkv, self.out = nn.LayerNorm(8), nn.Linear(8, 24), nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length, _ = x.shape
+        q, k, v = (
+            part.reshape(batch, length, 2, 4).transpose(1, 2)
+            for part in (self.qkv(self.norm(x))[..., i : i + 8] for i in (0, 8, 16))
+        )
+        found = F.scaled_dot_product_attention(q, k, v)
+        return (x + self.out(found.transpose(1, 2).reshape(batch, length, 8)))[:, 0]
+
+
+def recorder() -> nn.Module:
+    return nn.Sequential(conv1d_bn(8, 6, 3, padding=1), Call(lambda a: a.mean(-1)))
+
+
+@needs_runtime
+@pytest.mark.parametrize(
+    ("module", "shape", "varies", "least"),
+    [(Attention(), (1, 5, 8), 1, 2), (recorder(), (2, 8, 11), 0, 1)],
+    ids=["length", "batch"],
+)
+def test_one_size_may_vary_anywhere(
+    module: nn.Module, shape: tuple[int, ...], varies: int, least: int
+) -> None:
+    """Views with a computed size, slices of other dimensions, norms and means of a number of rows."""
+    size = {varies: Dim("size", min=least, max=9)}
+    exported = torch.export.export(module.eval(), (torch.randn(shape),), dynamic_shapes=(size,))
+    partitioner = XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS)
+    manager = to_edge_transform_and_lower(exported, partitioner=[partitioner])
+    assert len(calls(manager)) == 2, calls(manager)
+    program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for number in (shape[varies], 9, least, 4):
+        x = torch.randn([number if dim == varies else s for dim, s in enumerate(shape)])
+        torch.testing.assert_close(program.forward((x,))[0], module(x), rtol=1e-4, atol=1e-5)
 
 
 @needs_runtime

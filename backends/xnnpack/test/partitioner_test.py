@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What XnnpackPartitioner can be told, and what it says."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from executorch.backends.xnnpack.aot.ops import TABLE
+from executorch.backends.xnnpack.partition import config
+from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
+from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
+    XnnpackFloatingPointPartitioner,
+    XnnpackPartitioner,
+    XnnpackQuantizedPartitioner,
+)
+from executorch.backends.xnnpack.test.lowering_test import graphs, kinds
+from executorch.devtools.backend_debug import get_delegation_info
+from executorch.examples.models import make_example
+from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
+from executorch.exir.backend.partitioner import Partitioner
+
+
+class Block(nn.Module):
+    """A linear, a norm, an activation that is taken apart, and attention under a mask."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.norm = nn.Linear(8, 8), nn.LayerNorm(8)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        for _ in range(3):
+            y = F.hardsigmoid(self.norm(self.linear(x)))
+            x = x + F.scaled_dot_product_attention(y, y, y, mask)
+        return x
+
+
+def lower(partitioner: Partitioner, module: nn.Module | None = None) -> EdgeProgramManager:
+    inputs = (torch.randn(2, 4, 8), torch.ones(4, 4, dtype=torch.bool).tril())
+    exported = torch.export.export((module or Block()).eval(), inputs)
+    return to_edge_transform_and_lower(exported, partitioner=[partitioner])
+
+
+def inside(manager: EdgeProgramManager) -> Counter[str]:
+    return sum(map(kinds, graphs(manager)), Counter())
+
+
+@pytest.mark.req("XQ-001")
+def test_configs_choose_operators() -> None:
+    chosen = lower(XnnpackPartitioner(configs=[config.LinearConfig, config.SoftmaxConfig]))
+    assert inside(chosen) == {"XNNFullyConnected": 3, "XNNSoftmax": 3}
+    assert not graphs(lower(XnnpackPartitioner(configs=[])))
+
+
+@pytest.mark.req("XQ-001")
+def test_precisions_of_a_float_program() -> None:
+    everything = inside(lower(XnnpackPartitioner()))
+    for precisions in (ConfigPrecisionType.FP32, list(ConfigPrecisionType)):
+        assert inside(lower(XnnpackPartitioner(config_precisions=precisions))) == everything
+    assert inside(lower(XnnpackFloatingPointPartitioner())) == everything
+    assert not graphs(lower(XnnpackQuantizedPartitioner()))
+
+
+@pytest.mark.req("XQ-002")
+def test_an_activation_in_pieces_is_taken_whole() -> None:
+    """By its operators, and by itself where a node does all of it."""
+    for module, expected in (
+        (nn.Hardsigmoid(), {"XNNAdd", "XNNClamp", "XNNDiv"}),
+        (nn.Hardswish(), {"XNNHardswish"}),
+    ):
+        exported = torch.export.export(module, (torch.randn(3, 4),))
+        manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+        assert set(inside(manager)) <= expected
+        info = get_delegation_info(manager.exported_program().graph_module)
+        assert (info.num_delegated_subgraphs, info.num_non_delegated_nodes) == (1, 1)  # getitem
+
+
+@pytest.mark.req("XQ-003")
+def test_layers_share_what_depends_on_the_mask_alone() -> None:
+    manager = lower(XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS))
+    info = get_delegation_info(manager.exported_program().graph_module)
+    assert info.num_delegated_subgraphs == 1
+    rows = info.delegation_by_operator.values()
+    left = {row.op_type: row.non_delegated for row in rows if row.non_delegated}
+    assert max(left.values()) <= 2, left
+
+
+@pytest.mark.req("XQ-003")
+def test_positions_are_normed_without_a_transpose() -> None:
+    """What a permute makes of a convolution's result lies in memory already."""
+
+    class Positions(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.norm, self.linear = nn.Conv2d(3, 6, 1), nn.LayerNorm(6), nn.Linear(6, 6)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.linear(self.norm(self.conv(x).permute(0, 2, 3, 1))).permute(0, 3, 1, 2)
+
+    exported = torch.export.export(
+        nn.Sequential(Positions(), nn.Conv2d(6, 3, 1)).eval(), (torch.randn(1, 3, 4, 5),)
+    )
+    partitioner = XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS)
+    manager = to_edge_transform_and_lower(exported, partitioner=[partitioner])
+    assert inside(manager)["XNNStaticTranspose"] == 2  # of the input and of the output
+
+
+@pytest.mark.req("XQ-007")
+def test_all_of_mobilenet_v2_is_delegated() -> None:
+    """The document's two delegates with calls between them are one."""
+    exported = make_example("mv2", False).export()["forward"]
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    info = get_delegation_info(manager.exported_program().graph_module)
+    assert info.num_delegated_subgraphs == 1
+    assert [row[0] for row in info.rows() if row[2]] == ["getitem", "Total"]
+
+
+@pytest.mark.req("XQ-001")
+def test_verbose_says_why_a_call_stays_outside(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        lower(XnnpackPartitioner(verbose=True))
+    reasons = "\n".join(record.getMessage() for record in caplog.records)
+    for reason in (TABLE["aten.native_layer_norm.default"].slower, "no row of the table"):
+        assert reason and reason in reasons
+
+
+def test_every_row_has_a_configuration() -> None:
+    assert {each.op for each in ALL_PARTITIONER_CONFIGS} == set(TABLE)
+    assert len(ALL_PARTITIONER_CONFIGS) == len(TABLE)
+    for each in ALL_PARTITIONER_CONFIGS:
+        assert getattr(config, each.__name__) is each
+
+
+def test_a_configuration_asks_the_table() -> None:
+    program = torch.export.export(Block(), (torch.randn(2, 4, 8), torch.ones(4, 4).bool()))
+    edge = to_edge_transform_and_lower(program).exported_program()
+    linear = next(node for node in edge.graph.nodes if node.name == "aten_linear_default")
+    row = config.LinearConfig()
+    assert row.target_name == "linear.default"
+    assert row.check_constraints(linear, edge)
+    row.set_enabled_precision_types([ConfigPrecisionType.STATIC_QUANT])
+    assert not row.check_constraints(linear, edge)
+    assert config.AbsConfig().supported_precision_types() == [ConfigPrecisionType.FP32]
+    assert config.HardswishConfig().get_original_aten() is torch.ops.aten.hardswish.default
