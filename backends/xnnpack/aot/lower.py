@@ -85,6 +85,9 @@ def matrix_product(builder: GraphBuilder, step: Step) -> None:
     """addmm or mm by a constant matrix, which lies the other way than a linear's."""
     head = step.head
     *bias, source, weight = head.args
+    if weight not in builder.constants:
+        _values_product(builder, step)
+        return
     fields = {
         "input1_id": builder.read(source),
         "filter_id": builder.constant(weight, builder.constants[weight].detach().t()),
@@ -92,6 +95,19 @@ def matrix_product(builder: GraphBuilder, step: Step) -> None:
         "output_id": builder.write(step.result),
     }
     builder.emit(head, "XNNFullyConnected", step.limits, **fields)
+
+
+def _values_product(builder: GraphBuilder, step: Step) -> None:
+    """mm of two values, as a batch of one."""
+    factors = []
+    for source in step.head.args:
+        factors.append(builder.intermediate([1, *shape_of(source)], step.result))
+        sizes = [1, *open_sizes(source.meta["val"].shape)]
+        emit_reshape(builder, step.head, builder.read(source), factors[-1], sizes)
+    out = builder.intermediate([1, *shape_of(step.head)], step.result)
+    fields = {"input1_id": factors[0], "input2_id": factors[1], "output_id": out}
+    builder.emit(step.head, "XNNBatchMatrixMultiply", **fields)
+    emit_reshape(builder, step.head, out, builder.write(step.head))
 
 
 def batch_matrix_multiply(builder: GraphBuilder, step: Step) -> None:

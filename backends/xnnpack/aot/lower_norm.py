@@ -62,6 +62,13 @@ def mean_of_rows(builder: GraphBuilder, step: Step) -> None:
     rows.finish(step.result, rows.mean(rows.value))
 
 
+def sum_of_rows(builder: GraphBuilder, step: Step) -> None:
+    """Their number of times the mean."""
+    rows = Rows(builder, step.result, step.head.args[0], len(step.head.args[1]))
+    count = rows.constant(torch.tensor([float(rows.size)]))
+    rows.finish(step.result, rows.two("XNNMultiply", rows.mean(rows.value), count, 1))
+
+
 def layer_norm(builder: GraphBuilder, step: Step) -> None:
     """(x - mean) / sqrt(mean of squares of that + eps) * gamma + beta."""
     source, normalized, gamma, beta, epsilon = step.head.args

@@ -39,6 +39,7 @@ from executorch.backends.xnnpack.aot.lower_norm import (
     layer_norm,
     mean_of_rows,
     parametric_relu,
+    sum_of_rows,
 )
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
 from executorch.backends.xnnpack.aot.steps import (
@@ -172,13 +173,24 @@ def is_over_image(node: Node) -> bool:
     return len(_sizes(node.args[0])) == 4 and sorted(dim % 4 for dim in dims) == [2, 3]
 
 
+def _sum(node: Node, constants: Constants) -> str:
+    return "the sum over an image" if is_over_image(node) else _mean(node, constants)
+
+
 def mean(builder: GraphBuilder, step: Step) -> None:
     lower = global_average if is_over_image(step.head) else mean_of_rows
     lower(builder, step)
 
 
+_POWERS = {2: "XNNSquare", 0.5: "XNNSquareRoot", -0.5: "XNNReciprocalSquareRoot"}
+
+
 def _power(node: Node, constants: Constants) -> str:
-    return "" if node.args[1] == 2 else "an exponent of 2 is expected"
+    return "" if node.args[1] in _POWERS else f"an exponent of {list(_POWERS)} is expected"
+
+
+def power(builder: GraphBuilder, step: Step) -> None:
+    elementwise(_POWERS[step.head.args[1]])(builder, step)
 
 
 def _prelu(node: Node, constants: Constants) -> str:
@@ -212,12 +224,28 @@ def _max_pool(node: Node, constants: Constants) -> str:
     return _window(node, argument(node, 5, "ceil_mode", False))
 
 
+def covers_image(node: Node) -> bool:
+    """A window in which all of the image lies, once."""
+    before, after, kernel = _sizes(node.args[0])[2:], _sizes(node)[2:], node.args[1]
+    if len(_sizes(node)) != 4 or any(argument(node, 3, "padding") or []):
+        return False
+    fits = all(isinstance(b, int) and k >= b for k, b in zip(kernel * 2, before, strict=False))
+    return fits and list(after) == [1, 1]
+
+
+def average(builder: GraphBuilder, step: Step) -> None:
+    lower = global_average if covers_image(step.head) else pool("XNNAvgPooling2d")
+    lower(builder, step)
+
+
 def _average_pool(node: Node, constants: Constants) -> str:
     padding = argument(node, 3, "padding", [0, 0])
     if any(padding) and argument(node, 5, "count_include_pad", True):
         return "padding must not count"
     if argument(node, 6, "divisor_override") is not None:
         return "divisor_override is not supported"
+    if covers_image(node):
+        return ""
     return _window(node, argument(node, 4, "ceil_mode", False))
 
 
@@ -269,8 +297,17 @@ def _expand(node: Node, constants: Constants) -> str:
     return ""
 
 
+def _values_product(node: Node, constants: Constants) -> str:
+    if node.args[0] in constants:
+        return "the first matrix must not be constant"
+    vary = any(_varying(each) > 1 for each in (*node.args, node))
+    return "at most one size may vary" if vary else ""
+
+
 def _matrix_product(node: Node, constants: Constants) -> str:
     *bias, _, weight = node.args
+    if not bias and weight not in constants:
+        return _values_product(node, constants)
     if any(each not in constants for each in (*bias, weight)):
         return "weight and bias must be constant"
     if any(len(_sizes(each)) != 1 for each in bias):
@@ -328,7 +365,7 @@ TABLE: dict[str, Row] = {
     "aten.log.default": _unary("XNNLog"),
     "aten.neg.default": _unary("XNNNegate"),
     "aten.rsqrt.default": _unary("XNNReciprocalSquareRoot"),
-    "aten.pow.Tensor_Scalar": Row(elementwise("XNNSquare"), _power),
+    "aten.pow.Tensor_Scalar": Row(power, _power),
     "aten.sigmoid.default": _unary("XNNSigmoid"),
     "aten.sin.default": _unary("XNNSin"),
     "aten.sqrt.default": _unary("XNNSquareRoot"),
@@ -341,11 +378,12 @@ TABLE: dict[str, Row] = {
     "aten.clamp.default": _CLAMP,
     "aten._softmax.default": Row(softmax, _softmax),
     "aten.mean.dim": Row(mean, _mean, quantized=Quantized.ARITHMETIC),
+    "aten.sum.dim_IntList": Row(sum_of_rows, _sum),
     "aten.native_layer_norm.default": Row(layer_norm, _layer_norm, slower=_NORM_OUTSIDE),
     "aten.max_pool2d_with_indices.default": Row(
         pool("XNNMaxPooling2d"), _max_pool, quantized=_SAME
     ),
-    "aten.avg_pool2d.default": Row(pool("XNNAvgPooling2d"), _average_pool),
+    "aten.avg_pool2d.default": Row(average, _average_pool),
     "aten.upsample_bilinear2d.vec": Row(resize_bilinear, _resize),
     "aten.cat.default": Row(concatenate, _cat, moves=True, quantized=_SAME),
     "aten.permute_copy.default": Row(transpose, moves=True, quantized=_SAME),

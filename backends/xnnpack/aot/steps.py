@@ -22,7 +22,6 @@ CLAMPABLE = frozenset(
         CONVOLUTION,
         BATCH_NORM,
         "aten.addmm.default",
-        "aten.mm.default",
         "aten.linear.default",
         "aten.add.Tensor",
         "aten.sub.Tensor",

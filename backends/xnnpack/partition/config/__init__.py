@@ -62,6 +62,7 @@ SoftmaxConfig = config_of("SoftmaxConfig", "aten._softmax.default")
 SquareRootConfig = config_of("SquareRootConfig", "aten.sqrt.default")
 SqueezeCopyConfig = config_of("SqueezeCopyConfig", "aten.squeeze_copy.dims")
 SubConfig = config_of("SubConfig", "aten.sub.Tensor")
+SumDimConfig = config_of("SumDimConfig", "aten.sum.dim_IntList")
 TanhConfig = config_of("TanhConfig", "aten.tanh.default")
 UnsqueezeCopyConfig = config_of("UnsqueezeCopyConfig", "aten.unsqueeze_copy.default")
 UpsampleBilinear2dConfig = config_of("UpsampleBilinear2dConfig", "aten.upsample_bilinear2d.vec")
@@ -116,6 +117,7 @@ ALL_PARTITIONER_CONFIGS: list[type[XNNPartitionerConfig]] = [
     SquareRootConfig,
     SqueezeCopyConfig,
     SubConfig,
+    SumDimConfig,
     TanhConfig,
     UnsqueezeCopyConfig,
     UpsampleBilinear2dConfig,
