@@ -9,6 +9,7 @@ Every program runs on its own side, too, and is compared with eager PyTorch. Res
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -20,13 +21,14 @@ from executorch.tools.architectures.measure import Measure
 from executorch.tools.architectures.table import ARCHITECTURES, named
 from executorch.tools.bench.turns import peer_python
 
-COMMAND = "python -m executorch.tools.architectures.partitions --page docs/results/partitions.md"
+COMMAND = "python -m executorch.tools.architectures.partitions [name ...] --page docs/results/partitions.md"
 HEAD = f"""# Partitions
 
 Architectures of Hugging Face `transformers` (docs/architectures.md) lowered with `XnnpackPartitioner()` and nothing
 else, float32. Delegates, then calls left outside of them (items of several results not counted), from
 `get_delegation_info`; `upstream` is the wheel of executorch 1.4.1 on the same exported program. `difference` is
-the largest |found - eager| / (1 + |eager|) of our runtime over all results and calls. Written by
+the largest |found - eager| / (1 + |eager|) of our runtime over all results and calls. Written, for the rows that
+were named, by
 
     {COMMAND}
 
@@ -72,6 +74,12 @@ def line(result: page.Result) -> str:
     difference = f"{ours['difference']:.1e}" if "difference" in ours else ""
     cells = [result["name"], text(ours), text(theirs), most_left(ours), difference, said]
     return f"| {' | '.join(cells)} |"
+
+
+def recorded(page_text: str) -> dict[str, Cut | None]:
+    """What the page says of upstream, by name; None where it does not lower."""
+    rows = re.findall(r"^\| (\w+) \| [\d+ ]+ \| (?:(\d+) \+ (\d+))? ?\|", page_text, re.MULTILINE)
+    return {name: Cut(int(first), int(second)) if first else None for name, first, second in rows}
 
 
 def text(results: list[page.Result]) -> str:
