@@ -250,7 +250,8 @@ def test_wrong_use_says_what_to_do(
 def test_quantizing_without_torchao_names_it(
     quantization: QuantizationRecipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "torchao", None)
+    for name in ["torchao", *(name for name in sys.modules if name.startswith("torchao."))]:
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ExportError, match="pip install torchao"):
         run_with(ExportRecipe(quantization_recipe=quantization))
 
