@@ -30,7 +30,7 @@ configure: setup
 build: configure ## Build everything of the preset (PRESET=linux) into cmake-out
 	@cmake --build "$(BUILD)"
 
-demo: build ## Export MobileNetV2, run it from Python and C++, compare with eager PyTorch
+demo: build ## Export MobileNetV2, run it from Python, C++ and on XNNPACK, compare with eager PyTorch
 	@$(PYTHON_BIN) -m executorch.examples.demo.demo
 
 test: build ## What a change must pass: C++ tests, then Python tests (ctest, pytest)

@@ -26,6 +26,9 @@ def test_the_table_has_what_is_promised(tmp_path: Path, capsys: pytest.CaptureFi
         "eager PyTorch",
         "ours, from Python",
         "seconds: torch.export",
+        "XNNPACK, float",
+        "XNNPACK, 8-bit",
+        "error beside PyTorch's, XNNPACK 8-bit",
     ):
         assert row in text
     assert (tmp_path / "linear.pte").exists()

@@ -182,3 +182,15 @@ def test_configuring_says_whether_ccache_is_used(tmp_path: Path, found: bool) ->
     assert ("ccache found and enabled for faster builds" in text) is found
     assert ("ccache not found, builds will not be cached" in text) is not found
     assert (str(ccache) in (tmp_path / "b" / "build.ninja").read_text()) is found
+
+
+@pytest.mark.req("XQ-008")
+def test_an_installed_xnnpack_is_taken(tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    for name in ("include/xnnpack.h", "lib/libXNNPACK.a", "lib/libmicrokernels-prod.a"):
+        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / name).touch()
+    options = ("-DEXECUTORCH_BUILD_XNNPACK=ON", f"-DEXECUTORCH_XNNPACK_ROOT={prefix}")
+    built, _ = targets_of_the_whole_tree(tmp_path / "b", *options)
+    assert "libxnnpack_backend.a" in built and "libXNNPACK.a" not in built
+    assert str(prefix / "lib/libXNNPACK.a") in (tmp_path / "b" / "build.ninja").read_text()
