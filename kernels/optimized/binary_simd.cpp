@@ -23,20 +23,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// Lanes of f32 in memory of T: float, or a 16-bit type.
+// What values in memory of T are computed in: int64 as they are, all others as f32.
 template <typename T>
-HWY_INLINE V load_lanes(const T* from) {
-  if constexpr (std::is_same_v<T, float>) {
-    return hn::LoadU(D(), from);
+using TagOf = std::conditional_t<std::is_same_v<T, int64_t>, hn::ScalableTag<int64_t>, D>;
+template <typename T>
+using VecOf = hn::Vec<TagOf<T>>;
+template <typename T>
+constexpr bool kAsStored = std::is_same_v<T, hn::TFromD<TagOf<T>>>;
+
+template <typename T>
+HWY_INLINE VecOf<T> load_lanes(const T* from) {
+  if constexpr (kAsStored<T>) {
+    return hn::LoadU(TagOf<T>(), from);
   } else {
     return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<T, D>(), from));
   }
 }
 
 template <typename T>
-HWY_INLINE V load_lanes(const T* from, size_t n) {
-  if constexpr (std::is_same_v<T, float>) {
-    return hn::LoadN(D(), from, n);
+HWY_INLINE VecOf<T> load_lanes(const T* from, size_t n) {
+  if constexpr (kAsStored<T>) {
+    return hn::LoadN(TagOf<T>(), from, n);
   } else {
     HWY_ALIGN T rest[hn::MaxLanes(D())] = {};
     std::memcpy(rest, from, n * sizeof(T));
@@ -45,9 +52,9 @@ HWY_INLINE V load_lanes(const T* from, size_t n) {
 }
 
 template <typename T>
-HWY_INLINE void store_lanes(V values, T* to) {
-  if constexpr (std::is_same_v<T, float>) {
-    hn::StoreU(values, D(), to);
+HWY_INLINE void store_lanes(VecOf<T> values, T* to) {
+  if constexpr (kAsStored<T>) {
+    hn::StoreU(values, TagOf<T>(), to);
   } else {
     const hn::Rebind<T, D> narrow;
     hn::StoreU(hn::DemoteTo(narrow, values), narrow, to);
@@ -55,9 +62,9 @@ HWY_INLINE void store_lanes(V values, T* to) {
 }
 
 template <typename T>
-HWY_INLINE void store_lanes(V values, T* to, size_t n) {
-  if constexpr (std::is_same_v<T, float>) {
-    hn::StoreN(values, D(), to, n);
+HWY_INLINE void store_lanes(VecOf<T> values, T* to, size_t n) {
+  if constexpr (kAsStored<T>) {
+    hn::StoreN(values, TagOf<T>(), to, n);
   } else {
     HWY_ALIGN T rest[hn::MaxLanes(D())];
     store_lanes(values, rest);
@@ -69,22 +76,23 @@ HWY_INLINE void store_lanes(V values, T* to, size_t n) {
 template <typename T>
 struct Array {
   const T* data;
-  HWY_INLINE V load(int64_t i) const { return load_lanes(data + i); }
-  HWY_INLINE V load(int64_t i, size_t n) const { return load_lanes(data + i, n); }
-};
-struct Value {
-  V value;
-  HWY_INLINE V load(int64_t /*i*/) const { return value; }
-  HWY_INLINE V load(int64_t /*i*/, size_t /*n*/) const { return value; }
+  HWY_INLINE VecOf<T> load(int64_t i) const { return load_lanes(data + i); }
+  HWY_INLINE VecOf<T> load(int64_t i, size_t n) const { return load_lanes(data + i, n); }
 };
 template <typename T>
-HWY_INLINE Value value_at(const T* data) {
-  return {hn::Set(D(), hwy::ConvertScalarTo<float>(*data))};
+struct Value {
+  VecOf<T> value;
+  HWY_INLINE VecOf<T> load(int64_t /*i*/) const { return value; }
+  HWY_INLINE VecOf<T> load(int64_t /*i*/, size_t /*n*/) const { return value; }
+};
+template <typename T>
+HWY_INLINE Value<T> value_at(const T* data) {
+  return {hn::Set(TagOf<T>(), hwy::ConvertScalarTo<hn::TFromD<TagOf<T>>>(*data))};
 }
 
 template <class F, class X, class Y, typename T>
 HWY_INLINE void loop(const F& f, const X& x, const Y& y, T* out, int64_t n) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  const auto lanes = static_cast<int64_t>(hn::Lanes(TagOf<T>()));
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     store_lanes(f(x.load(i), y.load(i)), out + i);
@@ -212,6 +220,23 @@ struct GluOf {
   HWY_INLINE V operator()(V x, V y) const { return hn::Mul(x, sigmoid_f32(D(), y)); }
 };
 
+using I = VecOf<int64_t>;
+struct ShiftLeftOf {
+  HWY_INLINE I operator()(I x, I y) const {
+    const hn::RebindToUnsigned<TagOf<int64_t>> d;
+    const auto most = hn::Set(d, 63);
+    const auto by = hn::BitCast(d, y);
+    const auto shifted = hn::Shl(hn::BitCast(d, x), hn::And(by, most));
+    return hn::BitCast(TagOf<int64_t>(), hn::IfThenElseZero(hn::Le(by, most), shifted));
+  }
+};
+struct ShiftRightOf {
+  HWY_INLINE I operator()(I x, I y) const {
+    const hn::RebindToUnsigned<TagOf<int64_t>> d;
+    return hn::Shr(x, hn::BitCast(TagOf<int64_t>(), hn::Min(hn::BitCast(d, y), hn::Set(d, 63))));
+  }
+};
+
 // Functions of one or two instructions, for all types; false for the others.
 template <typename T>
 bool light_row(Binary f, float alpha, const T* x, bool x_array, const T* y, bool y_array, T* out,
@@ -317,41 +342,10 @@ void compare_row(Compare f, const float* x, int64_t x_step, const float* y, int6
   }
 }
 
-template <class F>
-void shift_loop(const F& f, const int64_t* x, int64_t x_step, const int64_t* y, int64_t y_step,
-                int64_t* out, int64_t n) {
-  const hn::ScalableTag<int64_t> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto load = [&](const int64_t* from, int64_t step, int64_t i, size_t count) HWY_ATTR {
-    return step != 0 ? hn::LoadN(d, from + i, count) : hn::Set(d, *from);
-  };
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const auto a = x_step != 0 ? hn::LoadU(d, x + i) : hn::Set(d, *x);
-    const auto b = y_step != 0 ? hn::LoadU(d, y + i) : hn::Set(d, *y);
-    hn::StoreU(f(a, b), d, out + i);
-  }
-  if (i < n) {
-    const auto rest = static_cast<size_t>(n - i);
-    hn::StoreN(f(load(x, x_step, i, rest), load(y, y_step, i, rest)), d, out + i, rest);
-  }
-}
-
-void shift_row(Shift f, const int64_t* x, int64_t x_step, const int64_t* y, int64_t y_step,
+void shift_row(Shift f, const int64_t* x, bool x_array, const int64_t* y, bool y_array,
                int64_t* out, int64_t n) {
-  const hn::ScalableTag<int64_t> d;
-  const hn::RebindToUnsigned<decltype(d)> bits;
-  const auto most = hn::Set(bits, 63);
-  const auto run = [&](auto shift) { shift_loop(shift, x, x_step, y, y_step, out, n); };
-  if (f == Shift::kLeft) {
-    return run([=](auto a, auto b) HWY_ATTR {
-      const auto by = hn::BitCast(bits, b);
-      const auto shifted = hn::Shl(hn::BitCast(bits, a), hn::And(by, most));
-      return hn::BitCast(d, hn::IfThenElseZero(hn::Le(by, most), shifted));
-    });
-  }
-  run([=](auto a, auto b)
-          HWY_ATTR { return hn::Shr(a, hn::BitCast(d, hn::Min(hn::BitCast(bits, b), most))); });
+  return f == Shift::kLeft ? row_of(ShiftLeftOf(), x, x_array, y, y_array, out, n)
+                           : row_of(ShiftRightOf(), x, x_array, y, y_array, out, n);
 }
 
 void where_row(const bool* condition, int64_t c_step, const float* x, int64_t x_step,
@@ -527,7 +521,7 @@ void map_compare(Compare f, const Broadcast& walk, const float* x, const float* 
 void map_shift(Shift f, const Broadcast& walk, const int64_t* x, const int64_t* y, int64_t* out) {
   walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
     HWY_DYNAMIC_DISPATCH(shift_row)
-    (f, x + from[0], walk.inner[0], y + from[1], walk.inner[1], out + at, n);
+    (f, x + from[0], walk.inner[0] != 0, y + from[1], walk.inner[1] != 0, out + at, n);
   });
 }
 
