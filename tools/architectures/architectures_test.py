@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from executorch.test.interop import peer
 from executorch.tools.architectures import page
 from executorch.tools.architectures.measure import Measure
 from executorch.tools.architectures.table import ARCHITECTURES, named
@@ -22,11 +21,8 @@ REST = [row.name for row in ARCHITECTURES if row.name not in SAMPLE]
 
 
 @pytest.fixture(scope="module")
-def measure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measure]:
-    python = peer.python()
-    if subprocess.run([python, "-c", "import transformers"], check=False).returncode != 0:
-        pytest.skip(f"transformers is not installed for {python}")
-    made = Measure(python, None, tmp_path_factory.mktemp("architectures"))
+def measure(transformers: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measure]:
+    made = Measure(transformers, None, tmp_path_factory.mktemp("architectures"))
     yield made
     made.close()
 

@@ -11,15 +11,11 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from executorch.tools.architectures import page
-from executorch.tools.architectures.measure import Measure
-from executorch.tools.architectures.table import ARCHITECTURES, named
-from executorch.tools.bench.turns import peer_python
+from executorch.tools.architectures.run import add_arguments, run
 
 COMMAND = "python -m executorch.tools.architectures.partitions [name ...] --page docs/results/partitions.md"
 HEAD = f"""# Partitions
@@ -100,35 +96,15 @@ def text(results: list[page.Result]) -> str:
     return HEAD + summary + head + "\n".join(map(line, known)) + "\n"
 
 
+def summary(result: page.Result) -> str:
+    refused = page.refused(result)
+    return refused or line(result) + ("  MORE THAN UPSTREAM" if is_worse(result) else "")
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="all unless given")
-    parser.add_argument("--peer", help="the interpreter that has upstream's wheel and transformers")
-    parser.add_argument("--no-peer", action="store_true", help="leave upstream's side out")
-    parser.add_argument("--results", type=Path, default=Path("build/partitions.jsonl"))
-    parser.add_argument("--resume", action="store_true", help="leave out rows that are known")
-    parser.add_argument("--page", type=Path, help="write the Markdown page from all results")
-    parser.add_argument("--work", type=Path, help="keep the files here (temporary unless given)")
-    options = parser.parse_args(argv)
-    peer = options.peer or peer_python()
-    rows: list[Any] = [named(name) for name in options.names] or list(ARCHITECTURES)
-    if options.resume and options.results.exists():
-        known = page.complete(page.read(options.results), upstream=not options.no_peer)
-        rows = [row for row in rows if row.name not in known]
-    options.results.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as temporary:
-        work = options.work or Path(temporary)
-        work.mkdir(parents=True, exist_ok=True)
-        measure = Measure(peer, None if options.no_peer else peer, work, "delegate")
-        for row in rows:
-            result = measure(row)
-            page.keep(options.results, result)
-            refused = page.refused(result)
-            worse = "" if refused or not is_worse(result) else "  MORE THAN UPSTREAM"
-            print(refused or line(result) + worse, flush=True)
-        measure.close()
-    if options.page:
-        options.page.write_text(text(page.read(options.results)))
+    add_arguments(parser, Path("build/partitions.jsonl"))
+    run(parser.parse_args(argv), "delegate", summary, text)
     return 0
 
 

@@ -4,13 +4,11 @@ page lists in `make test-full`."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from executorch.test.interop import peer
 from executorch.tools.architectures import page
 from executorch.tools.architectures.measure import Measure
 from executorch.tools.architectures.partitions import Cut, cut, is_worse, recorded, text
@@ -22,11 +20,8 @@ SAMPLE = ["vit", "gpt2"]
 
 
 @pytest.fixture(scope="module")
-def measure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measure]:
-    python = peer.python()
-    if subprocess.run([python, "-c", "import transformers"], check=False).returncode != 0:
-        pytest.skip(f"transformers is not installed for {python}")
-    made = Measure(python, None, tmp_path_factory.mktemp("partitions"), "delegate")
+def measure(transformers: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measure]:
+    made = Measure(transformers, None, tmp_path_factory.mktemp("partitions"), "delegate")
     yield made
     made.close()
 
