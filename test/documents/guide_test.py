@@ -40,7 +40,6 @@ from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.passes.replace_aten_with_edge_pass import _trace_and_lower_to_edge_ops
 from executorch.runtime import Runtime
 from executorch.test.documents import delegates_test, guide
-from executorch.test.interop import peer
 
 BLOCKS = yaml.safe_load((Path(__file__).parent / "blocks.yaml").read_text())
 PAGES = sorted(path.name for path in guide.FOLDER.glob("*.md"))
@@ -323,18 +322,11 @@ def test_signatures_are_those_that_the_documents_print(name: str) -> None:
     assert ours == signature(defined)
 
 
-@pytest.mark.interop
 @pytest.mark.slow
 @pytest.mark.req("CMP-057")
 def test_the_quantizing_block() -> None:
-    """Where torchao is: in the peer's environment, whose other packages come last."""
-    asked = (
-        "import importlib.util as u; print(u.find_spec('torchao').submodule_search_locations[0])"
-    )
-    told = subprocess.run([peer.python(), "-c", asked], capture_output=True, text=True, check=True)
     command = [sys.executable, "-m", "executorch.test.documents.quantized_export"]
-    folder = str(Path(told.stdout.strip()).parent)
-    done = subprocess.run([*command, folder], capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     title, *numbers = done.stdout.splitlines()[-1].split()
     quantizers, wrong, total, _ = map(float, numbers)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the quantizing block of docs/guide/tutorial.md and lowers its result: quantized_export.py FOLDER_OF_TORCHAO"""
+"""Runs the quantizing block of docs/guide/tutorial.md and lowers its result, in a process of its own."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import executorch.kernels.quantized  # noqa: F401  (out variants)
@@ -13,7 +12,6 @@ from executorch.test.documents import guide
 
 
 def main() -> None:
-    sys.path.append(sys.argv[1])  # last: torch and executorch are those of this environment
     setting, export_block = guide.today("tutorial.md")[:2]
     (quantizing,) = guide.with_torchao("tutorial.md")
     names: dict[str, Any] = {}
