@@ -12,7 +12,6 @@ using fb_xnnpack::XNodeUnion;
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
 constexpr uint32_t kInputs = 32;
 constexpr uint32_t kOutputs = 8;
 constexpr uint16_t kHalfQuarter = 0x3400;
@@ -30,26 +29,6 @@ uint32_t add_constant(fb_xnnpack::XNNGraphT& graph, size_t count, T value) {
   std::memcpy(buffer->storage.data(), values.data(), buffer->storage.size());
   graph.constant_buffer.push_back(std::move(buffer));
   return static_cast<uint32_t>(graph.constant_buffer.size() - 1);
-}
-
-fb_xnnpack::XNNTensorValueT tensor(const fb_xnnpack::XNNGraphT& graph, XNNDatatype type,
-                                   std::vector<uint32_t> dims, uint32_t constant = 0,
-                                   uint32_t flags = 0, uint32_t external = kNone) {
-  fb_xnnpack::XNNTensorValueT value;
-  value.datatype = type;
-  value.num_dims = static_cast<uint32_t>(dims.size());
-  value.dims = std::move(dims);
-  value.constant_buffer_idx = constant;
-  value.flags = flags;
-  value.external_id = external;
-  value.id_out = static_cast<uint32_t>(graph.xvalues.size());
-  return value;
-}
-
-void add_plain(fb_xnnpack::XNNGraphT& graph, const fb_xnnpack::XNNTensorValueT& value) {
-  auto entry = std::make_unique<fb_xnnpack::XValueT>();
-  entry->xvalue_union.Set(fb_xnnpack::XNNTensorValueT(value));
-  graph.xvalues.push_back(std::move(entry));
 }
 
 template <typename Parameters>
@@ -81,11 +60,11 @@ void add_argument(fb_xnnpack::XNNGraphT& graph, Linear kind, uint32_t size, bool
   const XNNDatatype type = is_static(kind)         ? XNNDatatype::xnn_datatype_qint8
                            : kind == Linear::kHalf ? XNNDatatype::xnn_datatype_fp16
                                                    : XNNDatatype::xnn_datatype_fp32;
-  const auto value = tensor(graph, type, {4, size}, 0, flags, is_output ? 1 : 0);
+  const auto value = tensor_of(graph, type, {4, size}, 0, flags, is_output ? 1 : 0);
   if (is_static(kind)) {
     add_quantized(graph, value, by_tensor(0.5f, 1));
   } else {
-    add_plain(graph, value);
+    add_tensor(graph, value);
   }
 }
 
@@ -95,31 +74,31 @@ void add_filter(fb_xnnpack::XNNGraphT& graph, Linear kind) {
   const size_t count = size_t{kOutputs} * kInputs;
   switch (kind) {
     case Linear::kHalf:
-      return add_plain(graph, tensor(graph, XNNDatatype::xnn_datatype_fp16, dims,
-                                     add_constant(graph, count, kHalfQuarter)));
+      return add_tensor(graph, tensor_of(graph, XNNDatatype::xnn_datatype_fp16, dims,
+                                         add_constant(graph, count, kHalfQuarter)));
     case Linear::kStatic:
       return add_quantized(graph,
-                           tensor(graph, XNNDatatype::xnn_datatype_qint8, dims,
-                                  add_constant<int8_t>(graph, count, 2)),
+                           tensor_of(graph, XNNDatatype::xnn_datatype_qint8, dims,
+                                     add_constant<int8_t>(graph, count, 2)),
                            by_tensor(0.125f, 0));
     case Linear::kStaticByChannel:
     case Linear::kDynamic:
       return add_quantized(graph,
-                           tensor(graph, XNNDatatype::xnn_datatype_qcint8, dims,
-                                  add_constant<int8_t>(graph, count, 2)),
+                           tensor_of(graph, XNNDatatype::xnn_datatype_qcint8, dims,
+                                     add_constant<int8_t>(graph, count, 2)),
                            by_channel(0.125f));
     case Linear::kDynamic4:
       return add_quantized(graph,
-                           tensor(graph, XNNDatatype::xnn_datatype_qcint4, dims,
-                                  add_constant<uint8_t>(graph, count / 2, 0xAA)),
+                           tensor_of(graph, XNNDatatype::xnn_datatype_qcint4, dims,
+                                     add_constant<uint8_t>(graph, count / 2, 0xAA)),
                            by_channel(0.125f));
     case Linear::kGroups4: {
       fb_xnnpack::PerChannelGroupQuantT parameters;
       parameters.group_size = kInputs;
       parameters.scale.assign(kOutputs, 0.125f);
       return add_quantized(graph,
-                           tensor(graph, XNNDatatype::xnn_datatype_qbint4, dims,
-                                  add_constant<uint8_t>(graph, count / 2, 0xAA)),
+                           tensor_of(graph, XNNDatatype::xnn_datatype_qbint4, dims,
+                                     add_constant<uint8_t>(graph, count / 2, 0xAA)),
                            std::move(parameters));
     }
   }
@@ -129,19 +108,19 @@ void add_filter(fb_xnnpack::XNNGraphT& graph, Linear kind) {
 void add_bias(fb_xnnpack::XNNGraphT& graph, Linear kind) {
   const std::vector<uint32_t> dims = {kOutputs};
   if (kind == Linear::kHalf) {
-    return add_plain(graph, tensor(graph, XNNDatatype::xnn_datatype_fp16, dims,
-                                   add_constant(graph, kOutputs, kHalfOne)));
+    return add_tensor(graph, tensor_of(graph, XNNDatatype::xnn_datatype_fp16, dims,
+                                       add_constant(graph, kOutputs, kHalfOne)));
   }
   if (!is_static(kind)) {
-    return add_plain(graph, tensor(graph, XNNDatatype::xnn_datatype_fp32, dims,
-                                   add_constant(graph, kOutputs, 1.0f)));
+    return add_tensor(graph, tensor_of(graph, XNNDatatype::xnn_datatype_fp32, dims,
+                                       add_constant(graph, kOutputs, 1.0f)));
   }
   const uint32_t constant = add_constant<int32_t>(graph, kOutputs, 16);
   if (kind == Linear::kStatic) {
-    return add_quantized(graph, tensor(graph, XNNDatatype::xnn_datatype_qint32, dims, constant),
+    return add_quantized(graph, tensor_of(graph, XNNDatatype::xnn_datatype_qint32, dims, constant),
                          by_tensor(0.0625f, 0));
   }
-  add_quantized(graph, tensor(graph, XNNDatatype::xnn_datatype_qcint32, dims, constant),
+  add_quantized(graph, tensor_of(graph, XNNDatatype::xnn_datatype_qcint32, dims, constant),
                 by_channel(0.0625f));
 }
 
@@ -149,7 +128,7 @@ void add_bias(fb_xnnpack::XNNGraphT& graph, Linear kind) {
 void add_conversion(fb_xnnpack::XNNGraphT& graph) {
   fb_xnnpack::PerTokenDynamicQuantT parameters;
   parameters.num_nonbatch_dims = 1;
-  add_quantized(graph, tensor(graph, XNNDatatype::xnn_datatype_qdint8, {4, kInputs}),
+  add_quantized(graph, tensor_of(graph, XNNDatatype::xnn_datatype_qdint8, {4, kInputs}),
                 std::move(parameters));
   auto node = std::make_unique<fb_xnnpack::XNodeT>();
   node->xnode_union.type = XNodeUnion::XNNConvert;

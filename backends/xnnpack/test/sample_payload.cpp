@@ -29,18 +29,8 @@ std::vector<uint8_t> constant_bytes(size_t index) {
 
 void add_value(fb_xnnpack::XNNGraphT& graph, std::vector<uint32_t> dims, uint32_t constant = 0,
                uint32_t flags = 0, uint32_t external = kNone) {
-  fb_xnnpack::XNNTensorValueT tensor;
-  tensor.datatype = fb_xnnpack::XNNDatatype::xnn_datatype_fp32;
-  tensor.num_dims = static_cast<uint32_t>(dims.size());
-  tensor.dims = std::move(dims);
-  tensor.constant_buffer_idx = constant;
-  tensor.flags = flags;
-  tensor.external_id = external;
-  tensor.id_out = static_cast<uint32_t>(graph.xvalues.size());
-  auto value = std::make_unique<fb_xnnpack::XValueT>();
-  value->xvalue_union.type = fb_xnnpack::XValueUnion::XNNTensorValue;
-  value->xvalue_union.value = new fb_xnnpack::XNNTensorValueT(tensor);
-  graph.xvalues.push_back(std::move(value));
+  add_tensor(graph, tensor_of(graph, fb_xnnpack::XNNDatatype::xnn_datatype_fp32, std::move(dims),
+                              constant, flags, external));
 }
 
 template <typename Table>
@@ -151,6 +141,26 @@ std::vector<uint8_t> add_constants(fb_xnnpack::XNNGraphT& graph, Constants const
 }
 
 }  // namespace
+
+fb_xnnpack::XNNTensorValueT tensor_of(const fb_xnnpack::XNNGraphT& graph,
+                                      fb_xnnpack::XNNDatatype type, std::vector<uint32_t> dims,
+                                      uint32_t constant, uint32_t flags, uint32_t external) {
+  fb_xnnpack::XNNTensorValueT value;
+  value.datatype = type;
+  value.num_dims = static_cast<uint32_t>(dims.size());
+  value.dims = std::move(dims);
+  value.constant_buffer_idx = constant;
+  value.flags = flags;
+  value.external_id = external;
+  value.id_out = static_cast<uint32_t>(graph.xvalues.size());
+  return value;
+}
+
+void add_tensor(fb_xnnpack::XNNGraphT& graph, const fb_xnnpack::XNNTensorValueT& value) {
+  auto entry = std::make_unique<fb_xnnpack::XValueT>();
+  entry->xvalue_union.Set(fb_xnnpack::XNNTensorValueT(value));
+  graph.xvalues.push_back(std::move(entry));
+}
 
 fb_xnnpack::XNNGraphT sample_graph() {
   fb_xnnpack::XNNGraphT graph;

@@ -26,6 +26,14 @@ fb_xnnpack::XNNGraphT sample_graph();
 enum class Linear { kHalf, kStatic, kStaticByChannel, kDynamic, kDynamic4, kGroups4 };
 fb_xnnpack::XNNGraphT linear_graph(Linear kind);
 
+/// A tensor value with the id that it gets when it is added next; `constant`: index of its data, 0
+/// for none; `external` 0xFFFFFFFF: no argument.
+fb_xnnpack::XNNTensorValueT tensor_of(const fb_xnnpack::XNNGraphT& graph,
+                                      fb_xnnpack::XNNDatatype type, std::vector<uint32_t> dims,
+                                      uint32_t constant = 0, uint32_t flags = 0,
+                                      uint32_t external = UINT32_MAX);
+void add_tensor(fb_xnnpack::XNNGraphT& graph, const fb_xnnpack::XNNTensorValueT& value);
+
 /// The bytes of a graph. For kFlatbuffer under the identifier XN00 and without a header.
 std::vector<uint8_t> pack(fb_xnnpack::XNNGraphT graph, Constants constants);
 
