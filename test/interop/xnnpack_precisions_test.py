@@ -8,20 +8,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from executorch.extension.pybindings.portable_lib import (
-    _get_registered_backend_names,
-    _load_for_executorch,
-)
+from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
+from executorch.extension.pybindings.portable_lib import _load_for_executorch
 from executorch.test.interop import peer
 from executorch.test.interop.xnnpack_precisions import IMAGES, NETWORKS, TEXTS
 
 pytestmark = [
     pytest.mark.interop,
     pytest.mark.full,
-    pytest.mark.skipif(
-        "XnnpackBackend" not in _get_registered_backend_names(),
-        reason="built without EXECUTORCH_BUILD_XNNPACK",
-    ),
+    needs_runtime,
 ]
 
 SOME_IMAGES = ["resnet", "mobilenet2", "perceptron", "mixer"]

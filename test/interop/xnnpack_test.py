@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.examples.models import make_example
 from executorch.exir import to_edge_transform_and_lower
-from executorch.extension.pybindings.portable_lib import _get_registered_backend_names
 from executorch.test.e2e.programs import Calls, assert_same, run_in_python
 from executorch.test.interop import peer
 
@@ -46,10 +46,7 @@ def calls_and_answers(name: str) -> tuple[Calls, list]:
     return calls, list(method.eager())
 
 
-@pytest.mark.skipif(
-    "XnnpackBackend" not in _get_registered_backend_names(),
-    reason="built without EXECUTORCH_BUILD_XNNPACK",
-)
+@needs_runtime
 @pytest.mark.parametrize("name", NAMES)
 def test_their_file_runs_here(name: str, folder: Path) -> None:
     calls, expected = calls_and_answers(name)

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from executorch.backends.xnnpack import XnnpackPartitioner
-from executorch.backends.xnnpack.test.ops_test import needs_runtime
+from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.exir import to_edge_transform_and_lower
 
 WIDTH = 2048
