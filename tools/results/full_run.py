@@ -27,7 +27,7 @@ FUZZ = [
     [PYTHON, "-m", "kernels.test.kernel_fuzz", "--seconds", "60", "--library", library]
     for library in ("portable", "optimized", "quantized")
 ]
-MUTANTS = [PYTHON, "-m", "executorch.test.hardening.mutants", "--count", "2000"]
+MUTANTS = [PYTHON, "-m", "executorch.test.hardening.mutants", "--count", "2500"]
 SANITIZER_SETTINGS = {
     "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:detect_leaks=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -94,7 +94,7 @@ def sanitizer_steps(name: str) -> list[Step]:
         settings = preload(PRELOADED[name])
         found.append(Step(f"kernels beside eager, {name}", [pytest("kernels")], settings))
         found.append(Step(f"drawn calls, {name}", FUZZ, settings))
-        found.append(Step(f"18,000 mutants, {name}", [MUTANTS], settings))
+        found.append(Step(f"22,500 mutants, {name}", [MUTANTS], settings))
     return found
 
 
@@ -103,7 +103,7 @@ def steps(build: Path) -> list[Step]:
         Step("C++ tests", [*built("linux", build), ctest(build)]),
         Step("Python tests", [pytest("-m", "full or not full")]),
         Step("drawn calls", FUZZ),
-        Step("18,000 mutants", [MUTANTS]),
+        Step("22,500 mutants", [MUTANTS]),
         *(step for name in ("asan", "ubsan", "tsan") for step in sanitizer_steps(name)),
         Step("the default build again", built("linux", build)),
         Step("size of the core", [["make", "size"]]),
