@@ -6,6 +6,7 @@ VENV ?= $(ROOT)/.venv
 BUILD ?= $(ROOT)/cmake-out
 PRESET ?= linux
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+MODEL ?= mv2
 PYTEST_ARGS ?=
 PYTHON_BIN := $(VENV)/bin/python
 
@@ -30,8 +31,8 @@ configure: setup
 build: configure ## Build everything of the preset (PRESET=linux) into cmake-out
 	@cmake --build "$(BUILD)"
 
-demo: build ## Export MobileNetV2, run it from Python, C++ and on XNNPACK, compare with eager PyTorch
-	@$(PYTHON_BIN) -m executorch.examples.demo.demo
+demo: build ## Export MobileNetV2 (MODEL=mv2), run it from Python, C++ and on XNNPACK, compare with eager PyTorch
+	@$(PYTHON_BIN) -m executorch.examples.demo.demo --model $(MODEL)
 
 test: build ## What a change must pass: C++ tests, then Python tests (ctest, pytest)
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS)

@@ -34,6 +34,12 @@ def test_the_table_has_what_is_promised(tmp_path: Path, capsys: pytest.CaptureFi
     assert (tmp_path / "linear.pte").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["running_total", "dynamic_rows", "two_methods"])
+def test_state_sizes_that_vary_and_several_methods(model: str, tmp_path: Path) -> None:
+    assert demo.main(["--model", model, "--runs", "4", "--out", str(tmp_path)]) == 0
+
+
 @pytest.mark.parametrize("wrong", [1.0, float("nan")])
 def test_numbers_that_differ_fail_the_demo(wrong: float) -> None:
     report = demo.Report()

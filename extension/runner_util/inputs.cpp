@@ -125,8 +125,9 @@ Result<BufferCleanup> prepare_input_tensors(
     } else {
       const auto& [data, data_size] = input_buffers[num_tensors];
       ET_CHECK_OR_RETURN_ERROR(data_size == size && (data != nullptr || size == 0), InvalidArgument,
-                               "Input %zu of method %s: expected %zu bytes, got %zu", i,
-                               meta.name(), size, data_size);
+                               "Input %zu of method %s: expected %zu bytes, got %zu. A size that "
+                               "varies is at its largest here",
+                               i, meta.name(), size, data_size);
       if (size > 0) {
         std::memcpy(list[i], data, size);
       }
