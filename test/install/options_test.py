@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from executorch.test.e2e.build_tree import ROOT
+from executorch.test.e2e.build_tree import ROOT, binary
 
 PROJECT = f"""
 cmake_minimum_required(VERSION 3.24)
@@ -194,3 +195,32 @@ def test_an_installed_xnnpack_is_taken(tmp_path: Path) -> None:
     built, _ = targets_of_the_whole_tree(tmp_path / "b", *options)
     assert "libxnnpack_backend.a" in built and "libXNNPACK.a" not in built
     assert str(prefix / "lib/libXNNPACK.a") in (tmp_path / "b" / "build.ninja").read_text()
+
+
+@pytest.mark.full
+@pytest.mark.req("XQ-008")
+def test_the_backend_on_an_installed_xnnpack(tmp_path: Path) -> None:
+    """A prefix of the archives and the header alone, as XNNPACK's own installation lays them out."""
+    archives = binary("third-party") / "xnnpack"
+    cache = (binary("CMakeCache.txt")).read_text()
+    header = next(
+        Path(line.partition("=")[2]) / "include/xnnpack.h"
+        for line in cache.splitlines()
+        if line.startswith("XNNPACK_SOURCE_DIR:")
+    )
+    for source, folder in (
+        (archives / "libXNNPACK.a", "lib"),
+        (archives / "libmicrokernels-prod.a", "lib"),
+        (header, "include"),
+    ):
+        (tmp_path / "prefix" / folder).mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, tmp_path / "prefix" / folder)
+    build, test = tmp_path / "b", "xnnpack_backend_test"
+    options = ("BUILD_XNNPACK=ON", "BUILD_TESTS=ON", f"XNNPACK_ROOT={tmp_path / 'prefix'}")
+    for words in (
+        ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *(f"-DEXECUTORCH_{o}" for o in options)],
+        ["cmake", "--build", build, "--target", test],
+        ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "-R", test],
+    ):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
