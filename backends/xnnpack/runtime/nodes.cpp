@@ -293,7 +293,11 @@ Error check_status(xnn_status status, const char* what) {
       return Error::MemoryAllocationFailed;
     case xnn_status_unsupported_parameter:
     case xnn_status_unsupported_hardware:
-      ET_LOG(Error, "the XNNPACK of this build, or this processor, has no %s of this kind", what);
+      ET_LOG(
+          Error,
+          "XNNPACK has no kernels for %s in this build or on this processor: half precision needs "
+          "instructions of its own",
+          what);
       return Error::NotSupported;
     default:
       ET_LOG(Error, "XNNPACK refused %s: status %d", what, static_cast<int>(status));
