@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cross builds run by qemu-user: the C++ tests of the XNNPACK backend, and networks beside this machine's numbers."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.examples.models import make_example
+from executorch.examples.xnnpack.quantization import quantized_method
+from executorch.exir import to_edge_transform_and_lower
+from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+from executorch.test.e2e.build_tree import ROOT, binary
+
+pytestmark = pytest.mark.full
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The preset linux-<name>, its number in ELF headers, and processors that choose different kernels."""
+
+    name: str
+    elf: int
+    processors: tuple[str, ...]
+
+
+# Of the 64-bit ones, the first has NEON alone, the second also dot products and half precision, max everything.
+MACHINES = (Machine("arm64", 183, ("cortex-a53", "cortex-a76", "max")),)
+TESTS = "xnnpack_backend_test xnnpack_quantized_values_test xnnpack_sharing_test xnnpack_profile_test".split()
+ON_PROCESSORS = pytest.mark.parametrize(
+    "machine, processor",
+    [
+        pytest.param(machine, processor, id=f"{machine.name}-{processor}")
+        for machine in MACHINES
+        for processor in machine.processors
+    ],
+)
+
+
+def command(*words: object, **environment: str) -> str:
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+@cache
+def built(machine: Machine) -> Path:
+    """Folder with the programs of a machine, compiled again only where something changed. Without the kernels, which
+    delegated networks do not call."""
+    folder = ROOT / f"cmake-out-{machine.name}-delegates"
+    without = [f"-DEXECUTORCH_BUILD_{each}=OFF" for each in ("PORTABLE_OPS", "KERNELS_OPTIMIZED")]
+    command("cmake", "--preset", f"linux-{machine.name}", "-B", folder, *without)
+    command("cmake", "--build", folder, "--target", "executor_runner", *TESTS)
+    header = (folder / "executor_runner").read_bytes()[:20]
+    assert header[:4] == b"\x7fELF" and int.from_bytes(header[18:20], "little") == machine.elf
+    return folder
+
+
+def emulator(folder: Path) -> list[str]:
+    """What the preset says programs are run with."""
+    cache = (folder / "CMakeCache.txt").read_text()
+    found = re.search(r"^CMAKE_CROSSCOMPILING_EMULATOR:\w+=(.+)$", cache, re.MULTILINE)
+    assert found is not None
+    return found[1].split(";")
+
+
+@pytest.mark.req("XQ-011")
+@ON_PROCESSORS
+def test_the_backend(machine: Machine, processor: str) -> None:
+    """Every type of values, shapes that vary, shared weights, refusals of damaged payloads, events."""
+    text = command(
+        *(
+            "ctest",
+            "--test-dir",
+            built(machine),
+            "--output-on-failure",
+            "-R",
+            f"^({'|'.join(TESTS)})$",
+        ),
+        QEMU_CPU=processor,
+    )
+    assert len(re.findall(r"\bPassed\b", text)) == len(TESTS), text
+
+
+# Beside the norm of the outputs. Float sums have another order on each processor: about the root of a thousand products
+# times 2^-24 for a layer, 2e-6, and fifty layers that do not add up their errors. Sums of 8-bit products are exact, and
+# both sides round the rescaled sum to the nearest, ties to even: no bit may differ.
+LIMITS = {"float": 1e-5, "8-bit": 0.0}
+
+
+@dataclass(frozen=True)
+class Network:
+    """A delegated program, its input, and what executor_runner of this machine says."""
+
+    path: Path
+    input: Path
+    expected: np.ndarray
+
+
+def run_network(
+    words: list[str], path: Path, data: Path, out: Path, **environment: str
+) -> np.ndarray:
+    """`words` and the runner's arguments; the only output."""
+    command(
+        *words,
+        f"--model_path={path}",
+        f"--inputs={data}",
+        f"--output_file={out}",
+        "--print_output=none",
+        **environment,
+    )
+    return np.fromfile(out.with_name(f"{out.name}-0.bin"), dtype=np.float32).astype(np.float64)
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Network]:
+    folder, found = tmp_path_factory.mktemp("networks"), {}
+    method = make_example("mv2").forward
+    data = folder / "input.bin"
+    method.inputs[0].numpy().tofile(data)
+    for name, each in (("float", method), ("8-bit", quantized_method(method))):
+        edge = to_edge_transform_and_lower(each.export(), partitioner=[XnnpackPartitioner()])
+        assert len(get_lowered_backend_modules(edge.exported_program().graph_module)) == 1
+        path = folder / f"{name}.pte"
+        edge.to_executorch().save(str(path))
+        native = [str(binary("executor_runner"))]
+        found[name] = Network(path, data, run_network(native, path, data, folder / name))
+    return found
+
+
+@pytest.mark.req("XQ-011")
+@ON_PROCESSORS
+@pytest.mark.parametrize("name, limit", LIMITS.items())
+def test_a_network(
+    name: str,
+    limit: float,
+    machine: Machine,
+    processor: str,
+    networks: dict[str, Network],
+    tmp_path: Path,
+) -> None:
+    network = networks[name]
+    words = [*emulator(built(machine)), str(built(machine) / "executor_runner")]
+    ours = run_network(words, network.path, network.input, tmp_path / "out", QEMU_CPU=processor)
+    assert ours.shape == network.expected.shape
+    error = np.linalg.norm(ours - network.expected) / np.linalg.norm(network.expected)
+    assert error <= limit, f"{name} on {processor}: {error:.1e} of the norm"
