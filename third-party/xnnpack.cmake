@@ -43,6 +43,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
 
+set(XNNPACK_INTERNAL_INCLUDE_DIR "${fetched}/xnnpack/src" CACHE INTERNAL "of its tables of kernels")
+
 # All its parts are object libraries inside these two archives; say so to those who link an installed copy.
 set_target_properties(XNNPACK PROPERTIES PUBLIC_HEADER ""
   INTERFACE_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${fetched}/xnnpack/include>"

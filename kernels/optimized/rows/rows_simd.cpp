@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-int64_t lanes() {
+HWY_INLINE int64_t lanes() {
   return static_cast<int64_t>(hn::Lanes(D()));
 }
 
@@ -98,19 +98,33 @@ float extreme_of(bool largest, const float* in, int64_t n) {
   return largest ? hn::ReduceMax(d, found) : hn::ReduceMin(d, found);
 }
 
+struct WholeVector {
+  HWY_INLINE V load(const float* from) const { return hn::LoadU(D(), from); }
+  HWY_INLINE void store(V values, float* to) const { hn::StoreU(values, D(), to); }
+};
+struct PartOfVector {
+  size_t count;
+  HWY_INLINE V load(const float* from) const { return hn::LoadN(D(), from, count); }
+  HWY_INLINE void store(V values, float* to) const { hn::StoreN(values, D(), to, count); }
+};
+
+// Calls f(i, vector) for each vector of n values.
+template <class F>
+HWY_INLINE void for_each_vector(int64_t n, F&& f) {
+  int64_t i = 0;
+  for (; i + lanes() <= n; i += lanes()) {
+    f(i, WholeVector());
+  }
+  if (i < n) {
+    f(i, PartOfVector{static_cast<size_t>(n - i)});
+  }
+}
+
 // out[i] = f(in[i]) over n values.
 template <class F>
 HWY_INLINE void map(const float* in, float* out, int64_t n, F&& f) {
-  const D d;
-  const int64_t step = lanes();
-  int64_t i = 0;
-  for (; i + step <= n; i += step) {
-    hn::StoreU(f(hn::LoadU(d, in + i)), d, out + i);
-  }
-  if (i < n) {
-    const auto rest = static_cast<size_t>(n - i);
-    hn::StoreN(f(hn::LoadN(d, in + i, rest)), d, out + i, rest);
-  }
+  for_each_vector(n, [&](int64_t i, const auto& vector)
+                         HWY_ATTR { vector.store(f(vector.load(in + i)), out + i); });
 }
 
 void softmax_line(bool logarithm, const float* in, float* out, int64_t n) {
@@ -300,29 +314,24 @@ void statistics(const float* in, int64_t n, float eps, float* mean_out, float* r
   *rstd_out = 1.0f / std::sqrt(squares / count + eps);
 }
 
-void norm_row(const LayerNorm& p, int64_t row) {
-  const D d;
-  const float* in = p.in + row * p.n;
-  float* out = p.out + row * p.n;
-  statistics(in, p.n, p.eps, p.mean + row, p.rstd + row);
-  const V center = hn::Set(d, p.mean[row]);
-  const V scale = hn::Set(d, p.rstd[row]);
-  for (int64_t i = 0; i < p.n; i += lanes()) {
-    const auto rest = static_cast<size_t>(std::min(lanes(), p.n - i));
-    V y = hn::Mul(hn::Sub(hn::LoadN(d, in + i, rest), center), scale);
-    if (p.weight != nullptr) {
-      y = hn::Mul(y, hn::LoadN(d, p.weight + i, rest));
-    }
-    if (p.bias != nullptr) {
-      y = hn::Add(y, hn::LoadN(d, p.bias + i, rest));
-    }
-    hn::StoreN(y, d, out + i, rest);
-  }
-}
-
 void norm_range(const LayerNorm& p, int64_t first, int64_t last) {
+  const D d;
   for (int64_t row = first; row < last; ++row) {
-    norm_row(p, row);
+    const float* const in = p.in + row * p.n;
+    float* const out = p.out + row * p.n;
+    statistics(in, p.n, p.eps, p.mean + row, p.rstd + row);
+    const V center = hn::Set(d, p.mean[row]);
+    const V scale = hn::Set(d, p.rstd[row]);
+    for_each_vector(p.n, [&](int64_t i, const auto& vector) HWY_ATTR {
+      V y = hn::Mul(hn::Sub(vector.load(in + i), center), scale);
+      if (p.weight != nullptr) {
+        y = hn::Mul(y, vector.load(p.weight + i));
+      }
+      if (p.bias != nullptr) {
+        y = hn::Add(y, vector.load(p.bias + i));
+      }
+      vector.store(y, out + i);
+    });
   }
 }
 
@@ -334,13 +343,10 @@ void scale_plane(float scale, float shift, const float* in, float* out, int64_t 
 }
 
 void scale_pixel(const float* scale, const float* shift, const float* in, float* out, int64_t n) {
-  const D d;
-  for (int64_t i = 0; i < n; i += lanes()) {
-    const auto rest = static_cast<size_t>(std::min(lanes(), n - i));
-    const V y = hn::MulAdd(hn::LoadN(d, in + i, rest), hn::LoadN(d, scale + i, rest),
-                           hn::LoadN(d, shift + i, rest));
-    hn::StoreN(y, d, out + i, rest);
-  }
+  for_each_vector(n, [&](int64_t i, const auto& vector) HWY_ATTR {
+    const V y = hn::MulAdd(vector.load(in + i), vector.load(scale + i), vector.load(shift + i));
+    vector.store(y, out + i);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -365,8 +371,9 @@ using executorch::extension::parallel_for;
 
 namespace {
 
-constexpr int64_t kGrain = 32768;    // elements with little arithmetic that are worth a thread
-constexpr int64_t kExpGrain = 8192;  // with an exponential each
+constexpr int64_t kGrain = 32768;      // elements with little arithmetic that are worth a thread
+constexpr int64_t kExpGrain = 8192;    // with an exponential each
+constexpr int64_t kNormGrain = 16384;  // read three times
 
 // Tasks of `size` elements each that are worth a thread.
 int64_t tasks_for(int64_t grain, int64_t size) {
@@ -458,7 +465,7 @@ void group_norm(const GroupNorm& p) {
 }
 
 void layer_norm(const LayerNorm& p) {
-  parallel_for(0, p.rows, tasks_for(kGrain, p.n), [&](int64_t first, int64_t last) {
+  parallel_for(0, p.rows, tasks_for(kNormGrain, p.n), [&](int64_t first, int64_t last) {
     HWY_DYNAMIC_DISPATCH(norm_range)(p, first, last);
   });
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tile of up to 8 rows and 32 columns stays in registers while all of its depth is added. There
+// is a body for each number of rows, so that no row is computed twice, and one for half a panel.
+// Compiled for AVX-512: include nothing here whose inline functions others may link to.
+#include <executorch/backends/xnnpack/kernels/f32_gemm.h>
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace executorch::backends::xnnpack {
+
+namespace {
+
+constexpr size_t kLanes = 16;
+
+template <typename T>
+T* advance(T* at, size_t bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(at) + bytes);
+}
+
+/// What all tiles of one call have in common.
+struct Call {
+  size_t columns;
+  size_t depth;
+  const float* a;
+  size_t a_stride;
+  const float* w;
+  float* c;
+  size_t c_stride;
+  OutputRange range;
+};
+
+template <size_t kRows, size_t kVectors>
+struct Tile {
+  __m512 sums[kRows][kVectors];
+
+  void start(const float* bias) {
+#pragma GCC unroll 8
+    for (size_t row = 0; row < kRows; ++row) {
+#pragma GCC unroll 2
+      for (size_t v = 0; v < kVectors; ++v) {
+        sums[row][v] = _mm512_loadu_ps(bias + v * kLanes);
+      }
+    }
+  }
+
+  void add(const float* const (&a)[kRows], size_t depth, const float* w) {
+    for (size_t k = 0; k != depth; k += sizeof(float)) {
+      __m512 weights[kVectors];
+#pragma GCC unroll 2
+      for (size_t v = 0; v < kVectors; ++v) {
+        weights[v] = _mm512_loadu_ps(w + v * kLanes);
+      }
+      w += kPanel;
+#pragma GCC unroll 8
+      for (size_t row = 0; row < kRows; ++row) {
+        const __m512 value = _mm512_set1_ps(*advance(a[row], k));
+#pragma GCC unroll 2
+        for (size_t v = 0; v < kVectors; ++v) {
+          sums[row][v] = _mm512_fmadd_ps(value, weights[v], sums[row][v]);
+        }
+      }
+    }
+  }
+
+  /// NaN stays NaN. `columns` may be more than the tile has.
+  void store(float* c, size_t c_stride, size_t columns, const OutputRange& range) {
+    const __m512 low = _mm512_set1_ps(range.min);
+    const __m512 high = _mm512_set1_ps(range.max);
+    const uint32_t mask = columns >= kPanel ? ~uint32_t{0} : (uint32_t{1} << columns) - 1;
+#pragma GCC unroll 8
+    for (size_t row = 0; row < kRows; ++row) {
+#pragma GCC unroll 2
+      for (size_t v = 0; v < kVectors; ++v) {
+        const __m512 result = _mm512_min_ps(high, _mm512_max_ps(low, sums[row][v]));
+        _mm512_mask_storeu_ps(c + v * kLanes, static_cast<__mmask16>(mask >> v * kLanes), result);
+      }
+      c = advance(c, c_stride);
+    }
+  }
+};
+
+template <size_t kRows, size_t kVectors>
+void compute_tile(const Call& call) {
+  const float* rows[kRows];
+#pragma GCC unroll 8
+  for (size_t row = 0; row < kRows; ++row) {
+    rows[row] = advance(call.a, row * call.a_stride);
+  }
+  Tile<kRows, kVectors> tile;
+  tile.start(call.w);
+  tile.add(rows, call.depth, call.w + kPanel);
+  tile.store(call.c, call.c_stride, call.columns, call.range);
+}
+
+using Compute = void (*)(const Call&);
+
+template <size_t kVectors, size_t... kLess>
+Compute tile_of(size_t rows, std::index_sequence<kLess...>) {
+  static constexpr Compute of_height[] = {compute_tile<kLess + 1, kVectors>...};
+  return of_height[rows - 1];
+}
+
+}  // namespace
+
+void f32_gemm_avx512(size_t rows, size_t columns, size_t depth, const float* a, size_t a_stride,
+                     const float* w, float* c, size_t c_stride, size_t c_panel_stride,
+                     const OutputRange* range) {
+  constexpr auto heights = std::make_index_sequence<kTileRows>();
+  const Compute compute_panel = tile_of<2>(rows, heights);
+  Call call{columns, depth, a, a_stride, w, c, c_stride, *range};
+  for (; call.columns > kLanes; call.columns -= kPanel) {
+    compute_panel(call);
+    if (call.columns <= kPanel) {
+      return;
+    }
+    call.w = advance(call.w, (sizeof(float) + depth) * kPanel);
+    call.c = advance(call.c, c_panel_stride);
+  }
+  tile_of<1>(rows, heights)(call);
+}
+
+}  // namespace executorch::backends::xnnpack

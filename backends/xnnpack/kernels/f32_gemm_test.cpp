@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every height of tile and width of panel beside one multiplication and addition at a time, bit by
+// bit: both round once a step, in the same order.
+#include <executorch/backends/xnnpack/kernels/f32_gemm.h>
+
+#include <cpuinfo.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace executorch::backends::xnnpack {
+namespace {
+
+class F32Gemm : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(cpuinfo_initialize());
+    if (!cpuinfo_has_x86_avx512f()) {
+      GTEST_SKIP() << "this processor has no AVX-512";
+    }
+  }
+
+  std::vector<float> draw(size_t count) {
+    std::vector<float> values(count);
+    std::normal_distribution<float> normal;
+    std::generate(values.begin(), values.end(), [&] { return normal(random_); });
+    return values;
+  }
+
+  std::mt19937 random_{7};
+};
+
+struct Problem {
+  size_t rows, columns, depth, a_stride, c_stride;  // in elements
+  OutputRange range;
+};
+
+/// Panels of biases and weights, as XNNPACK packs them; `weights` is [depth, columns].
+std::vector<float> pack(const Problem& p, const std::vector<float>& bias,
+                        const std::vector<float>& weights) {
+  std::vector<float> packed;
+  for (size_t first = 0; first < p.columns; first += kPanel) {
+    for (size_t k = 0; k <= p.depth; ++k) {
+      const float* const line = k == 0 ? bias.data() : weights.data() + (k - 1) * p.columns;
+      for (size_t column = first; column < first + kPanel; ++column) {
+        packed.push_back(column < p.columns ? line[column] : 0);
+      }
+    }
+  }
+  return packed;
+}
+
+constexpr float kUntouched = -123;
+
+std::vector<float> expected(const Problem& p, const std::vector<float>& a,
+                            const std::vector<float>& bias, const std::vector<float>& weights) {
+  std::vector<float> c(p.rows * p.c_stride, kUntouched);
+  for (size_t row = 0; row < p.rows; ++row) {
+    for (size_t column = 0; column < p.columns; ++column) {
+      float sum = bias[column];
+      for (size_t k = 0; k < p.depth; ++k) {
+        sum = std::fma(a[row * p.a_stride + k], weights[k * p.columns + column], sum);
+      }
+      c[row * p.c_stride + column] = std::min(std::max(sum, p.range.min), p.range.max);
+    }
+  }
+  return c;
+}
+
+std::vector<float> computed(const Problem& p, const std::vector<float>& a,
+                            const std::vector<float>& packed) {
+  std::vector<float> c(p.rows * p.c_stride, kUntouched);
+  f32_gemm_avx512(p.rows, p.columns, p.depth * sizeof(float), a.data(), p.a_stride * sizeof(float),
+                  packed.data(), c.data(), p.c_stride * sizeof(float), kPanel * sizeof(float),
+                  &p.range);
+  return c;
+}
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TEST_F(F32Gemm, AddsInOrder) {
+  for (size_t rows = 1; rows <= kTileRows; ++rows) {
+    for (size_t columns : {1, 15, 16, 17, 31, 32, 33, 48, 49, 64, 100}) {
+      for (size_t depth : {1, 2, 17, 64}) {
+        const float limit = columns % 2 == 0 ? kInfinity : 0.5f;
+        const Problem p{rows, columns, depth, depth + 3, columns + 5, {-limit, limit}};
+        const auto a = draw(p.rows * p.a_stride);
+        const auto bias = draw(columns);
+        const auto weights = draw(depth * columns);
+        EXPECT_EQ(computed(p, a, pack(p, bias, weights)), expected(p, a, bias, weights))
+            << rows << " rows, " << columns << " columns, depth " << depth;
+      }
+    }
+  }
+}
+
+TEST_F(F32Gemm, KeepsNan) {
+  const Problem p{2, 3, 1, 1, 3, {0, 6}};
+  const std::vector<float> bias(p.columns, 0), weights(p.columns, 1);
+  const auto c = computed(p, {std::nanf(""), 7}, pack(p, bias, weights));
+  EXPECT_TRUE(std::isnan(c[0]) && std::isnan(c[2]));
+  EXPECT_EQ(c[3], 6);
+}
+
+}  // namespace
+}  // namespace executorch::backends::xnnpack
