@@ -395,7 +395,7 @@ TABLE: dict[str, Row] = {
     "aten.expand_copy.default": Row(repeat, _expand, moves=True),
     "aten.clone.default": Row(same, _same, moves=True),
     "dim_order_ops._clone_dim_order.default": Row(same, _same, moves=True),
-    "aten.constant_pad_nd.default": Row(constant_pad, _pad, moves=True),
+    "aten.constant_pad_nd.default": Row(constant_pad, _pad, moves=True, quantized=_SAME),
 }
 
 

@@ -14,6 +14,7 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE, why_not
+from executorch.backends.xnnpack.aot.padding import fold_padding
 from executorch.backends.xnnpack.aot.quantized_steps import (
     computed_inputs,
     mode_of,
@@ -71,6 +72,7 @@ class XnnpackPartitioner(Partitioner):
         return [*whole, *(packet.default for packet in known if packet is not None)], None
 
     def prepare(self, exported_program: ExportedProgram) -> None:
+        fold_padding(exported_program)
         own_dequantized_inputs(exported_program)
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:

@@ -21,6 +21,7 @@ _ROWS = {
     "aten.adaptive_avg_pool2d.default": "aten.mean.dim",
     "aten.max_pool2d.default": "aten.max_pool2d_with_indices.default",
     "aten.relu6.default": "aten.hardtanh.default",
+    "aten.pad.default": "aten.constant_pad_nd.default",
     "aten.permute.default": "aten.permute_copy.default",
     "aten.transpose.int": "aten.permute_copy.default",
     "aten.slice.Tensor": "aten.slice_copy.Tensor",
@@ -42,7 +43,9 @@ _ROWS = {
         "aten.view_copy.default",
     ),
 }
-_SCALES_AND_FILLS = frozenset({"add", "full", "full_like", "masked_fill", "mul", "sub", "where"})
+_SCALES_AND_FILLS = frozenset(
+    {"add", "constant_pad_nd", "full", "full_like", "masked_fill", "mul", "pad", "sub", "where"}
+)
 _BOUNDED = frozenset(
     {"batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "matmul", "bmm"}
     | {"scaled_dot_product_attention", "sigmoid", "softmax", "tanh"}

@@ -185,6 +185,26 @@ def test_operators_that_move_data_share_the_range_of_their_input() -> None:
             assert after.args[1] < 0.7 * node.args[0].args[1]
 
 
+class Padded(nn.Module):
+    def __init__(self, fill: float) -> None:
+        super().__init__()
+        self.first, self.last, self.fill = nn.Conv2d(3, 4, 1), nn.Conv2d(4, 4, 3), fill
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(F.pad(self.first(x), (1, 1, 1, 1), value=self.fill))
+
+
+@pytest.mark.parametrize(("fill", "reads_8_bits"), [(0.0, True), (-float("inf"), False)])
+def test_padding_is_8_bit_unless_its_fill_has_no_place_there(
+    fill: float, reads_8_bits: bool
+) -> None:
+    inputs = (torch.randn(1, 3, 6, 6),)
+    model = quantize(Padded(fill), inputs, XNNPACKQuantizer().set_global(STATIC))
+    (pad,) = [node for node in model.graph.nodes if ".pad." in str(node.target)]
+    (after,) = pad.users
+    assert (after.args[1:5] == pad.args[0].args[1:5]) == reads_8_bits
+
+
 @pytest.mark.req("XQ-026")
 @pytest.mark.parametrize("per_channel", [pytest.param(False, marks=pytest.mark.full), True])
 def test_training_with_quantized_values_learns(per_channel: bool) -> None:

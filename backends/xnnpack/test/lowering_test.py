@@ -54,6 +54,27 @@ def test_an_image_network_is_one_delegate(name: str) -> None:
     }
 
 
+def padded(*layers: nn.Module) -> EdgeProgramManager:
+    exported = torch.export.export(nn.Sequential(*layers), (torch.randn(1, 3, 8, 8),))
+    return to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+
+
+@pytest.mark.parametrize("same_on_both_sides", [True, False])
+def test_zeros_on_both_sides_are_the_padding_of_a_convolution(same_on_both_sides: bool) -> None:
+    zeros = nn.ZeroPad2d((2, 2, 1, 1) if same_on_both_sides else (2, 2, 0, 1))
+    (graph,) = graphs(padded(zeros, nn.Conv2d(3, 4, 3, padding=1)))
+    (convolution,) = [n.xnode_union for n in graph.xnodes if "Conv" in type(n.xnode_union).__name__]
+    found = (convolution.padding_top, convolution.padding_right, convolution.padding_left)
+    assert found == ((2, 3, 3) if same_on_both_sides else (1, 1, 1))
+    assert kinds(graph)["XNNStaticConstantPad"] == (0 if same_on_both_sides else 1)
+
+
+@pytest.mark.parametrize("layer", [nn.ConvTranspose2d(3, 4, 3), nn.MaxPool2d(2)])
+def test_zeros_before_anything_else_stay(layer: nn.Module) -> None:
+    (graph,) = graphs(padded(nn.ZeroPad2d(1), layer, nn.ReLU()))
+    assert kinds(graph)["XNNStaticConstantPad"] == 1
+
+
 def test_weights_are_named_data_once() -> None:
     shared = torch.rand(4, 4)
 

@@ -165,6 +165,10 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("conv_slice", nn.Sequential(nn.Conv2d(8, 4, 1), Call(lambda a: a[:, 1:3])), [X]),
     ("pad", lambda a: F.pad(a, (1, 2, 3, 0), value=0.5).neg(), [X]),
     ("conv_pad", nn.Sequential(nn.Conv2d(8, 4, 1), nn.ZeroPad2d((1, 0, 2, 3))), [X]),
+    ("pad_conv", nn.Sequential(nn.ZeroPad2d((2, 2, 1, 1)), nn.Conv2d(8, 4, 3, padding=1)), [X]),
+    ("pad_conv1d", nn.Sequential(nn.ConstantPad1d(2, 0.0), nn.Conv1d(8, 4, 3)), [(2, 8, 11)]),
+    ("pad_one_side_conv", nn.Sequential(nn.ZeroPad2d((0, 1, 0, 1)), nn.Conv2d(8, 4, 3, 2)), [X]),
+    ("pad_ones_conv", nn.Sequential(nn.ConstantPad2d(1, 1.0), nn.Conv2d(8, 4, 3)), [X]),
     ("conv_scale", nn.Sequential(nn.Conv2d(8, 4, 1), Call(lambda a: a * SCALE)), [X]),
 ]
 NAMES = [row[0] for row in ROWS]

@@ -101,6 +101,14 @@ STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
     "conv_grouped": (nn.Conv2d(4, 6, 3, groups=2), IMAGE),
     "conv_depthwise": (nn.Conv2d(4, 8, 3, groups=4), IMAGE),
     "conv_transposed": (nn.ConvTranspose2d(4, 6, 2, 2), IMAGE),
+    "conv_pad_conv": (
+        nn.Sequential(nn.Conv2d(4, 6, 1), nn.ZeroPad2d(1), nn.Conv2d(6, 4, 3)),
+        IMAGE,
+    ),
+    "conv_pad_one_side": (
+        nn.Sequential(nn.Conv2d(4, 6, 1), nn.ZeroPad2d((0, 1, 0, 1)), nn.Conv2d(6, 4, 3)),
+        IMAGE,
+    ),
     **{
         name: (Two(name), IMAGE)
         for name in ("add", "mul", "cat", "adaptive_avg_pool2d", "max_pool2d", "moved")
