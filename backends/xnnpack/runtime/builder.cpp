@@ -151,44 +151,60 @@ Error Builder::read_uses() {
 
 /// Data that stays where it is while the graph is built; what is read later is copied with the
 /// bytes behind it that XNNPACK may read.
-Result<const void*> Builder::load_constant(uint32_t id) {
+Error Builder::load_constant(uint32_t id) {
   const Value& value = values_[id];
   const Shape& shape = delegate_.shapes_[id];
   const uint32_t index = value.tensor->constant_buffer_idx();
+  Contents& contents = contents_[id];
+  ET_CHECK_OK_OR_RETURN_ERROR(load_scales(id));
   if (widened_[id]) {
-    const auto floats = ET_UNWRAP(constants_.load_widened(index, shape.num_elements()));
-    contents_[id].add(floats.data(), floats.size());
-    return static_cast<const void*>(floats.data());
+    contents.bytes = ET_UNWRAP(constants_.load_widened(index, shape.num_elements()));
+    return Error::Ok;
   }
-  const auto bytes = ET_UNWRAP(constants_.load(index, size_of(value.type(), shape)));
-  if (packed_[id]) {
-    contents_[id].add(bytes.data(), bytes.size());
+  contents.bytes = ET_UNWRAP(constants_.load(index, size_of(value.type(), shape)));
+  if (read_while_running_[id]) {
+    std::vector<uint8_t> copy(contents.bytes.size() + XNN_EXTRA_BYTES);
+    std::memcpy(copy.data(), contents.bytes.data(), contents.bytes.size());
+    delegate_.kept_.push_back(std::move(copy));
+    contents.bytes = {delegate_.kept_.back().data(), contents.bytes.size()};
   }
-  if (!read_while_running_[id]) {
-    return static_cast<const void*>(bytes.data());
-  }
-  std::vector<uint8_t> copy(bytes.size() + XNN_EXTRA_BYTES);
-  std::memcpy(copy.data(), bytes.data(), bytes.size());
-  delegate_.kept_.push_back(std::move(copy));
-  return static_cast<const void*>(delegate_.kept_.back().data());
+  return Error::Ok;
 }
 
-Result<xnn_status> Builder::define_in_subgraph(uint32_t id, const void* data) {
+Error Builder::load_scales(uint32_t id) {
+  const auto bytes_of = [](auto scales) {
+    return Span<const uint8_t>{reinterpret_cast<const uint8_t*>(scales.data()),
+                               scales.size() * sizeof(scales[0])};
+  };
+  switch (values_[id].type()) {
+    case XNNDatatype::xnn_datatype_qcint8:
+    case XNNDatatype::xnn_datatype_qcint4:
+    case XNNDatatype::xnn_datatype_qcint32:
+      contents_[id].scales = bytes_of(ET_UNWRAP(constants_.scales_by_channel(values_[id])));
+      return Error::Ok;
+    case XNNDatatype::xnn_datatype_qbint4:
+      contents_[id].scales = bytes_of(ET_UNWRAP(constants_.scales_by_group(values_[id])));
+      return Error::Ok;
+    default:
+      return Error::Ok;
+  }
+}
+
+/// Defines a value as `external` with `flags` in any graph of XNNPACK; used by several threads.
+xnn_status Builder::define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t external,
+                              uint32_t flags, uint32_t& out) const {
   const Value& value = values_[id];
   const Shape& shape = delegate_.shapes_[id];
-  const uint32_t flags = value.tensor->flags();
-  const uint32_t external = flags == 0 ? XNN_INVALID_VALUE_ID : value.tensor->external_id();
-  xnn_subgraph_t graph = subgraph_.get();
-  const auto by_channel = [&](xnn_datatype type, int32_t zero_point) -> Result<xnn_status> {
-    const auto scales = ET_UNWRAP(constants_.scales_by_channel(value));
-    contents_[id].add(scales.data(), scales.size() * sizeof(scales[0]));
+  const void* const data = value.is_constant() ? contents_[id].bytes.data() : nullptr;
+  const void* const scales = contents_[id].scales.data();
+  const auto by_channel = [&](xnn_datatype type, int32_t zero_point) {
     return xnn_define_channelwise_quantized_tensor_value_v2(
-        graph, type, zero_point, scales.data(), shape.rank, value.channel_dim, shape.dims, data,
-        external, flags, &ids_[id]);
+        subgraph, type, zero_point, static_cast<const float*>(scales), shape.rank,
+        value.channel_dim, shape.dims, data, external, flags, &out);
   };
   const auto by_tensor = [&](xnn_datatype type) {
-    return xnn_define_quantized_tensor_value(graph, type, value.zero_point, value.scale, shape.rank,
-                                             shape.dims, data, external, flags, &ids_[id]);
+    return xnn_define_quantized_tensor_value(subgraph, type, value.zero_point, value.scale,
+                                             shape.rank, shape.dims, data, external, flags, &out);
   };
   switch (value.type()) {
     case XNNDatatype::xnn_datatype_qint8:
@@ -204,69 +220,41 @@ Result<xnn_status> Builder::define_in_subgraph(uint32_t id, const void* data) {
     case XNNDatatype::xnn_datatype_qcint32:
       return by_channel(xnn_datatype_qcint32, 0);
     case XNNDatatype::xnn_datatype_qdint8:
-      return xnn_define_dynamically_quantized_tensor_value(graph, xnn_datatype_qdint8, shape.rank,
-                                                           value.num_nonbatch_dims, shape.dims,
-                                                           external, flags, &ids_[id]);
-    case XNNDatatype::xnn_datatype_qbint4: {
-      const auto scales = ET_UNWRAP(constants_.scales_by_group(value));
-      contents_[id].add(scales.data(), scales.size() * sizeof(scales[0]));
+      return xnn_define_dynamically_quantized_tensor_value(subgraph, xnn_datatype_qdint8,
+                                                           shape.rank, value.num_nonbatch_dims,
+                                                           shape.dims, external, flags, &out);
+    case XNNDatatype::xnn_datatype_qbint4:
       return xnn_define_blockwise_quantized_tensor_value(
-          graph, xnn_datatype_qbint4, kNibbleZero, scales.data(), shape.rank, value.channel_dim,
-          value.group_size, shape.dims, data, external, flags, &ids_[id]);
-    }
+          subgraph, xnn_datatype_qbint4, kNibbleZero, static_cast<const uint16_t*>(scales),
+          shape.rank, value.channel_dim, value.group_size, shape.dims, data, external, flags, &out);
     default: {
       const bool is_half = value.type() == XNNDatatype::xnn_datatype_fp16 && !widened_[id];
-      return xnn_define_tensor_value(graph, is_half ? xnn_datatype_fp16 : xnn_datatype_fp32,
-                                     shape.rank, shape.dims, data, external, flags, &ids_[id]);
+      return xnn_define_tensor_value(subgraph, is_half ? xnn_datatype_fp16 : xnn_datatype_fp32,
+                                     shape.rank, shape.dims, data, external, flags, &out);
     }
   }
 }
 
-Error Builder::define_value(uint32_t id, const void* data) {
+Error Builder::define_value(uint32_t id) {
+  const fb_xnnpack::XNNTensorValue& tensor = *values_[id].tensor;
+  const uint32_t external = tensor.flags() == 0 ? XNN_INVALID_VALUE_ID : tensor.external_id();
   defined_[id] = true;
-  data_of_[id] = data;
-  return check_status(ET_UNWRAP(define_in_subgraph(id, data)), "a value");
-}
-
-/// All that decides what becomes of a filter and a bias: XNNPACK multiplies scales and zero points
-/// of inputs and outputs into what it packs.
-void Builder::describe_packing(const fb_xnnpack::XNode& node, const Operands& operands) {
-  Fingerprint fingerprint;
-  fingerprint.add(node.xnode_union_type());
-  const uint32_t ids[] = {operands.inputs[0], operands.inputs[1], operands.output};
-  for (const uint32_t id : ids) {
-    const Value& value = values_[id];
-    fingerprint.add(value.type());
-    fingerprint.add(value.scale);
-    fingerprint.add(value.zero_point);
-    fingerprint.add(value.group_size);
-  }
-  const Shape& filter = delegate_.shapes_[operands.inputs[1]];
-  fingerprint.add(filter.dims, sizeof(filter.dims));
-  const Shape& input = delegate_.shapes_[operands.inputs[0]];
-  fingerprint.add(input.dims[input.rank - 1]);  // with the filter's sizes: the number of groups
-  const void* bias = nullptr;
-  for (size_t i = 1; i <= operands.num_packed; ++i) {
-    const Fingerprint::Value contents = contents_[operands.inputs[i]].value();
-    fingerprint.add(contents.first);
-    fingerprint.add(contents.second);
-    bias = i == 2 ? data_of_[operands.inputs[i]] : nullptr;
-  }
-  delegate_.weights_->describe(data_of_[operands.inputs[1]], bias, fingerprint);
+  return check_status(define_in(subgraph_.get(), id, external, tensor.flags(), ids_[id]),
+                      "a value");
 }
 
 Error Builder::define_sources() {
   defined_.resize(values_.size());
-  data_of_.resize(values_.size());
   contents_.resize(values_.size());
   ids_.resize(values_.size(), XNN_INVALID_VALUE_ID);
   for (uint32_t id = 0; id < values_.size(); ++id) {
     if (values_[id].is_constant()) {
-      ET_CHECK_OK_OR_RETURN_ERROR(define_value(id, ET_UNWRAP(load_constant(id))));
+      ET_CHECK_OK_OR_RETURN_ERROR(load_constant(id));
+      ET_CHECK_OK_OR_RETURN_ERROR(define_value(id));
     } else if (values_[id].tensor->flags() == kInput) {
       ET_CHECK_OR_RETURN_ERROR(delegate_.shapes_[id].num_elements() > 0, InvalidProgram,
                                "XNNPACK value %u: an empty input", static_cast<unsigned>(id));
-      ET_CHECK_OK_OR_RETURN_ERROR(define_value(id, nullptr));
+      ET_CHECK_OK_OR_RETURN_ERROR(define_value(id));
     }
   }
   return Error::Ok;
@@ -294,10 +282,10 @@ Error Builder::define_nodes() {
       defined_[operands.output] = true;
       continue;
     }
-    ET_CHECK_OK_OR_RETURN_ERROR(define_value(operands.output, nullptr));
+    ET_CHECK_OK_OR_RETURN_ERROR(define_value(operands.output));
     ET_CHECK_OK_OR_RETURN_ERROR(define_node(subgraph_.get(), *node, ids_));
     if (operands.num_packed > 0 && delegate_.weights_ != nullptr) {
-      describe_packing(*node, operands);
+      packings_.push_back({node, operands, {}, nullptr});
     }
   }
   for (const Delegate::External& external : delegate_.externals_) {
@@ -323,6 +311,7 @@ Error Builder::build(const DelegateOptions& options) {
   delegate_.workspace_ = ET_UNWRAP(Workspace::get(options.workspaces, options.model));
   delegate_.is_profiled_ = options.profile;
   PackedWeights* const weights = delegate_.weights_.get();
+  pack_ahead(options);
   const std::lock_guard<std::mutex> lock(delegate_.workspace_->mutex);
   xnn_runtime_t runtime = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(
@@ -334,6 +323,7 @@ Error Builder::build(const DelegateOptions& options) {
   if (weights != nullptr) {
     weights->forget_sources();
   }
+  packings_.clear();
   delegate_.graph_ = payload_.graph;
   return Error::Ok;
 }

@@ -9,6 +9,12 @@
 
 namespace executorch::backends::xnnpack {
 
+/// The bytes of a constant, for as long as the builder lives, and its scales.
+struct Contents {
+  runtime::Span<const uint8_t> bytes;
+  runtime::Span<const uint8_t> scales;
+};
+
 /// Used once. All members return what Delegate::create() does.
 class Builder final {
  public:
@@ -21,6 +27,7 @@ class Builder final {
   struct DeleteSubgraph {
     void operator()(xnn_subgraph* graph) const { xnn_delete_subgraph(graph); }
   };
+  using Subgraph = std::unique_ptr<xnn_subgraph, DeleteSubgraph>;
 
   runtime::Error read_values();
   runtime::Error read_external(const Value& value, uint32_t id);
@@ -29,15 +36,30 @@ class Builder final {
   runtime::Error find_needed();
   runtime::Error define_sources();
   runtime::Error define_nodes();
-  runtime::Error define_value(uint32_t id, const void* data);
-  runtime::Result<xnn_status> define_in_subgraph(uint32_t id, const void* data);
-  runtime::Result<const void*> load_constant(uint32_t id);
-  void describe_packing(const fb_xnnpack::XNode& node, const Operands& operands);
+  runtime::Error load_constant(uint32_t id);
+  runtime::Error load_scales(uint32_t id);
+  runtime::Error define_value(uint32_t id);
+
+  // packing.cpp
+  /// A node with weights, and those weights once a thread of the pool has packed them.
+  struct Packing {
+    const fb_xnnpack::XNode* node;
+    Operands operands;
+    Fingerprint::Value fingerprint;
+    std::unique_ptr<PackedWeights> weights;
+  };
+  void pack_ahead(const DelegateOptions& options);
+  Fingerprint::Value fingerprint_of(const Packing& packing) const;
+  void describe(const Packing& packing, PackedWeights& weights) const;
+  xnn_status create_alone(const Packing& packing) const;
+
+  xnn_status define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t external, uint32_t flags,
+                       uint32_t& out) const;
 
   Payload payload_;
   Constants constants_;
   Delegate& delegate_;
-  std::unique_ptr<xnn_subgraph, DeleteSubgraph> subgraph_;
+  Subgraph subgraph_;
   std::vector<Value> values_;
   std::vector<bool> needed_;  // leads to an output
   std::vector<bool> read_while_running_;
@@ -45,8 +67,8 @@ class Builder final {
   std::vector<bool> widened_;  // packed as float32, though half precision in the payload
   std::vector<bool> defined_;
   std::vector<uint32_t> ids_;  // XNNPACK's, by value id
-  std::vector<const void*> data_of_;
-  std::vector<Fingerprint> contents_;  // of what is packed: its bytes and scales
+  std::vector<Contents> contents_;
+  std::vector<Packing> packings_;
 };
 
 }  // namespace executorch::backends::xnnpack

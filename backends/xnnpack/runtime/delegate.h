@@ -23,6 +23,8 @@ namespace executorch::backends::xnnpack {
 struct DelegateOptions {
   /// Null: none. Must outlive the delegate.
   pthreadpool_t pool = nullptr;
+  /// Bytes of weights from which on all threads of the pool pack them.
+  size_t packed_by_all_from = size_t{1} << 18;
   /// Whether packed weights are those of the process, or this delegate's own.
   bool share_weights = true;
   WorkspaceSharingMode workspaces = WorkspaceSharingMode::PerModel;

@@ -3,6 +3,7 @@
 #include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/packed_weights.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -23,6 +24,7 @@ struct Block {
 struct Store {
   std::mutex mutex;
   std::map<Fingerprint::Value, Block> blocks;
+  std::atomic<size_t> times_packed{0};
 };
 
 /// Never destroyed: delegates may live longer than the statics of this file.
@@ -110,10 +112,11 @@ PackedWeights::~PackedWeights() {
   }
 }
 
-void PackedWeights::describe(const void* filter, const void* bias, const Fingerprint& fingerprint) {
+void PackedWeights::describe(const void* filter, const void* bias,
+                             const Fingerprint::Value& fingerprint) {
   const auto [place, is_new] =
-      sources_.insert({{filter, bias}, {fingerprint.value(), /*is_ambiguous=*/false}});
-  if (!is_new && place->second.fingerprint != fingerprint.value()) {
+      sources_.insert({{filter, bias}, {fingerprint, /*is_ambiguous=*/false}});
+  if (!is_new && place->second.fingerprint != fingerprint) {
     place->second.is_ambiguous = true;
   }
 }
@@ -145,6 +148,7 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
 }
 
 void* PackedWeights::reserve(size_t size) {
+  ++store().times_packed;
   free_block(reserved_);
   reserved_ = allocate_block(size);
   return reserved_;
@@ -178,6 +182,10 @@ size_t PackedWeights::total_bytes() {
     total += block.size;
   }
   return total;
+}
+
+size_t PackedWeights::times_packed() {
+  return store().times_packed;
 }
 
 }  // namespace executorch::backends::xnnpack

@@ -46,7 +46,7 @@ class PackedWeights final {
 
   /// Says what will be packed from these two addresses (`bias` may be null). What is described in
   /// two ways, or not at all, is packed for this delegate alone.
-  void describe(const void* filter, const void* bias, const Fingerprint& fingerprint);
+  void describe(const void* filter, const void* bias, const Fingerprint::Value& fingerprint);
 
   /// For xnn_create_runtime_v4(); valid as long as this object.
   xnn_weights_cache_t provider() { return &provider_; }
@@ -55,6 +55,8 @@ class PackedWeights final {
 
   /// Bytes of all blocks in the process, each counted once.
   static size_t total_bytes();
+  /// How often something was packed in this process.
+  static size_t times_packed();
 
  private:
   using Source = std::pair<const void*, const void*>;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What delegates share: packed weights in the process, workspaces as the options say; by threads,
 // too.
+#include <executorch/backends/xnnpack/runtime/delegate.h>
 #include <executorch/backends/xnnpack/runtime/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/workspace.h>
 #include <executorch/backends/xnnpack/test/loaded_delegate.h>
+#include <executorch/extension/threadpool/threadpool.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>
@@ -108,6 +110,59 @@ TEST_F(SharingTest, DefaultsAreSetAndRead) {
   ASSERT_EQ(options.set_option(workspace_sharing_mode_option_key, 1), Error::Ok);
   ASSERT_EQ(options.set_option(weight_cache_option_key, true), Error::Ok);
   ASSERT_EQ(runtime::set_option(xnnpack_backend_key, options.view()), Error::Ok);
+}
+
+/// Two layers: the second one has another bias, and its result is argument 2.
+std::vector<uint8_t> two_layers(Linear kind) {
+  fb_xnnpack::XNNGraphT graph = linear_graph(kind);
+  const auto add_value = [&](size_t id) {
+    graph.xvalues.push_back(std::make_unique<fb_xnnpack::XValueT>(*graph.xvalues[id]));
+    auto& value = graph.xvalues.back()->xvalue_union;
+    const auto added = static_cast<uint32_t>(graph.xvalues.size() - 1);
+    auto* const tensor = value.AsXNNTensorValue() != nullptr
+                             ? value.AsXNNTensorValue()
+                             : value.AsXNNQuantizedTensorValue()->tensor_value.get();
+    tensor->id_out = added;
+    return tensor;
+  };
+  constexpr size_t kBias = 2;
+  constexpr size_t kResult = 3;
+  auto* const bias = add_value(kBias);
+  graph.constant_buffer.push_back(
+      std::make_unique<fb_xnnpack::BufferT>(*graph.constant_buffer[bias->constant_buffer_idx]));
+  graph.constant_buffer.back()->storage.assign(graph.constant_buffer.back()->storage.size(), 0);
+  bias->constant_buffer_idx = static_cast<uint32_t>(graph.constant_buffer.size() - 1);
+  auto* const result = add_value(kResult);
+  result->external_id = 2;
+  graph.num_externs = 3;
+  graph.xnodes.push_back(std::make_unique<fb_xnnpack::XNodeT>(*graph.xnodes.back()));
+  auto* const layer = graph.xnodes.back()->xnode_union.AsXNNFullyConnected();
+  layer->bias_id = bias->id_out;
+  layer->output_id = result->id_out;
+  return pack_as_is(graph);
+}
+
+/// What threads pack ahead has to be what XNNPACK looks for afterwards: nothing is packed twice.
+TEST_F(SharingTest, AllThreadsPack) {
+  ASSERT_TRUE(Loaded::backend().is_available());
+  const size_t threads = pthreadpool_get_threads_count(extension::threadpool::get_pthreadpool());
+  for (const Linear kind : {Linear::kHalf, Linear::kStatic, Linear::kStaticByChannel,
+                            Linear::kDynamic, Linear::kDynamic4, Linear::kGroups4}) {
+    const std::vector<uint8_t> bytes = two_layers(kind);
+    const auto payload = open_payload(bytes.data(), bytes.size());
+    ASSERT_EQ(payload.error(), Error::Ok);
+    DelegateOptions options;
+    options.pool = extension::threadpool::get_pthreadpool();
+    options.packed_by_all_from = 0;
+    const size_t before = PackedWeights::times_packed();
+    const auto delegate = Delegate::create(payload.get(), nullptr, options);
+    if (kind == Linear::kHalf && delegate.error() == Error::NotSupported) {
+      continue;  // this processor has no such kernel
+    }
+    ASSERT_EQ(delegate.error(), Error::Ok);
+    EXPECT_EQ(PackedWeights::times_packed() - before, 2u)
+        << static_cast<int>(kind) << " with " << threads << " threads";
+  }
 }
 
 /// Loads, runs and unloads side by side, all with the same weights, in every mode.

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Weights are packed by all threads of the pool: each node becomes a graph of its own for as long
+// as it takes to pack. The delegate's runtime, made by one thread, then finds them packed.
+#include <executorch/backends/xnnpack/runtime/builder.h>
+#include <executorch/backends/xnnpack/runtime/nodes.h>
+
+namespace executorch::backends::xnnpack {
+
+/// All that decides what becomes of a filter and a bias: XNNPACK multiplies scales and zero points
+/// of inputs and outputs into what it packs.
+Fingerprint::Value Builder::fingerprint_of(const Packing& packing) const {
+  const Operands& operands = packing.operands;
+  Fingerprint fingerprint;
+  fingerprint.add(packing.node->xnode_union_type());
+  for (const uint32_t id : {operands.inputs[0], operands.inputs[1], operands.output}) {
+    const Value& value = values_[id];
+    fingerprint.add(value.type());
+    fingerprint.add(value.scale);
+    fingerprint.add(value.zero_point);
+    fingerprint.add(value.group_size);
+  }
+  const Shape& filter = delegate_.shapes_[operands.inputs[1]];
+  fingerprint.add(filter.dims, sizeof(filter.dims));
+  const Shape& input = delegate_.shapes_[operands.inputs[0]];
+  fingerprint.add(input.dims[input.rank - 1]);  // with the filter's sizes: the number of groups
+  for (size_t i = 1; i <= operands.num_packed; ++i) {
+    const Contents& contents = contents_[operands.inputs[i]];
+    fingerprint.add(contents.bytes.data(), contents.bytes.size());
+    fingerprint.add(contents.scales.data(), contents.scales.size());
+  }
+  return fingerprint.value();
+}
+
+/// Makes a graph of the one node and a runtime of that, which packs. What does not work alone is
+/// packed with the rest.
+xnn_status Builder::create_alone(const Packing& packing) const {
+  const Operands& operands = packing.operands;
+  if (values_[operands.inputs[0]].is_constant()) {
+    return xnn_status_invalid_parameter;
+  }
+  xnn_subgraph_t made = nullptr;
+  if (const auto status = xnn_create_subgraph(2, 0, &made); status != xnn_status_success) {
+    return status;
+  }
+  const Subgraph subgraph(made);
+  std::vector<uint32_t> ids(values_.size(), XNN_INVALID_VALUE_ID);
+  const auto define = [&](uint32_t id, uint32_t external, uint32_t flags) {
+    return define_in(made, id, external, flags, ids[id]);
+  };
+  xnn_status status = define(operands.inputs[0], 0, XNN_VALUE_FLAG_EXTERNAL_INPUT);
+  for (size_t i = 1; i <= operands.num_packed && status == xnn_status_success; ++i) {
+    status = define(operands.inputs[i], XNN_INVALID_VALUE_ID, 0);
+  }
+  if (status == xnn_status_success) {
+    status = define(operands.output, 1, XNN_VALUE_FLAG_EXTERNAL_OUTPUT);
+  }
+  if (status != xnn_status_success || define_node(made, *packing.node, ids) != runtime::Error::Ok) {
+    return xnn_status_invalid_parameter;
+  }
+  xnn_runtime_t runtime = nullptr;
+  status = xnn_create_runtime_v3(made, packing.weights->provider(), nullptr, 0, &runtime);
+  return status == xnn_status_success ? xnn_delete_runtime(runtime) : status;
+}
+
+void Builder::describe(const Packing& packing, PackedWeights& weights) const {
+  const Operands& operands = packing.operands;
+  const void* const bias =
+      operands.num_packed < 2 ? nullptr : contents_[operands.inputs[2]].bytes.data();
+  weights.describe(contents_[operands.inputs[1]].bytes.data(), bias, packing.fingerprint);
+}
+
+void Builder::pack_ahead(const DelegateOptions& options) {
+  size_t total = 0;
+  for (const Packing& packing : packings_) {
+    total += contents_[packing.operands.inputs[1]].bytes.size();
+  }
+  const bool by_all = packings_.size() > 1 && total >= options.packed_by_all_from &&
+                      pthreadpool_get_threads_count(options.pool) > 1;
+  struct Task {
+    Builder& builder;
+    bool packs;
+  } task{*this, by_all};
+  const auto run = [](void* context, size_t i) {
+    const Task& task = *static_cast<Task*>(context);
+    Packing& packing = task.builder.packings_[i];
+    packing.fingerprint = task.builder.fingerprint_of(packing);
+    if (task.packs) {
+      packing.weights = std::make_unique<PackedWeights>();
+      task.builder.describe(packing, *packing.weights);
+      static_cast<void>(task.builder.create_alone(packing));
+    }
+  };
+  pthreadpool_parallelize_1d(by_all ? options.pool : nullptr, run, &task, packings_.size(), 0);
+  for (const Packing& packing : packings_) {
+    describe(packing, *delegate_.weights_);
+  }
+}
+
+}  // namespace executorch::backends::xnnpack
