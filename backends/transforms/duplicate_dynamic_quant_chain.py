@@ -48,12 +48,11 @@ def chain_of(node: Node) -> Chain | None:
     stored = node.args[0] if names else None
     if not isinstance(stored, Node) or _name(stored) != names[0]:
         return None
-    items = [each for each in stored.all_input_nodes if each.target is operator.getitem]
-    makers = {each.args[0] for each in items}
+    source, items = stored.args[0], stored.all_input_nodes[1:]
+    makers = {each.args[0] for each in items if each.target is operator.getitem}
     if len(items) != 2 or len(makers) != 1:
         return None
     (maker,) = makers
-    source = stored.args[0]
     if _name(maker) != names[1] or maker.args[0] is not source:
         return None
     if torch.int8 not in stored.args:

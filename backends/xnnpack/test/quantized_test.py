@@ -223,6 +223,24 @@ def test_a_dynamic_convolution_is_delegated() -> None:
     assert compute_error(model(*inputs), run(manager, inputs)) > 35
 
 
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(4, 6, 3, padding=1)), IMAGE),
+        (nn.Sequential(nn.LayerNorm(12), nn.Linear(12, 7)), ROWS),
+    ],
+    ids=["max_pool", "layer_norm"],
+)
+def test_dynamic_readers_of_the_first_of_several_results_are_delegated(
+    model: nn.Module, shape: tuple[int, ...]
+) -> None:
+    inputs = (torch.randn(shape),)
+    manager = lower(converted(model, inputs, is_per_channel=True, is_dynamic=True), inputs)
+    assert not [name for name in calls(manager) if "quantize" in name or "qparams" in name]
+    assert types(graphs(manager)[-1])["qdint8"] == 1
+    assert compute_error(model(*inputs), run(manager, inputs)) > 35
+
+
 def test_every_reader_of_a_dynamic_chain_gets_its_own() -> None:
     inputs = (torch.randn(2, 5, 16),)
     model = converted(Attention(), inputs, is_per_channel=True, is_dynamic=True)
