@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def run_job(program: Path, calls: list[Any], out: Path, data: Path | None = None
 
 
 def quantize_job(network: str, precision: str, program: Path, out: Path) -> Job:
-    """`network` of xnnpack_precisions.py; `out` gets its inputs and the peer's outputs."""
+    """`network` of xnnpack_precisions.py; `out` gets its inputs and what the file gave where it was made."""
     names = {"network": network, "precision": precision}
     return {"do": "quantize", **names, "program": str(program), "out": str(out)}
 
@@ -78,15 +79,28 @@ def do(jobs: list[Job], folder: Path) -> None:
     listing.write_text(json.dumps(jobs))
     # The peer must not find this repository's package.
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    _do_with(python(), environment, listing)
+
+
+def do_here(jobs: list[Job], folder: Path) -> None:
+    """The same, with this repository's package in place of upstream's."""
+    listing = folder / "jobs_here.json"
+    listing.write_text(json.dumps(jobs))
+    _do_with(sys.executable, dict(os.environ), listing)
+
+
+def _do_with(interpreter: str, environment: dict[str, str], listing: Path) -> None:
     done = subprocess.run(
-        [python(), str(HERE / "peer_side.py"), str(listing)],
-        cwd=folder,
+        [interpreter, str(HERE / "peer_side.py"), str(listing)],
+        cwd=listing.parent,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"the peer ended with {done.returncode}: {done.stderr[-2000:]}"
+    assert done.returncode == 0, (
+        f"{interpreter} ended with {done.returncode}: {done.stderr[-2000:]}"
+    )
 
 
 def result(out: Path) -> Path:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs inside the upstream wheel's environment: lowers saved programs and runs files, as a list of jobs says.
+"""Lowers saved programs and runs files, as a list of jobs says, inside the upstream wheel's environment (or with this
+repository's package, to have the same calls made with both).
 
 usage: python peer_side.py jobs.json     (a list of {"do": "lower" | "read" | "run" | "quantize", ...}; see peer.py)
-This file imports nothing of this repository. Every job leaves its result or `<out>.error`.
+This file imports public names only, and none that upstream lacks. Every job leaves its result or `<out>.error`.
 """
 
 import json
@@ -78,7 +79,7 @@ def run(job: dict) -> None:
 
 
 def quantize(job: dict) -> None:
-    """A network of xnnpack_precisions.py in one precision: the file, and what the peer computes with it."""
+    """A network of xnnpack_precisions.py in one precision: the file, and what its maker's runtime computes."""
     import xnnpack_precisions as networks
 
     from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
@@ -117,6 +118,8 @@ def quantize_weights(module: torch.nn.Module, precision: str) -> None:
         Int8DynamicActivationIntxWeightConfig(
             weight_dtype=torch.int4, weight_granularity=granularity
         ),
+        # Upstream refuses to lower other widths.
+        lambda each, _: isinstance(each, torch.nn.Linear) and each.in_features % 32 == 0,
     )
 
 
