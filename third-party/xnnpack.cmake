@@ -43,6 +43,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
 
+# One of its functions is replaced, and stays under another name.
+target_compile_definitions(packing PRIVATE xnn_pack_f32_conv_goki_w=xnn_pack_f32_conv_goki_w_any)
+target_sources(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/backends/xnnpack/kernels/f32_packing.cpp")
 set(XNNPACK_INTERNAL_INCLUDE_DIR "${fetched}/xnnpack/src" CACHE INTERNAL "of its tables of kernels")
 
 # All its parts are object libraries inside these two archives; say so to those who link an installed copy.

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Our order of filters beside the one that XNNPACK makes.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+extern "C" {
+using Pack = void(size_t, size_t, size_t, size_t, size_t, size_t, size_t, const float*,
+                  const float*, const void*, float*, size_t, const void*);
+Pack xnn_pack_f32_conv_goki_w;
+Pack xnn_pack_f32_conv_goki_w_any;
+}
+
+namespace {
+
+struct Filters {
+  size_t groups, filters, taps, channels, panel, kr, sr;
+  bool has_bias;
+};
+
+std::vector<float> packed_by(Pack& pack, const Filters& f) {
+  std::vector<float> weights(f.groups * f.filters * f.taps * f.channels);
+  std::iota(weights.begin(), weights.end(), 1.0f);
+  std::vector<float> bias(f.groups * f.filters);
+  std::iota(bias.begin(), bias.end(), 0.5f);
+  const size_t panels = (f.filters + f.panel - 1) / f.panel;
+  const size_t group_of_channels = f.kr * f.sr;
+  const size_t channels =
+      (f.channels + group_of_channels - 1) / group_of_channels * group_of_channels;
+  std::vector<float> packed(f.groups * panels * f.panel * (1 + f.taps * channels), -1.0f);
+  pack(f.groups, f.filters, f.taps, f.channels, f.panel, f.kr, f.sr, weights.data(),
+       f.has_bias ? bias.data() : nullptr, nullptr, packed.data(), 0, nullptr);
+  return packed;
+}
+
+TEST(F32Packing, IsThatOfXnnpack) {
+  for (size_t groups : {1, 3}) {
+    for (size_t filters : {1, 31, 32, 33, 70}) {
+      for (size_t taps : {1, 9}) {
+        for (size_t channels : {1, 3, 16, 17}) {
+          for (const bool has_bias : {false, true}) {
+            const Filters plain{groups, filters, taps, channels, 32, 1, 1, has_bias};
+            EXPECT_EQ(packed_by(xnn_pack_f32_conv_goki_w, plain),
+                      packed_by(xnn_pack_f32_conv_goki_w_any, plain))
+                << groups << " groups of " << filters << " filters, " << taps << " of " << channels;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(F32Packing, LeavesWhatReadsChannelsTogether) {
+  const Filters four{2, 9, 4, 6, 8, 1, 4, true};
+  EXPECT_EQ(packed_by(xnn_pack_f32_conv_goki_w, four),
+            packed_by(xnn_pack_f32_conv_goki_w_any, four));
+}
+
+}  // namespace
