@@ -68,6 +68,7 @@ def test_upstream_reads_our_delegates(folder: Path, name: str) -> None:
     assert found == expected and len(found) == 2
 
 
+@pytest.mark.req("PY-019")
 def test_a_backend_that_is_not_here_is_named(folder: Path) -> None:
     """Under another name, so that this build's backends do not matter."""
     delegated = peer.result(folder / "xnnpack.pte").read_bytes()

@@ -22,6 +22,7 @@ from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.pybindings.portable_lib import (
     _load_for_executorch_from_buffer,
 )
+from executorch.runtime import Runtime
 
 
 class Call(nn.Module):
@@ -284,3 +285,11 @@ def test_channels_last_inputs_and_outputs_are_taken_as_they_lie() -> None:
     )
     program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
     torch.testing.assert_close(program.forward((x,))[0], module(x), rtol=1e-4, atol=1e-5)
+
+
+@needs_runtime
+@pytest.mark.req("PY-019")
+def test_the_backend_is_there() -> None:
+    registry = Runtime.get().backend_registry
+    assert registry.is_available("XnnpackBackend")
+    assert "XnnpackBackend" in registry.registered_backend_names
