@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Milliseconds to load, to run first and to run again, of networks delegated to XNNPACK, ours and upstream's.
+
+usage: python -m executorch.tools.bench.delegated [model ...] [--repeats 5] [--threads 2]
+
+Upstream runs in its own environment: EXECUTORCH_PEER_PYTHON, else build/peer (test/interop/make_peer.sh).
+Each side lowers the same exported program and runs the file that it made. Every measurement is a process of its own,
+the sides in turns; medians count. "start" is loading and the first run together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import torch
+
+from executorch.examples.models import NETWORKS, make_example
+from executorch.tools.bench.turns import Worker, peer_python
+
+LOWER = """
+import json, logging, sys, warnings
+warnings.filterwarnings("ignore"); logging.disable(logging.WARNING)
+import torch
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.exir import to_edge_transform_and_lower
+for line in sys.stdin:
+    program, path = json.loads(line)
+    edge = to_edge_transform_and_lower(torch.export.load(program), partitioner=[XnnpackPartitioner()])
+    with open(path, "wb") as file:
+        edge.to_executorch().write_to_file(file)
+    print("RESULT null", flush=True)
+"""
+RUN = """
+import json, logging, sys, time, warnings
+warnings.filterwarnings("ignore"); logging.disable(logging.WARNING)
+import torch
+from executorch.runtime import Runtime
+for line in sys.stdin:
+    path, inputs, runs, threads = json.loads(line)
+    torch.set_num_threads(threads)
+    inputs = torch.load(inputs, weights_only=True)
+    runtime = Runtime.get()
+    times = [time.perf_counter()]
+    method = runtime.load_program(path).load_method("forward")
+    times.append(time.perf_counter())
+    for _ in range(runs + 1):
+        method.execute(inputs)
+        times.append(time.perf_counter())
+    took = [1000 * (end - start) for start, end in zip(times, times[1:])]
+    print("RESULT " + json.dumps([took[0], took[1], sorted(took[2:])[runs // 2]]), flush=True)
+"""
+RUNS = 50
+COLUMNS = ("load", "first run", "start", "run")
+
+
+class Sides:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.pythons = {"ours": sys.executable, "upstream": peer_python()}
+
+    def _ask(self, side: str, code: str, question: list[object]) -> list[float]:
+        worker = Worker(self.pythons[side], code, self._folder, side)
+        answer = worker.ask(question)
+        worker.close()
+        return answer
+
+    def lower(self, side: str, program: Path) -> Path:
+        path = program.with_suffix(f".{side}.pte")
+        self._ask(side, LOWER, [str(program), str(path)])
+        return path
+
+    def run(self, side: str, path: Path, inputs: Path, threads: int) -> dict[str, float]:
+        load, first, run = self._ask(side, RUN, [str(path), str(inputs), RUNS, threads])
+        return dict(zip(COLUMNS, (load, first, load + first, run)))
+
+
+def measure(sides: Sides, model: str, folder: Path, options: argparse.Namespace) -> str:
+    method = make_example(model).forward
+    program, inputs = folder / f"{model}.pt2", folder / f"{model}.inputs"
+    torch.export.save(method.export(), program)
+    torch.save(list(method.inputs), inputs)
+    files = {side: sides.lower(side, program) for side in sides.pythons}
+    taken: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for _ in range(options.repeats):
+        for side, path in files.items():
+            for column, value in sides.run(side, path, inputs, options.threads).items():
+                taken[side, column].append(value)
+    text = f"{model:10s}"
+    for column in COLUMNS:
+        ours, theirs = (statistics.median(taken[side, column]) for side in sides.pythons)
+        text += f"{ours:9.1f}{theirs:9.1f}{ours / theirs:7.2f}"
+    return text
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        epilog="example: python -m executorch.tools.bench.delegated mv2 --repeats 9",
+    )
+    parser.add_argument(
+        "models", nargs="*", default=["mv2", "resnet18", "vit", "bert"], help=", ".join(NETWORKS)
+    )
+    parser.add_argument("--repeats", type=int, default=5, help="processes a side")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args(argv)
+    print(f"{'':10s}" + "".join(f"{column:>25s}" for column in COLUMNS))
+    print(f"{'model':10s}" + f"{'ours':>9s}{'upstream':>9s}{'ratio':>7s}" * len(COLUMNS))
+    with tempfile.TemporaryDirectory() as name:
+        sides = Sides(Path(name))
+        for model in options.models:
+            print(measure(sides, model, Path(name), options), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
