@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The measurement of resident memory sees the weights of a program come and go."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
+from executorch.exir import to_edge_transform_and_lower
+from tools.bench.resident import Resident, measure
+
+WIDTH = 2048
+
+
+@needs_runtime
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_weights_are_resident_until_their_program_is_unloaded(tmp_path: Path) -> None:
+    exported = torch.export.export(torch.nn.Linear(WIDTH, WIDTH), (torch.ones(2, WIDTH),))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    program = tmp_path / "linear.pte"
+    manager.to_executorch().save(str(program))
+    found = measure(program)
+    weights = 4 * WIDTH * WIDTH
+    assert found.file == program.stat().st_size > weights
+    assert found.planned >= 2 * 2 * 4 * WIDTH
+    assert weights < found.loaded and found.ratio < 1.3
+    assert found.unloaded < weights / 4
+
+
+def test_the_ratio_leaves_out_what_is_planned() -> None:
+    assert Resident(file=100, planned=20, loaded=135, unloaded=3).ratio == 1.15
