@@ -32,9 +32,15 @@ class Machine:
     processors: tuple[str, ...]
 
 
-# Of the 64-bit ones, the first has NEON alone, the second also dot products and half precision, max everything.
-MACHINES = (Machine("arm64", 183, ("cortex-a53", "cortex-a76", "max")),)
-TESTS = "xnnpack_backend_test xnnpack_quantized_values_test xnnpack_sharing_test xnnpack_profile_test".split()
+# Of the 64-bit Arm ones, the first has NEON alone, the second also dot products and half precision, max everything.
+MACHINES = (
+    Machine("arm64", 183, ("cortex-a53", "cortex-a76", "max")),
+    Machine("armv7", 40, ("cortex-a9", "max")),
+)
+TESTS = [
+    f"xnnpack_{name}_test"
+    for name in ("backend", "quantized_values", "sharing", "profile", "f32_packing")
+]
 ON_PROCESSORS = pytest.mark.parametrize(
     "machine, processor",
     [
@@ -97,10 +103,11 @@ def test_the_backend(machine: Machine, processor: str) -> None:
     assert len(re.findall(r"\bPassed\b", text)) == len(TESTS), text
 
 
-# Beside the norm of the outputs. Float sums have another order on each processor: about the root of a thousand products
-# times 2^-24 for a layer, 2e-6, and fifty layers that do not add up their errors. Sums of 8-bit products are exact, and
-# both sides round the rescaled sum to the nearest, ties to even: no bit may differ.
-LIMITS = {"float": 1e-5, "8-bit": 0.0}
+# Beside the norm of the outputs. Float sums have another order on each processor, and another rounding where products
+# and sums are not fused: about the root of a thousand products times 2^-24 for a layer, 2e-6, of fifty layers that
+# partly cancel. Sums of 8-bit products are exact, and all round the rescaled sum to the nearest, ties to even: no bit
+# differs.
+LIMITS = {"float": 2e-5, "8-bit": 0.0}
 
 
 @dataclass(frozen=True)
