@@ -36,6 +36,7 @@ class Machine:
 MACHINES = (
     Machine("arm64", 183, ("cortex-a53", "cortex-a76", "max")),
     Machine("armv7", 40, ("cortex-a9", "max")),
+    Machine("riscv64", 243, ("rv64",)),
 )
 TESTS = [
     f"xnnpack_{name}_test"
