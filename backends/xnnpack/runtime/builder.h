@@ -39,6 +39,8 @@ class Builder final {
   runtime::Error load_constant(uint32_t id);
   runtime::Error load_scales(uint32_t id);
   runtime::Error define_value(uint32_t id);
+  xnn_status define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t external, uint32_t flags,
+                       uint32_t& out) const;
 
   // packing.cpp
   /// A node with weights, and those weights once a thread of the pool has packed them.
@@ -51,10 +53,7 @@ class Builder final {
   void pack_ahead(const DelegateOptions& options);
   Fingerprint::Value fingerprint_of(const Packing& packing) const;
   void describe(const Packing& packing, PackedWeights& weights) const;
-  xnn_status create_alone(const Packing& packing) const;
-
-  xnn_status define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t external, uint32_t flags,
-                       uint32_t& out) const;
+  void pack_alone(const Packing& packing) const;
 
   Payload payload_;
   Constants constants_;

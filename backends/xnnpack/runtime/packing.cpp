@@ -33,33 +33,29 @@ Fingerprint::Value Builder::fingerprint_of(const Packing& packing) const {
 
 /// Makes a graph of the one node and a runtime of that, which packs. What does not work alone is
 /// packed with the rest.
-xnn_status Builder::create_alone(const Packing& packing) const {
+void Builder::pack_alone(const Packing& packing) const {
   const Operands& operands = packing.operands;
-  if (values_[operands.inputs[0]].is_constant()) {
-    return xnn_status_invalid_parameter;
-  }
   xnn_subgraph_t made = nullptr;
-  if (const auto status = xnn_create_subgraph(2, 0, &made); status != xnn_status_success) {
-    return status;
+  if (values_[operands.inputs[0]].is_constant() ||
+      xnn_create_subgraph(2, 0, &made) != xnn_status_success) {
+    return;
   }
   const Subgraph subgraph(made);
   std::vector<uint32_t> ids(values_.size(), XNN_INVALID_VALUE_ID);
-  const auto define = [&](uint32_t id, uint32_t external, uint32_t flags) {
-    return define_in(made, id, external, flags, ids[id]);
+  const auto defines = [&](uint32_t id, uint32_t external, uint32_t flags) {
+    return define_in(made, id, external, flags, ids[id]) == xnn_status_success;
   };
-  xnn_status status = define(operands.inputs[0], 0, XNN_VALUE_FLAG_EXTERNAL_INPUT);
-  for (size_t i = 1; i <= operands.num_packed && status == xnn_status_success; ++i) {
-    status = define(operands.inputs[i], XNN_INVALID_VALUE_ID, 0);
+  bool is_defined = defines(operands.inputs[0], 0, XNN_VALUE_FLAG_EXTERNAL_INPUT);
+  for (size_t i = 1; i <= operands.num_packed && is_defined; ++i) {
+    is_defined = defines(operands.inputs[i], XNN_INVALID_VALUE_ID, 0);
   }
-  if (status == xnn_status_success) {
-    status = define(operands.output, 1, XNN_VALUE_FLAG_EXTERNAL_OUTPUT);
+  xnn_runtime_t packing_runtime = nullptr;
+  if (is_defined && defines(operands.output, 1, XNN_VALUE_FLAG_EXTERNAL_OUTPUT) &&
+      define_node(made, *packing.node, ids) == runtime::Error::Ok &&
+      xnn_create_runtime_v3(made, packing.weights->provider(), nullptr, 0, &packing_runtime) ==
+          xnn_status_success) {
+    xnn_delete_runtime(packing_runtime);
   }
-  if (status != xnn_status_success || define_node(made, *packing.node, ids) != runtime::Error::Ok) {
-    return xnn_status_invalid_parameter;
-  }
-  xnn_runtime_t runtime = nullptr;
-  status = xnn_create_runtime_v3(made, packing.weights->provider(), nullptr, 0, &runtime);
-  return status == xnn_status_success ? xnn_delete_runtime(runtime) : status;
 }
 
 void Builder::describe(const Packing& packing, PackedWeights& weights) const {
@@ -87,7 +83,7 @@ void Builder::pack_ahead(const DelegateOptions& options) {
     if (task.packs) {
       packing.weights = std::make_unique<PackedWeights>();
       task.builder.describe(packing, *packing.weights);
-      static_cast<void>(task.builder.create_alone(packing));
+      task.builder.pack_alone(packing);
     }
   };
   pthreadpool_parallelize_1d(by_all ? options.pool : nullptr, run, &task, packings_.size(), 0);
