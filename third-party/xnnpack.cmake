@@ -43,9 +43,17 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
 
-# One of its functions is replaced, and stays under another name.
+# Three of its functions are replaced, and stay under another name.
+set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
+target_sources(XNNPACK PRIVATE
+  "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp")
 target_compile_definitions(packing PRIVATE xnn_pack_f32_conv_goki_w=xnn_pack_f32_conv_goki_w_any)
-target_sources(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/backends/xnnpack/kernels/f32_packing.cpp")
+target_compile_definitions(operator-utils PRIVATE xnn_get_pointer_to_write_weights=xnn_get_pointer_to_write_weights_any)
+set_property(SOURCE "${fetched}/xnnpack/src/runtime.c" TARGET_DIRECTORY subgraph PROPERTY HEADER_FILE_ONLY ON)
+target_sources(subgraph PRIVATE "${library}/runtime.c")
+target_include_directories(subgraph PRIVATE "${fetched}/xnnpack")
+set_property(SOURCE "${fetched}/xnnpack/src/memory-planner.c" TARGET_DIRECTORY subgraph APPEND PROPERTY
+  COMPILE_DEFINITIONS xnn_plan_value_allocation_tracker=xnn_plan_value_allocation_tracker_any)
 set(XNNPACK_INTERNAL_INCLUDE_DIR "${fetched}/xnnpack/src" CACHE INTERNAL "of its tables of kernels")
 
 # All its parts are object libraries inside these two archives; say so to those who link an installed copy.

@@ -40,7 +40,7 @@ MACHINES = (
 )
 TESTS = [
     f"xnnpack_{name}_test"
-    for name in ("backend", "quantized_values", "sharing", "profile", "f32_packing")
+    for name in ("backend", "quantized_values", "sharing", "first_run", "profile", "library")
 ]
 ON_PROCESSORS = pytest.mark.parametrize(
     "machine, processor",

@@ -235,12 +235,25 @@ xnn_status Builder::define_in(xnn_subgraph_t subgraph, uint32_t id, uint32_t ext
   }
 }
 
-Error Builder::define_value(uint32_t id) {
+/// Defines a value in any graph as what it is in the payload's.
+xnn_status Builder::define_as_is(xnn_subgraph_t subgraph, uint32_t id, uint32_t& out) const {
   const fb_xnnpack::XNNTensorValue& tensor = *values_[id].tensor;
   const uint32_t external = tensor.flags() == 0 ? XNN_INVALID_VALUE_ID : tensor.external_id();
+  return define_in(subgraph, id, external, tensor.flags(), out);
+}
+
+Error Builder::define_value(uint32_t id) {
   defined_[id] = true;
-  return check_status(define_in(subgraph_.get(), id, external, tensor.flags(), ids_[id]),
-                      "a value");
+  return check_status(define_as_is(subgraph_.get(), id, ids_[id]), "a value");
+}
+
+Error Builder::make_subgraph(size_t num_matrices, Subgraph& out) const {
+  xnn_subgraph_t made = nullptr;
+  const size_t num_externals = payload_.graph->num_externs() + num_matrices;
+  ET_CHECK_OK_OR_RETURN_ERROR(check_status(
+      xnn_create_subgraph(static_cast<uint32_t>(num_externals), 0, &made), "a subgraph"));
+  out.reset(made);
+  return Error::Ok;
 }
 
 Error Builder::define_sources() {
@@ -296,36 +309,58 @@ Error Builder::define_nodes() {
   return Error::Ok;
 }
 
-Error Builder::build(const DelegateOptions& options) {
-  if (options.share_weights) {
+/// The delegate's lock is held, or nobody else knows the delegate yet.
+Error Builder::make_runtime(xnn_subgraph_t subgraph, uint32_t flags) {
+  PackedWeights* const weights = delegate_.weights_.get();
+  xnn_runtime_t runtime = nullptr;
+  ET_CHECK_OK_OR_RETURN_ERROR(check_status(
+      xnn_create_runtime_v4(subgraph, weights == nullptr ? nullptr : weights->provider(),
+                            delegate_.workspace_->handle(), options_.pool,
+                            flags | (options_.profile ? XNN_FLAG_BASIC_PROFILING : 0), &runtime),
+      "a runtime"));
+  delegate_.runtime_.reset(runtime);
+  return Error::Ok;
+}
+
+Error Builder::make_last_runtime() {
+  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph_.get(), 0));
+  if (delegate_.weights_ != nullptr) {
+    delegate_.weights_->forget_sources();
+  }
+  return Error::Ok;
+}
+
+Error Builder::build() {
+  if (options_.share_weights) {
     delegate_.weights_ = std::make_unique<PackedWeights>();
   }
   ET_CHECK_OK_OR_RETURN_ERROR(read_values());
   ET_CHECK_OK_OR_RETURN_ERROR(read_uses());
-  xnn_subgraph_t subgraph = nullptr;
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      check_status(xnn_create_subgraph(payload_.graph->num_externs(), 0, &subgraph), "a subgraph"));
-  subgraph_.reset(subgraph);
+  ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(0, subgraph_));
   ET_CHECK_OK_OR_RETURN_ERROR(define_sources());
   ET_CHECK_OK_OR_RETURN_ERROR(define_nodes());
-  delegate_.workspace_ = ET_UNWRAP(Workspace::get(options.workspaces, options.model));
-  delegate_.is_profiled_ = options.profile;
-  PackedWeights* const weights = delegate_.weights_.get();
-  pack_ahead(options);
-  const std::lock_guard<std::mutex> lock(delegate_.workspace_->mutex);
-  xnn_runtime_t runtime = nullptr;
-  ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-      xnn_create_runtime_v4(subgraph_.get(), weights == nullptr ? nullptr : weights->provider(),
-                            delegate_.workspace_->handle(), options.pool,
-                            options.profile ? XNN_FLAG_BASIC_PROFILING : 0, &runtime),
-      "a runtime"));
-  delegate_.runtime_.reset(runtime);
-  if (weights != nullptr) {
-    weights->forget_sources();
-  }
-  packings_.clear();
   delegate_.graph_ = payload_.graph;
+  delegate_.is_profiled_ = options_.profile;
+  delegate_.workspace_ = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
+  choose_matrices();
+  pack(packings_);
+  const std::lock_guard<std::mutex> lock(delegate_.workspace_->mutex);
+  if (is_done()) {
+    return make_last_runtime();
+  }
+  Subgraph first_run;
+  ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(matrices_.size(), first_run));
+  ET_CHECK_OK_OR_RETURN_ERROR(define_first_run(first_run.get()));
+  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get(), XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER));
+  give_back_packed();
   return Error::Ok;
+}
+
+Error Builder::finish() {
+  pack(later_);
+  later_.clear();
+  delegate_.matrices_.clear();
+  return make_last_runtime();
 }
 
 }  // namespace executorch::backends::xnnpack

@@ -4,6 +4,7 @@
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace executorch::backends::xnnpack {
@@ -156,6 +157,14 @@ Result<Span<const uint16_t>> Constants::scales_by_group(const Value& value) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_scale(from_bfloat16(scales[i]), i));
   }
   return scales;
+}
+
+void Constants::give_back_but(const std::vector<const void*>& kept) {
+  for (runtime::FreeableBuffer& buffer : loaded_) {
+    if (std::find(kept.begin(), kept.end(), buffer.data()) == kept.end()) {
+      buffer.Free();
+    }
+  }
 }
 
 }  // namespace executorch::backends::xnnpack

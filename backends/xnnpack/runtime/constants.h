@@ -15,7 +15,7 @@
 
 namespace executorch::backends::xnnpack {
 
-/// What it returns stays valid as long as it lives; then named data is given back.
+/// What it returns stays valid as long as it lives, or until it is given back.
 class Constants final {
  public:
   /// `data` may be null; then a payload that refers to named data is refused.
@@ -33,6 +33,9 @@ class Constants final {
   runtime::Result<runtime::Span<const float>> scales_by_channel(const Value& value);
   /// Of one that is quantized by group, as bfloat16.
   runtime::Result<runtime::Span<const uint16_t>> scales_by_group(const Value& value);
+
+  /// Gives back all named data but those at the addresses of `kept`.
+  void give_back_but(const std::vector<const void*>& kept);
 
  private:
   runtime::Result<runtime::Span<const uint8_t>> bytes(uint32_t index);

@@ -53,9 +53,15 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const Payload& payload,
                                                    const DelegateOptions& options) {
   auto delegate = std::unique_ptr<Delegate>(new (std::nothrow) Delegate());
   ET_CHECK_OR_RETURN_ERROR(delegate != nullptr, MemoryAllocationFailed, "no memory for a delegate");
-  ET_CHECK_OK_OR_RETURN_ERROR(Builder(payload, data, *delegate).build(options));
+  auto builder = std::make_unique<Builder>(payload, data, *delegate, options);
+  ET_CHECK_OK_OR_RETURN_ERROR(builder->build());
+  if (!builder->is_done()) {
+    delegate->builder_ = std::move(builder);
+  }
   return delegate;
 }
+
+Delegate::Delegate() = default;
 
 Delegate::~Delegate() {
   if (runtime_ != nullptr) {
@@ -123,6 +129,7 @@ Error Delegate::resize_outputs(Span<EValue*> args) {
 
 Error Delegate::set_up(Span<EValue*> args) {
   pointers_.resize(externals_.size());
+  pointers_.insert(pointers_.end(), matrices_.begin(), matrices_.end());
   for (uint32_t place = 0; place < externals_.size(); ++place) {
     void* data = args[place]->toTensor().mutable_data_ptr();
     ET_CHECK_OR_RETURN_ERROR(data != nullptr, InvalidArgument,
@@ -148,6 +155,11 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
                            "an XNNPACK delegate of %zu arguments was called with %zu",
                            externals_.size(), args.size());
   const std::lock_guard<std::mutex> lock(workspace_->mutex);
+  if (builder_ != nullptr && has_run_) {
+    ET_CHECK_OK_OR_RETURN_ERROR(builder_->finish());
+    builder_.reset();
+    has_shapes_ = false;
+  }
   bool changed = !has_shapes_;
   has_shapes_ = false;  // until this call has got through
   ET_CHECK_OK_OR_RETURN_ERROR(read_input_shapes(args, changed));
@@ -157,6 +169,7 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   ET_CHECK_OK_OR_RETURN_ERROR(resize_outputs(args));
   ET_CHECK_OK_OR_RETURN_ERROR(set_up(args));
   has_shapes_ = true;
+  has_run_ = true;
   return invoke(tracer);
 }
 

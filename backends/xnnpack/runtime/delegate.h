@@ -20,11 +20,14 @@
 
 namespace executorch::backends::xnnpack {
 
+class Builder;
+
 struct DelegateOptions {
   /// Null: none. Must outlive the delegate.
   pthreadpool_t pool = nullptr;
-  /// Bytes of weights from which on all threads of the pool pack them.
-  size_t packed_by_all_from = size_t{1} << 18;
+  /// Bytes of weights from which on all threads of the pool pack them, and matrices are packed when
+  /// the delegate runs again, not when it is loaded.
+  size_t large_from = size_t{1} << 18;
   /// Whether packed weights are those of the process, or this delegate's own.
   bool share_weights = true;
   WorkspaceSharingMode workspaces = WorkspaceSharingMode::PerModel;
@@ -39,7 +42,8 @@ struct DelegateOptions {
 class Delegate final {
  public:
   /// Builds the graph of an opened payload, whose bytes are used by later calls of execute(), too.
-  /// Named data is only read during the call.
+  /// Named data is given back, at the latest, by the second call of execute() or by the destructor;
+  /// where it comes from must live as long.
   /// Errors: InvalidProgram for a graph that makes no sense, NotImplemented or NotSupported for one
   /// that this build cannot run, NotFound for missing data, Internal when XNNPACK refuses.
   static runtime::Result<std::unique_ptr<Delegate>> create(const Payload& payload,
@@ -71,7 +75,7 @@ class Delegate final {
 
   friend class Builder;
 
-  Delegate() = default;
+  Delegate();
   runtime::Error invoke(runtime::EventTracer* tracer);
 
   runtime::Error read_input_shapes(runtime::Span<runtime::EValue*> args, bool& changed);
@@ -80,8 +84,10 @@ class Delegate final {
   runtime::Error set_up(runtime::Span<runtime::EValue*> args);
 
   const fb_xnnpack::XNNGraph* graph_ = nullptr;
-  std::vector<Shape> shapes_;        // by value id
-  std::vector<External> externals_;  // by place among the arguments
+  std::unique_ptr<Builder> builder_;          // while matrices are to be packed
+  std::vector<Shape> shapes_;                 // by value id
+  std::vector<External> externals_;           // by place among the arguments
+  std::vector<xnn_external_value> matrices_;  // of the file, arguments behind the others
   std::vector<xnn_external_value> pointers_;
   std::vector<std::vector<uint8_t>> kept_;  // constants read while running, padded for XNNPACK
   std::unique_ptr<PackedWeights> weights_;
@@ -89,6 +95,7 @@ class Delegate final {
   Runtime runtime_;
   bool is_profiled_ = false;
   bool has_shapes_ = false;  // XNNPACK knows shapes_
+  bool has_run_ = false;
 };
 
 }  // namespace executorch::backends::xnnpack

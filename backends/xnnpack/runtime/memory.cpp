@@ -23,16 +23,9 @@ struct alignas(kBlockAlignment) Header {
   bool is_mapped;
 };
 
-#if defined(MAP_POPULATE)
-constexpr int kPopulate = MAP_POPULATE;  // all of a block is written; one call beats a fault a page
-#elif __has_include(<sys/mman.h>)
-constexpr int kPopulate = 0;
-#endif
-
 void* map(size_t size) {
 #if __has_include(<sys/mman.h>)
-  void* pages =
-      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | kPopulate, -1, 0);
+  void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return pages == MAP_FAILED ? nullptr : pages;
 #else
   static_cast<void>(size);
@@ -76,6 +69,14 @@ void* allocate_block(size_t size) {
     memory = ::operator new(total, kAlignment, std::nothrow);
   }
   return memory == nullptr ? nullptr : new (memory) Header{total, is_mapped} + 1;
+}
+
+void* allocate_zeros(size_t size) {
+  void* const block = allocate_block(size);
+  if (block != nullptr && !header_of(block)->is_mapped) {
+    std::memset(block, 0, size);
+  }
+  return block;
 }
 
 void free_block(void* block) {

@@ -14,6 +14,8 @@ constexpr size_t kBlockAlignment = 128;
 
 /// Null when there is no memory. Any thread.
 void* allocate_block(size_t size);
+/// The same, all zero: new pages are, and need not be written.
+void* allocate_zeros(size_t size);
 /// Null has no effect.
 void free_block(void* block);
 

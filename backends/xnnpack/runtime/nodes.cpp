@@ -305,6 +305,17 @@ Error check_status(xnn_status status, const char* what) {
   }
 }
 
+Error define_product(xnn_subgraph_t subgraph, const XNode& node, const Operands& operands,
+                     const Ids& ids) {
+  Limits limits;
+  ET_CHECK_OK_OR_RETURN_ERROR(limits_of(node, limits));
+  const uint32_t bias = operands.num_packed < 2 ? kNoValue : operands.inputs[2];
+  return check_status(xnn_define_fully_connected(subgraph, limits.min, limits.max,
+                                                 ids[operands.inputs[0]], ids[operands.inputs[1]],
+                                                 bias_of(bias, ids), ids[operands.output], 0),
+                      "a product");
+}
+
 Error define_node(xnn_subgraph_t subgraph, const XNode& node, const Ids& ids) {
   Limits limits;
   ET_CHECK_OK_OR_RETURN_ERROR(limits_of(node, limits));

@@ -17,6 +17,11 @@ namespace executorch::backends::xnnpack {
 runtime::Error define_node(xnn_subgraph_t subgraph, const fb_xnnpack::XNode& node,
                            const std::vector<uint32_t>& ids);
 
+/// Adds a linear layer or a 1 x 1 convolution as a product with a matrix that XNNPACK packs
+/// whenever it runs.
+runtime::Error define_product(xnn_subgraph_t subgraph, const fb_xnnpack::XNode& node,
+                              const Operands& operands, const std::vector<uint32_t>& ids);
+
 /// Ok, or an error with a message that says what XNNPACK was asked for: NotSupported for what it
 /// has no kernel for, MemoryAllocationFailed, Internal.
 runtime::Error check_status(xnn_status status, const char* what);

@@ -3,6 +3,7 @@
 #include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/packed_weights.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -45,30 +46,56 @@ uint64_t mix(uint64_t value, uint64_t word) {
   return value ^ (value >> 32);
 }
 
+/// Both halves of the product, in one word: "wyhash" (Wang Yi, 2019).
+uint64_t fold(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+#else
+  const uint64_t mask = UINT32_MAX;
+  const uint64_t low = (a & mask) * (b & mask);
+  const uint64_t middle = (a >> 32) * (b & mask) + (low >> 32);
+  const uint64_t other = (a & mask) * (b >> 32) + (middle & mask);
+  const uint64_t high = (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+  return ((other << 32) | (low & mask)) ^ high;
+#endif
+}
+
+uint64_t word_at(const uint8_t* bytes) {
+  uint64_t word;
+  std::memcpy(&word, bytes, sizeof(word));
+  return word;
+}
+
 }  // namespace
 
 Fingerprint::Fingerprint() {
   for (size_t i = 0; i < kLanes; ++i) {
     lanes_[i] = mix(process_seed(), i);
+    secrets_[i] = mix(process_seed(), kLanes + i);
   }
 }
 
 void Fingerprint::add(const void* data, size_t size) {
+  constexpr size_t kLane = 2 * sizeof(uint64_t);
   const auto* bytes = static_cast<const uint8_t*>(data);
-  uint64_t words[kLanes];
-  size_t at = 0;
-  for (; size - at >= sizeof(words); at += sizeof(words)) {
-    std::memcpy(words, bytes + at, sizeof(words));
+  uint64_t lanes[kLanes];  // in registers
+  std::copy_n(lanes_, kLanes, lanes);
+  const auto add_line = [&](const uint8_t* line) {
     for (size_t i = 0; i < kLanes; ++i) {
-      lanes_[i] = mix(lanes_[i], words[i]);
+      lanes[i] = fold(word_at(line + i * kLane) ^ secrets_[i],
+                      word_at(line + i * kLane + sizeof(uint64_t)) ^ lanes[i]);
     }
+  };
+  size_t at = 0;
+  for (; size - at >= kLanes * kLane; at += kLanes * kLane) {
+    add_line(bytes + at);
   }
-  std::memset(words, 0, sizeof(words));
-  std::memcpy(words, bytes + at, size - at);
-  lanes_[0] = mix(lanes_[0], size);
-  for (size_t i = 0; i * sizeof(uint64_t) < size - at; ++i) {
-    lanes_[i] = mix(lanes_[i], words[i]);
-  }
+  uint8_t rest[kLanes * kLane] = {};
+  std::memcpy(rest, bytes + at, size - at);
+  add_line(rest);
+  lanes[0] = mix(lanes[0], size);
+  std::copy_n(lanes, kLanes, lanes_);
 }
 
 Fingerprint::Value Fingerprint::value() const {
@@ -114,29 +141,38 @@ PackedWeights::~PackedWeights() {
 
 void PackedWeights::describe(const void* filter, const void* bias,
                              const Fingerprint::Value& fingerprint) {
-  const auto [place, is_new] =
-      sources_.insert({{filter, bias}, {fingerprint, /*is_ambiguous=*/false}});
+  const auto [place, is_new] = sources_.insert({{filter, bias}, {fingerprint}});
   if (!is_new && place->second.fingerprint != fingerprint) {
     place->second.is_ambiguous = true;
   }
 }
 
-bool PackedWeights::identify(const xnn_weights_cache_look_up_key& key,
-                             Fingerprint::Value& out) const {
+bool PackedWeights::holds(const void* filter, const void* bias) const {
+  const auto found = sources_.find({filter, bias});
+  return found != sources_.end() && found->second.is_held && !found->second.is_ambiguous;
+}
+
+/// Null for what is this delegate's own.
+PackedWeights::Description* PackedWeights::describes(const xnn_weights_cache_look_up_key& key) {
   const auto found = sources_.find({key.kernel, key.bias});
-  if (found == sources_.end() || found->second.is_ambiguous) {
-    return false;
-  }
-  out = found->second.fingerprint;
-  out.first = mix(out.first, key.seed);
-  return true;
+  return found == sources_.end() || found->second.is_ambiguous ? nullptr : &found->second;
+}
+
+/// The seed says which kernel reads the block, and how convolutions find their input, which differs
+/// between the first run and later ones, and packs nothing.
+Fingerprint::Value PackedWeights::name_of(const Description& source,
+                                          const xnn_weights_cache_look_up_key& key) {
+  Fingerprint::Value name = source.fingerprint;
+  name.first = mix(name.first, key.seed & ~uint32_t{XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER});
+  return name;
 }
 
 size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
-  Fingerprint::Value name;
-  if (!identify(key, name)) {
+  Description* const source = describes(key);
+  if (source == nullptr) {
     return kNotFound;
   }
+  const Fingerprint::Value name = name_of(*source, key);
   const std::lock_guard<std::mutex> lock(store().mutex);
   const auto found = store().blocks.find(name);
   if (found == store().blocks.end()) {
@@ -144,13 +180,14 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
   }
   ++found->second.users;
   shared_.push_back(name);
+  source->is_held = true;
   return reinterpret_cast<size_t>(found->second.data);
 }
 
 void* PackedWeights::reserve(size_t size) {
   ++store().times_packed;
   free_block(reserved_);
-  reserved_ = allocate_block(size);
+  reserved_ = allocate_zeros(size);
   return reserved_;
 }
 
@@ -160,11 +197,12 @@ size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* blo
     return found;
   }
   reserved_ = nullptr;
-  Fingerprint::Value name;
-  if (!identify(key, name)) {
+  Description* const source = describes(key);
+  if (source == nullptr) {
     own_.push_back(block);
     return reinterpret_cast<size_t>(block);
   }
+  const Fingerprint::Value name = name_of(*source, key);
   const std::lock_guard<std::mutex> lock(store().mutex);
   const auto [place, is_new] = store().blocks.insert({name, {block, size, 0}});
   if (!is_new) {
@@ -172,6 +210,7 @@ size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* blo
   }
   ++place->second.users;
   shared_.push_back(name);
+  source->is_held = true;
   return reinterpret_cast<size_t>(place->second.data);
 }
 

@@ -30,8 +30,9 @@ class Fingerprint final {
   Value value() const;
 
  private:
-  static constexpr size_t kLanes = 8;  // side by side in the processor
+  static constexpr size_t kLanes = 4;  // side by side in the processor
   uint64_t lanes_[kLanes];
+  uint64_t secrets_[kLanes];
 };
 
 /// What one delegate has packed or found packed. Hands its blocks back when it is destroyed, after
@@ -50,6 +51,8 @@ class PackedWeights final {
 
   /// For xnn_create_runtime_v4(); valid as long as this object.
   xnn_weights_cache_t provider() { return &provider_; }
+  /// Whether what was described has been packed, or found packed, and will be found again.
+  bool holds(const void* filter, const void* bias) const;
   /// The addresses that were described are not valid any more.
   void forget_sources() { sources_.clear(); }
 
@@ -62,10 +65,13 @@ class PackedWeights final {
   using Source = std::pair<const void*, const void*>;
   struct Description {
     Fingerprint::Value fingerprint;
-    bool is_ambiguous;
+    bool is_ambiguous = false;
+    bool is_held = false;  // a block of it is among shared_
   };
 
-  bool identify(const xnn_weights_cache_look_up_key& key, Fingerprint::Value& out) const;
+  Description* describes(const xnn_weights_cache_look_up_key& key);
+  static Fingerprint::Value name_of(const Description& source,
+                                    const xnn_weights_cache_look_up_key& key);
   size_t look_up(const xnn_weights_cache_look_up_key& key);
   void* reserve(size_t size);
   size_t insert(const xnn_weights_cache_look_up_key& key, void* block, size_t size);

@@ -4,6 +4,9 @@
 #include <executorch/backends/xnnpack/runtime/builder.h>
 #include <executorch/backends/xnnpack/runtime/nodes.h>
 
+#include <algorithm>
+#include <atomic>
+
 namespace executorch::backends::xnnpack {
 
 /// All that decides what becomes of a filter and a bias: XNNPACK multiplies scales and zero points
@@ -58,27 +61,40 @@ void Builder::pack_alone(const Packing& packing) const {
   }
 }
 
-void Builder::describe(const Packing& packing, PackedWeights& weights) const {
+std::pair<const void*, const void*> Builder::source_of(const Packing& packing) const {
   const Operands& operands = packing.operands;
-  const void* const bias =
-      operands.num_packed < 2 ? nullptr : contents_[operands.inputs[2]].bytes.data();
-  weights.describe(contents_[operands.inputs[1]].bytes.data(), bias, packing.fingerprint);
+  return {contents_[operands.inputs[1]].bytes.data(),
+          operands.num_packed < 2 ? nullptr : contents_[operands.inputs[2]].bytes.data()};
 }
 
-void Builder::pack_ahead(const DelegateOptions& options) {
+void Builder::describe(const Packing& packing, PackedWeights& weights) const {
+  const auto [filter, bias] = source_of(packing);
+  weights.describe(filter, bias, packing.fingerprint);
+}
+
+void Builder::pack(std::vector<Packing>& packings) {
+  const auto size_of = [this](const Packing& packing) {
+    return contents_[packing.operands.inputs[1]].bytes.size();
+  };
   size_t total = 0;
-  for (const Packing& packing : packings_) {
-    total += contents_[packing.operands.inputs[1]].bytes.size();
+  for (const Packing& packing : packings) {
+    total += size_of(packing);
   }
-  const bool by_all = packings_.size() > 1 && total >= options.packed_by_all_from &&
-                      pthreadpool_get_threads_count(options.pool) > 1;
+  const bool by_all = packings.size() > 1 && total >= options_.large_from &&
+                      pthreadpool_get_threads_count(options_.pool) > 1;
+  if (by_all) {  // the largest first, so that no thread is left with one at the end
+    std::stable_sort(packings.begin(), packings.end(),
+                     [&](const Packing& a, const Packing& b) { return size_of(a) > size_of(b); });
+  }
   struct Task {
-    Builder& builder;
+    const Builder& builder;
+    std::vector<Packing>& packings;
     bool packs;
-  } task{*this, by_all};
-  const auto run = [](void* context, size_t i) {
-    const Task& task = *static_cast<Task*>(context);
-    Packing& packing = task.builder.packings_[i];
+    std::atomic<size_t> next{0};
+  } task{*this, packings, by_all};
+  const auto run = [](void* context, size_t) {
+    Task& task = *static_cast<Task*>(context);
+    Packing& packing = task.packings[task.next++];
     packing.fingerprint = task.builder.fingerprint_of(packing);
     if (task.packs) {
       packing.weights = std::make_unique<PackedWeights>();
@@ -86,8 +102,8 @@ void Builder::pack_ahead(const DelegateOptions& options) {
       task.builder.pack_alone(packing);
     }
   };
-  pthreadpool_parallelize_1d(by_all ? options.pool : nullptr, run, &task, packings_.size(), 0);
-  for (const Packing& packing : packings_) {
+  pthreadpool_parallelize_1d(by_all ? options_.pool : nullptr, run, &task, packings.size(), 0);
+  for (const Packing& packing : packings) {
     describe(packing, *delegate_.weights_);
   }
 }

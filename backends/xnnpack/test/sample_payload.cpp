@@ -112,6 +112,12 @@ std::vector<uint8_t> with_header(const uint8_t* flatbuffer, size_t size,
   return bytes;
 }
 
+void finish(flatbuffers::FlatBufferBuilder& builder, const fb_xnnpack::XNNGraphT& graph,
+            const char* identifier) {
+  builder.ForceDefaults(true);
+  builder.Finish(fb_xnnpack::CreateXNNGraph(builder, &graph), identifier);
+}
+
 /// Describes the constants in the graph; what goes into the region comes back.
 std::vector<uint8_t> add_constants(fb_xnnpack::XNNGraphT& graph, Constants constants) {
   std::vector<uint8_t> region;
@@ -181,21 +187,20 @@ fb_xnnpack::XNNGraphT sample_graph() {
 
 std::vector<uint8_t> pack(fb_xnnpack::XNNGraphT graph, Constants constants) {
   const auto region = add_constants(graph, constants);
-  const bool legacy = constants == Constants::kFlatbuffer;
-  flatbuffers::FlatBufferBuilder builder;
-  builder.ForceDefaults(true);
-  builder.Finish(fb_xnnpack::CreateXNNGraph(builder, &graph), legacy ? "XN00" : "XN01");
-  if (legacy) {
-    return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
-  }
-  return with_header(builder.GetBufferPointer(), builder.GetSize(), region);
+  return constants == Constants::kFlatbuffer ? pack_as_is(graph) : pack_with_header(graph, region);
 }
 
 std::vector<uint8_t> pack_as_is(const fb_xnnpack::XNNGraphT& graph) {
   flatbuffers::FlatBufferBuilder builder;
-  builder.ForceDefaults(true);
-  builder.Finish(fb_xnnpack::CreateXNNGraph(builder, &graph), "XN00");
+  finish(builder, graph, "XN00");
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+std::vector<uint8_t> pack_with_header(const fb_xnnpack::XNNGraphT& graph,
+                                      const std::vector<uint8_t>& region) {
+  flatbuffers::FlatBufferBuilder builder;
+  finish(builder, graph, "XN01");
+  return with_header(builder.GetBufferPointer(), builder.GetSize(), region);
 }
 
 Result<const runtime::TensorLayout> SampleData::get_tensor_layout(std::string_view) const {

@@ -40,6 +40,11 @@ std::vector<uint8_t> pack(fb_xnnpack::XNNGraphT graph, Constants constants);
 /// The bytes of a graph with its constants where they are, under the identifier XN00.
 std::vector<uint8_t> pack_as_is(const fb_xnnpack::XNNGraphT& graph);
 
+/// The bytes of a graph behind a header, under the identifier XN01, with `region` for constants
+/// that are neither named nor in the graph.
+std::vector<uint8_t> pack_with_header(const fb_xnnpack::XNNGraphT& graph,
+                                      const std::vector<uint8_t>& region = {});
+
 /// The named data of every payload of sample_graph().
 class SampleData final : public runtime::NamedDataMap {
  public:

@@ -153,7 +153,7 @@ TEST_F(SharingTest, AllThreadsPack) {
     ASSERT_EQ(payload.error(), Error::Ok);
     DelegateOptions options;
     options.pool = extension::threadpool::get_pthreadpool();
-    options.packed_by_all_from = 0;
+    options.large_from = 0;
     const size_t before = PackedWeights::times_packed();
     const auto delegate = Delegate::create(payload.get(), nullptr, options);
     if (kind == Linear::kHalf && delegate.error() == Error::NotSupported) {
