@@ -39,10 +39,16 @@ def _two_methods() -> Example:
     )
 
 
-def _dynamic_rows() -> Example:
+def _of_rows(module: nn.Module, width: int) -> Example:
+    """A module that takes any number of rows up to 16."""
     rows = torch.export.Dim("rows", min=1, max=16)
-    calls = [(torch.randn(n, 8),) for n in (1, 5, 16)]
-    return single(small.DynamicRows().eval(), (torch.randn(4, 8),), calls, ({0: rows},))
+    calls = [(torch.randn(n, width),) for n in (1, 5, 16)]
+    return single(module.eval(), (torch.randn(4, width),), calls, ({0: rows},))
+
+
+def _wide() -> Example:
+    layers = (nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 128))
+    return _of_rows(nn.Sequential(*layers), 256)
 
 
 def _cond() -> Example:
@@ -68,7 +74,8 @@ SMALL: dict[str, Callable[[], Example]] = {
     "dict_output": lambda: single(
         small.DictOutput(), ({"a": torch.randn(3), "b": torch.randn(3)},)
     ),
-    "dynamic_rows": _dynamic_rows,
+    "dynamic_rows": lambda: _of_rows(small.DynamicRows(), 8),
+    "wide": _wide,
     "small_image": lambda: single(small.SmallImage().eval(), (torch.randn(1, 3, 11, 9),)),
 }
 
