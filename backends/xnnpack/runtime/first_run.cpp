@@ -22,11 +22,14 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
 
 }  // namespace
 
-/// Whether the node is a product with a matrix of floats: a linear layer, or a convolution that
+/// Whether the node is a product of floats with a matrix: a linear layer, or a convolution that
 /// looks at one pixel at a time.
 bool Builder::is_matrix(const Packing& packing) const {
+  const auto is_float = [this](uint32_t id) {
+    return values_[id].type() == XNNDatatype::xnn_datatype_fp32;
+  };
   const uint32_t filter = packing.operands.inputs[1];
-  if (values_[filter].type() != XNNDatatype::xnn_datatype_fp32 || read_while_running_[filter] ||
+  if (!is_float(packing.operands.inputs[0]) || !is_float(filter) || read_while_running_[filter] ||
       delegate_.shapes_[filter].dims[0] < kMinOutputs) {
     return false;
   }
