@@ -16,7 +16,7 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE
 from executorch.backends.xnnpack.aot.steps import op_name
-from executorch.backends.xnnpack.aot.value_types import FLOAT, Type, quantized_type, type_of
+from executorch.backends.xnnpack.aot.value_types import FLOATS, Type, quantized_type, type_of
 from executorch.backends.xnnpack.serialization.graph import (
     ALIGNMENT,
     INVALID_VALUE_ID,
@@ -121,7 +121,7 @@ class GraphBuilder:
         """The value of a node or constant, transposed if need be."""
         source = self._stored(node)
         if source in self.constants:
-            stored = quantized_type(node) if source is not node else FLOAT
+            stored = quantized_type(node) if source is not node else None
             return self._read_constant(source, layout, stored)
         if (source, layout) not in self._ids:
             other = PLAIN if layout == NHWC else NHWC
@@ -172,11 +172,13 @@ class GraphBuilder:
         self,
         node: Node,
         tensor: torch.Tensor,
-        stored: Type = FLOAT,
+        stored: Type | None = None,
         shape: torch.Size | None = None,
     ) -> int:
-        """A constant made of the data of `node`; `shape` when it is not that of `tensor`."""
+        """A constant made of the data of `node`; `stored` for what is quantized, `shape` when it is not that of
+        `tensor`."""
         place = self.data(node, tensor)
+        stored = FLOATS[tensor.dtype] if stored is None else stored
         sizes = tuple(tensor.shape if shape is None else shape)
         key = (place, sizes, stored)
         if key not in self._constant_ids:
@@ -201,7 +203,7 @@ class GraphBuilder:
         is_stored = self.reads_stored and op_name(node) == DEQUANTIZE
         return node.args[0] if is_stored else node
 
-    def _read_constant(self, node: Node, layout: str, stored: Type) -> int:
+    def _read_constant(self, node: Node, layout: str, stored: Type | None) -> int:
         tensor = self.constants[node]
         while layout == NHWC and tensor.dim() < 4 and tensor.numel() > 1:
             tensor = tensor.unsqueeze(0)  # lines up as broadcasting does
@@ -249,7 +251,7 @@ class GraphBuilder:
     def _value(
         self,
         shape: list[int],
-        stored: Type = FLOAT,
+        stored: Type,
         constant: int = 0,
         external: int = INVALID_VALUE_ID,
         flags: int = 0,

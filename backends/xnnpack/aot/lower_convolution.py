@@ -122,4 +122,5 @@ def _folded(
     scale, shift = scale_and_shift(builder, step.batch_norm)
     if bias is not None:
         shift = shift + bias * scale
-    return (weight * scale.reshape([-1] + [1] * (weight.dim() - 1))).float(), shift.float()
+    scaled = weight * scale.reshape([-1] + [1] * (weight.dim() - 1))
+    return scaled.to(weight.dtype), shift.to(weight.dtype)

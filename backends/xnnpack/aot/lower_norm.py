@@ -48,7 +48,8 @@ class Rows:
         return out
 
     def constant(self, data: Tensor) -> int:
-        return self.builder.constant(self.node, data.detach().reshape(-1, 1, 1))
+        ordered = data.detach().to(self.node.meta["val"].dtype).reshape(-1, 1, 1)
+        return self.builder.constant(self.node, ordered)
 
     def finish(self, result: Node, value: int) -> None:
         emit_reshape(self.builder, result, value, self.builder.write(result))
@@ -135,7 +136,7 @@ def parametric_relu(builder: GraphBuilder, step: Step) -> None:
 def _by_channel(builder: GraphBuilder, node: Node, data: Tensor, layout: str) -> int:
     """A constant that broadcasts along dimension 1 of `node`'s result in the layout; one number along all."""
     value = node.meta["val"]
-    rank = (value[0] if isinstance(value, tuple | list) else value).dim()
-    inner = 0 if layout == NHWC or data.numel() == 1 else max(rank - 2, 0)
+    value = value[0] if isinstance(value, tuple | list) else value
+    inner = 0 if layout == NHWC or data.numel() == 1 else max(value.dim() - 2, 0)
     assert layout in (PLAIN, NHWC)
-    return builder.constant(node, data.float().reshape([-1] + [1] * inner))
+    return builder.constant(node, data.to(value.dtype).reshape([-1] + [1] * inner))

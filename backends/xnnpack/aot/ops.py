@@ -417,13 +417,16 @@ def why_not(node: Node, constants: Constants) -> str:
 
 def _tensors(node: Node) -> str:
     name = op_name(node)
-    results = [node, *node.users] if isinstance(node.meta["val"], tuple | list) else [node]
+    several = isinstance(node.meta["val"], tuple | list)
+    results = [node, *node.users] if several else [node]
+    is_half = (node.meta["val"][0] if several else node.meta["val"]).dtype == torch.float16
+    float_type = torch.float16 if is_half and name != DEQUANTIZE else torch.float32
     for each in (*node.all_input_nodes, *results):
         value = each.meta.get("val")
         if isinstance(value, tuple | list):
             continue
         stored = each is node.args[0] if name == DEQUANTIZE else each is node and name == QUANTIZE
-        dtype = torch.int8 if stored else torch.float32
+        dtype = torch.int8 if stored else float_type
         if not isinstance(value, torch.Tensor) or value.dtype != dtype:
             return f"{each.name} is not of dtype {str(dtype).removeprefix('torch.')}"
         if value.dim() > MAX_RANK:

@@ -25,14 +25,16 @@ class Type:
         return hash((self.name, repr(self.parameters)))
 
 
-FLOAT = Type()
+FLOATS = {torch.float32: Type(), torch.float16: Type("xnn_datatype_fp16")}
 
 
 def type_of(node: Node) -> Type:
     """Of a node's value: 8-bit for what quantize makes and for what a dequantize reads, otherwise float."""
-    value = node.meta.get("val")
-    if not isinstance(value, torch.Tensor) or value.dtype != torch.int8:
-        return FLOAT
+    value = node.meta["val"]
+    if isinstance(value, tuple | list):
+        value = value[0]
+    if value.dtype != torch.int8:
+        return FLOATS[value.dtype]
     readers = [user for user in node.users if op_name(user) == DEQUANTIZE]
     return quantized_type(node if parameters_of(node) else readers[0])
 

@@ -8,8 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <random>
+#include <thread>
 
 namespace executorch::backends::xnnpack::testing {
 namespace {
@@ -47,7 +50,7 @@ class CountedData final : public runtime::NamedDataMap {
     const std::vector<float>& values = values_[static_cast<size_t>(key[0] - '0')];
     return runtime::FreeableBuffer(
         values.data(), values.size() * sizeof(float),
-        [](void* held, void*, size_t) { --*static_cast<int*>(held); }, &held_);
+        [](void* held, void*, size_t) { --*static_cast<std::atomic<int>*>(held); }, &held_);
   }
   runtime::Result<const runtime::TensorLayout> get_tensor_layout(std::string_view) const override {
     return Error::NotSupported;
@@ -60,7 +63,7 @@ class CountedData final : public runtime::NamedDataMap {
 
  private:
   std::vector<std::vector<float>> values_;
-  mutable int held_ = 0;
+  mutable std::atomic<int> held_{0};
 };
 
 void add_value(fb_xnnpack::XNNGraphT& graph, std::vector<uint32_t> dims, uint32_t constant,
@@ -136,7 +139,7 @@ class FirstRunTest : public ::testing::Test {
     options.pool = extension::threadpool::get_pthreadpool();
     options.large_from = large_from;
     options.profile = profile;
-    auto delegate = Delegate::create(payload.get(), &data_, options);
+    auto delegate = Delegate::create(payload.get(), data_.get(), options);
     EXPECT_EQ(delegate.error(), Error::Ok);
     return std::move(delegate.get());
   }
@@ -160,24 +163,24 @@ class FirstRunTest : public ::testing::Test {
   std::vector<double> expected() const {
     std::vector<double> middle;
     for (size_t m = 0; m < kMiddle; ++m) {
-      double sum = data_.values(1)[m];
+      double sum = data_->values(1)[m];
       for (size_t i = 0; i < kInputs; ++i) {
-        sum += data_.values(0)[m * kInputs + i] * static_cast<double>(i) / kInputs;
+        sum += data_->values(0)[m * kInputs + i] * static_cast<double>(i) / kInputs;
       }
       middle.push_back(std::clamp<double>(sum, -kLimit, kLimit));
     }
     std::vector<double> outputs;
     for (size_t o = 0; o < kOutputs; ++o) {
-      double sum = data_.values(3)[o];
+      double sum = data_->values(3)[o];
       for (size_t m = 0; m < kMiddle; ++m) {
-        sum += data_.values(2)[o * kMiddle + m] * middle[m];
+        sum += data_->values(2)[o * kMiddle + m] * middle[m];
       }
       outputs.push_back(sum);
     }
     return outputs;
   }
 
-  CountedData data_{1};
+  std::unique_ptr<CountedData> data_ = std::make_unique<CountedData>(1);
   std::vector<uint8_t> bytes_ = network(1);
 };
 
@@ -197,13 +200,13 @@ TEST_F(FirstRunTest, MatricesArePackedByTheSecondRunAndThenGivenBack) {
   const size_t before = PackedWeights::total_bytes();
   auto delegate = make(/*large_from=*/0);
   EXPECT_EQ(PackedWeights::total_bytes(), before);
-  EXPECT_EQ(data_.held(), 4);
+  EXPECT_EQ(data_->held(), 4);
   run(*delegate);
   EXPECT_EQ(PackedWeights::total_bytes(), before);
-  EXPECT_EQ(data_.held(), 4);
+  EXPECT_EQ(data_->held(), 4);
   run(*delegate);
   EXPECT_GT(PackedWeights::total_bytes(), before);
-  EXPECT_EQ(data_.held(), 0);
+  EXPECT_EQ(data_->held(), 0);
   delegate.reset();
   EXPECT_EQ(PackedWeights::total_bytes(), before);
 }
@@ -212,7 +215,7 @@ TEST_F(FirstRunTest, ADelegateThatNeverRunsAgainGivesItsDataBack) {
   auto delegate = make(/*large_from=*/0);
   run(*delegate);
   delegate.reset();
-  EXPECT_EQ(data_.held(), 0);
+  EXPECT_EQ(data_->held(), 0);
 }
 
 TEST_F(FirstRunTest, SmallAndMeasuredMatricesArePackedAtOnce) {
@@ -220,17 +223,34 @@ TEST_F(FirstRunTest, SmallAndMeasuredMatricesArePackedAtOnce) {
   for (const bool profile : {false, true}) {
     const auto delegate = make(profile ? 0 : size_t{1} << 20, profile);
     EXPECT_GT(PackedWeights::total_bytes(), before);
-    EXPECT_EQ(data_.held(), 0);
+    EXPECT_EQ(data_->held(), 0);
     const std::vector<float> first = run(*delegate);
     EXPECT_EQ(run(*delegate), first);
   }
+}
+
+TEST_F(FirstRunTest, ThreadsRunDelegatesOfTheirOwn) {
+  const std::vector<float> expected = run(*make(/*large_from=*/0));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const auto delegate = make(/*large_from=*/0);
+      for (int each = 0; each < 4; ++each) {
+        EXPECT_EQ(run(*delegate), expected);
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(data_->held(), 0);
 }
 
 class FirstRunOf3x3Test : public FirstRunTest {
  protected:
   void SetUp() override {
     FirstRunTest::SetUp();
-    data_ = CountedData(9);
+    data_ = std::make_unique<CountedData>(9);
     bytes_ = network(3);
   }
 };
@@ -240,12 +260,12 @@ TEST_F(FirstRunOf3x3Test, OnlyMatricesWait) {
   const auto delegate = make(/*large_from=*/0);
   const size_t loaded = PackedWeights::total_bytes();
   EXPECT_GT(loaded, before);
-  EXPECT_EQ(data_.held(), 2) << "filter and bias of the linear layer";
+  EXPECT_EQ(data_->held(), 2) << "filter and bias of the linear layer";
   const size_t packed = PackedWeights::times_packed();
   const std::vector<float> first = run(*delegate);
   EXPECT_EQ(run(*delegate), first);
   EXPECT_EQ(PackedWeights::times_packed() - packed, 1u) << "the linear layer";
-  EXPECT_EQ(data_.held(), 0);
+  EXPECT_EQ(data_->held(), 0);
 }
 
 TEST_F(FirstRunTest, SizesMayDifferBetweenRuns) {

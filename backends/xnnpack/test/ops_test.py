@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 
 import pytest
@@ -173,14 +174,20 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("conv_scale", nn.Sequential(nn.Conv2d(8, 4, 1), Call(lambda a: a * SCALE)), [X]),
 ]
 NAMES = [row[0] for row in ROWS]
+# But for functions that hold float constants of their own, and for what PyTorch decomposes into steps in float.
+FLOATS = ["addmm_relu", "mm", "conv_scale", "conv_norm_by_position", "silu", "hardsigmoid"]
+HALF_NAMES = [name for name in NAMES if name not in FLOATS]
 
 
 @cache
-def case(name: str) -> tuple[nn.Module, tuple[torch.Tensor, ...], EdgeProgramManager]:
+def case(
+    name: str, dtype: torch.dtype = torch.float32
+) -> tuple[nn.Module, tuple[torch.Tensor, ...], EdgeProgramManager]:
     _, module, shapes = ROWS[NAMES.index(name)]
-    module = (module if isinstance(module, nn.Module) else Call(module)).eval()
+    module = deepcopy(module) if isinstance(module, nn.Module) else Call(module)
+    module = module.eval().to(dtype)
     generator = torch.Generator().manual_seed(0)
-    inputs = tuple(torch.randn(shape, generator=generator) for shape in shapes)
+    inputs = tuple(torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
     exported = torch.export.export(module, inputs)
     partitioner = XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS)
     return module, inputs, to_edge_transform_and_lower(exported, partitioner=[partitioner])
@@ -206,6 +213,21 @@ def test_a_row_computes_what_eager_does(name: str) -> None:
         torch.testing.assert_close(
             program.forward(inputs)[0], module(*inputs), rtol=1e-4, atol=1e-5
         )
+
+
+@needs_runtime
+@pytest.mark.req("XQ-010")
+@pytest.mark.parametrize("name", HALF_NAMES)
+def test_a_row_takes_half_precision(name: str) -> None:
+    """Within its own rounding of what eager computes in float."""
+    module, inputs, manager = case(name, torch.float16)
+    assert [name for name in calls(manager) if "getitem" not in name] == [
+        "executorch_call_delegate"
+    ]
+    expected = deepcopy(module).float()(*(each.float() for each in inputs))
+    outputs = _load_for_executorch_from_buffer(manager.to_executorch().buffer).forward(inputs)
+    assert outputs[0].dtype == torch.float16
+    torch.testing.assert_close(outputs[0].float(), expected, rtol=4e-3, atol=4e-3)
 
 
 def test_the_rows_reach_the_whole_table() -> None:
