@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Convolutions with their batch norms: three kinds of node, by groups and direction."""
+"""Convolutions with their batch norms: three kinds of node, by groups and direction.
+
+XNNPACK takes filters and biases in float where the images are half precision, too."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.fx import Node
 
@@ -29,6 +32,7 @@ def convolution(builder: GraphBuilder, step: Step) -> None:
         return (data if data.dim() == 4 else data.unsqueeze(2)).permute(perm)
 
     def arrange(data: Tensor) -> Tensor:
+        data = data.float() if data.dtype == torch.float16 else data
         return ordered(_out_channels_first(data, groups, transposed))
 
     if step.mode is Mode.DYNAMIC:
@@ -122,5 +126,4 @@ def _folded(
     scale, shift = scale_and_shift(builder, step.batch_norm)
     if bias is not None:
         shift = shift + bias * scale
-    scaled = weight * scale.reshape([-1] + [1] * (weight.dim() - 1))
-    return scaled.to(weight.dtype), shift.to(weight.dtype)
+    return (weight * scale.reshape([-1] + [1] * (weight.dim() - 1))).float(), shift.float()

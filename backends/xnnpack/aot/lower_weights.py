@@ -28,20 +28,22 @@ def filter_and_bias(
     """`arrange` brings a weight into XNNPACK's order; the output channels are then its dimension `channel_axis`."""
     weight, bias = (*step.head.args, None)[1:3]
     if step.mode is Mode.FLOAT:
-        filter_id = builder.constant(weight, arrange(builder.constants[weight].detach()))
-        return filter_id, _float_bias(builder, bias)
+        data = arrange(builder.constants[weight].detach())
+        return builder.constant(weight, data), _float_bias(builder, bias, data.dtype)
     quantized = weight_of(weight, builder.constants)
     kind = _filter_type(builder, step, weight, quantized, channel_axis)
     data = arrange(quantized.data)
     stored = data if quantized.bits == 8 else _packed(data)
     filter_id = builder.constant(weight, stored, kind, data.shape)
     if step.mode is Mode.DYNAMIC:
-        return filter_id, _float_bias(builder, bias)
+        return filter_id, _float_bias(builder, bias, torch.float32)
     return filter_id, _static_bias(builder, step, bias, quantized)
 
 
-def _float_bias(builder: GraphBuilder, bias: Node | None) -> int:
-    return INVALID_VALUE_ID if bias is None else builder.read(bias)
+def _float_bias(builder: GraphBuilder, bias: Node | None, dtype: torch.dtype) -> int:
+    if bias is None:
+        return INVALID_VALUE_ID
+    return builder.constant(bias, builder.constants[bias].detach().to(dtype))
 
 
 def _filter_type(
