@@ -358,9 +358,9 @@ Error Builder::build() {
 
 Error Builder::finish() {
   pack(later_);
-  later_.clear();
+  ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtime());
   delegate_.matrices_.clear();
-  return make_last_runtime();
+  return Error::Ok;
 }
 
 }  // namespace executorch::backends::xnnpack

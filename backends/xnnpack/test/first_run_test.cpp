@@ -198,13 +198,15 @@ TEST_F(FirstRunTest, ComputesWhatLaterRunsDo) {
 
 TEST_F(FirstRunTest, MatricesArePackedByTheSecondRunAndThenGivenBack) {
   const size_t before = PackedWeights::total_bytes();
+  const size_t packed = PackedWeights::times_packed();
   auto delegate = make(/*large_from=*/0);
+  EXPECT_EQ(data_->held(), 4);
+  run(*delegate);
+  EXPECT_EQ(PackedWeights::times_packed(), packed);
   EXPECT_EQ(PackedWeights::total_bytes(), before);
   EXPECT_EQ(data_->held(), 4);
   run(*delegate);
-  EXPECT_EQ(PackedWeights::total_bytes(), before);
-  EXPECT_EQ(data_->held(), 4);
-  run(*delegate);
+  EXPECT_EQ(PackedWeights::times_packed() - packed, 2u) << "each once";
   EXPECT_GT(PackedWeights::total_bytes(), before);
   EXPECT_EQ(data_->held(), 0);
   delegate.reset();
