@@ -43,7 +43,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
 
-# Three of its functions are replaced, and stay under another name.
+# Three of its functions are replaced, and stay under another name; its runtime is compiled with one macro of ours.
 set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
 target_sources(XNNPACK PRIVATE
   "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp")

@@ -14,6 +14,7 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, PLAIN, GraphBuilder, shape_of
 from executorch.backends.xnnpack.aot.lower import KEEP_DIMS, emit_reshape, layout_for
 from executorch.backends.xnnpack.aot.steps import Step
+from executorch.backends.xnnpack.aot.value_types import value_of
 
 
 class Rows:
@@ -135,8 +136,7 @@ def parametric_relu(builder: GraphBuilder, step: Step) -> None:
 
 def _by_channel(builder: GraphBuilder, node: Node, data: Tensor, layout: str) -> int:
     """A constant that broadcasts along dimension 1 of `node`'s result in the layout; one number along all."""
-    value = node.meta["val"]
-    value = value[0] if isinstance(value, tuple | list) else value
+    value = value_of(node)
     inner = 0 if layout == NHWC or data.numel() == 1 else max(value.dim() - 2, 0)
     assert layout in (PLAIN, NHWC)
     return builder.constant(node, data.to(value.dtype).reshape([-1] + [1] * inner))

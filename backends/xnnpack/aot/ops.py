@@ -50,6 +50,7 @@ from executorch.backends.xnnpack.aot.steps import (
     limits_of,
     op_name,
 )
+from executorch.backends.xnnpack.aot.value_types import value_of
 
 Constants = Collection[Node]
 MAX_RANK = 6
@@ -417,9 +418,8 @@ def why_not(node: Node, constants: Constants) -> str:
 
 def _tensors(node: Node) -> str:
     name = op_name(node)
-    several = isinstance(node.meta["val"], tuple | list)
-    results = [node, *node.users] if several else [node]
-    is_half = (node.meta["val"][0] if several else node.meta["val"]).dtype == torch.float16
+    results = [node, *node.users] if isinstance(node.meta["val"], tuple | list) else [node]
+    is_half = value_of(node).dtype == torch.float16
     float_type = torch.float16 if is_half and name != DEQUANTIZE else torch.float32
     for each in (*node.all_input_nodes, *results):
         value = each.meta.get("val")

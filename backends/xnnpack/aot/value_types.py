@@ -28,11 +28,15 @@ class Type:
 FLOATS = {torch.float32: Type(), torch.float16: Type("xnn_datatype_fp16")}
 
 
+def value_of(node: Node) -> torch.Tensor:
+    """What a node computes; of several results the first."""
+    value = node.meta["val"]
+    return value[0] if isinstance(value, tuple | list) else value
+
+
 def type_of(node: Node) -> Type:
     """Of a node's value: 8-bit for what quantize makes and for what a dequantize reads, otherwise float."""
-    value = node.meta["val"]
-    if isinstance(value, tuple | list):
-        value = value[0]
+    value = value_of(node)
     if value.dtype != torch.int8:
         return FLOATS[value.dtype]
     readers = [user for user in node.users if op_name(user) == DEQUANTIZE]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Part of the library XNNPACK, in place of its function that orders the filters of float
-// convolutions: that one copies a number at a time, and was half of the time to load a ResNet.
+// convolutions: that one copies a number at a time.
 #include "xnnpack/config.h"
 #include "xnnpack/pack.h"
 

@@ -68,7 +68,7 @@ class Builder final {
   bool is_matrix(const Packing& packing) const;
   uint64_t largest_activations() const;
   void choose_matrices();
-  xnn_status define_matrix(xnn_subgraph_t subgraph, uint32_t id, uint32_t& out) const;
+  xnn_status define_matrix(xnn_subgraph_t subgraph, uint32_t place, uint32_t& out) const;
   runtime::Error define_first_run(xnn_subgraph_t subgraph);
   void give_back_packed();
 

@@ -89,13 +89,13 @@ void Builder::choose_matrices() {
   packings_.erase(others, packings_.end());
 }
 
-/// A filter of any rank as [outputs, inputs], an argument that is there with every call.
-xnn_status Builder::define_matrix(xnn_subgraph_t subgraph, uint32_t id, uint32_t& out) const {
+/// A filter of any rank as [outputs, inputs], an argument behind those of the payload.
+xnn_status Builder::define_matrix(xnn_subgraph_t subgraph, uint32_t place, uint32_t& out) const {
+  const uint32_t id = matrices_[place];
   const Shape& shape = delegate_.shapes_[id];
   const size_t outputs = shape.dims[0];
   const size_t sizes[] = {outputs, static_cast<size_t>(shape.num_elements()) / outputs};
-  const auto place = std::find(matrices_.begin(), matrices_.end(), id) - matrices_.begin();
-  const uint32_t external = payload_.graph->num_externs() + static_cast<uint32_t>(place);
+  const uint32_t external = payload_.graph->num_externs() + place;
   delegate_.matrices_.push_back({external, const_cast<uint8_t*>(contents_[id].bytes.data())});
   return xnn_define_tensor_value(subgraph, xnn_datatype_fp32, 2, sizes, nullptr, external,
                                  XNN_VALUE_FLAG_EXTERNAL_INPUT, &out);
@@ -121,22 +121,25 @@ void Builder::give_back_packed() {
 
 Error Builder::define_first_run(xnn_subgraph_t subgraph) {
   std::vector<uint32_t> ids(values_.size(), XNN_INVALID_VALUE_ID);
+  for (uint32_t place = 0; place < matrices_.size(); ++place) {
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        check_status(define_matrix(subgraph, place, ids[matrices_[place]]), "a matrix"));
+  }
   for (uint32_t id = 0; id < values_.size(); ++id) {
-    if (ids_[id] != XNN_INVALID_VALUE_ID) {
-      const bool matrix = std::find(matrices_.begin(), matrices_.end(), id) != matrices_.end();
-      ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-          matrix ? define_matrix(subgraph, id, ids[id]) : define_as_is(subgraph, id, ids[id]),
-          "a value"));
+    if (ids_[id] != XNN_INVALID_VALUE_ID && ids[id] == XNN_INVALID_VALUE_ID) {
+      ET_CHECK_OK_OR_RETURN_ERROR(check_status(define_as_is(subgraph, id, ids[id]), "a value"));
     }
   }
   for (const fb_xnnpack::XNode* node : *payload_.graph->xnodes()) {
     const auto product = std::find_if(later_.begin(), later_.end(),
                                       [&](const Packing& packing) { return packing.node == node; });
+    if (product != later_.end()) {
+      ET_CHECK_OK_OR_RETURN_ERROR(define_product(subgraph, *node, product->operands, ids));
+      continue;
+    }
     Operands operands;
     ET_CHECK_OK_OR_RETURN_ERROR(operands_of(*node, operands));
-    if (product != later_.end()) {
-      ET_CHECK_OK_OR_RETURN_ERROR(define_product(subgraph, *node, operands, ids));
-    } else if (needed_[operands.output]) {
+    if (needed_[operands.output]) {
       ET_CHECK_OK_OR_RETURN_ERROR(define_node(subgraph, *node, ids));
     }
   }

@@ -174,14 +174,16 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
   }
   const Fingerprint::Value name = name_of(*source, key);
   const std::lock_guard<std::mutex> lock(store().mutex);
-  const auto found = store().blocks.find(name);
-  if (found == store().blocks.end()) {
-    return kNotFound;
-  }
-  ++found->second.users;
+  return store().blocks.count(name) == 0 ? kNotFound : hold(*source, name);
+}
+
+/// The block of that name, which is there; its caller has the lock.
+size_t PackedWeights::hold(Description& source, const Fingerprint::Value& name) {
+  Block& block = store().blocks.find(name)->second;
+  ++block.users;
   shared_.push_back(name);
-  source->is_held = true;
-  return reinterpret_cast<size_t>(found->second.data);
+  source.is_held = true;
+  return reinterpret_cast<size_t>(block.data);
 }
 
 void* PackedWeights::reserve(size_t size) {
@@ -193,9 +195,6 @@ void* PackedWeights::reserve(size_t size) {
 
 /// Keeps the block that was reserved, or drops it for one that somebody packed in the meantime.
 size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* block, size_t size) {
-  if (const size_t found = look_up(key); found != kNotFound) {
-    return found;
-  }
   reserved_ = nullptr;
   Description* const source = describes(key);
   if (source == nullptr) {
@@ -204,14 +203,10 @@ size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* blo
   }
   const Fingerprint::Value name = name_of(*source, key);
   const std::lock_guard<std::mutex> lock(store().mutex);
-  const auto [place, is_new] = store().blocks.insert({name, {block, size, 0}});
-  if (!is_new) {
+  if (!store().blocks.insert({name, {block, size, 0}}).second) {
     free_block(block);
   }
-  ++place->second.users;
-  shared_.push_back(name);
-  source->is_held = true;
-  return reinterpret_cast<size_t>(place->second.data);
+  return hold(*source, name);
 }
 
 size_t PackedWeights::total_bytes() {

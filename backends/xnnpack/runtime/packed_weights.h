@@ -73,6 +73,7 @@ class PackedWeights final {
   static Fingerprint::Value name_of(const Description& source,
                                     const xnn_weights_cache_look_up_key& key);
   size_t look_up(const xnn_weights_cache_look_up_key& key);
+  size_t hold(Description& source, const Fingerprint::Value& name);
   void* reserve(size_t size);
   size_t insert(const xnn_weights_cache_look_up_key& key, void* block, size_t size);
 

@@ -25,7 +25,6 @@ constexpr uint32_t kMiddle = 96;
 constexpr uint32_t kOutputs = 80;
 constexpr uint32_t kSide = 5;
 constexpr float kLimit = 1;
-constexpr uint32_t kNone = UINT32_MAX;
 
 /// Random numbers under the keys "0" to "3", and how many of them somebody holds.
 class CountedData final : public runtime::NamedDataMap {
@@ -65,20 +64,6 @@ class CountedData final : public runtime::NamedDataMap {
   std::vector<std::vector<float>> values_;
   mutable std::atomic<int> held_{0};
 };
-
-void add_value(fb_xnnpack::XNNGraphT& graph, std::vector<uint32_t> dims, uint32_t constant,
-               uint32_t flags = 0, uint32_t external = kNone) {
-  add_tensor(graph, tensor_of(graph, fb_xnnpack::XNNDatatype::xnn_datatype_fp32, std::move(dims),
-                              constant, flags, external));
-}
-
-template <typename Table>
-fb_xnnpack::XNodeT& add_node(fb_xnnpack::XNNGraphT& graph, XNodeUnion kind, const Table& table) {
-  graph.xnodes.push_back(std::make_unique<fb_xnnpack::XNodeT>());
-  graph.xnodes.back()->xnode_union.type = kind;
-  graph.xnodes.back()->xnode_union.value = new Table(table);
-  return *graph.xnodes.back();
-}
 
 /// y = linear(clamp(conv(x))), with a convolution of `kernel` by `kernel` padded to the same size.
 std::vector<uint8_t> network(uint32_t kernel) {

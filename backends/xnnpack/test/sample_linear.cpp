@@ -130,12 +130,9 @@ void add_conversion(fb_xnnpack::XNNGraphT& graph) {
   parameters.num_nonbatch_dims = 1;
   add_quantized(graph, tensor_of(graph, XNNDatatype::xnn_datatype_qdint8, {4, kInputs}),
                 std::move(parameters));
-  auto node = std::make_unique<fb_xnnpack::XNodeT>();
-  node->xnode_union.type = XNodeUnion::XNNConvert;
-  auto* convert = new fb_xnnpack::_XNNNode1x1T();
-  convert->output_id = static_cast<uint32_t>(graph.xvalues.size() - 1);
-  node->xnode_union.value = convert;
-  graph.xnodes.push_back(std::move(node));
+  fb_xnnpack::_XNNNode1x1T convert;
+  convert.output_id = static_cast<uint32_t>(graph.xvalues.size() - 1);
+  add_node(graph, XNodeUnion::XNNConvert, convert);
 }
 
 }  // namespace
@@ -159,13 +156,10 @@ fb_xnnpack::XNNGraphT linear_graph(Linear kind) {
   layer.filter_id = 1;
   layer.bias_id = 2;
   layer.output_id = 3;
-  auto node = std::make_unique<fb_xnnpack::XNodeT>();
-  node->xnode_union.type = XNodeUnion::XNNFullyConnected;
-  node->xnode_union.value = new fb_xnnpack::XNNFullyConnectedT(layer);
-  node->output_min_max = std::make_unique<fb_xnnpack::OutputMinMaxT>();
-  node->output_min_max->output_min = -6;
-  node->output_min_max->output_max = 6;
-  graph.xnodes.push_back(std::move(node));
+  auto& node = add_node(graph, XNodeUnion::XNNFullyConnected, layer);
+  node.output_min_max = std::make_unique<fb_xnnpack::OutputMinMaxT>();
+  node.output_min_max->output_min = -6;
+  node.output_min_max->output_max = 6;
   return graph;
 }
 

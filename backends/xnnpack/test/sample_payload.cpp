@@ -13,7 +13,6 @@ using runtime::Result;
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kAlignment = 16;
 constexpr size_t kHeaderSize = 32;
 
@@ -25,21 +24,6 @@ std::vector<uint8_t> constant_bytes(size_t index) {
   std::vector<uint8_t> bytes(values.size() * sizeof(float));
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
-}
-
-void add_value(fb_xnnpack::XNNGraphT& graph, std::vector<uint32_t> dims, uint32_t constant = 0,
-               uint32_t flags = 0, uint32_t external = kNone) {
-  add_tensor(graph, tensor_of(graph, fb_xnnpack::XNNDatatype::xnn_datatype_fp32, std::move(dims),
-                              constant, flags, external));
-}
-
-template <typename Table>
-fb_xnnpack::XNodeT& add_node(fb_xnnpack::XNNGraphT& graph, XNodeUnion kind, const Table& table) {
-  auto node = std::make_unique<fb_xnnpack::XNodeT>();
-  node->xnode_union.type = kind;
-  node->xnode_union.value = new Table(table);
-  graph.xnodes.push_back(std::move(node));
-  return *graph.xnodes.back();
 }
 
 fb_xnnpack::_XNNNodeConvT convolution() {
@@ -166,6 +150,12 @@ void add_tensor(fb_xnnpack::XNNGraphT& graph, const fb_xnnpack::XNNTensorValueT&
   auto entry = std::make_unique<fb_xnnpack::XValueT>();
   entry->xvalue_union.Set(fb_xnnpack::XNNTensorValueT(value));
   graph.xvalues.push_back(std::move(entry));
+}
+
+void add_value(fb_xnnpack::XNNGraphT& graph, std::vector<uint32_t> dims, uint32_t constant,
+               uint32_t flags, uint32_t external) {
+  add_tensor(graph, tensor_of(graph, fb_xnnpack::XNNDatatype::xnn_datatype_fp32, std::move(dims),
+                              constant, flags, external));
 }
 
 fb_xnnpack::XNNGraphT sample_graph() {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,18 @@ fb_xnnpack::XNNTensorValueT tensor_of(const fb_xnnpack::XNNGraphT& graph,
                                       uint32_t constant = 0, uint32_t flags = 0,
                                       uint32_t external = UINT32_MAX);
 void add_tensor(fb_xnnpack::XNNGraphT& graph, const fb_xnnpack::XNNTensorValueT& value);
+
+/// A value of type float32.
+void add_value(fb_xnnpack::XNNGraphT& graph, std::vector<uint32_t> dims, uint32_t constant = 0,
+               uint32_t flags = 0, uint32_t external = UINT32_MAX);
+template <typename Table>
+fb_xnnpack::XNodeT& add_node(fb_xnnpack::XNNGraphT& graph, fb_xnnpack::XNodeUnion kind,
+                             const Table& table) {
+  graph.xnodes.push_back(std::make_unique<fb_xnnpack::XNodeT>());
+  graph.xnodes.back()->xnode_union.type = kind;
+  graph.xnodes.back()->xnode_union.value = new Table(table);
+  return *graph.xnodes.back();
+}
 
 /// The bytes of a graph. For kFlatbuffer under the identifier XN00 and without a header.
 std::vector<uint8_t> pack(fb_xnnpack::XNNGraphT graph, Constants constants);
