@@ -43,7 +43,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
 
-# Three of its functions are replaced, and stay under another name; its runtime is compiled with one macro of ours.
+# Some of its functions are replaced, and stay under another name; its runtime is compiled with one macro of ours.
 set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
 target_sources(XNNPACK PRIVATE
   "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp")
@@ -54,6 +54,16 @@ target_sources(subgraph PRIVATE "${library}/runtime.c")
 target_include_directories(subgraph PRIVATE "${fetched}/xnnpack")
 set_property(SOURCE "${fetched}/xnnpack/src/memory-planner.c" TARGET_DIRECTORY subgraph APPEND PROPERTY
   COMPILE_DEFINITIONS xnn_plan_value_allocation_tracker=xnn_plan_value_allocation_tracker_any)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  target_sources(XNNPACK PRIVATE "${library}/winograd.cpp" "${library}/winograd_avx512.cpp")
+  target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
+  set_source_files_properties("${library}/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
+    COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
+  set_property(SOURCE "${fetched}/xnnpack/src/operators/convolution-nhwc.c" TARGET_DIRECTORY operators APPEND PROPERTY
+    COMPILE_DEFINITIONS xnn_create_convolution2d_nhwc_f32=xnn_create_convolution2d_nhwc_f32_any
+      xnn_reshape_convolution2d_nhwc_f32=xnn_reshape_convolution2d_nhwc_f32_any
+      xnn_setup_convolution2d_nhwc_f32=xnn_setup_convolution2d_nhwc_f32_any)
+endif()
 set(XNNPACK_INTERNAL_INCLUDE_DIR "${fetched}/xnnpack/src" CACHE INTERNAL "of its tables of kernels")
 
 # All its parts are object libraries inside these two archives; say so to those who link an installed copy.

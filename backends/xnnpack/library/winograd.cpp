@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Part of the library XNNPACK, in place of its functions for float convolutions: those of 3 x 3
+// pixels and few channels are computed with 2.25 times fewer multiplications (winograd.h). A block
+// of tiles goes through all three steps before the next, so that it stays in a core's own cache. As
+// tiles are added up, one infinite pixel makes NaN of every output of the tiles that it is in.
+#include <executorch/backends/xnnpack/library/winograd.h>
+
+#include "xnnpack.h"
+#include "xnnpack/allocator.h"
+#include "xnnpack/cache.h"
+#include "xnnpack/config.h"
+#include "xnnpack/gemm.h"
+#include "xnnpack/math.h"
+#include "xnnpack/microkernel-type.h"
+#include "xnnpack/operator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+
+extern "C" {
+#include "xnnpack/operator-utils.h"  // says that it is C of a part of itself
+}
+
+namespace executorch::backends::xnnpack::winograd {
+
+namespace {
+
+/// With fewer channels the transforms take longer than they save.
+constexpr size_t kMinChannels = 32;
+/// Transformed filters take 16/9 of the memory; larger ones would also leave a core's own cache.
+constexpr size_t kMaxFilterBytes = size_t{1} << 20;
+/// What a block of tiles takes of a core's cache, and how many blocks there are at least for each
+/// thread.
+constexpr size_t kBlockBytes = size_t{1} << 18;
+constexpr size_t kBlocksPerThread = 4;
+/// Between points, so that they do not share a set of the cache.
+constexpr size_t kGap = kLanes;
+
+/// Says that an operator is ours: XNNPACK's convolutions name a kernel.
+constexpr xnn_microkernel_type kType = xnn_microkernel_type_default;
+constexpr uint32_t kSeed = 0x57494E4F;  // of weights packed here, in the cache
+
+struct Free {
+  void operator()(void* memory) const { xnn_release_simd_memory(memory); }
+};
+using Floats = std::unique_ptr<float, Free>;
+
+Floats allocate(size_t count) {
+  return Floats(static_cast<float*>(xnn_allocate_simd_memory(count * sizeof(float))));
+}
+
+const xnn_gemm_config* table() {
+  return xnn_init_f32_gemm_config();
+}
+
+size_t panel_floats(size_t inputs) {
+  return table()->nr * (inputs + 1);
+}
+
+/// Of one point: a bias and `inputs` weights for each column of each panel.
+size_t point_floats(size_t inputs, size_t outputs) {
+  return divide_round_up(outputs, table()->nr) * panel_floats(inputs);
+}
+
+/// A convolution of this size, as tiles; lies in the operator, where threads find it.
+struct Plan {
+  const float* input;
+  float* output;
+  float* scratch;
+  const float* zeros;
+  const float* weights;
+  size_t input_height, input_width, inputs, input_stride;
+  size_t output_height, output_width, outputs, output_stride;
+  size_t padding_top, padding_left;
+  size_t rows_of_tiles, columns_of_tiles, num_tiles;
+  size_t block;  // tiles
+  float min, max;
+
+  size_t spread_stride() const { return block * inputs + kGap; }
+  size_t product_stride() const { return block * outputs + kGap; }
+  size_t scratch_floats() const { return kPoints * (spread_stride() + product_stride()); }
+  size_t num_blocks() const { return divide_round_up(num_tiles, block); }
+
+  struct Place {
+    size_t image, row, column;  // of the first output
+  };
+  Place place_of(size_t tile) const {
+    const size_t of_image = tile % (rows_of_tiles * columns_of_tiles);
+    return {tile / (rows_of_tiles * columns_of_tiles), of_image / columns_of_tiles * kOutputs,
+            of_image % columns_of_tiles * kOutputs};
+  }
+
+  void spread(size_t tile, float* points) const;
+  void multiply(size_t num_tiles, const float* spread, float* products) const;
+  void collect(size_t tile, const float* points) const;
+};
+
+void Plan::spread(size_t tile, float* points) const {
+  const Place place = place_of(tile);
+  const float* pixels[kPoints];
+  for (size_t i = 0; i < kPoints; ++i) {
+    // Wraps around ahead of the image.
+    const size_t row = place.row + i / kTile - padding_top;
+    const size_t column = place.column + i % kTile - padding_left;
+    const size_t pixel = (place.image * input_height + row) * input_width + column;
+    pixels[i] = row < input_height && column < input_width ? input + pixel * input_stride : zeros;
+  }
+  transform_tile(pixels, inputs, points, spread_stride());
+}
+
+void Plan::multiply(size_t num_tiles, const float* spread, float* products) const {
+  const size_t rows = table()->mr;
+  const auto gemm = reinterpret_cast<xnn_f32_gemm_minmax_ukernel_fn>(
+      table()->minmax.gemm[rows - 1].function[XNN_UARCH_DEFAULT]);
+  xnn_f32_minmax_params any;
+  table()->init.f32(&any, -INFINITY, INFINITY);
+  for (size_t point = 0; point < kPoints; ++point) {
+    for (size_t row = 0; row < num_tiles; row += rows) {
+      gemm(std::min(rows, num_tiles - row), outputs, inputs * sizeof(float),
+           spread + point * spread_stride() + row * inputs, inputs * sizeof(float),
+           weights + point * point_floats(inputs, outputs),
+           products + point * product_stride() + row * outputs, outputs * sizeof(float),
+           table()->nr * sizeof(float), &any);
+    }
+  }
+}
+
+void Plan::collect(size_t tile, const float* points) const {
+  const Place place = place_of(tile);
+  float* pixels[kOutputs * kOutputs];
+  for (size_t i = 0; i < kOutputs * kOutputs; ++i) {
+    const size_t row = place.row + i / kOutputs;
+    const size_t column = place.column + i % kOutputs;
+    const size_t pixel = (place.image * output_height + row) * output_width + column;
+    pixels[i] =
+        row < output_height && column < output_width ? output + pixel * output_stride : nullptr;
+  }
+  transform_product(points, product_stride(), outputs, min, max, pixels);
+}
+
+void run_block(Plan* plan, size_t thread, size_t block) {
+  float* const spread = plan->scratch + thread * plan->scratch_floats();
+  float* const products = spread + kPoints * plan->spread_stride();
+  const size_t first = block * plan->block;
+  const size_t count = std::min(plan->block, plan->num_tiles - first);
+  for (size_t i = 0; i < count; ++i) {
+    plan->spread(first + i, spread + i * plan->inputs);
+  }
+  plan->multiply(count, spread, products);
+  for (size_t i = 0; i < count; ++i) {
+    plan->collect(first + i, products + i * plan->outputs);
+  }
+}
+
+/// Whole tiles of rows of the matrix kernel, and enough blocks for all threads.
+size_t block_for(const Plan& plan, size_t num_threads) {
+  const size_t rows = table()->mr;
+  const size_t fit = kBlockBytes / (kPoints * (plan.inputs + plan.outputs) * sizeof(float));
+  const size_t fair = plan.num_tiles / (kBlocksPerThread * num_threads);
+  return std::max(rows, std::min(fit, fair) / rows * rows);
+}
+
+/// [outputs, 3, 3, inputs] and a bias, or none, to `kPoints` matrices as the matrix kernel reads
+/// them; false without memory.
+bool pack(const float* filters, const float* bias, size_t inputs, size_t outputs, float* packed) {
+  const size_t panel = table()->nr;
+  const Floats points = allocate(kPoints * panel * inputs);
+  if (points == nullptr) {
+    return false;
+  }
+  const auto pack_panel = reinterpret_cast<xnn_packw_gemm_goi_ukernel_fn>(table()->pack_gemm_goi);
+  for (size_t first = 0; first < outputs; first += panel) {
+    const size_t count = std::min(panel, outputs - first);
+    for (size_t i = 0; i < count; ++i) {
+      transform_filter(filters + (first + i) * kFilter * kFilter * inputs, inputs,
+                       points.get() + i * inputs, panel * inputs);
+    }
+    for (size_t point = 0; point < kPoints; ++point) {
+      const bool has_bias = bias != nullptr && point == kPointInAll;
+      pack_panel(
+          1, count, inputs, panel, 1, 1, points.get() + point * panel * inputs,
+          has_bias ? bias + first : nullptr, nullptr,
+          packed + point * point_floats(inputs, outputs) + first / panel * panel_floats(inputs), 0,
+          nullptr);
+    }
+  }
+  return true;
+}
+
+/// The filters packed, of the cache where there is one; false without memory.
+bool pack_once(xnn_operator* op, const float* filters, const float* bias) {
+  const size_t inputs = op->group_input_channels;
+  const size_t outputs = op->group_output_channels;
+  xnn_weights_cache_look_up_key key{};
+  key.seed = kSeed ^ static_cast<uint32_t>(inputs) ^ static_cast<uint32_t>(outputs);
+  key.kernel = filters;
+  key.bias = bias;
+  if (use_weights_cache(op)) {
+    op->packed_weights.offset = xnn_weights_cache_look_up(op->weights_cache, &key);
+    if (op->packed_weights.offset != XNN_CACHE_NOT_FOUND) {
+      return true;
+    }
+  }
+  const size_t size = round_up_po2(kPoints * point_floats(inputs, outputs) * sizeof(float),
+                                   XNN_ALLOCATION_ALIGNMENT);
+  void* const packed = xnn_get_pointer_to_write_weights(op, size, 0);
+  if (packed == nullptr || !pack(filters, bias, inputs, outputs, static_cast<float*>(packed))) {
+    return false;
+  }
+  if (use_weights_cache(op)) {
+    op->packed_weights.offset =
+        xnn_look_up_or_insert_weights_cache(op->weights_cache, &key, packed, size);
+  }
+  return true;
+}
+
+bool is_ours(const xnn_operator* op) {
+  return op->type == xnn_operator_type_convolution_nhwc_f32 && op->ukernel.type == kType;
+}
+
+bool suits(size_t inputs, size_t outputs) {
+  const xnn_hardware_config* const hardware = xnn_init_hardware_config();
+  return hardware != nullptr && hardware->use_x86_avx512f && table() != nullptr &&
+         table()->log2_kr == 0 && table()->log2_sr == 0 && inputs % kLanes == 0 &&
+         outputs % kLanes == 0 && inputs >= kMinChannels && outputs >= kMinChannels &&
+         inputs <= kMaxFilterBytes && outputs <= kMaxFilterBytes &&
+         inputs * outputs * kPoints * sizeof(float) <= kMaxFilterBytes;
+}
+
+struct Delete {
+  void operator()(xnn_operator_t op) const { xnn_delete_operator(op); }
+};
+using Operator = std::unique_ptr<xnn_operator, Delete>;
+
+}  // namespace
+
+}  // namespace executorch::backends::xnnpack::winograd
+
+using namespace executorch::backends::xnnpack::winograd;
+
+extern "C" {
+
+/// XNNPACK's own under other names (third-party/xnnpack.cmake).
+decltype(xnn_create_convolution2d_nhwc_f32) xnn_create_convolution2d_nhwc_f32_any;
+decltype(xnn_reshape_convolution2d_nhwc_f32) xnn_reshape_convolution2d_nhwc_f32_any;
+decltype(xnn_setup_convolution2d_nhwc_f32) xnn_setup_convolution2d_nhwc_f32_any;
+
+xnn_status xnn_create_convolution2d_nhwc_f32(
+    uint32_t padding_top, uint32_t padding_right, uint32_t padding_bottom, uint32_t padding_left,
+    uint32_t height, uint32_t width, uint32_t stride_y, uint32_t stride_x, uint32_t dilation_y,
+    uint32_t dilation_x, uint32_t groups, size_t inputs, size_t outputs, size_t input_stride,
+    size_t output_stride, const float* filters, const float* bias, float min, float max,
+    uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
+    xnn_operator_t* out) {
+  const bool is_plain = height == kFilter && width == kFilter && stride_y == 1 && stride_x == 1 &&
+                        dilation_y == 1 && dilation_x == 1 && groups == 1 && min < max &&
+                        (flags & ~uint32_t{XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER}) == 0;
+  if (!is_plain || !suits(inputs, outputs) || input_stride < inputs || output_stride < outputs) {
+    return xnn_create_convolution2d_nhwc_f32_any(
+        padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y, stride_x,
+        dilation_y, dilation_x, groups, inputs, outputs, input_stride, output_stride, filters, bias,
+        min, max, flags, code_cache, weights_cache, out);
+  }
+  auto* const memory =
+      static_cast<xnn_operator_t>(xnn_allocate_zero_simd_memory(sizeof(xnn_operator)));
+  if (memory == nullptr) {
+    return xnn_status_out_of_memory;
+  }
+  Operator op(memory);
+  op->type = xnn_operator_type_convolution_nhwc_f32;
+  op->ukernel.type = kType;
+  op->state = xnn_run_state_invalid;
+  op->weights_cache = weights_cache;
+  op->flags = flags;
+  op->padding_top = padding_top;
+  op->padding_right = padding_right;
+  op->padding_bottom = padding_bottom;
+  op->padding_left = padding_left;
+  op->group_input_channels = inputs;
+  op->group_output_channels = outputs;
+  op->input_pixel_stride = input_stride;
+  op->output_pixel_stride = output_stride;
+  op->params.f32_minmax.scalar.min = min;
+  op->params.f32_minmax.scalar.max = max;
+  op->zero_size = inputs * sizeof(float);
+  op->zero_buffer = xnn_allocate_zero_simd_memory(op->zero_size);
+  if (op->zero_buffer == nullptr || !pack_once(op.get(), filters, bias)) {
+    return xnn_status_out_of_memory;
+  }
+  *out = op.release();
+  return xnn_status_success;
+}
+
+xnn_status xnn_reshape_convolution2d_nhwc_f32(xnn_operator_t op, size_t batch, size_t height,
+                                              size_t width, size_t* workspace_size,
+                                              size_t* workspace_alignment,
+                                              size_t* output_height_out, size_t* output_width_out,
+                                              pthreadpool_t threadpool) {
+  if (!is_ours(op) || height == 0 || width == 0 || batch == 0) {
+    return xnn_reshape_convolution2d_nhwc_f32_any(op, batch, height, width, workspace_size,
+                                                  workspace_alignment, output_height_out,
+                                                  output_width_out, threadpool);
+  }
+  op->batch_size = batch;
+  op->input_height = height;
+  op->input_width = width;
+  op->output_height = xnn_compute_convolution_output_dimension(
+      op->padding_top + height + op->padding_bottom, kFilter, 1, 1);
+  op->output_width = xnn_compute_convolution_output_dimension(
+      op->padding_left + width + op->padding_right, kFilter, 1, 1);
+  Plan plan{};
+  plan.zeros = static_cast<const float*>(op->zero_buffer);
+  plan.weights = static_cast<const float*>(packed_weights(op));
+  plan.input_height = height;
+  plan.input_width = width;
+  plan.inputs = op->group_input_channels;
+  plan.input_stride = op->input_pixel_stride;
+  plan.output_height = op->output_height;
+  plan.output_width = op->output_width;
+  plan.outputs = op->group_output_channels;
+  plan.output_stride = op->output_pixel_stride;
+  plan.padding_top = op->padding_top;
+  plan.padding_left = op->padding_left;
+  plan.rows_of_tiles = divide_round_up(op->output_height, kOutputs);
+  plan.columns_of_tiles = divide_round_up(op->output_width, kOutputs);
+  plan.num_tiles = batch * plan.rows_of_tiles * plan.columns_of_tiles;
+  plan.min = op->params.f32_minmax.scalar.min;
+  plan.max = op->params.f32_minmax.scalar.max;
+  const size_t num_threads = std::max<size_t>(1, pthreadpool_get_threads_count(threadpool));
+  plan.block = block_for(plan, num_threads);
+  static_assert(sizeof(Plan) <= sizeof(op->context));
+  new (&op->context) Plan(plan);
+  op->compute[0].type = xnn_parallelization_type_1d_with_thread;
+  op->compute[0].task_1d_with_thread =
+      reinterpret_cast<pthreadpool_task_1d_with_thread_t>(run_block);
+  op->compute[0].range[0] = plan.num_blocks();
+  op->state = xnn_run_state_needs_setup;
+  *workspace_size = num_threads * plan.scratch_floats() * sizeof(float);
+  *workspace_alignment = XNN_ALLOCATION_ALIGNMENT;
+  if (output_height_out != nullptr) {
+    *output_height_out = op->output_height;
+  }
+  if (output_width_out != nullptr) {
+    *output_width_out = op->output_width;
+  }
+  return xnn_status_success;
+}
+
+xnn_status xnn_setup_convolution2d_nhwc_f32(xnn_operator_t op, void* workspace, const float* input,
+                                            float* output) {
+  const bool can_run = op->state == xnn_run_state_needs_setup || op->state == xnn_run_state_ready;
+  if (!is_ours(op) || !can_run) {
+    return xnn_setup_convolution2d_nhwc_f32_any(op, workspace, input, output);
+  }
+  Plan& plan = *reinterpret_cast<Plan*>(&op->context);
+  plan.input = input;
+  plan.output = output;
+  plan.scratch = static_cast<float*>(workspace);
+  op->state = xnn_run_state_ready;
+  return xnn_status_success;
+}
+
+}  // extern "C"
