@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints what loaded programs cost in resident memory: `python -m tools.bench.resident FILE.pte ...`
 
-Each file in a process of its own: loaded as Python does by default, run once on ones, unloaded, and both 100 times."""
+Each file in a process of its own: loaded as Python does by default, run on ones once, then twice more, unloaded, and
+loaded and run another 100 times."""
 
 from __future__ import annotations
 
@@ -19,23 +20,23 @@ import torch
 from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.exir.schema import ScalarType
 from executorch.exir.tensor import get_scalar_type
-from executorch.runtime import Runtime
+from executorch.runtime import Method, Runtime
 
 CYCLES = 100
 
 
 @dataclass(frozen=True)
 class Resident:
-    """Bytes. `loaded`: after load and one run, more than before; `unloaded`: after all cycles."""
+    """Bytes more than before: after load and one run, after two more, and after all cycles."""
 
     file: int
     planned: int
-    loaded: int
+    once: int
+    thrice: int
     unloaded: int
 
-    @property
-    def ratio(self) -> float:
-        return (self.loaded - self.planned) / self.file
+    def ratio(self, resident: int) -> float:
+        return (resident - self.planned) / self.file
 
 
 def measure(program: Path) -> Resident:
@@ -43,12 +44,12 @@ def measure(program: Path) -> Resident:
     # In a fresh process, which has not even read the file: what it frees would be used again unseen.
     command = [sys.executable, "-m", "tools.bench.resident", "--one", str(program), plan.name]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    loaded, unloaded = loads(done.stdout.splitlines()[-1])
-    return Resident(program.stat().st_size, sum(plan.non_const_buffer_sizes), loaded, unloaded)
+    found = loads(done.stdout.splitlines()[-1])
+    return Resident(program.stat().st_size, sum(plan.non_const_buffer_sizes), *found)
 
 
-def measure_here(program: Path, name: str) -> tuple[int, int]:
-    """`loaded` and `unloaded` of a method."""
+def measure_here(program: Path, name: str) -> tuple[int, int, int]:
+    """`once`, `thrice` and `unloaded` of a method."""
     runtime = Runtime.get()
     meta = runtime.load_program(program).metadata(name)
     infos = [meta.input_tensor_meta(index) for index in range(meta.num_inputs())]
@@ -56,7 +57,7 @@ def measure_here(program: Path, name: str) -> tuple[int, int]:
         torch.ones(info.sizes(), dtype=get_scalar_type(ScalarType(info.dtype()))) for info in infos
     ]
 
-    def load_and_run() -> object:
+    def load_and_run() -> Method:
         method = runtime.load_program(program).load_method(name)
         method.execute(inputs)
         return method
@@ -64,28 +65,35 @@ def measure_here(program: Path, name: str) -> tuple[int, int]:
     gc.collect()
     before = _resident()
     method = load_and_run()
-    loaded = _resident() - before
+    once = _resident() - before
+    for _ in range(2):
+        method.execute(inputs)
+    thrice = _resident() - before
     del method
     for _ in range(CYCLES):
         load_and_run()
     gc.collect()
-    return loaded, _resident() - before
+    return once, thrice, _resident() - before
 
 
 def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
+def _mb(size: int) -> str:
+    return f"{size / 1e6:.1f}"
+
+
 def table(programs: list[Path]) -> str:
-    """In MB; the ratio is of resident less planned memory to the file."""
-    lines = ["| program | file | resident | planned | ratio | after unloading |"]
-    lines += ["|---|--:|--:|--:|--:|--:|"]
+    """In MB; the ratios are of resident less planned memory to the file."""
+    lines = ["| program | file | planned | one run | ratio | three runs | ratio | after unloading |"]
+    lines += ["|---|--:|--:|--:|--:|--:|--:|--:|"]
     for program in programs:
         found = measure(program)
-        sizes = [found.file, found.loaded, found.planned, found.unloaded]
-        file, loaded, planned, unloaded = (f"{size / 1e6:.1f}" for size in sizes)
-        ratio = f"{found.ratio:.2f}"
-        lines += [f"| {program.stem} | {file} | {loaded} | {planned} | {ratio} | {unloaded} |"]
+        cells = [program.stem, _mb(found.file), _mb(found.planned)]
+        for resident in (found.once, found.thrice):
+            cells += [_mb(resident), f"{found.ratio(resident):.2f}"]
+        lines += [f"| {' | '.join(cells)} | {_mb(found.unloaded)} |"]
     return "\n".join(lines)
 
 

@@ -170,7 +170,11 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   ET_CHECK_OK_OR_RETURN_ERROR(set_up(args));
   has_shapes_ = true;
   has_run_ = true;
-  return invoke(tracer);
+  const Error ran = invoke(tracer);
+  if (builder_ != nullptr) {
+    workspace_->forget_contents();  // later runs need less, if there are any
+  }
+  return ran;
 }
 
 }  // namespace executorch::backends::xnnpack

@@ -8,6 +8,7 @@
 
 #if __has_include(<sys/mman.h>)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace executorch::backends::xnnpack {
@@ -89,6 +90,22 @@ void free_block(void* block) {
   } else {
     ::operator delete(header, kAlignment);
   }
+}
+
+void forget_block(void* block) {
+#if __has_include(<sys/mman.h>) && defined(MADV_DONTNEED)
+  if (block == nullptr || !header_of(block)->is_mapped) {
+    return;
+  }
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  Header* const header = header_of(block);  // keeps its page
+  if (header->size > page) {
+    static_cast<void>(::madvise(reinterpret_cast<uint8_t*>(header) + page, header->size - page,
+                                MADV_DONTNEED));
+  }
+#else
+  static_cast<void>(block);
+#endif
 }
 
 const xnn_allocator* block_allocator() {

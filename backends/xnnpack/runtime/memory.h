@@ -19,6 +19,10 @@ void* allocate_zeros(size_t size);
 /// Null has no effect.
 void free_block(void* block);
 
+/// A block that is null or does not lie in memory of its own stays as it is; of others the pages go
+/// back to the system, and what they held is lost. They come again as they are written.
+void forget_block(void* block);
+
 /// The same for xnn_initialize(); lives as long as the process.
 const xnn_allocator* block_allocator();
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the workspaces that are shared.
+#include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/nodes.h>
 #include <executorch/backends/xnnpack/runtime/workspace.h>
 
 #include <map>
+
+#ifdef EXECUTORCH_XNNPACK_LIBRARY
+extern "C" void* xnn_get_workspace_data(xnn_workspace_t workspace);  // library/runtime.c
+#endif
 
 namespace executorch::backends::xnnpack {
 
@@ -44,6 +49,12 @@ Result<std::shared_ptr<Workspace>> Workspace::get(WorkspaceSharingMode mode, con
     known = made.get();
   }
   return made;
+}
+
+void Workspace::forget_contents() {
+#ifdef EXECUTORCH_XNNPACK_LIBRARY
+  forget_block(xnn_get_workspace_data(workspace_));
+#endif
 }
 
 }  // namespace executorch::backends::xnnpack

@@ -27,6 +27,11 @@ class Workspace final {
   Workspace& operator=(const Workspace&) = delete;
 
   xnn_workspace_t handle() { return workspace_; }
+
+  /// Gives memory back to the system until somebody runs again, which takes as much of it as that
+  /// run needs. Needs `mutex`. No effect with an installed copy of XNNPACK.
+  void forget_contents();
+
   std::mutex mutex;
 
  private:
