@@ -46,7 +46,11 @@ add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
 # Some of its functions are replaced, and stay under another name; its runtime is compiled with one macro of ours.
 set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
 target_sources(XNNPACK PRIVATE
-  "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp")
+  "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
+  "${library}/convolution_pixels.cpp")
+target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
+set(replaced reshape_convolution2d_nhwc_f32 reshape_convolution2d_nhwc_f16 reshape_convolution2d_nhwc_qs8
+  reshape_convolution2d_nhwc_qs8_qc8w reshape_convolution2d_nhwc_qu8)
 target_compile_definitions(packing PRIVATE xnn_pack_f32_conv_goki_w=xnn_pack_f32_conv_goki_w_any)
 target_compile_definitions(operator-utils PRIVATE xnn_get_pointer_to_write_weights=xnn_get_pointer_to_write_weights_any)
 set_property(SOURCE "${fetched}/xnnpack/src/runtime.c" TARGET_DIRECTORY subgraph PROPERTY HEADER_FILE_ONLY ON)
@@ -56,14 +60,13 @@ set_property(SOURCE "${fetched}/xnnpack/src/memory-planner.c" TARGET_DIRECTORY s
   COMPILE_DEFINITIONS xnn_plan_value_allocation_tracker=xnn_plan_value_allocation_tracker_any)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   target_sources(XNNPACK PRIVATE "${library}/winograd.cpp" "${library}/winograd_avx512.cpp")
-  target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
+  list(APPEND replaced create_convolution2d_nhwc_f32 setup_convolution2d_nhwc_f32)
   set_source_files_properties("${library}/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
-  set_property(SOURCE "${fetched}/xnnpack/src/operators/convolution-nhwc.c" TARGET_DIRECTORY operators APPEND PROPERTY
-    COMPILE_DEFINITIONS xnn_create_convolution2d_nhwc_f32=xnn_create_convolution2d_nhwc_f32_any
-      xnn_reshape_convolution2d_nhwc_f32=xnn_reshape_convolution2d_nhwc_f32_any
-      xnn_setup_convolution2d_nhwc_f32=xnn_setup_convolution2d_nhwc_f32_any)
 endif()
+list(TRANSFORM replaced REPLACE "(.+)" "xnn_\\1=xnn_\\1_any")
+set_property(SOURCE "${fetched}/xnnpack/src/operators/convolution-nhwc.c" TARGET_DIRECTORY operators APPEND PROPERTY
+  COMPILE_DEFINITIONS "${replaced}")
 set(XNNPACK_INTERNAL_INCLUDE_DIR "${fetched}/xnnpack/src" CACHE INTERNAL "of its tables of kernels")
 
 # All its parts are object libraries inside these two archives; say so to those who link an installed copy.

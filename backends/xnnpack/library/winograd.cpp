@@ -3,6 +3,7 @@
 // pixels and few channels are computed with 2.25 times fewer multiplications (winograd.h). A block
 // of tiles goes through all three steps before the next, so that it stays in a core's own cache. As
 // tiles are added up, one infinite pixel makes NaN of every output of the tiles that it is in.
+#include <executorch/backends/xnnpack/library/convolution_pixels.h>
 #include <executorch/backends/xnnpack/library/winograd.h>
 
 #include "xnnpack.h"
@@ -299,9 +300,9 @@ xnn_status xnn_reshape_convolution2d_nhwc_f32(xnn_operator_t op, size_t batch, s
                                               size_t* output_height_out, size_t* output_width_out,
                                               pthreadpool_t threadpool) {
   if (!is_ours(op) || height == 0 || width == 0 || batch == 0) {
-    return xnn_reshape_convolution2d_nhwc_f32_any(op, batch, height, width, workspace_size,
-                                                  workspace_alignment, output_height_out,
-                                                  output_width_out, threadpool);
+    return executorch::backends::xnnpack::reshape_without_table(
+        xnn_reshape_convolution2d_nhwc_f32_any, op, batch, height, width, workspace_size,
+        workspace_alignment, output_height_out, output_width_out, threadpool);
   }
   op->batch_size = batch;
   op->input_height = height;

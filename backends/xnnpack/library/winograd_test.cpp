@@ -1,98 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolutions of 3 x 3 pixels beside their definition in double precision.
-#include "xnnpack.h"
+#include <executorch/backends/xnnpack/library/convolution_test.h>
+
 #include "xnnpack/config.h"
-#include "xnnpack/operator.h"
 
-#include <gtest/gtest.h>
-#include <pthreadpool.h>
+#include <utility>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <ostream>
-#include <random>
-#include <vector>
-
+namespace executorch::backends::xnnpack::testing {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kUntouched = -123;
-
-struct Convolution {
-  size_t batch, height, width, inputs, outputs;
-  struct {
-    uint32_t top, right, bottom, left;
-  } padding;
-  bool has_bias = true;
-  float min = -kInfinity, max = kInfinity;
-  uint32_t stride = 1, dilation = 1, groups = 1;
-  size_t gap = 0;  // channels between pixels
-
-  size_t output_height() const { return height + padding.top + padding.bottom - 2; }
-  size_t output_width() const { return width + padding.left + padding.right - 2; }
-  size_t input_stride() const { return inputs + gap; }
-  size_t output_stride() const { return outputs + gap; }
-};
-
-void PrintTo(const Convolution& c, std::ostream* out) {
-  *out << c.batch << " x " << c.height << " x " << c.width << ", " << c.inputs << " to "
-       << c.outputs << " channels, padding " << c.padding.top << c.padding.right << c.padding.bottom
-       << c.padding.left;
-}
-
-struct Free {
-  void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }
-  void operator()(xnn_operator_t op) const { xnn_delete_operator(op); }
-};
-using Pool = std::unique_ptr<pthreadpool, Free>;
-using Operator = std::unique_ptr<xnn_operator, Free>;
-
-class Winograd : public testing::Test {
+class Winograd : public ConvolutionTest {
  protected:
-  void SetUp() override { ASSERT_EQ(xnn_initialize(nullptr), xnn_status_success); }
-
-  std::vector<float> draw(size_t count) {
-    std::vector<float> values(count);
-    std::normal_distribution<float> normal;
-    std::generate(values.begin(), values.end(), [&] { return normal(random_); });
-    return values;
-  }
-
-  void draw_for(const Convolution& c) {
-    input_ = draw(c.batch * c.height * c.width * c.input_stride());
-    filters_ = draw(c.outputs * 9 * c.inputs / c.groups);
-    bias_ = draw(c.has_bias ? c.outputs : 0);
-  }
-
-  Operator create(const Convolution& c) const {
-    xnn_operator_t op = nullptr;
-    EXPECT_EQ(xnn_create_convolution2d_nhwc_f32(
-                  c.padding.top, c.padding.right, c.padding.bottom, c.padding.left, 3, 3, c.stride,
-                  c.stride, c.dilation, c.dilation, c.groups, c.inputs / c.groups,
-                  c.outputs / c.groups, c.input_stride(), c.output_stride(), filters_.data(),
-                  c.has_bias ? bias_.data() : nullptr, c.min, c.max, 0, nullptr, nullptr, &op),
-              xnn_status_success);
-    return Operator(op);
-  }
-
-  std::vector<float> computed(const Convolution& c, xnn_operator_t op, size_t num_threads) const {
-    const Pool pool(pthreadpool_create(num_threads));
-    size_t workspace_size = 0, alignment = 0, height = 0, width = 0;
-    EXPECT_EQ(xnn_reshape_convolution2d_nhwc_f32(op, c.batch, c.height, c.width, &workspace_size,
-                                                 &alignment, &height, &width, pool.get()),
-              xnn_status_success);
-    EXPECT_EQ(height, c.output_height());
-    EXPECT_EQ(width, c.output_width());
-    std::vector<float> workspace(workspace_size / sizeof(float), std::nanf(""));
-    std::vector<float> output(c.batch * height * width * c.output_stride(), kUntouched);
-    EXPECT_EQ(xnn_setup_convolution2d_nhwc_f32(op, workspace.data(), input_.data(), output.data()),
-              xnn_status_success);
-    EXPECT_EQ(xnn_run_operator(op, pool.get()), xnn_status_success);
-    return output;
-  }
-
   double pixel(const Convolution& c, size_t image, size_t row, size_t column,
                size_t channel) const {
     const size_t y = row - c.padding.top, x = column - c.padding.left;  // may wrap around
@@ -135,9 +53,6 @@ class Winograd : public testing::Test {
       }
     }
   }
-
-  std::mt19937 random_{11};
-  std::vector<float> input_, filters_, bias_;
 };
 
 bool has_avx512() {
@@ -162,7 +77,7 @@ TEST_F(Winograd, IsTheConvolution) {
   for (Convolution c : all) {
     for (const bool has_bias : {false, true}) {
       c.has_bias = has_bias;
-      SCOPED_TRACE(testing::PrintToString(c));
+      SCOPED_TRACE(::testing::PrintToString(c));
       draw_for(c);
       const Operator op = create(c);
       EXPECT_EQ(is_winograd(op), has_avx512());
@@ -215,8 +130,9 @@ TEST_F(Winograd, LeavesOtherConvolutionsToXnnpack) {
   others[5].inputs = others[5].outputs = 256;  // 4 MiB once transformed
   for (const Convolution& c : others) {
     draw_for(c);
-    EXPECT_FALSE(is_winograd(create(c))) << testing::PrintToString(c);
+    EXPECT_FALSE(is_winograd(create(c))) << ::testing::PrintToString(c);
   }
 }
 
 }  // namespace
+}  // namespace executorch::backends::xnnpack::testing

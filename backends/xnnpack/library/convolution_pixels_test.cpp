@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Convolutions that find their pixels as they go beside XNNPACK's with a table: the same numbers.
+#include <executorch/backends/xnnpack/library/convolution_test.h>
+
+extern "C" executorch::backends::xnnpack::ReshapeConvolution xnn_reshape_convolution2d_nhwc_f32_any;
+
+namespace executorch::backends::xnnpack::testing {
+namespace {
+
+class ConvolutionPixels : public ConvolutionTest {};
+
+Convolution with(Convolution c, uint32_t kernel, uint32_t stride, uint32_t dilation,
+                 uint32_t groups) {
+  c.kernel = kernel;
+  c.stride = stride;
+  c.dilation = dilation;
+  c.groups = groups;
+  return c;
+}
+
+TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
+  const Convolution image{1, 33, 29, 3, 40, {3, 3, 3, 3}};
+  const Convolution pair{2, 9, 17, 12, 36, {1, 0, 2, 1}};
+  const Convolution all[] = {
+      with(image, 7, 2, 1, 1),
+      with(image, 3, 1, 2, 1),
+      with(image, 16, 3, 1, 1),  // keeps its table: too large for a stack
+      with({1, 40, 40, 8, 8, {0, 0, 0, 0}}, 3, 1, 1, 1),
+      with({1, 3, 3, 8, 8, {0, 0, 0, 0}}, 3, 1, 1, 1),
+      with({1, 1, 200, 8, 8, {1, 1, 1, 1}}, 3, 1, 1, 1),
+      with(pair, 3, 1, 1, 1),
+      with(pair, 2, 2, 1, 3),
+      with({1, 9, 17, 12, 36, {1, 1, 1, 1}}, 3, 1, 1, 2),
+  };
+  for (Convolution c : all) {
+    SCOPED_TRACE(::testing::PrintToString(c));
+    c.gap = 5;
+    draw_for(c);
+    const Operator table = create(c);
+    const auto expected = computed(c, table.get(), 1, xnn_reshape_convolution2d_nhwc_f32_any);
+    EXPECT_NE(table->indirection_buffer, nullptr);
+    const Operator op = create(c);
+    for (const size_t num_threads : {1, 3}) {
+      EXPECT_EQ(computed(c, op.get(), num_threads), expected);
+      EXPECT_EQ(op->indirection_buffer == nullptr, c.kernel < 16);
+    }
+  }
+}
+
+TEST_F(ConvolutionPixels, FollowTheSizeOfTheInput) {
+  Convolution c = with({1, 20, 20, 8, 16, {1, 1, 1, 1}}, 3, 2, 1, 1);
+  draw_for(c);
+  const Operator op = create(c);
+  for (const size_t size : {20, 4, 11, 20}) {
+    c.height = size;
+    c.width = size + 3;
+    input_ = draw(c.height * c.width * c.inputs);
+    EXPECT_EQ(computed(c, op.get(), 2),
+              computed(c, create(c).get(), 2, xnn_reshape_convolution2d_nhwc_f32_any));
+  }
+}
+
+}  // namespace
+}  // namespace executorch::backends::xnnpack::testing

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A convolution of floats by XNNPACK's functions, for tests.
+#pragma once
+
+#include <executorch/backends/xnnpack/library/convolution_pixels.h>
+
+#include "xnnpack/operator.h"
+
+#include <gtest/gtest.h>
+#include <pthreadpool.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <vector>
+
+namespace executorch::backends::xnnpack::testing {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kUntouched = -123;
+
+struct Convolution {
+  size_t batch, height, width, inputs, outputs;
+  struct {
+    uint32_t top, right, bottom, left;
+  } padding;
+  bool has_bias = true;
+  float min = -kInfinity, max = kInfinity;
+  uint32_t stride = 1, dilation = 1, groups = 1, kernel = 3;
+  size_t gap = 0;  // channels between pixels
+
+  size_t reach() const { return (kernel - 1) * dilation; }
+  size_t output_height() const {
+    return (height + padding.top + padding.bottom - reach() - 1) / stride + 1;
+  }
+  size_t output_width() const {
+    return (width + padding.left + padding.right - reach() - 1) / stride + 1;
+  }
+  size_t input_stride() const { return inputs + gap; }
+  size_t output_stride() const { return outputs + gap; }
+};
+
+inline void PrintTo(const Convolution& c, std::ostream* out) {
+  *out << c.batch << " x " << c.height << " x " << c.width << ", " << c.inputs << " to "
+       << c.outputs << " channels, padding " << c.padding.top << c.padding.right << c.padding.bottom
+       << c.padding.left;
+}
+
+struct Free {
+  void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }
+  void operator()(xnn_operator_t op) const { xnn_delete_operator(op); }
+};
+using Pool = std::unique_ptr<pthreadpool, Free>;
+using Operator = std::unique_ptr<xnn_operator, Free>;
+
+class ConvolutionTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(xnn_initialize(nullptr), xnn_status_success); }
+
+  std::vector<float> draw(size_t count) {
+    std::vector<float> values(count);
+    std::normal_distribution<float> normal;
+    std::generate(values.begin(), values.end(), [&] { return normal(random_); });
+    return values;
+  }
+
+  void draw_for(const Convolution& c) {
+    input_ = draw(c.batch * c.height * c.width * c.input_stride());
+    filters_ = draw(c.outputs * c.kernel * c.kernel * c.inputs / c.groups);
+    bias_ = draw(c.has_bias ? c.outputs : 0);
+  }
+
+  Operator create(const Convolution& c) const {
+    xnn_operator_t op = nullptr;
+    EXPECT_EQ(
+        xnn_create_convolution2d_nhwc_f32(
+            c.padding.top, c.padding.right, c.padding.bottom, c.padding.left, c.kernel, c.kernel,
+            c.stride, c.stride, c.dilation, c.dilation, c.groups, c.inputs / c.groups,
+            c.outputs / c.groups, c.input_stride(), c.output_stride(), filters_.data(),
+            c.has_bias ? bias_.data() : nullptr, c.min, c.max, 0, nullptr, nullptr, &op),
+        xnn_status_success);
+    return Operator(op);
+  }
+
+  std::vector<float> computed(
+      const Convolution& c, xnn_operator_t op, size_t num_threads,
+      ReshapeConvolution* reshape = xnn_reshape_convolution2d_nhwc_f32) const {
+    const Pool pool(pthreadpool_create(num_threads));
+    size_t workspace_size = 0, alignment = 0, height = 0, width = 0;
+    EXPECT_EQ(reshape(op, c.batch, c.height, c.width, &workspace_size, &alignment, &height, &width,
+                      pool.get()),
+              xnn_status_success);
+    EXPECT_EQ(height, c.output_height());
+    EXPECT_EQ(width, c.output_width());
+    std::vector<float> workspace(workspace_size / sizeof(float), std::nanf(""));
+    std::vector<float> output(c.batch * height * width * c.output_stride(), kUntouched);
+    EXPECT_EQ(xnn_setup_convolution2d_nhwc_f32(op, workspace.data(), input_.data(), output.data()),
+              xnn_status_success);
+    EXPECT_EQ(xnn_run_operator(op, pool.get()), xnn_status_success);
+    return output;
+  }
+
+  std::mt19937 random_{11};
+  std::vector<float> input_, filters_, bias_;
+};
+
+}  // namespace executorch::backends::xnnpack::testing
