@@ -19,12 +19,14 @@ WIDTH = 2048
 WEIGHTS = 2 * 4 * WIDTH * WIDTH
 SIXTEENTH = WEIGHTS // 16
 
-MEASURE = f"""
+COUNT = """
 import gc, json, os, sys, torch
 from executorch.extension.pybindings.portable_lib import _load_for_executorch
 page = os.sysconf("SC_PAGESIZE")
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * page
+"""
+CYCLES = f"""
 x = torch.ones(1, {WIDTH})
 def load():
     program = _load_for_executorch(sys.argv[1])
@@ -42,6 +44,28 @@ for _ in range(100):
 gc.collect()
 print(json.dumps([each - before for each in (one, two, resident())]))
 """
+SIDE = 80
+ACTIVATIONS = 4 * 256 * SIDE * SIDE
+RUNS = f"""
+x = torch.ones(1, 256, {SIDE}, {SIDE}).to(memory_format=torch.channels_last)
+program = _load_for_executorch(sys.argv[1])
+program.forward((x,))
+once = resident()
+program.forward((x,))
+print(resident() - once)
+"""
+
+
+def _save(module: torch.nn.Module, x: torch.Tensor, file: Path) -> None:
+    exported = torch.export.export(module, (x,))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    manager.to_executorch().save(str(file))
+
+
+def _measured(script: str, file: Path) -> object:
+    command = [sys.executable, "-c", COUNT + script, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 @needs_runtime
@@ -49,13 +73,19 @@ print(json.dumps([each - before for each in (one, two, resident())]))
 @pytest.mark.req("XQ-009")
 def test_memory_of_weights(tmp_path: Path) -> None:
     module = torch.nn.Sequential(*(torch.nn.Linear(WIDTH, WIDTH) for _ in range(2)))
-    exported = torch.export.export(module, (torch.ones(1, WIDTH),))
-    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
     file = tmp_path / "linear.pte"
-    manager.to_executorch().save(str(file))
-    command = [sys.executable, "-c", MEASURE, str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    one, two, unloaded = json.loads(done.stdout)
+    _save(module, torch.ones(1, WIDTH), file)
+    one, two, unloaded = _measured(CYCLES, file)
     assert WEIGHTS <= one < 1.15 * file.stat().st_size
     assert two - one < SIXTEENTH, "a second program with the same weights"
     assert unloaded < SIXTEENTH * 2, "after a hundred loads"
+
+
+@needs_runtime
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_activations_stay_after_a_first_run_that_does_not_pack(tmp_path: Path) -> None:
+    convolutions = (torch.nn.Conv2d(256, 256, 1) for _ in range(3))
+    x = torch.ones(1, 256, SIDE, SIDE).to(memory_format=torch.channels_last)
+    file = tmp_path / "convolutions.pte"
+    _save(torch.nn.Sequential(*convolutions), x, file)
+    assert _measured(RUNS, file) > ACTIVATIONS, "two of them come back for the second run"
