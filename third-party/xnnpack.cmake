@@ -43,30 +43,35 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
 
-# Some of its functions are replaced, and stay under another name; its runtime is compiled with one macro of ours.
+# xnnpack_replaces(part source function...): functions of a source of a part are ours, and its own are called <function>_any.
+function(xnnpack_replaces part source)
+  list(TRANSFORM ARGN REPLACE "(.+)" "\\1=\\1_any" OUTPUT_VARIABLE renamed)
+  set_property(SOURCE "${fetched}/xnnpack/src/${source}" TARGET_DIRECTORY ${part} APPEND PROPERTY
+    COMPILE_DEFINITIONS "${renamed}")
+endfunction()
+
 set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
+target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
 target_sources(XNNPACK PRIVATE
   "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
   "${library}/convolution_pixels.cpp")
-target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
-set(replaced reshape_convolution2d_nhwc_f32 reshape_convolution2d_nhwc_f16 reshape_convolution2d_nhwc_qs8
-  reshape_convolution2d_nhwc_qs8_qc8w reshape_convolution2d_nhwc_qu8)
-target_compile_definitions(packing PRIVATE xnn_pack_f32_conv_goki_w=xnn_pack_f32_conv_goki_w_any)
-target_compile_definitions(operator-utils PRIVATE xnn_get_pointer_to_write_weights=xnn_get_pointer_to_write_weights_any)
+xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w)
+xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights)
+xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker)
+foreach(type f32 f16 qs8 qs8_qc8w qu8)
+  xnnpack_replaces(operators operators/convolution-nhwc.c xnn_reshape_convolution2d_nhwc_${type})
+endforeach()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  target_sources(XNNPACK PRIVATE "${library}/winograd.cpp" "${library}/winograd_avx512.cpp")
+  set_source_files_properties("${library}/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
+    COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
+  xnnpack_replaces(operators operators/convolution-nhwc.c
+    xnn_create_convolution2d_nhwc_f32 xnn_setup_convolution2d_nhwc_f32)
+endif()
+# Its runtime is compiled with one macro of ours.
 set_property(SOURCE "${fetched}/xnnpack/src/runtime.c" TARGET_DIRECTORY subgraph PROPERTY HEADER_FILE_ONLY ON)
 target_sources(subgraph PRIVATE "${library}/runtime.c")
 target_include_directories(subgraph PRIVATE "${fetched}/xnnpack")
-set_property(SOURCE "${fetched}/xnnpack/src/memory-planner.c" TARGET_DIRECTORY subgraph APPEND PROPERTY
-  COMPILE_DEFINITIONS xnn_plan_value_allocation_tracker=xnn_plan_value_allocation_tracker_any)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  target_sources(XNNPACK PRIVATE "${library}/winograd.cpp" "${library}/winograd_avx512.cpp")
-  list(APPEND replaced create_convolution2d_nhwc_f32 setup_convolution2d_nhwc_f32)
-  set_source_files_properties("${library}/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
-    COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
-endif()
-list(TRANSFORM replaced REPLACE "(.+)" "xnn_\\1=xnn_\\1_any")
-set_property(SOURCE "${fetched}/xnnpack/src/operators/convolution-nhwc.c" TARGET_DIRECTORY operators APPEND PROPERTY
-  COMPILE_DEFINITIONS "${replaced}")
 set(XNNPACK_INTERNAL_INCLUDE_DIR "${fetched}/xnnpack/src" CACHE INTERNAL "of its tables of kernels")
 
 # All its parts are object libraries inside these two archives; say so to those who link an installed copy.
