@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -224,3 +226,14 @@ def test_the_backend_on_an_installed_xnnpack(tmp_path: Path) -> None:
     ):
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_settings_of_the_package_configure_all_folders(tmp_path: Path) -> None:
+    """As `pip install .` does, which has no tests and no runner."""
+    package = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    arguments = package["tool"]["scikit-build"]["cmake"]["args"]
+    python = f"-DPYTHON_EXECUTABLE={sys.executable}"
+    command = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", python, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "build.ninja").is_file()

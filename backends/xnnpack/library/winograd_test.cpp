@@ -116,7 +116,10 @@ TEST_F(Winograd, KeepsNan) {
   const Convolution c{1, 4, 4, 32, 32, {0, 0, 0, 0}, true, 0, 6};
   draw_for(c);
   input_[0] = std::nanf("");
-  EXPECT_TRUE(std::isnan(computed(c, create(c).get(), 1)[0]));
+  const Operator op = create(c);
+  if (is_winograd(op)) {  // XNNPACK's kernels without vectors clamp it
+    EXPECT_TRUE(std::isnan(computed(c, op.get(), 1)[0]));
+  }
 }
 
 TEST_F(Winograd, LeavesOtherConvolutionsToXnnpack) {
