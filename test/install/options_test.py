@@ -7,10 +7,10 @@ import json
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
+import tomllib
 
 from executorch.test.e2e.build_tree import ROOT, binary
 
