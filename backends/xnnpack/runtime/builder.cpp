@@ -352,6 +352,7 @@ Error Builder::build() {
   ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(matrices_.size(), first_run));
   ET_CHECK_OK_OR_RETURN_ERROR(define_first_run(first_run.get()));
   ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get(), XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER));
+  delegate_.workspace_->expect_first_run();
   give_back_packed();
   return Error::Ok;
 }

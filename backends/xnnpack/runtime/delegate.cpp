@@ -67,6 +67,9 @@ Delegate::~Delegate() {
   if (runtime_ != nullptr) {
     const std::lock_guard<std::mutex> lock(workspace_->mutex);
     runtime_.reset();
+    if (builder_ != nullptr && !has_run_) {
+      workspace_->end_first_run();
+    }
   }
 }
 
@@ -172,7 +175,7 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   has_run_ = true;
   const Error ran = invoke(tracer);
   if (builder_ != nullptr) {
-    workspace_->forget_contents();  // later runs need less, if there are any
+    workspace_->end_first_run();  // later ones need less, if there are any
   }
   return ran;
 }

@@ -51,7 +51,10 @@ Result<std::shared_ptr<Workspace>> Workspace::get(WorkspaceSharingMode mode, con
   return made;
 }
 
-void Workspace::forget_contents() {
+void Workspace::end_first_run() {
+  if (--first_runs_ > 0) {
+    return;
+  }
 #ifdef EXECUTORCH_XNNPACK_LIBRARY
   forget_block(xnn_get_workspace_data(workspace_));
 #endif

@@ -28,14 +28,17 @@ class Workspace final {
 
   xnn_workspace_t handle() { return workspace_; }
 
-  /// Gives memory back to the system until somebody runs again, which takes as much of it as that
-  /// run needs. Needs `mutex`. No effect with an installed copy of XNNPACK.
-  void forget_contents();
+  /// A first run is to come, and is over or will never be. After the last one memory goes back to
+  /// the system until somebody runs again, which takes as much of it as that run needs; not with
+  /// an installed copy of XNNPACK. Need `mutex`.
+  void expect_first_run() { ++first_runs_; }
+  void end_first_run();
 
   std::mutex mutex;
 
  private:
   xnn_workspace_t workspace_;
+  size_t first_runs_ = 0;
 };
 
 }  // namespace executorch::backends::xnnpack
