@@ -100,8 +100,8 @@ void forget_block(void* block) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   Header* const header = header_of(block);  // keeps its page
   if (header->size > page) {
-    static_cast<void>(::madvise(reinterpret_cast<uint8_t*>(header) + page, header->size - page,
-                                MADV_DONTNEED));
+    static_cast<void>(
+        ::madvise(reinterpret_cast<uint8_t*>(header) + page, header->size - page, MADV_DONTNEED));
   }
 #else
   static_cast<void>(block);
