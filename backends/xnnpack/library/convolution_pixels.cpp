@@ -7,8 +7,8 @@
 #include "xnnpack/compute.h"
 #include "xnnpack/operator.h"
 
-#include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 extern "C" {  // which its header declares for C alone
 void xnn_compute_conv2d_igemm_indirection(void*, size_t, size_t);
@@ -150,8 +150,7 @@ void compute_group(const Convolution* convolution, size_t group, size_t first, s
 bool join_steps(xnn_operator* op) {
   const compute_parameters& table = op->compute[0];
   compute_parameters step = op->compute[1];
-  if (op->ukernel.type != xnn_microkernel_type_igemm ||
-      table.type != xnn_parallelization_type_1d_tile_1d ||
+  if (table.type != xnn_parallelization_type_1d_tile_1d ||
       table.task_1d_tile_1d !=
           reinterpret_cast<pthreadpool_task_1d_tile_1d_t>(xnn_compute_conv2d_igemm_indirection)) {
     return false;

@@ -46,7 +46,8 @@ struct Convolution {
 inline void PrintTo(const Convolution& c, std::ostream* out) {
   *out << c.batch << " x " << c.height << " x " << c.width << ", " << c.inputs << " to "
        << c.outputs << " channels, padding " << c.padding.top << c.padding.right << c.padding.bottom
-       << c.padding.left;
+       << c.padding.left << ", kernel " << c.kernel << ", stride " << c.stride << ", dilation "
+       << c.dilation << ", groups " << c.groups;
 }
 
 struct Free {
