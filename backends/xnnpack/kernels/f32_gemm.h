@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our matrix kernel for AVX-512 behind XNNPACK's linear layers, products of matrices and 1x1
+// Our matrix kernel for AVX-512 behind XNNPACK's linear layers, products of matrices and
 // convolutions. It reads the weights that XNNPACK packs for its own 7x32 kernel.
 #pragma once
 
@@ -23,7 +23,22 @@ void f32_gemm_avx512(size_t rows, size_t columns, size_t depth, const float* a, 
                      const float* w, float* c, size_t c_stride, size_t c_panel_stride,
                      const OutputRange* range);
 
-/// Puts the kernel in the place of XNNPACK's for AVX-512, where it chose that. Once per process,
+/// Rows that are not one line of `a` but several, each multiplied by weights of its own: the pixels
+/// that the taps of a convolution look at.
+struct PixelsOfRows {
+  const float* const* pixels;  // by tap, then by row
+  size_t taps;
+  size_t height;       // pixels of a tap, of which there may be more than rows
+  size_t offset;       // bytes to add to pixels
+  const float* zeros;  // but not to this one
+};
+
+/// f32_gemm_avx512() for such rows: a product of [rows, taps, depth] with [taps, depth, columns].
+void f32_igemm_avx512(size_t rows, size_t columns, size_t depth, const PixelsOfRows& a,
+                      const float* w, float* c, size_t c_stride, size_t c_panel_stride,
+                      const OutputRange* range);
+
+/// Puts the kernels in the place of XNNPACK's for AVX-512, where it chose those. Once per process,
 /// after xnn_initialize() and before the first operator is made.
 void replace_f32_gemm();
 

@@ -14,6 +14,9 @@ namespace executorch::backends::xnnpack {
 namespace {
 
 constexpr size_t kLanes = 16;
+/// Steps of depth after which weights are used that are fetched now: 2 KiB. Weights are read once
+/// a tile, and where they come from farther than a core's own cache, the processor is too late.
+constexpr size_t kAhead = 16;
 
 template <typename T>
 T* advance(T* at, size_t bytes) {
@@ -24,8 +27,7 @@ T* advance(T* at, size_t bytes) {
 struct Call {
   size_t columns;
   size_t depth;
-  const float* a;
-  size_t a_stride;
+  PixelsOfRows a;
   const float* w;
   float* c;
   size_t c_stride;
@@ -52,6 +54,7 @@ struct Tile {
 #pragma GCC unroll 2
       for (size_t v = 0; v < kVectors; ++v) {
         weights[v] = _mm512_loadu_ps(w + v * kLanes);
+        _mm_prefetch(reinterpret_cast<const char*>(w + kAhead * kPanel + v * kLanes), _MM_HINT_T0);
       }
       w += kPanel;
 #pragma GCC unroll 8
@@ -84,14 +87,19 @@ struct Tile {
 
 template <size_t kRows, size_t kVectors>
 void compute_tile(const Call& call) {
-  const float* rows[kRows];
-#pragma GCC unroll 8
-  for (size_t row = 0; row < kRows; ++row) {
-    rows[row] = advance(call.a, row * call.a_stride);
-  }
   Tile<kRows, kVectors> tile;
   tile.start(call.w);
-  tile.add(rows, call.depth, call.w + kPanel);
+  const float* w = call.w + kPanel;
+  for (size_t tap = 0; tap < call.a.taps; ++tap) {
+    const float* rows[kRows];
+#pragma GCC unroll 8
+    for (size_t row = 0; row < kRows; ++row) {
+      const float* const pixel = call.a.pixels[tap * call.a.height + row];
+      rows[row] = pixel == call.a.zeros ? pixel : advance(pixel, call.a.offset);
+    }
+    tile.add(rows, call.depth, w);
+    w = advance(w, call.depth * kPanel);
+  }
   tile.store(call.c, call.c_stride, call.columns, call.range);
 }
 
@@ -103,23 +111,38 @@ Compute tile_of(size_t rows, std::index_sequence<kLess...>) {
   return of_height[rows - 1];
 }
 
-}  // namespace
-
-void f32_gemm_avx512(size_t rows, size_t columns, size_t depth, const float* a, size_t a_stride,
-                     const float* w, float* c, size_t c_stride, size_t c_panel_stride,
-                     const OutputRange* range) {
+void compute(size_t rows, Call call, size_t c_panel_stride) {
   constexpr auto heights = std::make_index_sequence<kTileRows>();
   const Compute compute_panel = tile_of<2>(rows, heights);
-  Call call{columns, depth, a, a_stride, w, c, c_stride, *range};
+  const size_t panel_bytes = (sizeof(float) + call.a.taps * call.depth) * kPanel;
   for (; call.columns > kLanes; call.columns -= kPanel) {
     compute_panel(call);
     if (call.columns <= kPanel) {
       return;
     }
-    call.w = advance(call.w, (sizeof(float) + depth) * kPanel);
+    call.w = advance(call.w, panel_bytes);
     call.c = advance(call.c, c_panel_stride);
   }
   tile_of<1>(rows, heights)(call);
+}
+
+}  // namespace
+
+void f32_gemm_avx512(size_t rows, size_t columns, size_t depth, const float* a, size_t a_stride,
+                     const float* w, float* c, size_t c_stride, size_t c_panel_stride,
+                     const OutputRange* range) {
+  const float* pixels[kTileRows];
+  for (size_t row = 0; row < rows; ++row) {
+    pixels[row] = advance(a, row * a_stride);
+  }
+  compute(rows, {columns, depth, {pixels, 1, rows, 0, nullptr}, w, c, c_stride, *range},
+          c_panel_stride);
+}
+
+void f32_igemm_avx512(size_t rows, size_t columns, size_t depth, const PixelsOfRows& a,
+                      const float* w, float* c, size_t c_stride, size_t c_panel_stride,
+                      const OutputRange* range) {
+  compute(rows, {columns, depth, a, w, c, c_stride, *range}, c_panel_stride);
 }
 
 }  // namespace executorch::backends::xnnpack

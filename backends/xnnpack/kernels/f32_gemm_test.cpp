@@ -98,6 +98,35 @@ TEST_F(F32Gemm, AddsInOrder) {
   }
 }
 
+/// A tap of a row is a row of the same `a`: one product with all depths one after another.
+TEST_F(F32Gemm, AddsTapsInOrder) {
+  constexpr size_t kTaps = 5, kDepth = 7, kHeight = kTileRows, kShift = 2;
+  for (size_t rows = 1; rows <= kTileRows; ++rows) {
+    for (size_t columns : {16, 40, 64}) {
+      const Problem p{rows, columns, kTaps * kDepth, kTaps * kDepth, columns, {-2, 2}};
+      auto shifted = draw(kShift + rows * p.depth);
+      const auto bias = draw(columns);
+      const auto weights = draw(p.depth * columns);
+      const std::vector<float> zeros(kDepth + kShift, 0);
+      std::vector<const float*> pixels(kTaps * kHeight, zeros.data());
+      // The first tap of the last row is `zeros`.
+      std::fill_n(shifted.begin() + kShift + (rows - 1) * p.depth, kDepth, 0.0f);
+      for (size_t tap = 0; tap < kTaps; ++tap) {
+        for (size_t row = 0; row < rows - (tap == 0 ? 1 : 0); ++row) {
+          pixels[tap * kHeight + row] = shifted.data() + row * p.depth + tap * kDepth;
+        }
+      }
+      std::vector<float> c(rows * columns, kUntouched);
+      f32_igemm_avx512(rows, columns, kDepth * sizeof(float),
+                       {pixels.data(), kTaps, kHeight, kShift * sizeof(float), zeros.data()},
+                       pack(p, bias, weights).data(), c.data(), columns * sizeof(float),
+                       kPanel * sizeof(float), &p.range);
+      const std::vector<float> a(shifted.begin() + kShift, shifted.end());
+      EXPECT_EQ(c, expected(p, a, bias, weights)) << rows << " rows, " << columns << " columns";
+    }
+  }
+}
+
 TEST_F(F32Gemm, KeepsNan) {
   const Problem p{2, 3, 1, 1, 3, {0, 6}};
   const std::vector<float> bias(p.columns, 0), weights(p.columns, 1);
