@@ -54,13 +54,15 @@ set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
 target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
 target_sources(XNNPACK PRIVATE
   "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
-  "${library}/convolution_pixels.cpp")
+  "${library}/convolution_lines.cpp" "${library}/convolution_pixels.cpp" "${library}/tile_order.cpp")
 xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w)
 xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights)
 xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker)
 foreach(type f32 f16 qs8 qs8_qc8w qu8)
   xnnpack_replaces(operators operators/convolution-nhwc.c xnn_reshape_convolution2d_nhwc_${type})
 endforeach()
+xnnpack_replaces(operators operators/convolution-nhwc.c xnn_create_convolution2d_nhwc_qs8_qc8w)
+xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_f32)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   target_sources(XNNPACK PRIVATE "${library}/winograd.cpp" "${library}/winograd_avx512.cpp")
   set_source_files_properties("${library}/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES

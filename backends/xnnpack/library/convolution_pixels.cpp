@@ -2,11 +2,14 @@
 // Part of the library XNNPACK, in place of its functions that give convolutions their sizes. Asked
 // for a table in the workspace (XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER), XNNPACK fills that in a
 // step ahead of the one that computes; here both become one, with a table of one tile.
+#include <executorch/backends/xnnpack/library/convolution_lines.h>
 #include <executorch/backends/xnnpack/library/convolution_pixels.h>
+#include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack/compute.h"
 #include "xnnpack/operator.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -22,18 +25,14 @@ namespace executorch::backends::xnnpack {
 
 namespace {
 
-constexpr uint32_t kNoTable = XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER;
-constexpr size_t kMaxPointers = 512;  // of a tile, on the stack of its thread
+constexpr size_t kStep = 8;  // pointers found at a time
+static_assert(kMaxRows % kStep == 0);
 
-/// What XNNPACK says of a convolution, as it lies in its operator.
-struct Convolution {
-  igemm_context products;
-  conv2d_igemm_indirection_init_context pixels;
-};
 static_assert(offsetof(Convolution, pixels) ==
                   offsetof(xnn_operator, context.igemm.conv2d_igemm_indirection_init) -
                       offsetof(xnn_operator, context.igemm.igemm),
               "the operator has them one after the other, too");
+static_assert(sizeof(Convolution) <= sizeof(xnn_operator::context));
 
 template <typename T>
 T* advance(T* at, size_t bytes) {
@@ -43,97 +42,94 @@ T* advance(T* at, size_t bytes) {
 /// A tile of outputs, one after the other, and where their pixels go: by tap, then by output.
 class Tile {
  public:
-  Tile(const Convolution& convolution, size_t first, const void** pointers)
+  Tile(const Convolution& convolution, size_t first)
       : of_(convolution.pixels),
-        size_(convolution.products.ks_scaled / (convolution.products.ks * sizeof(void*))),
-        first_(first),
-        row_(first / of_.output_width),
-        column_(first % of_.output_width),
-        pointers_(pointers) {}
-
-  void find() const {
-    if (lies_inside()) {
-      find_inside();
-    } else {
-      find_each();
-    }
-  }
-
- private:
-  /// Where a tap of an output lies in the input; wraps around ahead of it.
-  size_t input_row(size_t row, size_t tap) const {
-    return row * of_.stride_height + tap * of_.dilation_height - of_.input_padding_top;
-  }
-  size_t input_column(size_t column, size_t tap) const {
-    return column * of_.stride_width + tap * of_.dilation_width - of_.input_padding_left;
-  }
-  const void* pixel(size_t row, size_t column) const {
-    return advance(of_.input, (row * of_.input_width + column) * of_.input_pixel_stride);
-  }
-
-  /// In one row, and away from the borders.
-  bool lies_inside() const {
-    const size_t last = column_ + size_ - 1;
-    return last < of_.output_width && input_row(row_, 0) < of_.input_height &&
-           input_row(row_, of_.kernel_height - 1) < of_.input_height &&
-           input_column(column_, 0) < of_.input_width &&
-           input_column(last, of_.kernel_width - 1) < of_.input_width;
-  }
-
-  void find_inside() const {
-    const size_t step = of_.stride_width * of_.input_pixel_stride;
-    const void** out = pointers_;
-    for (size_t y = 0; y < of_.kernel_height; ++y) {
-      for (size_t x = 0; x < of_.kernel_width; ++x, out += size_) {
-        const void* const first = pixel(input_row(row_, y), input_column(column_, x));
-        for (size_t i = 0; i < size_; ++i) {
-          out[i] = advance(first, i * step);
-        }
-      }
-    }
-  }
-
-  void find_each() const {
+        input_(convolution.lines.height == 0 ? of_.input : Lines::copy(of_)),
+        size_(convolution.products.ks_scaled / (convolution.products.ks * sizeof(void*))) {
     const size_t last = of_.output_height * of_.output_width - 1;
-    size_t row = row_, column = column_;
+    size_t row = first / of_.output_width, column = first % of_.output_width;
     for (size_t i = 0; i < size_; ++i) {
-      const void** out = pointers_ + i;
-      for (size_t y = 0; y < of_.kernel_height; ++y) {
-        const size_t from_row = input_row(row, y);
-        for (size_t x = 0; x < of_.kernel_width; ++x, out += size_) {
-          const size_t from_column = input_column(column, x);
-          const bool is_inside = from_row < of_.input_height && from_column < of_.input_width;
-          *out = is_inside ? pixel(from_row, from_column) : of_.zero_buffer;
-        }
-      }
-      if (first_ + i < last && ++column == of_.output_width) {
+      place(i, row, column);
+      if (first + i < last && ++column == of_.output_width) {
         column = 0;
         ++row;
       }
     }
   }
 
+  /// Writes up to kStep pointers more than there are.
+  void find(uintptr_t* out) const {
+    for (size_t y = 0; y < of_.kernel_height; ++y) {
+      for (size_t x = 0; x < of_.kernel_width; ++x, out += size_) {
+        if (is_inside_) {
+          find_inside(y, x, out);
+        } else {
+          find_each(y, x, out);
+        }
+      }
+    }
+  }
+
+ private:
+  /// An output and the pixel of its first tap, which may lie ahead of the input: all wraps around.
+  void place(size_t i, size_t row, size_t column) {
+    rows_[i] = row * of_.stride_height - of_.input_padding_top;
+    columns_[i] = column * of_.stride_width - of_.input_padding_left;
+    pixels_[i] = reinterpret_cast<uintptr_t>(input_) + offset(rows_[i], columns_[i]);
+    is_inside_ = is_inside_ &&
+                 reaches(rows_[i], of_.kernel_height, of_.dilation_height, of_.input_height) &&
+                 reaches(columns_[i], of_.kernel_width, of_.dilation_width, of_.input_width);
+  }
+  static bool reaches(size_t first, size_t taps, size_t dilation, size_t size) {
+    return first < size && first + (taps - 1) * dilation < size;
+  }
+  size_t offset(size_t row, size_t column) const {
+    return (row * of_.input_width + column) * of_.input_pixel_stride;
+  }
+
+  void find_inside(size_t y, size_t x, uintptr_t* out) const {
+    const uintptr_t tap = offset(y * of_.dilation_height, x * of_.dilation_width);
+    for (size_t i = 0; i < size_; i += kStep) {
+      for (size_t j = i; j < i + kStep; ++j) {
+        out[j] = pixels_[j] + tap;
+      }
+    }
+  }
+
+  void find_each(size_t y, size_t x, uintptr_t* out) const {
+    const size_t row = y * of_.dilation_height, column = x * of_.dilation_width;
+    const uintptr_t tap = offset(row, column);
+    const auto zeros = reinterpret_cast<uintptr_t>(of_.zero_buffer);
+    for (size_t i = 0; i < size_; ++i) {
+      const bool is_inside =
+          (rows_[i] + row < of_.input_height) & (columns_[i] + column < of_.input_width);
+      out[i] = is_inside ? pixels_[i] + tap : zeros;
+    }
+  }
+
   const conv2d_igemm_indirection_init_context& of_;
-  const size_t size_, first_, row_, column_;
-  const void** const pointers_;
+  const void* const input_;
+  const size_t size_;
+  bool is_inside_ = true;
+  size_t rows_[kMaxRows], columns_[kMaxRows];
+  uintptr_t pixels_[kMaxRows] = {};  // a step may read more than there are
 };
 
 void compute(const Convolution* convolution, size_t image, size_t group, size_t first,
              size_t channel, size_t outputs, size_t channels) {
-  const void* pointers[kMaxPointers];
-  Tile(*convolution, first, pointers).find();
+  uintptr_t pointers[kMaxPointers + kStep];
+  Tile(*convolution, first).find(pointers);
   const igemm_context& c = convolution->products;
   c.ukernel.function[XNN_UARCH_DEFAULT](
-      outputs, channels, c.kc, c.ks_scaled, pointers,
+      outputs, channels, c.kc, c.ks_scaled, reinterpret_cast<const void**>(pointers),
       advance(c.packed_w, group * c.gw_stride + channel * c.w_stride),
       advance(c.c, image * c.bc_stride + group * c.gc_stride + first * c.cm_stride +
                        (channel << c.log2_csize)),
       c.cm_stride, c.cn_stride, group * c.ga_stride + image * c.ba_stride, c.zero, &c.params);
 }
 
-void compute_one(const Convolution* convolution, size_t first, size_t channel, size_t outputs,
-                 size_t channels) {
-  compute(convolution, 0, 0, first, channel, outputs, channels);
+void compute_one(void* convolution, size_t first, size_t channel, size_t outputs, size_t channels) {
+  compute(static_cast<const Convolution*>(convolution), 0, 0, first, channel, outputs, channels);
 }
 
 void compute_image(const Convolution* convolution, size_t image, size_t first, size_t channel,
@@ -146,8 +142,9 @@ void compute_group(const Convolution* convolution, size_t group, size_t first, s
   compute(convolution, 0, group, first, channel, outputs, channels);
 }
 
-/// Puts one step in the place of two; false for steps that are others.
-bool join_steps(xnn_operator* op) {
+}  // namespace
+
+bool join_steps(xnn_operator_t op) {
   const compute_parameters& table = op->compute[0];
   compute_parameters step = op->compute[1];
   if (table.type != xnn_parallelization_type_1d_tile_1d ||
@@ -165,6 +162,10 @@ bool join_steps(xnn_operator* op) {
   switch (step.type) {
     case xnn_parallelization_type_2d_tile_2d:
       is_known = replace(step.task_2d_tile_2d, xnn_compute_igemm, compute_one);
+      if (is_known) {
+        order_by_columns(step, by_columns<compute_one>,
+                         {op->ukernel.igemm.nr, op->context.igemm.igemm.w_stride});
+      }
       break;
     case xnn_parallelization_type_3d_tile_2d:
       is_known = replace(step.task_3d_tile_2d, xnn_compute_batch_igemm, compute_image) ||
@@ -177,13 +178,12 @@ bool join_steps(xnn_operator* op) {
       break;
   }
   if (is_known) {
+    reinterpret_cast<Convolution*>(&op->context)->lines = {};
     op->compute[0] = step;
     op->compute[1].type = xnn_parallelization_type_invalid;
   }
   return is_known;
 }
-
-}  // namespace
 
 xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op, size_t batch,
                                  size_t height, size_t width, size_t* workspace_size,
@@ -194,9 +194,13 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
                    output_width, threadpool);
   };
   const size_t taps = size_t{op->kernel_height} * op->kernel_width;
-  if (op->ukernel.type != xnn_microkernel_type_igemm ||
+  if (op->ukernel.type != xnn_microkernel_type_igemm || op->ukernel.igemm.mr > kMaxRows ||
       taps * op->ukernel.igemm.mr > kMaxPointers) {
-    return run();
+    const xnn_status status = run();
+    if (status == xnn_status_success) {
+      order_gemm(op);
+    }
+    return status;
   }
   const uint32_t flags = op->flags;
   op->flags |= kNoTable;
@@ -224,7 +228,7 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
       xnn_operator_t op, size_t batch, size_t height, size_t width, size_t* workspace_size,    \
       size_t* workspace_alignment, size_t* output_height, size_t* output_width,                \
       pthreadpool_t threadpool) {                                                              \
-    return executorch::backends::xnnpack::reshape_without_table(                               \
+    return executorch::backends::xnnpack::reshape_convolution(                                 \
         xnn_reshape_convolution2d_nhwc_##type##_any, op, batch, height, width, workspace_size, \
         workspace_alignment, output_height, output_width, threadpool);                         \
   }

@@ -5,8 +5,34 @@
 #pragma once
 
 #include "xnnpack.h"
+#include "xnnpack/compute.h"
+
+#include <cstddef>
 
 namespace executorch::backends::xnnpack {
+
+/// An image that is copied before it is read (convolution_lines.h); `height` is 0 where it is not.
+struct Lines {
+  size_t height, bytes;                // lines of an image, and of one
+  size_t padded_height, padded_bytes;  // the same of the copy
+  size_t top, left_bytes;
+  int padding;  // a byte
+
+  static void* copy(const conv2d_igemm_indirection_init_context& pixels) {
+    return static_cast<void*>(pixels.indirection_buffer);
+  }
+};
+
+/// What is known of a convolution, as it lies in its operator: what XNNPACK says, and then ours.
+struct Convolution {
+  igemm_context products;
+  conv2d_igemm_indirection_init_context pixels;
+  Lines lines;
+};
+
+constexpr uint32_t kNoTable = XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER;
+constexpr size_t kMaxPointers = 512;  // of a tile, on the stack of its thread
+constexpr size_t kMaxRows = 32;       // of a tile
 
 /// The type of XNNPACK's functions that give a convolution the size of its input.
 using ReshapeConvolution = decltype(xnn_reshape_convolution2d_nhwc_f32);
@@ -16,5 +42,9 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
                                  size_t height, size_t width, size_t* workspace_size,
                                  size_t* workspace_alignment, size_t* output_height,
                                  size_t* output_width, pthreadpool_t threadpool);
+
+/// Of a convolution that was given its size with kNoTable: puts one step in the place of the two,
+/// of which the first fills the table; false for steps that are others.
+bool join_steps(xnn_operator_t op);
 
 }  // namespace executorch::backends::xnnpack

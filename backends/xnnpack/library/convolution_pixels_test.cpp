@@ -9,8 +9,7 @@ namespace {
 
 class ConvolutionPixels : public ConvolutionTest {};
 
-Convolution with(Convolution c, uint32_t kernel, uint32_t stride, uint32_t dilation,
-                 uint32_t groups) {
+Image with(Image c, uint32_t kernel, uint32_t stride, uint32_t dilation, uint32_t groups) {
   c.kernel = kernel;
   c.stride = stride;
   c.dilation = dilation;
@@ -19,9 +18,9 @@ Convolution with(Convolution c, uint32_t kernel, uint32_t stride, uint32_t dilat
 }
 
 TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
-  const Convolution image{1, 33, 29, 3, 40, {3, 3, 3, 3}};
-  const Convolution pair{2, 9, 17, 12, 36, {1, 0, 2, 1}};
-  const Convolution all[] = {
+  const Image image{1, 33, 29, 3, 40, {3, 3, 3, 3}};
+  const Image pair{2, 9, 17, 12, 36, {1, 0, 2, 1}};
+  const Image all[] = {
       with(image, 7, 2, 1, 1),
       with(image, 3, 1, 2, 1),
       with(image, 16, 3, 1, 1),  // keeps its table: too large for a stack
@@ -31,8 +30,10 @@ TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
       with(pair, 3, 1, 1, 1),
       with(pair, 2, 2, 1, 3),
       with({1, 9, 17, 12, 36, {1, 1, 1, 1}}, 3, 1, 1, 2),
+      with({1, 9, 8, 256, 200, {1, 1, 1, 1}}, 3, 2, 1, 1),  // large weights: goes down the columns
+      with({1, 7, 5, 600, 700, {0, 0, 0, 0}}, 1, 2, 1, 1),
   };
-  for (Convolution c : all) {
+  for (Image c : all) {
     SCOPED_TRACE(::testing::PrintToString(c));
     c.gap = 5;
     draw_for(c);
@@ -48,7 +49,7 @@ TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
 }
 
 TEST_F(ConvolutionPixels, FollowTheSizeOfTheInput) {
-  Convolution c = with({1, 20, 20, 8, 16, {1, 1, 1, 1}}, 3, 2, 1, 1);
+  Image c = with({1, 20, 20, 8, 16, {1, 1, 1, 1}}, 3, 2, 1, 1);
   draw_for(c);
   const Operator op = create(c);
   for (const size_t size : {20, 4, 11, 20}) {

@@ -22,7 +22,7 @@ namespace executorch::backends::xnnpack::testing {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kUntouched = -123;
 
-struct Convolution {
+struct Image {
   size_t batch, height, width, inputs, outputs;
   struct {
     uint32_t top, right, bottom, left;
@@ -37,13 +37,14 @@ struct Convolution {
     return (height + padding.top + padding.bottom - reach() - 1) / stride + 1;
   }
   size_t output_width() const {
-    return (width + padding.left + padding.right - reach() - 1) / stride + 1;
+    const size_t padded = padding.left + width + padding.right;
+    return (std::max(padded, reach() + 1) - reach() - 1) / stride + 1;  // as XNNPACK has it
   }
   size_t input_stride() const { return inputs + gap; }
   size_t output_stride() const { return outputs + gap; }
 };
 
-inline void PrintTo(const Convolution& c, std::ostream* out) {
+inline void PrintTo(const Image& c, std::ostream* out) {
   *out << c.batch << " x " << c.height << " x " << c.width << ", " << c.inputs << " to "
        << c.outputs << " channels, padding " << c.padding.top << c.padding.right << c.padding.bottom
        << c.padding.left << ", kernel " << c.kernel << ", stride " << c.stride << ", dilation "
@@ -68,26 +69,27 @@ class ConvolutionTest : public ::testing::Test {
     return values;
   }
 
-  void draw_for(const Convolution& c) {
+  void draw_for(const Image& c) {
     input_ = draw(c.batch * c.height * c.width * c.input_stride());
     filters_ = draw(c.outputs * c.kernel * c.kernel * c.inputs / c.groups);
     bias_ = draw(c.has_bias ? c.outputs : 0);
   }
 
-  Operator create(const Convolution& c) const {
+  using Create = decltype(xnn_create_convolution2d_nhwc_f32);
+
+  Operator create(const Image& c, Create* by = xnn_create_convolution2d_nhwc_f32) const {
     xnn_operator_t op = nullptr;
     EXPECT_EQ(
-        xnn_create_convolution2d_nhwc_f32(
-            c.padding.top, c.padding.right, c.padding.bottom, c.padding.left, c.kernel, c.kernel,
-            c.stride, c.stride, c.dilation, c.dilation, c.groups, c.inputs / c.groups,
-            c.outputs / c.groups, c.input_stride(), c.output_stride(), filters_.data(),
-            c.has_bias ? bias_.data() : nullptr, c.min, c.max, 0, nullptr, nullptr, &op),
+        by(c.padding.top, c.padding.right, c.padding.bottom, c.padding.left, c.kernel, c.kernel,
+           c.stride, c.stride, c.dilation, c.dilation, c.groups, c.inputs / c.groups,
+           c.outputs / c.groups, c.input_stride(), c.output_stride(), filters_.data(),
+           c.has_bias ? bias_.data() : nullptr, c.min, c.max, 0, nullptr, nullptr, &op),
         xnn_status_success);
     return Operator(op);
   }
 
   std::vector<float> computed(
-      const Convolution& c, xnn_operator_t op, size_t num_threads,
+      const Image& c, xnn_operator_t op, size_t num_threads,
       ReshapeConvolution* reshape = xnn_reshape_convolution2d_nhwc_f32) const {
     const Pool pool(pthreadpool_create(num_threads));
     size_t workspace_size = 0, alignment = 0, height = 0, width = 0;

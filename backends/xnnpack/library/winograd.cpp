@@ -3,7 +3,7 @@
 // pixels and few channels are computed with 2.25 times fewer multiplications (winograd.h). A block
 // of tiles goes through all three steps before the next, so that it stays in a core's own cache. As
 // tiles are added up, one infinite pixel makes NaN of every output of the tiles that it is in.
-#include <executorch/backends/xnnpack/library/convolution_pixels.h>
+#include <executorch/backends/xnnpack/library/convolution_lines.h>
 #include <executorch/backends/xnnpack/library/winograd.h>
 
 #include "xnnpack.h"
@@ -259,10 +259,11 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
                         dilation_y == 1 && dilation_x == 1 && groups == 1 && min < max &&
                         (flags & ~uint32_t{XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER}) == 0;
   if (!is_plain || !suits(inputs, outputs) || input_stride < inputs || output_stride < outputs) {
-    return xnn_create_convolution2d_nhwc_f32_any(
-        padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y, stride_x,
-        dilation_y, dilation_x, groups, inputs, outputs, input_stride, output_stride, filters, bias,
-        min, max, flags, code_cache, weights_cache, out);
+    return executorch::backends::xnnpack::create_in_lines(
+        xnn_create_convolution2d_nhwc_f32_any,
+        {padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y,
+         stride_x, dilation_y, dilation_x, groups, inputs, outputs, input_stride, output_stride},
+        filters, bias, min, max, flags, code_cache, weights_cache, out);
   }
   auto* const memory =
       static_cast<xnn_operator_t>(xnn_allocate_zero_simd_memory(sizeof(xnn_operator)));
@@ -300,7 +301,7 @@ xnn_status xnn_reshape_convolution2d_nhwc_f32(xnn_operator_t op, size_t batch, s
                                               size_t* output_height_out, size_t* output_width_out,
                                               pthreadpool_t threadpool) {
   if (!is_ours(op) || height == 0 || width == 0 || batch == 0) {
-    return executorch::backends::xnnpack::reshape_without_table(
+    return executorch::backends::xnnpack::reshape_convolution(
         xnn_reshape_convolution2d_nhwc_f32_any, op, batch, height, width, workspace_size,
         workspace_alignment, output_height_out, output_width_out, threadpool);
   }

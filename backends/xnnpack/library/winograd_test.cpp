@@ -11,8 +11,7 @@ namespace {
 
 class Winograd : public ConvolutionTest {
  protected:
-  double pixel(const Convolution& c, size_t image, size_t row, size_t column,
-               size_t channel) const {
+  double pixel(const Image& c, size_t image, size_t row, size_t column, size_t channel) const {
     const size_t y = row - c.padding.top, x = column - c.padding.left;  // may wrap around
     return y < c.height && x < c.width
                ? input_[((image * c.height + y) * c.width + x) * c.input_stride() + channel]
@@ -20,7 +19,7 @@ class Winograd : public ConvolutionTest {
   }
 
   /// And how much the terms of a sum are, all together.
-  std::pair<double, double> expected(const Convolution& c, size_t image, size_t row, size_t column,
+  std::pair<double, double> expected(const Image& c, size_t image, size_t row, size_t column,
                                      size_t output) const {
     double sum = c.has_bias ? bias_[output] : 0, terms = std::fabs(sum);
     for (size_t tap = 0; tap < 9; ++tap) {
@@ -34,7 +33,7 @@ class Winograd : public ConvolutionTest {
     return {std::min<double>(std::max<double>(sum, c.min), c.max), terms};
   }
 
-  void check(const Convolution& c, const std::vector<float>& output) const {
+  void check(const Image& c, const std::vector<float>& output) const {
     size_t at = 0;
     for (size_t i = 0; i < c.batch * c.output_height() * c.output_width(); ++i) {
       const size_t column = i % c.output_width();
@@ -68,13 +67,13 @@ bool is_winograd(const Operator& op) {
 }
 
 TEST_F(Winograd, IsTheConvolution) {
-  const Convolution all[] = {
+  const Image all[] = {
       {1, 1, 1, 32, 32, {1, 1, 1, 1}},  {1, 2, 3, 32, 48, {1, 1, 1, 1}},
       {1, 3, 3, 32, 32, {0, 0, 0, 0}},  {1, 4, 4, 48, 32, {1, 1, 1, 1}},
       {2, 5, 7, 64, 80, {0, 2, 1, 1}},  {3, 4, 5, 32, 32, {2, 0, 2, 3}},
       {1, 9, 6, 32, 512, {1, 1, 1, 1}}, {1, 14, 14, 128, 128, {1, 1, 1, 1}},
   };
-  for (Convolution c : all) {
+  for (Image c : all) {
     for (const bool has_bias : {false, true}) {
       c.has_bias = has_bias;
       SCOPED_TRACE(::testing::PrintToString(c));
@@ -89,7 +88,7 @@ TEST_F(Winograd, IsTheConvolution) {
 }
 
 TEST_F(Winograd, ClampsAndLeavesWhatLiesBetweenPixels) {
-  Convolution c{1, 6, 5, 32, 32, {1, 1, 1, 1}};
+  Image c{1, 6, 5, 32, 32, {1, 1, 1, 1}};
   c.gap = 7;
   for (const float max : {6.0f, kInfinity}) {
     c.min = 0;
@@ -101,7 +100,7 @@ TEST_F(Winograd, ClampsAndLeavesWhatLiesBetweenPixels) {
 }
 
 TEST_F(Winograd, TakesOneSizeAfterTheOther) {
-  Convolution c{1, 12, 12, 32, 32, {1, 1, 1, 1}};
+  Image c{1, 12, 12, 32, 32, {1, 1, 1, 1}};
   draw_for(c);
   const Operator op = create(c);
   for (const size_t size : {12, 3, 7}) {
@@ -113,7 +112,7 @@ TEST_F(Winograd, TakesOneSizeAfterTheOther) {
 }
 
 TEST_F(Winograd, KeepsNan) {
-  const Convolution c{1, 4, 4, 32, 32, {0, 0, 0, 0}, true, 0, 6};
+  const Image c{1, 4, 4, 32, 32, {0, 0, 0, 0}, true, 0, 6};
   draw_for(c);
   input_[0] = std::nanf("");
   const Operator op = create(c);
@@ -123,15 +122,15 @@ TEST_F(Winograd, KeepsNan) {
 }
 
 TEST_F(Winograd, LeavesOtherConvolutionsToXnnpack) {
-  const Convolution plain{1, 8, 8, 64, 64, {1, 1, 1, 1}};
-  Convolution others[] = {plain, plain, plain, plain, plain, plain};
+  const Image plain{1, 8, 8, 64, 64, {1, 1, 1, 1}};
+  Image others[] = {plain, plain, plain, plain, plain, plain};
   others[0].stride = 2;
   others[1].dilation = 2;
   others[2].groups = 2;
   others[3].inputs = 24;
   others[4].outputs = 40;
   others[5].inputs = others[5].outputs = 256;  // 4 MiB once transformed
-  for (const Convolution& c : others) {
+  for (const Image& c : others) {
     draw_for(c);
     EXPECT_FALSE(is_winograd(create(c))) << ::testing::PrintToString(c);
   }
