@@ -12,6 +12,7 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
 from executorch.backends.xnnpack.aot.ops import TABLE, why_not
+from executorch.backends.xnnpack.aot.padding import fold_sides
 from executorch.backends.xnnpack.aot.quantized_steps import quantized_steps_of
 from executorch.backends.xnnpack.aot.steps import Mode, Step, op_name
 from executorch.backends.xnnpack.serialization.graph import serialize
@@ -27,6 +28,7 @@ class XnnpackBackend(BackendDetails):
     def preprocess(
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
+        fold_sides(edge_program)
         constants = Constants(edge_program)
         builder = GraphBuilder(constants)
         outputs = _arguments(edge_program, builder)

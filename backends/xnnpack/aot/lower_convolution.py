@@ -5,6 +5,7 @@ XNNPACK takes filters and biases in float where the images are half precision, t
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder, sh
 from executorch.backends.xnnpack.aot.lower import emit_reshape, open_sizes, paddings
 from executorch.backends.xnnpack.aot.lower_norm import scale_and_shift
 from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
+from executorch.backends.xnnpack.aot.padding import padding_of
 from executorch.backends.xnnpack.aot.quantization import dynamic_source
 from executorch.backends.xnnpack.aot.steps import Mode, Step
 
@@ -50,7 +52,7 @@ def convolution(builder: GraphBuilder, step: Step) -> None:
         filter_id = builder.constant(weight, ordered(data))
         bias_id = builder.constant(weight if bias is None else bias, offset)
     fields: dict[str, Any] = {
-        **paddings(_for_both(padding, kernel, 0)),
+        **_paddings(step.head, _for_both(padding, kernel, 0)),
         "kernel_height": height,
         "kernel_width": width,
         **_both("subsampling", _for_both(stride, kernel, 1)),
@@ -72,6 +74,13 @@ def convolution(builder: GraphBuilder, step: Step) -> None:
     out = builder.intermediate([batch, 1, length, channels], step.result)
     builder.emit(step.head, kind, step.limits, **fields, output_id=out)
     _from_image(builder, step, out)
+
+
+def _paddings(head: Node, both: list[int]) -> dict[str, int]:
+    sides = padding_of(head)
+    if sides is None:
+        return paddings(both)
+    return {f"padding_{side}": size for side, size in asdict(sides).items()}
 
 
 def _for_both(values: list[int], kernel: list[int], height: int) -> list[int]:

@@ -2,9 +2,14 @@
 """Convolutions pad their inputs themselves, with zeros; a call that only does that ahead of one costs a copy.
 
 before: %p = constant_pad_nd(%x, [1, 1, 1, 1]); %c = convolution(%p, padding=[0, 0])
-after:  %c = convolution(%x, padding=[1, 1]); the same between a dequantize and a quantize that mean the same"""
+after:  %c = convolution(%x, padding=[1, 1]); the same between a dequantize and a quantize that mean the same
+
+XNNPACK has a number for each side, ATen one for both: what differs goes along in the node's meta, inside a delegate."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from torch.export import ExportedProgram
 from torch.fx import Node
@@ -13,23 +18,66 @@ from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, p
 from executorch.backends.xnnpack.aot.steps import CONVOLUTION, op_name
 
 PAD = "aten.constant_pad_nd.default"
+_SIDES = "xnnpack_padding"
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Zeros around an image."""
+
+    top: int
+    right: int
+    bottom: int
+    left: int
 
 
 def fold_padding(program: ExportedProgram) -> None:
     """Into convolutions, where both sides get the same number of zeros."""
+    for node, pad, pairs in _padded_convolutions(program):
+        if all(before == after for before, after in pairs):
+            own = _own_padding(node)
+            both = [mine + before for mine, (before, _) in zip(own, pairs, strict=True)]
+            node.args = (pad.args[0], *node.args[1:4], both, *node.args[5:])
+    _clean(program)
+
+
+def fold_sides(program: ExportedProgram) -> None:
+    """Into convolutions of images, whatever the sides get; for a program that is lowered next, see padding_of()."""
+    for node, pad, pairs in _padded_convolutions(program):
+        if len(pairs) == 2:
+            (top, bottom), (left, right) = pairs
+            height, width = _own_padding(node)
+            node.args = (pad.args[0], *node.args[1:])
+            node.meta[_SIDES] = Sides(top + height, right + width, bottom + height, left + width)
+    _clean(program)
+
+
+def padding_of(convolution: Node) -> Sides | None:
+    """What fold_sides() left; None where the argument says it all."""
+    return convolution.meta.get(_SIDES)
+
+
+def _clean(program: ExportedProgram) -> None:
+    program.graph.eliminate_dead_code()
+    program.graph_module.recompile()
+
+
+def _own_padding(convolution: Node) -> list[int]:
+    dims, own = len(convolution.args[3]), list(convolution.args[4])
+    return own * dims if len(own) == 1 else own
+
+
+def _padded_convolutions(
+    program: ExportedProgram,
+) -> Iterator[tuple[Node, Node, list[tuple[int, int]]]]:
+    """With the pads they read, and how many zeros those add before and after each spatial dimension."""
     for node in list(program.graph.nodes):
         if op_name(node) != CONVOLUTION or node.args[6]:  # transposed ones take padding away
             continue
         pad = _padding_read_by(node)
-        added = None if pad is None else _zeros_on_each_side(pad, len(node.args[3]))
-        if added is None:
-            continue
-        own = list(node.args[4])
-        own = own * len(added) if len(own) == 1 else own
-        both = [before + more for before, more in zip(own, added, strict=True)]
-        node.args = (pad.args[0], *node.args[1:4], both, *node.args[5:])
-    program.graph.eliminate_dead_code()
-    program.graph_module.recompile()
+        pairs = None if pad is None else _zeros(pad, len(node.args[3]))
+        if pairs is not None:
+            yield node, pad, pairs
 
 
 def _padding_read_by(convolution: Node) -> Node | None:
@@ -47,13 +95,11 @@ def _padding_read_by(convolution: Node) -> Node | None:
     return pad if parameters_of(pad.args[0]) == parameters else None
 
 
-def _zeros_on_each_side(pad: Node, dims: int) -> list[int] | None:
-    """How many, for each spatial dimension; None for anything else."""
-    pairs, fill = list(pad.args[1]), pad.args[2] if len(pad.args) > 2 else 0
-    pairs += [0] * (2 * dims - len(pairs))
-    if fill != 0 or not all(isinstance(each, int) and each >= 0 for each in pairs):
+def _zeros(pad: Node, dims: int) -> list[tuple[int, int]] | None:
+    """Before and after each of the last dimensions; None for anything else."""
+    sizes, fill = list(pad.args[1]), pad.args[2] if len(pad.args) > 2 else 0
+    sizes += [0] * (2 * dims - len(sizes))
+    if fill != 0 or not all(isinstance(each, int) and each >= 0 for each in sizes):
         return None
-    before, after = pairs[::2], pairs[1::2]
-    if before != after or any(before[dims:]):
-        return None
-    return before[:dims][::-1]
+    pairs = list(zip(sizes[::2], sizes[1::2], strict=True))
+    return None if any(map(any, pairs[dims:])) else pairs[:dims][::-1]

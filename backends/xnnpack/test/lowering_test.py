@@ -17,6 +17,7 @@ from executorch.examples.models import make_example
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.error import ExportError
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
 
 def lower(name: str, **options: bool) -> EdgeProgramManager:
@@ -59,14 +60,20 @@ def padded(*layers: nn.Module) -> EdgeProgramManager:
     return to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
 
 
-@pytest.mark.parametrize("same_on_both_sides", [True, False])
-def test_zeros_on_both_sides_are_the_padding_of_a_convolution(same_on_both_sides: bool) -> None:
-    zeros = nn.ZeroPad2d((2, 2, 1, 1) if same_on_both_sides else (2, 2, 0, 1))
-    (graph,) = graphs(padded(zeros, nn.Conv2d(3, 4, 3, padding=1)))
+@pytest.mark.parametrize("left, right, top, bottom", [(2, 2, 1, 1), (0, 1, 0, 1), (2, 0, 3, 1)])
+def test_zeros_around_an_image_are_the_padding_of_a_convolution(
+    left: int, right: int, top: int, bottom: int
+) -> None:
+    image = torch.randn(1, 3, 8, 8)
+    model = nn.Sequential(nn.ZeroPad2d((left, right, top, bottom)), nn.Conv2d(3, 4, 3, padding=1))
+    manager = padded(*model)
+    (graph,) = graphs(manager)
     (convolution,) = [n.xnode_union for n in graph.xnodes if "Conv" in type(n.xnode_union).__name__]
-    found = (convolution.padding_top, convolution.padding_right, convolution.padding_left)
-    assert found == ((2, 3, 3) if same_on_both_sides else (1, 1, 1))
-    assert kinds(graph)["XNNStaticConstantPad"] == (0 if same_on_both_sides else 1)
+    assert (convolution.padding_left, convolution.padding_right) == (left + 1, right + 1)
+    assert (convolution.padding_top, convolution.padding_bottom) == (top + 1, bottom + 1)
+    assert kinds(graph)["XNNStaticConstantPad"] == 0
+    (found,) = _load_for_executorch_from_buffer(manager.to_executorch().buffer).forward((image,))
+    torch.testing.assert_close(found, model(image))
 
 
 @pytest.mark.parametrize("layer", [nn.ConvTranspose2d(3, 4, 3), nn.MaxPool2d(2)])
