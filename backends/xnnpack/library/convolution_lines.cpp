@@ -52,9 +52,12 @@ void copy_line(const Convolution* convolution, size_t line) {
 
 }  // namespace
 
+/// More padding than the filter reaches over would make a copy larger than all that is computed.
 bool Filter::suits_lines(uint32_t flags) const {
   const bool has_padding = (padding_top | padding_right | padding_bottom | padding_left) != 0;
-  return kCanJoin && (flags & ~kNoTable) == 0 && has_padding && inputs <= kMaxInputs &&
+  const bool is_narrow = std::max(padding_left, padding_right) < width &&
+                         std::max(padding_top, padding_bottom) < height;
+  return kCanJoin && (flags & ~kNoTable) == 0 && has_padding && is_narrow && inputs <= kMaxInputs &&
          input_stride == inputs && outputs > 1 && groups == 1 && dilation_x == 1 && width > 1 &&
          height > 1 && width <= kMaxTaps && height <= kMaxTaps;
 }

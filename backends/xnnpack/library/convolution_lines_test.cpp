@@ -77,13 +77,15 @@ TEST_F(ConvolutionLines, AreThoseOfTheTaps) {
   Image tall{1, 16, 5, 1, 20, {2, 2, 2, 2}};
   tall.kernel = 5;
   Image narrow{1, 4, 1, 3, 8, {1, 0, 1, 0}};  // narrower than its filter
-  Image spread = pair, deep = pair, gaps = pair, bare = pair;
+  Image spread = pair, deep = pair, gaps = pair, bare = pair, wide = pair;
   spread.dilation = 2;
   deep.inputs = 5;
   gaps.gap = 1;
   bare.padding = {0, 0, 0, 0};
-  const Case cases[] = {{image, true},   {pair, true},  {tall, true},  {narrow, true},
-                        {spread, false}, {deep, false}, {gaps, false}, {bare, false}};
+  wide.padding = {0, 3, 0, 0};
+  const Case cases[] = {{image, true},  {pair, true},    {tall, true},
+                        {narrow, true}, {spread, false}, {deep, false},
+                        {gaps, false},  {bare, false},   {wide, false}};
   for (const auto& [c, in_lines] : cases) {
     SCOPED_TRACE(::testing::PrintToString(c));
     draw_for(c);
