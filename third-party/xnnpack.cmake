@@ -61,15 +61,18 @@ xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker)
 foreach(type f32 f16 qs8 qs8_qc8w qu8)
   xnnpack_replaces(operators operators/convolution-nhwc.c xnn_reshape_convolution2d_nhwc_${type})
 endforeach()
-xnnpack_replaces(operators operators/convolution-nhwc.c xnn_create_convolution2d_nhwc_qs8_qc8w)
+xnnpack_replaces(operators operators/convolution-nhwc.c
+  xnn_create_convolution2d_nhwc_f32 xnn_create_convolution2d_nhwc_qs8_qc8w)
 xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_f32)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   target_sources(XNNPACK PRIVATE "${library}/winograd.cpp" "${library}/winograd_avx512.cpp")
   set_source_files_properties("${library}/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
-  xnnpack_replaces(operators operators/convolution-nhwc.c
-    xnn_create_convolution2d_nhwc_f32 xnn_setup_convolution2d_nhwc_f32)
+  xnnpack_replaces(operators operators/convolution-nhwc.c xnn_setup_convolution2d_nhwc_f32)
 endif()
+foreach(part subgraph operator-run)
+  target_compile_options(${part} PRIVATE "SHELL:$<IF:$<BOOL:${MSVC}>,/FI,-include> ${library}/quantization_params.h")
+endforeach()
 # Its runtime is compiled with one macro of ours.
 set_property(SOURCE "${fetched}/xnnpack/src/runtime.c" TARGET_DIRECTORY subgraph PROPERTY HEADER_FILE_ONLY ON)
 target_sources(subgraph PRIVATE "${library}/runtime.c")

@@ -133,4 +133,22 @@ xnn_status xnn_create_convolution2d_nhwc_qs8_qc8w(
       flags, code_cache, weights_cache, out);
 }
 
+#if !XNN_ARCH_X86_64  // there, winograd.cpp has it
+decltype(xnn_create_convolution2d_nhwc_f32) xnn_create_convolution2d_nhwc_f32_any;
+
+xnn_status xnn_create_convolution2d_nhwc_f32(
+    uint32_t padding_top, uint32_t padding_right, uint32_t padding_bottom, uint32_t padding_left,
+    uint32_t height, uint32_t width, uint32_t stride_y, uint32_t stride_x, uint32_t dilation_y,
+    uint32_t dilation_x, uint32_t groups, size_t inputs, size_t outputs, size_t input_stride,
+    size_t output_stride, const float* filters, const float* bias, float min, float max,
+    uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
+    xnn_operator_t* out) {
+  return create_in_lines(
+      xnn_create_convolution2d_nhwc_f32_any,
+      {padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y, stride_x,
+       dilation_y, dilation_x, groups, inputs, outputs, input_stride, output_stride},
+      filters, bias, min, max, flags, code_cache, weights_cache, out);
+}
+#endif
+
 }  // extern "C"

@@ -346,7 +346,9 @@ Error Builder::build() {
   pack(packings_);
   const std::lock_guard<std::mutex> lock(delegate_.workspace_->mutex);
   if (is_done()) {
-    return make_last_runtime();
+    ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtime());
+    delegate_.workspace_->expect_first_run();
+    return Error::Ok;
   }
   Subgraph first_run;
   ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(matrices_.size(), first_run));

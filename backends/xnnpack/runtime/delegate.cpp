@@ -67,7 +67,7 @@ Delegate::~Delegate() {
   if (runtime_ != nullptr) {
     const std::lock_guard<std::mutex> lock(workspace_->mutex);
     runtime_.reset();
-    if (builder_ != nullptr && !has_run_) {
+    if (!has_run_) {
       workspace_->end_first_run();
     }
   }
@@ -172,10 +172,10 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   ET_CHECK_OK_OR_RETURN_ERROR(resize_outputs(args));
   ET_CHECK_OK_OR_RETURN_ERROR(set_up(args));
   has_shapes_ = true;
-  has_run_ = true;
   const Error ran = invoke(tracer);
-  if (builder_ != nullptr) {
-    workspace_->end_first_run();  // later ones need less, if there are any
+  if (!has_run_) {
+    has_run_ = true;
+    workspace_->end_first_run();  // there may be no other
   }
   return ran;
 }

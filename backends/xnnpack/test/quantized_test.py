@@ -13,6 +13,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torchao.quantization import Int8DynamicActivationIntxWeightConfig, quantize_
+from torchao.quantization.granularity import PerGroup
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.utils import compute_error
 
@@ -333,3 +335,15 @@ def test_sizes_of_quantized_programs_may_vary(dynamic: bool) -> None:
     for rows in (1, 9, 4):
         x = torch.randn(rows, 12).clamp(-2, 2)
         assert compute_error(model(x), program.forward((x,))[0]) > 15
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7, 16])
+def test_weights_of_4_bits_take_any_number_of_rows(rows: int) -> None:
+    """Kernels compute tiles of up to 14 rows, also where there are fewer."""
+    torch.manual_seed(0)
+    model, inputs = nn.Sequential(nn.Linear(64, 96), nn.Linear(96, 8)), (torch.randn(rows, 64),)
+    config = Int8DynamicActivationIntxWeightConfig(
+        weight_dtype=torch.int4, weight_granularity=PerGroup(32)
+    )
+    quantize_(model, config)
+    assert compute_error(model(*inputs), run(lower(model, inputs), inputs)) > 35
