@@ -86,7 +86,9 @@ def _mb(size: int) -> str:
 
 def table(programs: list[Path]) -> str:
     """In MB; the ratios are of resident less planned memory to the file."""
-    lines = ["| program | file | planned | one run | ratio | three runs | ratio | after unloading |"]
+    lines = [
+        "| program | file | planned | one run | ratio | three runs | ratio | after unloading |"
+    ]
     lines += ["|---|--:|--:|--:|--:|--:|--:|--:|"]
     for program in programs:
         found = measure(program)
