@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Part of the library XNNPACK, in place of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/convolution_lines.h>
-
-#include "xnnpack/math.h"
+#include <executorch/backends/xnnpack/library/winograd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -36,18 +35,19 @@ void copy_line(const Convolution* convolution, size_t line) {
   const Lines& lines = convolution->lines;
   const size_t image = line / lines.padded_height;
   const size_t row = line % lines.padded_height - lines.top;  // wraps around ahead of the image
+  const int padding = *static_cast<const uint8_t*>(convolution->pixels.zero_buffer);
   const auto* const from = static_cast<const uint8_t*>(convolution->pixels.input);
   auto* const to =
       static_cast<uint8_t*>(lines.copy(convolution->pixels)) + line * lines.padded_bytes;
   if (row >= lines.height) {
-    std::memset(to, lines.padding, lines.padded_bytes);
+    std::memset(to, padding, lines.padded_bytes);
     return;
   }
   uint8_t* const right = to + lines.left_bytes + lines.bytes;
-  std::memset(to, lines.padding, lines.left_bytes);
+  std::memset(to, padding, lines.left_bytes);
   std::memcpy(to + lines.left_bytes, from + (image * lines.height + row) * lines.bytes,
               lines.bytes);
-  std::memset(right, lines.padding, static_cast<size_t>(to + lines.padded_bytes - right));
+  std::memset(right, padding, static_cast<size_t>(to + lines.padded_bytes - right));
 }
 
 }  // namespace
@@ -95,7 +95,6 @@ xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, s
   lines.padded_bytes = padded_width * pixel;
   lines.top = padding.top;
   lines.left_bytes = padding.left * pixel;
-  lines.padding = *static_cast<const uint8_t*>(op->zero_buffer);
   convolution.pixels.input_width = padded_width;
   convolution.products.ba_stride = padded_height * lines.padded_bytes;
   op->compute[1] = op->compute[0];
@@ -133,7 +132,6 @@ xnn_status xnn_create_convolution2d_nhwc_qs8_qc8w(
       flags, code_cache, weights_cache, out);
 }
 
-#if !XNN_ARCH_X86_64  // there, winograd.cpp has it
 decltype(xnn_create_convolution2d_nhwc_f32) xnn_create_convolution2d_nhwc_f32_any;
 
 xnn_status xnn_create_convolution2d_nhwc_f32(
@@ -143,12 +141,16 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
     size_t output_stride, const float* filters, const float* bias, float min, float max,
     uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
     xnn_operator_t* out) {
-  return create_in_lines(
-      xnn_create_convolution2d_nhwc_f32_any,
-      {padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y, stride_x,
-       dilation_y, dilation_x, groups, inputs, outputs, input_stride, output_stride},
-      filters, bias, min, max, flags, code_cache, weights_cache, out);
-}
+  const Filter filter{padding_top, padding_right, padding_bottom, padding_left, height,
+                      width,       stride_y,      stride_x,       dilation_y,   dilation_x,
+                      groups,      inputs,        outputs,        input_stride, output_stride};
+#if XNN_ARCH_X86_64
+  if (winograd::suits(filter, min, max, flags)) {
+    return winograd::create(filter, filters, bias, min, max, flags, weights_cache, out);
+  }
 #endif
+  return create_in_lines(xnn_create_convolution2d_nhwc_f32_any, filter, filters, bias, min, max,
+                         flags, code_cache, weights_cache, out);
+}
 
 }  // extern "C"

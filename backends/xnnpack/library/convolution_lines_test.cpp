@@ -105,17 +105,11 @@ TEST_F(ConvolutionLines, AreThoseOfTheTaps) {
 }
 
 TEST_F(ConvolutionLines, FollowTheSizeOfTheImage) {
-  Image c{1, 20, 20, 3, 16, {1, 1, 1, 1}};
-  c.stride = 2;
-  draw_for(c);
-  const Operator op = create(c);
-  for (const size_t size : {20, 3, 11, 20}) {
-    c.height = size;
-    c.width = size + 3;
-    input_ = draw(c.height * c.width * c.inputs);
-    EXPECT_EQ(computed(c, op.get(), 2),
-              computed(c, create(c, xnn_create_convolution2d_nhwc_f32_any).get(), 2));
-  }
+  Image image{1, 20, 20, 3, 16, {1, 1, 1, 1}};
+  image.stride = 2;
+  check_sizes(image, {20, 3, 11, 20}, [this](const Image& c) {
+    return computed(c, create(c, xnn_create_convolution2d_nhwc_f32_any).get(), 2);
+  });
 }
 
 }  // namespace

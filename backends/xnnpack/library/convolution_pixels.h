@@ -16,7 +16,6 @@ struct Lines {
   size_t height, bytes;                // lines of an image, and of one
   size_t padded_height, padded_bytes;  // the same of the copy
   size_t top, left_bytes;
-  int padding;  // a byte
 
   static void* copy(const conv2d_igemm_indirection_init_context& pixels) {
     return static_cast<void*>(pixels.indirection_buffer);

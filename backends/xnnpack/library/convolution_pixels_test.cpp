@@ -49,16 +49,10 @@ TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
 }
 
 TEST_F(ConvolutionPixels, FollowTheSizeOfTheInput) {
-  Image c = with({1, 20, 20, 8, 16, {1, 1, 1, 1}}, 3, 2, 1, 1);
-  draw_for(c);
-  const Operator op = create(c);
-  for (const size_t size : {20, 4, 11, 20}) {
-    c.height = size;
-    c.width = size + 3;
-    input_ = draw(c.height * c.width * c.inputs);
-    EXPECT_EQ(computed(c, op.get(), 2),
-              computed(c, create(c).get(), 2, xnn_reshape_convolution2d_nhwc_f32_any));
-  }
+  check_sizes(with({1, 20, 20, 8, 16, {1, 1, 1, 1}}, 3, 2, 1, 1), {20, 4, 11, 20},
+              [this](const Image& c) {
+                return computed(c, create(c).get(), 2, xnn_reshape_convolution2d_nhwc_f32_any);
+              });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <ostream>
@@ -104,6 +105,19 @@ class ConvolutionTest : public ::testing::Test {
               xnn_status_success);
     EXPECT_EQ(xnn_run_operator(op, pool.get()), xnn_status_success);
     return output;
+  }
+
+  /// One operator takes one size after another; `expected` computes each by another way.
+  template <typename Expected>
+  void check_sizes(Image c, std::initializer_list<size_t> sizes, Expected expected) {
+    draw_for(c);
+    const Operator op = create(c);
+    for (const size_t size : sizes) {
+      c.height = size;
+      c.width = size + 3;
+      input_ = draw(c.batch * c.height * c.width * c.input_stride());
+      EXPECT_EQ(computed(c, op.get(), 2), expected(c));
+    }
   }
 
   std::mt19937 random_{11};

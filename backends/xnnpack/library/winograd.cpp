@@ -221,7 +221,7 @@ bool is_ours(const xnn_operator* op) {
   return op->type == xnn_operator_type_convolution_nhwc_f32 && op->ukernel.type == kType;
 }
 
-bool suits(size_t inputs, size_t outputs) {
+bool are_channels_for_it(size_t inputs, size_t outputs) {
   const xnn_hardware_config* const hardware = xnn_init_hardware_config();
   return hardware != nullptr && hardware->use_x86_avx512f && table() != nullptr &&
          table()->log2_kr == 0 && table()->log2_sr == 0 && inputs % kLanes == 0 &&
@@ -237,34 +237,15 @@ using Operator = std::unique_ptr<xnn_operator, Delete>;
 
 }  // namespace
 
-}  // namespace executorch::backends::xnnpack::winograd
+bool suits(const Filter& f, float min, float max, uint32_t flags) {
+  return f.height == kFilter && f.width == kFilter && f.stride_y == 1 && f.stride_x == 1 &&
+         f.dilation_y == 1 && f.dilation_x == 1 && f.groups == 1 && min < max &&
+         (flags & ~kNoTable) == 0 && f.input_stride >= f.inputs && f.output_stride >= f.outputs &&
+         are_channels_for_it(f.inputs, f.outputs);
+}
 
-using namespace executorch::backends::xnnpack::winograd;
-
-extern "C" {
-
-/// XNNPACK's own under other names (third-party/xnnpack.cmake).
-decltype(xnn_create_convolution2d_nhwc_f32) xnn_create_convolution2d_nhwc_f32_any;
-decltype(xnn_reshape_convolution2d_nhwc_f32) xnn_reshape_convolution2d_nhwc_f32_any;
-decltype(xnn_setup_convolution2d_nhwc_f32) xnn_setup_convolution2d_nhwc_f32_any;
-
-xnn_status xnn_create_convolution2d_nhwc_f32(
-    uint32_t padding_top, uint32_t padding_right, uint32_t padding_bottom, uint32_t padding_left,
-    uint32_t height, uint32_t width, uint32_t stride_y, uint32_t stride_x, uint32_t dilation_y,
-    uint32_t dilation_x, uint32_t groups, size_t inputs, size_t outputs, size_t input_stride,
-    size_t output_stride, const float* filters, const float* bias, float min, float max,
-    uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
-    xnn_operator_t* out) {
-  const bool is_plain = height == kFilter && width == kFilter && stride_y == 1 && stride_x == 1 &&
-                        dilation_y == 1 && dilation_x == 1 && groups == 1 && min < max &&
-                        (flags & ~uint32_t{XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER}) == 0;
-  if (!is_plain || !suits(inputs, outputs) || input_stride < inputs || output_stride < outputs) {
-    return executorch::backends::xnnpack::create_in_lines(
-        xnn_create_convolution2d_nhwc_f32_any,
-        {padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y,
-         stride_x, dilation_y, dilation_x, groups, inputs, outputs, input_stride, output_stride},
-        filters, bias, min, max, flags, code_cache, weights_cache, out);
-  }
+xnn_status create(const Filter& f, const float* filters, const float* bias, float min, float max,
+                  uint32_t flags, xnn_weights_cache_t weights_cache, xnn_operator_t* out) {
   auto* const memory =
       static_cast<xnn_operator_t>(xnn_allocate_zero_simd_memory(sizeof(xnn_operator)));
   if (memory == nullptr) {
@@ -276,17 +257,17 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
   op->state = xnn_run_state_invalid;
   op->weights_cache = weights_cache;
   op->flags = flags;
-  op->padding_top = padding_top;
-  op->padding_right = padding_right;
-  op->padding_bottom = padding_bottom;
-  op->padding_left = padding_left;
-  op->group_input_channels = inputs;
-  op->group_output_channels = outputs;
-  op->input_pixel_stride = input_stride;
-  op->output_pixel_stride = output_stride;
+  op->padding_top = f.padding_top;
+  op->padding_right = f.padding_right;
+  op->padding_bottom = f.padding_bottom;
+  op->padding_left = f.padding_left;
+  op->group_input_channels = f.inputs;
+  op->group_output_channels = f.outputs;
+  op->input_pixel_stride = f.input_stride;
+  op->output_pixel_stride = f.output_stride;
   op->params.f32_minmax.scalar.min = min;
   op->params.f32_minmax.scalar.max = max;
-  op->zero_size = inputs * sizeof(float);
+  op->zero_size = f.inputs * sizeof(float);
   op->zero_buffer = xnn_allocate_zero_simd_memory(op->zero_size);
   if (op->zero_buffer == nullptr || !pack_once(op.get(), filters, bias)) {
     return xnn_status_out_of_memory;
@@ -294,6 +275,16 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
   *out = op.release();
   return xnn_status_success;
 }
+
+}  // namespace executorch::backends::xnnpack::winograd
+
+using namespace executorch::backends::xnnpack::winograd;
+
+extern "C" {
+
+/// XNNPACK's own under other names (third-party/xnnpack.cmake).
+decltype(xnn_reshape_convolution2d_nhwc_f32) xnn_reshape_convolution2d_nhwc_f32_any;
+decltype(xnn_setup_convolution2d_nhwc_f32) xnn_setup_convolution2d_nhwc_f32_any;
 
 xnn_status xnn_reshape_convolution2d_nhwc_f32(xnn_operator_t op, size_t batch, size_t height,
                                               size_t width, size_t* workspace_size,

@@ -4,9 +4,16 @@
 // whose products become 2 x 2 outputs. For AVX-512.
 #pragma once
 
-#include <cstddef>
+#include "xnnpack.h"
 
-namespace executorch::backends::xnnpack::winograd {
+#include <cstddef>
+#include <cstdint>
+
+namespace executorch::backends::xnnpack {
+
+struct Filter;  // convolution_lines.h
+
+namespace winograd {
 
 constexpr size_t kFilter = 3;   // pixels of a filter in each direction
 constexpr size_t kOutputs = 2;  // of a tile in each direction
@@ -30,4 +37,12 @@ void transform_tile(const float* const (&pixels)[kPoints], size_t channels, floa
 void transform_product(const float* points, size_t stride, size_t channels, float min, float max,
                        float* const (&pixels)[kOutputs * kOutputs]);
 
-}  // namespace executorch::backends::xnnpack::winograd
+/// Whether a convolution is computed so, here, and an operator for it.
+bool suits(const Filter& filter, float min, float max, uint32_t flags);
+xnn_status create(const Filter& filter, const float* filters, const float* bias, float min,
+                  float max, uint32_t flags, xnn_weights_cache_t weights_cache,
+                  xnn_operator_t* out);
+
+}  // namespace winograd
+
+}  // namespace executorch::backends::xnnpack

@@ -322,6 +322,15 @@ Error Builder::make_runtime(xnn_subgraph_t subgraph, uint32_t flags) {
   return Error::Ok;
 }
 
+Error Builder::make_first_runtime() {
+  Subgraph first_run;
+  ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(matrices_.size(), first_run));
+  ET_CHECK_OK_OR_RETURN_ERROR(define_first_run(first_run.get()));
+  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get(), XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER));
+  give_back_packed();
+  return Error::Ok;
+}
+
 Error Builder::make_last_runtime() {
   ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph_.get(), 0));
   if (delegate_.weights_ != nullptr) {
@@ -345,17 +354,8 @@ Error Builder::build() {
   choose_matrices();
   pack(packings_);
   const std::lock_guard<std::mutex> lock(delegate_.workspace_->mutex);
-  if (is_done()) {
-    ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtime());
-    delegate_.workspace_->expect_first_run();
-    return Error::Ok;
-  }
-  Subgraph first_run;
-  ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(matrices_.size(), first_run));
-  ET_CHECK_OK_OR_RETURN_ERROR(define_first_run(first_run.get()));
-  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get(), XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER));
+  ET_CHECK_OK_OR_RETURN_ERROR(is_done() ? make_last_runtime() : make_first_runtime());
   delegate_.workspace_->expect_first_run();
-  give_back_packed();
   return Error::Ok;
 }
 

@@ -73,6 +73,7 @@ class Builder final {
   void give_back_packed();
 
   runtime::Error make_runtime(xnn_subgraph_t subgraph, uint32_t flags);
+  runtime::Error make_first_runtime();
   runtime::Error make_last_runtime();
 
   Payload payload_;
