@@ -54,7 +54,8 @@ set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
 target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
 target_sources(XNNPACK PRIVATE
   "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
-  "${library}/convolution_lines.cpp" "${library}/convolution_pixels.cpp" "${library}/tile_order.cpp")
+  "${library}/convolution_lines.cpp" "${library}/convolution_pixels.cpp" "${library}/depthwise_rows.cpp"
+  "${library}/tile_order.cpp")
 xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w)
 xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights)
 xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker)

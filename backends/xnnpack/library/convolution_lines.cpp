@@ -83,7 +83,7 @@ xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, s
   if (status != xnn_status_success) {
     return status;
   }
-  if (!join_steps(op)) {
+  if (!join_steps(op, workspace_size)) {
     return xnn_status_unsupported_hardware;
   }
   Convolution& convolution = *reinterpret_cast<Convolution*>(&op->context);

@@ -4,6 +4,7 @@
 // step ahead of the one that computes; here both become one, with a table of one tile.
 #include <executorch/backends/xnnpack/library/convolution_lines.h>
 #include <executorch/backends/xnnpack/library/convolution_pixels.h>
+#include <executorch/backends/xnnpack/library/depthwise_rows.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack/compute.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <type_traits>
 
 extern "C" {  // which its header declares for C alone
 void xnn_compute_conv2d_igemm_indirection(void*, size_t, size_t);
@@ -142,43 +142,38 @@ void compute_group(const Convolution* convolution, size_t group, size_t first, s
   compute(convolution, 0, group, first, channel, outputs, channels);
 }
 
-}  // namespace
+bool fits_tiles(const xnn_operator* op) {
+  const size_t taps = size_t{op->kernel_height} * op->kernel_width;
+  return op->ukernel.type == xnn_microkernel_type_igemm && op->ukernel.igemm.mr <= kMaxRows &&
+         taps * op->ukernel.igemm.mr <= kMaxPointers;
+}
 
-bool join_steps(xnn_operator_t op) {
-  const compute_parameters& table = op->compute[0];
-  compute_parameters step = op->compute[1];
-  if (table.type != xnn_parallelization_type_1d_tile_1d ||
-      table.task_1d_tile_1d !=
-          reinterpret_cast<pthreadpool_task_1d_tile_1d_t>(xnn_compute_conv2d_igemm_indirection)) {
+/// `step` of tiles, of a convolution that is not depthwise.
+bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* workspace_size) {
+  if (!is_task(op->compute[0].task_1d_tile_1d, xnn_compute_conv2d_igemm_indirection)) {
     return false;
   }
-  const auto replace = [](auto& task, auto theirs, auto ours) {
-    using Task = std::remove_reference_t<decltype(task)>;
-    const bool is_theirs = task == reinterpret_cast<Task>(theirs);
-    task = is_theirs ? reinterpret_cast<Task>(ours) : task;
-    return is_theirs;
-  };
-  bool is_known = false;
-  switch (step.type) {
-    case xnn_parallelization_type_2d_tile_2d:
-      is_known = replace(step.task_2d_tile_2d, xnn_compute_igemm, compute_one);
-      if (is_known) {
-        order_by_columns(step, by_columns<compute_one>,
-                         {op->ukernel.igemm.nr, op->context.igemm.igemm.w_stride});
-      }
-      break;
-    case xnn_parallelization_type_3d_tile_2d:
-      is_known = replace(step.task_3d_tile_2d, xnn_compute_batch_igemm, compute_image) ||
-                 replace(step.task_3d_tile_2d, xnn_compute_grouped_igemm, compute_group);
-      break;
-    case xnn_parallelization_type_4d_tile_2d:
-      is_known = replace(step.task_4d_tile_2d, xnn_compute_grouped_batch_igemm, compute);
-      break;
-    default:
-      break;
+  if (replace_task(step.task_2d_tile_2d, xnn_compute_igemm, compute_one)) {
+    order_by_columns(step, by_columns<compute_one>,
+                     {op->ukernel.igemm.nr, op->context.igemm.igemm.w_stride});
+  } else if (!replace_task(step.task_3d_tile_2d, xnn_compute_batch_igemm, compute_image) &&
+             !replace_task(step.task_3d_tile_2d, xnn_compute_grouped_igemm, compute_group) &&
+             !replace_task(step.task_4d_tile_2d, xnn_compute_grouped_batch_igemm, compute)) {
+    return false;
   }
+  reinterpret_cast<Convolution*>(&op->context)->lines = {};
+  *workspace_size = 0;
+  return true;
+}
+
+}  // namespace
+
+bool join_steps(xnn_operator_t op, size_t* workspace_size) {
+  compute_parameters step = op->compute[1];
+  const bool is_depthwise = op->ukernel.type == xnn_microkernel_type_dwconv;
+  const bool is_known = is_depthwise ? find_pixels_of_rows(op, step, workspace_size)
+                                     : find_pixels_of_tiles(op, step, workspace_size);
   if (is_known) {
-    reinterpret_cast<Convolution*>(&op->context)->lines = {};
     op->compute[0] = step;
     op->compute[1].type = xnn_parallelization_type_invalid;
   }
@@ -193,9 +188,7 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
     return reshape(op, batch, height, width, workspace_size, workspace_alignment, output_height,
                    output_width, threadpool);
   };
-  const size_t taps = size_t{op->kernel_height} * op->kernel_width;
-  if (op->ukernel.type != xnn_microkernel_type_igemm || op->ukernel.igemm.mr > kMaxRows ||
-      taps * op->ukernel.igemm.mr > kMaxPointers) {
+  if (!fits_tiles(op) && !fits_rows(op)) {
     const xnn_status status = run();
     if (status == xnn_status_success) {
       order_gemm(op);
@@ -209,9 +202,7 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
     op->flags = flags;
     return status;
   }
-  if (join_steps(op)) {
-    *workspace_size = 0;
-    *workspace_alignment = 1;
+  if (join_steps(op, workspace_size)) {
     return status;
   }
   op->flags = flags;

@@ -43,7 +43,21 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
                                  size_t* output_width, pthreadpool_t threadpool);
 
 /// Of a convolution that was given its size with kNoTable: puts one step in the place of the two,
-/// of which the first fills the table; false for steps that are others.
-bool join_steps(xnn_operator_t op);
+/// of which the first fills the table, and takes that from the workspace; false for steps that are
+/// others.
+bool join_steps(xnn_operator_t op, size_t* workspace_size);
+
+template <typename Task, typename Theirs>
+bool is_task(Task task, Theirs* theirs) {
+  return task == reinterpret_cast<Task>(theirs);
+}
+
+/// A step's function becomes `ours` if it is `theirs`.
+template <typename Task, typename Theirs, typename Ours>
+bool replace_task(Task& task, Theirs* theirs, Ours* ours) {
+  const bool is_theirs = is_task(task, theirs);
+  task = is_theirs ? reinterpret_cast<Task>(ours) : task;
+  return is_theirs;
+}
 
 }  // namespace executorch::backends::xnnpack

@@ -310,13 +310,13 @@ Error Builder::define_nodes() {
 }
 
 /// The delegate's lock is held, or nobody else knows the delegate yet.
-Error Builder::make_runtime(xnn_subgraph_t subgraph, uint32_t flags) {
+Error Builder::make_runtime(xnn_subgraph_t subgraph) {
   PackedWeights* const weights = delegate_.weights_.get();
   xnn_runtime_t runtime = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(
       xnn_create_runtime_v4(subgraph, weights == nullptr ? nullptr : weights->provider(),
                             delegate_.workspace_->handle(), options_.pool,
-                            flags | (options_.profile ? XNN_FLAG_BASIC_PROFILING : 0), &runtime),
+                            options_.profile ? XNN_FLAG_BASIC_PROFILING : 0, &runtime),
       "a runtime"));
   delegate_.runtime_.reset(runtime);
   return Error::Ok;
@@ -326,13 +326,13 @@ Error Builder::make_first_runtime() {
   Subgraph first_run;
   ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(matrices_.size(), first_run));
   ET_CHECK_OK_OR_RETURN_ERROR(define_first_run(first_run.get()));
-  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get(), XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER));
+  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get()));
   give_back_packed();
   return Error::Ok;
 }
 
 Error Builder::make_last_runtime() {
-  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph_.get(), 0));
+  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph_.get()));
   if (delegate_.weights_ != nullptr) {
     delegate_.weights_->forget_sources();
   }

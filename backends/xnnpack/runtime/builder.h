@@ -72,7 +72,7 @@ class Builder final {
   runtime::Error define_first_run(xnn_subgraph_t subgraph);
   void give_back_packed();
 
-  runtime::Error make_runtime(xnn_subgraph_t subgraph, uint32_t flags);
+  runtime::Error make_runtime(xnn_subgraph_t subgraph);
   runtime::Error make_first_runtime();
   runtime::Error make_last_runtime();
 

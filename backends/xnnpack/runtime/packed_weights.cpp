@@ -158,12 +158,11 @@ PackedWeights::Description* PackedWeights::describes(const xnn_weights_cache_loo
   return found == sources_.end() || found->second.is_ambiguous ? nullptr : &found->second;
 }
 
-/// The seed says which kernel reads the block, and how convolutions find their input, which differs
-/// between the first run and later ones, and packs nothing.
+/// The seed says which kernel reads the block.
 Fingerprint::Value PackedWeights::name_of(const Description& source,
                                           const xnn_weights_cache_look_up_key& key) {
   Fingerprint::Value name = source.fingerprint;
-  name.first = mix(name.first, key.seed & ~uint32_t{XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER});
+  name.first = mix(name.first, key.seed);
   return name;
 }
 

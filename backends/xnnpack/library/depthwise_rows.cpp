@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/backends/xnnpack/library/convolution_pixels.h>
+#include <executorch/backends/xnnpack/library/depthwise_rows.h>
+
+#include "xnnpack/compute.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {  // which its header declares for C alone
+void xnn_compute_dwconv_indirection(void*, size_t, size_t);
+void xnn_compute_dwconv_unipass(void*, size_t, size_t);
+void xnn_compute_dwconv_multipass(void*, size_t, size_t);
+void xnn_compute_dwconv_multipass_with_thread(void*, size_t, size_t, size_t);
+}
+
+namespace executorch::backends::xnnpack {
+
+namespace {
+
+constexpr size_t kMaxTapsDown = 32;
+
+/// As it lies in its operator.
+struct Depthwise {
+  dwconv_context products;
+  dwconv_indirection_init_context pixels;
+};
+static_assert(offsetof(Depthwise, pixels) ==
+              offsetof(xnn_operator, context.dwconv.dwconv_indirection_init) -
+                  offsetof(xnn_operator, context.dwconv.dwconv));
+
+/// The pixels of a line of outputs. Kernels take them by column, and columns that an output shares
+/// with the one before once.
+class Row {
+ public:
+  Row(const dwconv_indirection_init_context& of, size_t row)
+      : of_(of), zeros_(reinterpret_cast<uintptr_t>(of.zero_buffer)) {
+    for (size_t y = 0; y < of.kernel_height; ++y) {
+      // Wraps around ahead of the image.
+      const size_t line = row * of.stride_height + y * of.dilation_height - of.input_padding_top;
+      const bool is_inside = line < of.input_height;
+      lines_[y] = is_inside ? reinterpret_cast<uintptr_t>(of.input) +
+                                  line * of.input_width * of.input_pixel_stride
+                            : zeros_;
+      steps_[y] = is_inside ? of.input_pixel_stride : 0;
+    }
+  }
+
+  /// Outputs whose pointers are no more than kMaxPointers.
+  size_t max_outputs() const {
+    return 1 + (kMaxPointers - of_.tile_size) / (of_.step_width * of_.kernel_height);
+  }
+
+  void find(size_t first, size_t outputs, uintptr_t* out) const {
+    const size_t shared = of_.kernel_width - of_.step_width;
+    for (size_t i = 0; i < outputs; ++i) {
+      const size_t left = (first + i) * of_.stride_width - of_.input_padding_left;
+      for (size_t x = i == 0 ? 0 : shared; x < of_.kernel_width; ++x) {
+        out = find_column(left + x * of_.dilation_width, out);
+      }
+    }
+    // A kernel has a number of taps of its own; weights of those that it has more are zero.
+    std::fill_n(out, of_.tile_size - of_.kernel_height * of_.kernel_width, zeros_);
+  }
+
+ private:
+  uintptr_t* find_column(size_t column, uintptr_t* out) const {
+    const bool is_inside = column < of_.input_width;
+    for (size_t y = 0; y < of_.kernel_height; ++y) {
+      out[y] = is_inside ? lines_[y] + column * steps_[y] : zeros_;
+    }
+    return out + of_.kernel_height;
+  }
+
+  const dwconv_indirection_init_context& of_;
+  const uintptr_t zeros_;
+  uintptr_t lines_[kMaxTapsDown];
+  size_t steps_[kMaxTapsDown];  // bytes from a pixel to the next; 0 outside of the image
+};
+
+/// `buffer` is where kernels that take several passes add up.
+void compute(const dwconv_context& c, const dwconv_indirection_init_context& pixels, size_t image,
+             size_t row, uint8_t* buffer) {
+  const Row found(pixels, row);
+  uintptr_t pointers[kMaxPointers];
+  auto** const input = reinterpret_cast<const void**>(pointers);
+  auto* output = static_cast<uint8_t*>(c.output) + image * c.output_batch_stride +
+                 row * c.output_height_stride;
+  const size_t input_offset = c.input_offset + image * c.input_batch_stride;
+  const size_t pixel_stride = c.output_height_stride / c.output_width;
+  for (size_t first = 0; first < c.output_width;) {
+    const size_t outputs = std::min(found.max_outputs(), c.output_width - first);
+    found.find(first, outputs, pointers);
+    if (buffer == nullptr) {
+      c.unipass_ukernel(c.groups, outputs, input, c.packed_weights, output,
+                        c.indirect_input_width_stride, c.output_increment, input_offset, c.zero,
+                        &c.params);
+    } else {
+      c.multipass_ukernel(c.groups, outputs, input, c.packed_weights, output,
+                          c.indirect_input_width_stride, c.output_increment, input_offset, c.zero,
+                          c.kernel_size, buffer, &c.params);
+    }
+    first += outputs;
+    output += outputs * pixel_stride;
+  }
+}
+
+uint8_t* buffer_of(const dwconv_context& c, size_t index) {
+  return static_cast<uint8_t*>(c.multipass_buffer) + index * c.buffer_size;
+}
+
+void compute_row(const Depthwise* d, size_t image, size_t row) {
+  compute(d->products, d->pixels, image, row, nullptr);
+}
+
+void compute_row_in_passes(const Depthwise* d, size_t image, size_t row) {
+  uint8_t* const buffer = buffer_of(d->products, image * d->products.output_height + row);
+  compute(d->products, d->pixels, image, row, buffer);
+}
+
+void compute_row_of_thread(const Depthwise* d, size_t thread, size_t image, size_t row) {
+  compute(d->products, d->pixels, image, row, buffer_of(d->products, thread));
+}
+
+}  // namespace
+
+bool fits_rows(const xnn_operator* op) {
+  return op->ukernel.type == xnn_microkernel_type_dwconv && op->kernel_height <= kMaxTapsDown &&
+         op->ukernel.dwconv.tile_size <= kMaxPointers;
+}
+
+bool find_pixels_of_rows(xnn_operator_t op, compute_parameters& step, size_t* workspace_size) {
+  const bool is_known =
+      is_task(op->compute[0].task_1d_tile_1d, xnn_compute_dwconv_indirection) &&
+      (replace_task(step.task_2d, xnn_compute_dwconv_unipass, compute_row) ||
+       replace_task(step.task_2d, xnn_compute_dwconv_multipass, compute_row_in_passes) ||
+       replace_task(step.task_2d_with_thread, xnn_compute_dwconv_multipass_with_thread,
+                    compute_row_of_thread));
+  if (is_known) {
+    dwconv_context& products = op->context.dwconv.dwconv;
+    // Buffers for several passes follow the table.
+    *workspace_size -=
+        products.buffer_size == 0 ? *workspace_size : products.multipass_buffer_offset;
+    products.multipass_buffer_offset = 0;
+  }
+  return is_known;
+}
+
+}  // namespace executorch::backends::xnnpack
