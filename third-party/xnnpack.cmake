@@ -17,8 +17,8 @@ if(EXECUTORCH_XNNPACK_ROOT)
 endif()
 
 # Single-precision and 8-bit kernels for the instruction sets that CPUs are sold with; not half precision on AVX-512,
-# nor the 256-bit variants of what AVX-512 has, which would double the time it takes to compile.
-foreach(instructions AVX256SKX AVX256VNNI AVX256VNNIGFNI AVX512FP16 AVXVNNIINT8 ARM_SME ARM_SME2)
+# nor the 256-bit variants of what AVX-512 has, which would double the time it takes to compile. For AMX see below.
+foreach(instructions AVX512AMX AVX256SKX AVX256VNNI AVX256VNNIGFNI AVX512FP16 AVXVNNIINT8 ARM_SME ARM_SME2)
   set(XNNPACK_ENABLE_${instructions} OFF CACHE BOOL "")
 endforeach()
 foreach(part BUILD_TESTS BUILD_BENCHMARKS BUILD_ALL_MICROKERNELS ENABLE_KLEIDIAI)
@@ -70,6 +70,26 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set_source_files_properties("${library}/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
   xnnpack_replaces(operators operators/convolution-nhwc.c xnn_setup_convolution2d_nhwc_f32)
+endif()
+# Its kernels for AMX, with any compiler that knows those instructions, and where they pay (amx.h).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT MSVC)
+  include(CheckCCompilerFlag)
+  check_c_compiler_flag("-mamx-int8" ET_HAS_AMX)
+endif()
+if(ET_HAS_AMX)
+  target_sources(XNNPACK PRIVATE "${library}/amx.cpp")
+  xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qs8_qc8w_gemm_config xnn_init_qd8_f32_qc8w_gemm_config)
+  set_property(SOURCE "${fetched}/xnnpack/src/configs/hardware-config.c" TARGET_DIRECTORY hardware-config APPEND PROPERTY
+    COMPILE_OPTIONS "-UXNN_ENABLE_AVX512AMX;-DXNN_ENABLE_AVX512AMX=1")
+  foreach(product qs8-qc8w-gemm qs8-qc8w-igemm qd8-f32-qc8w-gemm qd8-f32-qc8w-igemm)
+    file(GLOB kernels "${fetched}/xnnpack/src/${product}/gen/*-1x64c4-*-avx512amx.c"
+      "${fetched}/xnnpack/src/${product}/gen/*-16x64c4-*-avx512amx.c")
+    target_sources(microkernels-prod PRIVATE ${kernels})
+    set_property(SOURCE ${kernels} TARGET_DIRECTORY microkernels-prod APPEND PROPERTY
+      COMPILE_OPTIONS "-include;${library}/amx_tiles.h")
+  endforeach()
+else()
+  target_sources(XNNPACK PRIVATE "${library}/amx_none.cpp")
 endif()
 foreach(part subgraph operator-run)
   target_compile_options(${part} PRIVATE "SHELL:$<IF:$<BOOL:${MSVC}>,/FI,-include> ${library}/quantization_params.h")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Part of the library XNNPACK, in place of its functions that create convolutions.
+#include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/convolution_lines.h>
 #include <executorch/backends/xnnpack/library/winograd.h>
 
@@ -124,6 +125,7 @@ xnn_status xnn_create_convolution2d_nhwc_qs8_qc8w(
     const int8_t* filters, const int32_t* bias, int8_t output_zero, float output_scale, int8_t min,
     int8_t max, uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
     xnn_operator_t* out) {
+  const ProductSize size(inputs, outputs);
   return create_in_lines(
       xnn_create_convolution2d_nhwc_qs8_qc8w_any,
       {padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y, stride_x,

@@ -19,55 +19,7 @@ struct Case {
   bool in_lines;
 };
 
-class ConvolutionLines : public ConvolutionTest {
- protected:
-  /// By a scale for each filter; bytes from floats that were drawn.
-  Operator create_bytes(const Image& c, decltype(xnn_create_convolution2d_nhwc_qs8_qc8w)* by) {
-    xnn_operator_t op = nullptr;
-    EXPECT_EQ(
-        by(c.padding.top, c.padding.right, c.padding.bottom, c.padding.left, c.kernel, c.kernel,
-           c.stride, c.stride, c.dilation, c.dilation, c.groups, c.inputs, c.outputs,
-           c.input_stride(), c.output_stride(), -5, 0.1f, scales_.data(), byte_filters_.data(),
-           byte_bias_.data(), 3, 0.7f, -100, 120, 0, nullptr, nullptr, &op),
-        xnn_status_success);
-    return Operator(op);
-  }
-
-  std::vector<int8_t> computed_bytes(const Image& c, xnn_operator_t op, size_t num_threads) {
-    const Pool pool(pthreadpool_create(num_threads));
-    size_t workspace_size = 0, alignment = 0, height = 0, width = 0;
-    EXPECT_EQ(
-        xnn_reshape_convolution2d_nhwc_qs8_qc8w(op, c.batch, c.height, c.width, &workspace_size,
-                                                &alignment, &height, &width, pool.get()),
-        xnn_status_success);
-    std::vector<std::max_align_t> workspace(workspace_size / sizeof(std::max_align_t) + 1);
-    std::vector<int8_t> output(c.batch * height * width * c.output_stride(), 99);
-    EXPECT_EQ(xnn_setup_convolution2d_nhwc_qs8_qc8w(op, workspace.data(), byte_input_.data(),
-                                                    output.data()),
-              xnn_status_success);
-    EXPECT_EQ(xnn_run_operator(op, pool.get()), xnn_status_success);
-    return output;
-  }
-
-  void draw_bytes() {
-    const auto bytes = [](const std::vector<float>& values) {
-      std::vector<int8_t> found(values.size() + XNN_EXTRA_BYTES);
-      std::transform(values.begin(), values.end(), found.begin(),
-                     [](float value) { return static_cast<int8_t>(value * 30); });
-      return found;
-    };
-    byte_input_ = bytes(input_);
-    byte_filters_ = bytes(filters_);
-    byte_bias_.assign(bias_.begin(), bias_.end());
-    scales_ = bias_;
-    std::transform(scales_.begin(), scales_.end(), scales_.begin(),
-                   [](float value) { return std::abs(value) / 100 + 1e-3f; });
-  }
-
-  std::vector<int8_t> byte_input_, byte_filters_;
-  std::vector<int32_t> byte_bias_;
-  std::vector<float> scales_;
-};
+class ConvolutionLines : public ByteConvolutionTest {};
 
 TEST_F(ConvolutionLines, AreThoseOfTheTaps) {
   Image image{1, 33, 29, 3, 40, {3, 3, 3, 3}};

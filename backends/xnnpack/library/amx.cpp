@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Part of the library XNNPACK, in place of its functions that say which kernels multiply bytes.
+#include <executorch/backends/xnnpack/library/amx.h>
+
+#include "xnnpack/config.h"
+#include "xnnpack/gemm.h"
+#include "xnnpack/igemm.h"
+#include "xnnpack/pack.h"
+#include "xnnpack/packw.h"
+
+namespace executorch::backends::xnnpack {
+
+namespace {
+
+constexpr size_t kRows = 16;     // of a tile
+constexpr size_t kColumns = 64;  // of a panel, four tiles
+constexpr size_t kDepth = 64;    // bytes in a row of a tile
+
+thread_local bool suits_tiles = true;
+
+template <typename Kernel, typename Function>
+void set(Kernel& kernel, Function* function) {
+  kernel = reinterpret_cast<Kernel>(function);
+}
+
+/// `table` for tiles, but without its kernels.
+xnn_gemm_config without_kernels(xnn_gemm_config table) {
+  table.minmax = {};
+  table.pack_weights_and_biases = nullptr;
+  table.packed_stride_weights_and_biases = nullptr;
+  set(table.pack_gemm_gio, xnn_pack_qs8_gemm_gio_w);
+  set(table.pack_gemm_goi, xnn_qs8_packw_gemm_goi_ukernel_x64c4__scalar);
+  set(table.pack_igemm_goki, xnn_pack_qs8_conv_goki_w);
+  set(table.pack_igemm_kgo, xnn_pack_qs8_conv_kgo_w);
+  set(table.pack_deconv_goki, xnn_pack_qs8_deconv_goki_w);
+  table.mr = kRows;
+  table.nr = kColumns;
+  table.log2_kr = 2;
+  return table;
+}
+
+/// `theirs`, or what it becomes by `set_kernels` of its own type.
+template <typename SetKernels>
+const xnn_gemm_config* choose(const xnn_gemm_config* theirs, SetKernels set_kernels) {
+  if (theirs == nullptr || !suits_tiles || !xnn_init_hardware_config()->use_x86_avx512amx) {
+    return theirs;
+  }
+  static const xnn_gemm_config tiles = [&] {
+    xnn_gemm_config made = without_kernels(*theirs);
+    set_kernels(made.minmax);
+    return made;
+  }();
+  return &tiles;
+}
+
+}  // namespace
+
+ProductSize::ProductSize(size_t depth, size_t outputs) {
+  suits_tiles = depth >= kDepth && outputs >= kColumns;
+}
+
+ProductSize::~ProductSize() {
+  suits_tiles = true;
+}
+
+}  // namespace executorch::backends::xnnpack
+
+using namespace executorch::backends::xnnpack;
+
+extern "C" {
+
+/// XNNPACK's own under other names (third-party/xnnpack.cmake).
+decltype(xnn_init_qs8_qc8w_gemm_config) xnn_init_qs8_qc8w_gemm_config_any;
+decltype(xnn_init_qd8_f32_qc8w_gemm_config) xnn_init_qd8_f32_qc8w_gemm_config_any;
+
+const xnn_gemm_config* xnn_init_qs8_qc8w_gemm_config() {
+  return choose(xnn_init_qs8_qc8w_gemm_config_any(), [](gemm_fused_ukernels& of) {
+    constexpr size_t last = kRows - 1;
+    set(of.gemm[0].function[0], xnn_qs8_qc8w_gemm_minmax_fp32_ukernel_1x64c4__avx512amx);
+    set(of.gemm[last].function[0], xnn_qs8_qc8w_gemm_minmax_fp32_ukernel_16x64c4__avx512amx);
+    set(of.igemm[0].function[0], xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_1x64c4__avx512amx);
+    set(of.igemm[last].function[0], xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_16x64c4__avx512amx);
+  });
+}
+
+const xnn_gemm_config* xnn_init_qd8_f32_qc8w_gemm_config() {
+  return choose(xnn_init_qd8_f32_qc8w_gemm_config_any(), [](gemm_fused_ukernels& of) {
+    constexpr size_t last = kRows - 1;
+    set(of.dqgemm[0].function[0], xnn_qd8_f32_qc8w_gemm_minmax_ukernel_1x64c4__avx512amx);
+    set(of.dqgemm[last].function[0], xnn_qd8_f32_qc8w_gemm_minmax_ukernel_16x64c4__avx512amx);
+    set(of.dqigemm[0].function[0], xnn_qd8_f32_qc8w_igemm_minmax_ukernel_1x64c4__avx512amx);
+    set(of.dqigemm[last].function[0], xnn_qd8_f32_qc8w_igemm_minmax_ukernel_16x64c4__avx512amx);
+  });
+}
+
+}  // extern "C"
