@@ -78,6 +78,7 @@ BAD_CALLS: list[tuple[str, list[Any], tuple[int, ...], torch.dtype]] = [
     ("convolution.out", [t(1, 3, 8, 8), t(4, 2, 3, 3), None, [1, 1], [0], [1], False, [0], 1], (1, 4, 6, 6), F32),
     ("convolution.out", [t(1, 3, 8, 8), t(4, 3, 3, 3), None, [0, 1], [0], [1], False, [0], 1], (1, 4, 6, 6), F32),
     ("convolution.out", [t(1, 3, 8, 8), t(4, 3, 3, 3), None, [1, 1], [0], [1], False, [0], 0], (1, 4, 6, 6), F32),
+    ("convolution.out", [t(1, 3, 8, 8), t(4, 3, 3, 3), None, [1, 1], [0], [1], False, [0], 2**62], (1, 4, 6, 6), F32),
     ("convolution.out", [t(1, 3, 2, 2), t(4, 3, 3, 3), None, [1, 1], [0], [1], False, [0], 1], (1, 4, 1, 1), F32),
     ("_softmax.out", [t(3), 2, False], (3,), F32),
     ("_softmax.out", [t(3, dtype=I32), 0, False], (3,), I32),

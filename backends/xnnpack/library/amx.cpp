@@ -23,6 +23,26 @@ void set(Kernel& kernel, Function* function) {
   kernel = reinterpret_cast<Kernel>(function);
 }
 
+/// A convolution's kernel for 16 rows, which goes wrong when it is given one: of more than 64
+/// channels it reads the first 64 over and over. It is given two, which both go where the one goes,
+/// the first one last; pixels of rows that there are not are those of the last row.
+template <typename Kernel, Kernel* kernel>
+struct RowTwice;
+
+template <typename Output, typename... Rest,
+          void (*kernel)(size_t, size_t, size_t, size_t, const int8_t**, const void*, Output*,
+                         size_t, Rest...)>
+struct RowTwice<void(size_t, size_t, size_t, size_t, const int8_t**, const void*, Output*, size_t,
+                     Rest...),
+                kernel> {
+  static void compute(size_t rows, size_t columns, size_t depth, size_t bytes_of_pointers,
+                      const int8_t** pixels, const void* weights, Output* output,
+                      size_t output_stride, Rest... rest) {
+    kernel(rows == 1 ? 2 : rows, columns, depth, bytes_of_pointers, pixels, weights, output,
+           rows == 1 ? 0 : output_stride, rest...);
+  }
+};
+
 /// `table` for tiles, but without its kernels.
 xnn_gemm_config without_kernels(xnn_gemm_config table) {
   table.minmax = {};
@@ -79,7 +99,9 @@ const xnn_gemm_config* xnn_init_qs8_qc8w_gemm_config() {
     set(of.gemm[0].function[0], xnn_qs8_qc8w_gemm_minmax_fp32_ukernel_1x64c4__avx512amx);
     set(of.gemm[last].function[0], xnn_qs8_qc8w_gemm_minmax_fp32_ukernel_16x64c4__avx512amx);
     set(of.igemm[0].function[0], xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_1x64c4__avx512amx);
-    set(of.igemm[last].function[0], xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_16x64c4__avx512amx);
+    set(of.igemm[last].function[0],
+        RowTwice<decltype(xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_16x64c4__avx512amx),
+                 xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_16x64c4__avx512amx>::compute);
   });
 }
 
@@ -89,7 +111,9 @@ const xnn_gemm_config* xnn_init_qd8_f32_qc8w_gemm_config() {
     set(of.dqgemm[0].function[0], xnn_qd8_f32_qc8w_gemm_minmax_ukernel_1x64c4__avx512amx);
     set(of.dqgemm[last].function[0], xnn_qd8_f32_qc8w_gemm_minmax_ukernel_16x64c4__avx512amx);
     set(of.dqigemm[0].function[0], xnn_qd8_f32_qc8w_igemm_minmax_ukernel_1x64c4__avx512amx);
-    set(of.dqigemm[last].function[0], xnn_qd8_f32_qc8w_igemm_minmax_ukernel_16x64c4__avx512amx);
+    set(of.dqigemm[last].function[0],
+        RowTwice<decltype(xnn_qd8_f32_qc8w_igemm_minmax_ukernel_16x64c4__avx512amx),
+                 xnn_qd8_f32_qc8w_igemm_minmax_ukernel_16x64c4__avx512amx>::compute);
   });
 }
 

@@ -45,7 +45,10 @@ Image pixels(size_t inputs, size_t outputs, uint32_t kernel, uint32_t stride) {
 
 TEST_F(Amx, ConvolutionsAreThoseOfVectors) {
   Image line = pixels(70, 64, 1, 1), grouped = pixels(192, 256, 3, 1);
+  Image rest = pixels(200, 70, 3, 1);  // one row is left for the last tile
   line.batch = line.height = line.width = 1;
+  rest.height = rest.width = 7;
+  rest.padding = {1, 1, 1, 1};
   grouped.groups = 2;
   const Image wide[] = {
       pixels(64, 64, 1, 1),

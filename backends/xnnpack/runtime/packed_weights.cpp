@@ -92,7 +92,7 @@ void Fingerprint::add(const void* data, size_t size) {
     add_line(bytes + at);
   }
   uint8_t rest[kLanes * kLane] = {};
-  std::memcpy(rest, bytes + at, size - at);
+  std::copy_n(bytes + at, size - at, rest);
   add_line(rest);
   lanes[0] = mix(lanes[0], size);
   std::copy_n(lanes, kLanes, lanes_);

@@ -9,6 +9,7 @@
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -55,9 +56,10 @@ bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weigh
                     int64_t& out_channels) {
   const int64_t groups = args.groups;
   ET_KERNEL_CHECK_MSG(
-      call.ctx, groups > 0 && input.dim() >= 3 && input.dim() <= 5, InvalidArgument, false,
-      "%s: expected 3 to 5 dims for input and groups > 0, found %d dims and %lld groups", call.op,
-      static_cast<int>(input.dim()), static_cast<long long>(groups));
+      call.ctx, groups > 0 && groups <= INT32_MAX && input.dim() >= 3 && input.dim() <= 5,
+      InvalidArgument, false,
+      "%s: expected 3 to 5 dims for input and 1 to %d groups, found %d dims and %lld groups",
+      call.op, INT32_MAX, static_cast<int>(input.dim()), static_cast<long long>(groups));
   if (!check_rank(call, "weight", weight, input.dim())) {
     return false;
   }
