@@ -120,24 +120,22 @@ def steps(build: Path) -> list[Step]:
 
 
 def run(step: Step, log: Path) -> Outcome:
-    start, lines, code = time.monotonic(), [""], 0
+    start, code = time.monotonic(), 0
     with log.open("w") as file:
         for command in step.commands:
-            file.write(f"+ {' '.join(command)}\n")
-            done = subprocess.run(
+            print(f"+ {' '.join(command)}", file=file, flush=True)
+            code = subprocess.run(
                 command,
                 cwd=ROOT,
                 env={**os.environ, **step.environment},
-                stdout=subprocess.PIPE,
+                stdout=file,
                 stderr=subprocess.STDOUT,
-                text=True,
                 check=False,
-            )
-            file.write(done.stdout)
-            lines, code = done.stdout.strip().splitlines() or [""], done.returncode
+            ).returncode
             if code != 0:
                 break
-    said = [line for line in lines if line.strip() and not line.startswith(("make", "["))]
+    lines = log.read_text(errors="replace").splitlines()
+    said = [line for line in lines if line.strip() and not line.startswith(("make", "[", "+ "))]
     last_line = said[-1][:150] if said else ""
     return Outcome(step.name, code == 0, time.monotonic() - start, commit(), last_line)
 
