@@ -87,34 +87,23 @@ ProductSize::~ProductSize() {
 
 using namespace executorch::backends::xnnpack;
 
+// XNNPACK's own under other names (third-party/xnnpack.cmake). Kernels whose rows have parameters
+// of their own lie in the same places.
+#define TAKE_TILES(type, minmax)                                                             \
+  decltype(xnn_init_##type##_gemm_config) xnn_init_##type##_gemm_config_any;                 \
+  const xnn_gemm_config* xnn_init_##type##_gemm_config() {                                   \
+    return choose(xnn_init_##type##_gemm_config_any(), [](gemm_fused_ukernels& of) {         \
+      set(of.gemm[0].function[0], xnn_##type##_gemm_##minmax##_ukernel_1x64c4__avx512amx);   \
+      set(of.gemm[kRows - 1].function[0],                                                    \
+          xnn_##type##_gemm_##minmax##_ukernel_16x64c4__avx512amx);                          \
+      set(of.igemm[0].function[0], xnn_##type##_igemm_##minmax##_ukernel_1x64c4__avx512amx); \
+      set(of.igemm[kRows - 1].function[0],                                                   \
+          RowTwice<decltype(xnn_##type##_igemm_##minmax##_ukernel_16x64c4__avx512amx),       \
+                   xnn_##type##_igemm_##minmax##_ukernel_16x64c4__avx512amx>::compute);      \
+    });                                                                                      \
+  }
+
 extern "C" {
-
-/// XNNPACK's own under other names (third-party/xnnpack.cmake).
-decltype(xnn_init_qs8_qc8w_gemm_config) xnn_init_qs8_qc8w_gemm_config_any;
-decltype(xnn_init_qd8_f32_qc8w_gemm_config) xnn_init_qd8_f32_qc8w_gemm_config_any;
-
-const xnn_gemm_config* xnn_init_qs8_qc8w_gemm_config() {
-  return choose(xnn_init_qs8_qc8w_gemm_config_any(), [](gemm_fused_ukernels& of) {
-    constexpr size_t last = kRows - 1;
-    set(of.gemm[0].function[0], xnn_qs8_qc8w_gemm_minmax_fp32_ukernel_1x64c4__avx512amx);
-    set(of.gemm[last].function[0], xnn_qs8_qc8w_gemm_minmax_fp32_ukernel_16x64c4__avx512amx);
-    set(of.igemm[0].function[0], xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_1x64c4__avx512amx);
-    set(of.igemm[last].function[0],
-        RowTwice<decltype(xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_16x64c4__avx512amx),
-                 xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_16x64c4__avx512amx>::compute);
-  });
+TAKE_TILES(qs8_qc8w, minmax_fp32)
+TAKE_TILES(qd8_f32_qc8w, minmax)
 }
-
-const xnn_gemm_config* xnn_init_qd8_f32_qc8w_gemm_config() {
-  return choose(xnn_init_qd8_f32_qc8w_gemm_config_any(), [](gemm_fused_ukernels& of) {
-    constexpr size_t last = kRows - 1;
-    set(of.dqgemm[0].function[0], xnn_qd8_f32_qc8w_gemm_minmax_ukernel_1x64c4__avx512amx);
-    set(of.dqgemm[last].function[0], xnn_qd8_f32_qc8w_gemm_minmax_ukernel_16x64c4__avx512amx);
-    set(of.dqigemm[0].function[0], xnn_qd8_f32_qc8w_igemm_minmax_ukernel_1x64c4__avx512amx);
-    set(of.dqigemm[last].function[0],
-        RowTwice<decltype(xnn_qd8_f32_qc8w_igemm_minmax_ukernel_16x64c4__avx512amx),
-                 xnn_qd8_f32_qc8w_igemm_minmax_ukernel_16x64c4__avx512amx>::compute);
-  });
-}
-
-}  // extern "C"

@@ -6,11 +6,11 @@
 
 #include "xnnpack/config.h"
 
-namespace executorch::backends::xnnpack::testing {
-namespace {
-
 extern "C" decltype(xnn_create_convolution2d_nhwc_qs8_qc8w)
     xnn_create_convolution2d_nhwc_qs8_qc8w_any;
+
+namespace executorch::backends::xnnpack::testing {
+namespace {
 
 class Amx : public ByteConvolutionTest {
  protected:
@@ -59,6 +59,7 @@ TEST_F(Amx, ConvolutionsAreThoseOfVectors) {
       pixels(300, 200, 3, 1),
       line,
       grouped,
+      rest,
   };
   for (const Image& c : wide) {
     SCOPED_TRACE(::testing::PrintToString(c));
