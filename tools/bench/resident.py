@@ -20,7 +20,7 @@ import torch
 from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.exir.schema import ScalarType
 from executorch.exir.tensor import get_scalar_type
-from executorch.runtime import Method, Runtime
+from executorch.runtime import Method, MethodMeta, Runtime
 
 CYCLES = 100
 
@@ -48,14 +48,17 @@ def measure(program: Path) -> Resident:
     return Resident(program.stat().st_size, sum(plan.non_const_buffer_sizes), *found)
 
 
+def ones(meta: MethodMeta) -> list[torch.Tensor]:
+    infos = [meta.input_tensor_meta(index) for index in range(meta.num_inputs())]
+    return [
+        torch.ones(info.sizes(), dtype=get_scalar_type(ScalarType(info.dtype()))) for info in infos
+    ]
+
+
 def measure_here(program: Path, name: str) -> tuple[int, int, int]:
     """`once`, `thrice` and `unloaded` of a method."""
     runtime = Runtime.get()
-    meta = runtime.load_program(program).metadata(name)
-    infos = [meta.input_tensor_meta(index) for index in range(meta.num_inputs())]
-    inputs = [
-        torch.ones(info.sizes(), dtype=get_scalar_type(ScalarType(info.dtype()))) for info in infos
-    ]
+    inputs = ones(runtime.load_program(program).metadata(name))
 
     def load_and_run() -> Method:
         method = runtime.load_program(program).load_method(name)

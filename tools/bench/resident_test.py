@@ -11,6 +11,7 @@ import torch
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
+from executorch.examples.xnnpack import aot_compiler
 from executorch.exir import to_edge_transform_and_lower
 from tools.bench.resident import Resident, measure
 
@@ -31,6 +32,20 @@ def test_weights_are_resident_until_their_program_is_unloaded(tmp_path: Path) ->
     for resident in (found.once, found.thrice):
         assert weights < resident and found.ratio(resident) < 1.3
     assert found.unloaded < weights / 4
+
+
+@needs_runtime
+@pytest.mark.full
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("precision", ["fp32", "q8"])
+@pytest.mark.parametrize("model", ["mv2", "resnet18", "bert"])
+def test_networks_cost_little_more_than_their_files(
+    model: str, precision: str, tmp_path: Path
+) -> None:
+    quantize = ["--quantize"] if precision == "q8" else []
+    aot_compiler.main(["--model_name", model, "--output_dir", str(tmp_path), *quantize])
+    found = measure(tmp_path / f"{model}_xnnpack_{precision}.pte")
+    assert found.ratio(found.once) <= 1.15
 
 
 def test_the_ratio_leaves_out_what_is_planned() -> None:
