@@ -101,7 +101,7 @@ set_property(TARGET xnnpack-base PROPERTY INTERFACE_COMPILE_OPTIONS "${options}"
 if(NOT MSVC)
   get_target_property(sources XNNPACK SOURCES)
   list(FILTER sources INCLUDE REGEX "^${library}/")
-  set_property(SOURCE ${sources} TARGET_DIRECTORY XNNPACK APPEND PROPERTY COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>")
+  set_property(SOURCE ${sources} TARGET_DIRECTORY XNNPACK APPEND PROPERTY COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>")
 endif()
 # Its runtime is compiled with one macro of ours.
 set_property(SOURCE "${fetched}/xnnpack/src/runtime.c" TARGET_DIRECTORY subgraph PROPERTY HEADER_FILE_ONLY ON)

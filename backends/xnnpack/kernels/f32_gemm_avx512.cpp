@@ -23,11 +23,28 @@ T* advance(T* at, size_t bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(at) + bytes);
 }
 
+/// The rows of a matrix: of one tap.
+struct MatrixRows {
+  static constexpr size_t taps = 1;
+  const float* first;
+  size_t stride;  // bytes
+};
+
+const float* row_of(const MatrixRows& a, size_t /*tap*/, size_t row) {
+  return advance(a.first, row * a.stride);
+}
+
+const float* row_of(const PixelsOfRows& a, size_t tap, size_t row) {
+  const float* const pixel = a.pixels[tap * a.height + row];
+  return pixel == a.zeros ? pixel : advance(pixel, a.offset);
+}
+
 /// What all tiles of one call have in common.
+template <typename Rows>
 struct Call {
   size_t columns;
   size_t depth;
-  PixelsOfRows a;
+  Rows a;
   const float* w;
   float* c;
   size_t c_stride;
@@ -85,8 +102,8 @@ struct Tile {
   }
 };
 
-template <size_t kRows, size_t kVectors>
-void compute_tile(const Call& call) {
+template <size_t kRows, size_t kVectors, typename Rows>
+void compute_tile(const Call<Rows>& call) {
   Tile<kRows, kVectors> tile;
   tile.start(call.w);
   const float* w = call.w + kPanel;
@@ -94,8 +111,7 @@ void compute_tile(const Call& call) {
     const float* rows[kRows];
 #pragma GCC unroll 8
     for (size_t row = 0; row < kRows; ++row) {
-      const float* const pixel = call.a.pixels[tap * call.a.height + row];
-      rows[row] = pixel == call.a.zeros ? pixel : advance(pixel, call.a.offset);
+      rows[row] = row_of(call.a, tap, row);
     }
     tile.add(rows, call.depth, w);
     w = advance(w, call.depth * kPanel);
@@ -103,17 +119,19 @@ void compute_tile(const Call& call) {
   tile.store(call.c, call.c_stride, call.columns, call.range);
 }
 
-using Compute = void (*)(const Call&);
+template <typename Rows>
+using Compute = void (*)(const Call<Rows>&);
 
-template <size_t kVectors, size_t... kLess>
-Compute tile_of(size_t rows, std::index_sequence<kLess...>) {
-  static constexpr Compute of_height[] = {compute_tile<kLess + 1, kVectors>...};
+template <size_t kVectors, typename Rows, size_t... kLess>
+Compute<Rows> tile_of(size_t rows, std::index_sequence<kLess...>) {
+  static constexpr Compute<Rows> of_height[] = {compute_tile<kLess + 1, kVectors, Rows>...};
   return of_height[rows - 1];
 }
 
-void compute(size_t rows, Call call, size_t c_panel_stride) {
+template <typename Rows>
+void compute(size_t rows, Call<Rows> call, size_t c_panel_stride) {
   constexpr auto heights = std::make_index_sequence<kTileRows>();
-  const Compute compute_panel = tile_of<2>(rows, heights);
+  const auto compute_panel = tile_of<2, Rows>(rows, heights);
   const size_t panel_bytes = (sizeof(float) + call.a.taps * call.depth) * kPanel;
   for (; call.columns > kLanes; call.columns -= kPanel) {
     compute_panel(call);
@@ -123,7 +141,7 @@ void compute(size_t rows, Call call, size_t c_panel_stride) {
     call.w = advance(call.w, panel_bytes);
     call.c = advance(call.c, c_panel_stride);
   }
-  tile_of<1>(rows, heights)(call);
+  tile_of<1, Rows>(rows, heights)(call);
 }
 
 }  // namespace
@@ -131,18 +149,14 @@ void compute(size_t rows, Call call, size_t c_panel_stride) {
 void f32_gemm_avx512(size_t rows, size_t columns, size_t depth, const float* a, size_t a_stride,
                      const float* w, float* c, size_t c_stride, size_t c_panel_stride,
                      const OutputRange* range) {
-  const float* pixels[kTileRows];
-  for (size_t row = 0; row < rows; ++row) {
-    pixels[row] = advance(a, row * a_stride);
-  }
-  compute(rows, {columns, depth, {pixels, 1, rows, 0, nullptr}, w, c, c_stride, *range},
+  compute(rows, Call<MatrixRows>{columns, depth, {a, a_stride}, w, c, c_stride, *range},
           c_panel_stride);
 }
 
 void f32_igemm_avx512(size_t rows, size_t columns, size_t depth, const PixelsOfRows& a,
                       const float* w, float* c, size_t c_stride, size_t c_panel_stride,
                       const OutputRange* range) {
-  compute(rows, {columns, depth, a, w, c, c_stride, *range}, c_panel_stride);
+  compute(rows, Call<PixelsOfRows>{columns, depth, a, w, c, c_stride, *range}, c_panel_stride);
 }
 
 }  // namespace executorch::backends::xnnpack

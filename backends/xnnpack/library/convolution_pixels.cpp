@@ -46,14 +46,15 @@ class Tile {
       : of_(convolution.pixels),
         input_(convolution.lines.height == 0 ? of_.input : Lines::copy(of_)),
         size_(convolution.products.ks_scaled / (convolution.products.ks * sizeof(void*))) {
-    const size_t last = of_.output_height * of_.output_width - 1;
+    const size_t outputs = std::min(size_, of_.output_height * of_.output_width - first);
     size_t row = first / of_.output_width, column = first % of_.output_width;
-    for (size_t i = 0; i < size_; ++i) {
-      place(i, row, column);
-      if (first + i < last && ++column == of_.output_width) {
-        column = 0;
-        ++row;
-      }
+    for (size_t i = 0; i < outputs; ++row, column = 0) {
+      i += place_line(i, std::min(outputs - i, of_.output_width - column), row, column);
+    }
+    for (size_t i = outputs; i < size_; ++i) {  // none is there, but the kernel looks at its pixels
+      rows_[i] = rows_[outputs - 1];
+      columns_[i] = columns_[outputs - 1];
+      pixels_[i] = pixels_[outputs - 1];
     }
   }
 
@@ -71,14 +72,24 @@ class Tile {
   }
 
  private:
-  /// An output and the pixel of its first tap, which may lie ahead of the input: all wraps around.
-  void place(size_t i, size_t row, size_t column) {
-    rows_[i] = row * of_.stride_height - of_.input_padding_top;
-    columns_[i] = column * of_.stride_width - of_.input_padding_left;
-    pixels_[i] = reinterpret_cast<uintptr_t>(input_) + offset(rows_[i], columns_[i]);
+  /// Outputs of one line and the pixels of their first taps, which may lie ahead of the input: all
+  /// wraps around. Returns how many.
+  size_t place_line(size_t i, size_t outputs, size_t row, size_t column) {
+    const size_t y = row * of_.stride_height - of_.input_padding_top;
+    size_t x = column * of_.stride_width - of_.input_padding_left;
+    uintptr_t pixel = reinterpret_cast<uintptr_t>(input_) + offset(y, x);
     is_inside_ = is_inside_ &&
-                 reaches(rows_[i], of_.kernel_height, of_.dilation_height, of_.input_height) &&
-                 reaches(columns_[i], of_.kernel_width, of_.dilation_width, of_.input_width);
+                 reaches(y, of_.kernel_height, of_.dilation_height, of_.input_height) &&
+                 reaches(x, of_.kernel_width, of_.dilation_width, of_.input_width) &&
+                 reaches(x + (outputs - 1) * of_.stride_width, of_.kernel_width, of_.dilation_width,
+                         of_.input_width);
+    const size_t step = of_.stride_width * of_.input_pixel_stride;
+    for (const size_t end = i + outputs; i < end; ++i, x += of_.stride_width, pixel += step) {
+      rows_[i] = y;
+      columns_[i] = x;
+      pixels_[i] = pixel;
+    }
+    return outputs;
   }
   static bool reaches(size_t first, size_t taps, size_t dilation, size_t size) {
     return first < size && first + (taps - 1) * dilation < size;

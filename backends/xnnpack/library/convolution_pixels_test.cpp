@@ -35,6 +35,7 @@ TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
       with({1, 12, 190, 20, 20, {1, 1, 1, 1}}, 3, 1, 1, 20),  // depthwise: lines in several parts
       with({2, 13, 300, 33, 33, {0, 1, 1, 0}}, 3, 2, 1, 33),
       with({1, 11, 9, 8, 8, {2, 3, 1, 0}}, 3, 1, 2, 8),
+      with({1, 9, 90, 8, 8, {2, 3, 1, 2}}, 3, 2, 2, 8),
       with({1, 11, 9, 8, 8, {0, 0, 0, 0}}, 2, 3, 1, 8),  // fewer taps than a kernel has
       with({1, 4, 3, 17, 17, {2, 2, 2, 2}}, 5, 1, 1, 17),
       with({2, 14, 150, 24, 24, {3, 3, 3, 3}}, 7, 1, 1, 24),  // in several passes

@@ -20,6 +20,7 @@ namespace executorch::backends::xnnpack {
 namespace {
 
 constexpr size_t kMaxTapsDown = 32;
+constexpr size_t kBlock = 8;  // outputs
 
 /// As it lies in its operator.
 struct Depthwise {
@@ -45,6 +46,14 @@ class Row {
                             : zeros_;
       steps_[y] = is_inside ? of.input_pixel_stride : 0;
     }
+    if (has_blocks()) {
+      size_t* move = moves_;
+      for (size_t column = 0; column < kBlock * of.step_width; ++column) {
+        for (size_t y = 0; y < of.kernel_height; ++y) {
+          *move++ = kBlock * of.stride_width * steps_[y];
+        }
+      }
+    }
   }
 
   /// Outputs whose pointers are no more than kMaxPointers.
@@ -54,17 +63,42 @@ class Row {
 
   void find(size_t first, size_t outputs, uintptr_t* out) const {
     const size_t shared = of_.kernel_width - of_.step_width;
-    for (size_t i = 0; i < outputs; ++i) {
+    const size_t reach = (of_.kernel_width - 1) * of_.dilation_width;
+    size_t inside = 0;  // outputs up to here in a row
+    for (size_t i = 0; i < outputs;) {
       const size_t left = (first + i) * of_.stride_width - of_.input_padding_left;
+      if (inside >= kBlock + 1 && i + kBlock <= outputs && has_blocks() &&
+          left + (kBlock - 1) * of_.stride_width + reach < of_.input_width) {
+        out = move_block(out);
+        i += kBlock;
+        continue;
+      }
       for (size_t x = i == 0 ? 0 : shared; x < of_.kernel_width; ++x) {
         out = find_column(left + x * of_.dilation_width, out);
       }
+      inside = left < of_.input_width && left + reach < of_.input_width ? inside + 1 : 0;
+      ++i;
     }
     // A kernel has a number of taps of its own; weights of those that it has more are zero.
     std::fill_n(out, of_.tile_size - of_.kernel_height * of_.kernel_width, zeros_);
   }
 
  private:
+  /// Of an output whose columns begin with some of the one before.
+  size_t pointers() const { return of_.step_width * of_.kernel_height; }
+  bool has_blocks() const { return of_.output_width >= 3 * kBlock && pointers() <= kMaxTapsDown; }
+
+  /// Those of kBlock outputs, from those of as many before them.
+  uintptr_t* move_block(uintptr_t* out) const {
+    const size_t size = kBlock * pointers();
+    for (size_t i = 0; i < size; i += kBlock) {
+      for (size_t j = i; j < i + kBlock; ++j) {
+        out[j] = (out - size)[j] + moves_[j];
+      }
+    }
+    return out + size;
+  }
+
   uintptr_t* find_column(size_t column, uintptr_t* out) const {
     const bool is_inside = column < of_.input_width;
     for (size_t y = 0; y < of_.kernel_height; ++y) {
@@ -76,7 +110,8 @@ class Row {
   const dwconv_indirection_init_context& of_;
   const uintptr_t zeros_;
   uintptr_t lines_[kMaxTapsDown];
-  size_t steps_[kMaxTapsDown];  // bytes from a pixel to the next; 0 outside of the image
+  size_t steps_[kMaxTapsDown];           // bytes from a pixel to the next; 0 outside of the image
+  size_t moves_[kBlock * kMaxTapsDown];  // from a pointer to that of the output kBlock further
 };
 
 /// `buffer` is where kernels that take several passes add up.
