@@ -15,11 +15,12 @@ from executorch.examples.xnnpack import aot_compiler
 from executorch.exir import to_edge_transform_and_lower
 from tools.bench.resident import Resident, measure
 
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 WIDTH = 2048
 
 
 @needs_runtime
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@on_linux
 def test_weights_are_resident_until_their_program_is_unloaded(tmp_path: Path) -> None:
     exported = torch.export.export(torch.nn.Linear(WIDTH, WIDTH), (torch.ones(2, WIDTH),))
     manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
@@ -36,7 +37,7 @@ def test_weights_are_resident_until_their_program_is_unloaded(tmp_path: Path) ->
 
 @needs_runtime
 @pytest.mark.full
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@on_linux
 @pytest.mark.parametrize("precision", ["fp32", "q8"])
 @pytest.mark.parametrize("model", ["mv2", "resnet18", "bert"])
 def test_networks_cost_little_more_than_their_files(

@@ -82,7 +82,16 @@ def _stops(process: int) -> Iterator[tuple[int, int]]:
 def called(programs: list[Path]) -> tuple[set[str], set[str]]:
     """Names of the functions that were called, and of all that the library has."""
     process = subprocess.Popen([sys.executable, "-c", LOAD_AND_RUN, *map(str, programs)], cwd=ROOT)
-    os.waitpid(process.pid, os.WUNTRACED)
+    try:
+        return _called_by(process)
+    finally:
+        process.kill()  # when something was wrong: it would wait for ever
+
+
+def _called_by(process: subprocess.Popen[bytes]) -> tuple[set[str], set[str]]:
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    if not os.WIFSTOPPED(status):
+        raise RuntimeError(f"the process to watch ended with status {status}, see above")
     library, base = _mapping(process.pid)
     names = functions(library)
     for thread in map(int, os.listdir(f"/proc/{process.pid}/task")):

@@ -20,7 +20,7 @@ namespace executorch::backends::xnnpack {
 namespace {
 
 constexpr size_t kMaxTapsDown = 32;
-constexpr size_t kBlock = 8;  // outputs
+constexpr size_t kBlock = 8;  // outputs whose pointers are found at once
 
 /// As it lies in its operator.
 struct Depthwise {
@@ -57,17 +57,16 @@ class Row {
   }
 
   /// Outputs whose pointers are no more than kMaxPointers.
-  size_t max_outputs() const {
-    return 1 + (kMaxPointers - of_.tile_size) / (of_.step_width * of_.kernel_height);
-  }
+  size_t max_outputs() const { return 1 + (kMaxPointers - of_.tile_size) / pointers(); }
 
   void find(size_t first, size_t outputs, uintptr_t* out) const {
     const size_t shared = of_.kernel_width - of_.step_width;
     const size_t reach = (of_.kernel_width - 1) * of_.dilation_width;
-    size_t inside = 0;  // outputs up to here in a row
+    size_t inside = 0;  // outputs in a row, up to here
     for (size_t i = 0; i < outputs;) {
       const size_t left = (first + i) * of_.stride_width - of_.input_padding_left;
-      if (inside >= kBlock + 1 && i + kBlock <= outputs && has_blocks() &&
+      // The first output has more pointers than those after it.
+      if (inside > kBlock && i + kBlock <= outputs && has_blocks() &&
           left + (kBlock - 1) * of_.stride_width + reach < of_.input_width) {
         out = move_block(out);
         i += kBlock;
