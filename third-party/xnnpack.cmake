@@ -55,7 +55,8 @@ target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
 target_sources(XNNPACK PRIVATE
   "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
   "${library}/convolution_lines.cpp" "${library}/convolution_pixels.cpp" "${library}/depthwise_rows.cpp"
-  "${library}/tile_order.cpp")
+  "${library}/tile_order.cpp" "${library}/panel_products.cpp"
+  "${library}/product_lines.cpp")
 xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w)
 xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights)
 xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker)
@@ -65,9 +66,10 @@ endforeach()
 xnnpack_replaces(operators operators/convolution-nhwc.c
   xnn_create_convolution2d_nhwc_f32 xnn_create_convolution2d_nhwc_qs8_qc8w)
 xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_f32)
+xnnpack_replaces(operators operators/dynamic-fully-connected-nc.c xnn_reshape_dynamic_fully_connected_nc_f32)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  target_sources(XNNPACK PRIVATE "${library}/winograd.cpp" "${library}/winograd_avx512.cpp")
-  set_source_files_properties("${library}/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
+  target_sources(XNNPACK PRIVATE "${library}/winograd/winograd.cpp" "${library}/winograd/winograd_avx512.cpp")
+  set_source_files_properties("${library}/winograd/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
   xnnpack_replaces(operators operators/convolution-nhwc.c xnn_setup_convolution2d_nhwc_f32)
 endif()
@@ -106,7 +108,7 @@ endif()
 # Its runtime is compiled with one macro of ours.
 set_property(SOURCE "${fetched}/xnnpack/src/runtime.c" TARGET_DIRECTORY subgraph PROPERTY HEADER_FILE_ONLY ON)
 target_sources(subgraph PRIVATE "${library}/runtime.c")
-target_include_directories(subgraph PRIVATE "${fetched}/xnnpack")
+target_include_directories(subgraph PRIVATE "${fetched}/xnnpack" "${EXECUTORCH_ROOT}/src")
 set(XNNPACK_INTERNAL_INCLUDE_DIR "${fetched}/xnnpack/src" CACHE INTERNAL "of its tables of kernels")
 
 # All its parts are object libraries inside these two archives; say so to those who link an installed copy.

@@ -2,7 +2,7 @@
 // Part of the library XNNPACK, in place of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/convolution_lines.h>
-#include <executorch/backends/xnnpack/library/winograd.h>
+#include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include <algorithm>
 #include <cstring>

@@ -139,10 +139,6 @@ void compute(const Convolution* convolution, size_t image, size_t group, size_t 
       c.cm_stride, c.cn_stride, group * c.ga_stride + image * c.ba_stride, c.zero, &c.params);
 }
 
-void compute_one(void* convolution, size_t first, size_t channel, size_t outputs, size_t channels) {
-  compute(static_cast<const Convolution*>(convolution), 0, 0, first, channel, outputs, channels);
-}
-
 void compute_image(const Convolution* convolution, size_t image, size_t first, size_t channel,
                    size_t outputs, size_t channels) {
   compute(convolution, image, 0, first, channel, outputs, channels);
@@ -164,8 +160,8 @@ bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* w
   if (!is_task(op->compute[0].task_1d_tile_1d, xnn_compute_conv2d_igemm_indirection)) {
     return false;
   }
-  if (replace_task(step.task_2d_tile_2d, xnn_compute_igemm, compute_one)) {
-    order_by_columns(step, by_columns<compute_one>,
+  if (replace_task(step.task_2d_tile_2d, xnn_compute_igemm, compute_pixels)) {
+    order_by_columns(step, by_columns<compute_pixels>,
                      {op->ukernel.igemm.nr, op->context.igemm.igemm.w_stride});
   } else if (!replace_task(step.task_3d_tile_2d, xnn_compute_batch_igemm, compute_image) &&
              !replace_task(step.task_3d_tile_2d, xnn_compute_grouped_igemm, compute_group) &&
@@ -178,6 +174,11 @@ bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* w
 }
 
 }  // namespace
+
+void compute_pixels(void* convolution, size_t first, size_t channel, size_t pixels,
+                    size_t channels) {
+  compute(static_cast<const Convolution*>(convolution), 0, 0, first, channel, pixels, channels);
+}
 
 bool join_steps(xnn_operator_t op, size_t* workspace_size) {
   compute_parameters step = op->compute[1];

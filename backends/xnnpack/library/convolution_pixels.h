@@ -42,6 +42,11 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
                                  size_t* workspace_alignment, size_t* output_height,
                                  size_t* output_width, pthreadpool_t threadpool);
 
+/// The step of a convolution of one image and one group: pixels of the output, and channels of
+/// them.
+void compute_pixels(void* convolution, size_t first, size_t channel, size_t pixels,
+                    size_t channels);
+
 /// Of a convolution that was given its size with kNoTable: puts one step in the place of the two,
 /// of which the first fills the table, and takes that from the workspace; false for steps that are
 /// others.

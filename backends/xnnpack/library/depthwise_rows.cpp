@@ -22,27 +22,19 @@ namespace {
 constexpr size_t kMaxTapsDown = 32;
 constexpr size_t kBlock = 8;  // outputs whose pointers are found at once
 
-/// As it lies in its operator.
-struct Depthwise {
-  dwconv_context products;
-  dwconv_indirection_init_context pixels;
-};
-static_assert(offsetof(Depthwise, pixels) ==
-              offsetof(xnn_operator, context.dwconv.dwconv_indirection_init) -
-                  offsetof(xnn_operator, context.dwconv.dwconv));
-
 /// The pixels of a line of outputs. Kernels take them by column, and columns that an output shares
 /// with the one before once.
 class Row {
  public:
-  Row(const dwconv_indirection_init_context& of, size_t row)
+  /// `ring` is the number of lines that the image has room for.
+  Row(const dwconv_indirection_init_context& of, size_t row, size_t ring)
       : of_(of), zeros_(reinterpret_cast<uintptr_t>(of.zero_buffer)) {
     for (size_t y = 0; y < of.kernel_height; ++y) {
       // Wraps around ahead of the image.
       const size_t line = row * of.stride_height + y * of.dilation_height - of.input_padding_top;
       const bool is_inside = line < of.input_height;
       lines_[y] = is_inside ? reinterpret_cast<uintptr_t>(of.input) +
-                                  line * of.input_width * of.input_pixel_stride
+                                  line % ring * of.input_width * of.input_pixel_stride
                             : zeros_;
       steps_[y] = is_inside ? of.input_pixel_stride : 0;
     }
@@ -114,9 +106,10 @@ class Row {
 };
 
 /// `buffer` is where kernels that take several passes add up.
-void compute(const dwconv_context& c, const dwconv_indirection_init_context& pixels, size_t image,
-             size_t row, uint8_t* buffer) {
-  const Row found(pixels, row);
+void compute(const Depthwise& d, size_t image, size_t row, uint8_t* buffer,
+             size_t ring = SIZE_MAX) {
+  const dwconv_context& c = d.products;
+  const Row found(d.pixels, row, ring);
   uintptr_t pointers[kMaxPointers];
   auto** const input = reinterpret_cast<const void**>(pointers);
   auto* output = static_cast<uint8_t*>(c.output) + image * c.output_batch_stride +
@@ -144,20 +137,24 @@ uint8_t* buffer_of(const dwconv_context& c, size_t index) {
   return static_cast<uint8_t*>(c.multipass_buffer) + index * c.buffer_size;
 }
 
-void compute_row(const Depthwise* d, size_t image, size_t row) {
-  compute(d->products, d->pixels, image, row, nullptr);
-}
-
 void compute_row_in_passes(const Depthwise* d, size_t image, size_t row) {
   uint8_t* const buffer = buffer_of(d->products, image * d->products.output_height + row);
-  compute(d->products, d->pixels, image, row, buffer);
+  compute(*d, image, row, buffer);
 }
 
 void compute_row_of_thread(const Depthwise* d, size_t thread, size_t image, size_t row) {
-  compute(d->products, d->pixels, image, row, buffer_of(d->products, thread));
+  compute(*d, image, row, buffer_of(d->products, thread));
 }
 
 }  // namespace
+
+void compute_row(const Depthwise* d, size_t image, size_t row) {
+  compute(*d, image, row, nullptr);
+}
+
+void compute_row_of_ring(const Depthwise& d, size_t row, size_t lines) {
+  compute(d, 0, row, nullptr, lines);
+}
 
 bool fits_rows(const xnn_operator* op) {
   return op->ukernel.type == xnn_microkernel_type_dwconv && op->kernel_height <= kMaxTapsDown &&

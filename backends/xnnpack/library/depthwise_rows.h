@@ -4,11 +4,27 @@
 // weights in 8 bits. Threads find the pixels of a line as they compute it.
 #pragma once
 
+#include "xnnpack/compute.h"
 #include "xnnpack/operator.h"
 
 #include <cstddef>
 
 namespace executorch::backends::xnnpack {
+
+/// What is known of a depthwise convolution, as it lies in its operator.
+struct Depthwise {
+  dwconv_context products;
+  dwconv_indirection_init_context pixels;
+};
+static_assert(offsetof(Depthwise, pixels) ==
+              offsetof(xnn_operator, context.dwconv.dwconv_indirection_init) -
+                  offsetof(xnn_operator, context.dwconv.dwconv));
+
+/// A line of outputs of an image.
+void compute_row(const Depthwise* d, size_t image, size_t row);
+
+/// The same of the first image, whose line n takes the place of line n - `lines`.
+void compute_row_of_ring(const Depthwise& d, size_t row, size_t lines);
 
 /// Whether the pointers of an output fit onto the stack of a thread.
 bool fits_rows(const xnn_operator* op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled for AVX-512: include nothing here whose inline functions others may link to.
-#include <executorch/backends/xnnpack/library/winograd.h>
+#include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include <immintrin.h>
 

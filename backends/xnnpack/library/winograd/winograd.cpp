@@ -4,7 +4,7 @@
 // of tiles goes through all three steps before the next, so that it stays in a core's own cache. As
 // tiles are added up, one infinite pixel makes NaN of every output of the tiles that it is in.
 #include <executorch/backends/xnnpack/library/convolution_lines.h>
-#include <executorch/backends/xnnpack/library/winograd.h>
+#include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include "xnnpack.h"
 #include "xnnpack/allocator.h"

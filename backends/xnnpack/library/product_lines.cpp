@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/backends/xnnpack/library/convolution_pixels.h>
+#include <executorch/backends/xnnpack/library/depthwise_rows.h>
+#include <executorch/backends/xnnpack/library/product_lines.h>
+
+#include "xnnpack/compute.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+
+extern "C" {
+void xnn_compute_gemm(void*, size_t, size_t, size_t,
+                      size_t);  // which its header declares for C alone
+}
+
+namespace executorch::backends::xnnpack {
+
+namespace {
+
+/// A smaller product stays in the cores' own caches as it is.
+constexpr size_t kMinBytes = size_t{3} << 19;
+/// Parts of the image for each thread; lines between two parts are computed twice.
+constexpr size_t kParts = 2;
+
+/// Where a step writes its first pixel; null for a step that is not known.
+void** outputs_of(xnn_operator& op, const compute_parameters& step) {
+  if (step.type != xnn_parallelization_type_2d_tile_2d || step.context_offset != 0) {
+    return nullptr;
+  }
+  if (is_task(step.task_2d_tile_2d, xnn_compute_gemm)) {
+    return &op.context.gemm.gemm.gemm.c;
+  }
+  return is_task(step.task_2d_tile_2d, compute_pixels) ? &op.context.igemm.igemm.c : nullptr;
+}
+
+/// A product and its reader, neighbors in a runtime.
+struct Pair {
+  xnn_operator* product = nullptr;  // null: there is none
+  xnn_operator* reader = nullptr;
+  uint32_t value = 0;
+
+  /// The last step of the product; those ahead of it pack a matrix or copy an image.
+  compute_parameters& tiles() const {
+    const auto is_none = [](const compute_parameters& step) {
+      return step.type == xnn_parallelization_type_invalid;
+    };
+    return *(std::find_if(product->compute + 1, std::end(product->compute), is_none) - 1);
+  }
+  const Depthwise& depthwise() const {
+    return *reinterpret_cast<const Depthwise*>(&reader->context);
+  }
+  size_t line_bytes() const {
+    const auto& pixels = depthwise().pixels;
+    return pixels.input_width * pixels.input_pixel_stride;
+  }
+  /// Lines that one line of outputs looks at.
+  size_t ring_lines() const {
+    const auto& pixels = depthwise().pixels;
+    return (pixels.kernel_height - 1) * pixels.dilation_height + 1;
+  }
+  size_t ring_bytes() const {
+    const size_t bytes = ring_lines() * line_bytes() + XNN_EXTRA_BYTES;
+    return (bytes + XNN_ALLOCATION_ALIGNMENT - 1) / XNN_ALLOCATION_ALIGNMENT *
+           XNN_ALLOCATION_ALIGNMENT;
+  }
+};
+
+bool is_ready(const xnn_operator* op) {
+  return op != nullptr &&
+         (op->state == xnn_run_state_needs_setup || op->state == xnn_run_state_ready);
+}
+
+/// Whether the steps are pixels, each a product, and then a depthwise convolution of one image of
+/// them, as this computes them.
+bool has_known_steps(const Pair& pair) {
+  const compute_parameters& rows = pair.reader->compute[0];
+  const compute_parameters& tiles = pair.tiles();
+  const auto& pixels = pair.depthwise().pixels;
+  return outputs_of(*pair.product, tiles) != nullptr &&
+         pair.reader->ukernel.type == xnn_microkernel_type_dwconv &&
+         rows.type == xnn_parallelization_type_2d && is_task(rows.task_2d, compute_row) &&
+         pair.reader->compute[1].type == xnn_parallelization_type_invalid && rows.range[0] == 1 &&
+         tiles.range[0] == pixels.input_height * pixels.input_width;
+}
+
+/// Whether lines take less memory than a product that nothing else reads.
+bool takes_less(const xnn_runtime& runtime, const Pair& pair) {
+  const xnn_value& value = runtime.values[pair.value];
+  return value.allocation_type == xnn_allocation_type_workspace && value.num_consumers == 1 &&
+         value.size >= kMinBytes &&
+         value.size / 2 >= pthreadpool_get_threads_count(runtime.threadpool) * pair.ring_bytes();
+}
+
+/// The pair that begins with an operator.
+Pair pair_at(const xnn_runtime& runtime, size_t index) {
+  if (runtime.profiling || index + 1 >= runtime.num_ops) {
+    return {};
+  }
+  const xnn_operator_data& first = runtime.opdata[index];
+  const xnn_operator_data& second = runtime.opdata[index + 1];
+  const Pair pair{first.operator_objects[0], second.operator_objects[0], first.outputs[0]};
+  if (!is_ready(pair.product) || !is_ready(pair.reader) || first.operator_objects[1] != nullptr ||
+      second.operator_objects[1] != nullptr || pair.value != second.inputs[0]) {
+    return {};
+  }
+  return has_known_steps(pair) && takes_less(runtime, pair) ? pair : Pair{};
+}
+
+/// A thread's way to compute lines of outputs, with operators of its own: what its steps are given
+/// lies in memory of its own.
+class Part {
+ public:
+  Part(const Pair& pair, uint8_t* ring)
+      : pair_(pair), ring_(ring), tiles_(pair.tiles()), depthwise_(pair.depthwise()) {
+    std::memcpy(&product_.context, &pair.product->context, sizeof(product_.context));
+    depthwise_.pixels.input = ring;
+    depthwise_.products.input_offset = 0;
+  }
+
+  void compute(size_t first, size_t end) {
+    const auto& pixels = depthwise_.pixels;
+    const size_t lines = pair_.ring_lines();
+    size_t computed = 0;  // lines, or left out
+    for (size_t row = first; row < end; ++row) {
+      const size_t top = row * pixels.stride_height;
+      const auto in_image = [&](size_t line) {
+        return std::min(line - std::min(line, pixels.input_padding_top), pixels.input_height);
+      };
+      computed = std::max(computed, in_image(top));
+      for (; computed < in_image(top + lines); ++computed) {
+        compute_line(computed);
+      }
+      compute_row_of_ring(depthwise_, row, lines);
+    }
+  }
+
+ private:
+  /// The product writes its pixels one after another; so that the line comes where it belongs, the
+  /// first one would lie elsewhere.
+  void compute_line(size_t line) {
+    const size_t width = depthwise_.pixels.input_width;
+    const uintptr_t place = line % pair_.ring_lines() - line;
+    *outputs_of(product_, tiles_) =
+        reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(ring_) + place * pair_.line_bytes());
+    for (size_t pixel = 0; pixel < width; pixel += tiles_.tile[0]) {
+      tiles_.task_2d_tile_2d(&product_.context, line * width + pixel, 0,
+                             std::min(tiles_.tile[0], width - pixel), tiles_.range[1]);
+    }
+  }
+
+  const Pair& pair_;
+  uint8_t* const ring_;
+  const compute_parameters& tiles_;
+  Depthwise depthwise_;
+  xnn_operator product_ = {};  // its context alone
+};
+
+struct Parts {
+  const Pair& pair;
+  uint8_t* rings;
+  size_t count;
+
+  static void compute(void* self, size_t thread, size_t index) {
+    const Parts& parts = *static_cast<const Parts*>(self);
+    const size_t rows = parts.pair.depthwise().pixels.output_height;
+    Part part(parts.pair, parts.rings + thread * parts.pair.ring_bytes());
+    part.compute(rows * index / parts.count, rows * (index + 1) / parts.count);
+  }
+};
+
+xnn_status run(const Pair& pair, void* rings, pthreadpool_t pool) {
+  compute_parameters& tiles = pair.tiles();
+  if (&tiles != &pair.product->compute[0]) {
+    const auto type = tiles.type;
+    tiles.type = xnn_parallelization_type_invalid;
+    const xnn_status status = xnn_run_operator(pair.product, pool);
+    tiles.type = type;
+    if (status != xnn_status_success) {
+      return status;
+    }
+  }
+  const size_t count =
+      std::min(pthreadpool_get_threads_count(pool) * kParts, pair.depthwise().pixels.output_height);
+  Parts parts{pair, static_cast<uint8_t*>(rings), count};
+  pthreadpool_parallelize_1d_with_thread(pool, Parts::compute, &parts, count,
+                                         PTHREADPOOL_FLAG_DISABLE_DENORMALS);
+  return xnn_status_success;
+}
+
+}  // namespace
+
+}  // namespace executorch::backends::xnnpack
+
+using executorch::backends::xnnpack::Pair;
+
+extern "C" {
+
+void xnn_plan_product_lines(xnn_runtime_t runtime, xnn_value_allocation_tracker* tracker) {
+  const size_t threads = pthreadpool_get_threads_count(runtime->threadpool);
+  for (uint32_t i = 0; i < runtime->num_ops; ++i) {
+    const Pair pair = executorch::backends::xnnpack::pair_at(*runtime, i);
+    if (pair.product == nullptr) {
+      continue;
+    }
+    const auto usage_of = [&](uint32_t value) {
+      while (tracker->usage[value].reuse_value_id != XNN_INVALID_VALUE_ID) {
+        value = tracker->usage[value].reuse_value_id;
+      }
+      return &tracker->usage[value];
+    };
+    tracker->usage[pair.value].tensor_size = threads * pair.ring_bytes();
+    xnn_usage_record* const matrix = &tracker->usage[runtime->num_values + i];
+    xnn_usage_record* const input = usage_of(runtime->opdata[i].inputs[0]);
+    xnn_usage_record* const output = usage_of(runtime->opdata[i + 1].outputs[0]);
+    matrix->last_node = i + 1;
+    input->last_node = std::max(input->last_node, i + 1);
+    output->first_node = std::min(output->first_node, i);
+  }
+  xnn_plan_value_allocation_tracker(tracker);
+}
+
+xnn_status xnn_run_product_lines(xnn_runtime_t runtime, size_t index, size_t place) {
+  xnn_operator_t op = runtime->opdata[index].operator_objects[place];
+  if (index != 0 &&
+      executorch::backends::xnnpack::pair_at(*runtime, index - 1).product != nullptr) {
+    return xnn_status_success;
+  }
+  const Pair pair = executorch::backends::xnnpack::pair_at(*runtime, index);
+  if (pair.product == nullptr) {
+    return xnn_run_operator_with_index(op, index, place, runtime->threadpool);
+  }
+  return executorch::backends::xnnpack::run(pair, runtime->values[pair.value].data,
+                                            runtime->threadpool);
+}
+
+}  // extern "C"
