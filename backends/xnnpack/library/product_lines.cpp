@@ -25,15 +25,23 @@ constexpr size_t kMinBytes = size_t{3} << 19;
 /// Parts of the image for each thread; lines between two parts are computed twice.
 constexpr size_t kParts = 2;
 
-/// Where a step writes its first pixel; null for a step that is not known.
-void** outputs_of(xnn_operator& op, const compute_parameters& step) {
+/// Where a step writes its pixels.
+struct Outputs {
+  void** first = nullptr;  // null: of a step that is not known
+  size_t stride = 0;       // bytes
+};
+
+Outputs outputs_of(xnn_operator& op, const compute_parameters& step) {
   if (step.type != xnn_parallelization_type_2d_tile_2d || step.context_offset != 0) {
-    return nullptr;
+    return {};
   }
   if (is_task(step.task_2d_tile_2d, xnn_compute_gemm)) {
-    return &op.context.gemm.gemm.gemm.c;
+    gemm_context& gemm = op.context.gemm.gemm.gemm;
+    return {&gemm.c, gemm.cm_stride};
   }
-  return is_task(step.task_2d_tile_2d, compute_pixels) ? &op.context.igemm.igemm.c : nullptr;
+  igemm_context& igemm = op.context.igemm.igemm;
+  return is_task(step.task_2d_tile_2d, compute_pixels) ? Outputs{&igemm.c, igemm.cm_stride}
+                                                       : Outputs{};
 }
 
 /// A product and its reader, neighbors in a runtime.
@@ -79,7 +87,8 @@ bool has_known_steps(const Pair& pair) {
   const compute_parameters& rows = pair.reader->compute[0];
   const compute_parameters& tiles = pair.tiles();
   const auto& pixels = pair.depthwise().pixels;
-  return outputs_of(*pair.product, tiles) != nullptr &&
+  const Outputs outputs = outputs_of(*pair.product, tiles);
+  return outputs.first != nullptr && outputs.stride == pixels.input_pixel_stride &&
          pair.reader->ukernel.type == xnn_microkernel_type_dwconv &&
          rows.type == xnn_parallelization_type_2d && is_task(rows.task_2d, compute_row) &&
          pair.reader->compute[1].type == xnn_parallelization_type_invalid && rows.range[0] == 1 &&
@@ -89,9 +98,11 @@ bool has_known_steps(const Pair& pair) {
 /// Whether lines take less memory than a product that nothing else reads.
 bool takes_less(const xnn_runtime& runtime, const Pair& pair) {
   const xnn_value& value = runtime.values[pair.value];
+  const size_t height = pair.depthwise().pixels.input_height;
+  const size_t bytes = height * pair.line_bytes();
   return value.allocation_type == xnn_allocation_type_workspace && value.num_consumers == 1 &&
-         value.size >= kMinBytes &&
-         value.size / 2 >= pthreadpool_get_threads_count(runtime.threadpool) * pair.ring_bytes();
+         bytes >= kMinBytes && pair.ring_lines() <= height &&
+         pair.ring_bytes() * pthreadpool_get_threads_count(runtime.threadpool) <= bytes / 2;
 }
 
 /// The pair that begins with an operator.
@@ -143,7 +154,7 @@ class Part {
   void compute_line(size_t line) {
     const size_t width = depthwise_.pixels.input_width;
     const uintptr_t place = line % pair_.ring_lines() - line;
-    *outputs_of(product_, tiles_) =
+    *outputs_of(product_, tiles_).first =
         reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(ring_) + place * pair_.line_bytes());
     for (size_t pixel = 0; pixel < width; pixel += tiles_.tile[0]) {
       tiles_.task_2d_tile_2d(&product_.context, line * width + pixel, 0,
