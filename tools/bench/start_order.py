@@ -4,8 +4,9 @@
 usage: python -m tools.bench.start_order FILE.pte ...
 
 A process that is about to load them gets a breakpoint at every function of the runtime's library, which goes once
-it is hit. Those of third-party libraries count, which are in C: tools/cmake/StartOrder.cmake has ours. Names that the
-library lacks go, so that the list does not grow for ever. For Linux on x86-64.
+it is hit. Those that tools/cmake/StartOrder.cmake does not put there by their library count, but not those for Python,
+which have been called before. Names that the library lacks go, so that the list does not grow for ever. For Linux on
+x86-64.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +43,6 @@ _CONT, _GETREGS, _SETREGS, _SEIZE = 7, 12, 13, 0x4206
 _O_TRACECLONE = 8
 _ALL_THREADS = 0x40000000  # __WALL
 _RIP, _NUM_REGISTERS = 16, 27  # of struct user_regs_struct
-_OTHERS = ("_", "Py", "et_")  # C++, the C library, Python, and C functions of ours
 _BREAKPOINT = b"\xcc"
 
 
@@ -57,6 +58,18 @@ def functions(library: Path) -> dict[int, str]:
     ).stdout
     found = re.findall(r"^([0-9a-f]+) [tTwWi] ([^.\s]+)", listing, re.MULTILINE)
     return {int(address, 16): name for address, name in found}
+
+
+def start_section(library: Path) -> range:
+    """Where functions lie that were put first."""
+    sections = subprocess.run(
+        ["readelf", "-SW", library], capture_output=True, text=True, check=True
+    ).stdout
+    found = re.search(r" \.text\.start +PROGBITS +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+) ", sections)
+    if found is None:
+        raise RuntimeError(f"{library} was linked without tools/cmake/StartOrder.cmake")
+    start, size = (int(part, 16) for part in found.groups())
+    return range(start, start + size)
 
 
 def _mapping(process: int) -> tuple[Path, int]:
@@ -79,8 +92,24 @@ def _stops(process: int) -> Iterator[tuple[int, int]]:
             return
 
 
-def called(programs: list[Path]) -> tuple[set[str], set[str]]:
-    """Names of the functions that were called, and of all that the library has."""
+@dataclass(frozen=True)
+class Called:
+    """The functions of a library by address, and which of them were called."""
+
+    library: Path
+    functions: dict[int, str]
+    addresses: set[int]
+
+    def names(self) -> set[str]:
+        return {self.functions[address] for address in self.addresses}
+
+    def apart(self) -> set[str]:
+        """Those that were not put first."""
+        start = start_section(self.library)
+        return {self.functions[address] for address in self.addresses if address not in start}
+
+
+def called(programs: list[Path]) -> Called:
     process = subprocess.Popen([sys.executable, "-c", LOAD_AND_RUN, *map(str, programs)], cwd=ROOT)
     try:
         return _called_by(process)
@@ -88,7 +117,7 @@ def called(programs: list[Path]) -> tuple[set[str], set[str]]:
         process.kill()  # when something was wrong: it would wait for ever
 
 
-def _called_by(process: subprocess.Popen[bytes]) -> tuple[set[str], set[str]]:
+def _called_by(process: subprocess.Popen[bytes]) -> Called:
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     if not os.WIFSTOPPED(status):
         raise RuntimeError(f"the process to watch ended with status {status}, see above")
@@ -96,7 +125,7 @@ def _called_by(process: subprocess.Popen[bytes]) -> tuple[set[str], set[str]]:
     names = functions(library)
     for thread in map(int, os.listdir(f"/proc/{process.pid}/task")):
         _ptrace(_SEIZE, thread, None, _O_TRACECLONE)
-    hit: set[str] = set()
+    hit: set[int] = set()
     with open(f"/proc/{process.pid}/mem", "r+b", buffering=0) as memory:
 
         def swap(address: int, byte: bytes) -> bytes:
@@ -114,15 +143,16 @@ def _called_by(process: subprocess.Popen[bytes]) -> tuple[set[str], set[str]]:
                 address = registers[_RIP] - 1 - base
                 if address in kept:
                     swap(address, kept[address])
-                    hit.add(names[address])
+                    hit.add(address)
                     registers[_RIP] -= 1
                     _ptrace(_SETREGS, thread, None, ctypes.byref(registers))
             _ptrace(_CONT, thread, None, forwarded)
-    return hit, set(names.values())
+    return Called(library, names, hit)
 
 
-def update(listed: set[str], hit: set[str], known: set[str]) -> list[str]:
-    return sorted((listed & known) | {name for name in hit if not name.startswith(_OTHERS)})
+def update(listed: set[str], apart: set[str], known: set[str]) -> list[str]:
+    added = {name for name in apart if not name.startswith("Py") and "pybind" not in name}
+    return sorted((listed & known) | added)
 
 
 def main() -> None:
@@ -130,8 +160,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("programs", nargs="+", type=Path)
-    hit, known = called([each.resolve() for each in parser.parse_args().programs])
-    names = update(set(LIST.read_text().split()), hit, known)
+    found = called([each.resolve() for each in parser.parse_args().programs])
+    known = set(found.functions.values())
+    names = update(set(LIST.read_text().split()), found.apart(), known)
     LIST.write_text("\n".join(names) + "\n")
     print(f"{len(names)} functions in {LIST.relative_to(ROOT)}")
 

@@ -3,15 +3,17 @@
 include_guard(GLOBAL)
 include(CheckLinkerFlag)
 
-# The GNU linker's script with them. start_functions.txt are those of third-party libraries, which have many others;
+# The GNU linker's script with them. start_functions.txt are those of libraries that have many others;
 # `python -m tools.bench.start_order` wrote it.
 function(_et_write_start_order script)
   set(list "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/start_functions.txt")
   file(STRINGS "${list}" functions)
   list(TRANSFORM functions REPLACE "(.+)" "    *(.text.\\1 .text.\\1.*)")
-  # Of these libraries, and the C++ files of XNNPACK that are ours, nearly all runs.
+  # Of these libraries, and the C++ files of XNNPACK that are ours, nearly all runs; what a program gets of the C library
+  # itself has no sections of its own.
   set(libraries executorch_core.a: xnnpack_backend.a: XNNPACK.a:*.cpp.o
-    extension_data_loader.a: extension_module_static.a: extension_tensor.a: extension_threadpool.a:)
+    extension_data_loader.a: extension_module_static.a: extension_tensor.a: extension_threadpool.a:
+    c_nonshared.a:)
   list(TRANSFORM libraries REPLACE "(.+)" "    *lib\\1(.text .text.*)")
   list(JOIN libraries "\n" libraries)
   list(JOIN functions "\n" functions)
