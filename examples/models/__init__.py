@@ -76,6 +76,7 @@ SMALL: dict[str, Callable[[], Example]] = {
     ),
     "dynamic_rows": lambda: _of_rows(small.DynamicRows(), 8),
     "wide": _wide,
+    "expansion": lambda: single(small.Expansion().eval(), (torch.randn(1, 4, 64, 66),)),
     "small_image": lambda: single(small.SmallImage().eval(), (torch.randn(1, 3, 11, 9),)),
 }
 

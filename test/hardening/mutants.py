@@ -4,10 +4,11 @@
 usage: python -m executorch.test.hardening.mutants --count 2000 [--seed 7] [program.pte ...]
 
 Without files, these programs are made: plain, with a cache in buffers, with a branch, with two methods, with a
-dynamic shape, and delegated to XNNPACK: float, 8-bit, with a dynamic shape, with large matrices. Only the program part
-and the delegates' graphs are damaged (weights are numbers). Methods run twice: delegates pack matrices the second
-time. A mutant may be refused (an exception) or accepted (it runs); CRASH, ABORT (SIGABRT) and HANG (ten seconds) fail
-the run. Under sanitizers set ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1.
+dynamic shape, and delegated to XNNPACK: float, 8-bit, with a dynamic shape, with large matrices, computed by line.
+Only the program part and the delegates' graphs are damaged (weights are numbers). Methods run twice: delegates pack
+matrices the second time. A mutant may be refused (an exception) or accepted (it runs); CRASH, ABORT (SIGABRT) and
+HANG (ten seconds) fail the run. Under sanitizers set ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1
+UBSAN_OPTIONS=halt_on_error=1.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Runtime
 
 PLAIN = ("linear", "llama_kv", "cond", "two_methods", "dynamic_rows")
-DELEGATED = ("linear", "small_image", "small_image_q8", "dynamic_rows", "wide")
+DELEGATED = ("linear", "small_image", "small_image_q8", "dynamic_rows", "wide", "expansion")
 PROGRAMS = (*PLAIN, *(f"xnnpack_{name}" for name in DELEGATED))
 SECONDS = 10
 REFUSED = 3
