@@ -105,7 +105,7 @@ if(NOT MSVC)
   list(FILTER sources INCLUDE REGEX "^${library}/")
   set_property(SOURCE ${sources} TARGET_DIRECTORY XNNPACK APPEND PROPERTY COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>")
 endif()
-# Its runtime is compiled with one macro of ours.
+# Its runtime is compiled with macros of ours.
 set_property(SOURCE "${fetched}/xnnpack/src/runtime.c" TARGET_DIRECTORY subgraph PROPERTY HEADER_FILE_ONLY ON)
 target_sources(subgraph PRIVATE "${library}/runtime.c")
 target_include_directories(subgraph PRIVATE "${fetched}/xnnpack" "${EXECUTORCH_ROOT}/src")

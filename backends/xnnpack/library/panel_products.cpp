@@ -3,18 +3,18 @@
 // is an argument: that one packs all of the matrix into the workspace, then multiplies by it. Here
 // a thread packs a panel, multiplies by it while it is in the core's own cache, and packs the next
 // one into the same place.
-#include <executorch/backends/xnnpack/library/convolution_pixels.h>
+#include <executorch/backends/xnnpack/library/tile_order.h>
 
+#include "xnnpack.h"
 #include "xnnpack/compute.h"
-#include "xnnpack/operator.h"
+#include "xnnpack/math.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 extern "C" {
-void xnn_compute_gemm(void*, size_t, size_t, size_t,
-                      size_t);  // which its header declares for C alone
+void xnn_compute_packw_gemm_goi(void*, size_t, size_t);  // which its header declares for C alone
 
 /// XNNPACK's own under another name (third-party/xnnpack.cmake).
 decltype(xnn_reshape_dynamic_fully_connected_nc_f32) xnn_reshape_dynamic_fully_connected_nc_f32_any;
@@ -36,22 +36,18 @@ void compute_panel(const uint8_t* context, size_t thread, size_t panel) {
   const auto& op =
       *reinterpret_cast<const xnn_operator*>(context - offsetof(xnn_operator, context));
   const compute_parameters& tiles = op.compute[1];
-  const packw_gemm_goi_context& packing = op.context.gemm.packw_gemm_goi;
+  packw_gemm_goi_context packing = op.context.gemm.packw_gemm_goi;
+  gemm_context product = op.context.gemm.gemm.gemm;
   const size_t first = panel * packing.nr;
   const size_t columns = std::min(packing.nr, tiles.range[1] - first);
-  const auto at = [](const void* base, size_t bytes) {
-    return base == nullptr ? nullptr : static_cast<const uint8_t*>(base) + bytes;
-  };
-  void* const packed =
-      static_cast<uint8_t*>(packing.packed_weights) + thread * packing.nr * packing.w_stride;
-  packing.packw_gemm_goi(1, columns, packing.kc, packing.nr, packing.kr, packing.sr,
-                         at(packing.kernel, first * packing.k_stride),
-                         at(packing.bias, first * packing.b_stride), nullptr, packed, 0, nullptr);
-  gemm_context product = op.context.gemm.gemm.gemm;
-  product.packed_w = packed;
-  product.c = static_cast<uint8_t*>(product.c) + (first << product.log2_csize);
+  // Both look for a panel behind all that come before it, which are not there.
+  const auto packed = reinterpret_cast<uintptr_t>(packing.packed_weights) +
+                      (thread * packing.nr - first) * packing.w_stride;
+  packing.packed_weights = reinterpret_cast<void*>(packed);
+  product.packed_w = packing.packed_weights;
+  xnn_compute_packw_gemm_goi(&packing, first, columns);
   for (size_t row = 0; row < tiles.range[0]; row += tiles.tile[0]) {
-    xnn_compute_gemm(&product, row, 0, std::min(tiles.tile[0], tiles.range[0] - row), columns);
+    xnn_compute_gemm(&product, row, first, std::min(tiles.tile[0], tiles.range[0] - row), columns);
   }
 }
 
@@ -61,12 +57,11 @@ void join_packing(xnn_operator& op, size_t threads, size_t* workspace_size) {
   compute_parameters& packing = op.compute[0];
   compute_parameters& product = op.compute[1];
   if (op.state != xnn_run_state_needs_setup || (op.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0 ||
-      product.type != xnn_parallelization_type_2d_tile_2d ||
-      !is_task(product.task_2d_tile_2d, xnn_compute_gemm)) {
+      !is_gemm(product)) {
     return;
   }
   const packw_gemm_goi_context& panels = op.context.gemm.packw_gemm_goi;
-  const size_t count = (product.range[1] + panels.nr - 1) / panels.nr;
+  const size_t count = divide_round_up(product.range[1], panels.nr);
   if (count < kMinPanels * threads || product.range[0] > kMaxRows ||
       product.range[0] * op.context.gemm.gemm.gemm.a_stride > kMaxBytes) {
     return;

@@ -2,19 +2,16 @@
 #include <executorch/backends/xnnpack/library/convolution_pixels.h>
 #include <executorch/backends/xnnpack/library/depthwise_rows.h>
 #include <executorch/backends/xnnpack/library/product_lines.h>
+#include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack/compute.h"
+#include "xnnpack/math.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-
-extern "C" {
-void xnn_compute_gemm(void*, size_t, size_t, size_t,
-                      size_t);  // which its header declares for C alone
-}
 
 namespace executorch::backends::xnnpack {
 
@@ -35,7 +32,7 @@ Outputs outputs_of(xnn_operator& op, const compute_parameters& step) {
   if (step.type != xnn_parallelization_type_2d_tile_2d || step.context_offset != 0) {
     return {};
   }
-  if (is_task(step.task_2d_tile_2d, xnn_compute_gemm)) {
+  if (is_gemm(step)) {
     gemm_context& gemm = op.context.gemm.gemm.gemm;
     return {&gemm.c, gemm.cm_stride};
   }
@@ -70,9 +67,7 @@ struct Pair {
     return (pixels.kernel_height - 1) * pixels.dilation_height + 1;
   }
   size_t ring_bytes() const {
-    const size_t bytes = ring_lines() * line_bytes() + XNN_EXTRA_BYTES;
-    return (bytes + XNN_ALLOCATION_ALIGNMENT - 1) / XNN_ALLOCATION_ALIGNMENT *
-           XNN_ALLOCATION_ALIGNMENT;
+    return round_up_po2(ring_lines() * line_bytes() + XNN_EXTRA_BYTES, XNN_ALLOCATION_ALIGNMENT);
   }
 };
 

@@ -9,11 +9,6 @@
 #include <algorithm>
 #include <utility>
 
-extern "C" {
-void xnn_compute_gemm(void*, size_t, size_t, size_t,
-                      size_t);  // which its header declares for C alone
-}
-
 namespace executorch::backends::xnnpack {
 
 namespace {
@@ -24,6 +19,11 @@ constexpr size_t kSmall = size_t{1} << 20;
 constexpr size_t kTile = size_t{1} << 19;
 
 }  // namespace
+
+bool is_gemm(const compute_parameters& step) {
+  return step.type == xnn_parallelization_type_2d_tile_2d &&
+         step.task_2d_tile_2d == reinterpret_cast<pthreadpool_task_2d_tile_2d_t>(xnn_compute_gemm);
+}
 
 void order_by_columns(compute_parameters& step, pthreadpool_task_2d_tile_2d_t task,
                       const Panels& weights) {
@@ -39,9 +39,8 @@ void order_by_columns(compute_parameters& step, pthreadpool_task_2d_tile_2d_t ta
 
 void order_gemm(xnn_operator* op) {
   compute_parameters& step = op->compute[0];
-  const auto theirs = reinterpret_cast<pthreadpool_task_2d_tile_2d_t>(xnn_compute_gemm);
   if (op->state == xnn_run_state_needs_setup && op->ukernel.type == xnn_microkernel_type_gemm &&
-      step.type == xnn_parallelization_type_2d_tile_2d && step.task_2d_tile_2d == theirs) {
+      is_gemm(step)) {
     order_by_columns(step, by_columns<xnn_compute_gemm>,
                      {op->ukernel.gemm.nr, op->context.gemm.gemm.gemm.w_stride});
   }

@@ -7,7 +7,13 @@
 
 #include <cstddef>
 
+extern "C" void xnn_compute_gemm(void*, size_t, size_t, size_t,
+                                 size_t);  // which its header declares for C alone
+
 namespace executorch::backends::xnnpack {
+
+/// Whether a step is tiles of one product of matrices.
+bool is_gemm(const compute_parameters& step);
 
 /// Of weights as they are packed: panels of `columns`, each column of so many bytes.
 struct Panels {
