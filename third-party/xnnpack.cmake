@@ -54,7 +54,7 @@ set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
 target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
 target_sources(XNNPACK PRIVATE
   "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
-  "${library}/convolution_lines.cpp" "${library}/convolution_pixels.cpp" "${library}/depthwise_rows.cpp"
+  "${library}/convolution/lines.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
   "${library}/tile_order.cpp" "${library}/panel_products.cpp"
   "${library}/product_lines.cpp")
 xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w)
@@ -93,8 +93,10 @@ if(ET_HAS_AMX)
 else()
   target_sources(XNNPACK PRIVATE "${library}/amx_none.cpp")
 endif()
-foreach(part subgraph operator-run)
-  target_compile_options(${part} PRIVATE "SHELL:$<IF:$<BOOL:${MSVC}>,/FI,-include> ${library}/quantization_params.h")
+# For all that knows operators.
+set(XNNPACK_LIMITS "SHELL:$<IF:$<BOOL:${MSVC}>,/FI,-include> ${library}/limits.h" CACHE INTERNAL "")
+foreach(part XNNPACK indirection operators operator-run operator-utils subgraph)
+  target_compile_options(${part} PRIVATE "${XNNPACK_LIMITS}")
 endforeach()
 # XNNPACK asks for small code where speed does not matter, and then for -O2 everywhere, which comes last.
 get_target_property(options xnnpack-base INTERFACE_COMPILE_OPTIONS)

@@ -9,6 +9,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
+from executorch.backends.xnnpack.aot.batches import unfold_batches
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
 from executorch.backends.xnnpack.aot.ops import TABLE, why_not
@@ -29,6 +30,7 @@ class XnnpackBackend(BackendDetails):
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
         fold_sides(edge_program)
+        unfold_batches(edge_program)
         constants = Constants(edge_program)
         builder = GraphBuilder(constants)
         outputs = _arguments(edge_program, builder)

@@ -39,7 +39,7 @@ def test_weights_are_resident_until_their_program_is_unloaded(tmp_path: Path) ->
 @pytest.mark.full
 @on_linux
 @pytest.mark.parametrize("precision", ["fp32", "q8"])
-@pytest.mark.parametrize("model", ["mv2", "resnet18", "bert"])
+@pytest.mark.parametrize("model", ["mv2", "resnet18", "vit", "bert"])
 def test_networks_cost_little_more_than_their_files(
     model: str, precision: str, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from executorch.backends.xnnpack.aot.batches import is_transposed
 from executorch.backends.xnnpack.aot.graph_builder import (
     NHWC,
     ORDER,
@@ -19,12 +20,13 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     shape_of,
 )
 from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
-from executorch.backends.xnnpack.aot.quantization import QUANTIZE, dynamic_source, parameters_of
-from executorch.backends.xnnpack.aot.steps import Mode, Step, limits_of, op_name
+from executorch.backends.xnnpack.aot.quantization import dynamic_source, quantizes_back
+from executorch.backends.xnnpack.aot.steps import Mode, Step, limits_of
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 
 KEEP_DIMS = 0x40
 _ALIGN = 8  # flag of a resize: corners on corners
+_TRANSPOSE_B = 1
 _MOST_CONCATENATED = 5
 
 
@@ -112,17 +114,20 @@ def _values_product(builder: GraphBuilder, step: Step) -> None:
 
 def batch_matrix_multiply(builder: GraphBuilder, step: Step) -> None:
     first, second = (builder.read(arg) for arg in step.head.args)
-    out = builder.write(step.result)
-    builder.emit(
-        step.head, "XNNBatchMatrixMultiply", input1_id=first, input2_id=second, output_id=out
-    )
+    fields = {
+        "input1_id": first,
+        "input2_id": second,
+        "output_id": builder.write(step.result),
+        "flags": _TRANSPOSE_B if is_transposed(step.head) else 0,
+    }
+    builder.emit(step.head, "XNNBatchMatrixMultiply", **fields)
 
 
 def convert(builder: GraphBuilder, step: Step) -> None:
     """Between floats and 8-bit values."""
     head = step.head
     source = head.args[0]
-    if op_name(head) == QUANTIZE and parameters_of(source) == parameters_of(head):
+    if quantizes_back(head):
         builder.share(head, source.args[0])
         return
     layout = builder.layout_of_output(head) or builder.layout_of(source)

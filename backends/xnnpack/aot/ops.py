@@ -64,6 +64,7 @@ class Quantized(Enum):
     WEIGHTED = 1  # constant weights, results of a range of their own
     ARITHMETIC = 2  # results of a range of their own
     SAME = 3  # results of the range of the inputs
+    LOOKUP = 4  # a table of all 256 results; not quantized for that
 
 
 @dataclass(frozen=True)
@@ -330,8 +331,8 @@ def _convert(node: Node, constants: Constants) -> str:
     return "" if node.args[0] not in constants else "it is computed ahead"
 
 
-def _unary(kind: str) -> Row:
-    return Row(elementwise(kind))
+def _unary(kind: str, quantized: Quantized = Quantized.NO) -> Row:
+    return Row(elementwise(kind), quantized=quantized)
 
 
 # CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms inside in
@@ -361,16 +362,16 @@ TABLE: dict[str, Row] = {
     "aten.cos.default": _unary("XNNCos"),
     "aten.exp.default": _unary("XNNExp"),
     "aten.floor.default": _unary("XNNFloor"),
-    "aten.gelu.default": Row(elementwise("XNNGelu"), _gelu),
-    "aten.hardswish.default": _unary("XNNHardswish"),
+    "aten.gelu.default": Row(elementwise("XNNGelu"), _gelu, quantized=Quantized.LOOKUP),
+    "aten.hardswish.default": _unary("XNNHardswish", Quantized.LOOKUP),
     "aten.log.default": _unary("XNNLog"),
     "aten.neg.default": _unary("XNNNegate"),
     "aten.rsqrt.default": _unary("XNNReciprocalSquareRoot"),
     "aten.pow.Tensor_Scalar": Row(power, _power),
-    "aten.sigmoid.default": _unary("XNNSigmoid"),
+    "aten.sigmoid.default": _unary("XNNSigmoid", Quantized.LOOKUP),
     "aten.sin.default": _unary("XNNSin"),
     "aten.sqrt.default": _unary("XNNSquareRoot"),
-    "aten.tanh.default": _unary("XNNTanh"),
+    "aten.tanh.default": _unary("XNNTanh", Quantized.LOOKUP),
     "aten.prelu.default": Row(parametric_relu, _prelu),
     "aten.leaky_relu.default": Row(elementwise("XNNLeakyReLU", "negative_slope", 0.01)),
     "aten.elu.default": Row(elementwise("XNNELU", "alpha", 1.0), _elu),

@@ -48,6 +48,13 @@ def parameters_of(node: Node) -> Parameters | None:
     return Parameters(float(scale), int(zero_point))
 
 
+def quantizes_back(node: Node) -> bool:
+    """Whether it quantizes what was dequantized by the same parameters."""
+    if op_name(node) != QUANTIZE or op_name(node.args[0]) != DEQUANTIZE:
+        return False
+    return parameters_of(node) == parameters_of(node.args[0])
+
+
 def dynamic_source(node: Node) -> Node | None:
     """The float tensor that the chain ending in `node` quantizes, if rows of it may be quantized each by itself."""
     chain = chain_of(node)

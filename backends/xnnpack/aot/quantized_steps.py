@@ -26,6 +26,7 @@ from executorch.backends.xnnpack.aot.quantization import (
     Weight,
     dynamic_source,
     parameters_of,
+    quantizes_back,
     weight_of,
 )
 from executorch.backends.xnnpack.aot.steps import (
@@ -58,8 +59,13 @@ def quantized_steps_of(graph: Graph, constants: Constants) -> list[Step]:
         if not constants.is_computed(step.head)
         and op_name(step.head) not in CHAIN_OPS
         and not (step.mode is Mode.FLOAT and step.head in written)
-        and not (op_name(step.head) == DEQUANTIZE and static.issuperset(step.head.users))
+        and not (op_name(step.head) == DEQUANTIZE and _reads_as_stored(step.head, static))
     ]
+
+
+def _reads_as_stored(dequantize: Node, static: set[Node]) -> bool:
+    """Whether nobody reads its floats: `static` heads do not, nor what quantizes them back."""
+    return all(user in static or quantizes_back(user) for user in dequantize.users)
 
 
 def quantized_group(node: Node, constants: Constants) -> list[Node]:
@@ -127,6 +133,8 @@ def _is_static(step: Step, result: Node, constants: Constants) -> bool:
         return False
     if kind is Quantized.SAME:
         return all(each == out for each in inputs)
+    if kind is Quantized.LOOKUP:
+        return True
     if kind is Quantized.ARITHMETIC:
         return _scales_fit(step.head, inputs, out)
     weight = weight_of(step.head.args[1], constants)

@@ -2,7 +2,7 @@
 // Products of bytes on tiles beside those on vectors: the same numbers, as sums are exact. Where
 // there are no tiles, both are on vectors.
 #include <executorch/backends/xnnpack/library/amx.h>
-#include <executorch/backends/xnnpack/library/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 
 #include "xnnpack/config.h"
 

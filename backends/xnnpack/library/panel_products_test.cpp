@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products that pack a panel when they need it beside XNNPACK's, which packs all of them first.
-#include <executorch/backends/xnnpack/library/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 
 extern "C" decltype(xnn_reshape_dynamic_fully_connected_nc_f32)
     xnn_reshape_dynamic_fully_connected_nc_f32_any;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products and depthwise convolutions line by line beside one after the other, as they are run when
 // each operator is timed.
-#include <executorch/backends/xnnpack/library/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 
 #include "xnnpack/subgraph.h"
 

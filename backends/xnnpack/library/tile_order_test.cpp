@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear layers whose tiles are computed down the columns beside XNNPACK's along the rows.
-#include <executorch/backends/xnnpack/library/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
 extern "C" decltype(xnn_reshape_fully_connected_nc_f32) xnn_reshape_fully_connected_nc_f32_any;

@@ -27,6 +27,7 @@ from executorch.backends.xnnpack.quantizer.captured import (
 )
 
 _CLAMPS = frozenset({"relu", "relu6", "hardtanh"})
+_PASSING = frozenset({Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME})
 # These take part without a neighbour that is quantized.
 _ON_THEIR_OWN = frozenset({"cat"})
 
@@ -129,7 +130,7 @@ def _read_by_weights(model: GraphModule) -> set[Node]:
     for node in reversed(model.graph.nodes):
         row = row_of(node) if node.op == "call_function" else None
         kind = Quantized.NO if row is None else row.quantized
-        passes = captured_name(node) == "aten.batch_norm.default" or kind is not Quantized.NO
+        passes = captured_name(node) == "aten.batch_norm.default" or kind in _PASSING
         if node.op == "output" or kind is Quantized.WEIGHTED or (passes and node in found):
             found.update(node.all_input_nodes)
     return found

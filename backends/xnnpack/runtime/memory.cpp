@@ -17,12 +17,17 @@ namespace {
 
 /// What is smaller is left to the heap.
 constexpr size_t kMapped = size_t{1} << 16;
-constexpr std::align_val_t kAlignment{kBlockAlignment};
+constexpr size_t kHeapAlignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
-struct alignas(kBlockAlignment) Header {
-  size_t size;  // with this header
+struct alignas(kHeapAlignment) Header {
+  size_t size;      // of the memory that the block is a part of
+  uint32_t offset;  // of the block in it
   bool is_mapped;
+
+  uint8_t* memory() { return reinterpret_cast<uint8_t*>(this + 1) - offset; }
 };
+/// What a block needs beside its own size, wherever its memory begins.
+constexpr size_t kRoom = sizeof(Header) + kBlockAlignment - kHeapAlignment;
 
 void* map(size_t size) {
 #if __has_include(<sys/mman.h>)
@@ -50,8 +55,8 @@ Header* header_of(void* block) {
 void* reallocate(void*, void* block, size_t size) {
   void* larger = allocate_block(size);
   if (larger != nullptr && block != nullptr) {
-    const size_t old_size = header_of(block)->size - sizeof(Header);
-    std::memcpy(larger, block, std::min(size, old_size));
+    const Header& header = *header_of(block);
+    std::memcpy(larger, block, std::min(size, header.size - header.offset));
     free_block(block);
   }
   return larger;
@@ -60,16 +65,23 @@ void* reallocate(void*, void* block, size_t size) {
 }  // namespace
 
 void* allocate_block(size_t size) {
-  if (size > SIZE_MAX - sizeof(Header)) {
+  if (size > SIZE_MAX - kRoom) {
     return nullptr;
   }
-  const size_t total = size + sizeof(Header);
+  const size_t total = size + kRoom;
   void* memory = total >= kMapped ? map(total) : nullptr;
   const bool is_mapped = memory != nullptr;
   if (!is_mapped) {
-    memory = ::operator new(total, kAlignment, std::nothrow);
+    memory = ::operator new(total, std::nothrow);
   }
-  return memory == nullptr ? nullptr : new (memory) Header{total, is_mapped} + 1;
+  if (memory == nullptr) {
+    return nullptr;
+  }
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t block =
+      (begin + sizeof(Header) + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+  auto* const header = reinterpret_cast<Header*>(block) - 1;
+  return new (header) Header{total, static_cast<uint32_t>(block - begin), is_mapped} + 1;
 }
 
 void* allocate_zeros(size_t size) {
@@ -86,9 +98,9 @@ void free_block(void* block) {
   }
   Header* const header = header_of(block);
   if (header->is_mapped) {
-    unmap(header, header->size);
+    unmap(header->memory(), header->size);
   } else {
-    ::operator delete(header, kAlignment);
+    ::operator delete(header->memory());
   }
 }
 
@@ -100,8 +112,7 @@ void forget_block(void* block) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   Header* const header = header_of(block);  // keeps its page
   if (header->size > page) {
-    static_cast<void>(
-        ::madvise(reinterpret_cast<uint8_t*>(header) + page, header->size - page, MADV_DONTNEED));
+    static_cast<void>(::madvise(header->memory() + page, header->size - page, MADV_DONTNEED));
   }
 #else
   static_cast<void>(block);

@@ -23,18 +23,22 @@ using runtime::Span;
 
 namespace {
 
-/// What init() returns: a delegate, and its payload's bytes when those of the file were not
-/// aligned.
+/// Payloads up to this size, in bytes, are copied: files are mapped in pages of 4 KiB and more, one
+/// mapping for each payload, which has its first and its last page in common with others.
+constexpr size_t kCopied = size_t{1} << 15;
+
+/// What init() returns: a delegate, and its payload's bytes when those of the file are not used.
 struct Handle {
   std::vector<uint64_t> copy;
   std::unique_ptr<Delegate> delegate;
 };
 
-/// The bytes where flatbuffers may lie. Files of programs align them; what is not so is copied, and
-/// the original freed.
-const void* align(runtime::FreeableBuffer& processed, std::vector<uint64_t>& copy) {
+/// The bytes where flatbuffers may lie. Files of programs align them; what is not so, and what is
+/// small, is copied, and the original freed.
+const void* settle(runtime::FreeableBuffer& processed, std::vector<uint64_t>& copy) {
   static_assert(alignof(uint64_t) == kPayloadAlignment);
-  if (reinterpret_cast<uintptr_t>(processed.data()) % kPayloadAlignment == 0) {
+  const bool is_aligned = reinterpret_cast<uintptr_t>(processed.data()) % kPayloadAlignment == 0;
+  if (is_aligned && processed.size() > kCopied) {
     return processed.data();
   }
   copy.resize(processed.size() / sizeof(uint64_t) + 1);
@@ -72,7 +76,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
  public:
   bool is_available() const override { return initialize() == Error::Ok; }
 
-  /// The payload stays in use: it is small, weights are named data. The handle is on the heap,
+  /// The payload stays in use, or a copy of it: weights are named data. The handle is on the heap,
   /// deleted by destroy().
   Result<runtime::DelegateHandle*> init(runtime::BackendInitContext& context,
                                         runtime::FreeableBuffer* processed,
@@ -81,7 +85,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
     auto handle = std::unique_ptr<Handle>(new (std::nothrow) Handle());
     ET_CHECK_OR_RETURN_ERROR(handle != nullptr, MemoryAllocationFailed, "no memory for a delegate");
     const size_t size = processed->size();
-    const Payload payload = ET_UNWRAP(open_payload(align(*processed, handle->copy), size));
+    const Payload payload = ET_UNWRAP(open_payload(settle(*processed, handle->copy), size));
     auto delegate =
         Delegate::create(payload, context.get_named_data_map(), ET_UNWRAP(options_of(context)));
     ET_CHECK_OK_OR_RETURN_ERROR(delegate.error());

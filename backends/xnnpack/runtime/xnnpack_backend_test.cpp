@@ -48,6 +48,21 @@ TEST_F(XnnpackBackendTest, RunsConstantsFromEachPlace) {
   }
 }
 
+TEST_F(XnnpackBackendTest, WhatIsSmallOrNotAlignedIsCopied) {
+  auto payload = pack(sample_graph(), Constants::kNamed);
+  for (const size_t size : {payload.size(), size_t{1} << 15, (size_t{1} << 15) + 1}) {
+    payload.resize(size);
+    for (const size_t offset : {0, 1}) {
+      Loaded delegate(payload, {}, nullptr, offset);
+      ASSERT_EQ(delegate.error(), Error::Ok);
+      EXPECT_EQ(delegate.uses_payload(), size > size_t{1} << 15 && offset == 0);
+      auto args = arguments();
+      ASSERT_EQ(delegate.run(args), Error::Ok);
+      EXPECT_FLOAT_EQ(args[1]->const_data_ptr<float>()[0], 9.5f);
+    }
+  }
+}
+
 TEST_F(XnnpackBackendTest, DelegatesOfManyThreadsRunSideBySide) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -15,15 +15,17 @@ namespace executorch::backends::xnnpack::testing {
 /// A delegate, made and run through the registered backend.
 class Loaded {
  public:
+  /// The payload lies `offset` bytes behind an aligned address: at 1 of no alignment at all, as a
+  /// file may have it.
   explicit Loaded(std::vector<uint8_t> payload,
                   runtime::Span<const runtime::BackendOption> options = {},
-                  runtime::MemoryAllocator* allocator = nullptr)
+                  runtime::MemoryAllocator* allocator = nullptr, size_t offset = 1)
       : payload_(std::move(payload)) {
     runtime::BackendInitContext context(allocator, nullptr, "forward", &data_, options);
-    // At an address of no alignment at all, as a file may have it.
-    storage_.resize(payload_.size() + 1);
-    std::copy(payload_.begin(), payload_.end(), storage_.begin() + 1);
-    buffer_ = runtime::FreeableBuffer(storage_.data() + 1, payload_.size(), nullptr);
+    storage_.resize(payload_.size() + offset);
+    uint8_t* const begin = storage_.data() + offset;
+    std::copy(payload_.begin(), payload_.end(), begin);
+    buffer_ = runtime::FreeableBuffer(begin, payload_.size(), nullptr);
     const auto handle = backend().init(context, &buffer_, {});
     error_ = handle.error();
     handle_ = handle.ok() ? handle.get() : nullptr;
@@ -41,6 +43,8 @@ class Loaded {
   }
 
   runtime::Error error() const { return error_; }
+  /// Whether the payload's bytes, not a copy, are in use.
+  bool uses_payload() const { return buffer_.data() != nullptr; }
 
   runtime::Error run(std::vector<extension::TensorPtr> tensors) {
     std::vector<runtime::EValue> values(tensors.begin(), tensors.end());

@@ -82,6 +82,54 @@ def test_zeros_before_anything_else_stay(layer: nn.Module) -> None:
     assert kinds(graph)["XNNStaticConstantPad"] == 1
 
 
+class Attention(nn.Module):
+    """Three heads of eight channels."""
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        rows = x.shape[1]
+        q, k, v = (part.view(2, rows, 3, 8).transpose(1, 2) for part in x.chunk(3, -1))
+        found = nn.functional.scaled_dot_product_attention(q, k, v, mask)
+        return found.transpose(1, 2).reshape(2, rows, 24)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_heads_are_multiplied_as_they_are(masked: bool, dynamic: bool) -> None:
+    inputs = (torch.randn(2, 5, 72), *([torch.randn(5, 5)] if masked else []))
+    rows = torch.export.Dim("rows", max=9)
+    shapes = ({1: rows}, *([{0: rows, 1: rows}] if masked else [])) if dynamic else None
+    exported = torch.export.export(Attention(), inputs, dynamic_shapes=shapes)
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    (graph,) = graphs(manager)
+    products = [
+        n.xnode_union for n in graph.xnodes if "MatrixMultiply" in type(n.xnode_union).__name__
+    ]
+    ranks = [graph.xvalues[node.input1_id].xvalue_union.num_dims for node in products]
+    if not dynamic:  # views of two sizes that vary cannot be written
+        assert ([node.flags for node in products], ranks) == ([1, 0], [4, 4])
+        # Of queries, keys and values, and of the result.
+        assert kinds(graph)["XNNStaticReshape"] == kinds(graph)["XNNStaticTranspose"] == 4
+    loaded = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    other = (torch.randn(2, 9, 72), *([torch.randn(9, 9)] if masked else []))
+    for each in (inputs, other) if dynamic else (inputs,):
+        torch.testing.assert_close(loaded.forward(each)[0], Attention()(*each))
+
+
+def test_a_view_in_between_that_others_read_stays() -> None:
+    class Scores(nn.Module):
+        def forward(self, q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            scores = torch.bmm(q.view(6, 5, 8), k.view(6, 7, 8).transpose(1, 2))
+            return torch.softmax(scores, -1).view(2, 3, 5, 7), scores
+
+    inputs = (torch.randn(2, 3, 5, 8), torch.randn(2, 3, 7, 8))
+    exported = torch.export.export(Scores(), inputs)
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    (graph,) = graphs(manager)
+    assert kinds(graph) == {"XNNBatchMatrixMultiply": 1, "XNNSoftmax": 1, "XNNStaticReshape": 1}
+    found = _load_for_executorch_from_buffer(manager.to_executorch().buffer).forward(inputs)
+    torch.testing.assert_close(tuple(found), Scores()(*inputs))
+
+
 def test_weights_are_named_data_once() -> None:
     shared = torch.rand(4, 4)
 

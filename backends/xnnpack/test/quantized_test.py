@@ -97,7 +97,14 @@ IMAGE, ROWS = (2, 4, 8, 6), (3, 5, 12)
 STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
     "linear": (nn.Linear(12, 7), ROWS),
     "linear_relu": (nn.Sequential(nn.Linear(12, 7, bias=False), nn.ReLU()), ROWS),
+    "linear_gelu": (nn.Sequential(nn.Linear(12, 16), nn.GELU(), nn.Linear(16, 7)), ROWS),
+    "linear_tanh": (nn.Sequential(nn.Linear(12, 7), nn.Tanh(), nn.Linear(7, 7)), ROWS),
     "conv": (nn.Conv2d(4, 6, 3, padding=1), IMAGE),
+    "conv_hardswish": (
+        nn.Sequential(nn.Conv2d(4, 6, 3), nn.Hardswish(), nn.Conv2d(6, 4, 1)),
+        IMAGE,
+    ),
+    "conv_sigmoid": (nn.Sequential(nn.Conv2d(4, 6, 3), nn.Sigmoid(), nn.Conv2d(6, 4, 1)), IMAGE),
     "conv_relu6": (nn.Sequential(nn.Conv2d(4, 6, 3, stride=2), nn.ReLU6()), IMAGE),
     "conv_batch_norm": (nn.Sequential(nn.Conv2d(4, 6, 3), nn.BatchNorm2d(6)), IMAGE),
     "conv_grouped": (nn.Conv2d(4, 6, 3, groups=2), IMAGE),
@@ -188,6 +195,22 @@ def test_readers_outside_get_floats() -> None:
     manager = lower(quantized, inputs)
     assert [name for name in calls(manager) if "delegate" not in name] == ["aten_cumsum_default"]
     assert compute_error(quantized(*inputs), run(manager, inputs)) > 35
+
+
+def test_nothing_is_converted_for_nobody() -> None:
+    """Dropout leaves a pair of calls that quantizes its input back to what it was."""
+
+    class Residual(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear, self.norm = nn.Linear(8, 8), nn.LayerNorm(8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.norm(F.dropout(self.linear(x), training=False) + x)
+
+    inputs = (torch.randn(3, 8),)
+    (graph,) = graphs(lower(converted(Residual(), inputs, is_per_channel=True), inputs))
+    assert kinds(graph) == ["XNNConvert", "XNNFullyConnected", "XNNConvert", "XNNAdd"]
 
 
 class Attention(nn.Module):

@@ -11,7 +11,7 @@
 
 namespace executorch::backends::xnnpack {
 
-struct Filter;  // convolution_lines.h
+struct Filter;  // convolution/lines.h
 
 namespace winograd {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolutions of 3 x 3 pixels beside their definition in double precision.
-#include <executorch/backends/xnnpack/library/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 
 #include "xnnpack/config.h"
 

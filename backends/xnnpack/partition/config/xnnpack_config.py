@@ -32,6 +32,7 @@ _OF_ROW = {
     Quantized.WEIGHTED: list(ConfigPrecisionType),
     Quantized.ARITHMETIC: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
     Quantized.SAME: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
+    Quantized.LOOKUP: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
 }
 _CONVERSIONS = "quantized_decomposed."
 

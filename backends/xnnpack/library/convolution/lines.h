@@ -2,11 +2,11 @@
 // Convolutions of images. Of three channels a kernel reads little for each tap: for 7 x 7 taps one
 // of 8 bits, which reads 8 channels at a time, takes 49 steps. But the taps of a line of a filter
 // lie one after another in its weights and, where the image has its padding around it, in its
-// pixels. So a line becomes one tap of 21 channels: 7 times 3 steps. A step ahead of the product
-// copies the image into the workspace, with its padding.
+// pixels. So a line becomes one tap of 21 channels: 7 times 3 steps. Where there is padding, a step
+// ahead of the product copies the image into the workspace with it.
 #pragma once
 
-#include <executorch/backends/xnnpack/library/convolution_pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/pixels.h>
 
 #include "xnnpack.h"
 #include "xnnpack/operator.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/backends/xnnpack/library/convolution_pixels.h>
-#include <executorch/backends/xnnpack/library/depthwise_rows.h>
+#include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
+#include <executorch/backends/xnnpack/library/convolution/pixels.h>
 
 #include "xnnpack/compute.h"
 

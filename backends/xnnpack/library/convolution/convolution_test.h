@@ -2,7 +2,7 @@
 // A convolution by XNNPACK's functions, for tests.
 #pragma once
 
-#include <executorch/backends/xnnpack/library/convolution_pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/pixels.h>
 
 #include "xnnpack/operator.h"
 

@@ -2,9 +2,9 @@
 // Part of the library XNNPACK, in place of its functions that give convolutions their sizes. Asked
 // for a table in the workspace (XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER), XNNPACK fills that in a
 // step ahead of the one that computes; here both become one, with a table of one tile.
-#include <executorch/backends/xnnpack/library/convolution_lines.h>
-#include <executorch/backends/xnnpack/library/convolution_pixels.h>
-#include <executorch/backends/xnnpack/library/depthwise_rows.h>
+#include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
+#include <executorch/backends/xnnpack/library/convolution/lines.h>
+#include <executorch/backends/xnnpack/library/convolution/pixels.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack/compute.h"

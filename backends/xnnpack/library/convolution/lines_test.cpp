@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolutions of images by lines beside XNNPACK's by taps: the same numbers, as each output adds
 // the same products in the same order.
-#include <executorch/backends/xnnpack/library/convolution_lines.h>
-#include <executorch/backends/xnnpack/library/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/lines.h>
 
 extern "C" {
 decltype(xnn_create_convolution2d_nhwc_f32) xnn_create_convolution2d_nhwc_f32_any;
@@ -34,10 +34,12 @@ TEST_F(ConvolutionLines, AreThoseOfTheTaps) {
   deep.inputs = 5;
   gaps.gap = 1;
   bare.padding = {0, 0, 0, 0};
+  Image patches{2, 33, 48, 3, 24, {0, 0, 0, 0}};  // of a vision transformer
+  patches.kernel = patches.stride = 16;
   wide.padding = {0, 3, 0, 0};
-  const Case cases[] = {{image, true},  {pair, true},    {tall, true},
-                        {narrow, true}, {spread, false}, {deep, false},
-                        {gaps, false},  {bare, false},   {wide, false}};
+  const Case cases[] = {{image, true},   {pair, true},   {tall, true},  {narrow, true},
+                        {spread, false}, {deep, false},  {gaps, false}, {bare, true},
+                        {wide, false},   {patches, true}};
   for (const auto& [c, in_lines] : cases) {
     SCOPED_TRACE(::testing::PrintToString(c));
     draw_for(c);

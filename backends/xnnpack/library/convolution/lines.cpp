@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Part of the library XNNPACK, in place of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/amx.h>
-#include <executorch/backends/xnnpack/library/convolution_lines.h>
+#include <executorch/backends/xnnpack/library/convolution/lines.h>
 #include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include <algorithm>
@@ -23,6 +23,7 @@ struct Padding {
   static Padding of(const xnn_operator& op) {
     return {op.padding_top, op.padding_right, op.padding_bottom, op.padding_left};
   }
+  bool is_none() const { return (top | right | bottom | left) == 0; }
   void put(xnn_operator& op) const {
     op.padding_top = top;
     op.padding_right = right;
@@ -55,10 +56,9 @@ void copy_line(const Convolution* convolution, size_t line) {
 
 /// More padding than the filter reaches over would make a copy larger than all that is computed.
 bool Filter::suits_lines(uint32_t flags) const {
-  const bool has_padding = (padding_top | padding_right | padding_bottom | padding_left) != 0;
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
-  return kCanJoin && (flags & ~kNoTable) == 0 && has_padding && is_narrow && inputs <= kMaxInputs &&
+  return kCanJoin && (flags & ~kNoTable) == 0 && is_narrow && inputs <= kMaxInputs &&
          input_stride == inputs && outputs > 1 && groups == 1 && dilation_x == 1 && width > 1 &&
          height > 1 && width <= kMaxTaps && height <= kMaxTaps;
 }
@@ -75,6 +75,9 @@ xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, s
   const Padding padding = Padding::of(*op);
   const size_t padded_height = padding.top + height + padding.bottom;
   const size_t padded_width = std::max(padding.left + width + padding.right, taps);
+  if (padding.is_none() && width < taps) {
+    return xnn_status_invalid_parameter;  // what XNNPACK reads there it does not have
+  }
   Padding{}.put(*op);
   op->flags |= kNoTable;
   const xnn_status status =
@@ -89,6 +92,11 @@ xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, s
   }
   Convolution& convolution = *reinterpret_cast<Convolution*>(&op->context);
   const size_t pixel = convolution.pixels.input_pixel_stride;
+  convolution.pixels.input_width = padded_width;
+  convolution.products.ba_stride = padded_height * padded_width * pixel;
+  if (padding.is_none()) {
+    return status;
+  }
   Lines& lines = convolution.lines;
   lines.height = height;
   lines.bytes = width * pixel;
@@ -96,8 +104,6 @@ xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, s
   lines.padded_bytes = padded_width * pixel;
   lines.top = padding.top;
   lines.left_bytes = padding.left * pixel;
-  convolution.pixels.input_width = padded_width;
-  convolution.products.ba_stride = padded_height * lines.padded_bytes;
   op->compute[1] = op->compute[0];
   op->compute[0] = {};
   op->compute[0].type = xnn_parallelization_type_1d;

@@ -11,7 +11,7 @@
 
 namespace executorch::backends::xnnpack {
 
-/// An image that is copied before it is read (convolution_lines.h); `height` is 0 where it is not.
+/// An image that is copied before it is read (lines.h); `height` is 0 where it is not.
 struct Lines {
   size_t height, bytes;                // lines of an image, and of one
   size_t padded_height, padded_bytes;  // the same of the copy

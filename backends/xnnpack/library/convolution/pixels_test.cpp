@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolutions that find their pixels as they go beside XNNPACK's with a table: the same numbers.
-#include <executorch/backends/xnnpack/library/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 
 extern "C" executorch::backends::xnnpack::ReshapeConvolution xnn_reshape_convolution2d_nhwc_f32_any;
 
