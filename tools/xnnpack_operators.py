@@ -23,6 +23,7 @@ QUANTIZATION = {
     Quantized.WEIGHTED: "static and dynamic int8 activations; int8 weights, constant",
     Quantized.ARITHMETIC: "static int8, results of a range of their own",
     Quantized.SAME: "static int8, results of the range of the inputs",
+    Quantized.LOOKUP: "static int8 where both sides are, by a table of results",
 }
 
 

@@ -22,6 +22,8 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -193,16 +195,19 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=2000, help="mutants of each program")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--keep", type=Path, help="folder for mutants that failed")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time")
     parser.add_argument("programs", nargs="*", type=Path)
     options = parser.parse_args(argv)
     torch.set_num_threads(1)
     folder = options.keep or Path(tempfile.mkdtemp(prefix="mutants-"))
     folder.mkdir(parents=True, exist_ok=True)
     total: Counter[str] = Counter()
-    for path in options.programs or make_programs(folder):
-        found = try_program(path, options.count, options.seed, folder)
-        print(f"{path.name}: {options.count} mutants, {dict(found)}", flush=True)
-        total += found
+    programs = options.programs or make_programs(folder)
+    tried = partial(try_program, count=options.count, seed=options.seed, keep=folder)
+    with get_context("fork").Pool(options.jobs) as pool:
+        for path, found in zip(programs, pool.imap(tried, programs), strict=True):
+            print(f"{path.name}: {options.count} mutants, {dict(found)}", flush=True)
+            total += found
     bad = sum(count for name, count in total.items() if name.isupper())
     print(
         f"{sum(total.values())} mutants in all, {bad} failures"

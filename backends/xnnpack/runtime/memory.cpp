@@ -16,7 +16,7 @@ namespace executorch::backends::xnnpack {
 namespace {
 
 /// What is smaller is left to the heap.
-constexpr size_t kMapped = size_t{1} << 16;
+constexpr size_t kMapped = size_t{1} << 15;
 constexpr size_t kHeapAlignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 struct alignas(kHeapAlignment) Header {
