@@ -19,6 +19,8 @@ namespace {
 
 /// A smaller product stays in the cores' own caches as it is.
 constexpr size_t kMinBytes = size_t{3} << 19;
+/// The same of what the reader writes.
+constexpr size_t kMinOutputBytes = size_t{1} << 18;
 /// Parts of the image for each thread; lines between two parts are computed twice.
 constexpr size_t kParts = 2;
 
@@ -41,19 +43,28 @@ Outputs outputs_of(xnn_operator& op, const compute_parameters& step) {
                                                        : Outputs{};
 }
 
-/// A product and its reader, neighbors in a runtime.
+/// The last step of a product; those ahead of it pack a matrix or copy an image.
+compute_parameters& tiles_of(xnn_operator& op) {
+  const auto is_none = [](const compute_parameters& step) {
+    return step.type == xnn_parallelization_type_invalid;
+  };
+  return *(std::find_if(op.compute + 1, std::end(op.compute), is_none) - 1);
+}
+
+/// Memory of a thread for `bytes` that kernels read.
+size_t room_for(size_t bytes) {
+  return round_up_po2(bytes + XNN_EXTRA_BYTES, XNN_ALLOCATION_ALIGNMENT);
+}
+
+/// A product and its reader, neighbors in a runtime, and the next product where nothing else reads
+/// what the reader writes.
 struct Pair {
   xnn_operator* product = nullptr;  // null: there is none
   xnn_operator* reader = nullptr;
   uint32_t value = 0;
+  xnn_operator* next = nullptr;  // null: outputs are kept
 
-  /// The last step of the product; those ahead of it pack a matrix or copy an image.
-  compute_parameters& tiles() const {
-    const auto is_none = [](const compute_parameters& step) {
-      return step.type == xnn_parallelization_type_invalid;
-    };
-    return *(std::find_if(product->compute + 1, std::end(product->compute), is_none) - 1);
-  }
+  compute_parameters& tiles() const { return tiles_of(*product); }
   const Depthwise& depthwise() const {
     return *reinterpret_cast<const Depthwise*>(&reader->context);
   }
@@ -66,9 +77,14 @@ struct Pair {
     const auto& pixels = depthwise().pixels;
     return (pixels.kernel_height - 1) * pixels.dilation_height + 1;
   }
-  size_t ring_bytes() const {
-    return round_up_po2(ring_lines() * line_bytes() + XNN_EXTRA_BYTES, XNN_ALLOCATION_ALIGNMENT);
+  /// Whether a step ahead of the product copies all that it reads.
+  bool copies_input() const {
+    return !is_gemm(tiles()) &&
+           reinterpret_cast<const Convolution*>(&product->context)->lines.height != 0;
   }
+  size_t ring_bytes() const { return room_for(ring_lines() * line_bytes()); }
+  size_t output_line_bytes() const { return depthwise().products.output_height_stride; }
+  size_t output_room() const { return room_for(output_line_bytes()); }
 };
 
 bool is_ready(const xnn_operator* op) {
@@ -100,8 +116,27 @@ bool takes_less(const xnn_runtime& runtime, const Pair& pair) {
          pair.ring_bytes() * pthreadpool_get_threads_count(runtime.threadpool) <= bytes / 2;
 }
 
-/// The pair that begins with an operator.
-Pair pair_at(const xnn_runtime& runtime, size_t index) {
+/// Whether a product is of all pixels that the reader of a pair writes, and nothing else needs
+/// them.
+bool is_next(const xnn_runtime& runtime, const Pair& pair, const xnn_operator_data& node,
+             uint32_t outputs) {
+  xnn_operator* const op = node.operator_objects[0];
+  const xnn_value& value = runtime.values[outputs];
+  if (!is_ready(op) || node.operator_objects[1] != nullptr || node.inputs[0] != outputs ||
+      value.allocation_type != xnn_allocation_type_workspace || value.num_consumers != 1) {
+    return false;
+  }
+  const compute_parameters& tiles = tiles_of(*op);
+  const auto& pixels = pair.depthwise().pixels;
+  return is_gemm(tiles) && tiles.context_offset == 0 &&
+         tiles.range[0] == pixels.output_height * pixels.output_width &&
+         op->context.gemm.gemm.gemm.a_stride * pixels.output_width == pair.output_line_bytes() &&
+         pixels.output_height * pair.output_line_bytes() >= kMinOutputBytes &&
+         pixels.output_height > pthreadpool_get_threads_count(runtime.threadpool) * kParts;
+}
+
+/// The product and the reader that begin with an operator.
+Pair two_at(const xnn_runtime& runtime, size_t index) {
   if (runtime.profiling || index + 1 >= runtime.num_ops) {
     return {};
   }
@@ -115,15 +150,34 @@ Pair pair_at(const xnn_runtime& runtime, size_t index) {
   return has_known_steps(pair) && takes_less(runtime, pair) ? pair : Pair{};
 }
 
+/// The pair that begins with an operator. What begins a pair of its own is no next product.
+Pair pair_at(const xnn_runtime& runtime, size_t index) {
+  Pair pair = two_at(runtime, index);
+  if (pair.product != nullptr && index + 2 < runtime.num_ops &&
+      two_at(runtime, index + 2).product == nullptr) {
+    const xnn_operator_data& node = runtime.opdata[index + 2];
+    const bool is_read = is_next(runtime, pair, node, runtime.opdata[index + 1].outputs[0]);
+    pair.next = is_read ? node.operator_objects[0] : nullptr;
+  }
+  return pair;
+}
+
 /// A thread's way to compute lines of outputs, with operators of its own: what its steps are given
 /// lies in memory of its own.
 class Part {
  public:
-  Part(const Pair& pair, uint8_t* ring)
-      : pair_(pair), ring_(ring), tiles_(pair.tiles()), depthwise_(pair.depthwise()) {
+  Part(const Pair& pair, uint8_t* ring, uint8_t* outputs)
+      : pair_(pair),
+        ring_(ring),
+        outputs_(outputs),
+        tiles_(pair.tiles()),
+        depthwise_(pair.depthwise()) {
     std::memcpy(&product_.context, &pair.product->context, sizeof(product_.context));
     depthwise_.pixels.input = ring;
     depthwise_.products.input_offset = 0;
+    if (pair.next != nullptr) {
+      next_ = pair.next->context.gemm.gemm.gemm;
+    }
   }
 
   void compute(size_t first, size_t end) {
@@ -139,58 +193,86 @@ class Part {
       for (; computed < in_image(top + lines); ++computed) {
         compute_line(computed);
       }
+      if (pair_.next == nullptr) {
+        compute_row_of_ring(depthwise_, row, lines);
+        continue;
+      }
+      depthwise_.products.output = moved(outputs_, row, pair_.output_line_bytes());
       compute_row_of_ring(depthwise_, row, lines);
+      next_.a = depthwise_.products.output;
+      compute_tiles(tiles_of(*pair_.next), &next_, row, pixels.output_width);
     }
   }
 
  private:
-  /// The product writes its pixels one after another; so that the line comes where it belongs, the
-  /// first one would lie elsewhere.
-  void compute_line(size_t line) {
-    const size_t width = depthwise_.pixels.input_width;
-    const uintptr_t place = line % pair_.ring_lines() - line;
-    *outputs_of(product_, tiles_).first =
-        reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(ring_) + place * pair_.line_bytes());
-    for (size_t pixel = 0; pixel < width; pixel += tiles_.tile[0]) {
-      tiles_.task_2d_tile_2d(&product_.context, line * width + pixel, 0,
-                             std::min(tiles_.tile[0], width - pixel), tiles_.range[1]);
+  /// Where line 0 would lie so that line `line` comes to `place`: steps go by the place of the
+  /// first one.
+  static void* moved(uint8_t* place, size_t line, size_t bytes) {
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(place) - line * bytes);
+  }
+
+  static void compute_tiles(const compute_parameters& tiles, void* context, size_t line,
+                            size_t width) {
+    for (size_t pixel = 0; pixel < width; pixel += tiles.tile[0]) {
+      tiles.task_2d_tile_2d(context, line * width + pixel, 0,
+                            std::min(tiles.tile[0], width - pixel), tiles.range[1]);
     }
+  }
+
+  void compute_line(size_t line) {
+    uint8_t* const place = ring_ + line % pair_.ring_lines() * pair_.line_bytes();
+    *outputs_of(product_, tiles_).first = moved(place, line, pair_.line_bytes());
+    compute_tiles(tiles_, &product_.context, line, depthwise_.pixels.input_width);
   }
 
   const Pair& pair_;
   uint8_t* const ring_;
+  uint8_t* const outputs_;  // a line
   const compute_parameters& tiles_;
   Depthwise depthwise_;
   xnn_operator product_ = {};  // its context alone
+  gemm_context next_ = {};
 };
 
 struct Parts {
   const Pair& pair;
   uint8_t* rings;
+  uint8_t* outputs;
   size_t count;
 
   static void compute(void* self, size_t thread, size_t index) {
     const Parts& parts = *static_cast<const Parts*>(self);
     const size_t rows = parts.pair.depthwise().pixels.output_height;
-    Part part(parts.pair, parts.rings + thread * parts.pair.ring_bytes());
+    Part part(parts.pair, parts.rings + thread * parts.pair.ring_bytes(),
+              parts.outputs + thread * parts.pair.output_room());
     part.compute(rows * index / parts.count, rows * (index + 1) / parts.count);
   }
 };
 
-xnn_status run(const Pair& pair, void* rings, pthreadpool_t pool) {
-  compute_parameters& tiles = pair.tiles();
-  if (&tiles != &pair.product->compute[0]) {
-    const auto type = tiles.type;
-    tiles.type = xnn_parallelization_type_invalid;
-    const xnn_status status = xnn_run_operator(pair.product, pool);
-    tiles.type = type;
+/// All steps of a product but its last.
+xnn_status run_ahead(xnn_operator& op, pthreadpool_t pool) {
+  compute_parameters& tiles = tiles_of(op);
+  if (&tiles == &op.compute[0]) {
+    return xnn_status_success;
+  }
+  const auto type = tiles.type;
+  tiles.type = xnn_parallelization_type_invalid;
+  const xnn_status status = xnn_run_operator(&op, pool);
+  tiles.type = type;
+  return status;
+}
+
+/// `rings` and `outputs`: memory of all threads, the latter for a pair with a next product.
+xnn_status run(const Pair& pair, void* rings, void* outputs, pthreadpool_t pool) {
+  for (xnn_operator* op : {pair.product, pair.next}) {
+    const xnn_status status = op == nullptr ? xnn_status_success : run_ahead(*op, pool);
     if (status != xnn_status_success) {
       return status;
     }
   }
   const size_t count =
       std::min(pthreadpool_get_threads_count(pool) * kParts, pair.depthwise().pixels.output_height);
-  Parts parts{pair, static_cast<uint8_t*>(rings), count};
+  Parts parts{pair, static_cast<uint8_t*>(rings), static_cast<uint8_t*>(outputs), count};
   pthreadpool_parallelize_1d_with_thread(pool, Parts::compute, &parts, count,
                                          PTHREADPOOL_FLAG_DISABLE_DENORMALS);
   return xnn_status_success;
@@ -217,29 +299,44 @@ void xnn_plan_product_lines(xnn_runtime_t runtime, xnn_value_allocation_tracker*
       }
       return &tracker->usage[value];
     };
+    const uint32_t last = pair.next == nullptr ? i + 1 : i + 2;
     tracker->usage[pair.value].tensor_size = threads * pair.ring_bytes();
+    if (pair.next != nullptr) {
+      xnn_usage_record* const lines = &tracker->usage[runtime->opdata[i + 1].outputs[0]];
+      lines->tensor_size = threads * pair.output_room();
+      lines->first_node = i;
+      tracker->usage[runtime->num_values + last].first_node = i;
+    }
     xnn_usage_record* const matrix = &tracker->usage[runtime->num_values + i];
     xnn_usage_record* const input = usage_of(runtime->opdata[i].inputs[0]);
-    xnn_usage_record* const output = usage_of(runtime->opdata[i + 1].outputs[0]);
-    matrix->last_node = i + 1;
-    input->last_node = std::max(input->last_node, i + 1);
+    xnn_usage_record* const output = usage_of(runtime->opdata[last].outputs[0]);
+    matrix->last_node = last;
     output->first_node = std::min(output->first_node, i);
+    if (pair.copies_input() && input->last_node == i && i != 0) {
+      input->last_node = i - 1;  // outputs may lie where it was, but not the copy
+      matrix->first_node = i - 1;
+    } else {
+      input->last_node = std::max(input->last_node, last);
+    }
   }
   xnn_plan_value_allocation_tracker(tracker);
 }
 
 xnn_status xnn_run_product_lines(xnn_runtime_t runtime, size_t index, size_t place) {
+  using executorch::backends::xnnpack::pair_at;
   xnn_operator_t op = runtime->opdata[index].operator_objects[place];
-  if (index != 0 &&
-      executorch::backends::xnnpack::pair_at(*runtime, index - 1).product != nullptr) {
+  const bool is_reader = index >= 1 && pair_at(*runtime, index - 1).product != nullptr;
+  const bool is_next = index >= 2 && pair_at(*runtime, index - 2).next != nullptr;
+  if (is_reader || is_next) {
     return xnn_status_success;
   }
-  const Pair pair = executorch::backends::xnnpack::pair_at(*runtime, index);
+  const Pair pair = pair_at(*runtime, index);
   if (pair.product == nullptr) {
     return xnn_run_operator_with_index(op, index, place, runtime->threadpool);
   }
+  const uint32_t outputs = runtime->opdata[index + 1].outputs[0];
   return executorch::backends::xnnpack::run(pair, runtime->values[pair.value].data,
-                                            runtime->threadpool);
+                                            runtime->values[outputs].data, runtime->threadpool);
 }
 
 }  // extern "C"

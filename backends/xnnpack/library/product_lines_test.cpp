@@ -24,9 +24,22 @@ struct Block {
   Image reader = {};  // its kernel, stride, dilation and padding
   bool has_other_reader = false;
   bool is_bytes = false;
+  size_t next = 0;          // channels of a product of what the reader writes; 0: there is none
+  bool is_chained = false;  // the same reader again reads that product
+
+  size_t output_height() const { return sized().output_height(); }
+  size_t output_width() const { return sized().output_width(); }
+
+ private:
+  Image sized() const {
+    Image image = reader;
+    image.height = (height - 1) / stride + 1;
+    image.width = (width - 1) / stride + 1;
+    return image;
+  }
 };
 
-constexpr uint32_t kInput = 0, kOutput = 1, kMatrix = 2, kOther = 3;
+constexpr uint32_t kInput = 0, kOutput = 1, kMatrix = 2, kOther = 3, kNextMatrix = 4;
 
 class ProductLines : public ByteConvolutionTest {
  protected:
@@ -35,10 +48,10 @@ class ProductLines : public ByteConvolutionTest {
     filters_ = draw(b.channels * b.filter * b.filter * b.inputs);
     bias_ = draw(b.channels);
     taps_ = draw(b.channels * b.reader.kernel * b.reader.kernel);
+    next_matrix_ = draw(b.next * b.channels);
     draw_bytes();
-    byte_taps_.resize(taps_.size());
-    std::transform(taps_.begin(), taps_.end(), byte_taps_.begin(),
-                   [](float value) { return static_cast<int8_t>(value * 30); });
+    byte_taps_ = bytes_of(taps_);
+    byte_next_matrix_ = bytes_of(next_matrix_);
   }
 
   /// Defines what a graph consists of.
@@ -75,18 +88,31 @@ class ProductLines : public ByteConvolutionTest {
     }
   };
 
+  /// The depthwise convolution of a block; the value of its outputs.
+  uint32_t define_reader(Values& values, size_t channels, uint32_t input) {
+    const Image& r = values.b.reader;
+    const uint32_t taps = values.constant({1, r.kernel, r.kernel, channels}, 3, taps_, byte_taps_);
+    const uint32_t bias = values.constant({channels}, 0, bias_, byte_bias_);
+    const uint32_t outputs = values.internal();
+    EXPECT_EQ(xnn_define_depthwise_convolution_2d(
+                  values.graph, r.padding.top, r.padding.right, r.padding.bottom, r.padding.left,
+                  r.kernel, r.kernel, r.stride, r.stride, r.dilation, r.dilation, 1, channels,
+                  -kInfinity, kInfinity, input, taps, bias, outputs, 0),
+              xnn_status_success);
+    return outputs;
+  }
+
   Graph graph_of(const Block& b) {
     xnn_subgraph_t graph = nullptr;
-    EXPECT_EQ(xnn_create_subgraph(4, 0, &graph), xnn_status_success);
+    EXPECT_EQ(xnn_create_subgraph(5, 0, &graph), xnn_status_success);
     Values values{b, scales_, graph};
     const size_t height = (b.height - 1) / b.stride + 1, width = (b.width - 1) / b.stride + 1;
     const uint32_t input =
         values.activation({1, b.height, b.width, b.inputs}, kInput, XNN_VALUE_FLAG_EXTERNAL_INPUT);
-    const uint32_t output =
-        values.activation({1, height, width, b.channels}, kOutput, XNN_VALUE_FLAG_EXTERNAL_OUTPUT);
+    const uint32_t output = values.activation({1, height, width, b.next == 0 ? b.channels : b.next},
+                                              kOutput, XNN_VALUE_FLAG_EXTERNAL_OUTPUT);
     const uint32_t bias = values.constant({b.channels}, 0, bias_, byte_bias_);
-    const uint32_t copied = values.internal(), product = values.internal(),
-                   read = values.internal();
+    const uint32_t copied = values.internal(), product = values.internal();
     // So that what the product reads is in the workspace, too.
     EXPECT_EQ(xnn_define_unary(graph, xnn_unary_abs, nullptr, input, copied, 0),
               xnn_status_success);
@@ -104,15 +130,22 @@ class ProductLines : public ByteConvolutionTest {
                                           b.channels, 0, 6, copied, filters, bias, product, 0),
                 xnn_status_success);
     }
-    const Image& r = b.reader;
-    const uint32_t taps =
-        values.constant({1, r.kernel, r.kernel, b.channels}, 3, taps_, byte_taps_);
-    EXPECT_EQ(xnn_define_depthwise_convolution_2d(
-                  graph, r.padding.top, r.padding.right, r.padding.bottom, r.padding.left, r.kernel,
-                  r.kernel, r.stride, r.stride, r.dilation, r.dilation, 1, b.channels, -kInfinity,
-                  kInfinity, product, taps, bias, read, 0),
-              xnn_status_success);
-    EXPECT_EQ(xnn_define_unary(graph, xnn_unary_negate, nullptr, read, output, 0),
+    uint32_t last = define_reader(values, b.channels, product);
+    if (b.next != 0) {
+      const uint32_t read = std::exchange(last, values.internal());
+      const uint32_t matrix =
+          b.is_argument
+              ? values.activation({b.next, b.channels}, kNextMatrix, XNN_VALUE_FLAG_EXTERNAL_INPUT)
+              : values.constant({b.next, b.channels}, 0, next_matrix_, byte_next_matrix_);
+      const uint32_t next_bias = values.constant({b.next}, 0, bias_, byte_bias_);
+      EXPECT_EQ(xnn_define_fully_connected(graph, -kInfinity, kInfinity, read, matrix, next_bias,
+                                           last, 0),
+                xnn_status_success);
+    }
+    if (b.is_chained) {
+      last = define_reader(values, b.next, last);
+    }
+    EXPECT_EQ(xnn_define_unary(graph, xnn_unary_negate, nullptr, last, output, 0),
               xnn_status_success);
     if (b.has_other_reader) {
       const uint32_t other =
@@ -145,6 +178,9 @@ class ProductLines : public ByteConvolutionTest {
     std::vector<xnn_external_value> values = {{kInput, input}, {kOutput, output.data()}};
     if (b.is_argument) {
       values.push_back({kMatrix, filters_.data()});
+      if (b.next != 0) {
+        values.push_back({kNextMatrix, next_matrix_.data()});
+      }
     }
     if (b.has_other_reader) {
       values.push_back({kOther, other.data()});
@@ -154,8 +190,15 @@ class ProductLines : public ByteConvolutionTest {
     return output;
   }
 
-  std::vector<float> taps_;
-  std::vector<int8_t> byte_taps_;
+  static std::vector<int8_t> bytes_of(const std::vector<float>& values) {
+    std::vector<int8_t> bytes(values.size());
+    std::transform(values.begin(), values.end(), bytes.begin(),
+                   [](float value) { return static_cast<int8_t>(value * 30); });
+    return bytes;
+  }
+
+  std::vector<float> taps_, next_matrix_;
+  std::vector<int8_t> byte_taps_, byte_next_matrix_;
 };
 
 Image reading(uint32_t kernel, uint32_t stride, uint32_t dilation, uint32_t top, uint32_t bottom) {
@@ -195,6 +238,47 @@ TEST_F(ProductLines, AreThoseOfOneStepAfterTheOther) {
       EXPECT_LT(lines->workspace->size, in_turn->workspace->size);
     }
   }
+}
+
+TEST_F(ProductLines, GoOnToTheNextProduct) {
+  const Block all[] = {
+      {112, 112, 16, 96, 1, 1, false, reading(3, 2, 1, 0, 1), false, false, 24},
+      {112, 112, 16, 96, 1, 1, true, reading(3, 2, 1, 0, 1), false, false, 24},
+      {57, 61, 24, 144, 1, 1, true, reading(3, 1, 1, 1, 1), false, false, 32},
+      {224, 224, 3, 32, 3, 2, false, reading(3, 1, 1, 1, 1), false, false, 16},
+      {40, 300, 4, 50, 1, 1, false, reading(3, 1, 1, 3, 3), false, false, 7},
+      {130, 140, 12, 96, 1, 1, false, reading(3, 1, 1, 1, 1), false, true, 24},
+  };
+  for (const Block& b : all) {
+    SCOPED_TRACE(::testing::Message() << b.height << " x " << b.width << " x " << b.channels
+                                      << ", argument " << b.is_argument);
+    draw_for_block(b);
+    const Graph graph = graph_of(b);
+    for (const size_t threads : {1, 3}) {
+      const Pool pool(pthreadpool_create(threads));
+      const Runtime in_turn = runtime_of(graph, pool, true);
+      const auto expected = computed_block(b, in_turn.get());
+      const Runtime lines = runtime_of(graph, pool, false);
+      EXPECT_EQ(computed_block(b, lines.get()), expected);
+      // The outputs of the convolution in between are not kept.
+      const size_t bytes = b.output_height() * b.output_width() * b.channels;
+      EXPECT_LT(lines->workspace->size + bytes * (b.is_bytes ? 1 : sizeof(float)) / 2,
+                in_turn->workspace->size);
+    }
+  }
+}
+
+/// Products and depthwise convolutions in turns, as in the first MobileNet.
+TEST_F(ProductLines, AProductBelongsToOnePair) {
+  Block b{96, 100, 8, 64, 1, 1, false, reading(3, 1, 1, 1, 1), false, false, 60};
+  b.is_chained = true;
+  draw_for_block(b);
+  const Graph graph = graph_of(b);
+  const Pool pool(pthreadpool_create(2));
+  const Runtime in_turn = runtime_of(graph, pool, true);
+  const Runtime lines = runtime_of(graph, pool, false);
+  EXPECT_EQ(computed_block(b, lines.get()), computed_block(b, in_turn.get()));
+  EXPECT_LT(lines->workspace->size, in_turn->workspace->size);
 }
 
 TEST_F(ProductLines, LeaveAProductThatOthersRead) {
