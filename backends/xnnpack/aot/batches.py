@@ -77,9 +77,9 @@ def _on_unfolded(node: Node) -> tuple[tuple[Any, ...], torch.Size] | None:
     if sum(isinstance(size, torch.SymInt) for size in node.meta["val"].shape) > 1:
         return None  # a view of it could not be written
     sources = [each.args[0] if _is_folded(each) else each for each in operands]
-    batches = {str(each.meta["val"].shape[:-2]): each.meta["val"].shape[:-2] for each in sources}
+    batches = {tuple(_sizes(each)[:-2]): each.meta["val"].shape[:-2] for each in sources}
     if name in _ELEMENTWISE:  # broadcasts over what is left out or 1
-        batches = {key: sizes for key, sizes in batches.items() if any(size != 1 for size in sizes)}
+        batches = {key: sizes for key, sizes in batches.items() if set(key) - {"1"}}
     if len(batches) != 1:
         return None
     (leading,) = batches.values()

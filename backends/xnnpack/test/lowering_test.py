@@ -86,18 +86,22 @@ class Attention(nn.Module):
     """Three heads of eight channels."""
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
-        rows = x.shape[1]
-        q, k, v = (part.view(2, rows, 3, 8).transpose(1, 2) for part in x.chunk(3, -1))
+        batch, rows = x.shape[:2]
+        q, k, v = (part.view(batch, rows, 3, 8).transpose(1, 2) for part in x.chunk(3, -1))
         found = nn.functional.scaled_dot_product_attention(q, k, v, mask)
-        return found.transpose(1, 2).reshape(2, rows, 24)
+        return found.transpose(1, 2).reshape(batch, rows, 24)
 
 
 @pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("dynamic", [False, True])
-def test_heads_are_multiplied_as_they_are(masked: bool, dynamic: bool) -> None:
-    inputs = (torch.randn(2, 5, 72), *([torch.randn(5, 5)] if masked else []))
-    rows = torch.export.Dim("rows", max=9)
-    shapes = ({1: rows}, *([{0: rows, 1: rows}] if masked else [])) if dynamic else None
+@pytest.mark.parametrize("varying", [None, 0, 1])
+def test_heads_are_multiplied_as_they_are(masked: bool, varying: int | None) -> None:
+    def inputs_of(batch: int, rows: int) -> tuple[torch.Tensor, ...]:
+        return torch.randn(batch, rows, 72), *([torch.randn(rows, rows)] if masked else [])
+
+    inputs = inputs_of(2, 5)
+    size = torch.export.Dim("size", max=9)
+    of_mask = [{0: size, 1: size} if varying == 1 else None] if masked else []
+    shapes = None if varying is None else ({varying: size}, *of_mask)
     exported = torch.export.export(Attention(), inputs, dynamic_shapes=shapes)
     manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
     (graph,) = graphs(manager)
@@ -105,13 +109,14 @@ def test_heads_are_multiplied_as_they_are(masked: bool, dynamic: bool) -> None:
         n.xnode_union for n in graph.xnodes if "MatrixMultiply" in type(n.xnode_union).__name__
     ]
     ranks = [graph.xvalues[node.input1_id].xvalue_union.num_dims for node in products]
-    if not dynamic:  # views of two sizes that vary cannot be written
+    if varying != 1:  # views of two sizes that vary cannot be written
         assert ([node.flags for node in products], ranks) == ([1, 0], [4, 4])
+    if varying is None:
         # Of queries, keys and values, and of the result.
         assert kinds(graph)["XNNStaticReshape"] == kinds(graph)["XNNStaticTranspose"] == 4
     loaded = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
-    other = (torch.randn(2, 9, 72), *([torch.randn(9, 9)] if masked else []))
-    for each in (inputs, other) if dynamic else (inputs,):
+    others = {None: (2, 5), 0: (7, 5), 1: (2, 9)}
+    for each in (inputs, inputs_of(*others[varying])):
         torch.testing.assert_close(loaded.forward(each)[0], Attention()(*each))
 
 
