@@ -8,6 +8,7 @@
 #include <executorch/backends/xnnpack/runtime/xnnpack_backend.h>
 #include <executorch/extension/threadpool/threadpool.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -42,7 +43,8 @@ const void* settle(runtime::FreeableBuffer& processed, std::vector<uint64_t>& co
     return processed.data();
   }
   copy.resize(processed.size() / sizeof(uint64_t) + 1);
-  std::memcpy(copy.data(), processed.data(), processed.size());
+  std::copy_n(static_cast<const uint8_t*>(processed.data()), processed.size(),
+              reinterpret_cast<uint8_t*>(copy.data()));
   processed.Free();
   return copy.data();
 }

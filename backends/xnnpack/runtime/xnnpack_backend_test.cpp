@@ -157,6 +157,7 @@ TEST_F(XnnpackBackendTest, APayloadMustBeWhole) {
     EXPECT_NE(Loaded({payload.begin(), payload.begin() + static_cast<ptrdiff_t>(size)}).error(),
               Error::Ok);
   }
+  EXPECT_EQ(Loaded({}, {}, nullptr, 0).error(), Error::InvalidArgument);  // at no address
   auto other = payload;
   other[36] = 'Y';
   EXPECT_EQ(Loaded(other).error(), Error::DelegateInvalidCompatibility);
