@@ -14,6 +14,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node, map_arg
 
+from executorch.backends.xnnpack.aot.graph_builder import num_varying
 from executorch.backends.xnnpack.aot.steps import op_name
 
 _VIEW = "aten.view_copy.default"
@@ -71,11 +72,9 @@ def _put_view_behind(node: Node) -> None:
 
 def _on_unfolded(node: Node) -> tuple[tuple[Any, ...], torch.Size] | None:
     """The arguments before their views, and the batch dimensions of the result; None for what keeps its views."""
+    if not _works_on_matrices(node) or _rank(node) != 3 or num_varying(node) > 1:
+        return None  # of two sizes that vary, a view behind it could not be written
     name, operands = op_name(node), node.all_input_nodes
-    if name not in {_PRODUCT, _PERMUTE, _SOFTMAX, *_ELEMENTWISE} or _rank(node) != 3:
-        return None
-    if sum(isinstance(size, torch.SymInt) for size in node.meta["val"].shape) > 1:
-        return None  # a view of it could not be written
     sources = [each.args[0] if _is_folded(each) else each for each in operands]
     batches = {tuple(_sizes(each)[:-2]): each.meta["val"].shape[:-2] for each in sources}
     if name in _ELEMENTWISE:  # broadcasts over what is left out or 1
@@ -85,15 +84,20 @@ def _on_unfolded(node: Node) -> tuple[tuple[Any, ...], torch.Size] | None:
     (leading,) = batches.values()
     if len(leading) < 2:
         return None
-    rank = len(leading) + 2
     if name == _PERMUTE:
-        swapped = [*range(rank - 2), rank - 1, rank - 2]
-        return ((sources[0], swapped), leading) if _swaps_matrix(node) else None
+        return (sources[0], _swapped(len(leading) + 2)), leading
     if name == _SOFTMAX:
-        is_last = node.args[1] in (-1, 2)
-        return ((sources[0], -1, *node.args[2:]), leading) if is_last else None
+        return (sources[0], -1, *node.args[2:]), leading
     before = dict(zip(operands, sources, strict=True))
     return map_arg(node.args, before.__getitem__), leading
+
+
+def _works_on_matrices(node: Node) -> bool:
+    """Whether it does the same with each matrix of a batch, whatever the batch dimensions are."""
+    name = op_name(node)
+    if name == _SOFTMAX:
+        return node.args[1] in (-1, _rank(node) - 1)
+    return name == _PRODUCT or name in _ELEMENTWISE or _swaps_matrix(node)
 
 
 def _is_folded(node: Node) -> bool:
@@ -108,7 +112,11 @@ def _swaps_matrix(node: Node) -> bool:
     if op_name(node) != _PERMUTE:
         return False
     rank = _rank(node)
-    return [dim % rank for dim in node.args[1]] == [*range(rank - 2), rank - 1, rank - 2]
+    return [dim % rank for dim in node.args[1]] == _swapped(rank)
+
+
+def _swapped(rank: int) -> list[int]:
+    return [*range(rank - 2), rank - 1, rank - 2]
 
 
 def _rank(node: Node) -> int:

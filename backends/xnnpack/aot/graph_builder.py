@@ -41,6 +41,11 @@ def shape_of(node: Node) -> list[int]:
     return eval_shape_upper_bound(node.meta["val"].shape)
 
 
+def num_varying(node: Node) -> int:
+    """Of its sizes, those that are not known ahead."""
+    return sum(isinstance(size, torch.SymInt) for size in node.meta["val"].shape)
+
+
 def in_layout(shape: list[Any], layout: str) -> list[Any]:
     return shape if layout == PLAIN else [shape[dim] for dim in ORDER[NHWC]]
 

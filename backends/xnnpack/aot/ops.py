@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder, shape_of
+from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder, num_varying, shape_of
 from executorch.backends.xnnpack.aot.lower import (
     batch_matrix_multiply,
     clamp,
@@ -89,17 +89,13 @@ def _sizes(node: Node) -> tuple[Any, ...]:
     return tuple(node.meta["val"].shape)
 
 
-def _varying(node: Node) -> int:
-    return sum(isinstance(size, torch.SymInt) for size in _sizes(node))
-
-
 def _convolution(node: Node, constants: Constants) -> str:
     weight, bias = node.args[1], node.args[2]
     if weight not in constants or (bias is not None and bias not in constants):
         return "weight and bias must be constant"
     if len(_sizes(node)) not in (3, 4):
         return "one or two spatial dimensions are expected"
-    if len(_sizes(node)) == 3 and (_varying(node) > 1 or _varying(node.args[0]) > 1):
+    if len(_sizes(node)) == 3 and (num_varying(node) > 1 or num_varying(node.args[0]) > 1):
         return "at most one size may vary"
     padding, transposed, output_padding = node.args[4], node.args[6], node.args[7]
     values = (*node.args[3], *padding, *node.args[5], *output_padding)
@@ -202,7 +198,7 @@ def _prelu(node: Node, constants: Constants) -> str:
 
 
 def _resize(node: Node, constants: Constants) -> str:
-    if len(_sizes(node)) != 4 or _varying(node) or _varying(node.args[0]):
+    if len(_sizes(node)) != 4 or num_varying(node) or num_varying(node.args[0]):
         return "four dimensions that do not vary are expected"
     scales = argument(node, 3, "scale_factors")
     before, after = _sizes(node.args[0])[2:], _sizes(node)[2:]
@@ -257,8 +253,7 @@ def _cat(node: Node, constants: Constants) -> str:
 
 
 def _view(node: Node, constants: Constants) -> str:
-    dynamic = sum(isinstance(size, torch.SymInt) for size in _sizes(node))
-    return "" if dynamic <= 1 else "at most one size may vary"
+    return "" if num_varying(node) <= 1 else "at most one size may vary"
 
 
 def _slice(node: Node, constants: Constants) -> str:
@@ -302,7 +297,7 @@ def _expand(node: Node, constants: Constants) -> str:
 def _values_product(node: Node, constants: Constants) -> str:
     if node.args[0] in constants:
         return "the first matrix must not be constant"
-    vary = any(_varying(each) > 1 for each in (*node.args, node))
+    vary = any(num_varying(each) > 1 for each in (*node.args, node))
     return "at most one size may vary" if vary else ""
 
 

@@ -106,13 +106,17 @@ bool has_known_steps(const Pair& pair) {
          tiles.range[0] == pixels.input_height * pixels.input_width;
 }
 
+/// Whether XNNPACK keeps a value in the workspace, for one node.
+bool has_one_reader(const xnn_value& value) {
+  return value.allocation_type == xnn_allocation_type_workspace && value.num_consumers == 1;
+}
+
 /// Whether lines take less memory than a product that nothing else reads.
 bool takes_less(const xnn_runtime& runtime, const Pair& pair) {
-  const xnn_value& value = runtime.values[pair.value];
   const size_t height = pair.depthwise().pixels.input_height;
   const size_t bytes = height * pair.line_bytes();
-  return value.allocation_type == xnn_allocation_type_workspace && value.num_consumers == 1 &&
-         bytes >= kMinBytes && pair.ring_lines() <= height &&
+  return has_one_reader(runtime.values[pair.value]) && bytes >= kMinBytes &&
+         pair.ring_lines() <= height &&
          pair.ring_bytes() * pthreadpool_get_threads_count(runtime.threadpool) <= bytes / 2;
 }
 
@@ -121,9 +125,8 @@ bool takes_less(const xnn_runtime& runtime, const Pair& pair) {
 bool is_next(const xnn_runtime& runtime, const Pair& pair, const xnn_operator_data& node,
              uint32_t outputs) {
   xnn_operator* const op = node.operator_objects[0];
-  const xnn_value& value = runtime.values[outputs];
   if (!is_ready(op) || node.operator_objects[1] != nullptr || node.inputs[0] != outputs ||
-      value.allocation_type != xnn_allocation_type_workspace || value.num_consumers != 1) {
+      !has_one_reader(runtime.values[outputs])) {
     return false;
   }
   const compute_parameters& tiles = tiles_of(*op);
@@ -324,8 +327,9 @@ void xnn_plan_product_lines(xnn_runtime_t runtime, xnn_value_allocation_tracker*
 
 xnn_status xnn_run_product_lines(xnn_runtime_t runtime, size_t index, size_t place) {
   using executorch::backends::xnnpack::pair_at;
+  using executorch::backends::xnnpack::two_at;
   xnn_operator_t op = runtime->opdata[index].operator_objects[place];
-  const bool is_reader = index >= 1 && pair_at(*runtime, index - 1).product != nullptr;
+  const bool is_reader = index >= 1 && two_at(*runtime, index - 1).product != nullptr;
   const bool is_next = index >= 2 && pair_at(*runtime, index - 2).next != nullptr;
   if (is_reader || is_next) {
     return xnn_status_success;

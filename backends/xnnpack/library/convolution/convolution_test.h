@@ -155,15 +155,16 @@ class ByteConvolutionTest : public ConvolutionTest {
     return output;
   }
 
+  static std::vector<int8_t> bytes_of(const std::vector<float>& values) {
+    std::vector<int8_t> bytes(values.size() + XNN_EXTRA_BYTES);
+    std::transform(values.begin(), values.end(), bytes.begin(),
+                   [](float value) { return static_cast<int8_t>(value * 30); });
+    return bytes;
+  }
+
   void draw_bytes() {
-    const auto bytes = [](const std::vector<float>& values) {
-      std::vector<int8_t> found(values.size() + XNN_EXTRA_BYTES);
-      std::transform(values.begin(), values.end(), found.begin(),
-                     [](float value) { return static_cast<int8_t>(value * 30); });
-      return found;
-    };
-    byte_input_ = bytes(input_);
-    byte_filters_ = bytes(filters_);
+    byte_input_ = bytes_of(input_);
+    byte_filters_ = bytes_of(filters_);
     byte_bias_.assign(bias_.begin(), bias_.end());
     scales_ = bias_;
     std::transform(scales_.begin(), scales_.end(), scales_.begin(),

@@ -30,8 +30,8 @@ struct Convolution {
 };
 
 constexpr uint32_t kNoTable = XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER;
-constexpr size_t kMaxPointers = 1024;  // of a tile, on the stack of its thread
-constexpr size_t kMaxRows = 32;        // of a tile
+constexpr size_t kMaxPointers = 1024;    // of a tile, on the stack of its thread
+constexpr size_t kMaxRows = XNN_MAX_MR;  // of a tile
 
 /// The type of XNNPACK's functions that give a convolution the size of its input.
 using ReshapeConvolution = decltype(xnn_reshape_convolution2d_nhwc_f32);
