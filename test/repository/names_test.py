@@ -45,7 +45,7 @@ def test_own_code_does_not_use_the_historic_namespaces() -> None:
 
 
 def documented_places() -> set[str]:
-    """Every header and module that docs/api lists, without suffix, and the folders above them."""
+    """Every header and module that docs/api has, without suffix, and the folders above them."""
     places = set(DOCUMENTED)
     for page in (ROOT / "docs" / "api").glob("*.md"):
         for title in re.findall(r"^## (\S+)", page.read_text(), re.M):
@@ -56,6 +56,10 @@ def documented_places() -> set[str]:
                 else title.removeprefix("executorch.").replace(".", "/")
             )
             places.update({place, *map(str, Path(place).parents)})
+    table = (ROOT / "docs/api/imported-names.tsv").read_text().splitlines()[1:]
+    for module in {row.split("\t")[1] for row in table}:
+        place = module.removeprefix("executorch.").replace(".", "/")
+        places.update({place, *map(str, Path(place).parents)})
     return places
 
 

@@ -57,7 +57,8 @@ def _compare(row: Row, obj: Any, params: str, cut: bool) -> Verdict:
     return Verdict(row, "differs", f"ours: ({', '.join(mine)})")
 
 
-def _judge(row: Row, module: ModuleType) -> Verdict:
+def judge(row: Row, module: ModuleType) -> Verdict:
+    """What `module` has of a listed row."""
     text = row.text
     if text.startswith("("):
         return Verdict(row, "exists", "nothing listed")
@@ -118,5 +119,5 @@ def report(listings: list[Path]) -> list[Verdict]:
         if isinstance(module, str):
             verdicts.append(Verdict(row, "missing", f"no such module: {module}"))
         else:
-            verdicts.append(_judge(row, module))
+            verdicts.append(judge(row, module))
     return verdicts
