@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 
 from codegen import gen
 from codegen.model_operators import model_operators
 from codegen.op_table import read_table
-from codegen.schema import Argument, SchemaError, SchemaSource, parse_schema
+from codegen.schema import ATEN_SCHEMAS, Argument, SchemaError, SchemaSource, parse_schema
 from codegen.tools import (
+    aten_schemas,
     gen_max_kernel_num,
     gen_oplist,
     gen_ops_def,
@@ -93,7 +96,7 @@ def test_unknown_type_names_the_argument() -> None:
 @pytest.mark.req("KS-015")
 def test_native_namespace_is_inserted(tmp_path: Path) -> None:
     path = write(tmp_path / "ops.yaml", op_row("add.out", "custom::add_out"))
-    table = read_table(path, SchemaSource(None))
+    table = read_table(path, SchemaSource())
     assert table[0].kernels[0].qualified == "custom::native::add_out"
     assert "namespace custom::native {" in gen.native_functions_header(table)
 
@@ -109,7 +112,7 @@ def test_documented_rows(tmp_path: Path) -> None:
         "      kernel_name: torch::executor::add_out\n"
     )
     path = write(tmp_path / "ops.yaml", specialised + ALLCLOSE)
-    add, allclose = read_table(path, SchemaSource(None))
+    add, allclose = read_table(path, SchemaSource())
     one = ";0,1,2,3"
     assert add.kernels[0].keys == tuple(
         "v1/" + "|".join([number + one] * 4) for number in ("7", "6")
@@ -122,7 +125,7 @@ def test_documented_rows(tmp_path: Path) -> None:
 def test_repeated_operator_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "ops.yaml", op_row("add.out", "a") + op_row("add.out", "b"))
     with pytest.raises(SchemaError, match="twice"):
-        read_table(path, SchemaSource(None))
+        read_table(path, SchemaSource())
 
 
 def test_unknown_operator_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,19 +136,32 @@ def test_unknown_operator_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="of the pinned PyTorch")
+def test_the_table_of_schemas_is_that_of_the_pinned_pytorch() -> None:
+    written = ATEN_SCHEMAS.read_text().splitlines()
+    assert written == aten_schemas.schemas(), (
+        "run `python -m executorch.codegen.tools.aten_schemas`"
+    )
+
+
+def test_an_operator_that_the_table_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is asked of the installed PyTorch; where there is none, the message says so."""
+    source = SchemaSource()
+    source._known.clear()
+    assert source.find(["add.out"])["add.out"] == parse_schema(ADD)
+    source._known.clear()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(
+        SchemaError, match="no schema of aten::add.out in aten_schemas.txt.*install torch"
+    ):
+        source.find(["add.out"])
+
+
 @pytest.mark.req("KS-021")
 def test_written_files(tmp_path: Path) -> None:
     functions = write(tmp_path / "f.yaml", op_row("add.out", "torch::executor::add_out"))
     out = tmp_path / "out"
-    cache = tmp_path / "cache.json"
-    arguments = [
-        "--functions-yaml-path",
-        str(functions),
-        "-d",
-        str(out),
-        "--schema-cache",
-        str(cache),
-    ]
+    arguments = ["--functions-yaml-path", str(functions), "-d", str(out)]
     assert gen.main([*arguments, "--dry-run"]) == 0
     assert not out.exists()
     assert gen.main(arguments) == 0
@@ -155,7 +171,6 @@ def test_written_files(tmp_path: Path) -> None:
     before = (out / registration).stat().st_mtime_ns
     assert gen.main(arguments) == 0
     assert (out / registration).stat().st_mtime_ns == before
-    assert cache.exists()
     assert gen.main([*arguments, "--manual-registration"]) == 0
     assert "registered = []" not in (out / registration).read_text()
 

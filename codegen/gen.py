@@ -157,7 +157,11 @@ def _arguments() -> argparse.ArgumentParser:
     add("-s", "--source-path", help="accepted for existing build files; nothing is read from it")
     add("--functions-yaml-path", type=Path, help="op table with `op` rows")
     add("--custom-ops-yaml-path", type=Path, help="op table with `func` rows")
-    add("--aten-yaml-path", "--aten_yaml_path", help="accepted; schemas come from PyTorch itself")
+    add(
+        "--aten-yaml-path",
+        "--aten_yaml_path",
+        help="accepted; schemas come from codegen/aten_schemas.txt",
+    )
     add("-d", "--install-dir", "--install_dir", type=Path, default=Path("build/generated"))
     add("-o", "--output-dependencies", help="write a list of the generated files, divided by ;")
     add("--dry-run", action="store_true", help="check the table, write nothing")
@@ -173,7 +177,6 @@ def _arguments() -> argparse.ArgumentParser:
         "--add-exception-boundary", action="store_true", help="turn exceptions into Error::Internal"
     )
     add("--registration-function", default="register_all_kernels", help="its name in C++")
-    add("--schema-cache", type=Path, help="file that keeps schemas of ATen operators")
     return parser
 
 
@@ -186,7 +189,7 @@ def main(argv: list[str] | None = None) -> int:
     if not paths:
         parser.error("give --functions-yaml-path or --custom-ops-yaml-path")
     try:
-        schemas = SchemaSource(options.schema_cache)
+        schemas = SchemaSource()
         table = [row for path in paths for row in read_table(path, schemas)]
     except (SchemaError, OSError, yaml.YAMLError) as error:
         print(f"error: {error}", file=sys.stderr)

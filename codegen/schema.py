@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -161,35 +159,33 @@ def _check_out_variant(schema: Schema) -> None:
             )
 
 
-class SchemaSource:
-    """Schemas of ATen operators: from a cache file, else from the installed PyTorch."""
+# So that libraries of kernels are built without PyTorch. tools/aten_schemas.py writes it.
+ATEN_SCHEMAS = Path(__file__).with_name("aten_schemas.txt")
 
-    def __init__(self, cache: Path | None) -> None:
-        self._cache = cache
-        self._known: dict[str, str] = {}
-        if cache is not None and cache.exists():
-            self._known = json.loads(cache.read_text())
+
+class SchemaSource:
+    """Schemas of ATen operators: from the table beside this file, else from the installed PyTorch."""
+
+    def __init__(self) -> None:
+        lines = ATEN_SCHEMAS.read_text().splitlines()
+        self._known = {line.partition("(")[0]: line for line in lines}
 
     def find(self, names: Iterable[str]) -> dict[str, Schema]:
         """Maps each `add.out` or `ns::add.out` to its schema."""
         wanted = {n: n if "::" in n else f"aten::{n}" for n in names}
-        missing = [full for full in wanted.values() if full not in self._known]
-        if missing:
+        if missing := [full for full in wanted.values() if full not in self._known]:
             self._known.update(_ask_pytorch(missing))
-            self._write_cache()
         return {name: parse_schema(self._known[full]) for name, full in wanted.items()}
-
-    def _write_cache(self) -> None:
-        if self._cache is None:
-            return
-        self._cache.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._cache.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(self._known, indent=0, sort_keys=True))
-        temporary.replace(self._cache)
 
 
 def _ask_pytorch(full_names: list[str]) -> dict[str, str]:
-    import torch  # slow, so only when the cache does not know
+    try:
+        import torch  # slow, so only where the table does not know
+    except ImportError:
+        raise SchemaError(
+            f"no schema of {', '.join(full_names)} in {ATEN_SCHEMAS.name}: check the names; for "
+            "operators of a newer PyTorch install torch, which is asked then"
+        ) from None
 
     found: dict[str, str] = {}
     for full in full_names:

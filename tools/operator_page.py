@@ -17,7 +17,7 @@ PAGE = ROOT / "docs/operators.md"
 
 
 def _names(table: str) -> set[str]:
-    rows = read_table(ROOT / table, SchemaSource(None))
+    rows = read_table(ROOT / table, SchemaSource())
     return {row.schema.qualified_name for row in rows}
 
 

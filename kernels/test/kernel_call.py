@@ -35,7 +35,7 @@ def load_library(name: str) -> ModuleType:
 
 def load_schemas(library: str = "portable") -> dict[str, Schema]:
     """Schema by qualified name of all operators of a library's table."""
-    table = read_table(TABLES[library], SchemaSource(None))
+    table = read_table(TABLES[library], SchemaSource())
     return {row.schema.qualified_name: row.schema for row in table}
 
 

@@ -83,7 +83,7 @@ def main() -> int:
     linker = Linker(build, folder)
     base = linker.text([])
     by_name = kernel_symbols(build)
-    table = read_table(ROOT / "kernels/portable/functions.yaml", SchemaSource(None))
+    table = read_table(ROOT / "kernels/portable/functions.yaml", SchemaSource())
     costs = {}
     for row in table:
         kernel = row.kernels[0].cpp_name

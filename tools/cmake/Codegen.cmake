@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# From op tables to libraries that register kernels. Schemas of ATen operators come from PyTorch and are kept in the
-# build folder.
+# From op tables to libraries that register kernels.
 include_guard(DIRECTORY)
 include("${CMAKE_CURRENT_LIST_DIR}/executorch_targets.cmake")
 if(NOT PYTHON_EXECUTABLE)
   include("${CMAKE_CURRENT_LIST_DIR}/PythonExecutable.cmake")
 endif()
 
-set(_ET_SCHEMA_CACHE "${CMAKE_BINARY_DIR}/aten_schemas.json")
 file(GLOB _ET_CODEGEN_SOURCES CONFIGURE_DEPENDS
-  "${EXECUTORCH_ROOT}/codegen/*.py" "${EXECUTORCH_ROOT}/codegen/tools/*.py")
+  "${EXECUTORCH_ROOT}/codegen/*.py" "${EXECUTORCH_ROOT}/codegen/*.txt" "${EXECUTORCH_ROOT}/codegen/tools/*.py")
 
 # Runs a generator at configure time; `what` names the call that failed.
 function(_et_run_codegen what)
@@ -119,7 +117,7 @@ function(generate_bindings_for_kernels)
   if(NOT ARG_REGISTRATION_FUNCTION)
     string(MAKE_C_IDENTIFIER "register_${ARG_LIB_NAME}" ARG_REGISTRATION_FUNCTION)
   endif()
-  set(command "${PYTHON_EXECUTABLE}" -m codegen.gen "--schema-cache=${_ET_SCHEMA_CACHE}"
+  set(command "${PYTHON_EXECUTABLE}" -m codegen.gen
     "--install-dir=${ARG_OUTPUT_DIR}" "--registration-function=${ARG_REGISTRATION_FUNCTION}")
   set(inputs ${_ET_CODEGEN_SOURCES})
   if(ARG_FUNCTIONS_YAML)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes codegen/aten_schemas.txt: the operators of the installed PyTorch that a kernel can be written for, one a line.
+
+Run it when another PyTorch becomes the pinned one: `python -m executorch.codegen.tools.aten_schemas`."""
+
+from __future__ import annotations
+
+from codegen.schema import ATEN_SCHEMAS, SchemaError, parse_schema
+
+# Lists of tensors that only PyTorch's optimizers update.
+_LEFT_OUT = ("aten::_foreach_", "aten::_fused_")
+
+
+def _can_be_a_kernel(text: str) -> bool:
+    try:
+        parse_schema(text).cpp_parameters()
+    except SchemaError:
+        return False
+    return not text.startswith(_LEFT_OUT)
+
+
+def schemas() -> list[str]:
+    """Sorted lines."""
+    import torch
+
+    texts = (str(schema) for schema in torch._C._jit_get_all_schemas())
+    return sorted({t for t in texts if t.startswith("aten::") and "!" in t and _can_be_a_kernel(t)})
+
+
+if __name__ == "__main__":
+    ATEN_SCHEMAS.write_text("".join(f"{line}\n" for line in schemas()))
