@@ -88,6 +88,8 @@ class ExecutorchBackendConfig:
     run_reinplace_pass: bool = False
     enable_non_cpu_memory_planning: bool = True
     reinplace_extra_ops: frozenset[Any] | None = None
+    # Operators of torch that no kernel of this package serves are a warning instead of an error: your runtime has them.
+    allow_missing_kernels: bool = False
 
     def __post_init__(self) -> None:
         """Refuses what no stage does yet, instead of ignoring it."""

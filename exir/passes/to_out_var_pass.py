@@ -7,6 +7,7 @@ before: %y = aten.add.Tensor(%a, %b)             after: %o = memory.alloc(((2, 4
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -48,18 +49,22 @@ class ToOutVarPass(PassBase):
 def missing_out_variants(graph_module: GraphModule) -> dict[str, list[Node]]:
     """Operators without an out variant, and the nodes that call them; branches included."""
     missing: dict[str, list[Node]] = {}
-    for module in graph_module.modules():
-        if not isinstance(module, GraphModule):
-            continue
-        for node in module.graph.nodes:
-            op = _operator(node)
-            if op is None or _stays(op):
-                continue
+    for node, op in operators_in(graph_module):
+        if not _stays(op):
             try:
                 to_out_variant(op)
             except NoOutVariant:
                 missing.setdefault(op.name(), []).append(node)
     return missing
+
+
+def operators_in(graph_module: GraphModule) -> Iterator[tuple[Node, torch._ops.OpOverload]]:
+    """Every call of an operator, in branches too."""
+    for module in graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, GraphModule) else ():
+            op = _operator(node)
+            if op is not None:
+                yield node, op
 
 
 def _operator(node: Node) -> torch._ops.OpOverload | None:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 from torch.export import ExportedProgram
@@ -12,34 +14,96 @@ from torch.utils._pytree import tree_leaves
 
 from executorch.exir.emit._control_flow import HIGHER_ORDER_LOWERINGS
 from executorch.exir.error import ExportError, ExportErrorType, source_line
-from executorch.exir.passes.executorch_prim_ops_registry import UNSUPPORTED_SYM_OPS
+from executorch.exir.operator.convert import NoOutVariant, to_out_variant
+from executorch.exir.operator.served import OWN_NAMESPACES, served_operators
+from executorch.exir.passes.executorch_prim_ops_registry import UNSUPPORTED_SYM_OPS, is_sym_op
 from executorch.exir.passes.sym_shape_eval_pass import explain_unbounded, unbounded_tensors
 from executorch.exir.passes.to_out_var_pass import (
     MissingOutVariants,
     explain_missing,
     missing_out_variants,
+    operators_in,
 )
 from executorch.exir.tensor import is_storable_dtype
 
 
-def check_blockers(name: str, program: ExportedProgram, bounds: bool, out_variants: bool) -> None:
-    """Raises one error that lists every blocker of the method; specs must be there. `bounds`, `out_variants`: whether
-    sizes without a bound and operators without an out variant count."""
+@dataclass(frozen=True)
+class Wanted:
+    """What counts as a blocker: sizes without a bound, operators without an out variant, operators without a kernel
+    (otherwise these are a warning)."""
+
+    bounds: bool
+    out_variants: bool
+    kernels: bool
+
+
+class Blockers(ExportError):
+    """What stands in the way of one method."""
+
+    def __init__(self, name: str, lines: list[str]) -> None:
+        text = "\n- ".join([f"method {name} cannot become a program:", *lines])
+        super().__init__(ExportErrorType.NOT_SUPPORTED, text)
+
+
+def check_blockers(name: str, program: ExportedProgram, wanted: Wanted) -> None:
+    """Raises one error that lists every blocker of the method; specs must be there."""
     module = program.graph_module
     lines = [*_tensors_without_form(module), *_calls_without_form(module)]
-    unbounded = unbounded_tensors(module) if bounds else []
+    unbounded = unbounded_tensors(module) if wanted.bounds else []
     if unbounded:
         lines.append(explain_unbounded(unbounded))
-    missing = missing_out_variants(module) if out_variants else {}
+    unserved = _calls_without_kernel(module)
+    if unserved and wanted.kernels:
+        lines.append(f"{_explain_unserved(unserved)}\n{_WAYS_OUT}")
+    elif unserved:
+        # 5: the line that calls to_executorch
+        warnings.warn(f"method {name}: {_explain_unserved(unserved)}", stacklevel=5)
+    missing = missing_out_variants(module) if wanted.out_variants else {}
     if missing and not lines:
         raise MissingOutVariants(ExportErrorType.NOT_SUPPORTED, explain_missing(missing))
     if missing:
         lines.append(explain_missing(missing))
     if lines:
-        raise ExportError(
-            ExportErrorType.NOT_SUPPORTED,
-            f"method {name} cannot become a program:\n- " + "\n- ".join(lines),
-        )
+        raise Blockers(name, lines)
+
+
+def joined(found: list[ExportError]) -> ExportError:
+    """One error for the blockers of several methods."""
+    if len(found) == 1:
+        return found[0]
+    kind = MissingOutVariants if isinstance(found[0], MissingOutVariants) else ExportError
+    return kind(ExportErrorType.NOT_SUPPORTED, "\n".join(each.message for each in found))
+
+
+def _calls_without_kernel(module: GraphModule) -> dict[str, list[Node]]:
+    """Operators that the libraries of this package would serve if any did, and the nodes that call them."""
+    found: dict[str, list[Node]] = {}
+    for node, op in operators_in(module):
+        if op.namespace not in OWN_NAMESPACES or is_sym_op(op):
+            continue
+        try:
+            name = op.name() if op._schema.is_mutable else to_out_variant(op)[0].name()
+        except NoOutVariant:
+            continue  # told as such
+        if name not in served_operators():
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def _explain_unserved(found: dict[str, list[Node]]) -> str:
+    lines = ["no kernel serves these operators, so that the program would fail when it is loaded:"]
+    for name, nodes in sorted(found.items()):
+        more = f" (and {len(nodes) - 1} more)" if len(nodes) > 1 else ""
+        lines.append(f"    {name}: node {nodes[0].name}{source_line(nodes[0])}{more}")
+    return "\n".join(lines)
+
+
+_WAYS_OUT = """\
+  Write them with other operators (docs/operators.md lists those that have kernels), or decompose them before to_edge
+  (program.run_decompositions({torch.ops.aten.NAME.OVERLOAD: function})), or give them to a backend that takes them
+  (to_edge_transform_and_lower with a partitioner), or call a custom operator with a kernel of your own (torch.library).
+  If your runtime registers kernels for them, export with
+  to_executorch(ExecutorchBackendConfig(allow_missing_kernels=True))."""
 
 
 def _tensors_without_form(module: GraphModule) -> Iterator[str]:

@@ -39,7 +39,8 @@ from executorch.exir.passes.scalar_constants_to_scalars_pass import (
 )
 from executorch.exir.passes.spec_prop_pass import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
-from executorch.exir.program._blockers import check_blockers
+from executorch.exir.passes.to_out_var_pass import MissingOutVariants
+from executorch.exir.program._blockers import Blockers, Wanted, check_blockers, joined
 from executorch.exir.program._delegation import (
     check_methods,
     kept_by,
@@ -222,10 +223,7 @@ class EdgeProgramManager:
         """Planned programs and their emitted form."""
         config = config or ExecutorchBackendConfig()
         with collector_paused():
-            planned = {
-                name: _planned_program(name, program, config)
-                for name, program in self._edge_programs.items()
-            }
+            planned = _planned_programs(self._edge_programs, config)
             finish_plans(config.memory_planning_pass)
             named_data = named_data_of(self._edge_programs)
             manager = ExecutorchProgramManager(planned, self._config_methods, config, named_data)
@@ -240,6 +238,21 @@ def _check_after_pass(program: ExportedProgram, one: Pass) -> None:
 
 
 # ---- edge -> planned: the order of passes, with the reason for each place ----
+
+
+def _planned_programs(
+    programs: dict[str, ExportedProgram], config: ExecutorchBackendConfig
+) -> dict[str, ExportedProgram]:
+    """Of all methods; what stands in the way is told for all of them."""
+    planned, blocked = {}, []
+    for name, program in programs.items():
+        try:
+            planned[name] = _planned_program(name, program, config)
+        except (Blockers, MissingOutVariants) as error:
+            blocked.append(error)
+    if blocked:
+        raise joined(blocked)
+    return planned
 
 
 def _planned_program(
@@ -266,7 +279,8 @@ def _planned_program(
     )
     # One error for everything that stands in the way, before the first step that would fail.
     by_bounds = isinstance(evaluate_shapes, ConstraintBasedSymShapeEvalPass)
-    check_blockers(name, program, by_bounds, _needs_out_variants(config))
+    wanted = Wanted(by_bounds, _needs_out_variants(config), not config.allow_missing_kernels)
+    check_blockers(name, program, wanted)
     # ... which become numbers before anything asks for bytes.
     evaluate_shapes(module)
     # While views are still functional operators; needs specs.

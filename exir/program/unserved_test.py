@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exporting says which operators no kernel serves: all of them, where they come from, and the ways out."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import pytest
+import torch
+from torch.export import export
+
+from executorch.exir import ExecutorchBackendConfig, to_edge
+from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.operator.served import served_operators
+
+library = torch.library.Library("unserved", "DEF")
+library.define("own(Tensor x) -> Tensor")
+library.define("own.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+library.impl("own", lambda x: x + 1, "CompositeExplicitAutograd")
+
+
+class Singular(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        values = torch.linalg.svd(x)[1]
+        return values, x.mode(-1)[0], x.mode(0)[0]
+
+
+class Branch(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, lambda x: x.mode(0)[0], lambda x: x[0] + 1, (x,))
+
+
+class Own(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.ops.unserved.own(x)
+
+
+X = (torch.randn(3, 3),)
+
+
+def test_all_of_them_are_told_with_their_lines_and_the_ways_out() -> None:
+    edge = to_edge({"first": export(Singular(), X), "second": export(Branch(), X)})
+    with pytest.raises(ExportError) as caught:
+        edge.to_executorch()
+    assert caught.value.error_code == ExportErrorType.NOT_SUPPORTED
+    text = str(caught.value)
+    assert text.count("no kernel serves these operators") == 2
+    for pattern in (
+        r"method first cannot become a program:\n- no kernel",
+        r"aten::_linalg_svd\.U: node \S+ from File \S+unserved_test\.py\S* line \d+, .*torch\.linalg\.svd\(x\)",
+        r"aten::mode\.values: node \S+ .*x\.mode\(-1\)\[0\], .* \(and 1 more\)",
+        r"method second cannot become a program:\n- no kernel serves .*\n    aten::mode\.values",
+        r"run_decompositions\(",
+        r"with a partitioner",
+        r"torch\.library",
+        r"ExecutorchBackendConfig\(allow_missing_kernels=True\)",
+    ):
+        assert re.search(pattern, text), (pattern, text)
+
+
+def test_with_the_option_they_are_a_warning_and_the_file_is_written() -> None:
+    edge = to_edge(export(Singular(), X))
+    with pytest.warns(UserWarning, match=r"no kernel serves [^$]*aten::mode\.values") as caught:
+        program = edge.to_executorch(ExecutorchBackendConfig(allow_missing_kernels=True))
+    assert caught[0].filename == __file__
+    plan = program.executorch_program.execution_plan[0]
+    assert "aten::_linalg_svd" in {operator.name for operator in plan.operators}
+
+
+def test_operators_of_the_users_own_namespaces_are_the_users() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program = to_edge(export(Own(), X)).to_executorch()
+    (operator,) = program.executorch_program.execution_plan[0].operators
+    assert (operator.name, operator.overload) == ("unserved::own", "out")
+
+
+def test_a_decomposition_of_the_users_is_a_way_out() -> None:
+    table = {torch.ops.aten.mode.default: lambda x, dim, keepdim=False: (x[0], x[0].long())}
+    edge = to_edge(export(Branch(), X).run_decompositions(table))
+    assert edge.to_executorch().buffer
+
+
+def test_the_tables_of_all_kernel_libraries_are_read() -> None:
+    served = served_operators()
+    assert {
+        "aten::add.out",
+        "dim_order_ops::_clone_dim_order.out",
+        "quantized_decomposed::quantize_per_tensor.out",
+    } <= served
+    assert "aten::mode.values" not in served
