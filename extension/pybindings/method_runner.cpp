@@ -103,7 +103,9 @@ void MethodRunner::set_inputs(const py::sequence& inputs) {
   input_strings_.clear();
   inputs_.clear();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    input_owners_.push_back(inputs[i]);
+    py::object value = inputs[i];
+    input_owners_.push_back(is_torch_tensor(value) ? plain_torch_tensor(value, input_name(name_, i))
+                                                   : std::move(value));
     inputs_.push_back(convert_input(input_owners_.back(), i, *use));
   }
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
 
 from executorch.exir import ExecutorchBackendConfig, to_edge
 from executorch.exir.passes import MemoryPlanningPass
@@ -166,6 +168,68 @@ def test_what_does_not_fit_is_explained(buffer: bytes, inputs: object, words: li
         module.forward(inputs)
     assert all(word in str(caught.value) for word in words), str(caught.value)
     check(module.forward(INPUTS))
+
+
+class Double(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + x
+
+
+def complex_numbers() -> torch.Tensor:
+    return torch.randn(2, 3, dtype=torch.complex64)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        complex_numbers().conj(),
+        complex_numbers().t().conj().t(),
+        torch._neg_view(torch.randn(2, 3)),
+        torch._neg_view(complex_numbers().conj()),
+        complex_numbers().conj().imag.contiguous(),
+        torch.randn(2, 3, requires_grad=True),
+        torch.nn.Parameter(torch.randn(2, 3)),
+        torch.randn(4, 3)[1:3],
+        torch.randn(()).conj(),
+        torch._neg_view(torch.randn(())),
+        torch.randn(1, 3).as_strided((1, 3), (0, 1)),
+        torch._neg_view(torch.randn(0, 3)),
+    ],
+)
+def test_views_that_only_say_what_they_are(value: torch.Tensor) -> None:
+    example = torch.zeros(value.shape, dtype=value.dtype)
+    program = to_edge(torch.export.export(Double(), (example,))).to_executorch().buffer
+    (output,) = portable_lib._load_for_executorch_from_buffer(program).forward([value])
+    torch.testing.assert_close(output, (value + value).detach(), rtol=0, atol=0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: torch.eye(2, 3).to_sparse(), ["dense", "torch.sparse_coo", "to_dense"]),
+        (lambda: torch.eye(2, 3).to_sparse_csr(), ["dense", "torch.sparse_csr"]),
+        (lambda: torch.ones(2, 3).to_mkldnn(), ["dense", "torch._mkldnn"]),
+        (lambda: torch.nested.nested_tensor([torch.ones(3), torch.ones(2)]), ["nested"]),
+        (lambda: FakeTensorMode().from_tensor(torch.ones(2, 3)), ["FakeTensor", "real tensor"]),
+        (lambda: torch._efficientzerotensor((2, 3)), ["without memory"]),
+        (
+            lambda: torch.quantize_per_tensor(torch.ones(2, 3), 0.1, 0, torch.qint8),
+            ["Float", "torch.qint8"],
+        ),
+        (lambda: torch.ones(1, 3).expand(2, 3), ["strides (3, 1)", "(0, 1)", "contiguous"]),
+        (lambda: torch.ones(6).as_strided((2, 3), (1, 1)), ["strides (3, 1)", "(1, 1)"]),
+        (lambda: torch._neg_view(torch.ones(3, 2)).t(), ["strides (3, 1)", "(1, 2)"]),
+        (lambda: torch.ones(2, 3).flip(0).untyped_storage(), ["Tensor", "UntypedStorage"]),
+    ],
+)
+def test_tensors_without_numbers_in_a_row_are_refused(
+    buffer: bytes, make: Callable[[], object], words: list[str]
+) -> None:
+    module = portable_lib._load_for_executorch_from_buffer(buffer)
+    with pytest.raises(portable_lib.ExecuTorchError) as caught:
+        module.forward([INPUTS[0], make()])
+    assert all(word in str(caught.value) for word in ["input 1", *words]), str(caught.value)
 
 
 def test_etdump_is_refused(path: Path) -> None:

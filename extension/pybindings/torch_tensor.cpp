@@ -130,12 +130,33 @@ void* torch_data_ptr(py::handle tensor) {
   return reinterpret_cast<void*>(tensor.attr("data_ptr")().cast<uintptr_t>());
 }
 
-TensorPtr borrow_torch_tensor(py::handle tensor, const TensorInfo& expected,
-                              const std::string& what) {
+py::object plain_torch_tensor(py::handle tensor, const std::string& what) {
+  if (tensor.attr("is_nested").cast<bool>()) {
+    fail_argument(what + ": expected a tensor with one shape, got a nested one. Pad it with " +
+                  "torch.nested.to_padded_tensor()");
+  }
+  const py::object layout = tensor.attr("layout");
+  if (!layout.is(py::object(torch().attr("strided")))) {
+    fail_argument(what + ": expected a dense tensor (torch.strided), got one of layout " +
+                  text(layout) + ". Call .to_dense()");
+  }
   if (text(tensor.attr("device").attr("type")) != "cpu") {
     fail_argument(what + ": expected a tensor on the CPU, got one on " +
                   text(tensor.attr("device")));
   }
+  if (tensor.attr("is_conj")().cast<bool>() || tensor.attr("is_neg")().cast<bool>()) {
+    return tensor.attr("resolve_conj")().attr("resolve_neg")();
+  }
+  if (torch_data_ptr(tensor) == nullptr && tensor.attr("numel")().cast<int64_t>() != 0) {
+    fail_argument(what + ": expected a tensor with data, got a " +
+                  text(py::type::handle_of(tensor).attr("__name__")) +
+                  " without memory (fake, or freed). Pass a real tensor");
+  }
+  return py::reinterpret_borrow<py::object>(tensor);
+}
+
+TensorPtr borrow_torch_tensor(py::handle tensor, const TensorInfo& expected,
+                              const std::string& what) {
   const py::object dtype = torch_dtype(expected.scalar_type());
   const py::object found = tensor.attr("dtype");
   if (!found.is(dtype)) {

@@ -17,7 +17,12 @@ pybind11::object torch_dtype(executorch::aten::ScalarType type);
 
 bool is_torch_tensor(pybind11::handle value);
 
-// A tensor over the memory of a torch tensor, which must live as long. Type, rank and order of
+// The same numbers in memory that can be read as they lie: a conjugated or negated view, which only
+// says so, is computed. RuntimeFailure, beginning with `what`, for tensors without such memory
+// (sparse, nested, on another device, fake).
+pybind11::object plain_torch_tensor(pybind11::handle tensor, const std::string& what);
+
+// A tensor over the memory of a plain torch tensor, which must live as long. Type, rank and order of
 // dimensions must be those of `expected`: otherwise RuntimeFailure, beginning with `what`, says
 // what was expected and found.
 TensorPtr borrow_torch_tensor(pybind11::handle tensor,
