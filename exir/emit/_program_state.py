@@ -110,6 +110,8 @@ class ProgramState:
             tensor.dtype,
             tuple(tensor.shape),
             tuple(tensor.stride()),
+            tensor.is_conj(),
+            tensor.is_neg(),
             tuple(spec.dim_order),
         )
         if key not in known:

@@ -277,6 +277,30 @@ def test_constants_are_shared_and_not_copied() -> None:
     assert addresses[0] in (model.a.data_ptr(), model.b.data_ptr())
 
 
+def test_a_constant_and_its_conjugate_lie_at_one_address_but_are_two() -> None:
+    class Views(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            z, r = torch.tensor([1 + 2j, 3 - 4j]), torch.tensor([5.0, 6.0])
+            for name, view in {
+                "z": z,
+                "zc": z.conj(),
+                "r": r,
+                "rn": torch._neg_view(r),
+            }.items():
+                self.register_buffer(name, view)
+
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
+            return [x + self.z, x + self.zc, y + self.r, y + self.rn]
+
+    model = Views()
+    program = lower(model, torch.zeros(2, dtype=torch.complex64), torch.zeros(2))
+    stored = {bytes(buffer.storage) for buffer in program.executorch_program.constant_buffer[1:]}
+    assert stored == {
+        view.resolve_conj().resolve_neg().numpy().tobytes() for view in model.buffers()
+    }
+
+
 def test_transposed_and_channels_last_constants() -> None:
     class Layouts(Module):
         def __init__(self) -> None:

@@ -249,6 +249,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "minimum_maximum": (lambda x: torch.minimum(x, x * 2) + torch.maximum(x, -x), (X34,)),
     "addmv_dist": (lambda x: torch.addmv(x[:, 0], x, x[0]) + torch.dist(x, x + 1), (X34,)),
     "tril_indices": (lambda x: x[0] + torch.tril_indices(3, 3).sum(), (X34,)),
+    "conjugates": (
+        lambda z: (z.conj(), z.conj() * z, z.conj().imag + 1, torch._neg_view(z.real)),
+        (torch.complex(_randn(3), _randn(3)),),
+    ),
     "isnan_isinf": (lambda x: (x.isnan(), x.isinf(), torch.nan_to_num(x)), (X34,)),
 }
 _MAT = _randn(8, 8)

@@ -188,6 +188,8 @@ OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
     aten.__lshift__.Tensor: aten.bitwise_left_shift.Tensor,
     aten.__rshift__.Scalar: aten.bitwise_right_shift.Tensor_Scalar,
     aten.__rshift__.Tensor: aten.bitwise_right_shift.Tensor,
+    aten._conj.default: aten._conj_physical.default,
+    aten._neg_view.default: aten.neg.default,
     aten._trilinear.default: _trilinear,
     aten.copy.default: _copy,
     aten.empty_permuted.default: _empty_permuted,

@@ -203,6 +203,19 @@ def test_views_that_only_say_what_they_are(value: torch.Tensor) -> None:
     torch.testing.assert_close(output, (value + value).detach(), rtol=0, atol=0)
 
 
+class Parts(torch.nn.Module):
+    def forward(self, z: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return z.conj(), z.imag * 2, z.conj().imag, torch._neg_view(z.real)
+
+
+def test_conjugates_inside_a_program() -> None:
+    value = complex_numbers()
+    program = to_edge(torch.export.export(Parts(), (value,))).to_executorch().buffer
+    outputs = portable_lib._load_for_executorch_from_buffer(program).forward([value])
+    for output, expected in zip(outputs, Parts()(value), strict=True):
+        torch.testing.assert_close(output, expected, rtol=0, atol=0, check_stride=False)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "make, words",

@@ -22,8 +22,8 @@ bool is_torch_tensor(pybind11::handle value);
 // (sparse, nested, on another device, fake).
 pybind11::object plain_torch_tensor(pybind11::handle tensor, const std::string& what);
 
-// A tensor over the memory of a plain torch tensor, which must live as long. Type, rank and order of
-// dimensions must be those of `expected`: otherwise RuntimeFailure, beginning with `what`, says
+// A tensor over the memory of a plain torch tensor, which must live as long. Type, rank and order
+// of dimensions must be those of `expected`: otherwise RuntimeFailure, beginning with `what`, says
 // what was expected and found.
 TensorPtr borrow_torch_tensor(pybind11::handle tensor,
                               const executorch::runtime::TensorInfo& expected,
