@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,16 +13,25 @@ import pytest
 import torch
 import yaml
 
-from codegen import gen
-from codegen.model_operators import model_operators
-from codegen.op_table import read_table
-from codegen.schema import ATEN_SCHEMAS, Argument, SchemaError, SchemaSource, parse_schema
-from codegen.tools import (
+from executorch.codegen import gen
+from executorch.codegen.model_operators import model_operators
+from executorch.codegen.op_table import read_table
+from executorch.codegen.schema import (
+    ATEN_SCHEMAS,
+    Argument,
+    SchemaError,
+    SchemaSource,
+    parse_schema,
+)
+from executorch.codegen.tools import (
     aten_schemas,
+    combine_prim_ops_headers,
+    gen_all_oplist,
     gen_max_kernel_num,
     gen_oplist,
     gen_ops_def,
     gen_selected_op_variants,
+    gen_selected_prim_ops,
     merge_yaml,
 )
 
@@ -263,3 +275,93 @@ def test_registry_size_of_a_selection(tmp_path: Path) -> None:
     assert "EXECUTORCH_SELECTED_MAX_KERNEL_NUM 4" in header.read_text()
     gen_oplist.gen_oplist(selected, include_all_operators=True)
     assert gen_max_kernel_num.gen_max_kernel_num([selected], prim_ops, header) is None
+
+
+def write_selection(path: Path, operators: str) -> Path:
+    assert gen_oplist.main(["--output_path", str(path), "--root_ops", operators]) == 0
+    return path
+
+
+def test_selections_of_several_models_are_joined(tmp_path: Path) -> None:
+    first = write_selection(tmp_path / "first.yaml", "aten::add.out,aten::mm.out")
+    second = write_selection(tmp_path / "selected_operators.yaml", "aten::mm.out aten::mul.out")
+    assert gen_all_oplist.model_files(str(tmp_path)) == [second]  # a folder stands for its file
+    listed = write(tmp_path / "list.txt", f"{first}\n{second}\n")
+    arguments = ["--output-dir", str(tmp_path / "all"), "--model-file-list-path", f"@{listed}"]
+    gen_all_oplist.main(arguments)
+    joined = yaml.safe_load((tmp_path / "all/selected_operators.yaml").read_text())
+    assert list(joined["operators"]) == ["aten::add.out", "aten::mm.out", "aten::mul.out"]
+    assert joined["et_kernel_metadata"]["aten::mm.out"] == ["default"]
+    assert not joined["include_all_operators"]
+    with pytest.raises(ValueError, match=r"aten::mm\.out is used in 2 models.*first\.yaml and"):
+        gen_all_oplist.main([*arguments, "--check-ops-not-overlapping"])
+    with pytest.raises(ValueError, match="found a str; put an @ before"):
+        gen_all_oplist.main([*arguments[:3], str(listed)])
+
+
+def test_operators_with_all_overloads_are_refused_unless_allowed(tmp_path: Path) -> None:
+    path = write_selection(tmp_path / "one.yaml", "aten::add.out")
+    selection = yaml.safe_load(path.read_text())
+    selection["operators"]["aten::add.out"]["include_all_overloads"] = True
+    path.write_text(yaml.safe_dump(selection))
+    arguments = ["--output-dir", str(tmp_path), "--model-file-list-path", str(path)]
+    with pytest.raises(ValueError, match=r"include all overloads.*aten::add\.out"):
+        gen_all_oplist.main(arguments)
+    gen_all_oplist.main([*arguments, "--allow-include-all-overloads"])
+
+
+def test_prim_ops_are_selected_by_macros(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    gen_selected_prim_ops.main(
+        [
+            "--prim-op-names",
+            "executorch_prim::add.Scalar,aten::sym_size.int",
+            "--output-dir",
+            str(one),
+        ]
+    )
+    assert (
+        "#define INCLUDE_EXECUTORCH_PRIM_ADD_SCALAR\n" in (one / "selected_prim_ops.h").read_text()
+    )
+    gen_selected_prim_ops.write_selected_prim_ops(["executorch_prim::et_view.default"], str(two))
+    both = ["--header_files", f"{one},{two}/selected_prim_ops.h", "--output_dir", str(tmp_path)]
+    combine_prim_ops_headers.main(both)
+    defined = [
+        line.split()[1] for line in (tmp_path / "selected_prim_ops.h").read_text().splitlines()
+        if line.startswith("#define")
+    ]  # fmt: skip
+    assert defined == [
+        "EXECUTORCH_ENABLE_PRIM_OPS_SELECTIVE_BUILD",
+        "INCLUDE_ATEN_SYM_SIZE_INT",
+        "INCLUDE_EXECUTORCH_PRIM_ADD_SCALAR",
+        "INCLUDE_EXECUTORCH_PRIM_ET_VIEW_DEFAULT",
+    ]
+
+
+COMMANDS = [
+    "gen", "tools.gen_oplist", "tools.gen_ops_def", "tools.gen_all_oplist", "tools.merge_yaml",
+    "tools.gen_selected_op_variants", "tools.gen_selected_prim_ops", "tools.gen_max_kernel_num",
+    "tools.combine_prim_ops_headers",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("package", ["codegen", "executorch.codegen"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_run_from_the_tree_and_as_installed(
+    package: str, command: str, tmp_path: Path
+) -> None:
+    """`codegen.gen` is what build files call, before anything is installed; users call `executorch.codegen.gen`."""
+    root = Path(__file__).resolve().parents[1]
+    is_tree = package == "codegen"
+    done = subprocess.run(
+        [sys.executable, "-m", f"{package}.{command}", "--help"],
+        cwd=root if is_tree else tmp_path,
+        env={**os.environ, "PYTHONPATH": "" if is_tree else str(root / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "usage:" in done.stdout
+    for module in re.findall(r"python -m (\S+)", done.stdout):
+        assert module == f"executorch.codegen.{command}"

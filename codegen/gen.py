@@ -13,8 +13,8 @@ from pathlib import Path
 
 import yaml
 
-from codegen.op_table import Row, read_table
-from codegen.schema import SchemaError, SchemaSource
+from .op_table import Row, read_table
+from .schema import SchemaError, SchemaSource
 
 _HEAD = "// SPDX-License-Identifier: BSD-3-Clause\n// Generated from the op table; do not edit.\n"
 _INCLUDES = """\

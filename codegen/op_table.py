@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from codegen.schema import Schema, SchemaError, SchemaSource, parse_schema
+from .schema import Schema, SchemaError, SchemaSource, parse_schema
 
 # Numbers of dtypes in kernel keys.
 SCALAR_TYPES = {

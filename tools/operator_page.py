@@ -9,8 +9,8 @@ from pathlib import Path
 
 import torch
 
-from codegen.op_table import read_table, read_yaml, row_name
-from codegen.schema import SchemaError, SchemaSource, parse_signature
+from executorch.codegen.op_table import read_table, read_yaml, row_name
+from executorch.codegen.schema import SchemaError, SchemaSource, parse_signature
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/operators.md"

@@ -5,7 +5,7 @@ Run it when another PyTorch becomes the pinned one: `python -m executorch.codege
 
 from __future__ import annotations
 
-from codegen.schema import ATEN_SCHEMAS, SchemaError, parse_schema
+from ..schema import ATEN_SCHEMAS, SchemaError, parse_schema
 
 # Lists of tensors that only PyTorch's optimizers update.
 _LEFT_OUT = ("aten::_foreach_", "aten::_fused_")

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from codegen.model_operators import model_operators
-from codegen.op_table import read_yaml, row_name
-from codegen.schema import SchemaError
+from ..model_operators import model_operators
+from ..op_table import SCALAR_TYPES, read_yaml, row_name
+from ..schema import SchemaError
 
 ALL_KERNELS = ["default"]
+ScalarType = IntEnum("ScalarType", SCALAR_TYPES)  # numbers of dtypes in kernel keys
 
 
 def selection(kernels: dict[str, list[str]], source: str, *, include_all: bool) -> dict[str, Any]:
@@ -72,7 +75,7 @@ def gen_oplist(
         rows = read_yaml(Path(ops_schema_yaml_path))
         kernels = {_full_name(row_name(row)): ALL_KERNELS for row in rows}
     elif root_ops:
-        names = [name.strip() for name in root_ops.split(",") if name.strip()]
+        names = [name for name in re.split(r"[, ]+", root_ops) if name]
         kernels = {_full_name(name): ALL_KERNELS for name in names}
     elif ops_dict:
         loaded = json.loads(ops_dict)
@@ -86,13 +89,13 @@ def gen_oplist(
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__,
-        epilog="e.g. python -m codegen.tools.gen_oplist --output_path ops.yaml --model_file_path mv2.pte",
+        epilog="e.g. python -m executorch.codegen.tools.gen_oplist --output_path ops.yaml --model_file_path mv2.pte",
     )
     add = parser.add_argument
     add("--output_path", "--output-path", required=True)
     add("--model_file_path", "--model-file-path", help="a .pte: the operators and dtypes it uses")
     add("--ops_schema_yaml_path", "--ops-schema-yaml-path", help="an op table: all its rows")
-    add("--root_ops", "--root-ops", help="operator names divided by commas")
+    add("--root_ops", "--root-ops", help="operator names divided by commas or spaces")
     add("--ops_dict", "--ops-dict", help="JSON: operator name to kernel keys")
     add("--include-all-operators", "--include_all_operators", action="store_true")
     try:

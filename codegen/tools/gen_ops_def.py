@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from codegen.model_operators import model_operators
+from ..model_operators import model_operators
 
 
 def get_operators(model_file: str) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from codegen.op_table import SCALAR_TYPES
+from ..op_table import SCALAR_TYPES
 
 _NAMES = {number: name for name, number in SCALAR_TYPES.items()}
 # Elements of these types are computed in a wider one.

@@ -10,14 +10,22 @@ from typing import Any
 
 import yaml
 
-from codegen.op_table import read_yaml, row_name
-from codegen.schema import SchemaError
+from ..op_table import read_yaml, row_name
+from ..schema import SchemaError
+from .yaml_util import BlankLineDumper
 
 
-def merge(first: list[dict[str, Any]], fallback: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All rows of `first`, then those of `fallback` for other operators."""
-    taken = {_full_name(row) for row in first}
-    return first + [row for row in fallback if _full_name(row) not in taken]
+def merge(functions_yaml_path: str, fallback_yaml_path: str | None, output_dir: str) -> None:
+    """Writes output_dir/merged.yaml: all rows of the first table, then those of the fallback for other operators."""
+    rows = read_yaml(Path(functions_yaml_path))
+    if fallback_yaml_path is not None:
+        taken = {_full_name(row) for row in rows}
+        fallback = read_yaml(Path(fallback_yaml_path))
+        rows = rows + [row for row in fallback if _full_name(row) not in taken]
+    folder = Path(output_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = yaml.dump(rows, Dumper=BlankLineDumper, sort_keys=False, width=10_000)
+    (folder / "merged.yaml").write_text(text)
 
 
 def _full_name(row: dict[str, Any]) -> str:
@@ -27,19 +35,15 @@ def _full_name(row: dict[str, Any]) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--functions-yaml-path", "--functions_yaml_path", type=Path, required=True)
-    parser.add_argument("--fallback-yaml-path", "--fallback_yaml_path", type=Path)
-    parser.add_argument("--output_dir", "--output-dir", type=Path, required=True)
+    parser.add_argument("--functions-yaml-path", "--functions_yaml_path", required=True)
+    parser.add_argument("--fallback-yaml-path", "--fallback_yaml_path")
+    parser.add_argument("--output_dir", "--output-dir", required=True)
     options = parser.parse_args(argv)
     try:
-        rows = read_yaml(options.functions_yaml_path)
-        if options.fallback_yaml_path is not None:
-            rows = merge(rows, read_yaml(options.fallback_yaml_path))
+        merge(options.functions_yaml_path, options.fallback_yaml_path, options.output_dir)
     except (SchemaError, OSError, yaml.YAMLError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    options.output_dir.mkdir(parents=True, exist_ok=True)
-    (options.output_dir / "merged.yaml").write_text(yaml.safe_dump(rows, sort_keys=False))
     return 0
 
 

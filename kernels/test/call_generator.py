@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from codegen.schema import Argument, Schema
+from executorch.codegen.schema import Argument, Schema
 from kernels.test.kernel_call import functional_of
 
 DTYPES = [

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from codegen.schema import Schema
+from executorch.codegen.schema import Schema
 from kernels.test.call_generator import LEFT_OUT, Drawer, Start, eager, starts
 from kernels.test.kernel_call import Call, functional_of, is_dense, load_library, load_schemas
 

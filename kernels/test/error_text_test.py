@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from codegen.schema import Schema
+from executorch.codegen.schema import Schema
 from kernels.test.bad_cases import BAD_CALLS
 from kernels.test.kernel_call import Call, load_library, load_schemas
 from kernels.test.op_case import Case

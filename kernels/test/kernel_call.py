@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from codegen.op_table import read_table
-from codegen.schema import Argument, Schema, SchemaSource, parse_signature
+from executorch.codegen.op_table import read_table
+from executorch.codegen.schema import Argument, Schema, SchemaSource, parse_signature
 from executorch.exir.operator import attention  # noqa: F401  (the out variant that torch lacks)
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,7 +20,7 @@ from types import ModuleType
 
 import torch
 
-from codegen.schema import Schema
+from executorch.codegen.schema import Schema
 from kernels.test.call_generator import DTYPES, SHAPES, Drawer, starts
 from kernels.test.kernel_call import Call, load_library, load_schemas
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from codegen.schema import Schema
+from executorch.codegen.schema import Schema
 from kernels.test.kernel_call import Call, functional_of, load_library, load_schemas
 from kernels.test.op_case import Case, Input
 from kernels.test.op_cases import CASES

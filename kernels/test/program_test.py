@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from codegen.schema import Schema
+from executorch.codegen.schema import Schema
 from executorch.exir import EdgeCompileConfig, to_edge
 from executorch.runtime import Runtime
 from kernels.test.kernel_call import functional_of, load_schemas

@@ -11,7 +11,7 @@ import pytest
 import torch
 import torch.ao.quantization.fx._decomposed
 
-from codegen.schema import Schema
+from executorch.codegen.schema import Schema
 from kernels.test.error_text_test import is_told
 from kernels.test.kernel_call import Call, load_library, load_schemas
 

@@ -16,10 +16,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "src"))
 
-from codegen.op_table import read_table  # noqa: E402
-from codegen.schema import SchemaSource  # noqa: E402
+from executorch.codegen.op_table import read_table  # noqa: E402
+from executorch.codegen.schema import SchemaSource  # noqa: E402
 
 LIMIT = 2048
 SHARED = ("kernels/portable/libkernels_util_all_deps.a", "runtime/libexecutorch_core.a")

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from codegen.schema import Schema, parse_signature
+from executorch.codegen.schema import Schema, parse_signature
 from kernels.test.kernel_call import Call
 from tools.bench.ops.case import Case
 

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes selected_prim_ops.h: a macro for each of the runtime's own operators that a program needs."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+FILE = "selected_prim_ops.h"
+_HEAD = "// SPDX-License-Identifier: BSD-3-Clause\n// Generated from a selection of operators; do not edit.\n"
+
+
+def normalize_op_name(op_name: str) -> str:
+    """`executorch_prim::add.Scalar` -> `INCLUDE_EXECUTORCH_PRIM_ADD_SCALAR`."""
+    return "INCLUDE_" + re.sub(r"\W+", "_", op_name).upper()
+
+
+def write_selected_prim_ops(prim_op_names: list[str], output_dir: str) -> None:
+    """Writes output_dir/selected_prim_ops.h, only when its text changes."""
+    macros = sorted({normalize_op_name(name) for name in prim_op_names})
+    text = f"{_HEAD}#pragma once\n\n" + "".join(f"#define {macro}\n" for macro in macros)
+    path = Path(output_dir) / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main(argv: list[Any] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--prim-op-names", "--prim_op_names", required=True,
+                        help="names divided by commas")  # fmt: skip
+    parser.add_argument("--output-dir", "--output_dir", required=True)
+    options = parser.parse_args(argv)
+    names = [name.strip() for name in options.prim_op_names.split(",") if name.strip()]
+    write_selected_prim_ops(names, options.output_dir)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"error: {error}")
