@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs `.pte` programs from Python on the C++ runtime; values are `torch.Tensor`s.
+"""Runs `.pte` programs from Python on the C++ runtime; tensors are `torch.Tensor` or `numpy.ndarray`.
 
 from executorch.runtime import Runtime
 

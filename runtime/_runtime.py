@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
@@ -28,13 +28,21 @@ class Method:
     def execute(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """Runs the method and returns its outputs, which the caller owns.
 
+        Inputs are torch.Tensor, numpy.ndarray, int, float, bool, str or None, in the order of the exported method;
+        dicts and nested lists are given leaf by leaf. Outputs are torch.Tensors; where all tensors among the inputs
+        are NumPy's, so are the outputs. `()` runs again with the inputs of the call before.
+
         Raises RuntimeError if the inputs do not fit (the text says what was expected) or the execution fails.
         """
         return self._method(inputs)
 
     @property
     def metadata(self) -> MethodMeta:
+        """Names, sizes and dtypes of the inputs and outputs."""
         return self._method.method_meta()
+
+    def __repr__(self) -> str:
+        return f"Method({self.metadata._signature()})"
 
 
 class Program:
@@ -48,7 +56,11 @@ class Program:
 
     @property
     def method_names(self) -> set[str]:
+        """What load_method() takes."""
         return set(self._names)
+
+    def __repr__(self) -> str:
+        return f"Program({'; '.join(self.metadata(name)._signature() for name in self._names)})"
 
     def load_method(self, name: str) -> Method | None:
         """The method of this name. A thread always gets the same one, other threads get their own, with memory and
@@ -64,7 +76,9 @@ class Program:
         """What the file says about a method, without loading it."""
         return self._program.method_meta(method_name)
 
-    def write_etdump_result_to_file(self, etdump_path: str, debug_buffer_path: str) -> None:
+    def write_etdump_result_to_file(
+        self, etdump_path: str | os.PathLike[str], debug_buffer_path: str | os.PathLike[str]
+    ) -> None:
         """Raises RuntimeError unless the program was loaded with `enable_etdump`."""
         self._program.write_etdump_result_to_file(etdump_path, debug_buffer_path)
 
@@ -77,6 +91,7 @@ class BackendRegistry:
 
     @property
     def registered_backend_names(self) -> list[str]:
+        """The names that programs call them by."""
         return self._legacy_module._get_registered_backend_names()
 
     def is_available(self, backend_name: str) -> bool:
@@ -92,6 +107,7 @@ class OperatorRegistry:
 
     @property
     def operator_names(self) -> set[str]:
+        """Names with overload: "aten::add.out"."""
         return set(self._legacy_module._get_operator_names())
 
 
@@ -101,6 +117,7 @@ class Runtime:
     @staticmethod
     @functools.lru_cache(maxsize=1)
     def get() -> Runtime:
+        """The one object of this class."""
         return Runtime(legacy_module=portable_lib)
 
     def __init__(self, *, legacy_module: ModuleType) -> None:
@@ -110,7 +127,7 @@ class Runtime:
 
     def load_program(
         self,
-        data: bytes | bytearray | BinaryIO | Path | str,
+        data: bytes | bytearray | memoryview | BinaryIO | os.PathLike[str] | str,
         *,
         verification: Verification = Verification.InternalConsistency,
         enable_etdump: bool = False,
@@ -125,9 +142,9 @@ class Runtime:
             "debug_buffer_size": debug_buffer_size,
             "program_verification": verification,
         }
-        if isinstance(data, (Path, str)):
-            return Program(self._legacy_module._load_program(str(data), **options), None)
-        if not isinstance(data, (bytes, bytearray)):
+        if isinstance(data, (os.PathLike, str)):
+            return Program(self._legacy_module._load_program(data, **options), None)
+        if not isinstance(data, (bytes, bytearray, memoryview)):
             if not hasattr(data, "read"):
                 raise TypeError(
                     f"expected a path, bytes or a binary file to load a program from, got {type(data).__name__}"

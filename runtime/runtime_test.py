@@ -48,7 +48,8 @@ def test_the_documented_way(buffer: bytes, tmp_path: Path) -> None:
     file.write_bytes(buffer)
     runtime = Runtime.get()
     assert Runtime.get() is runtime
-    for data in (str(file), file, buffer, bytearray(buffer), io.BytesIO(buffer)):
+    kinds = (bytearray(buffer), memoryview(buffer), io.BytesIO(buffer), file.open("rb"))
+    for data in (str(file), file, buffer, *kinds):
         program = runtime.load_program(data)
         assert isinstance(program, Program)
         assert program.method_names == {"forward"}
@@ -57,6 +58,8 @@ def test_the_documented_way(buffer: bytes, tmp_path: Path) -> None:
         (output,) = method.execute(list(INPUTS))
         assert torch.allclose(output, Add()(*INPUTS), rtol=1e-3, atol=1e-5)
         assert method.metadata.name() == program.metadata("forward").name() == "forward"
+        shapes = "(forward(float32[2, 3], float32[2, 3]) -> float32[2, 3])"
+        assert repr(program) == "Program" + shapes and repr(method) == "Method" + shapes
 
 
 @pytest.mark.req("EXT-009")
@@ -135,6 +138,15 @@ def test_a_damaged_program_is_refused(buffer: bytes) -> None:
     for size in range(0, len(buffer), 31):
         with pytest.raises(RuntimeError):
             Runtime.get().load_program(buffer[:size])
+
+
+def test_a_program_outlives_its_file(buffer: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "model.pte"
+    file.write_bytes(buffer)
+    program = Runtime.get().load_program(file)
+    file.unlink()
+    (output,) = program.load_method("forward").execute(INPUTS)
+    torch.testing.assert_close(output, Add()(*INPUTS))
 
 
 def test_no_such_method(buffer: bytes) -> None:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Python module executorch.extension.pybindings.data_loader.
+#include <pybind11/stl/filesystem.h>
+
 #include <executorch/extension/pybindings/py_data_loader.h>
 
 #include <executorch/runtime/platform/runtime.h>
@@ -12,8 +14,8 @@ PYBIND11_MODULE(data_loader, m) {
   executorch::runtime::runtime_init();
   route_messages();  // this module has a runtime of its own
   py::class_<PyDataLoader>(m, "PyDataLoader")
-      .def(py::init([](const std::string& path) {
-             return std::make_unique<PyDataLoader>(open_data_loader(path), py::none());
+      .def(py::init([](const std::filesystem::path& path) {
+             return std::make_unique<PyDataLoader>(open_data_loader(path.string()), py::none());
            }),
            py::arg("path"), "Reads a file.");
 }

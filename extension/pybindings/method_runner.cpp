@@ -2,7 +2,7 @@
 #include <executorch/extension/pybindings/method_runner.h>
 
 #include <executorch/extension/pybindings/log_capture.h>
-#include <executorch/extension/pybindings/torch_tensor.h>
+#include <executorch/extension/pybindings/text.h>
 
 namespace py = pybind11;
 
@@ -20,6 +20,12 @@ std::string input_name(const std::string& method, size_t index) {
   return "Method " + method + ", input " + std::to_string(index);
 }
 
+// A scalar of NumPy of this kind.
+bool is_numpy(py::handle value, const char* kind) {
+  const py::dict modules = py::module_::import("sys").attr("modules");
+  return modules.contains("numpy") && py::isinstance(value, modules["numpy"].attr(kind));
+}
+
 // Calls function() without the interpreter lock.
 template <typename Function>
 auto without_lock(Function&& function) {
@@ -34,6 +40,49 @@ py::list to_list(const List& list) {
     result.append(item);
   }
   return result;
+}
+
+// Numbers of Python, and those of NumPy that are none of Python's.
+bool is_bool(py::handle value) {
+  return py::isinstance<py::bool_>(value) || is_numpy(value, "bool_");
+}
+
+bool is_int(py::handle value) {
+  return py::isinstance<py::int_>(value) || is_numpy(value, "integer");
+}
+
+bool is_float(py::handle value) {
+  return py::isinstance<py::float_>(value) || is_numpy(value, "floating");
+}
+
+int64_t to_int64(py::handle value, const std::string& what) {
+  const py::int_ number(py::reinterpret_borrow<py::object>(value));
+  int overflow = 0;
+  const long long result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) {
+    fail_argument(what + ": expected an integer of 64 bits, got " + to_text(number));
+  }
+  return result;
+}
+
+std::string type_name(py::handle value) {
+  return to_text(py::type::handle_of(value).attr("__name__"));
+}
+
+// What a caller often means.
+std::string advice_for(py::handle value) {
+  if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value) ||
+      py::isinstance<py::dict>(value)) {
+    return ". Inputs are a flat list: give the leaves of nested ones one by one, in the order of "
+           "torch.utils._pytree.tree_leaves";
+  }
+  if (is_numpy(value, "generic")) {
+    return ". Call numpy.asarray(...) on it";
+  }
+  if (is_int(value) || is_float(value)) {
+    return ". Call torch.tensor(...) on it";
+  }
+  return "";
 }
 
 }  // namespace
@@ -54,40 +103,43 @@ MethodRunner::MethodRunner(std::shared_ptr<GuardedModule> module, const std::str
   capture.check(error, "Cannot load method " + name_);
 }
 
-EValue MethodRunner::convert_input(py::handle value, size_t index, Module& module) {
+EValue MethodRunner::convert_input(py::handle value, size_t index, Module& module,
+                                   Inputs* inputs) const {
   const LogCapture capture;
   const std::string what = input_name(name_, index);
   const auto meta = capture.take(module.method_meta(name_), what);
   const Tag expected = capture.take(meta.input_tag(index), what);
-  if (is_torch_tensor(value) && expected == Tag::Tensor) {
+  if (const ArrayLibrary* library = library_of(value); library && expected == Tag::Tensor) {
     const auto info = capture.take(meta.input_tensor_meta(index), what);
-    input_tensors_.push_back(borrow_torch_tensor(value, info, what));
-    return EValue(*input_tensors_.back());
+    inputs->tensors.push_back(borrow_tensor(*library, value, info, what));
+    if (inputs->library != &torch_library()) {
+      inputs->library = library;
+    }
+    return EValue(*inputs->tensors.back());
   }
   if (value.is_none()) {
     return EValue();
   }
-  if (py::isinstance<py::bool_>(value) && expected == Tag::Bool) {
-    return EValue(value.cast<bool>());
+  if (is_bool(value) && expected == Tag::Bool) {
+    return EValue(py::bool_(py::reinterpret_borrow<py::object>(value)).cast<bool>());
   }
-  if (py::isinstance<py::int_>(value) && expected == Tag::Int) {
-    return EValue(value.cast<int64_t>());
+  if (is_int(value) && expected == Tag::Int) {
+    return EValue(to_int64(value, what));
   }
-  if ((py::isinstance<py::float_>(value) || py::isinstance<py::int_>(value)) &&
-      expected == Tag::Double) {
-    return EValue(value.cast<double>());
+  if ((is_float(value) || is_int(value)) && expected == Tag::Double) {
+    return EValue(py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>());
   }
   if (py::isinstance<py::str>(value) && expected == Tag::String) {
     auto stored = std::make_unique<std::pair<std::string, ArrayRef<char>>>();
     stored->first = value.cast<std::string>();
     stored->second = ArrayRef<char>(stored->first.data(), stored->first.size());
-    input_strings_.push_back(std::move(stored));
-    return EValue(&input_strings_.back()->second);
+    inputs->strings.push_back(std::move(stored));
+    return EValue(&inputs->strings.back()->second);
   }
   fail_argument(what + ": expected a value of kind " +
                 executorch::runtime::tag_to_string(expected) +
-                (expected == Tag::Tensor ? " (torch.Tensor)" : "") + ", got " +
-                py::str(py::type::handle_of(value).attr("__name__")).cast<std::string>());
+                (expected == Tag::Tensor ? " (torch.Tensor or numpy.ndarray)" : "") + ", got " +
+                type_name(value) + (expected == Tag::Tensor ? advice_for(value) : ""));
 }
 
 void MethodRunner::set_inputs(const py::sequence& inputs) {
@@ -98,16 +150,18 @@ void MethodRunner::set_inputs(const py::sequence& inputs) {
     fail_argument("Method " + name_ + ": expected " + std::to_string(meta.num_inputs()) +
                   " inputs, got " + std::to_string(inputs.size()));
   }
-  input_owners_.clear();
-  input_tensors_.clear();
-  input_strings_.clear();
-  inputs_.clear();
+  Inputs next;
   for (size_t i = 0; i < inputs.size(); ++i) {
     py::object value = inputs[i];
-    input_owners_.push_back(is_torch_tensor(value) ? plain_torch_tensor(value, input_name(name_, i))
-                                                   : std::move(value));
-    inputs_.push_back(convert_input(input_owners_.back(), i, *use));
+    const ArrayLibrary* const library = library_of(value);
+    next.owners.push_back(library != nullptr ? library->plain(value, input_name(name_, i)) : value);
+    next.values.push_back(convert_input(next.owners.back(), i, *use, &next));
   }
+  inputs_ = std::move(next);
+}
+
+const ArrayLibrary& MethodRunner::library() const {
+  return inputs_.library != nullptr ? *inputs_.library : default_library();
 }
 
 void MethodRunner::prepare_outputs(Module& module) {
@@ -123,9 +177,9 @@ void MethodRunner::prepare_outputs(Module& module) {
     if (info.is_memory_planned() || info.nbytes() == 0) {
       continue;
     }
-    py::object memory = make_output_memory(info.nbytes());
+    py::object memory = library().make_memory(info.nbytes());
     const TensorPtr tensor = make_tensor_ptr({info.sizes().begin(), info.sizes().end()},
-                                             torch_data_ptr(memory), info.scalar_type());
+                                             library().data(memory), info.scalar_type());
     capture.check(module.set_output(name_, EValue(*tensor), i), what);
     output_memory_.push_back(std::move(memory));
   }
@@ -135,8 +189,8 @@ void MethodRunner::execute() {
   const GuardedModule::Use use(*module_);
   prepare_outputs(*use);
   const LogCapture capture;
-  const Error error = without_lock([&] { return use->execute(name_, inputs_).error(); });
-  capture.check(error, "Method " + name_ + " failed");
+  const Error error = without_lock([&] { return use->execute(name_, inputs_.values).error(); });
+  capture.check(error, "Failed to execute method " + name_);
 }
 
 py::object MethodRunner::convert_output(const EValue& value, const py::object& owner,
@@ -151,7 +205,7 @@ py::object MethodRunner::convert_output(const EValue& value, const py::object& o
     case Tag::Bool:
       return py::bool_(value.toBool());
     case Tag::String:
-      return py::str(std::string(value.toString()));
+      return decode_utf8(value.toString(), "An output of method " + name_);
     case Tag::ListInt:
       return to_list(value.toIntList());
     case Tag::ListDouble:
@@ -174,11 +228,11 @@ py::object MethodRunner::convert_output(const EValue& value, const py::object& o
   }
   const Tensor& tensor = value.toTensor();
   for (const py::object& memory : output_memory_) {
-    if (torch_data_ptr(memory) == tensor.const_data_ptr()) {
-      return view_memory(tensor, memory);
+    if (library().data(memory) == tensor.const_data_ptr()) {
+      return library().view(tensor, memory);
     }
   }
-  return clone_outputs ? copy_to_torch(tensor) : share_with_torch(tensor, owner);
+  return clone_outputs ? library().copy(tensor) : library().share(tensor, owner);
 }
 
 py::list MethodRunner::get_outputs(const py::object& owner, bool clone_outputs) {
@@ -195,7 +249,9 @@ py::list MethodRunner::get_outputs(const py::object& owner, bool clone_outputs) 
 
 py::list MethodRunner::run(const py::sequence& inputs, const py::object& owner,
                            bool clone_outputs) {
-  set_inputs(inputs);
+  if (inputs.size() > 0 || inputs_.values.empty()) {
+    set_inputs(inputs);
+  }
   execute();
   return get_outputs(owner, clone_outputs);
 }
@@ -210,7 +266,7 @@ py::object MethodRunner::get_attribute(const std::string& name) {
   capture.check(method.error(), "Method " + name_);
   const auto tensor = capture.take(method.get()->get_attribute(name),
                                    "Method " + name_ + " has no attribute " + name);
-  return copy_to_torch(tensor);
+  return library().copy(tensor);
 }
 
 }  // namespace executorch::extension::pybindings

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <executorch/extension/module/module.h>
+#include <executorch/extension/pybindings/array_library.h>
 #include <executorch/extension/tensor/tensor_ptr.h>
 #include <executorch/runtime/core/evalue.h>
 
@@ -41,39 +42,50 @@ class GuardedModule {
 };
 
 // Input tensors are not copied by the caller, but kept alive until the next inputs are set. Outputs
-// that the memory plan leaves to the caller get fresh torch memory in every execution, which the
-// returned tensors then own: no copy. Planned outputs are copied, or with clone_outputs = false
-// shared with the method, which overwrites them in its next execution.
+// are tensors of the library that the inputs come from: PyTorch's if one of them is PyTorch's,
+// NumPy's if all are NumPy's, and without tensors among them default_library()'s. Outputs that the
+// memory plan leaves to the caller get fresh memory in every execution, which the returned tensors
+// then own: no copy. Planned outputs are copied, or with clone_outputs = false shared with the
+// method, which overwrites them in its next execution.
 class MethodRunner {
  public:
   // Loads the method.
   MethodRunner(std::shared_ptr<GuardedModule> module, const std::string& name);
 
+  // If they do not fit, the inputs before stay.
   void set_inputs(const pybind11::sequence& inputs);
+  // With the inputs that were set last.
   void execute();
   // `owner` is the Python object that keeps the method alive.
   pybind11::list get_outputs(const pybind11::object& owner, bool clone_outputs);
 
+  // Without inputs: the inputs of the call before once more.
   pybind11::list run(const pybind11::sequence& inputs, const pybind11::object& owner,
                      bool clone_outputs);
 
   pybind11::object get_attribute(const std::string& name);
 
  private:
-  executorch::runtime::EValue convert_input(pybind11::handle value, size_t index, Module& module);
+  // Values, and what they point into.
+  struct Inputs {
+    std::vector<executorch::runtime::EValue> values;
+    std::vector<pybind11::object> owners;
+    std::vector<TensorPtr> tensors;
+    std::vector<std::unique_ptr<std::pair<std::string, executorch::aten::ArrayRef<char>>>> strings;
+    const ArrayLibrary* library = nullptr;  // of the tensors
+  };
+
+  executorch::runtime::EValue convert_input(pybind11::handle value, size_t index, Module& module,
+                                            Inputs* inputs) const;
   void prepare_outputs(Module& module);
   pybind11::object convert_output(const executorch::runtime::EValue& value,
                                   const pybind11::object& owner, bool clone_outputs);
+  const ArrayLibrary& library() const;
 
   std::shared_ptr<GuardedModule> module_;
   std::string name_;
-  std::vector<executorch::runtime::EValue> inputs_;
-  // What the inputs point into.
-  std::vector<pybind11::object> input_owners_;
-  std::vector<TensorPtr> input_tensors_;
-  std::vector<std::unique_ptr<std::pair<std::string, executorch::aten::ArrayRef<char>>>>
-      input_strings_;
-  std::vector<pybind11::object> output_memory_;  // of the last execution
+  Inputs inputs_;
+  std::vector<pybind11::object> output_memory_;  // of the last execution, from library()
 };
 
 }  // namespace executorch::extension::pybindings

@@ -3,8 +3,10 @@
 // registries.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,11 +15,12 @@
 
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/module/module.h>
+#include <executorch/extension/pybindings/array_library.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/method_meta.h>
 #include <executorch/extension/pybindings/method_runner.h>
 #include <executorch/extension/pybindings/py_data_loader.h>
-#include <executorch/extension/pybindings/torch_tensor.h>
+#include <executorch/extension/pybindings/text.h>
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -32,6 +35,7 @@ namespace {
 
 using executorch::runtime::DataLoader;
 using executorch::runtime::Error;
+using Path = std::filesystem::path;  // str, bytes or os.PathLike
 using Verification = Program::Verification;
 
 // A bytes object, in place: it is immutable, and the callers keep it. Copied only where Python has
@@ -71,6 +75,37 @@ class BytesLoader final : public DataLoader {
   BufferDataLoader view_;
 };
 
+std::vector<std::string> method_names(const Program& program) {
+  const LogCapture capture;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < program.num_methods(); ++i) {
+    names.emplace_back(capture.take(program.get_method_name(i), "Cannot list the methods"));
+  }
+  return names;
+}
+
+// A method is asked for by its name: Python can spell only what is UTF-8.
+void check_names(const Program& program, const std::string& what) {
+  for (const std::string& name : method_names(program)) {
+    decode_utf8(name, "Cannot load " + what + ": a method's name");
+  }
+}
+
+PyMethodMeta meta_of(const Program& program, const std::string& name, const py::object& owner) {
+  const LogCapture capture;
+  return {capture.take(program.method_meta(name.c_str()), "Failed to get method_meta for " + name),
+          owner};
+}
+
+// "Kind(forward(float32[2, 3]) -> float32[2, 3]; other() -> int)"
+py::str describe_program(const char* kind, const Program& program) {
+  std::string text;
+  for (const std::string& name : method_names(program)) {
+    text += (text.empty() ? "" : "; ") + signature(meta_of(program, name, py::none()).meta);
+  }
+  return decode_message(std::string(kind) + "(" + text + ")");
+}
+
 std::unique_ptr<Module> load_module(std::unique_ptr<Module> module, Verification verification,
                                     const std::string& what) {
   const LogCapture capture;
@@ -80,18 +115,20 @@ std::unique_ptr<Module> load_module(std::unique_ptr<Module> module, Verification
     error = module->load(verification);
   }
   capture.check(error, "Cannot load " + what);
+  check_names(*module->program(), what);
   return module;
 }
 
-std::unique_ptr<Module> module_from_file(const std::string& path,
-                                         const std::optional<std::string>& data_path,
+std::unique_ptr<Module> module_from_file(const Path& program_path,
+                                         const std::optional<Path>& data_path,
                                          Verification verification) {
+  const std::string path = program_path.string();
   // Mapped, so that weights that a delegate packs do not pass through the heap.
   constexpr auto kMode = Module::LoadMode::Mmap;
-  auto module = data_path.has_value() ? std::make_unique<Module>(path, *data_path, kMode)
+  auto module = data_path.has_value() ? std::make_unique<Module>(path, data_path->string(), kMode)
                                       : std::make_unique<Module>(path, kMode);
   return load_module(std::move(module), verification,
-                     data_path.has_value() ? path + " with " + *data_path : path);
+                     data_path.has_value() ? path + " with " + data_path->string() : path);
 }
 
 std::unique_ptr<Module> module_from_buffer(const py::bytes& buffer,
@@ -113,7 +150,7 @@ void refuse_etdump(bool enable_etdump) {
 }
 
 [[noreturn]] void fail_no_etdump() {
-  throw RuntimeFailure("There is no etdump to write: the program was loaded without enable_etdump");
+  throw RuntimeFailure("No etdump found: the program was loaded without enable_etdump");
 }
 
 // A program whose methods share one Module.
@@ -135,19 +172,7 @@ class PyModule {
     return runner(name).get_outputs(self, clone);
   }
 
-  std::vector<std::string> method_names() const {
-    const LogCapture capture;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < program_->num_methods(); ++i) {
-      names.emplace_back(capture.take(program_->get_method_name(i), "Cannot list the methods"));
-    }
-    return names;
-  }
-
-  PyMethodMeta method_meta(const std::string& name, const py::object& self) const {
-    const LogCapture capture;
-    return {capture.take(program_->method_meta(name.c_str()), "There is no method " + name), self};
-  }
+  const Program& program() const { return *program_; }
 
  private:
   MethodRunner& runner(const std::string& name) {
@@ -176,11 +201,7 @@ class PyMethod {
 
   MethodRunner& runner() { return runner_; }
 
-  PyMethodMeta method_meta(const py::object& self) const {
-    const LogCapture capture;
-    return {capture.take(program_->method_meta(name_.c_str()), "There is no method " + name_),
-            self};
-  }
+  PyMethodMeta method_meta(const py::object& self) const { return meta_of(*program_, name_, self); }
 
  private:
   py::object owner_;  // the program object, which keeps the memory it lies in
@@ -206,10 +227,7 @@ class PyProgram {
     return std::make_unique<PyMethod>(program_, name, std::move(self));
   }
 
-  PyMethodMeta method_meta(const std::string& name, const py::object& self) const {
-    const LogCapture capture;
-    return {capture.take(program_->method_meta(name.c_str()), "There is no method " + name), self};
-  }
+  const Program& program() const { return *program_; }
 
  private:
   py::object owner_;
@@ -218,52 +236,75 @@ class PyProgram {
 
 // A single tensor may stand for a list of one.
 py::list as_inputs(const py::object& inputs) {
-  if (is_torch_tensor(inputs)) {
+  if (library_of(inputs) != nullptr) {
     py::list list;
     list.append(inputs);
     return list;
   }
   if (!py::isinstance<py::sequence>(inputs) || py::isinstance<py::str>(inputs)) {
-    fail_argument("Expected a sequence of inputs or a torch.Tensor");
+    fail_argument("Expected a sequence of inputs, a torch.Tensor or a numpy.ndarray, got " +
+                  to_text(py::type::handle_of(inputs).attr("__name__")));
   }
   return py::list(inputs);
 }
 
+constexpr const char* kRunHelp =
+    "Runs the method. Inputs are torch.Tensor, numpy.ndarray, int, float, bool, str and None, as a "
+    "sequence, or one tensor; outputs are tensors of the same library. Without inputs the method "
+    "runs with those of the call before. clone_outputs=False: the next run overwrites the outputs.";
+constexpr const char* kMetaHelp = "What the program says about a method, without running it.";
+
 template <typename Class>
 void bind_no_etdump(Class& cls) {
-  cls.def("has_etdump", [](const typename Class::type&) { return false; });
+  cls.def(
+      "has_etdump", [](const typename Class::type&) { return false; },
+      "Whether executions are traced.");
   cls.def(
       "write_etdump_result_to_file",
-      [](const typename Class::type&, const std::string&, const py::object&) { fail_no_etdump(); },
-      py::arg("path"), py::arg("debug_buffer_path") = py::none());
+      [](const typename Class::type&, const Path&, const std::optional<Path>&) {
+        fail_no_etdump();
+      },
+      py::arg("path"), py::arg("debug_buffer_path") = py::none(),
+      "Raises ExecuTorchError: see enable_etdump of the functions that load.");
 }
 
 void bind_module(py::module_& m) {
   const auto run = [](const py::object& self, const py::object& inputs, bool clone) {
     return self.cast<PyModule&>().run_method("forward", as_inputs(inputs), self, clone);
   };
-  py::class_<PyModule> cls(m, "ExecuTorchModule", py::module_local());
+  py::class_<PyModule> cls(m, "ExecuTorchModule",
+                           "A program whose methods share their memory; for one thread at a time.",
+                           py::module_local());
   cls.def(
          "run_method",
          [](const py::object& self, const std::string& name, const py::object& inputs, bool clone) {
            return self.cast<PyModule&>().run_method(name, as_inputs(inputs), self, clone);
          },
-         py::arg("method_name"), py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
-      .def("forward", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
-      .def("__call__", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
+         py::arg("method_name"), py::arg("inputs") = py::list(), py::arg("clone_outputs") = true,
+         kRunHelp)
+      .def("forward", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true,
+           kRunHelp)
+      .def("__call__", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true,
+           kRunHelp)
       .def(
           "plan_execute",
           [](const py::object& self, const std::string& name, bool clone) {
             return self.cast<PyModule&>().plan_execute(name, self, clone);
           },
-          py::arg("method_name"), py::arg("clone_outputs") = true)
-      .def("method_names", &PyModule::method_names)
+          py::arg("method_name"), py::arg("clone_outputs") = true,
+          "Runs a method with the inputs of its last run.")
+      .def(
+          "method_names", [](const PyModule& self) { return method_names(self.program()); },
+          "The names of all methods.")
       .def(
           "method_meta",
           [](const py::object& self, const std::string& name) {
-            return self.cast<PyModule&>().method_meta(name, self);
+            return meta_of(self.cast<PyModule&>().program(), name, self);
           },
-          py::arg("method_name"));
+          py::arg("method_name"), kMetaHelp)
+      .def("__repr__", [](const PyModule& self) {
+        return describe_program("ExecuTorchModule", self.program());
+      });
   bind_no_etdump(cls);
 }
 
@@ -271,48 +312,65 @@ void bind_method(py::module_& m) {
   const auto run = [](const py::object& self, const py::object& inputs, bool clone) {
     return self.cast<PyMethod&>().runner().run(as_inputs(inputs), self, clone);
   };
-  py::class_<PyMethod>(m, "ExecuTorchMethod", py::module_local())
+  py::class_<PyMethod>(m, "ExecuTorchMethod",
+                       "A method with memory of its own; for one thread at a time.",
+                       py::module_local())
       .def(
           "set_inputs",
           [](PyMethod& method, const py::object& inputs) {
             method.runner().set_inputs(as_inputs(inputs));
           },
-          py::arg("inputs"))
-      .def("execute", [](PyMethod& method) { method.runner().execute(); })
+          py::arg("inputs"), "Sets the inputs of execute(), which are not copied.")
+      .def(
+          "execute", [](PyMethod& method) { method.runner().execute(); },
+          "Runs with the inputs that were set.")
       .def(
           "get_outputs",
           [](const py::object& self, bool clone) {
             return self.cast<PyMethod&>().runner().get_outputs(self, clone);
           },
-          py::arg("clone_outputs") = true)
-      .def("call", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
-      .def("__call__", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true)
+          py::arg("clone_outputs") = true, "The outputs of the last execute().")
+      .def("call", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true, kRunHelp)
+      .def("__call__", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true,
+           kRunHelp)
       .def(
           "get_attribute",
           [](PyMethod& method, const std::string& name) {
             return method.runner().get_attribute(name);
           },
-          py::arg("name"))
-      .def("method_meta",
-           [](const py::object& self) { return self.cast<PyMethod&>().method_meta(self); });
+          py::arg("name"), "A copy of a buffer that the program names.")
+      .def(
+          "method_meta",
+          [](const py::object& self) { return self.cast<PyMethod&>().method_meta(self); },
+          kMetaHelp)
+      .def("__repr__", [](const py::object& self) {
+        const auto meta = self.cast<PyMethod&>().method_meta(self).meta;
+        return decode_message("ExecuTorchMethod(" + signature(meta) + ")");
+      });
 }
 
 void bind_program(py::module_& m) {
-  py::class_<PyProgram> cls(m, "ExecuTorchProgram", py::module_local());
-  cls.def("num_methods", &PyProgram::num_methods)
-      .def("get_method_name", &PyProgram::get_method_name, py::arg("method_index"))
+  py::class_<PyProgram> cls(m, "ExecuTorchProgram",
+                            "A program; threads may share it, and load methods of their own.",
+                            py::module_local());
+  cls.def("num_methods", &PyProgram::num_methods, "The number of methods.")
+      .def("get_method_name", &PyProgram::get_method_name, py::arg("method_index"),
+           "The name of a method.")
       .def(
           "load_method",
           [](const py::object& self, const std::string& name) {
             return self.cast<PyProgram&>().load_method(name, self);
           },
-          py::arg("method_name"))
+          py::arg("method_name"), "Loads a method, with memory of its own.")
       .def(
           "method_meta",
           [](const py::object& self, const std::string& name) {
-            return self.cast<PyProgram&>().method_meta(name, self);
+            return meta_of(self.cast<PyProgram&>().program(), name, self);
           },
-          py::arg("method_name"));
+          py::arg("method_name"), kMetaHelp)
+      .def("__repr__", [](const PyProgram& self) {
+        return describe_program("ExecuTorchProgram", self.program());
+      });
   bind_no_etdump(cls);
 }
 
@@ -320,7 +378,7 @@ void bind_loading(py::module_& m) {
   const auto full = Verification::InternalConsistency;
   m.def(
       "_load_for_executorch",
-      [](const std::string& path, const std::optional<std::string>& data_path, bool etdump,
+      [](const Path& path, const std::optional<Path>& data_path, bool etdump,
          size_t /*debug_buffer_size*/, Verification verification) {
         refuse_etdump(etdump);
         return std::make_unique<PyModule>(module_from_file(path, data_path, verification),
@@ -328,7 +386,8 @@ void bind_loading(py::module_& m) {
       },
       py::arg("program_path"), py::arg("data_path") = std::nullopt,
       py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
-      py::arg("program_verification") = full);
+      py::arg("program_verification") = full,
+      "Loads a program, with a data file (.ptd) if it has one.");
   m.def(
       "_load_for_executorch_from_buffer",
       [](const py::bytes& buffer, const std::optional<py::bytes>& data, bool etdump,
@@ -343,15 +402,16 @@ void bind_loading(py::module_& m) {
       },
       py::arg("buffer"), py::arg("data_map_buffer") = std::nullopt,
       py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
-      py::arg("program_verification") = full);
+      py::arg("program_verification") = full,
+      "Loads a program from bytes, with the bytes of a data file if it has one.");
   m.def(
       "_load_for_executorch_from_data_loader",
-      [](PyDataLoader& loader, const std::optional<std::string>& data_path, bool etdump,
+      [](PyDataLoader& loader, const std::optional<Path>& data_path, bool etdump,
          size_t /*debug_buffer_size*/) {
         refuse_etdump(etdump);
         std::unique_ptr<DataLoader> data_loader;
         if (data_path.has_value()) {
-          data_loader = open_data_loader(*data_path);
+          data_loader = open_data_loader(data_path->string());
         }
         auto module = std::make_unique<Module>(loader.take(), nullptr, nullptr, nullptr,
                                                std::move(data_loader));
@@ -363,14 +423,14 @@ void bind_loading(py::module_& m) {
       py::arg("debug_buffer_size") = 0);
   m.def(
       "_load_program",
-      [](const std::string& path, bool etdump, size_t /*debug_buffer_size*/,
-         Verification verification) {
+      [](const Path& path, bool etdump, size_t /*debug_buffer_size*/, Verification verification) {
         refuse_etdump(etdump);
         return std::make_unique<PyProgram>(module_from_file(path, std::nullopt, verification),
                                            py::none());
       },
       py::arg("path"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
-      py::arg("program_verification") = full);
+      py::arg("program_verification") = full,
+      "Loads a program whose methods get memory of their own.");
   m.def(
       "_load_program_from_buffer",
       [](const py::bytes& buffer, bool etdump, size_t /*debug_buffer_size*/,
@@ -380,7 +440,23 @@ void bind_loading(py::module_& m) {
                                            buffer);
       },
       py::arg("buffer"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
-      py::arg("program_verification") = full);
+      py::arg("program_verification") = full,
+      "Loads a program from bytes, whose methods get memory of their own.");
+}
+
+// RuntimeFailure becomes ExecuTorchError; its text may quote names that are not UTF-8.
+void bind_error(py::module_& m) {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> type;
+  type.call_once_and_store_result([&]() -> py::object {
+    return py::exception<RuntimeFailure>(m, "ExecuTorchError", PyExc_RuntimeError);
+  });
+  py::register_exception_translator([](std::exception_ptr error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const RuntimeFailure& failure) {
+      PyErr_SetObject(type.get_stored().ptr(), decode_message(failure.what()).ptr());
+    }
+  });
 }
 
 void bind_registries(py::module_& m) {
@@ -431,7 +507,7 @@ PYBIND11_MODULE(_portable_lib, m) {
   route_messages();
   // Loaded first, so that its PyDataLoader is known as an argument type.
   py::module_::import("executorch.extension.pybindings.data_loader");
-  py::register_exception<RuntimeFailure>(m, "ExecuTorchError", PyExc_RuntimeError);
+  bind_error(m);
   py::enum_<Verification>(m, "Verification", py::module_local())
       .value("Minimal", Verification::Minimal)
       .value("InternalConsistency", Verification::InternalConsistency);

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -87,9 +89,108 @@ def test_metadata(buffer: bytes) -> None:
         "TensorInfo(sizes=[2, 3], dtype=Float, is_memory_planned=True, nbytes=24)"
     )
     assert "name='forward'" in repr(meta)
-    for wrong in (lambda: meta.input_tensor_meta(2), lambda: program.get_method_name(1)):
-        with pytest.raises(RuntimeError):
-            wrong()
+    for kind in ("input", "output", "attribute"):
+        with pytest.raises(IndexError, match=f"Cannot get {kind} tensor meta at 3"):
+            getattr(meta, f"{kind}_tensor_meta")(3)
+    with pytest.raises(RuntimeError):
+        program.get_method_name(1)
+    with pytest.raises(RuntimeError, match="Failed to get method_meta for zz"):
+        program.method_meta("zz")
+
+
+def test_reprs_tell_shapes(buffer: bytes) -> None:
+    shapes = "forward(float32[2, 3], float32[2, 3]) -> (float32[2, 3], float32[2, 3])"
+    program = portable_lib._load_program_from_buffer(buffer)
+    assert repr(program) == f"ExecuTorchProgram({shapes})"
+    assert repr(program.load_method("forward")) == f"ExecuTorchMethod({shapes})"
+    module = portable_lib._load_for_executorch_from_buffer(buffer)
+    assert repr(module) == f"ExecuTorchModule({shapes})"
+    for documented in (type(program), type(module), type(program.load_method("forward"))):
+        calls = [getattr(documented, name) for name in dir(documented) if name[0] != "_"]
+        assert documented.__doc__ and all("\n" in call.__doc__.strip() for call in calls)
+
+
+def test_a_method_of_numbers_says_so() -> None:
+    class Numbers(torch.nn.Module):
+        def forward(self, x: torch.Tensor, count: int) -> tuple[torch.Tensor, int]:
+            return x + count, count
+
+    exported = torch.export.export(Numbers(), (torch.ones(2, dtype=torch.int8), 3))
+    program = portable_lib._load_program_from_buffer(to_edge(exported).to_executorch().buffer)
+    meta = program.method_meta("forward")
+    assert repr(program) == "ExecuTorchProgram(forward(int8[2], Int) -> (int8[2], Int))"
+    assert repr(meta).startswith(
+        "MethodMeta(name='forward', num_inputs=2, input_tensor_meta=['Tens"
+    )
+    assert ", 'Int'], num_outputs=2" in repr(meta)
+    with pytest.raises(IndexError, match=r"input tensor meta at 1.*\(int8\[2\], Int\)"):
+        meta.input_tensor_meta(1)
+
+
+def test_no_inputs_run_again_with_those_before(buffer: bytes) -> None:
+    module = portable_lib._load_for_executorch_from_buffer(buffer)
+    method = portable_lib._load_program_from_buffer(buffer).load_method("forward")
+    for run in (module.forward, method.call):
+        with pytest.raises(RuntimeError, match="expected 2 inputs, got 0"):
+            run(())
+        check(run(INPUTS))
+        check(run(()))
+        check(run())
+        with pytest.raises(RuntimeError, match="got 1"):
+            run([torch.zeros(2, 3)])
+        check(run([]))  # what was refused changed nothing
+
+
+def test_names_that_are_not_text_are_refused(buffer: bytes, path: Path, tmp_path: Path) -> None:
+    damaged = buffer.replace(b"forward", b"for\xffard")
+    file = tmp_path / "damaged.pte"
+    file.write_bytes(damaged)
+    for load in (
+        lambda: portable_lib._load_program_from_buffer(damaged),
+        lambda: portable_lib._load_for_executorch_from_buffer(damaged),
+        lambda: portable_lib._load_program(file),
+        lambda: portable_lib._load_for_executorch(file),
+    ):
+        with pytest.raises(portable_lib.ExecuTorchError, match=r"name.*UTF-8.*for\\xffard"):
+            load()
+
+
+def test_random_bytes_are_refused_in_one_way(buffer: bytes) -> None:
+    """Bytes of a program changed at random, and bytes that are none: an error or a program, never another exception."""
+    random = torch.Generator().manual_seed(0)
+
+    def number(below: int) -> int:
+        return int(torch.randint(below, (), generator=random))
+
+    refused = 0
+    for _ in range(1500):
+        data = bytearray(buffer)
+        for _ in range(1 + number(8)):
+            data[number(len(data))] = number(256)
+        try:
+            program = portable_lib._load_program_from_buffer(bytes(data))
+            names = [program.get_method_name(i) for i in range(program.num_methods())]
+            text = repr(program) + repr([program.method_meta(name) for name in names])
+            assert text.isprintable()
+            for name in names:
+                program.load_method(name)
+        except portable_lib.ExecuTorchError as error:
+            refused += 1
+            assert "\n" in str(error) or ":" in str(error)
+    assert refused > 100
+
+
+@pytest.mark.parametrize("kind", [str, Path, os.fsencode])
+def test_paths_of_every_kind(kind: Any, path: Path, tmp_path: Path) -> None:
+    check(portable_lib._load_for_executorch(kind(path)).forward(INPUTS))
+    check(portable_lib._load_program(kind(path)).load_method("forward").call(INPUTS))
+    loader = PyDataLoader(kind(path))
+    check(portable_lib._load_for_executorch_from_data_loader(loader).forward(INPUTS))
+    odd = tmp_path / "\udcff \u00e9 name.pte"  # a name that is not UTF-8
+    with pytest.raises(portable_lib.ExecuTorchError, match="name.pte"):
+        portable_lib._load_program(kind(odd))
+    odd.write_bytes(path.read_bytes())
+    check(portable_lib._load_program(kind(odd)).load_method("forward").call(INPUTS))
 
 
 def test_metadata_outlives_its_program(buffer: bytes) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 def __getattr__(name: str) -> Any:
     """`import executorch; executorch.export(...)` works; the compiler loads when it is asked for."""
-    if name == "export":
-        import importlib
+    import importlib
 
+    if name == "export":
         return importlib.import_module("executorch.export")
+    if name == "__version__":
+        return importlib.import_module("executorch.version").__version__
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that documents name stand where they say, and hold what they say."""
 
+from pathlib import Path
+
 import pytest
 
+import executorch
 from executorch.test.repository.sources import ROOT
 from executorch.version import __version__
 
@@ -36,7 +39,11 @@ def test_a_documented_file_is_there(name: str) -> None:
 
 @pytest.mark.req("PY-015")
 def test_the_version_is_one() -> None:
-    assert __version__ == (ROOT / "version.txt").read_text().strip()
+    assert __version__ == (ROOT / "version.txt").read_text().strip() == executorch.__version__
+
+
+def test_the_package_says_that_it_has_types() -> None:
+    assert (Path(executorch.__file__).parent / "py.typed").exists()
 
 
 @pytest.mark.req("PRJ-025")

@@ -14,7 +14,7 @@ endif()
 
 # Everything the wheel needs; each native module adds itself.
 add_custom_target(python_modules)
-install(FILES src/executorch/__init__.py src/executorch/_alias.py src/executorch/version.py DESTINATION executorch
+install(FILES src/executorch/__init__.py src/executorch/_alias.py src/executorch/version.py src/executorch/py.typed DESTINATION executorch
   COMPONENT python EXCLUDE_FROM_ALL)
 
 # et_place_module(name folder): puts a built module into a folder of the source tree. A running Python may have mapped the

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/pybindings/array_library.h>
+
+#include <climits>
+
+#include <executorch/extension/pybindings/log_capture.h>
+#include <executorch/extension/pybindings/text.h>
+#include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+
+namespace py = pybind11;
+
+namespace executorch::extension::pybindings {
+
+using executorch::aten::ScalarType;
+using executorch::aten::SizesType;
+using executorch::aten::StridesType;
+using executorch::runtime::TensorInfo;
+
+namespace {
+
+struct DtypeName {
+  ScalarType type;
+  const char* name;
+};
+
+constexpr DtypeName kDtypes[] = {
+    {ScalarType::Byte, "uint8"},
+    {ScalarType::Char, "int8"},
+    {ScalarType::Short, "int16"},
+    {ScalarType::Int, "int32"},
+    {ScalarType::Long, "int64"},
+    {ScalarType::Half, "float16"},
+    {ScalarType::Float, "float32"},
+    {ScalarType::Double, "float64"},
+    {ScalarType::ComplexHalf, "complex32"},
+    {ScalarType::ComplexFloat, "complex64"},
+    {ScalarType::ComplexDouble, "complex128"},
+    {ScalarType::Bool, "bool"},
+    {ScalarType::BFloat16, "bfloat16"},
+    {ScalarType::Float8_e5m2, "float8_e5m2"},
+    {ScalarType::Float8_e4m3fn, "float8_e4m3fn"},
+    {ScalarType::Float8_e5m2fnuz, "float8_e5m2fnuz"},
+    {ScalarType::Float8_e4m3fnuz, "float8_e4m3fnuz"},
+    {ScalarType::UInt16, "uint16"},
+    {ScalarType::UInt32, "uint32"},
+    {ScalarType::UInt64, "uint64"},
+};
+
+// "Float (torch.float32)"
+std::string describe_dtype(const ArrayLibrary& library, const std::string& name) {
+  for (const DtypeName& known : kDtypes) {
+    if (name == known.name) {
+      return std::string(executorch::runtime::toString(known.type)) + " (" + library.name() + "." +
+             name + ")";
+    }
+  }
+  return std::string(library.name()) + "." + name;
+}
+
+// Dimensions of size 1 may have any stride.
+bool same_strides(const ArrayView& found, const std::vector<StridesType>& expected) {
+  for (const int64_t size : found.sizes) {
+    if (size == 0) {
+      return true;
+    }
+  }
+  for (size_t i = 0; i < found.sizes.size(); ++i) {
+    if (found.sizes[i] != 1 && found.strides[i] != expected[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<SizesType> checked_sizes(const ArrayView& found, const TensorInfo& expected,
+                                     const std::string& what) {
+  std::vector<SizesType> sizes;
+  for (const int64_t size : found.sizes) {
+    if (size > INT32_MAX) {
+      fail_argument(what + ": sizes up to 2147483647 are possible, got " + std::to_string(size));
+    }
+    sizes.push_back(static_cast<SizesType>(size));
+  }
+  if (sizes.size() != expected.sizes().size()) {
+    fail_argument(what + ": expected " + std::to_string(expected.sizes().size()) + " dimensions " +
+                  to_text(to_tuple(expected.sizes())) + ", got " + std::to_string(sizes.size()) +
+                  " " + to_text(to_tuple(sizes)));
+  }
+  return sizes;
+}
+
+bool is_installed(const char* module) {
+  return !py::module_::import("importlib.util").attr("find_spec")(module).is_none();
+}
+
+}  // namespace
+
+const char* find_dtype_name(ScalarType type) {
+  for (const DtypeName& dtype : kDtypes) {
+    if (dtype.type == type) {
+      return dtype.name;
+    }
+  }
+  return nullptr;
+}
+
+const char* dtype_name(ScalarType type) {
+  if (const char* name = find_dtype_name(type); name != nullptr) {
+    return name;
+  }
+  fail_argument(std::string("Python has no tensors with elements of type ") +
+                executorch::runtime::toString(type));
+}
+
+const ArrayLibrary* library_of(py::handle value) {
+  for (const ArrayLibrary* library : {&torch_library(), &numpy_library()}) {
+    if (library->owns(value)) {
+      return library;
+    }
+  }
+  return nullptr;
+}
+
+const ArrayLibrary& default_library() {
+  static const bool has_torch = is_installed("torch");
+  return has_torch ? torch_library() : numpy_library();
+}
+
+TensorPtr borrow_tensor(const ArrayLibrary& library, py::handle tensor, const TensorInfo& expected,
+                        const std::string& what) {
+  const ArrayView found = library.look_at(tensor);
+  const char* const dtype = dtype_name(expected.scalar_type());
+  if (found.dtype != dtype) {
+    fail_argument(what + ": expected elements of type " + describe_dtype(library, dtype) +
+                  ", got " + describe_dtype(library, found.dtype) +
+                  ". Convert it: " + library.advice_dtype(dtype));
+  }
+  std::vector<SizesType> sizes = checked_sizes(found, expected, what);
+  std::vector<executorch::aten::DimOrderType> dim_order(expected.dim_order().begin(),
+                                                        expected.dim_order().end());
+  std::vector<StridesType> strides(sizes.size());
+  if (executorch::runtime::dim_order_to_stride(sizes.data(), dim_order.data(), sizes.size(),
+                                               strides.data()) != executorch::runtime::Error::Ok) {
+    fail_argument(what + ": the program has an impossible order of dimensions");
+  }
+  if (!same_strides(found, strides)) {
+    fail_argument(what + ": expected strides " + to_text(to_tuple(strides)) + " for sizes " +
+                  to_text(to_tuple(sizes)) + ", got " + to_text(to_tuple(found.strides)) + ". " +
+                  library.advice_strides());
+  }
+  return make_tensor_ptr(std::move(sizes), found.data, std::move(dim_order), std::move(strides),
+                         expected.scalar_type(), executorch::aten::TensorShapeDynamism::STATIC);
+}
+
+}  // namespace executorch::extension::pybindings

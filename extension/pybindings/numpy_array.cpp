@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/numpy.h>
+
+#include <cstring>
+
+#include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/log_capture.h>
+#include <executorch/extension/pybindings/text.h>
+
+namespace py = pybind11;
+
+namespace executorch::extension::pybindings {
+
+using executorch::aten::ScalarType;
+using executorch::aten::Tensor;
+
+namespace {
+
+py::dtype numpy_dtype(ScalarType type) {
+  try {
+    return py::dtype(std::string(dtype_name(type)));
+  } catch (const py::error_already_set&) {
+    fail_argument(std::string("NumPy has no type ") + dtype_name(type) +
+                  ", which an output has. Give the inputs as torch.Tensor");
+  }
+}
+
+std::vector<py::ssize_t> byte_strides(const Tensor& tensor) {
+  std::vector<py::ssize_t> strides;
+  for (const auto stride : tensor.strides()) {
+    strides.push_back(static_cast<py::ssize_t>(stride) * tensor.element_size());
+  }
+  return strides;
+}
+
+// Over the data that `owner` keeps.
+py::object make_array(const Tensor& tensor, const void* data, const py::object& owner) {
+  const std::vector<py::ssize_t> sizes(tensor.sizes().begin(), tensor.sizes().end());
+  return py::array(numpy_dtype(tensor.scalar_type()), sizes, byte_strides(tensor), data, owner);
+}
+
+class NumpyLibrary final : public ArrayLibrary {
+ public:
+  const char* name() const override { return "numpy"; }
+
+  bool owns(py::handle value) const override {
+    const py::dict modules = py::module_::import("sys").attr("modules");
+    return modules.contains("numpy") && py::isinstance(value, modules["numpy"].attr("ndarray"));
+  }
+
+  py::object plain(py::handle tensor, const std::string& what) const override {
+    const auto array = py::reinterpret_borrow<py::array>(tensor);
+    const py::dtype dtype = array.dtype();
+    const bool is_aligned = array.attr("flags").attr("aligned").cast<bool>();
+    if (!is_aligned || !dtype.attr("isnative").cast<bool>()) {
+      fail_argument(what + ": expected elements in this machine's byte order and alignment, got " +
+                    to_text(dtype.attr("str")) + (is_aligned ? "" : ", not aligned") +
+                    ". Convert it: .astype(numpy." + to_text(dtype.attr("name")) + ")");
+    }
+    return array;
+  }
+
+  ArrayView look_at(py::handle tensor) const override {
+    const auto array = py::reinterpret_borrow<py::array>(tensor);
+    const py::dtype dtype = array.dtype();
+    ArrayView view{to_text(dtype.attr("name")), {}, {}, const_cast<void*>(array.data())};
+    for (py::ssize_t i = 0; i < array.ndim(); ++i) {
+      view.sizes.push_back(array.shape(i));
+      // A stride between elements is none of ours: no expected stride is negative.
+      view.strides.push_back(
+          array.strides(i) % dtype.itemsize() == 0 ? array.strides(i) / dtype.itemsize() : -1);
+    }
+    return view;
+  }
+
+  std::string advice_dtype(const char* dtype) const override {
+    return std::string(".astype(numpy.") + dtype + ")";
+  }
+
+  std::string advice_strides() const override { return "Call numpy.ascontiguousarray(...) on it"; }
+
+  py::object make_memory(size_t num_bytes) const override {
+    return py::array_t<uint8_t>(static_cast<py::ssize_t>(num_bytes));
+  }
+
+  void* data(py::handle tensor) const override {
+    return const_cast<void*>(py::reinterpret_borrow<py::array>(tensor).data());
+  }
+
+  py::object view(const Tensor& tensor, const py::object& memory) const override {
+    return make_array(tensor, tensor.const_data_ptr(), memory);
+  }
+
+  py::object copy(const Tensor& tensor) const override {
+    py::object memory = make_memory(tensor.nbytes());
+    if (tensor.nbytes() > 0) {
+      std::memcpy(data(memory), tensor.const_data_ptr(), tensor.nbytes());
+    }
+    return make_array(tensor, data(memory), memory);
+  }
+
+  py::object share(const Tensor& tensor, const py::object& owner) const override {
+    return tensor.nbytes() == 0 ? copy(tensor) : make_array(tensor, tensor.const_data_ptr(), owner);
+  }
+};
+
+}  // namespace
+
+const ArrayLibrary& numpy_library() {
+  static const NumpyLibrary library;
+  return library;
+}
+
+}  // namespace executorch::extension::pybindings
