@@ -37,10 +37,15 @@ Error fill_with_ones(void* data, ScalarType type, size_t count) {
   return Error::Ok;
 }
 
-// Hands the data to the method as a tensor with the sizes of the program.
-Error set_tensor(Method& method, const TensorInfo& info, void* data, size_t index) {
-  const size_t rank = info.sizes().size();
-  std::vector<executorch::aten::SizesType> sizes(info.sizes().begin(), info.sizes().end());
+using Sizes = std::vector<executorch::aten::SizesType>;
+
+Sizes sizes_of(const TensorInfo& info) {
+  return {info.sizes().begin(), info.sizes().end()};
+}
+
+// Hands the data to the method as a tensor.
+Error set_tensor(Method& method, const TensorInfo& info, Sizes sizes, void* data, size_t index) {
+  const size_t rank = sizes.size();
   std::vector<executorch::aten::DimOrderType> dim_order(info.dim_order().begin(),
                                                         info.dim_order().end());
   std::vector<executorch::aten::StridesType> strides(rank);
@@ -79,35 +84,73 @@ size_t count_tensors(const MethodMeta& meta) {
   return count;
 }
 
+// The bytes that a tensor needs for its value; memory of that size is made for it.
+Result<size_t> size_of(const MethodMeta& meta, const TensorInfo& info, const InputValue& value,
+                       size_t index) {
+  const auto* const bytes = std::get_if<InputBytes>(&value);
+  if (bytes == nullptr) {
+    return info.nbytes();
+  }
+  // Given sizes are the method's to check.
+  ET_CHECK_OR_RETURN_ERROR(bytes->sizes.has_value() || bytes->size == info.nbytes(),
+                           InvalidArgument,
+                           "Input %zu of method %s: expected %zu bytes, got %zu. A size that "
+                           "varies is at its largest here",
+                           index, meta.name(), info.nbytes(), bytes->size);
+  ET_CHECK_OR_RETURN_ERROR(bytes->data != nullptr || bytes->size == 0, InvalidArgument,
+                           "Input %zu of method %s: expected %zu bytes, got none", index,
+                           meta.name(), bytes->size);
+  return bytes->size;
+}
+
+Error fill_and_set(Method& method, const TensorInfo& info, const InputValue& value, void* data,
+                   size_t index) {
+  const auto* const bytes = std::get_if<InputBytes>(&value);
+  if (bytes == nullptr) {
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        fill_with_ones(data, info.scalar_type(),
+                       info.nbytes() / executorch::runtime::elementSize(info.scalar_type())));
+  } else if (bytes->size > 0) {
+    std::memcpy(data, bytes->data, bytes->size);
+  }
+  const bool has_sizes = bytes != nullptr && bytes->sizes.has_value();
+  return set_tensor(method, info, has_sizes ? *bytes->sizes : sizes_of(info), data, index);
+}
+
+Error set_other(Method& method, Tag tag, const InputValue& value, size_t index) {
+  if (const auto* const number = std::get_if<EValue>(&value)) {
+    return method.set_input(*number, index);
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(set_number(method, tag, index),
+                              "Input %zu of method %s must be the number it was exported with",
+                              index, method.method_meta().name());
+  return Error::Ok;
+}
+
 }  // namespace
 
-Result<BufferCleanup> prepare_input_tensors(
-    Method& method, PrepareInputTensorsOptions options,
-    const std::vector<std::pair<char*, size_t>>& input_buffers) {
+Result<BufferCleanup> prepare_inputs(Method& method, const std::vector<InputValue>& values,
+                                     PrepareInputTensorsOptions options) {
   const MethodMeta meta = method.method_meta();
   const size_t num_inputs = meta.num_inputs();
   ET_CHECK_OR_RETURN_ERROR(num_inputs <= options.max_inputs, InvalidProgram,
                            "Expected at most %zu inputs, got %zu", options.max_inputs, num_inputs);
-  ET_CHECK_OR_RETURN_ERROR(input_buffers.empty() || input_buffers.size() == count_tensors(meta),
-                           InvalidArgument,
-                           "Method %s: expected data for %zu input tensors, got %zu", meta.name(),
-                           count_tensors(meta), input_buffers.size());
+  ET_CHECK_OR_RETURN_ERROR(values.size() == num_inputs, InvalidArgument,
+                           "Method %s: expected %zu inputs, got %zu", meta.name(), num_inputs,
+                           values.size());
   void** list = static_cast<void**>(std::calloc(num_inputs + 1, sizeof(void*)));
   ET_CHECK_OR_RETURN_ERROR(list != nullptr, MemoryAllocationFailed, "No memory for inputs");
   BufferCleanup cleanup(Span<void*>(list, num_inputs));
 
   size_t total = 0;
-  size_t num_tensors = 0;
   for (size_t i = 0; i < num_inputs; ++i) {
     const Tag tag = ET_UNWRAP(meta.input_tag(i));
     if (tag != Tag::Tensor) {
-      ET_CHECK_OK_OR_RETURN_ERROR(set_number(method, tag, i),
-                                  "Input %zu of method %s must be the number it was exported with",
-                                  i, meta.name());
+      ET_CHECK_OK_OR_RETURN_ERROR(set_other(method, tag, values[i], i));
       continue;
     }
     const TensorInfo info = ET_UNWRAP(meta.input_tensor_meta(i));
-    const size_t size = info.nbytes();
+    const size_t size = ET_UNWRAP(size_of(meta, info, values[i], i));
     ET_CHECK_OR_RETURN_ERROR(size <= options.max_total_allocation_size &&
                                  total <= options.max_total_allocation_size - size,
                              InvalidProgram,
@@ -118,24 +161,28 @@ Result<BufferCleanup> prepare_input_tensors(
     list[i] = std::malloc(size + 1);
     ET_CHECK_OR_RETURN_ERROR(list[i] != nullptr, MemoryAllocationFailed,
                              "No memory for the %zu bytes of input %zu", size, i);
-    if (input_buffers.empty()) {
-      ET_CHECK_OK_OR_RETURN_ERROR(
-          fill_with_ones(list[i], info.scalar_type(),
-                         size / executorch::runtime::elementSize(info.scalar_type())));
-    } else {
-      const auto& [data, data_size] = input_buffers[num_tensors];
-      ET_CHECK_OR_RETURN_ERROR(data_size == size && (data != nullptr || size == 0), InvalidArgument,
-                               "Input %zu of method %s: expected %zu bytes, got %zu. A size that "
-                               "varies is at its largest here",
-                               i, meta.name(), size, data_size);
-      if (size > 0) {
-        std::memcpy(list[i], data, size);
-      }
-    }
-    num_tensors += 1;
-    ET_CHECK_OK_OR_RETURN_ERROR(set_tensor(method, info, list[i], i));
+    ET_CHECK_OK_OR_RETURN_ERROR(fill_and_set(method, info, values[i], list[i], i));
   }
   return Result<BufferCleanup>(std::move(cleanup));
+}
+
+Result<BufferCleanup> prepare_input_tensors(
+    Method& method, PrepareInputTensorsOptions options,
+    const std::vector<std::pair<char*, size_t>>& input_buffers) {
+  const MethodMeta meta = method.method_meta();
+  ET_CHECK_OR_RETURN_ERROR(input_buffers.empty() || input_buffers.size() == count_tensors(meta),
+                           InvalidArgument,
+                           "Method %s: expected data for %zu input tensors, got %zu", meta.name(),
+                           count_tensors(meta), input_buffers.size());
+  std::vector<InputValue> values(meta.num_inputs());
+  size_t next = 0;
+  for (size_t i = 0; i < values.size() && next < input_buffers.size(); ++i) {
+    if (ET_UNWRAP(meta.input_tag(i)) == Tag::Tensor) {
+      const auto& [data, size] = input_buffers[next++];
+      values[i] = InputBytes{data, size, std::nullopt};
+    }
+  }
+  return prepare_inputs(method, values, options);
 }
 
 }  // namespace executorch::extension

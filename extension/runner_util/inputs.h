@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/result.h>
 #include <executorch/runtime/core/span.h>
 #include <executorch/runtime/executor/method.h>
@@ -57,5 +60,22 @@ struct PrepareInputTensorsOptions {
 executorch::runtime::Result<BufferCleanup> prepare_input_tensors(
     Method& method, PrepareInputTensorsOptions options = {},
     const std::vector<std::pair<char*, size_t>>& input_buffers = {});
+
+// The elements of a tensor, as they lie in memory.
+struct InputBytes {
+  const char* data;
+  size_t size;
+  // Those of the program, with a size that varies at its largest, where nothing is said.
+  std::optional<std::vector<executorch::aten::SizesType>> sizes;
+};
+
+// Ones (or what the program says, for what has no one), a tensor, or a number.
+using InputValue = std::variant<std::monostate, InputBytes, executorch::runtime::EValue>;
+
+// Gives input i of the method the value values[i]; as many as the method has inputs. Otherwise as
+// prepare_input_tensors().
+executorch::runtime::Result<BufferCleanup> prepare_inputs(Method& method,
+                                                          const std::vector<InputValue>& values,
+                                                          PrepareInputTensorsOptions options = {});
 
 }  // namespace executorch::extension

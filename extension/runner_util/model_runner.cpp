@@ -15,10 +15,9 @@
 #include <memory>
 #include <optional>
 
-#include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/evalue_util/print_evalue.h>
 #include <executorch/extension/module/module.h>
-#include <executorch/extension/runner_util/inputs.h>
+#include <executorch/extension/runner_util/given_inputs.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/runtime/platform/platform.h>
 #ifdef ET_USE_THREADPOOL
@@ -79,14 +78,6 @@ Error check_writable(const std::string& base, size_t num_outputs) {
   return Error::Ok;
 }
 
-Error read_file(const std::string& path, std::string* out) {
-  const auto loader = FileDataLoader::from(path.c_str());
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      loader.error(), "Cannot read the input file %s: check the path in --inputs", path.c_str());
-  out->resize(ET_UNWRAP(loader->size()));
-  return loader->load_into(0, out->size(), runtime::DataLoader::SegmentInfo(), out->data());
-}
-
 Error write_file(const std::string& path, const Tensor& tensor) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(static_cast<const char*>(tensor.const_data_ptr()),
@@ -144,14 +135,13 @@ class ModelRunner {
  private:
   Error find_method();
   Error give_output_memory();
-  Error read_inputs();
   Error execute_all();
 
   const ModelRunnerOptions& options_;
   Module module_;
   std::string method_name_;
   Method* method_ = nullptr;
-  std::vector<std::string> inputs_;
+  GivenInputs inputs_;
   std::vector<std::unique_ptr<uint8_t[]>> output_memory_;
 };
 
@@ -207,23 +197,11 @@ Error ModelRunner::give_output_memory() {
   return Error::Ok;
 }
 
-Error ModelRunner::read_inputs() {
-  inputs_.resize(options_.input_files.size());
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    ET_CHECK_OK_OR_RETURN_ERROR(read_file(options_.input_files[i], &inputs_[i]));
-  }
-  return Error::Ok;
-}
-
 // Inputs are set again each time, as the memory plan may use their place for other values.
 Error ModelRunner::execute_all() {
-  std::vector<std::pair<char*, size_t>> buffers;
-  for (std::string& input : inputs_) {
-    buffers.emplace_back(input.data(), input.size());
-  }
   std::chrono::duration<double, std::milli> total{0};
   for (uint32_t i = 0; i < options_.num_executions; ++i) {
-    const auto cleanup = prepare_input_tensors(*method_, {}, buffers);
+    const auto cleanup = prepare_inputs(*method_, inputs_.values());
     ET_CHECK_OK_OR_RETURN_ERROR(cleanup.error(), "Cannot set the inputs of method %s",
                                 method_name_.c_str());
     const auto start = std::chrono::steady_clock::now();
@@ -237,7 +215,7 @@ Error ModelRunner::execute_all() {
 }
 
 Error ModelRunner::run() {
-  ET_CHECK_OK_OR_RETURN_ERROR(read_inputs());
+  ET_CHECK_OK_OR_RETURN_ERROR(inputs_.read(method_->method_meta(), options_.inputs));
 #ifdef ET_USE_THREADPOOL
   std::optional<threadpool::NoThreadPoolGuard> without_pool;
   if (options_.cpu_threads == 1) {

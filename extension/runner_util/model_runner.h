@@ -14,8 +14,8 @@ namespace executorch::extension {
 struct ModelRunnerOptions {
   std::string model_path = "model.pte";
   std::string data_path;  // .ptd, or empty
-  // Raw bytes, one file per input tensor; without files inputs are filled with ones.
-  std::vector<std::string> input_files;
+  // Files and numbers: see GivenInputs::read(). Without any, inputs are filled with ones.
+  std::vector<std::string> inputs;
   // Output tensor i goes to <output_file>-<i>.bin; empty: nowhere.
   std::string output_file;
   enum class Print { None, Summary, All } print = Print::Summary;

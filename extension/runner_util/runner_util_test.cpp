@@ -100,8 +100,8 @@ TEST_F(RunnerUtil, RunsAModelAndWritesItsOutputs) {
   for (bool planned : {true, false}) {
     ModelRunnerOptions options;
     options.model_path = add_model(planned);
-    options.input_files = {write_file("x", raw({1, 2, 3, 4, 5, 6})),
-                           write_file("y", raw({1, 1, 1, 1, 1, 1}))};
+    options.inputs = {write_file("x", raw({1, 2, 3, 4, 5, 6})),
+                      write_file("y", raw({1, 1, 1, 1, 1, 1}))};
     options.output_file = testing::TempDir() + "/runner_util_out";
     options.num_executions = 3;
     testing::internal::CaptureStdout();
@@ -146,12 +146,12 @@ TEST_F(RunnerUtil, MistakesAreFoundBeforeAnythingIsWritten) {
   EXPECT_EQ(run_model(options), Error::InvalidArgument);
   options = good;
   options.output_file = testing::TempDir() + "/runner_util_unwritten";
-  options.input_files = {write_file("short", "12345"), write_file("short", "12345")};
+  options.inputs = {write_file("short", "12345"), write_file("short", "12345")};
   EXPECT_EQ(run_model(options), Error::InvalidArgument);
   EXPECT_FALSE(std::ifstream(options.output_file + "-0.bin").good());
-  options.input_files = {"/nowhere/x", "/nowhere/y"};
+  options.inputs = {"/nowhere/x", "/nowhere/y"};
   EXPECT_EQ(run_model(options), Error::AccessFailed);
-  options.input_files = {testing::TempDir(), testing::TempDir()};
+  options.inputs = {testing::TempDir(), testing::TempDir()};
   EXPECT_EQ(run_model(options), Error::AccessFailed);
   options = good;
   options.num_executions = 0;

@@ -6,6 +6,7 @@
 
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/runner_util/model_runner.h>
+#include <executorch/runtime/core/version.h>
 #include <executorch/runtime/platform/runtime.h>
 
 using executorch::extension::Flag;
@@ -28,14 +29,17 @@ int main(int argc, char** argv) {
   ModelRunnerOptions options;
   std::string inputs;
   std::string print_output = "summary";
+  bool wants_version = false;
   const FlagTable table{
       "executor_runner: runs a method of a .pte program and shows its outputs.",
-      "executor_runner --model_path=mv2.pte --num_executions=10 --output_file=/tmp/out",
+      "executor_runner --model_path=model.pte --inputs=image.npy,3,true --output_file=/tmp/out",
       {{"model_path", &options.model_path, "The program."},
        {"data_path", &options.data_path, "Its data file (.ptd), if it has one."},
        {"inputs", &inputs,
-        "Files with the raw bytes of the inputs, one per input tensor, separated by commas. "
-        "Without it inputs are filled with ones."},
+        "The inputs, separated by commas: for a tensor a .npy file or a file with its raw bytes, "
+        "for "
+        "other inputs their value (3, 0.5, true). Files alone, one per tensor, leave the other "
+        "inputs at 1. Without it all inputs are filled with ones."},
        {"output_file", &options.output_file,
         "Base name: output tensor i is written to <base>-<i>.bin, as raw bytes."},
        {"print_output", &print_output,
@@ -47,7 +51,8 @@ int main(int argc, char** argv) {
        {"cpu_threads", &options.cpu_threads,
         "-1: as many as there are performance cores; 0: as the thread pool is; 1: without the "
         "pool; "
-        "n: n threads."}}};
+        "n: n threads."},
+       {"version", &wants_version, "Prints the version and does nothing else."}}};
   bool wants_help = false;
   if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
     return 1;
@@ -56,13 +61,17 @@ int main(int argc, char** argv) {
     print_help(table, std::cout);
     return 0;
   }
+  if (wants_version) {
+    std::cout << "executor_runner " ET_VERSION "\n";
+    return 0;
+  }
   if (!parse_print(print_output, &options.print)) {
     std::cerr << "--print_output: expected none, summary or all, got " << print_output << "\n";
     return 1;
   }
   std::stringstream list(inputs);
   for (std::string file; std::getline(list, file, ',');) {
-    options.input_files.push_back(file);
+    options.inputs.push_back(file);
   }
   return run_model(options) == Error::Ok ? 0 : 1;
 }

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""executor_runner: values and .npy files as inputs, quantized kernels, what it says about itself."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.export import Dim, export
+
+from executorch.exir import EdgeCompileConfig, to_edge
+from executorch.test.e2e import build_tree
+from executorch.version import __version__
+
+
+def run(*flags: str) -> subprocess.CompletedProcess[str]:
+    return build_tree.run(build_tree.binary("executor_runner"), *flags)
+
+
+def save(path: Path, model: torch.nn.Module, inputs: tuple[Any, ...], **options: Any) -> Path:
+    edge = to_edge(
+        export(model, inputs, **options), compile_config=EdgeCompileConfig(_check_ir_validity=False)
+    )
+    edge.to_executorch().save(path)
+    return path
+
+
+class Scale(torch.nn.Module):
+    def forward(self, x: torch.Tensor, count: int, by: float, negative: bool) -> Any:
+        return x * by + count, count, by, negative
+
+
+@pytest.fixture(scope="module")
+def scale(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("scale") / "scale.pte"
+    return save(path, Scale(), (torch.ones(2, 3), 1, 1.0, True))
+
+
+@pytest.fixture
+def array(tmp_path: Path) -> Path:
+    np.save(tmp_path / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+    return tmp_path / "x.npy"
+
+
+def test_a_value_for_every_input(scale: Path, array: Path, tmp_path: Path) -> None:
+    done = run(
+        f"--model_path={scale}",
+        f"--inputs={array},1,1,true",
+        f"--output_file={tmp_path / 'out'}",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "OutputX 0: tensor(sizes=[2, 3], [1., 2., 3., 4., 5., 6.])" in done.stdout
+    assert np.fromfile(tmp_path / "out-0.bin", np.float32).tolist() == [1, 2, 3, 4, 5, 6]
+    for index, value in ((1, "1"), (2, "1."), (3, "True")):
+        assert f"OutputX {index}: {value}" in done.stdout
+
+
+def test_files_alone_leave_numbers_at_one(scale: Path, array: Path, tmp_path: Path) -> None:
+    raw = tmp_path / "x.bin"
+    np.load(array).tofile(raw)
+    for file in (raw, array):
+        done = run(f"--model_path={scale}", f"--inputs={file}")
+        assert done.returncode == 0, done.stderr
+        assert "[1., 2., 3., 4., 5., 6.]" in done.stdout
+
+
+def test_an_array_may_be_smaller_than_the_bound(tmp_path: Path) -> None:
+    class Twice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    rows = Dim("rows", min=1, max=8)
+    path = save(
+        tmp_path / "rows.pte", Twice(), (torch.ones(4, 2),), dynamic_shapes={"x": {0: rows}}
+    )
+    np.save(tmp_path / "x.npy", np.ones((3, 2), np.float32))
+    done = run(f"--model_path={path}", f"--inputs={tmp_path / 'x.npy'}")
+    assert done.returncode == 0, done.stderr
+    assert "tensor(sizes=[3, 2], [\n  2., 2." in done.stdout or "sizes=[3, 2]" in done.stdout
+    np.save(tmp_path / "x.npy", np.ones((9, 2), np.float32))
+    done = run(f"--model_path={path}", f"--inputs={tmp_path / 'x.npy'}")
+    assert done.returncode == 1 and "9" in done.stderr
+
+
+class Sum(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.bitwise_or(x, x) if not x.dtype.is_floating_point else x + 0
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "float16", "uint8", "int8", "int16", "int32", "int64", "bool"]
+)
+def test_arrays_of_every_type(dtype: str, tmp_path: Path) -> None:
+    value = (np.arange(6) % 2).reshape(2, 3).astype(dtype)
+    np.save(tmp_path / "x.npy", value)
+    path = save(tmp_path / "sum.pte", Sum(), (torch.from_numpy(value),))
+    done = run(
+        f"--model_path={path}",
+        f"--inputs={tmp_path / 'x.npy'}",
+        f"--output_file={tmp_path / 'out'}",
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out-0.bin").read_bytes() == value.tobytes()
+
+
+WRONG = {
+    "x.npy,1": ["4 values", "1 files", "got 2"],
+    "x.npy,one,1,true": ["input 1", "integer", '"one"'],
+    "x.npy,1.5,1,true": ["input 1", "integer", '"1.5"'],
+    "x.npy,1,fast,true": ["input 2", "number", '"fast"'],
+    "x.npy,1,1,maybe": ["input 3", "true or false", '"maybe"'],
+    "absent.npy,1,1,true": ["absent.npy", "--inputs"],
+    "double.npy,1,1,true": ["Float", "Double"],
+    "fortran.npy,1,1,true": ["Fortran", "ascontiguousarray"],
+    "big.npy,1,1,true": ["little-endian", ">f4"],
+    "text.npy,1,1,true": ["numpy.save()"],
+    "cut.npy,1,1,true": ["cut"],
+    "flat.npy,1,1,true": ["2 dimensions", "got 1"],
+    "wide.npy,1,1,true": ["3", "4"],
+}
+
+
+@pytest.mark.parametrize("inputs", WRONG)
+def test_what_does_not_fit_is_explained(inputs: str, scale: Path, array: Path) -> None:
+    folder = array.parent
+    x = np.load(array)
+    arrays = {
+        "double": x.astype(np.float64),
+        "fortran": np.asfortranarray(x),
+        "big": x.astype(">f4"),
+        "flat": x.reshape(6),
+        "wide": np.ones((2, 4), np.float32),
+    }
+    for name, value in arrays.items():
+        np.save(folder / f"{name}.npy", value)
+    (folder / "text.npy").write_text("no array, but a text of some length")
+    (folder / "cut.npy").write_bytes(array.read_bytes()[:-1])
+    first, *others = inputs.split(",")
+    done = run(f"--model_path={scale}", f"--inputs={','.join([str(folder / first), *others])}")
+    assert done.returncode == 1
+    assert all(word in done.stderr for word in WRONG[inputs]), done.stderr
+
+
+def test_every_damaged_array_is_refused_or_read(scale: Path, array: Path, tmp_path: Path) -> None:
+    whole = array.read_bytes()
+    for position in range(0, 128, 5):
+        data = bytearray(whole)
+        data[position] ^= 0x2A
+        (tmp_path / "d.npy").write_bytes(data)
+        done = run(f"--model_path={scale}", f"--inputs={tmp_path / 'd.npy'}")
+        assert done.returncode in (0, 1), (position, done.returncode)
+
+
+def test_quantized_kernels_run(tmp_path: Path) -> None:
+    """Those that Python runs."""
+
+    class Rounded(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            ops = torch.ops.quantized_decomposed
+            steps = ops.quantize_per_tensor(x, 0.5, 0, -128, 127, torch.int8)
+            return ops.dequantize_per_tensor(steps, 0.5, 0, -128, 127, torch.int8)
+
+    import executorch.kernels.quantized  # noqa: F401  registers the out variants
+
+    path = save(tmp_path / "rounded.pte", Rounded(), (torch.ones(4),))
+    np.save(tmp_path / "x.npy", np.array([0.1, 0.3, -0.9, 100], np.float32))
+    done = run(f"--model_path={path}", f"--inputs={tmp_path / 'x.npy'}")
+    assert done.returncode == 0, done.stderr
+    assert "[0., 0.5, -1., 63.5]" in done.stdout
+
+
+def test_what_it_says_about_itself() -> None:
+    assert run("--version").stdout == f"executor_runner {__version__}\n"
+    text = run("--help").stdout
+    documented = "model_path data_path inputs output_file print_output num_executions method_name"
+    for flag in [*documented.split(), "server_mode", "cpu_threads", "version"]:
+        assert f"--{flag} (" in text
+    assert "Example:\n  executor_runner --model_path=model.pte --inputs=image.npy,3,true" in text
