@@ -6,6 +6,11 @@ if __name__ == "exir":
 
     _alias.install("exir")
 else:
+    from typing import Any
+
+    from torch.export import ExportedProgram, ExportGraphSignature
+
+    from executorch.exir.capture._capture import _capture_legacy_do_not_use, capture
     from executorch.exir.capture._config import (
         CaptureConfig,
         EdgeCompileConfig,
@@ -24,12 +29,19 @@ else:
         ExecutorchProgram,
         ExirExportedProgram,
         MultiMethodExecutorchProgram,
-        capture,
+        _to_edge,
     )
     from executorch.exir.serde.serialize import load, save
     from executorch.exir.tracer import ExirDynamoConfig
 
+    Value = Any
+
     __all__ = [
+        "ExportGraphSignature",
+        "ExportedProgram",
+        "Value",
+        "_capture_legacy_do_not_use",
+        "_to_edge",
         "CallSpec",
         "ExecutorchProgram",
         "ExirExportedProgram",

@@ -27,7 +27,7 @@ class ExportError(Exception):
     """The program cannot be exported as it stands; the message tells what to change."""
 
     def __init__(self, error_code: ExportErrorType, message: str) -> None:
-        super().__init__(f"[{error_code.name}] {message}")
+        super().__init__(f"[{error_code}]: {message}")
         self.error_code = error_code
         self.message = message
 

@@ -6,42 +6,72 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Union
 
 import torch
 from torch.fx import GraphModule, Node
 
+from executorch.exir.error import InternalError
+
+LeafValue = Union[  # noqa: UP007
+    torch.Tensor,
+    str,
+    int,
+    float,
+    bool,
+    complex,
+    torch.dtype,
+    torch.device,
+    torch.memory_format,
+    torch.layout,
+    None,
+]
 Found = list[tuple[str, GraphModule, Node]]
 
 # Higher-order operator -> which of its arguments are graphs.
-_COND_AND_WHILE = {"cond": (1, 2), "while_loop": (0, 1)}
-_SCAN = {"scan": (0,)}
-_ALL = {**_COND_AND_WHILE, **_SCAN, "map_impl": (0,)}
+_COND_AND_WHILE = {torch.ops.higher_order.cond: [1, 2], torch.ops.higher_order.while_loop: [0, 1]}
+_SCAN = {torch.ops.higher_order.scan: [0]}
+_ALL = {**_COND_AND_WHILE, **_SCAN, torch.ops.higher_order.map_impl: [0]}
 
 
-def _submodules(graph_module: GraphModule, kinds: dict[str, tuple[int, ...]]) -> Found:
+def _get_submodule(
+    graph_module: GraphModule, node: Node, arg_index: int
+) -> tuple[str, torch.nn.Module, Node]:
+    """(name, module, its get_attr node) of the module that stands at a place of a call's arguments."""
+    attribute = node.args[arg_index]
+    if not isinstance(attribute, Node) or attribute.op != "get_attr":
+        raise InternalError(
+            f"argument {arg_index} of {node.format_node()} is no module: {attribute}"
+        )
+    return attribute.target, operator.attrgetter(attribute.target)(graph_module), attribute
+
+
+def _get_control_flow_submodules(
+    graph_module: GraphModule,
+    op_to_submodule_arg_index: dict[torch._ops.HigherOrderOperator, list[int]],
+) -> Found:
+    """(name, graph, the call) for each graph at these places of these operators' arguments."""
     found: Found = []
     for node in graph_module.graph.nodes:
-        if not isinstance(node.target, torch._ops.HigherOrderOperator):
+        if node.op != "call_function" or node.target not in op_to_submodule_arg_index:
             continue
-        for place in kinds.get(node.target.name(), ()):
-            attribute = node.args[place]
-            module = getattr(graph_module, attribute.target)
-            found.append((attribute.target, module, attribute))
+        for place in op_to_submodule_arg_index[node.target]:
+            name, module, _ = _get_submodule(graph_module, node, place)
+            found.append((name, module, node))
     return found
 
 
 def get_control_flow_submodules(graph_module: GraphModule) -> Found:
-    """(name, graph, its get_attr node) for every graph that a control-flow operator of `graph_module` calls."""
-    return _submodules(graph_module, _ALL)
+    """(name, graph, the call) for every graph that a control-flow operator of `graph_module` calls."""
+    return _get_control_flow_submodules(graph_module, _ALL)
 
 
 def get_cond_while_submodules(graph_module: GraphModule) -> Found:
-    return _submodules(graph_module, _COND_AND_WHILE)
+    return _get_control_flow_submodules(graph_module, _COND_AND_WHILE)
 
 
 def get_scan_submodules(graph_module: GraphModule) -> Found:
-    return _submodules(graph_module, _SCAN)
+    return _get_control_flow_submodules(graph_module, _SCAN)
 
 
 def bfs_trace_with_node_process(gm: GraphModule, node_op: Callable[[Node], None]) -> None:

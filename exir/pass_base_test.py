@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch._export.verifier import SpecViolationError
 from torch.fx import GraphModule, subgraph_rewriter
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge
 from executorch.exir.dialects._ops import bind_pattern_to_op
 from executorch.exir.dialects._ops import ops as exir_ops
-from executorch.exir.error import ExportError
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.pass_manager import PassManager
 from executorch.exir.passes.replace_aten_with_edge_pass import _trace_and_lower_to_edge_ops
@@ -128,14 +128,53 @@ def test_validity_is_checked_after_every_pass() -> None:
         relu.target = torch.nn.functional.relu
         return PassResult(graph_module, True)
 
-    with pytest.raises(ExportError, match="after pass breaks .*\n.*not an edge operator"):
+    with pytest.raises(SpecViolationError, match="after transform .*\n.*is not an Edge operator"):
         edge().transform([breaks])
     edge().transform([breaks], EdgeCompileConfig(_check_ir_validity=False))
 
 
 def test_pass_that_returns_something_else_is_named() -> None:
-    with pytest.raises(ExportError, match="returned a int"):
+    with pytest.raises(Exception, match="running the '<lambda>' pass .*found a int") as caught:
         edge().transform([lambda graph_module: 3])
+    assert isinstance(caught.value.__cause__, TypeError)
+
+
+@pytest.mark.req("CMP-004")
+def test_a_failing_pass_is_named_with_those_done_before() -> None:
+    """As torch's own pass manager says it: the pass, the ones before it, the cause."""
+
+    def first(graph_module: GraphModule) -> None:
+        return None
+
+    def second(graph_module: GraphModule) -> None:
+        raise KeyError("no such node")
+
+    pattern = r"when running the 'second' pass after the following passes: \['first'\]"
+    with pytest.raises(Exception, match=pattern) as caught:
+        edge().transform([first, second])
+    assert type(caught.value) is Exception and isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_transform_without_changes_gives_the_same_program() -> None:
+    manager = edge()
+    for passes in ([], [lambda module: PassResult(module, False)]):
+        assert manager.transform(passes).exported_program() is manager.exported_program()
+    changed = manager.transform([lambda module: PassResult(module, True)])
+    assert changed.exported_program() is not manager.exported_program()
+
+
+def test_operators_of_torch_are_refused_in_edge_programs() -> None:
+    class Sigmoid(ExportPass):
+        def call_operator(self, op: Any, args: Any, kwargs: Any, meta: Any) -> Any:
+            return super().call_operator(torch.ops.aten.sigmoid.default, args[:1], {}, meta)
+
+    with pytest.raises(SpecViolationError, match="aten.sigmoid.default is not an Edge operator"):
+        edge().transform([Sigmoid()])
+    exported = torch.export.export(nn.ReLU(), (torch.ones(2),))
+    with pytest.raises(SpecViolationError, match="is not an Edge operator"):
+        EdgeProgramManager(exported)
+    with pytest.raises(AssertionError, match="compile_config="):
+        to_edge(exported, EdgeCompileConfig())
 
 
 @pytest.mark.req("CMP-020", "CMP-021", "CMP-022")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 from torch.fx.passes.infra.pass_manager import PassManager as _FxPassManager
+from torch.fx.passes.infra.pass_manager import pass_result_wrapper
 
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import (
@@ -21,7 +23,7 @@ from executorch.exir.pass_base import (
 )
 from executorch.exir.program_copies import own_copy
 
-AnyPass = ExportedProgramPassBase | PassType
+__all__ = ["ExportedProgramPassManager", "PassManager", "PassType"]
 
 
 def _flat(passes: Iterable[Any] | None) -> list[Any]:
@@ -32,81 +34,64 @@ def _flat(passes: Iterable[Any] | None) -> list[Any]:
     return result
 
 
+def _graph_pass(one: Any) -> Any:
+    """A function may return None: it has changed the graph in place, perhaps."""
+    return pass_result_wrapper(one) if inspect.isfunction(one) else one
+
+
+def _check_graph(module: GraphModule) -> None:
+    module.recompile()
+    module.graph.lint()
+    for node in module.graph.nodes:
+        if node.op == "call_method":
+            raise ExportError(
+                ExportErrorType.NOT_SUPPORTED,
+                f"call_method `{node.target}` is not supported: node {node.format_node()}; write a call of a torch "
+                "operator (torch.ops...) in its place",
+            )
+
+
 class PassManager(_FxPassManager):
-    """`passes` run `steps` times in order. `run_checks_after_each_pass`: the checks added with `add_checks` run after
-    each pass, else once at the end; `suppress_check_failures` turns a failing check into a warning."""
+    """`passes` run `steps` times in order, or until nothing changes. `run_checks_after_each_pass`: `check` and the
+    checks added with `add_checks` run after each pass; `suppress_check_failures` turns a failing one into a warning."""
 
     def __init__(
         self,
-        passes: list[AnyPass] | list[list[AnyPass]] | None = None,
+        passes: list[PassType] | list[list[PassType]] | None = None,
         run_checks_after_each_pass: bool = False,
         suppress_check_failures: bool = False,
         steps: int = 1,
     ) -> None:
         super().__init__(
-            passes=_flat(passes),
+            passes=[_graph_pass(one) for one in _flat(passes)],
             run_checks_after_each_pass=run_checks_after_each_pass,
             suppress_check_failures=suppress_check_failures,
             steps=steps,
         )
-        self._checks: list[Callable[[GraphModule], None]] = []
+        self._own_checks: list[Callable[[GraphModule], None]] = []
 
     def add_checks(self, check: Callable[[GraphModule], None]) -> None:
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError("expected a check with one argument, the graph module")
-        self._checks.append(check)
+        self._own_checks.append(check)
 
     def check(self, module: GraphModule) -> None:
-        for check in self._checks:
-            check(module)
-
-    def __call__(self, source: GraphModule) -> PassResult:
-        modified = False
-        for _ in range(self.steps):
-            changed = False
-            for one in self.passes:
-                source, did_change = _run(one, source)
-                changed = changed or did_change
-                if self.run_checks_after_each_pass:
-                    self._check(source)
-            modified = modified or changed
-            if not changed:
-                break
-        if not self.run_checks_after_each_pass:
-            self._check(source)
-        return PassResult(source, modified)
-
-    def _check(self, module: GraphModule) -> None:
         try:
-            self.check(module)
+            _check_graph(module)
+            for check in self._own_checks:
+                check(module)
         except Exception as failure:
             if not self.suppress_check_failures:
                 raise
-            import warnings
-
             warnings.warn(f"a check failed after a pass: {failure}", stacklevel=3)
 
 
-def _run(one: PassType, module: GraphModule) -> tuple[GraphModule, bool]:
-    result = one(module)
-    if result is None:  # It has changed the graph in place, perhaps; its code follows.
-        module.recompile()
-        return module, True
-    if not isinstance(result, PassResult):
-        raise ExportError(
-            ExportErrorType.INVALID_OUTPUT_TYPE,
-            f"pass {getattr(one, '__name__', one)} returned a {type(result).__name__}; "
-            "expected a PassResult or None",
-        )
-    return result.graph_module, bool(result.modified)
-
-
 class ExportedProgramPassManager(_FxPassManager):
-    """The same over programs: takes passes over graph modules and over programs."""
+    """The same over programs: takes passes over graph modules and over programs, which see a copy of the program."""
 
     def __init__(
         self,
-        passes: list[AnyPass] | list[list[AnyPass]] | None = None,
+        passes: list[PassType] | list[list[PassType]] | None = None,
         constraints: list[Callable[[Callable[..., Any], Callable[..., Any]], bool]] | None = None,
         run_checks_after_each_pass: bool = False,
         suppress_check_failures: bool = False,
@@ -121,22 +106,63 @@ class ExportedProgramPassManager(_FxPassManager):
         )
 
     def check(self, exported_program: ExportedProgram) -> None:
-        """Nothing by default; a subclass says what must hold after each pass."""
+        """What must hold after each pass; a subclass may say more."""
+        _check_graph(exported_program.graph_module)
+        exported_program.validate()
 
     def __call__(
         self,
         exported_program: ExportedProgram,
         override_verifiers: list[type[Verifier]] | None = None,
     ) -> ExportedProgramPassResult:
-        from executorch.exir.program._programs import apply_passes
-
-        program = own_copy(exported_program)
-        check = self._check_after if self.run_checks_after_each_pass else None
+        if not self._validated:
+            self.solve_constraints()
+        program, modified = own_copy(exported_program), False
         for _ in range(self.steps):
-            program = apply_passes(program, self.passes, check)
+            program, changed = self._run_once(program)
+            modified = modified or changed
+            if not changed:
+                break
         if override_verifiers is not None:
             program._verifiers = list(override_verifiers)
-        return ExportedProgramPassResult(program, True)
+        return ExportedProgramPassResult(program, modified)
 
-    def _check_after(self, program: ExportedProgram, one: Any) -> None:
-        self.check(program)
+    def _run_once(self, program: ExportedProgram) -> tuple[ExportedProgram, bool]:
+        modified, done = False, []
+        for one in self.passes:
+            name = (
+                one.__name__
+                if inspect.isroutine(one) or inspect.isclass(one)
+                else type(one).__name__
+            )
+            try:
+                program, changed = run_pass(program, one)
+                if self.run_checks_after_each_pass:
+                    self.check(program)
+            except Exception as failure:
+                raise Exception(
+                    f"An error occurred when running the '{name}' pass after the following passes: {done}: {failure}"
+                ) from failure
+            modified = modified or changed
+            done.append(name)
+        return program, modified
+
+
+def run_pass(program: ExportedProgram, one: Any) -> tuple[ExportedProgram, bool]:
+    """One pass (or a class of passes) over `program`, which it may change; the program after it, and whether it is
+    another."""
+    from executorch.exir.program._programs import take_graph
+
+    one = one() if inspect.isclass(one) else one
+    result = one(program) if isinstance(one, ExportedProgramPassBase) else one(program.graph_module)
+    if isinstance(result, ExportedProgramPassResult):
+        program = take_graph(result.exported_program)
+    elif isinstance(result, PassResult):
+        program = take_graph(program, result.graph_module)
+    elif result is None:
+        program = take_graph(program)
+    else:
+        raise TypeError(
+            f"The result of pass {one} should be type PassResult or None, found a {type(result).__name__}"
+        )
+    return program, result is None or bool(result.modified)

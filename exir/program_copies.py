@@ -52,8 +52,8 @@ def signature_for(
     ):
         raise ExportError(
             ExportErrorType.VIOLATION_OF_SPEC,
-            f"a pass changed the number of inputs ({len(signature.input_specs)} -> "
-            f"{len(placeholders)}) or outputs ({len(signature.output_specs)} -> {len(outputs)}); "
+            f"Number of inputs or outputs changed after transformation: inputs ({len(signature.input_specs)} -> "
+            f"{len(placeholders)}), outputs ({len(signature.output_specs)} -> {len(outputs)}); "
             "use an ExportedProgramPassBase, which also returns the signature",
         )
     inputs = [

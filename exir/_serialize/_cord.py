@@ -17,34 +17,36 @@ class Cord:
     is in use."""
 
     def __init__(self, data: "Piece | Cord | None" = None) -> None:
-        self._pieces: list[Piece] = []
-        self._size = 0
+        self._buffers: list[Piece] = []
+        self._byte_size = 0
         if data is not None:
             self.append(data)
 
     def __len__(self) -> int:
-        return self._size
+        return self._byte_size
 
     def __bytes__(self) -> bytes:
-        return b"".join(self._pieces)
+        return b"".join(self._buffers)
 
     def append(self, data: "Piece | Cord") -> Self:
         if isinstance(data, Cord):
-            self._pieces.extend(data._pieces)
-            self._size += data._size
+            self._buffers.extend(data._buffers)
+            self._byte_size += data._byte_size
+        elif isinstance(data, Piece):
+            self._buffers.append(data)
+            self._byte_size += memoryview(data).nbytes
         else:
-            self._pieces.append(data)
-            self._size += memoryview(data).nbytes
+            raise TypeError(f"Can only append bytes or Cords, received {type(data)}")
         return self
 
     def pad_to(self, size: int) -> Self:
         """Zero bytes up to `size`."""
-        if size > self._size:
-            self.append(bytes(size - self._size))
+        if size > self._byte_size:
+            self.append(bytes(size - self._byte_size))
         return self
 
     def write_to_file(self, outfile: BufferedIOBase) -> None:
-        for piece in self._pieces:
+        for piece in self._buffers:
             outfile.write(piece)
 
 

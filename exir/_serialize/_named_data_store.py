@@ -4,14 +4,12 @@ a data file."""
 
 import hashlib
 from dataclasses import dataclass
-from math import lcm
 
 import torch
 
 from executorch.exir._native import Blob
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
 from executorch.exir._serialize.data_serializer import DataEntry
-from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.tensor_layout import TensorLayout
 
 _FINGERPRINT_BYTES = 32
@@ -34,8 +32,8 @@ class NamedDataStore:
         self.buffers: list[bytes] = []
         self.pte_data: dict[str, DataEntry] = {}
         self.external_data: dict[str, dict[str, DataEntry]] = {}
+        self.key_to_buffer_idx: dict[str, int] = {}
         self._by_fingerprint: dict[tuple[int, bytes], dict[bytes | None, int]] = {}
-        self._buffer_of_key: dict[str, int] = {}
 
     def add_named_data(
         self,
@@ -45,24 +43,32 @@ class NamedDataStore:
         external_tag: str | None = None,
         tensor_layout: TensorLayout | None = None,
     ) -> None:
-        """Files `data` under `key`, in the program or in the data file `external_tag`. The same key
-        again must come with the same bytes."""
+        """Files `data` under `key`, in the program or in the data file `external_tag`. A key that is known stays where
+        it is, with its alignment: it names one content."""
         if isinstance(data, torch.Tensor):
             if tensor_layout is None:
                 tensor_layout = TensorLayout.from_tensor(data)
             data = tensor_bytes(data)
-        index = self._index_of(data)
-        if self._buffer_of_key.setdefault(key, index) != index:
-            raise ExportError(
-                ExportErrorType.VIOLATION_OF_SPEC,
-                f"named data {key!r} was added twice with different bytes; use one key per content",
-            )
+        alignment = 1 if alignment is None else alignment
+        if alignment <= 0:
+            raise ValueError(f"Alignment must be greater than 0, received {alignment}.")
+        known = self.key_to_buffer_idx.get(key)
+        if known is not None:
+            self._check_same(key, known, data)
+            return
+        index = self.key_to_buffer_idx[key] = self._index_of(data)
         entries = self.pte_data
         if external_tag is not None:
             entries = self.external_data.setdefault(external_tag, {})
-        known = entries.get(key)
-        alignment = lcm(alignment or 1, known.alignment if known else 1)
         entries[key] = DataEntry(index, alignment, tensor_layout)
+
+    def _check_same(self, key: str, index: int, data: bytes | Blob) -> None:
+        stored, given = memoryview(self.buffers[index]), memoryview(data)
+        if stored != given:
+            raise ValueError(
+                f"Duplicate key {key} with different data. Existing data size: {stored.nbytes} bytes. New data size: "
+                f"{given.nbytes} bytes. Use one key per content, such as a digest of it"
+            )
 
     def get_named_data_store_output(self) -> NamedDataStoreOutput:
         return NamedDataStoreOutput(self.buffers, self.pte_data, self.external_data)

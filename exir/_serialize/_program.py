@@ -2,10 +2,12 @@
 """Program objects to .pte bytes and back: which segments a file has; the layout itself is native."""
 
 import json
+import re
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import lcm
-from typing import Any
+from typing import Any, ClassVar
 
 from executorch.exir._native import (
     FormatError,
@@ -16,6 +18,8 @@ from executorch.exir._native import (
 )
 from executorch.exir._serialize._codec import program_codec
 from executorch.exir._serialize._cord import Cord, Piece
+from executorch.exir._serialize._dataclass import _DataclassEncoder
+from executorch.exir._serialize._flatbuffer import check_alignments
 from executorch.exir._serialize._json import to_plain
 from executorch.exir._serialize._named_data_store import NamedDataStoreOutput
 from executorch.exir._serialize.data_serializer import DataEntry
@@ -30,9 +34,101 @@ from executorch.exir.schema import (
     SubsegmentOffsets,
 )
 
-DEFAULT_ALIGNMENT = 16
 DEFAULT_SEGMENT_ALIGNMENT = 128
 _EMPTY_STORE = NamedDataStoreOutput([], {}, {})
+
+
+@dataclass
+class AlignedData:
+    """Bytes, and the alignment of their first one."""
+
+    data: bytes
+    alignment: int = 1
+
+
+@dataclass
+class _ExtendedHeader:
+    """What stands in a program file between the flatbuffer's identifier and its tables."""
+
+    EXPECTED_MAGIC: ClassVar[bytes] = b"eh00"
+    MINIMUM_LENGTH: ClassVar[int] = 24  # with program_size and segment_base_offset
+    EXPECTED_LENGTH: ClassVar[int] = 32  # with segment_data_size
+    NUM_HEAD_BYTES: ClassVar[int] = 64
+
+    program_size: int
+    segment_base_offset: int
+    segment_data_size: int
+    magic: bytes = EXPECTED_MAGIC
+    length: int = EXPECTED_LENGTH
+
+    @staticmethod
+    def from_bytes(data: bytes) -> "_ExtendedHeader":
+        """What the first bytes of a header say; `is_valid` tells whether it is one."""
+        if len(data) < _ExtendedHeader.EXPECTED_LENGTH:
+            raise ValueError(
+                f"Not enough data for extended header: {len(data)} < {_ExtendedHeader.EXPECTED_LENGTH}"
+            )
+        magic, length, program, base, size = _HEADER.unpack_from(data)
+        has_size = length > _ExtendedHeader.MINIMUM_LENGTH
+        return _ExtendedHeader(program, base, size if has_size else 0, magic, length)
+
+    def is_valid(self) -> bool:
+        return self.magic == self.EXPECTED_MAGIC and self.length >= self.MINIMUM_LENGTH
+
+    def to_bytes(self) -> bytes:
+        return _HEADER.pack(
+            self.EXPECTED_MAGIC,
+            self.EXPECTED_LENGTH,
+            self.program_size,
+            self.segment_base_offset,
+            self.segment_data_size,
+        )
+
+
+_HEADER = struct.Struct("<4sIQQQ")
+_FLATBUFFER_HEAD = 8  # offset of the root table, file identifier
+
+
+def _get_extended_header(program_data: bytes) -> _ExtendedHeader | None:
+    """The header of a file; None when it has none."""
+    head = bytes(program_data[: _ExtendedHeader.NUM_HEAD_BYTES])[_FLATBUFFER_HEAD:]
+    if len(head) < _ExtendedHeader.EXPECTED_LENGTH:
+        return None
+    header = _ExtendedHeader.from_bytes(head)
+    return header if header.is_valid() else None
+
+
+def _insert_flatbuffer_header(
+    flatbuffer_data: bytes, magic_regex: str, header_data: bytes
+) -> bytes:
+    """The flatbuffer with `header_data` behind its identifier, which `magic_regex` must match. The flatbuffer's
+    alignment is kept where the header's length is a multiple of it."""
+    if len(flatbuffer_data) < _FLATBUFFER_HEAD:
+        raise ValueError(f"Flatbuffer data length {len(flatbuffer_data)} < {_FLATBUFFER_HEAD}")
+    magic = flatbuffer_data[4:_FLATBUFFER_HEAD].decode("ascii", "replace")
+    if not re.match(magic_regex, magic):
+        raise ValueError(
+            f"Flatbuffer data magic bytes {magic!r} does not match pattern /{magic_regex}/"
+        )
+    (root,) = struct.unpack_from("<I", flatbuffer_data)
+    head = struct.pack("<I", root + len(header_data)) + flatbuffer_data[4:_FLATBUFFER_HEAD]
+    return head + header_data + flatbuffer_data[_FLATBUFFER_HEAD:]
+
+
+def _extract_delegate_payload(
+    pte_data: bytes, backend_id: str, delegate_index: int = 0
+) -> bytes | None:
+    """The blob of the `delegate_index`-th delegate of a backend in a file; None when there is none."""
+    program = deserialize_pte_binary(pte_data).program
+    mine = [
+        delegate
+        for plan in program.execution_plan
+        for delegate in plan.delegates
+        if delegate.id == backend_id
+    ]
+    if delegate_index >= len(mine):
+        return None
+    return bytes(program.backend_delegate_data[mine[delegate_index].processed.index].data)
 
 
 @dataclass
@@ -126,8 +222,9 @@ def serialize_pte_binary(
 
     Alignments: of each segment's start, of each constant in the constant segment, of inline
     delegate blobs (the last two 16 unless given)."""
-    constant_alignment = constant_tensor_alignment or DEFAULT_ALIGNMENT
-    blob_alignment = delegate_alignment or DEFAULT_ALIGNMENT
+    constant_alignment, blob_alignment = check_alignments(
+        constant_tensor_alignment, delegate_alignment
+    )
     program = pte_file.program
     segments = _SegmentList()
     if program.constant_buffer:
@@ -266,8 +363,13 @@ def deserialize_pte_binary(program_data: bytes) -> PTEFile:
     program.segments = []
     program.constant_segment = SubsegmentOffsets(0, [])
     program.mutable_data_segments = None
-    program.named_data = None
-    return PTEFile(program, mutable, named)
+    program.named_data = []
+    return PTEFile(program, mutable, named if named.pte_data else None)
+
+
+def _program_to_json(program: Program) -> str:
+    """The program as flatc's JSON; enums are numbers."""
+    return json.dumps(program, cls=_DataclassEncoder)
 
 
 def program_to_json(program: Program, indent: int | None = None) -> str:

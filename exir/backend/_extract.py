@@ -26,7 +26,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from executorch.exir.backend._partitions import TAG, Partition, error
-from executorch.exir.verification.verifier import EXIREdgeDialectVerifier
+from executorch.exir.verification.verifier import EdgeDialect
 
 
 @dataclass
@@ -130,7 +130,7 @@ def _program(
         range_constraints=dict(owner.range_constraints),
         module_call_graph=[_flat_call(len(inputs), len(outputs))],
         constants={name: owner.constants[name] for name in targets if name in owner.constants},
-        verifiers=[EXIREdgeDialectVerifier],
+        verifiers=[EdgeDialect],
     )
 
 

@@ -60,9 +60,8 @@ def error(message: str) -> ExportError:
 
 def _graphs(module: GraphModule, level: int) -> Iterator[tuple[GraphModule, int]]:
     yield module, level
-    for _, child, attribute in get_control_flow_submodules(module):
-        inside = any(TAG in user.meta for user in attribute.users)
-        yield from _graphs(child, level + inside)
+    for _, child, call in get_control_flow_submodules(module):
+        yield from _graphs(child, level + (TAG in call.meta))
 
 
 def _partitions_of(module: GraphModule, level: int, result: PartitionResult) -> list[Partition]:

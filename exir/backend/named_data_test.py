@@ -13,7 +13,6 @@ from executorch.exir._serialize._program import deserialize_pte_binary, read_pro
 from executorch.exir.backend.backend_api import to_backend
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.canonical_partitioners.all_node_partitioner import AllNodePartitioner
-from executorch.exir.error import ExportError
 from executorch.exir.schema import CompileSpec, DataLocation
 
 
@@ -80,7 +79,7 @@ def test_equal_blobs_are_stored_once_inline() -> None:
 
 def test_one_key_with_two_contents_is_an_error() -> None:
     manager = lowered({"one": Scale(WEIGHT), "two": Scale(WEIGHT + 1)}, key="shared")
-    with pytest.raises(ExportError, match="'shared' was added twice with different bytes"):
+    with pytest.raises(ValueError, match="Duplicate key shared with different data"):
         manager.to_executorch()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Configuration of the compiler's stages."""
 
+import importlib
 from typing import Any
 
 from executorch.exir.capture._config import (
@@ -9,13 +10,13 @@ from executorch.exir.capture._config import (
     ExecutorchBackendConfig,
 )
 
+_FROM_ABOVE = ("CallSpec", "_capture_legacy_do_not_use", "capture")
+
 
 def __getattr__(name: str) -> Any:
-    """`capture` and `CallSpec` come from a layer above; they are looked up when asked for."""
-    if name in ("CallSpec", "capture"):
-        from executorch.exir.program import _single_program
-
-        return getattr(_single_program, name)
+    """`capture` and what belongs to it stand in a layer above; they are looked up when asked for."""
+    if name in _FROM_ABOVE:
+        return getattr(importlib.import_module("executorch.exir.capture._capture"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -24,5 +25,6 @@ __all__ = [
     "CaptureConfig",
     "EdgeCompileConfig",
     "ExecutorchBackendConfig",
+    "_capture_legacy_do_not_use",
     "capture",
 ]

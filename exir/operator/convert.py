@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+from typing import Any
 
 import torch
+from torchgen.model import FunctionSchema, SchemaKind
 
 import executorch.exir.operator.attention  # noqa: F401  (defines an out variant)
 
@@ -20,24 +22,104 @@ _FACTORY_ARGUMENTS = frozenset({"dtype", "layout", "device", "pin_memory"})
 _DEFINED_BY = {"quantized_decomposed": "executorch.kernels.quantized"}
 
 
-class NoOutVariant(Exception):
+class NoOutVariant(RuntimeError):
     """The operator has no variant that writes into given tensors."""
 
 
-def is_out_variant(op: OpOverload) -> bool:
+def unwrap_op_overload(target: object) -> OpOverload:
+    """The torch operator of an edge or backend operator; torch's own themselves."""
+    op = target if isinstance(target, OpOverload) else getattr(target, "_op", target)
+    if not isinstance(op, OpOverload):
+        raise TypeError(
+            "unwrap_op_overload: expected a torch._ops.OpOverload or an operator of a dialect (with one as `_op`), "
+            f"found a {type(target).__name__}: {target}"
+        )
+    return op
+
+
+def parse_qualified_opname(qualified_opname: str) -> tuple[str, str]:
+    """`aten::add` as ("aten", "add")."""
+    namespace, separator, name = qualified_opname.partition("::")
+    if not separator or "::" in name:
+        raise RuntimeError(f"Invalid qualified_opname {qualified_opname}: expected namespace::name")
+    return namespace, name
+
+
+def get_op_overload(qualified_opname: str, overload: str) -> OpOverload:
+    """The operator `namespace::name` with this overload ("" is the default one)."""
+    namespace, name = parse_qualified_opname(qualified_opname)
+    return getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")
+
+
+def _pybind_schema_to_native_schema(
+    pybind_schema: torch.FunctionSchema,
+) -> FunctionSchema | None:
+    """The schema as torchgen reads it; None where torchgen cannot."""
+    try:
+        return FunctionSchema.parse(str(pybind_schema))
+    except (AssertionError, RuntimeError, ValueError):
+        return None
+
+
+@functools.cache
+def _get_overload_schema(op_overload: OpOverload) -> FunctionSchema | None:
+    return _pybind_schema_to_native_schema(op_overload._schema)
+
+
+def _is_kind(qualified_opname: str, overload: str, kind: SchemaKind) -> bool:
+    schema = _get_overload_schema(get_op_overload(qualified_opname, overload))
+    return schema is not None and schema.kind() == kind
+
+
+def is_out_variant(qualified_opname: str, overload: str) -> bool:
+    """True when `namespace::name` with this overload writes into out arguments."""
+    return _is_kind(qualified_opname, overload, SchemaKind.out)
+
+
+def is_inplace_variant(qualified_opname: str, overload: str) -> bool:
+    """True when `namespace::name` with this overload writes its first argument."""
+    return _is_kind(qualified_opname, overload, SchemaKind.inplace)
+
+
+def has_out_arguments(op: OpOverload) -> bool:
     return any(arg.is_out for arg in op._schema.arguments)
 
 
-def get_out_args_from_opoverload(op: OpOverload) -> list[str]:
+def get_out_args_from_schema(out_var_schema: torch.FunctionSchema) -> tuple[str, ...]:
     """Names of the arguments that an out variant writes to, in order."""
-    return [arg.name for arg in op._schema.arguments if arg.is_out]
+    names = tuple(arg.name for arg in out_var_schema.arguments if arg.is_out)
+    if not names:
+        raise AssertionError(f"Expect an out variant, but get: {out_var_schema}")
+    return names
+
+
+def get_out_args_from_opoverload(op_overload: OpOverload) -> tuple[str, ...]:
+    return get_out_args_from_schema(op_overload._schema)
+
+
+def output_to_aliased_input_map(schema: torch.FunctionSchema) -> dict[int, int]:
+    """Which result is which argument: {place of the result: place of the argument}."""
+    return {
+        place: source
+        for place, returned in enumerate(schema.returns)
+        for source, argument in enumerate(schema.arguments)
+        if _shares(returned, argument)
+    }
+
+
+def _shares(returned: Any, argument: Any) -> bool:
+    one, other = returned.alias_info, argument.alias_info
+    return one is not None and other is not None and one.before_set == other.before_set
 
 
 @functools.cache
 def to_out_variant(op: OpOverload) -> tuple[OpOverload, tuple[str, ...]]:
     """The out variant of `op` and its out arguments. Raises NoOutVariant."""
-    if is_out_variant(op):
-        return op, tuple(get_out_args_from_opoverload(op))
+    op = unwrap_op_overload(op)
+    if has_out_arguments(op):
+        return op, get_out_args_from_opoverload(op)
+    if op._schema.is_mutable:
+        raise AssertionError(f"Expect a functionalish op, but get one that writes: {op._schema}")
     if op.namespace in _DEFINED_BY:
         importlib.import_module(_DEFINED_BY[op.namespace])
     inputs = _input_arguments(op)
@@ -47,8 +129,11 @@ def to_out_variant(op: OpOverload) -> tuple[OpOverload, tuple[str, ...]]:
     for wanted in (inputs, reduced):
         for candidate in candidates:
             if _input_arguments(candidate) == wanted and _returns_fit(op, candidate):
-                return candidate, tuple(get_out_args_from_opoverload(candidate))
-    raise NoOutVariant(op.name())
+                return candidate, get_out_args_from_opoverload(candidate)
+    raise NoOutVariant(
+        f"Missing out variant for functional op: {op._schema} . Import the library of custom operators that defines "
+        "it, or define one with torch.library"
+    )
 
 
 def _input_arguments(op: OpOverload) -> list[tuple[str, str]]:

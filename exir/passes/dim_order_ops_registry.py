@@ -7,6 +7,7 @@ from __future__ import annotations
 import torch
 from torch.library import Library, impl, register_fake
 
+from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
 from executorch.exir.dim_order_utils import get_memory_format
 
 lib = Library("dim_order_ops", "DEF")
@@ -110,3 +111,17 @@ def _empty_dim_order_out(
     size: list[int], *, dim_order: list[int] | None = None, out: torch.Tensor
 ) -> torch.Tensor:
     return out if list(out.shape) == list(size) else out.resize_(size)
+
+
+# Edge operators that name a memory format -> those that name a dim order, and back.
+DimOrderOpsMap: dict[EdgeOpOverload, EdgeOpOverload] = {
+    edge_op_of(old): edge_op_of(new)
+    for old, new in (
+        (torch.ops.aten._to_copy.default, torch.ops.dim_order_ops._to_dim_order_copy.default),
+        (torch.ops.aten.empty.memory_format, torch.ops.dim_order_ops._empty_dim_order.default),
+        (torch.ops.aten.clone.default, torch.ops.dim_order_ops._clone_dim_order.default),
+    )
+}
+MemoryFormatOpsMap: dict[EdgeOpOverload, EdgeOpOverload] = {
+    new: old for old, new in DimOrderOpsMap.items()
+}

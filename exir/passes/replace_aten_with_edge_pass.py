@@ -15,6 +15,12 @@ from torch.fx import GraphModule, symbolic_trace
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 
+# Operators that stay torch's.
+DISALLOW_LIST = [
+    torch.ops.aten._assert_scalar.default,
+    torch.ops.aten._assert_async.msg,
+    torch.ops.aten.scalar_tensor.default,
+]
 # Namespaces whose operators stay as they are: the runtime's core carries them out.
 _NOT_EDGE = frozenset({"executorch_prim", "higher_order"})
 
@@ -27,6 +33,7 @@ def should_lower_to_edge(op: Callable[..., Any] | str) -> bool:
     return (
         isinstance(op, torch._ops.OpOverload)
         and op.namespace not in _NOT_EDGE
+        and op not in DISALLOW_LIST
         and op is not torch.ops.aten.sym_size.int
         and op is not torch.ops.aten.sym_numel.default
     )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs at each stage of the compiler, and the way from one to the next."""
 
+from executorch.exir.program._fake_program import get_fake_program, update_to_real_program
 from executorch.exir.program._program import (
     EdgeProgramManager,
     ExecutorchProgramManager,
@@ -12,14 +13,16 @@ from executorch.exir.program._single_program import (
     ExecutorchProgram,
     ExirExportedProgram,
     MultiMethodExecutorchProgram,
-    get_fake_program,
+    _to_edge,
 )
 
 __all__ = [
     "ExecutorchProgram",
     "ExirExportedProgram",
     "MultiMethodExecutorchProgram",
+    "_to_edge",
     "get_fake_program",
+    "update_to_real_program",
     "EdgeProgramManager",
     "ExecutorchProgramManager",
     "edge_to_executorch_passes",

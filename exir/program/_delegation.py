@@ -11,10 +11,11 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from executorch.exir._serialize._named_data_store import NamedDataStore, NamedDataStoreOutput
+from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir.backend.backend_api import explain_nothing_claimed, lower_methods
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+from executorch.exir.program._transform import collect_named_data_store_from_exported_program
 
 
 def partitioners_of(partitioner: Any, method: str) -> list[Any]:
@@ -78,12 +79,9 @@ def lower_in_rounds(
     return result
 
 
-def named_data_of(programs: dict[str, ExportedProgram]) -> NamedDataStoreOutput | None:
-    """What the backends of all methods have filed, merged; None when there is nothing."""
+def named_data_store_of(programs: dict[str, ExportedProgram]) -> NamedDataStore:
+    """What the backends of all methods have filed, merged."""
     store = NamedDataStore()
     for program in programs.values():
-        for lowered in get_lowered_backend_modules(program.graph_module):
-            if lowered.named_data_store_output is not None:
-                store.merge_named_data_store(lowered.named_data_store_output)
-    output = store.get_named_data_store_output()
-    return output if output.buffers else None
+        collect_named_data_store_from_exported_program(program, store)
+    return store

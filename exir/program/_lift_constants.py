@@ -6,6 +6,8 @@ before: %c = get_attr[_tensor_constant0]         after: %c = placeholder, a cons
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
@@ -23,11 +25,11 @@ def lift_tensor_attributes(program: ExportedProgram) -> None:
     module, graph = program.graph_module, program.graph
     readers: dict[str, list[Node]] = {}
     for node in graph.find_nodes(op="get_attr"):
-        if isinstance(getattr(module, node.target, None), torch.Tensor):
+        if isinstance(_attribute(module, node.target), torch.Tensor):
             readers.setdefault(node.target, []).append(node)
     if not readers:
         return
-    first = next(iter(graph.nodes))
+    first = next(node for node in graph.nodes if node.op != "get_attr")
     specs = []
     for target, nodes in readers.items():
         placeholder, spec = _make_constant(program, first, target)
@@ -35,7 +37,8 @@ def lift_tensor_attributes(program: ExportedProgram) -> None:
         for node in nodes:
             node.replace_all_uses_with(placeholder)
             graph.erase_node(node)
-        delattr(module, target)
+        owner, _, name = target.rpartition(".")
+        delattr(module.get_submodule(owner), name)
     signature = program.graph_signature
     program._graph_signature = ExportGraphSignature(
         [*specs, *signature.input_specs], list(signature.output_specs)
@@ -44,7 +47,7 @@ def lift_tensor_attributes(program: ExportedProgram) -> None:
 
 
 def _make_constant(program: ExportedProgram, first: Node, target: str) -> tuple[Node, InputSpec]:
-    tensor = getattr(program.graph_module, target).detach()
+    tensor = _attribute(program.graph_module, target).detach()
     mode = detect_fake_mode([n.meta.get("val") for n in program.graph.find_nodes(op="placeholder")])
     name = _free_name(program, target)
     with program.graph.inserting_before(first):
@@ -57,8 +60,13 @@ def _make_constant(program: ExportedProgram, first: Node, target: str) -> tuple[
 
 def _free_name(program: ExportedProgram, target: str) -> str:
     taken = {*program.constants, *program.state_dict, *(node.name for node in program.graph.nodes)}
-    wanted = f"lifted{target}"
+    wanted = f"lifted{target}".replace(".", "_")
     candidates = (
         wanted if number == 0 else f"{wanted}_{number}" for number in range(len(taken) + 1)
     )
     return next(name for name in candidates if name not in taken)
+
+
+def _attribute(module: torch.nn.Module, target: str) -> Any:
+    owner, _, name = target.rpartition(".")
+    return getattr(module.get_submodule(owner), name, None)

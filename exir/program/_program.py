@@ -17,8 +17,13 @@ from typing import Any, TextIO
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
+from torch.fx.passes.infra.pass_manager import PassManager as FxPassManager
 
+from executorch.exir._program_utils import (
+    _get_updated_graph_signature as _get_updated_graph_signature,
+)
 from executorch.exir._serialize._cord import Cord, write_atomically
+from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._serialize import serialize_for_executorch
 from executorch.exir._serialize.data_serializer import DataSerializer
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
@@ -45,7 +50,7 @@ from executorch.exir.program._delegation import (
     check_methods,
     kept_by,
     lower_in_rounds,
-    named_data_of,
+    named_data_store_of,
     partitioners_of,
 )
 from executorch.exir.program._etrecord import ETRecord
@@ -59,15 +64,53 @@ from executorch.exir.program._programs import (
     tag_external_constants,
 )
 from executorch.exir.program._quantized_weights import with_stored_weights
+from executorch.exir.program._transform import (
+    _copy_module as _copy_module,
+)
+from executorch.exir.program._transform import (
+    _transform as _transform,
+)
+from executorch.exir.program._transform import (
+    _transform_with_pass_manager as _transform_with_pass_manager,
+)
+from executorch.exir.program._transform import (
+    _update_exported_program_graph_module as _update_exported_program_graph_module,
+)
+from executorch.exir.program._transform import (
+    collect_named_data_store_from_exported_program as collect_named_data_store_from_exported_program,
+)
+from executorch.exir.program._transform import (
+    lift_constant_tensor_pass as lift_constant_tensor_pass,
+)
+from executorch.exir.program._transform import (
+    transform_exported_program as transform_exported_program,
+)
 from executorch.exir.program_copies import drop_unused_data, own_copy
 from executorch.exir.retrace.program import retrace_to_edge
 from executorch.exir.retrace.unclaimed import decompose_unclaimed
 from executorch.exir.schema import Program
-from executorch.exir.verification.verifier import EXIREdgeDialectVerifier, check_edge_program
+from executorch.exir.verification.verifier import EdgeDialect, check_edge_program
 
 Programs = ExportedProgram | dict[str, ExportedProgram]
 Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
-Passes = Sequence[Pass] | dict[str, Sequence[Pass]]
+Passes = Sequence[Pass] | dict[str, Sequence[Pass]] | FxPassManager
+PassType = Pass
+
+
+def __getattr__(name: str) -> Any:
+    """The older classes for one program stand in a layer above; they are looked up when asked for."""
+    from executorch.exir.program import _single_program
+
+    if name in _single_program.FOR_ONE_PROGRAM:
+        return getattr(_single_program, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _check_constant_methods(constant_methods: dict[str, Any] | None) -> None:
+    if isinstance(constant_methods, EdgeCompileConfig):
+        raise AssertionError(
+            "constant_methods is an EdgeCompileConfig; give it as compile_config=, and constant_methods as a dict"
+        )
 
 
 # ---- torch.export -> edge ----
@@ -81,7 +124,7 @@ def to_edge(
 ) -> EdgeProgramManager:
     """Edge programs of what torch.export.export returned (one: the method "forward", or a dict by method name).
     The given programs are not changed. `constant_methods` become methods that return these values."""
-    return _to_edge(programs, {}, constant_methods, compile_config, generate_etrecord)
+    return _edge_manager(programs, {}, constant_methods, compile_config, generate_etrecord)
 
 
 def to_edge_transform_and_lower(
@@ -100,7 +143,7 @@ def to_edge_transform_and_lower(
     check_methods(partitioner, programs.keys())
     partitioners = {name: partitioners_of(partitioner, name) for name in programs}
     kept = {name: kept_by(partitioners[name], program) for name, program in programs.items()}
-    manager = _to_edge(programs, kept, constant_methods, compile_config, generate_etrecord)
+    manager = _edge_manager(programs, kept, constant_methods, compile_config, generate_etrecord)
     if transform_passes is not None:
         manager = manager.transform(transform_passes)
     for name in programs:
@@ -120,13 +163,14 @@ def to_edge_transform_and_lower(
     return lowered
 
 
-def _to_edge(
+def _edge_manager(
     programs: Programs,
     kept: dict[str, frozenset[Node]],
     constant_methods: dict[str, Any] | None,
     compile_config: EdgeCompileConfig | None,
     generate_etrecord: bool,
 ) -> EdgeProgramManager:
+    _check_constant_methods(constant_methods)
     config = compile_config or EdgeCompileConfig()
     with collector_paused():
         edge = {
@@ -149,10 +193,10 @@ def _edge_program(
         preserve=config.preserve_ops,
         keep=kept.__contains__,
         skip_dim_order=config._skip_dim_order,
-        verifier=EXIREdgeDialectVerifier,
+        verifier=EdgeDialect,
     )
     if config._check_ir_validity:
-        check_edge_program(edge, "to_edge")
+        check_edge_program(edge, "to_edge", config)
     return edge
 
 
@@ -167,10 +211,20 @@ class EdgeProgramManager:
         core_aten_ops_exception_list: list[Any] | None = None,
         preserve_ops: list[Any] | None = None,
     ) -> None:
+        _check_constant_methods(constant_methods)
         self.compile_config = compile_config or EdgeCompileConfig()
         self._edge_programs = named_programs(edge_programs)
         self._config_methods = dict(constant_methods) if constant_methods else None
         self._etrecord: ETRecord | None = None
+        if self.compile_config._check_ir_validity:
+            allowed = [*(core_aten_ops_exception_list or ()), *(preserve_ops or ())]
+            for program in self._edge_programs.values():
+                check_edge_program(program, "EdgeProgramManager(...)", self.compile_config, allowed)
+
+    @property
+    def _named_data_store(self) -> NamedDataStore:
+        """What the backends of all methods have filed."""
+        return named_data_store_of(self._edge_programs)
 
     @property
     def methods(self) -> set[str]:
@@ -187,16 +241,18 @@ class EdgeProgramManager:
     def transform(
         self, passes: Passes, compile_config: EdgeCompileConfig | None = None
     ) -> EdgeProgramManager:
-        """Runs passes, in order, on all methods (a sequence) or on the methods named (a dict)."""
+        """Runs passes, in order, on all methods (a sequence, or a pass manager) or on the methods named (a dict).
+        What each method became is checked."""
         config = compile_config or self.compile_config
-        check = _check_after_pass if config._check_ir_validity else None
         programs = {
-            name: apply_passes(own_copy(program), chosen, check) if chosen else program
+            name: _transformed(
+                program, passes.get(name, ()) if isinstance(passes, dict) else passes, config
+            )
             for name, program in self._edge_programs.items()
-            for chosen in [passes.get(name, ()) if isinstance(passes, dict) else passes]
         }
         manager = self._next(programs, config)
-        if manager._etrecord is not None:  # instructions come from these nodes
+        changed = any(programs[name] is not self._edge_programs[name] for name in programs)
+        if manager._etrecord is not None and changed:  # instructions come from these nodes
             manager._etrecord.add_edge_dialect_program(manager)
         return manager
 
@@ -225,7 +281,7 @@ class EdgeProgramManager:
         with collector_paused():
             planned = _planned_programs(self._edge_programs, config)
             finish_plans(config.memory_planning_pass)
-            named_data = named_data_of(self._edge_programs)
+            named_data = self._named_data_store.get_named_data_store_output()
             manager = ExecutorchProgramManager(planned, self._config_methods, config, named_data)
         if self._etrecord is not None:
             manager._etrecord = self._etrecord.copy()
@@ -233,8 +289,16 @@ class EdgeProgramManager:
         return manager
 
 
-def _check_after_pass(program: ExportedProgram, one: Pass) -> None:
-    check_edge_program(program, f"pass {getattr(one, '__name__', type(one).__name__)}")
+def _transformed(
+    program: ExportedProgram, passes: Any, config: EdgeCompileConfig
+) -> ExportedProgram:
+    if isinstance(passes, FxPassManager):
+        result = _transform_with_pass_manager(program, passes)
+    else:
+        result = _transform(program, *passes)
+    if config._check_ir_validity and result is not program:
+        check_edge_program(result, "transform", config)
+    return result
 
 
 # ---- edge -> planned: the order of passes, with the reason for each place ----

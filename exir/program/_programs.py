@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any, TypeVar
@@ -23,6 +22,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase
+from executorch.exir.pass_manager import run_pass
 from executorch.exir.program._lift_constants import lift_tensor_attributes
 from executorch.exir.program_copies import with_graph_module
 
@@ -65,29 +65,21 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def apply_passes(
-    program: ExportedProgram,
-    passes: Iterable[Pass],
-    check: Callable[[ExportedProgram, Any], None] | None = None,
-) -> ExportedProgram:
-    """Runs the passes in order on `program`, which they may change; `check` runs after each."""
+def apply_passes(program: ExportedProgram, passes: Iterable[Pass]) -> ExportedProgram:
+    """Runs the passes in order on `program`, which they may change."""
     for one in passes:
-        one = one() if inspect.isclass(one) else one
-        if isinstance(one, ExportedProgramPassBase):
-            program = one(program).exported_program
-        else:
-            result = one(program.graph_module)
-            if isinstance(result, PassResult):
-                program = with_graph_module(program, result.graph_module)
-            elif result is not None:
-                raise ExportError(
-                    ExportErrorType.INVALID_OUTPUT_TYPE,
-                    f"pass {one} returned a {type(result).__name__}; expected a PassResult or None",
-                )
-        lift_tensor_attributes(program)
-        _restore_values(program.graph_module)
-        if check is not None:
-            check(program, one)
+        program, _ = run_pass(program, one)
+    return program
+
+
+def take_graph(
+    program: ExportedProgram, graph_module: GraphModule | None = None
+) -> ExportedProgram:
+    """`program` with the graph that a pass has given, or with its own, which a pass has changed."""
+    if graph_module is not None:
+        program = with_graph_module(program, graph_module)
+    lift_tensor_attributes(program)
+    _restore_values(program.graph_module)
     return program
 
 

@@ -6,61 +6,73 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import namedtuple
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._export.verifier import Verifier
 from torch.export import ExportedProgram
-from torch.fx import GraphModule
-from torch.utils._pytree import TreeSpec, tree_map_only
+from torch.export.graph_signature import ExportGraphSignature, InputKind
+from torch.fx import Graph, GraphModule
+from torch.utils import _pytree as pytree
 
 from executorch.exir._serialize._cord import Cord
-from executorch.exir.capture._config import (
-    CaptureConfig,
-    EdgeCompileConfig,
-    ExecutorchBackendConfig,
-)
+from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.exir.emit import EmitterOutput
+from executorch.exir.program._lift_constants import lift_tensor_attributes
 from executorch.exir.program._program import (
     EdgeProgramManager,
     ExecutorchProgramManager,
     Pass,
     to_edge,
 )
-from executorch.exir.program._programs import apply_passes
+from executorch.exir.program._transform import _transform
 from executorch.exir.program_copies import own_copy
 from executorch.exir.schema import Program
 
-
-@dataclass
-class CallSpec:
-    """How a program's inputs and outputs nest."""
-
-    in_spec: TreeSpec | None = None
-    out_spec: TreeSpec | None = None
+CallSpec = namedtuple("CallSpec", ["in_spec", "out_spec"])
 
 
-def capture(
-    f: Callable[..., Any] | torch.nn.Module,
-    args: tuple[Any, ...],
-    config: CaptureConfig | None = None,
-    dynamic_shapes: Any = None,
-) -> ExirExportedProgram:
-    """torch.export of a module (or of a function, wrapped as one)."""
-    module = f if isinstance(f, torch.nn.Module) else _Function(f)
-    program = torch.export.export(module, args, dynamic_shapes=dynamic_shapes)
-    return ExirExportedProgram(program, after_to_edge_passes=False)
+class HackedUpExportedProgramDONOTUSE(ExportedProgram):
+    """A program that names its nesting itself and runs its graph module."""
+
+    def __init__(
+        self,
+        root: Any,
+        graph: Graph,
+        graph_signature: ExportGraphSignature,
+        call_spec: CallSpec,
+        state_dict: dict[str, Any],
+        range_constraints: dict[Any, Any],
+        module_call_graph: list[Any],
+        example_inputs: Any,
+        verifier: type[Verifier],
+    ) -> None:
+        super().__init__(
+            root=root,
+            graph=graph,
+            graph_signature=graph_signature,
+            state_dict=state_dict,
+            range_constraints=range_constraints,
+            module_call_graph=module_call_graph,
+            example_inputs=example_inputs,
+            verifiers=[verifier],
+        )
+        self._own_call_spec = call_spec
+
+    @property
+    def call_spec(self) -> CallSpec:
+        return self._own_call_spec
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _run_graph(self, args, kwargs)
 
 
-class _Function(torch.nn.Module):
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self._function = function
-
-    def forward(self, *args: Any) -> Any:
-        return self._function(*args)
+def _run_graph(program: ExportedProgram, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Runs the graph module of a program without lifted data."""
+    leaves = pytree.tree_leaves((args, kwargs))
+    results = torch.fx.Interpreter(program.graph_module).run(*leaves, enable_io_processing=False)
+    return pytree.tree_unflatten(pytree.tree_leaves(results), program.call_spec.out_spec)
 
 
 class ExirExportedProgram:
@@ -77,19 +89,21 @@ class ExirExportedProgram:
         self.compile_config = compile_config
 
     def transform(self, *passes: Pass) -> ExirExportedProgram:
-        program = apply_passes(own_copy(self.exported_program), passes)
-        return ExirExportedProgram(program, self.after_to_edge_passes, self.compile_config)
+        """Works in place and gives this program back."""
+        self.exported_program = _transform(self.exported_program, *passes)
+        return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.exported_program.module()(*args, **kwargs)
+        if _has_lifted_data(self.exported_program):
+            return self.exported_program.module()(*args, **kwargs)
+        return _run_graph(self.exported_program, args, kwargs)
 
     def to_edge(self, config: EdgeCompileConfig | None = None) -> ExirExportedProgram:
-        manager = to_edge(self.exported_program, compile_config=config)
-        return ExirExportedProgram(manager.exported_program(), True, config)
+        return _to_edge(self, config or EdgeCompileConfig())
 
     def to_executorch(self, config: ExecutorchBackendConfig | None = None) -> ExecutorchProgram:
         if not self.after_to_edge_passes:
-            raise RuntimeError("call to_edge() before to_executorch()")
+            raise RuntimeError("Must run to_edge before to_executorch.")
         config = config or ExecutorchBackendConfig()
         return ExecutorchProgram(
             self,
@@ -103,6 +117,19 @@ class ExirExportedProgram:
 
     def dump(self) -> None:
         print(self.exported_program.graph_module.graph)
+
+
+def _has_lifted_data(program: ExportedProgram) -> bool:
+    return any(spec.kind != InputKind.USER_INPUT for spec in program.graph_signature.input_specs)
+
+
+def _to_edge(ep: Any, config: EdgeCompileConfig) -> ExirExportedProgram:
+    """The edge program of an ExirExportedProgram (or of what torch.export gives); `ep` stays as it is."""
+    captured = ep.exported_program if isinstance(ep, ExirExportedProgram) else ep
+    program = own_copy(captured)
+    lift_tensor_attributes(program)
+    manager = to_edge(program, compile_config=config)
+    return ExirExportedProgram(manager.exported_program(), True, config)
 
 
 class ExecutorchProgram:
@@ -205,10 +232,14 @@ class MultiMethodExecutorchProgram:
         return self._manager.exported_program(method_name).graph_module
 
 
-def get_fake_program(real_exported_program: ExportedProgram) -> ExportedProgram:
-    """The program over fake parameters and constants: same graph, no data."""
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
-    program = own_copy(real_exported_program)
-    program._state_dict = tree_map_only(torch.Tensor, mode.from_tensor, dict(program.state_dict))
-    program._constants = tree_map_only(torch.Tensor, mode.from_tensor, dict(program.constants))
-    return program
+# What `_program`, where users look for it, takes from here.
+FOR_ONE_PROGRAM = frozenset(
+    {
+        "CallSpec",
+        "ExecutorchProgram",
+        "ExirExportedProgram",
+        "HackedUpExportedProgramDONOTUSE",
+        "MultiMethodExecutorchProgram",
+        "_to_edge",
+    }
+)

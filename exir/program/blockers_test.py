@@ -44,7 +44,9 @@ def test_all_blockers_are_told_at_once() -> None:
             Many(), (torch.randn(3, 4), torch.tensor(3)), dynamic_shapes=({0: Dim.DYNAMIC}, None)
         )
         text = message_of(program)
-    assert text.startswith("[NOT_SUPPORTED] method forward cannot become a program:\n- ")
+    assert text.startswith(
+        "[ExportErrorType.NOT_SUPPORTED]: method forward cannot become a program:\n- "
+    )
     for pattern in (
         r"Missing out variants: \{'blockers::odd'\}",
         r"blockers::odd: node blockers_odd_default .*odd = torch\.ops\.blockers\.odd\(x\)",

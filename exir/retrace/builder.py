@@ -14,8 +14,8 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, Node
 
-import executorch.exir.passes.dim_order_ops_registry  # noqa: F401  (defines the operators)
 from executorch.exir.dialects.edge._ops import edge_op_of
+from executorch.exir.passes.dim_order_ops_registry import DimOrderOpsMap
 from executorch.exir.retrace.op_rules import OpRules, Rule
 from executorch.exir.retrace.symbols import SymbolTable
 from executorch.exir.retrace.template import (
@@ -36,9 +36,7 @@ _VIEW_TRACKING = torch._C.DispatchKeySet(torch._C.DispatchKey.ADInplaceOrView)
 _SYM_TYPES = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 TO_DIM_ORDER: dict[OpOverload, OpOverload] = {
-    aten._to_copy.default: torch.ops.dim_order_ops._to_dim_order_copy.default,
-    aten.clone.default: torch.ops.dim_order_ops._clone_dim_order.default,
-    aten.empty.memory_format: torch.ops.dim_order_ops._empty_dim_order.default,
+    old._op: new._op for old, new in DimOrderOpsMap.items()
 }
 
 # Metadata of the source node that every node made from it inherits.

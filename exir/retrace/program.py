@@ -22,8 +22,9 @@ from torch.export.graph_signature import (
     OutputSpec,
     TensorArgument,
 )
-from torch.fx import Graph, Node
+from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import (
+    ShapeEnv,
     _ShapeEnvGuardError,
     has_free_unbacked_symbols,
 )
@@ -263,10 +264,18 @@ class _Retrace:
 
 
 def fake_mode_of(program: ExportedProgram) -> FakeTensorMode:
-    values = (
-        node.meta["val"]
-        for node in program.graph.nodes
-        if node.op == "placeholder" and "val" in node.meta
-    )
-    mode = detect_fake_mode(list(values))
+    mode = _mode_of_inputs(program.graph)
     return mode if mode is not None else FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def _mode_of_inputs(graph: Graph) -> FakeTensorMode | None:
+    values = (
+        node.meta["val"] for node in graph.nodes if node.op == "placeholder" and "val" in node.meta
+    )
+    return detect_fake_mode(list(values))
+
+
+def shape_env_of(graph_module: GraphModule) -> ShapeEnv | None:
+    """The environment of a graph's symbolic sizes; None when there are none."""
+    mode = _mode_of_inputs(graph_module.graph)
+    return mode.shape_env if mode is not None else None

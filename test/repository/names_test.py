@@ -17,7 +17,9 @@ DOCUMENTED = (
     "tools/cmake/Utils.cmake",
     "extension/pybindings",
     "backends/xnnpack/utils",
+    "exir/_program_utils",
     "exir/backend/utils",
+    "exir/operator/util",
     "kernels/portable/cpu/util",
 )
 # Headers here have the names that other projects gave them.

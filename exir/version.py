@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The number of the program format that the compiler writes."""
+
+EXECUTORCH_SCHEMA_VERSION = 0
