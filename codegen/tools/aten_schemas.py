@@ -5,6 +5,9 @@ Run it when another PyTorch becomes the pinned one: `python -m executorch.codege
 
 from __future__ import annotations
 
+import argparse
+import sys
+
 from ..schema import ATEN_SCHEMAS, SchemaError, parse_schema
 
 # Lists of tensors that only PyTorch's optimizers update.
@@ -27,5 +30,17 @@ def schemas() -> list[str]:
     return sorted({t for t in texts if t.startswith("aten::") and "!" in t and _can_be_a_kernel(t)})
 
 
+def main() -> int:
+    parser = argparse.ArgumentParser(description=f"Writes {ATEN_SCHEMAS.name}.")
+    parser.add_argument("--check", action="store_true", help="only tell whether it is the same")
+    options, text = parser.parse_args(), "".join(f"{line}\n" for line in schemas())
+    if not options.check:
+        ATEN_SCHEMAS.write_text(text)
+    elif ATEN_SCHEMAS.read_text() != text:
+        print(f"{ATEN_SCHEMAS} is not that of the installed PyTorch: run this without --check")
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    ATEN_SCHEMAS.write_text("".join(f"{line}\n" for line in schemas()))
+    sys.exit(main())

@@ -2,8 +2,8 @@
 """Writes `exir/schema.py`, the dataclasses of a program, from `schema/program.fbs`. Run by the build:
 `python schema_generator.py program.fbs schema.py`. Needs nothing but the standard library."""
 
+import argparse
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,9 +157,12 @@ def generate(text: str) -> str:
     return HEAD + "".join(f"\n\n{part}" for part in parts)
 
 
-def main(arguments: list[str]) -> None:
-    source, target = (Path(argument) for argument in arguments)
-    text = generate(source.read_text())
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Writes the dataclasses of a schema.")
+    parser.add_argument("source", type=Path, help="a .fbs file")
+    parser.add_argument("target", type=Path, help="the Python file to write")
+    options = parser.parse_args()
+    text, target = generate(options.source.read_text()), options.target
     if not target.exists() or target.read_text() != text:
         temporary = target.with_name(f"{target.name}.tmp")
         temporary.write_text(text)
@@ -167,4 +170,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

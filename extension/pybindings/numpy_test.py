@@ -163,9 +163,9 @@ class Absent:
             raise ModuleNotFoundError("No module named 'torch'", name="torch")
 sys.meta_path.insert(0, Absent())
 import numpy as np
-from executorch.extension.pybindings import _portable_lib
-program = _portable_lib._load_program({path!r})
-outputs = program.load_method("forward")([np.full((2, 3), 7, np.float32)])
+from executorch.runtime import Runtime
+method = Runtime.get().load_program({path!r}).load_method("forward")
+outputs = method.execute([np.full((2, 3), 7, np.float32)])
 print(type(outputs[0]).__name__, outputs[0].tolist(), "torch" in sys.modules)
 """
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C++ runtime in Python: programs, methods and what is registered. `executorch.runtime` is the friendlier form."""
 
-import torch  # noqa: F401  outputs are torch tensors; importing it here keeps that out of the first call
-
 from executorch.extension.pybindings._portable_lib import (
     ExecuTorchError,
     ExecuTorchMethod,

@@ -19,7 +19,10 @@ from executorch.exir.backend.test.op_partitioner_demo import (
 )
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.pybindings.portable_lib import _load_for_executorch
+from executorch.test.e2e.build_tree import load_demo_backends
 from executorch.test.repository.sources import ROOT
+
+load_demo_backends()
 
 # Name -> SHA-256 of the document's block without white space, in the order of the page.
 BLOCKS = {

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +20,14 @@ def binary(name: str) -> Path:
             f"{path} is not built: run `make build`, or set EXECUTORCH_BUILD_DIR"
         )
     return path
+
+
+def load_demo_backends() -> None:
+    """Registers the backends of the documents' examples with the Python runtime."""
+    from executorch.extension.pybindings import _portable_lib  # noqa: F401  what the library links
+
+    suffix = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
+    ctypes.CDLL(str(binary(f"libdemo_backends.{suffix}")))
 
 
 def run(*command: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:

@@ -11,7 +11,7 @@ file(GLOB _ET_CODEGEN_SOURCES CONFIGURE_DEPENDS
 
 # Runs a generator at configure time; `what` names the call that failed.
 function(_et_run_codegen what)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${EXECUTORCH_ROOT}" RESULT_VARIABLE rc ERROR_VARIABLE err)
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env "FLATC_EXECUTABLE=${ET_FLATC}" ${ARGN} WORKING_DIRECTORY "${EXECUTORCH_ROOT}" RESULT_VARIABLE rc ERROR_VARIABLE err)
   if(NOT rc EQUAL 0)
     message(FATAL_ERROR "${what}: ${err}")
   endif()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `cmake --install` lays down besides the libraries: headers and the CMake package.
+# What is installed besides the libraries: headers and the CMake package. A prefix of `cmake --install` gets bin, include,
+# lib and share; the wheel has the same include, lib and share inside the package executorch.
 include(CMakePackageConfigHelpers)
 
 foreach(folder runtime schema kernels extension)
@@ -10,6 +11,11 @@ foreach(folder runtime schema kernels extension)
 endforeach()
 install(DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h")
+
+# The wheel's Python besides the folders that pyproject.toml names.
+if(ET_FLATC)
+  et_install_python(PROGRAMS "${ET_FLATC}" DESTINATION data/bin)
+endif()
 
 get_property(EXECUTORCH_INSTALLED_LIBRARIES GLOBAL PROPERTY ET_INSTALLED_LIBRARIES)
 if(NOT EXECUTORCH_INSTALLED_LIBRARIES)
@@ -24,3 +30,8 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/executorch-config-version.
   VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMajorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/executorch-config.cmake" "${CMAKE_BINARY_DIR}/executorch-config-version.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake" DESTINATION "${_package_dir}")
+
+# Also where projects that were written for a wheel look: executorch_DIR=<site-packages>/executorch/share/cmake.
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/share/executorch-config.cmake" @ONLY CONTENT
+  "include(\"\${CMAKE_CURRENT_LIST_DIR}/../../@_package_dir@/executorch-config.cmake\")\n")
+install(FILES "${CMAKE_BINARY_DIR}/share/executorch-config.cmake" DESTINATION share/cmake)

@@ -120,7 +120,7 @@ define_overridable_option(EXECUTORCH_BUILD_EXTENSION_RUNNER_UTIL "Preparation of
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_EVALUE_UTIL "Printing of values" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXECUTOR_RUNNER "The executor_runner program" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_PYBIND "Python bindings" BOOL OFF)
-define_overridable_option(EXECUTORCH_BUILD_DEMO_BACKENDS "Backends of the documents' examples, for tests; into the Python runtime, too" BOOL ${EXECUTORCH_BUILD_TESTS})
+define_overridable_option(EXECUTORCH_BUILD_DEMO_BACKENDS "Backends of the documents' examples, for tests" BOOL ${EXECUTORCH_BUILD_TESTS})
 define_overridable_option(EXECUTORCH_BUILD_XNNPACK "XNNPACK backend; into the Python runtime, too" BOOL ${EXECUTORCH_BUILD_PYBIND})
 define_overridable_option(EXECUTORCH_XNNPACK_ROOT "Installed XNNPACK to use (include/, lib/) instead of compiling its sources" STRING "")
 define_overridable_option(EXECUTORCH_BUILD_FUZZERS "libFuzzer targets (clang)" BOOL OFF)

@@ -10,38 +10,61 @@ if(EXECUTORCH_BUILD_PYBIND)
     message(FATAL_ERROR "pybind11 is not installed for ${PYTHON_EXECUTABLE}: run ./install_requirements.sh (${_err})")
   endif()
   find_package(pybind11 CONFIG REQUIRED)
+  include("${CMAKE_CURRENT_LIST_DIR}/BuildTools.cmake")
+  et_python_tool(pybind11 "pybind11>=3.0,<4" include/pybind11/)
+  set_target_properties(pybind11::headers PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${ET_BUILD_TOOLS}/include")
 endif()
 
-# Everything the wheel needs; each native module adds itself.
+# Where generated Python and native modules go besides the wheel: next to their packages, for whoever works in this tree.
+set(ET_PYTHON_TREE "${EXECUTORCH_ROOT}")
+if(SKBUILD_STATE STREQUAL "wheel")
+  set(ET_PYTHON_TREE "${CMAKE_BINARY_DIR}/python")
+endif()
+
+# All that is native of the Python package; each module adds itself.
 add_custom_target(python_modules)
-install(FILES src/executorch/__init__.py src/executorch/_alias.py src/executorch/version.py src/executorch/py.typed DESTINATION executorch
-  COMPONENT python EXCLUDE_FROM_ALL)
+
+# et_install_python(FILES|PROGRAMS file... DESTINATION folder): into the wheel, not into a prefix of C++ files.
+function(et_install_python)
+  install(${ARGN} COMPONENT python EXCLUDE_FROM_ALL)
+endfunction()
 
 # et_place_module(name folder): puts a built module into a folder of the source tree. A running Python may have mapped the
 # one that is there, so it is replaced and not written to. Also on every build: another build tree may have placed its own.
 function(et_place_module name folder)
   set(_place "${CMAKE_COMMAND}" "-DFROM=$<TARGET_FILE:${name}>"
-    "-DTO=${EXECUTORCH_ROOT}/${folder}/$<TARGET_FILE_NAME:${name}>"
+    "-DTO=${ET_PYTHON_TREE}/${folder}/$<TARGET_FILE_NAME:${name}>"
     -P "${EXECUTORCH_ROOT}/tools/cmake/PlaceFile.cmake")
   add_custom_command(TARGET ${name} POST_BUILD COMMAND ${_place} VERBATIM)
   add_custom_target(place_${name} ALL COMMAND ${_place} VERBATIM)
   add_dependencies(place_${name} ${name})
 endfunction()
 
-# et_python_module(name FOLDER <source folder of the package> SRCS ... DEPS ...): a native module that is placed next to
-# its Python package (git ignores it) and installed into the wheel at the same place.
+# et_python_module(name FOLDER <source folder of the package> SRCS ... DEPS ... [EXPORTS version script]): a native module
+# that is placed next to its Python package (git ignores it) and installed into the wheel at the same place. Nothing of it
+# can be linked to, but what EXPORTS names.
 function(et_python_module name)
-  cmake_parse_arguments(ARG "" "FOLDER" "SRCS;DEPS" ${ARGN})
-  pybind11_add_module(${name} MODULE NO_EXTRAS ${ARG_SRCS})
+  cmake_parse_arguments(ARG "" "FOLDER;EXPORTS" "SRCS;DEPS" ${ARGN})
+  set(kind MODULE)
+  if(ARG_EXPORTS)
+    set(kind SHARED)
+  endif()
+  pybind11_add_module(${name} ${kind} NO_EXTRAS ${ARG_SRCS})
   _et_target_defaults(${name} PRIVATE)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
   target_compile_options(${name} PRIVATE -fvisibility=hidden)
   if(NOT APPLE AND NOT MSVC)
-    target_link_options(${name} PRIVATE "LINKER:--exclude-libs,ALL")
+    if(ARG_EXPORTS)
+      set(script "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_EXPORTS}")
+      target_link_options(${name} PRIVATE "LINKER:--version-script=${script}" "LINKER:-Bsymbolic")
+      set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS "${script}")
+    else()
+      target_link_options(${name} PRIVATE "LINKER:--exclude-libs,ALL")
+    endif()
   endif()
   target_link_options_gc_sections(${name})
   et_link_start_first(${name})
   et_place_module(${name} "${ARG_FOLDER}")
   add_dependencies(python_modules ${name})
-  install(TARGETS ${name} LIBRARY DESTINATION "executorch/${ARG_FOLDER}" COMPONENT python EXCLUDE_FROM_ALL)
+  et_install_python(TARGETS ${name} LIBRARY DESTINATION "${ARG_FOLDER}")
 endfunction()

@@ -101,7 +101,7 @@ def sanitizer_steps(name: str) -> list[Step]:
 def steps(build: Path) -> list[Step]:
     return [
         Step("C++ tests", [*built("linux", build), ctest(build)]),
-        Step("Python tests", [pytest("-m", "full or not full")]),
+        Step("Python tests", [[PYTHON, "scripts/installed.py", "-q", "-m", "full or not full"]]),
         Step("drawn calls", FUZZ),
         Step("27,500 mutants", [MUTANTS]),
         *(step for name in ("asan", "ubsan", "tsan") for step in sanitizer_steps(name)),

@@ -26,7 +26,9 @@ from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
 from executorch.exir.error import ExportError
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.pybindings import portable_lib
+from executorch.test.e2e.build_tree import load_demo_backends
 
+load_demo_backends()
 X, Y = torch.randn(2, 2), torch.randn(2, 2)
 
 

