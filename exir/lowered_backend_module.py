@@ -23,17 +23,22 @@ from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from executorch.exir._serialize._named_data_store import NamedDataStoreOutput
+from executorch.exir.backend._submodules import NodeList as NodeList
+from executorch.exir.backend._submodules import (
+    create_submodule_from_nodes as create_submodule_from_nodes,
+)
 from executorch.exir.delegate import (
     executorch_call_delegate,
     get_lowered_module_name,
 )
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_module import get_control_flow_submodules
+from executorch.exir.program_copies import own_copy
 from executorch.exir.schema import CompileSpec, Program
 
 
 class LoweredBackendModule(torch.nn.Module):
-    """Immutable; copies share everything. `meta["debug_handle_map"]` holds the backend's debug identifiers.
+    """Immutable; deep copies share data. `meta["debug_handle_map"]` holds the backend's debug identifiers.
 
     Calling it runs the program it was compiled from; the blob itself runs on the C++ runtime only."""
 
@@ -46,13 +51,14 @@ class LoweredBackendModule(torch.nn.Module):
         named_data_store_output: NamedDataStoreOutput | None = None,
     ) -> None:
         super().__init__()
-        self._original = edge_program
+        self._original_exported_program = edge_program
         self._flat = _with_flat_call(edge_program)
+        self._is_flat = self._flat is edge_program
         self._backend_id = backend_id
         self._processed_bytes = processed_bytes
         self._compile_specs = compile_specs
         self._named_data_store_output = named_data_store_output
-        self.meta: dict[str, Any] = {}
+        self.meta: dict[str, Any] | None = None
 
     @property
     def backend_id(self) -> str:
@@ -76,14 +82,22 @@ class LoweredBackendModule(torch.nn.Module):
         return self._named_data_store_output
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LoweredBackendModule:
-        result = copy.copy(self)
+        """A module over a program with a graph of its own; weights, blob and named data are shared."""
+        result = LoweredBackendModule(
+            own_copy(self._original_exported_program),
+            self._backend_id,
+            self._processed_bytes,
+            copy.deepcopy(self._compile_specs, memo),
+            self._named_data_store_output,
+        )
+        result.meta = copy.copy(self.meta)
         memo[id(self)] = result
         return result
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        spec = self._original.call_spec
-        if spec.in_spec is None:
+        if self._is_flat:
             return executorch_call_delegate(self, *args)
+        spec = self._original_exported_program.call_spec
         leaves, found = pytree.tree_flatten((args, kwargs))
         if found != spec.in_spec:
             raise ExportError(
@@ -92,8 +106,6 @@ class LoweredBackendModule(torch.nn.Module):
                 f"{found}; call it the way it was exported",
             )
         results = executorch_call_delegate(self, *leaves)
-        if spec.out_spec is None or self._flat is self._original:
-            return results
         return pytree.tree_unflatten(pytree.tree_leaves(results), spec.out_spec)
 
     def buffer(
@@ -132,7 +144,7 @@ class LoweredBackendModule(torch.nn.Module):
 
     def _calling_program(self) -> ExportedProgram:
         """A program of one call, with this module's inputs and outputs."""
-        original = self._original
+        original = self._original_exported_program
         values = {node.name: node.meta.get("val") for node in original.graph.nodes}
         graph, root = Graph(), torch.nn.Module()
         input_specs = [s for s in original.graph_signature.input_specs if s.kind in _USER_INPUTS]
@@ -211,12 +223,11 @@ def _is_shallow(spec: pytree.TreeSpec) -> bool:
 def get_lowered_submodules(
     graph_module: GraphModule,
 ) -> list[tuple[str, LoweredBackendModule, Node]]:
-    """(name, module, its get_attr node) for each delegate call of this graph; branches are not entered."""
-    found = []
-    for node in graph_module.graph.find_nodes(op="call_function", target=executorch_call_delegate):
-        attribute = node.args[0]
-        found.append((attribute.target, getattr(graph_module, attribute.target), attribute))
-    return found
+    """(name, module, the call) for each delegate call of this graph; branches are not entered."""
+    calls = graph_module.graph.find_nodes(op="call_function", target=executorch_call_delegate)
+    return [
+        (node.args[0].target, getattr(graph_module, node.args[0].target), node) for node in calls
+    ]
 
 
 def get_lowered_backend_modules(graph_module: GraphModule) -> list[LoweredBackendModule]:

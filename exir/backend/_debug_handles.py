@@ -27,26 +27,26 @@ class DelegateMappingBuilder:
     ) -> Identifier:
         """Adds an entry for nodes (by their debug handles) or for handles; gives its identifier. Nodes without a
         handle, and None, are left out."""
-        found = self._handles(nodes, handles)
         identifier = self._identifier(identifier)
+        found = self._handles(nodes, handles)
         self._entries[identifier] = tuple(sorted(set(found)))
         return identifier
 
     def _identifier(self, identifier: Identifier | None) -> Identifier:
         if self._generated:
             if identifier is not None:
-                raise ValueError(
-                    f"this builder numbers its entries; found identifier {identifier!r}. Leave it out, or build with "
-                    "generated_identifiers=False"
+                raise Exception(
+                    f"Builders using generated identifiers can't manually add identifiers: {identifier!r}. Leave it "
+                    "out, or build with generated_identifiers=False"
                 )
             return len(self._entries)
         if identifier is None:
-            raise ValueError("expected an identifier; generated_identifiers=True numbers entries")
+            raise Exception("No identifier provided; generated_identifiers=True numbers entries")
         if identifier in self._entries:
-            raise ValueError(f"identifier {identifier!r} has an entry already: one entry for each")
+            raise Exception(f"identifier {identifier!r} was already inserted: one entry for each")
         kinds = {type(known).__name__ for known in (*self._entries, identifier)}
         if len(kinds) > 1:
-            raise ValueError(f"expected identifiers of one type, found {sorted(kinds)}")
+            raise Exception(f"expected identifiers of one type, found {sorted(kinds)}")
         return identifier
 
     @staticmethod
@@ -54,7 +54,7 @@ class DelegateMappingBuilder:
         nodes: Node | list[Node] | None, handles: int | list[int | None] | None
     ) -> list[int]:
         if (nodes is None) == (handles is None):
-            raise ValueError("expected nodes or handles, one of the two")
+            raise Exception("Only one of nodes or handles must be provided: found both, or none")
         if nodes is not None:
             listed = nodes if isinstance(nodes, list | tuple) else [nodes]
             handles = [node.meta.get("debug_handle") for node in listed]
@@ -64,5 +64,7 @@ class DelegateMappingBuilder:
             if h is not None
         ]
         if not found:
-            raise ValueError(f"no debug handle among {nodes if nodes is not None else handles}")
+            raise Exception(
+                f"No valid debug handles found among {nodes if nodes is not None else handles}"
+            )
         return found

@@ -157,6 +157,6 @@ def _flat_call(num_inputs: int, num_outputs: int) -> ModuleCallEntry:
             inputs=[],
             outputs=[],
             in_spec=pytree.tree_structure((tuple(range(num_inputs)), {})),
-            out_spec=pytree.tree_structure(list(range(num_outputs))),
+            out_spec=pytree.tree_structure(tuple(range(num_outputs))),
         ),
     )

@@ -17,7 +17,7 @@ from torch.fx import Node
 
 from executorch.exir.backend._extract import Extracted
 from executorch.exir.backend._graph_order import sort_stably
-from executorch.exir.backend._partitions import Partition
+from executorch.exir.backend._partitions import TAG, Partition
 from executorch.exir.delegate import executorch_call_delegate, get_lowered_module_name
 from executorch.exir.lowered_backend_module import LoweredBackendModule
 
@@ -57,7 +57,7 @@ def _insert_call(one: Lowered, replaced: dict[Node, Node]) -> None:
         call.meta["val"] = [node.meta["val"] for node in one.extracted.outputs]
         for index, node in enumerate(one.extracted.outputs):
             item = graph.call_function(operator.getitem, (call, index))
-            item.meta["val"] = node.meta["val"]
+            item.meta = {key: value for key, value in node.meta.items() if key != TAG}
             replaced[node] = item
             node.replace_all_uses_with(item, lambda user: user not in one.partition)
 

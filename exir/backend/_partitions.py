@@ -54,8 +54,16 @@ def find_partitions(program: ExportedProgram, result: PartitionResult) -> list[P
     return found
 
 
-def error(message: str) -> ExportError:
-    return ExportError(ExportErrorType.VIOLATION_OF_SPEC, message)
+class WrongTag(ExportError, RuntimeError):
+    """A tag on something that no delegate can take."""
+
+
+class CyclicTags(ExportError, AssertionError):
+    """Partitions that need each other's results."""
+
+
+def error(message: str, kind: type[ExportError] = ExportError) -> ExportError:
+    return kind(ExportErrorType.VIOLATION_OF_SPEC, message)
 
 
 def _graphs(module: GraphModule, level: int) -> Iterator[tuple[GraphModule, int]]:
@@ -83,7 +91,8 @@ def _tag_of_call(node: Node, tag_of: dict[Node, str]) -> str | None:
     if node.op == "output" and node.meta.get(TAG) is not None:
         raise error(
             f"the output node has delegation tag {node.meta[TAG]!r}; expected tags on calls and on data placeholders. "
-            "Leave outputs untagged: what a method returns is found by its users"
+            "An output node should not be tagged: what a method returns is found by its users",
+            WrongTag,
         )
     if node.op != "call_function":
         return None
@@ -114,7 +123,9 @@ def _check_placeholders(program: ExportedProgram, result: PartitionResult) -> No
                 what = "an input of the method" if kind is not None else "an operand of a branch"
                 raise error(
                     f"placeholder {node.name} has delegation tag {tag!r}, but it is {what}; expected a parameter, "
-                    "buffer or constant. Inputs become arguments of the delegate by themselves"
+                    "buffer or constant: a placeholder node for non-params, non-buffer, and non-tensor constants "
+                    "should not be tagged. Inputs become arguments of the delegate by themselves",
+                    WrongTag,
                 )
 
 
@@ -126,9 +137,10 @@ def _check_acyclic(module: GraphModule, partitions: list[Partition]) -> None:
         tags = " -> ".join(repr(partitions[index].tag) for index in cycle.groups)
         outside = f" through {', '.join(cycle.between)}" if cycle.between else ""
         raise error(
-            f"delegation tags form a cycle: {tags}{outside}. Each delegate must be able to run in one step: "
-            "expected that no value leaves a partition and comes back into it. Split the "
-            "partition there, or claim the nodes between"
+            f"Invalid partition, found dependency cycles: {tags}{outside}. Each delegate must be able to run in one "
+            "step: expected that no value leaves a partition and comes back into it. Split the "
+            "partition there, or claim the nodes between",
+            CyclicTags,
         ) from None
 
 

@@ -91,8 +91,7 @@ def _module(task: Task, result: PreprocessResult) -> LoweredBackendModule:
     module = LoweredBackendModule(
         task.program, backend_id, result.processed_bytes, compile_specs, result.data_store_output
     )
-    module.meta = {
-        "debug_handle_map": result.debug_handle_map,
-        "_delegate_info_meta": result._delegate_info_meta,
-    }
+    module.meta = {"debug_handle_map": result.debug_handle_map}
+    if result._delegate_info_meta is not None:
+        module.meta["_delegate_info_meta"] = result._delegate_info_meta
     return module

@@ -16,17 +16,25 @@ from executorch.exir.program_copies import own_copy
 _Line = tuple[str, str, Any, str]
 
 
-def tag_program(method: str, program: ExportedProgram, partitioner: Any) -> PartitionResult:
-    """The partitioner's result over a copy of `program` that may be edited."""
+class PartitionerError(ExportError, AssertionError):
+    """A partitioner that did something else than tag."""
+
+
+def tag_program(
+    method: str, program: ExportedProgram, partitioner: Any, validate: bool = True
+) -> PartitionResult:
+    """The partitioner's result over a copy of `program` that may be edited; with `validate`, a partitioner that
+    changed more than tags is refused."""
     copy = own_copy(program)
     name = (partitioner if inspect.isclass(partitioner) else type(partitioner)).__name__
     instance = _instance(partitioner)
     if isinstance(instance, Partitioner):
         instance.prepare(copy)
-    before = _lines(copy.graph_module)
+    before = _lines(copy.graph_module) if validate else []
     result = _result_of(instance, copy, name)
     tagged = result.tagged_exported_program
-    _check_unchanged(before, _lines(tagged.graph_module), f"{name} on method {method}")
+    if validate:
+        _check_unchanged(before, _lines(tagged.graph_module), f"{name} on method {method}")
     return result
 
 
@@ -48,10 +56,10 @@ def _result_of(partitioner: Any, program: ExportedProgram, name: str) -> Partiti
         result = PartitionResult(result, getattr(partitioner, "partition_tags", None))
     tags = getattr(result, "partition_tags", None)
     if not isinstance(result, PartitionResult) or not isinstance(tags, dict):
-        raise ExportError(
+        raise PartitionerError(
             ExportErrorType.INVALID_OUTPUT_TYPE,
-            f"{name}.partition returned {type(result).__name__} with partition_tags {tags!r}; expected a "
-            "PartitionResult whose partition_tags map each tag to a DelegationSpec",
+            f"{name}.partition returned {type(result).__name__} with partition_tags {tags!r}; it needs a "
+            "`partition_tags` field that maps each tag to a DelegationSpec, in a PartitionResult",
         )
     return result
 
@@ -86,9 +94,10 @@ def _check_unchanged(before: list[_Line], after: list[_Line], who: str) -> None:
         at = min(len(before), len(after))
     expected = _show(before[at]) if at < len(before) else "the end of the graph"
     found = _show(after[at]) if at < len(after) else "the end of the graph"
-    raise ExportError(
+    raise PartitionerError(
         ExportErrorType.VIOLATION_OF_SPEC,
-        f"{who} changed the program: expected {expected}, found {found}. A partitioner may only set "
+        f"{who} should not modify the graph module, but changed the program: expected {expected}, found {found}. A "
+        "partitioner may only set "
         'node.meta["delegation_tag"]; do rewrites in prepare(), or in preprocess',
     )
 

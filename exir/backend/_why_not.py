@@ -16,9 +16,14 @@ class WhyNoPartition:
 
     def __init__(self, logger: logging.Logger) -> None:
         self.logger = logger
+        self._last = "no node was refused yet"
 
     def __call__(self, node: Node, reason: str) -> None:
-        self.logger.debug("not partitioned: %s (%s): %s", node.name, node.target, reason)
+        self._last = f"Node {node.name} was not partitioned because {reason}"
+        self.logger.debug("%s (%s)", self, node.target)
+
+    def __str__(self) -> str:
+        return f"WhyNoPartition: {self._last}."
 
 
 class WhyNoPartitionReporter:
@@ -38,12 +43,17 @@ class WhyNoPartitionReporter:
         return ReportRejected(operator_support, self, message)
 
     def get_table_report(self) -> str:
-        """One line per node: name, operator, reasons."""
-        rows = [("node", "operator", "why not")]
-        rows += [(n.name, str(n.target), "; ".join(why)) for n, why in self._reasons.items()]
-        widths = [max(len(row[column]) for row in rows) for column in range(2)]
+        """One line per node: name, operator, what it was in the model, reasons."""
+        if not self._reasons:
+            return "No nodes rejected."
+        rows = [("Node name", "Target", "Torch func", "Reason")]
+        for node, why in self._reasons.items():
+            target = getattr(node.target, "__name__", str(node.target))
+            rows.append((node.name, target, str(node.meta.get("torch_fn", "")), "; ".join(why)))
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
         return "\n".join(
-            f"{name:<{widths[0]}}  {target:<{widths[1]}}  {why}" for name, target, why in rows
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[3]])
+            for row in rows
         )
 
 

@@ -4,9 +4,10 @@ docs/design/005-delegation.md."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -23,16 +24,37 @@ from executorch.exir.backend.partitioner import DelegationSpec, Partitioner
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.lowered_backend_module import LoweredBackendModule
 from executorch.exir.memory_lifetimes import torch_op
+from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.program_copies import signature_for
 
 __all__ = [
     "CompileSpec",
     "LoweredBackendModule",
     "MethodProgramsPartitionerSpec",
+    "disable_validation",
     "to_backend",
+    "validation_disabled",
 ]
 
 _log = logging.getLogger("executorch.exir")
+_ENABLE_VALIDATION = True
+
+
+def disable_validation() -> None:
+    """From now on nobody checks that partitioners change nothing but tags."""
+    global _ENABLE_VALIDATION
+    _ENABLE_VALIDATION = False
+
+
+@contextlib.contextmanager
+def validation_disabled() -> Iterator[None]:
+    """The same, inside."""
+    global _ENABLE_VALIDATION
+    before, _ENABLE_VALIDATION = _ENABLE_VALIDATION, False
+    try:
+        yield
+    finally:
+        _ENABLE_VALIDATION = before
 
 
 @dataclass
@@ -92,7 +114,7 @@ def lower_methods(
     result = dict(programs)
     found: dict[str, list[Partition]] = {}
     for name, partitioner in partitioners.items():
-        tagged = tag_program(name, programs[name], partitioner)
+        tagged = tag_program(name, programs[name], partitioner, _ENABLE_VALIDATION)
         result[name] = tagged.tagged_exported_program
         found[name] = find_partitions(result[name], tagged)
         if not found[name]:
@@ -105,6 +127,7 @@ def lower_methods(
     for name in found:
         program = result[name]
         program._graph_signature = signature_for(program.graph_signature, program.graph_module)
+        generate_missing_debug_handles(program)
         for module in result[name].graph_module.modules():
             if isinstance(module, GraphModule):
                 remove_used_metadata(module.graph)

@@ -396,7 +396,7 @@ def erase_mul(program: ExportedProgram, result: PartitionResult) -> None:
         (tag("aten_sin_default", "b"), "tag 'b', which partition_tags does not hold"),
         (tag("x"), "an input of the method"),
         (tag("output"), "the output node has delegation tag"),
-        (lambda program, result: 3, "expected a PartitionResult"),
+        (lambda program, result: 3, "in a PartitionResult"),
     ],
 )
 def test_a_partitioner_that_breaks_its_contract(deed, words: str) -> None:  # type: ignore[no-untyped-def]
@@ -422,7 +422,7 @@ def test_a_partitioner_may_rewrite_before_it_tags() -> None:
 
 def test_a_cycle_through_an_unclaimed_node_names_it() -> None:
     tags = ByName({"aten_add_tensor": "a", "aten_cos_default": "a"})
-    with pytest.raises(ExportError, match="cycle: 'a' -> 'a' through aten_sin_default"):
+    with pytest.raises(ExportError, match="cycles: 'a' -> 'a' through aten_sin_default"):
         to_backend(edge(Chain()), tags)
 
 
@@ -434,7 +434,7 @@ def test_a_cycle_of_two_delegates_names_both() -> None:
 
     tags = dict.fromkeys(("aten_sin_default", "aten_mul_tensor"), "a")
     tags |= dict.fromkeys(("aten_cos_default", "aten_mul_tensor_1"), "b")
-    with pytest.raises(ExportError, match="cycle: '(a' -> 'b' -> 'a|b' -> 'a' -> 'b)'. Each"):
+    with pytest.raises(ExportError, match="cycles: '(a' -> 'b' -> 'a|b' -> 'a' -> 'b)'. Each"):
         to_backend(edge(Cross()), ByName(tags))
 
 

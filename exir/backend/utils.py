@@ -7,6 +7,7 @@ from executorch.exir.backend._constants import (
     tag_mutated_buffer,
 )
 from executorch.exir.backend._debug_handles import DelegateMappingBuilder
+from executorch.exir.backend._same_graph import is_identical_graph, is_same_node
 from executorch.exir.backend._show import (
     format_delegated_graph,
     get_delegated_payload,
@@ -29,6 +30,8 @@ __all__ = [
     "get_delegated_payload",
     "get_delegates",
     "get_non_lowered_nodes",
+    "is_identical_graph",
+    "is_same_node",
     "is_shape_dynamic",
     "print_delegated_graph",
     "tag_constant_data",

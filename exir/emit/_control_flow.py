@@ -181,7 +181,7 @@ def _emit_delegate(emitter: MethodEmitter, node: Node) -> None:
     emitter.record.debug_handles[instruction] = _debug_handles(lowered)
     emitter.record.delegate_maps[instruction] = {
         "name": lowered.backend_id,
-        "delegate_map": lowered.meta.get("debug_handle_map") or {},
+        "delegate_map": (lowered.meta or {}).get("debug_handle_map"),
     }
     several = isinstance(node.meta["val"], list | tuple)
     emitter.value_of[node] = outputs if several else outputs[0]

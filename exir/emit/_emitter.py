@@ -116,7 +116,7 @@ class MethodEmitter:
             handle = self._node.meta.get("debug_handle")
             if handle is not None:
                 self.record.debug_handles[index] = handle
-        if num_outs:
+        if isinstance(call, schema.DelegateCall):
             self.record.num_outs[index] = num_outs
         return index
 

@@ -6,6 +6,7 @@ before: %y = _to_dim_order_copy(%x, dtype=float32), %x float32     after: %x
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import torch
@@ -66,6 +67,10 @@ def _schema_name(target: Any) -> str | None:
     return op._schema.name if isinstance(op, torch._ops.OpOverload) else None
 
 
+def is_dequantize(node: Node) -> bool:
+    return _schema_name(node.target) in _DEQUANTIZE
+
+
 def _is_identity(dims: list[int]) -> bool:
     return all(dim % len(dims) == place for place, dim in enumerate(dims))
 
@@ -80,6 +85,17 @@ class RemoveNoopPass(ExportPass):
         before = len(nodes)
         eliminate_dq_q(graph_module, [n for n in nodes if _schema_name(n.target) in _DEQUANTIZE])
         return PassResult(graph_module, result.modified or len(nodes) != before)
+
+
+def __getattr__(name: str) -> Any:
+    """`_DEQUANT_OPS`, for which the operators must be defined first."""
+    if name != "_DEQUANT_OPS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return tuple(
+        op
+        for op in importlib.import_module("executorch.exir.operator.util")._QUANT_PRIMITIVES
+        if op._schema.name in _DEQUANTIZE
+    )
 
 
 def eliminate_dq_q(graph_module: GraphModule, dequant_nodes: list[Node]) -> None:

@@ -18,6 +18,10 @@ from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.exir.program._transform import collect_named_data_store_from_exported_program
 
 
+class UnknownMethod(ExportError, AssertionError):
+    """A partitioner for a method that the manager does not have."""
+
+
 def partitioners_of(partitioner: Any, method: str) -> list[Any]:
     """The method's partitioners in order of priority, from None, one (also its class), a list, or a dict by method."""
     if isinstance(partitioner, Mapping):
@@ -32,9 +36,10 @@ def check_methods(partitioner: Any, methods: Collection[str]) -> None:
     """A dict of partitioners names methods that exist."""
     unknown = sorted(set(partitioner) - set(methods)) if isinstance(partitioner, Mapping) else []
     if unknown:
-        raise ExportError(
+        raise UnknownMethod(
             ExportErrorType.INVALID_INPUT_TYPE,
-            f"partitioners are given for methods {unknown}, but the methods are {sorted(methods)}",
+            f"Partitioner for method {unknown[0]} is not provided with a program: partitioners are given for methods "
+            f"{unknown}, but the methods are {sorted(methods)}",
         )
 
 

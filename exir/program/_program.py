@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TextIO
 
 from torch.export import ExportedProgram
@@ -263,7 +264,7 @@ class EdgeProgramManager:
         wanted = {name: partitioners_of(partitioner, name) for name in self._edge_programs}
         with collector_paused():
             programs = lower_in_rounds(self._edge_programs, wanted)
-        return self._next(programs, self.compile_config)
+        return self._next(programs, replace(self.compile_config, _check_ir_validity=False))
 
     def _next(
         self, programs: dict[str, ExportedProgram], config: EdgeCompileConfig

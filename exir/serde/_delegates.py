@@ -70,7 +70,7 @@ def module_record(
     module: LoweredBackendModule, save: Callable[[ExportedProgram], SerializedArtifact]
 ) -> dict[str, Any]:
     """A row of the table: `schema.LoweredBackendModule` as plain data."""
-    original = save(module._original)
+    original = save(module._original_exported_program)
     specs = [{"key": spec.key, "value": _text(spec.value)} for spec in module.compile_specs]
     store = module.named_data_store_output
     return {

@@ -20,8 +20,13 @@ from executorch.exir.passes.external_constants_pass import is_param_node
 
 
 def format_target_name(target_name: str) -> str:
-    """`linear.default` for `aten.linear.default` and for `linear`: the form of PartitionerConfig.target_name."""
-    name = target_name.removeprefix("aten.")
+    """`linear.default` for `aten.linear.default`: the form of PartitionerConfig.target_name."""
+    return target_name.partition(".")[2] if target_name.count(".") > 1 else target_name
+
+
+def _target_of(config: PartitionerConfig) -> str:
+    """`linear` stands for its default overload."""
+    name = format_target_name(config.target_name)
     return name if "." in name else f"{name}.default"
 
 
@@ -57,7 +62,7 @@ class ConfigerationBasedPartitioner(Partitioner):
         super().__init__()
         self.delegation_spec = delegation_spec
         self.target_partitioner_configs = {
-            format_target_name(config.target_name): config for config in partitioner_configs
+            _target_of(config): config for config in partitioner_configs
         }
 
     def ops_to_not_decompose(

@@ -75,7 +75,9 @@ def test_a_pattern_of_two_inputs_does_not_match_one_input_twice() -> None:
 @pytest.mark.req("CMP-031")
 def test_an_operator_support_joins_what_it_connects() -> None:
     graph = edge(Net())
-    together = names(generate_pattern_op_partitions(graph, [pattern(add_relu, 2)], Sines()))
+    together = names(
+        generate_pattern_op_partitions(graph, [pattern(add_relu, 2)], op_support=Sines())
+    )
     assert together == [["aten_sin_default", *LAST]]
     assert names(generate_pattern_op_partitions(graph, op_support=Sines())) == [
         ["aten_sin_default"]
