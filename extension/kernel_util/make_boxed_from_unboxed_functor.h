@@ -109,6 +109,11 @@ static executorch::runtime::Kernel make_boxed_kernel(const char* name, FuncType)
 
 }  // namespace executorch::extension
 
+namespace torch::executor {
+using ::executorch::extension::make_boxed_kernel;
+using ::executorch::extension::WrapUnboxedIntoFunctor;
+}  // namespace torch::executor
+
 #define ET_CONCATENATE_IMPL(s1, s2) s1##s2
 #define ET_CONCATENATE(s1, s2) ET_CONCATENATE_IMPL(s1, s2)
 #ifdef __COUNTER__

@@ -315,3 +315,7 @@ class Module {
 using ET_MODULE_NAMESPACE::Module;
 
 }  // namespace executorch::extension
+
+namespace torch::executor {
+using ::executorch::extension::Module;
+}  // namespace torch::executor

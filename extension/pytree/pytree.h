@@ -17,15 +17,14 @@
 #include <type_traits>
 #include <utility>
 
-#include <executorch/runtime/core/function_ref.h>
+#include <executorch/extension/pytree/function_ref.h>
+#include <executorch/runtime/platform/compiler.h>
 
 #ifndef EXECUTORCH_ALWAYS_INLINE
 #define EXECUTORCH_ALWAYS_INLINE inline
 #endif
 
 namespace executorch::extension::pytree {
-
-using executorch::runtime::FunctionRef;
 
 struct Empty {};
 

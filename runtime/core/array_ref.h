@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <c10/util/irange.h>
+#include <c10/util/safe_numerics.h>
+
 #include <executorch/runtime/platform/assert.h>
 
 namespace executorch {
@@ -45,10 +48,10 @@ class ArrayRef final {
     ET_DCHECK(Index < Length);
     return Data[Index];
   }
-  const T& front() const { return (*this)[0]; }
-  const T& back() const { return (*this)[Length - 1]; }
 
   /// As operator[], always checked.
+  const T& front() const { return at(0); }
+  const T& back() const { return at(Length - 1); }
   const T& at(size_t Index) const {
     ET_CHECK_MSG(Index < Length, "index %zu of an ArrayRef of %zu", Index, Length);
     return Data[Index];

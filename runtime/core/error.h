@@ -43,28 +43,58 @@ enum class [[nodiscard]] Error : error_code_t {
 };
 
 /// "Error::<Name>", or "Error::Unknown". A string constant.
-const char* to_string(const Error error);
+constexpr const char* to_string(const Error error) {
+#define ET_ERROR_NAME(name) \
+  case Error::name:         \
+    return "Error::" #name
+  switch (error) {
+    ET_ERROR_NAME(Ok);
+    ET_ERROR_NAME(Internal);
+    ET_ERROR_NAME(InvalidState);
+    ET_ERROR_NAME(EndOfMethod);
+    ET_ERROR_NAME(AlreadyLoaded);
+    ET_ERROR_NAME(NotSupported);
+    ET_ERROR_NAME(NotImplemented);
+    ET_ERROR_NAME(InvalidArgument);
+    ET_ERROR_NAME(InvalidType);
+    ET_ERROR_NAME(OperatorMissing);
+    ET_ERROR_NAME(RegistrationExceedingMaxKernels);
+    ET_ERROR_NAME(RegistrationAlreadyRegistered);
+    ET_ERROR_NAME(NotFound);
+    ET_ERROR_NAME(MemoryAllocationFailed);
+    ET_ERROR_NAME(AccessFailed);
+    ET_ERROR_NAME(InvalidProgram);
+    ET_ERROR_NAME(InvalidExternalData);
+    ET_ERROR_NAME(OutOfResources);
+    ET_ERROR_NAME(DelegateInvalidCompatibility);
+    ET_ERROR_NAME(DelegateMemoryAllocationFailed);
+    ET_ERROR_NAME(DelegateInvalidHandle);
+  }
+#undef ET_ERROR_NAME
+  return "Error::Unknown";
+}
 
 }  // namespace runtime
 }  // namespace executorch
 
 /// Returns Error::error__ with a message unless the condition holds.
+// A block, because it is written without a semicolon, too.
 #define ET_CHECK_OR_RETURN_ERROR(cond__, error__, message__, ...) \
-  do {                                                            \
+  {                                                               \
     if (ET_UNLIKELY(!(cond__))) {                                 \
       ET_LOG(Error, message__, ##__VA_ARGS__);                    \
       return ::executorch::runtime::Error::error__;               \
     }                                                             \
-  } while (0)
+  }
 
 /// Returns false with a message unless the condition holds.
 #define ET_CHECK_OR_RETURN_FALSE(cond__, message__, ...)                      \
-  do {                                                                        \
+  {                                                                           \
     if (ET_UNLIKELY(!(cond__))) {                                             \
       ET_LOG(Error, "Check failed (%s): " message__, #cond__, ##__VA_ARGS__); \
       return false;                                                           \
     }                                                                         \
-  } while (0)
+  }
 
 /// ET_CHECK_OK_OR_RETURN_ERROR(error) or (error, format, ...): returns `error`, with the message,
 /// unless it is Ok.

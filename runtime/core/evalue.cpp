@@ -155,7 +155,7 @@ Result<executorch::aten::Device> EValue::tryToDevice() const {
   if (!number.ok()) {
     return number.error();
   }
-  return executorch::aten::Device(static_cast<executorch::aten::DeviceType>(*number));
+  return executorch::aten::Device(static_cast<executorch::aten::DeviceType>(*number), -1);
 }
 
 }  // namespace runtime

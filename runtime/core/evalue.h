@@ -28,7 +28,8 @@ template <typename T>
 class BoxedEvalueList {
  public:
   BoxedEvalueList() = default;
-  /// Both arrays have `size` elements; those of `unwrapped_vals` are constructed or trivial.
+  /// Both arrays exist and have `size` elements; those of `unwrapped_vals` are constructed or
+  /// trivial.
   BoxedEvalueList(EValue** wrapped_vals, T* unwrapped_vals, int size)
       : wrapped_vals_(wrapped_vals, checked_size(wrapped_vals, unwrapped_vals, size)),
         unwrapped_vals_(unwrapped_vals) {}
@@ -48,7 +49,7 @@ class BoxedEvalueList {
  private:
   static size_t checked_size(EValue** wrapped_vals, T* unwrapped_vals, int size) {
     ET_CHECK_MSG(size >= 0, "list of %d elements", size);
-    ET_CHECK_MSG(size == 0 || (wrapped_vals != nullptr && unwrapped_vals != nullptr),
+    ET_CHECK_MSG(wrapped_vals != nullptr && unwrapped_vals != nullptr,
                  "no memory for a list of %d elements", size);
     return static_cast<size_t>(size);
   }
@@ -196,9 +197,12 @@ struct EValue {
     return payload.copyable_union.as_bool;
   }
   executorch::aten::Scalar toScalar() const;
+  /// Leaves None behind.
   executorch::aten::Tensor toTensor() && {
     expect(Tag::Tensor);
-    return payload.as_tensor;
+    const executorch::aten::Tensor tensor = payload.as_tensor;
+    clear();
+    return tensor;
   }
   executorch::aten::Tensor& toTensor() & {
     expect(Tag::Tensor);
@@ -239,7 +243,7 @@ struct EValue {
     return static_cast<executorch::aten::Layout>(toInt());
   }
   executorch::aten::Device toDevice() const {
-    return executorch::aten::Device(static_cast<executorch::aten::DeviceType>(toInt()));
+    return executorch::aten::Device(static_cast<executorch::aten::DeviceType>(toInt()), -1);
   }
 
   Result<int64_t> tryToInt() const;

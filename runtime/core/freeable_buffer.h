@@ -14,8 +14,8 @@ namespace executorch {
 namespace runtime {
 
 /// Owns access to `size` bytes until Free() or destruction, which call the free function once.
-/// Movable; a moved-from buffer is empty. Besides a pointer the data may be a 64-bit integer, for
-/// memory of another processor or a file handle that does not fit a pointer.
+/// Movable; a moved-from buffer is empty, of the same kind. Besides a pointer the data may be a
+/// 64-bit integer, for memory of another processor or a file handle that does not fit a pointer.
 class FreeableBuffer final {
  public:
   using FreeFn = void (*)(void* context, void* data, size_t size);
@@ -45,10 +45,11 @@ class FreeableBuffer final {
   FreeableBuffer& operator=(const FreeableBuffer&) = delete;
   ~FreeableBuffer() { Free(); }
 
-  /// Gives the bytes back; the buffer is empty afterwards. Calling it again has no effect.
+  /// Gives the data back unless it is null (or 0); the buffer is empty afterwards. Calling it again
+  /// has no effect.
   void Free() {
     if (is_uint64_) {
-      if (free_uint64_fn_ != nullptr) {
+      if (data_uint64_ != 0 && free_uint64_fn_ != nullptr) {
         free_uint64_fn_(free_fn_context_, data_uint64_, size_);
       }
     } else if (data_ != nullptr && free_fn_ != nullptr) {
@@ -57,7 +58,7 @@ class FreeableBuffer final {
     clear();
   }
 
-  /// Bytes, 0 after Free().
+  /// Bytes; 0 after Free().
   size_t size() const { return size_; }
 
   /// The bytes, null after Free(). The buffer must hold a pointer.
@@ -92,11 +93,13 @@ class FreeableBuffer final {
     size_ = rhs.size_;
     rhs.clear();
   }
+  // No data any more, of the same kind.
   void clear() {
-    is_uint64_ = false;
-    free_fn_ = nullptr;
-    data_ = nullptr;
-    free_fn_context_ = nullptr;
+    if (is_uint64_) {
+      data_uint64_ = 0;
+    } else {
+      data_ = nullptr;
+    }
     size_ = 0;
   }
 

@@ -21,6 +21,7 @@ void* MemoryAllocator::allocate(size_t size, size_t alignment) {
   }
   uint8_t* const piece = begin_ + used_ + padding;
   used_ += padding + size;
+  EXECUTORCH_TRACK_ALLOCATION(prof_id(), static_cast<uint32_t>(padding + size));
   return piece;
 }
 

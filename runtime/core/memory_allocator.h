@@ -9,6 +9,7 @@
 #include <executorch/runtime/core/result.h>
 #include <executorch/runtime/platform/assert.h>
 #include <executorch/runtime/platform/compiler.h>
+#include <executorch/runtime/platform/profiler.h>
 
 namespace executorch {
 namespace runtime {
@@ -20,12 +21,16 @@ class MemoryAllocator {
   /// Alignment of a piece when none is asked for.
   static constexpr size_t kDefaultAlignment = alignof(void*);
 
-  /// `size` bytes from `base_address` on.
+  /// `size` bytes from `base_address` on; they must exist.
   MemoryAllocator(uint32_t size, uint8_t* base_address)
-      : begin_(base_address), size_(size), used_(0) {}
+      : begin_(base_address), size_(size), used_(0) {
+    ET_CHECK_MSG(base_address != nullptr || size == 0, "no memory for an allocator of %" PRIu32,
+                 size);
+    ET_CHECK_MSG(reinterpret_cast<uintptr_t>(base_address) <= UINTPTR_MAX - size,
+                 "%" PRIu32 " bytes from %p on exceed the address space", size,
+                 static_cast<void*>(base_address));
+  }
   virtual ~MemoryAllocator() = default;
-  MemoryAllocator(const MemoryAllocator&) = delete;
-  MemoryAllocator& operator=(const MemoryAllocator&) = delete;
 
   /// `size` bytes aligned to `alignment`, a power of two; null, with a message, when they do not
   /// fit.
@@ -57,16 +62,30 @@ class MemoryAllocator {
   /// Forgets all pieces.
   virtual void reset() { used_ = 0; }
 
-  /// Kept for callers of the former profiler; no effect.
-  void enable_profiling(ET_UNUSED const char* name) {}
+  /// Has allocations recorded under `name`, where the former profiler is compiled in.
+  void enable_profiling(ET_UNUSED const char* name) {
+    prof_id_ = static_cast<int32_t>(EXECUTORCH_TRACK_ALLOCATOR(name));
+  }
 
   static constexpr bool isPowerOf2(size_t value) {
     return value != 0 && (value & (value - 1)) == 0;
   }
 
+ protected:
+  /// For EXECUTORCH_TRACK_ALLOCATION; -1 before enable_profiling().
+  int32_t prof_id() const { return prof_id_; }
+
+  /// The first multiple of `alignment`, a power of two, that is not below `ptr`.
+  static uint8_t* alignPointer(void* ptr, size_t alignment) {
+    const uintptr_t address = reinterpret_cast<uintptr_t>(ptr);
+    return reinterpret_cast<uint8_t*>((address + alignment - 1) &
+                                      ~static_cast<uintptr_t>(alignment - 1));
+  }
+
  private:
-  uint8_t* const begin_;
-  const uint32_t size_;
+  uint8_t* begin_;
+  uint32_t size_;
+  int32_t prof_id_ = -1;
   size_t used_;
 };
 

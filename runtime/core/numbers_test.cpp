@@ -88,10 +88,12 @@ TEST(ComplexTest, MultipliesAndDivides) {
 
 TEST(TagTest, NamesFitTheBufferAndAreCut) {
   char buffer[kTagNameBufferSize];
-  tag_to_string(Tag::ListOptionalTensor, buffer, sizeof(buffer));
+  EXPECT_EQ(tag_to_string(Tag::ListOptionalTensor, buffer, sizeof(buffer)), 18u);
   EXPECT_STREQ(buffer, "ListOptionalTensor");
-  tag_to_string(Tag::ListOptionalTensor, buffer, 5);
+  EXPECT_EQ(tag_to_string(Tag::ListOptionalTensor, buffer, 5), 18u);
   EXPECT_STREQ(buffer, "List");
+  EXPECT_EQ(tag_to_string(static_cast<Tag>(99), buffer, sizeof(buffer)), 7u);
+  EXPECT_STREQ(buffer, "Unknown");
   EXPECT_STREQ(tag_to_string(Tag::Int), "Int");
   static_assert(static_cast<uint32_t>(Tag::ListOptionalTensor) == 11);
 }

@@ -22,7 +22,11 @@ class [[nodiscard]] Result final {
 
   /// A failure. Error::Ok is none and becomes Error::Internal.
   /* implicit */ Result(Error error)
-      : error_(error == Error::Ok ? Error::Internal : error), hasValue_(false) {}
+      : error_(error == Error::Ok ? Error::Internal : error), hasValue_(false) {
+    if (ET_UNLIKELY(error == Error::Ok)) {
+      ET_LOG(Debug, "A Result was made from Error::Ok: it becomes Error::Internal");
+    }
+  }
   /* implicit */ Result(const T& val) : value_(val), hasValue_(true) {}
   /* implicit */ Result(T&& val) : value_(std::move(val)), hasValue_(true) {}
 
@@ -75,8 +79,8 @@ class [[nodiscard]] Result final {
 }  // namespace runtime
 }  // namespace executorch
 
-/// ET_ASSIGN_OR_RETURN(auto x, expression [, format, ...]): initializes or assigns the left side
-/// with the value of a Result, or returns its error, logging the message. The form of ET_UNWRAP for
+/// ET_ASSIGN_OR_RETURN(x, expression [, format, ...]): declares x with the value of a Result, or
+/// returns its error, logging the message. The form of ET_UNWRAP for
 /// every compiler.
 #define ET_ASSIGN_OR_RETURN(lhs__, ...)                                       \
   ET_INTERNAL_ASSIGN_OR_RETURN(ET_INTERNAL_JOIN(et_result_, __LINE__), lhs__, \
@@ -88,7 +92,7 @@ class [[nodiscard]] Result final {
 #define ET_INTERNAL_ASSIGN_OR_RETURN(name__, lhs__, result__, args__) \
   auto name__ = (result__);                                           \
   ET_INTERNAL_RETURN_UNLESS_OK(name__, args__);                       \
-  lhs__ = std::move(*name__)
+  auto lhs__ = std::move(*name__)
 
 // `args__` is "(result, format, ...)" or "(result)".
 #define ET_INTERNAL_RETURN_UNLESS_OK(name__, args__) \

@@ -2,6 +2,8 @@
 // Names of tags in a caller's buffer.
 #include <executorch/runtime/core/tag.h>
 
+#include <cstring>
+
 namespace executorch {
 namespace runtime {
 
@@ -15,9 +17,10 @@ size_t copy_text(const char* text, size_t length, char* buffer, size_t buffer_si
     }
     buffer[copied] = '\0';
   }
-  return length + 1;
+  return length;
 }
 
+#if !ET_ENABLE_ENUM_STRINGS
 size_t copy_number(uint32_t number, char* buffer, size_t buffer_size) {
   char digits[10];
   size_t start = sizeof(digits);
@@ -27,21 +30,17 @@ size_t copy_number(uint32_t number, char* buffer, size_t buffer_size) {
   } while (number != 0);
   return copy_text(digits + start, sizeof(digits) - start, buffer, buffer_size);
 }
+#endif
 
 }  // namespace
 
 size_t tag_to_string(Tag tag, char* buffer, size_t buffer_size) {
-  switch (tag) {
 #if ET_ENABLE_ENUM_STRINGS
-#define CASE_TAG(x) \
-  case Tag::x:      \
-    return copy_text(#x, sizeof(#x) - 1, buffer, buffer_size);
-    EXECUTORCH_FORALL_TAGS(CASE_TAG)
-#undef CASE_TAG
+  const char* const name = tag_to_string(tag);
+  return copy_text(name, std::strlen(name), buffer, buffer_size);
+#else
+  return copy_number(static_cast<uint32_t>(tag), buffer, buffer_size);
 #endif
-    default:
-      return copy_number(static_cast<uint32_t>(tag), buffer, buffer_size);
-  }
 }
 
 }  // namespace runtime

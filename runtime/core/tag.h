@@ -8,6 +8,9 @@
 #include <executorch/runtime/core/defines.h>
 #include <executorch/runtime/platform/compiler.h>
 
+// A header of X11 defines it.
+#undef None
+
 namespace executorch {
 namespace runtime {
 
@@ -35,9 +38,9 @@ enum class Tag : uint32_t {
 /// Bytes that tag_to_string() needs at most, the final NUL included.
 constexpr size_t kTagNameBufferSize = 19;
 
-/// Writes the name of `tag` (its number when names are compiled out or there is none) into
-/// `buffer`, cut at `buffer_size` - 1 characters. Returns the bytes the full name needs with its
-/// NUL.
+/// Writes the name of `tag` ("Unknown" when there is none; its number when names are compiled out)
+/// into `buffer`, cut at `buffer_size` - 1 characters. Returns the length of the full name, without
+/// NUL, as snprintf() does.
 size_t tag_to_string(Tag tag, char* buffer, size_t buffer_size);
 
 #if ET_ENABLE_ENUM_STRINGS

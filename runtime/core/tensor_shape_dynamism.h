@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include <executorch/runtime/platform/compiler.h>
+
 namespace executorch {
 namespace runtime {
 

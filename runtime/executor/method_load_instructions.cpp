@@ -50,6 +50,17 @@ Error compose_name(const fb::Operator& op, char (&out)[kMaxOperatorName]) {
   return Error::Ok;
 }
 
+// The method's own list goes before the registry.
+Result<OpFunction> find_kernel(const char* name, Span<const TensorMeta> metas,
+                               Span<const Kernel> kernels) {
+  const Result<OpFunction> own = get_op_function_from_registry(name, metas, kernels);
+  if (own.ok()) {
+    return *own;
+  }
+  return own.error() == Error::OperatorMissing ? get_op_function_from_registry(name, metas)
+                                               : own.error();
+}
+
 }  // namespace
 
 Error Method::init_chains(Span<const Kernel> kernels) {
@@ -215,8 +226,8 @@ Error Method::resolve_operator(uint32_t op_index, Span<const Kernel> kernels,
     }
     ++num_metas;
   }
-  const Result<OpFunction> kernel = internal::get_op_function_from_registry(
-      name, {metas, num_metas > kMaxKeyTensors ? 0 : num_metas}, kernels);
+  const Result<OpFunction> kernel =
+      find_kernel(name, {metas, num_metas > kMaxKeyTensors ? 0 : num_metas}, kernels);
   if (kernel.ok()) {
     instruction->kernel = *kernel;
     const bool is_prim_op = starts_with(name, "executorch_prim::");

@@ -173,19 +173,27 @@ Error register_kernels(const Span<const Kernel> added) {
   return Error::Ok;
 }
 
+Result<OpFunction> get_op_function_from_registry(const char* name,
+                                                 Span<const TensorMeta> meta_list) {
+  char key_text[KernelKey::MAX_SIZE];
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      internal::make_kernel_key_string(meta_list, key_text, sizeof(key_text)));
+  const Kernel* kernel = find(name, KernelKey(key_text));
+  if (kernel == nullptr) {
+    kernel = find(name, KernelKey());
+  }
+  if (kernel == nullptr) {
+    return Error::OperatorMissing;
+  }
+  return kernel->op_;
+}
+
 Result<OpFunction> get_op_function_from_registry(const char* name, Span<const TensorMeta> meta_list,
                                                  Span<const Kernel> kernel_registry) {
   char key_text[KernelKey::MAX_SIZE];
   ET_CHECK_OK_OR_RETURN_ERROR(
       internal::make_kernel_key_string(meta_list, key_text, sizeof(key_text)));
-  const KernelKey key(key_text);
-  const Kernel* kernel = find_in(kernel_registry, name, key);
-  if (kernel == nullptr) {
-    kernel = find(name, key);
-  }
-  if (kernel == nullptr) {
-    kernel = find(name, KernelKey());
-  }
+  const Kernel* const kernel = find_in(kernel_registry, name, KernelKey(key_text));
   if (kernel == nullptr) {
     return Error::OperatorMissing;
   }
@@ -204,8 +212,9 @@ Error make_kernel_key_string(Span<const TensorMeta> key, char* buf, size_t buf_s
   KeyWriter writer(buf, buf_size);
   const char* separator = "v1/";
   for (const TensorMeta& meta : key) {
-    ET_CHECK_OR_RETURN_ERROR(isValid(meta.dtype_), InvalidArgument,
-                             "scalar type %d in a kernel key", static_cast<int>(meta.dtype_));
+    const int dtype = static_cast<int>(meta.dtype_);
+    ET_CHECK_OR_RETURN_ERROR(dtype >= 0 && dtype < 100, InvalidArgument,
+                             "scalar type %d in a kernel key", dtype);
     for (; *separator != '\0'; ++separator) {
       writer.add(*separator);
     }

@@ -53,17 +53,22 @@ struct TensorMeta {
   friend std::ostream& operator<<(std::ostream& os, const TensorMeta& meta);
 };
 
+namespace internal {
+/// Bytes of the longest key: kTensorDimensionLimit tensors of kTensorDimensionLimit dimensions.
+constexpr size_t kKernelKeyBufSize = 659;
+}  // namespace internal
+
 /// The metas of all tensor arguments as text: "v1/" and for each "<dtype>;<dim order, comma
 /// separated>", joined by '|', for example v1/6;0,1|6;0,1. Without data: a fallback, which serves
 /// all tensors that no other kernel of the name does.
 struct KernelKey {
  public:
-  /// Bytes of the longest key: kTensorDimensionLimit tensors of kTensorDimensionLimit dimensions.
-  static constexpr size_t MAX_SIZE = 659;
+  static constexpr size_t MAX_SIZE = internal::kKernelKeyBufSize;
 
-  KernelKey() = default;
+  constexpr KernelKey() = default;
   /// Not owned: usually a string constant.
-  /* implicit */ KernelKey(const char* kernel_key_data) : kernel_key_data_(kernel_key_data) {}
+  /* implicit */ constexpr KernelKey(const char* kernel_key_data)
+      : kernel_key_data_(kernel_key_data) {}
 
   bool is_fallback() const { return kernel_key_data_ == nullptr; }
   const char* data() const { return kernel_key_data_; }
@@ -90,10 +95,10 @@ struct Kernel {
   KernelKey kernel_key_;
   OpFunction op_ = nullptr;
 
-  Kernel() = default;
+  constexpr Kernel() = default;
   /// A fallback.
-  explicit Kernel(const char* name, OpFunction func) : name_(name), op_(func) {}
-  explicit Kernel(const char* name, KernelKey key, OpFunction func)
+  explicit constexpr Kernel(const char* name, OpFunction func) : name_(name), op_(func) {}
+  explicit constexpr Kernel(const char* name, KernelKey key, OpFunction func)
       : name_(name), kernel_key_(key), op_(func) {}
 };
 
@@ -114,11 +119,13 @@ ET_NODISCARD inline Error register_kernel(const Kernel& kernel) {
 bool registry_has_op_function(const char* name, Span<const TensorMeta> meta_list = {});
 
 /// The function for tensors of these metas: the kernel with exactly this key, else the fallback.
-/// `kernel_registry`, when given, is asked first. OperatorMissing, without a message, when there is
-/// none: the caller knows where it is missing.
+/// OperatorMissing, without a message, when there is none: the caller knows where it is missing.
 Result<OpFunction> get_op_function_from_registry(const char* name,
-                                                 Span<const TensorMeta> meta_list = {},
-                                                 Span<const Kernel> kernel_registry = {});
+                                                 Span<const TensorMeta> meta_list = {});
+
+/// The same in a list of the caller, and nowhere else.
+Result<OpFunction> get_op_function_from_registry(const char* name, Span<const TensorMeta> meta_list,
+                                                 Span<const Kernel> kernel_registry);
 
 namespace internal {
 

@@ -97,7 +97,7 @@ TEST(OperatorRegistryTest, ExactKeyThenFallback) {
   EXPECT_EQ(torch::executor::getOpsFn("test::add.out"), &first_kernel);
 }
 
-TEST(OperatorRegistryTest, TheListOfAMethodGoesFirst) {
+TEST(OperatorRegistryTest, AListOfTheCallerIsSearchedAlone) {
   ASSERT_EQ(register_kernel(Kernel("test::scoped.out", first_kernel)), Error::Ok);
   const Meta float2(ScalarType::Float, {0, 1});
   const Span<const TensorMeta> metas(&float2.meta, 1);
@@ -105,7 +105,8 @@ TEST(OperatorRegistryTest, TheListOfAMethodGoesFirst) {
                          Kernel("test::scoped.out", "v1/6;0,1", second_kernel)};
   EXPECT_EQ(get_op_function_from_registry("test::scoped.out", metas, {list, 2}).get(),
             &second_kernel);
-  EXPECT_EQ(get_op_function_from_registry("test::scoped.out", {}, {list, 2}).get(), &first_kernel);
+  EXPECT_EQ(get_op_function_from_registry("test::scoped.out", {}, {list, 2}).error(),
+            Error::OperatorMissing);
   const Kernel fallbacks[] = {Kernel("test::new.out", first_kernel),
                               Kernel("test::new.out", second_kernel), Kernel()};
   EXPECT_EQ(get_op_function_from_registry("test::new.out", metas, {fallbacks, 3}).get(),

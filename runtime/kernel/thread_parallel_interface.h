@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include <c10/util/irange.h>
+
 #include <executorch/runtime/core/function_ref.h>
 
 namespace executorch {
@@ -70,3 +72,11 @@ inline int64_t get_num_threads() {
 
 }  // namespace extension
 }  // namespace executorch
+
+namespace torch {
+namespace executor {
+using ::executorch::extension::get_thread_num;
+using ::executorch::extension::parallel_for;
+using ::executorch::extension::set_thread_num;
+}  // namespace executor
+}  // namespace torch

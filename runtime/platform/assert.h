@@ -28,26 +28,29 @@
     }                                         \
   } while (0)
 
+/// ET_DCHECK is ET_CHECK in debug builds, and nothing in others: its condition is not compiled
+/// there. ET_DEBUG_ONLY marks a declaration that only such checks use.
 #ifdef NDEBUG
-#define ET_DEBUG_ONLY while (false)
+#define ET_DEBUG_ONLY [[maybe_unused]]
+#define ET_DCHECK(_cond) ((void)0)
+#define ET_DCHECK_MSG(_cond, _format, ...) ((void)0)
 #else
 #define ET_DEBUG_ONLY
+#define ET_DCHECK(_cond) ET_CHECK(_cond)
+#define ET_DCHECK_MSG(_cond, _format, ...) ET_CHECK_MSG(_cond, _format, ##__VA_ARGS__)
 #endif
 
-/// As ET_CHECK, in debug builds only.
-#define ET_DCHECK(_cond) ET_DEBUG_ONLY ET_CHECK(_cond)
-#define ET_DCHECK_MSG(_cond, _format, ...) ET_DEBUG_ONLY ET_CHECK_MSG(_cond, _format, ##__VA_ARGS__)
-
 /// Marks a place the program cannot come to.
-#define ET_ASSERT_UNREACHABLE()                                        \
-  do {                                                                 \
-    ET_ASSERT_MESSAGE_EMIT(": Execution should not reach this point"); \
-    ::executorch::runtime::runtime_abort();                            \
-    ET_UNREACHABLE();                                                  \
+#define ET_ASSERT_UNREACHABLE()                                                \
+  do {                                                                         \
+    ET_ASSERT_MESSAGE_EMIT(" (false): Execution should not reach this point"); \
+    ::executorch::runtime::runtime_abort();                                    \
+    ET_UNREACHABLE();                                                          \
   } while (0)
-#define ET_ASSERT_UNREACHABLE_MSG(_format, ...)                                                 \
-  do {                                                                                          \
-    ET_ASSERT_MESSAGE_EMIT(": Execution should not reach this point. " _format, ##__VA_ARGS__); \
-    ::executorch::runtime::runtime_abort();                                                     \
-    ET_UNREACHABLE();                                                                           \
+#define ET_ASSERT_UNREACHABLE_MSG(_format, ...)                                         \
+  do {                                                                                  \
+    ET_ASSERT_MESSAGE_EMIT(" (false): Execution should not reach this point. " _format, \
+                           ##__VA_ARGS__);                                              \
+    ::executorch::runtime::runtime_abort();                                             \
+    ET_UNREACHABLE();                                                                   \
   } while (0)

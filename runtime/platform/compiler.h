@@ -30,8 +30,9 @@
 #define ET_UNREACHABLE() __builtin_unreachable()
 #define ET_PRINTFLIKE(string_index, va_index) \
   __attribute__((format(printf, string_index, va_index)))
-#define ET_LIKELY(expr) __builtin_expect(!!(expr), 1)
-#define ET_UNLIKELY(expr) __builtin_expect(!!(expr), 0)
+// In parentheses, because `if ET_UNLIKELY (x) {` is written, too.
+#define ET_LIKELY(expr) (__builtin_expect(!!(expr), 1))
+#define ET_UNLIKELY(expr) (__builtin_expect(!!(expr), 0))
 #define ET_RESTRICT __restrict__
 #define ET_FUNCTION __FUNCTION__
 #define ET_HAVE_GNU_STATEMENT_EXPRESSIONS 1

@@ -57,13 +57,23 @@ TEST_F(LogTest, RegisteredPlatformReceivesMessagesAndKeepsOtherDefaults) {
   const auto* pal = executorch::runtime::get_pal_impl();
   EXPECT_EQ(pal->emit_log_message, capture);
   EXPECT_EQ(pal->allocate, et_pal_allocate);
-  EXPECT_THAT(pal->source_filename, HasSubstr("log_test.cpp"));
-  // A second platform is refused and named.
-  EXPECT_FALSE(executorch::runtime::register_pal(
-      executorch::runtime::PalImpl::create(nullptr, "other.cpp")));
+  EXPECT_THAT(pal->source_filename, HasSubstr("platform.cpp"));
+  // A second platform is named in the log and replaces what it has.
+  executorch::runtime::PalImpl other = executorch::runtime::PalImpl::create(nullptr, "other.cpp");
+  other.allocate = [](size_t) -> void* { return nullptr; };
+  static int num_inits = 0;
+  other.init = [] { ++num_inits; };
+  EXPECT_TRUE(executorch::runtime::register_pal(other));
   ASSERT_EQ(messages().size(), 1u);
   EXPECT_THAT(messages()[0].text, HasSubstr("other.cpp"));
-  EXPECT_EQ(executorch::runtime::get_pal_impl()->emit_log_message, capture);
+  EXPECT_EQ(pal->emit_log_message, capture);
+  EXPECT_EQ(pal->allocate, other.allocate);
+  EXPECT_EQ(num_inits, 1);
+  // Nameless, and giving the functions back for the other tests.
+  EXPECT_TRUE(executorch::runtime::register_pal(
+      {et_pal_init, nullptr, nullptr, nullptr, nullptr, et_pal_allocate, nullptr, nullptr}));
+  ASSERT_EQ(messages().size(), 2u);
+  EXPECT_THAT(messages()[1].text, HasSubstr("unknown"));
 }
 
 // req: RT-039

@@ -20,7 +20,7 @@ PalImpl pal_in_use = {
     et_pal_emit_log_message,
     et_pal_allocate,
     et_pal_free,
-    nullptr,
+    __FILE__,
 };
 bool is_registered = false;
 
@@ -51,20 +51,20 @@ PalImpl PalImpl::create(pal_init_method init, pal_abort_method abort,
 
 bool register_pal(PalImpl impl) {
   if (is_registered) {
-    ET_LOG(Error, "A platform is registered already, from %s; the one from %s is ignored",
-           pal_in_use.source_filename != nullptr ? pal_in_use.source_filename : "(unknown)",
-           impl.source_filename != nullptr ? impl.source_filename : "(unknown)");
-    return false;
+    ET_LOG(Error, "A platform was registered before; the one from %s replaces it",
+           impl.source_filename != nullptr ? impl.source_filename : "unknown");
   }
   is_registered = true;
-  overlay(pal_in_use.init, impl.init);
   overlay(pal_in_use.abort, impl.abort);
   overlay(pal_in_use.current_ticks, impl.current_ticks);
   overlay(pal_in_use.ticks_to_ns_multiplier, impl.ticks_to_ns_multiplier);
   overlay(pal_in_use.emit_log_message, impl.emit_log_message);
   overlay(pal_in_use.allocate, impl.allocate);
   overlay(pal_in_use.free, impl.free);
-  pal_in_use.source_filename = impl.source_filename;
+  if (impl.init != nullptr) {
+    pal_in_use.init = impl.init;
+    impl.init();
+  }
   return true;
 }
 

@@ -91,9 +91,9 @@ struct PalImpl {
   const char* source_filename = nullptr;
 };
 
-/// Replaces the default functions by the non-null members of `impl`. Callable from a global
-/// constructor; not while another thread logs. Returns false, and changes nothing but the log, when
-/// another platform was registered before.
+/// Replaces the functions in use by the non-null members of `impl`, and calls its init, if it has
+/// one. Callable from a global constructor; not while another thread logs. Returns true; that a
+/// platform was registered before is logged as an error.
 bool register_pal(PalImpl impl);
 
 /// The platform in use; never null, all function members set.

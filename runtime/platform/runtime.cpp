@@ -3,12 +3,14 @@
 #include <executorch/runtime/platform/runtime.h>
 
 #include <executorch/runtime/platform/platform.h>
+#include <executorch/runtime/platform/profiler.h>
 
 namespace executorch {
 namespace runtime {
 
 void runtime_init() {
-  pal_init();
+  et_pal_init();
+  EXECUTORCH_PROFILE_CREATE_BLOCK("default");
 }
 
 }  // namespace runtime

@@ -3,7 +3,7 @@
 # lib and share; the wheel has the same include, lib and share inside the package executorch.
 include(CMakePackageConfigHelpers)
 
-foreach(folder runtime schema kernels extension)
+foreach(folder runtime schema kernels extension codegen)
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
     install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch"
       FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE)

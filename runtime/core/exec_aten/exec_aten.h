@@ -6,6 +6,10 @@
 #include <cinttypes>
 #include <optional>
 
+#include <c10/util/BFloat16-math.h>
+#include <c10/util/complex.h>
+#include <c10/util/safe_numerics.h>
+
 #include <executorch/runtime/core/array_ref.h>
 #include <executorch/runtime/core/portable_type/bfloat16.h>
 #include <executorch/runtime/core/portable_type/complex.h>

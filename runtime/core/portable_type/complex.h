@@ -2,8 +2,9 @@
 // complex<T> as an element type of tensors.
 #pragma once
 
+#include <c10/util/complex.h>
+
 #include <executorch/runtime/platform/compiler.h>
-#include <torch/headeronly/util/complex.h>
 
 namespace executorch {
 namespace runtime {

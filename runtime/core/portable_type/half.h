@@ -2,8 +2,10 @@
 // Half as an element type of tensors.
 #pragma once
 
-#include <executorch/runtime/platform/compiler.h>
+#include <c10/util/BFloat16-math.h>
 #include <torch/headeronly/util/Half.h>
+
+#include <executorch/runtime/platform/compiler.h>
 
 namespace executorch {
 namespace runtime {

@@ -10,9 +10,9 @@ namespace executorch {
 namespace runtime {
 namespace etensor {
 
+using std::nullopt;
 using std::nullopt_t;
 using std::optional;
-ET_DEPRECATED inline constexpr std::nullopt_t nullopt{std::nullopt};
 
 }  // namespace etensor
 }  // namespace runtime

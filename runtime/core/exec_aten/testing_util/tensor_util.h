@@ -51,6 +51,9 @@ MATCHER_P(IsCloseTo, other, "") {
 MATCHER_P3(IsCloseTo, other, rtol, atol, "") {
   return tensors_are_close(arg, other, rtol, atol);
 }
+MATCHER_P3(IsCloseToWithTol, other, rtol, atol, "") {
+  return tensors_are_close(arg, other, rtol, atol);
+}
 MATCHER_P(IsDataEqualTo, other, "") {
   return tensor_data_is_close(arg, other, /*rtol=*/0, /*opt_atol=*/0);
 }
@@ -58,6 +61,9 @@ MATCHER_P(IsDataCloseTo, other, "") {
   return tensor_data_is_close(arg, other);
 }
 MATCHER_P3(IsDataCloseTo, other, rtol, atol, "") {
+  return tensor_data_is_close(arg, other, rtol, atol);
+}
+MATCHER_P3(IsDataCloseToWithTol, other, rtol, atol, "") {
   return tensor_data_is_close(arg, other, rtol, atol);
 }
 MATCHER_P(IsListEqualTo, other, "") {

@@ -285,22 +285,72 @@ template <typename From, typename To>
 struct can_cast : std::bool_constant<canCast(CppTypeToScalarType<From>::value,
                                              CppTypeToScalarType<To>::value)> {};
 
+/// `val` as a To. From floating point to an integer by way of int64_t, as PyTorch does.
+template <typename To, typename From>
+To convert(From val) {
+  constexpr bool kIsFloating = std::is_floating_point_v<From> || is_reduced_floating_point_v<From>;
+  if constexpr (std::is_integral_v<To> && !std::is_same_v<To, bool> && kIsFloating) {
+    return static_cast<To>(static_cast<int64_t>(val));
+  } else {
+    return static_cast<To>(val);
+  }
+}
+
 namespace internal {
 
-// ScalarType -> row and column of the promotion table; -1: promotes with nothing.
-inline constexpr int8_t kPromotionIndex[] = {
-    // u1 i1 i2 i4 i8 f2 f4 f8 c2 c4  c8  b1  q   q   q   bf
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, -1, -1, -1, 12};
+// The types of the promotion table, in its order: constants and C++ types.
+#define ET_INTERNAL_PROMOTED_TYPES(_) \
+  _(u1, U1, Byte)                     \
+  _(i1, I1, Char)                     \
+  _(i2, I2, Short)                    \
+  _(i4, I4, Int)                      \
+  _(i8, I8, Long)                     \
+  _(f2, F2, Half)                     \
+  _(f4, F4, Float)                    \
+  _(f8, F8, Double)                   \
+  _(c2, C2, ComplexHalf)              \
+  _(c4, C4, ComplexFloat)             \
+  _(c8, C8, ComplexDouble)            \
+  _(b1, B1, Bool)                     \
+  _(bf, BF, BFloat16)
 
-/// The type of an operation on both, PyTorch's rules; Undefined where there is none.
-constexpr ::executorch::aten::ScalarType promote_or_undefined(::executorch::aten::ScalarType a,
-                                                              ::executorch::aten::ScalarType b) {
-  using S = ::executorch::aten::ScalarType;
-  constexpr S u1 = S::Byte, i1 = S::Char, i2 = S::Short, i4 = S::Int, i8 = S::Long, f2 = S::Half,
-              f4 = S::Float, f8 = S::Double, c2 = S::ComplexHalf, c4 = S::ComplexFloat,
-              c8 = S::ComplexDouble, b1 = S::Bool, bf = S::BFloat16;
-  constexpr S kTable[13][13] = {
-      // clang-format off
+#define ET_INTERNAL_DEFINE(constant, ctype, name)                                                  \
+  inline constexpr ::executorch::aten::ScalarType constant = ::executorch::aten::ScalarType::name; \
+  using ctype = ScalarTypeToCppType<::executorch::aten::ScalarType::name>::type;
+ET_INTERNAL_PROMOTED_TYPES(ET_INTERNAL_DEFINE)
+#undef ET_INTERNAL_DEFINE
+
+inline constexpr ::executorch::aten::ScalarType index2dtype[] = {
+#define ET_INTERNAL_CONSTANT(constant, type, name) constant,
+    ET_INTERNAL_PROMOTED_TYPES(ET_INTERNAL_CONSTANT)
+#undef ET_INTERNAL_CONSTANT
+};
+#undef ET_INTERNAL_PROMOTED_TYPES
+inline constexpr int NUM_PROMOTE_TYPES = std::size(index2dtype);
+
+/// Where a type stands in index2dtype; -1: it promotes with itself only.
+struct DtypeToIndex {
+  int8_t index[static_cast<size_t>(::executorch::aten::ScalarType::NumOptions)];
+  constexpr int operator[](size_t dtype) const {
+    return dtype < std::size(index) ? index[dtype] : -1;
+  }
+};
+constexpr DtypeToIndex make_dtype2index() {
+  DtypeToIndex result{};
+  for (int8_t& index : result.index) {
+    index = -1;
+  }
+  for (int8_t i = 0; i < NUM_PROMOTE_TYPES; ++i) {
+    result.index[static_cast<size_t>(index2dtype[i])] = i;
+  }
+  return result;
+}
+inline constexpr DtypeToIndex dtype2index = make_dtype2index();
+
+/// The type of an operation on both, by their places in index2dtype: PyTorch's rules.
+inline constexpr ::executorch::aten::ScalarType
+    promoteTypesLookup[NUM_PROMOTE_TYPES][NUM_PROMOTE_TYPES] = {
+        // clang-format off
       {u1, i2, i2, i4, i8, f2, f4, f8, c2, c4, c8, u1, bf},
       {i2, i1, i2, i4, i8, f2, f4, f8, c2, c4, c8, i1, bf},
       {i2, i2, i2, i4, i8, f2, f4, f8, c2, c4, c8, i2, bf},
@@ -314,17 +364,19 @@ constexpr ::executorch::aten::ScalarType promote_or_undefined(::executorch::aten
       {c8, c8, c8, c8, c8, c8, c8, c8, c8, c8, c8, c8, c8},
       {u1, i1, i2, i4, i8, f2, f4, f8, c2, c4, c8, b1, bf},
       {bf, bf, bf, bf, bf, f4, f4, f8, c4, c4, c8, bf, bf},
-      // clang-format on
-  };
+        // clang-format on
+};
+
+/// The type of an operation on both; Undefined where there is none.
+constexpr ::executorch::aten::ScalarType promote_or_undefined(::executorch::aten::ScalarType a,
+                                                              ::executorch::aten::ScalarType b) {
   if (a == b && isValid(a)) {
     return a;
   }
-  const auto row = static_cast<uint8_t>(a), column = static_cast<uint8_t>(b);
-  if (row >= std::size(kPromotionIndex) || column >= std::size(kPromotionIndex) ||
-      kPromotionIndex[row] < 0 || kPromotionIndex[column] < 0) {
-    return S::Undefined;
-  }
-  return kTable[kPromotionIndex[row]][kPromotionIndex[column]];
+  const int row = dtype2index[static_cast<uint8_t>(a)];
+  const int column = dtype2index[static_cast<uint8_t>(b)];
+  return row < 0 || column < 0 ? ::executorch::aten::ScalarType::Undefined
+                               : promoteTypesLookup[row][column];
 }
 
 }  // namespace internal

@@ -22,6 +22,9 @@ inline constexpr bool is_reduced_floating_point_v = is_reduced_floating_point<T>
 
 namespace std {
 
+using c10::is_reduced_floating_point;
+using c10::is_reduced_floating_point_v;
+
 #define C10_INTERNAL_REDUCED_UNARY(name)                                                \
   template <typename T, std::enable_if_t<c10::is_reduced_floating_point_v<T>, int> = 0> \
   inline T name(T a) {                                                                  \

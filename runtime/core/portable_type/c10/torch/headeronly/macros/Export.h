@@ -17,7 +17,9 @@
 
 #define C10_API C10_EXPORT
 #define C10_API_ENUM C10_API
+#ifndef TORCH_API
 #define TORCH_API C10_API
+#endif
 #define TORCH_CUDA_CPP_API C10_API
 #define TORCH_CUDA_CU_API C10_API
 #define TORCH_XPU_API C10_API

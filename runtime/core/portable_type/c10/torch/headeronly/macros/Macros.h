@@ -106,6 +106,49 @@
 #define C10_CLANG_HAS_WARNING(flag) 0
 #endif
 
+#if defined(__GNUC__)
+#define C10_INTERNAL_PRAGMA(text) _Pragma(#text)
+/// Silences a warning, given as "-Wname", up to C10_DIAGNOSTIC_POP(). Unknown warnings are fine.
+#define C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED(warning)                      \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"") \
+      C10_INTERNAL_PRAGMA(GCC diagnostic ignored "-Wunknown-warning-option")     \
+          C10_INTERNAL_PRAGMA(GCC diagnostic ignored warning)
+#define C10_DIAGNOSTIC_POP() _Pragma("GCC diagnostic pop")
+#else
+#define C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED(warning)
+#define C10_DIAGNOSTIC_POP()
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define C10_ASAN_ENABLED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define C10_ASAN_ENABLED 1
+#endif
+#endif
+#ifndef C10_ASAN_ENABLED
+#define C10_ASAN_ENABLED 0
+#endif
+#if defined(__has_feature)
+#if __has_feature(undefined_behavior_sanitizer)
+#define C10_UBSAN_ENABLED 1
+#endif
+#endif
+#ifndef C10_UBSAN_ENABLED
+#define C10_UBSAN_ENABLED 0
+#endif
+
+// HIDDEN_NAMESPACE_BEGIN(a, b) opens namespace a::b, up to three deep; ..._END closes it.
+#define C10_INTERNAL_PICK_4TH(_1, _2, _3, name, ...) name
+#define C10_INTERNAL_OPEN_1(n1) namespace n1 {
+#define C10_INTERNAL_OPEN_2(n1, n2) namespace n1::n2 {
+#define C10_INTERNAL_OPEN_3(n1, n2, n3) namespace n1::n2::n3 {
+#define HIDDEN_NAMESPACE_BEGIN(...)                                            \
+  C10_INTERNAL_PICK_4TH(__VA_ARGS__, C10_INTERNAL_OPEN_3, C10_INTERNAL_OPEN_2, \
+                        C10_INTERNAL_OPEN_1, 0)                                \
+  (__VA_ARGS__)
+#define HIDDEN_NAMESPACE_END(...) }
+
 #if __has_attribute(no_sanitize)
 #define __ubsan_ignore_float_divide_by_zero__ __attribute__((no_sanitize("float-divide-by-zero")))
 #define __ubsan_ignore_undefined__ __attribute__((no_sanitize("undefined")))
