@@ -94,7 +94,10 @@ def _explain_unserved(found: dict[str, list[Node]]) -> str:
     lines = ["no kernel serves these operators, so that the program would fail when it is loaded:"]
     for name, nodes in sorted(found.items()):
         more = f" (and {len(nodes) - 1} more)" if len(nodes) > 1 else ""
+        reason = nodes[0].meta.get("stays_whole")
         lines.append(f"    {name}: node {nodes[0].name}{source_line(nodes[0])}{more}")
+        if reason is not None:
+            lines.append(f"      ({reason})")
     return "\n".join(lines)
 
 

@@ -88,7 +88,7 @@ from executorch.exir.program._transform import (
 )
 from executorch.exir.program_copies import drop_unused_data, own_copy
 from executorch.exir.retrace.program import retrace_to_edge
-from executorch.exir.retrace.unclaimed import decompose_unclaimed
+from executorch.exir.retrace.unclaimed import decompose_unclaimed, decompose_unserved
 from executorch.exir.schema import Program
 from executorch.exir.verification.verifier import EdgeDialect, check_edge_program
 
@@ -280,7 +280,9 @@ class EdgeProgramManager:
         """Planned programs and their emitted form."""
         config = config or ExecutorchBackendConfig()
         with collector_paused():
-            planned = _planned_programs(self._edge_programs, config)
+            planned = _planned_programs(
+                self._edge_programs, config, self.compile_config._skip_dim_order
+            )
             finish_plans(config.memory_planning_pass)
             named_data = self._named_data_store.get_named_data_store_output()
             manager = ExecutorchProgramManager(planned, self._config_methods, config, named_data)
@@ -306,13 +308,13 @@ def _transformed(
 
 
 def _planned_programs(
-    programs: dict[str, ExportedProgram], config: ExecutorchBackendConfig
+    programs: dict[str, ExportedProgram], config: ExecutorchBackendConfig, skip_dim_order: bool
 ) -> dict[str, ExportedProgram]:
     """Of all methods; what stands in the way is told for all of them."""
     planned, blocked = {}, []
     for name, program in programs.items():
         try:
-            planned[name] = _planned_program(name, program, config)
+            planned[name] = _planned_program(name, program, config, skip_dim_order)
         except (Blockers, MissingOutVariants) as error:
             blocked.append(error)
     if blocked:
@@ -321,12 +323,14 @@ def _planned_programs(
 
 
 def _planned_program(
-    name: str, program: ExportedProgram, config: ExecutorchBackendConfig
+    name: str, program: ExportedProgram, config: ExecutorchBackendConfig, skip_dim_order: bool
 ) -> ExportedProgram:
     """All passes after the copy rewrite in place."""
     program = own_copy(program)
     # The user's passes expect the edge dialect.
     program = apply_passes(program, config.passes)
+    # Backends have had their choice; what is left must have kernels.
+    decompose_unserved(program, skip_dim_order)
     generate_missing_debug_handles(program)
     # What they left without users must not reach the file.
     dead_code_elimination_pass(program.graph_module)

@@ -13,6 +13,8 @@ import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, Node
+from torch.utils._pytree import tree_leaves
+from torch.utils._sympy.value_ranges import ValueRanges
 
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.passes.dim_order_ops_registry import DimOrderOpsMap
@@ -27,7 +29,7 @@ from executorch.exir.retrace.template import (
     call_key,
     map_values,
 )
-from executorch.exir.sym_util import surely_equal
+from executorch.exir.sym_util import surely_equal, upper_bound_or_none
 from executorch.exir.tensor import dim_order_from_stride
 
 aten = torch.ops.aten
@@ -87,7 +89,8 @@ class EdgeGraphBuilder:
         template = self._templates.get((key, whole))
         if template is None:
             template = self._record(op, args, kwargs, inputs, whole)
-            self._templates[(key, whole)] = template
+            if not template.makes_sizes:  # each call has sizes of its own
+                self._templates[(key, whole)] = template
         return self._play(template, [n for n in inputs if _is_tensor(n)])
 
     def _record(
@@ -174,6 +177,25 @@ class EdgeGraphBuilder:
                 for item, part in enumerate(value)
             ]
         return node
+
+    def name_sizes(self, result: Any, value: Any) -> None:
+        """Sizes that depend on data, which the parts of a decomposed call made anew, get the names that they have in
+        the value of the whole call."""
+        for node, known in zip(tree_leaves(result), tree_leaves(value), strict=True):
+            if isinstance(node, Node) and isinstance(known, torch.Tensor):
+                for made, size in zip(node.meta["val"].shape, known.shape, strict=True):
+                    self._bound_by(size, made)
+                with self._fake_mode:
+                    node.meta["val"] = torch.empty(known.shape, dtype=known.dtype)
+                self.symbols.observe(node, known)
+
+    def _bound_by(self, size: int | torch.SymInt, made: int | torch.SymInt) -> None:
+        """A symbol without an upper bound gets that of the size it stands for."""
+        bound = upper_bound_or_none(made)
+        if bound is not None and upper_bound_or_none(size) is None and size.node.expr.is_symbol:
+            ranges = self._fake_mode.shape_env.var_to_range
+            symbol = size.node.expr
+            ranges[symbol] = ranges[symbol] & ValueRanges(0, bound)
 
     def append(self, target: Any, args: Any, kwargs: Any, value: Any) -> Node:
         node = self.graph.call_function(target, args, kwargs)

@@ -5,7 +5,7 @@ or decomposed. The rules are tables; `classify` reads them."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
 
@@ -72,7 +72,6 @@ _COPY_FORMS: dict[OpOverload, OpOverload] = {
 _ALSO_DECOMPOSED: tuple[OpOverload, ...] = (
     aten._addmm_activation.default,
     aten.addmv.default,
-    aten.diagonal_scatter.default,
     aten.dist.default,
     aten.linalg_vector_norm.default,
     aten.tril_indices.default,
@@ -151,9 +150,13 @@ def _positional_types(op: OpOverload) -> list[tuple[str, str | None]]:
 class OpRules:
     """The tables together with what the caller wants left whole."""
 
-    def __init__(self, preserve: Iterable[OpOverload] = ()) -> None:
+    def __init__(
+        self,
+        preserve: Iterable[OpOverload] = (),
+        more: Mapping[OpOverload, Callable[..., Any]] | None = None,
+    ) -> None:
         self._preserve = KEEP_WHOLE | frozenset(preserve)
-        self._table = decomposition_table()
+        self._table = {**decomposition_table(), **(more or {})}
         self._known: dict[OpOverload, Rule] = {}
 
     def of(self, op: OpOverload) -> Rule:

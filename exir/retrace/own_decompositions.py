@@ -169,6 +169,19 @@ def _lstm(
     return out, torch.stack(states[0], 0), torch.stack(states[1], 0)
 
 
+def _diagonal_scatter(
+    self: torch.Tensor, src: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> torch.Tensor:
+    """`src` where the column is the row plus `offset`; element i of it lies in row i below the first of them."""
+    plane = self.movedim((dim1, dim2), (-2, -1))
+    height, width = plane.shape[-2:]
+    rows, columns = torch.arange(height).unsqueeze(1), torch.arange(width).unsqueeze(0)
+    above = max(-offset, 0)
+    by_row = torch.constant_pad_nd(src, [above, height - src.shape[-1] - above])
+    result = torch.where(columns - rows == offset, by_row.unsqueeze(-1), plane)
+    return result.movedim((-2, -1), (dim1, dim2))
+
+
 def _empty_permuted(
     size: list[int],
     physical_layout: list[int],
@@ -192,6 +205,7 @@ OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
     aten._neg_view.default: aten.neg.default,
     aten._trilinear.default: _trilinear,
     aten.copy.default: _copy,
+    aten.diagonal_scatter.default: _diagonal_scatter,
     aten.empty_permuted.default: _empty_permuted,
     aten.lstm.input: _lstm,
     aten.batch_norm.default: _batch_norm,

@@ -47,6 +47,11 @@ class Template:
     steps: list[Step] = field(default_factory=list)
     result: Any = None  # tree of Ref and constants
 
+    @property
+    def makes_sizes(self) -> bool:
+        """Whether a step has a result whose size depends on data."""
+        return any(torch.Tag.dynamic_output_shape in step.op.tags for step in self.steps)
+
 
 def map_values(
     tree: Any, leaf_type: type | tuple[type, ...], function: Callable[[Any], Any]

@@ -137,7 +137,10 @@ class GraphTracer:
             return self._linear_of_a_row(args)
         if op is aten.batch_norm.default and args[5]:
             raise NeedsFullTrace("batch_norm in training mode writes its running statistics")
-        return self._builder.call(op, args, kwargs, whole)
+        result = self._builder.call(op, args, kwargs, whole)
+        if _has_new_symbols(node):
+            self._builder.name_sizes(result, node.meta["val"])
+        return result
 
     def _linear_of_a_row(self, args: tuple[Any, ...]) -> Node:
         """Upstream's kernel takes matrices only."""

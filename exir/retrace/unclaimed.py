@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes apart, in place, the operators that a partitioner wanted whole and then did not claim.
+"""Takes apart, in place, the operators that a partitioner wanted whole and then did not claim, and those that no
+kernel serves.
 
 before: %y = scaled_dot_product_attention(%q, %k, %v)     after: %a = mul(%q, %c) ... %y = view_copy(%b, ...)
 """
@@ -13,8 +14,10 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.fx import Graph, Node
+from torch.fx import Graph, GraphModule, Node
 
+from executorch.exir.decompositions import late_decompositions
+from executorch.exir.decompositions.sizes import CannotDecompose
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.retrace.builder import EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule
@@ -34,16 +37,35 @@ def decompose_unclaimed(
     program to be taken apart stays whole."""
     rules = OpRules(preserve)
     ops = {op for op in kept if rules.of(op) is not Rule.LEAF}
-    if not any(_op_of(node) in ops for node in program.graph.nodes):
+    _decompose_calls(program, program.graph_module, ops, rules, skip_dim_order)
+
+
+def decompose_unserved(program: ExportedProgram, skip_dim_order: bool) -> None:
+    """Decomposes, in branches too, what no kernel serves and no backend has claimed. Calls without such a form stay."""
+    table = late_decompositions()
+    rules = OpRules(more=table)
+    for module in program.graph_module.modules():
+        if isinstance(module, GraphModule):
+            _decompose_calls(program, module, table.keys(), rules, skip_dim_order)
+
+
+def _decompose_calls(
+    program: ExportedProgram,
+    module: GraphModule,
+    ops: Collection[torch._ops.OpOverload],
+    rules: OpRules,
+    skip_dim_order: bool,
+) -> None:
+    graph = module.graph
+    if not any(_op_of(node) in ops for node in graph.nodes):
         return
-    graph = program.graph
     builder = EdgeGraphBuilder(graph, fake_mode_of(program), rules, {}, None, skip_dim_order)
     for node in list(graph.nodes):
         if _op_of(node) in ops:
             _decompose(graph, builder, node)
         else:
             builder.symbols.observe(node, node.meta.get("val"))
-    program.graph_module.recompile()
+    module.recompile()
 
 
 def _op_of(node: Node) -> torch._ops.OpOverload | None:
@@ -56,6 +78,11 @@ def _decompose(graph: Graph, builder: EdgeGraphBuilder, node: Node) -> None:
         with graph.inserting_before(node):
             builder.inherit(node, node.meta.get("debug_handle"))
             result = builder.call(_op_of(node), node.args, dict(node.kwargs), False)
+        if torch.Tag.dynamic_output_shape in _op_of(node).tags:
+            builder.name_sizes(result, node.meta["val"])
+    except CannotDecompose as reason:
+        node.meta["stays_whole"] = str(reason)
+        return
     except NeedsFullTrace as reason:
         _log.warning("%s stays whole: %s", node.format_node(), reason)
         return

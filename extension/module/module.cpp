@@ -282,11 +282,11 @@ Result<std::vector<EValue>> Module::execute(const std::string& method_name,
   for (size_t i = 0; i < count; ++i) {
     const bool is_given = i < input_values.size() && !input_values[i].isNone();
     const EValue& value = is_given ? input_values[i] : holder->inputs[i];
-    if (value.isNone() &&
-        ET_UNWRAP(holder->method->method_meta().input_tag(i)) == runtime::Tag::None) {
-      continue;
+    runtime::Tag tag = value.tag;
+    if (value.isNone()) {
+      tag = ET_UNWRAP(holder->method->method_meta().input_tag(i));
     }
-    ET_CHECK_OR_RETURN_ERROR(!value.isNone(), InvalidArgument,
+    ET_CHECK_OR_RETURN_ERROR(value.tag == tag, InvalidArgument,
                              "Method %s: expected %zu inputs, input %zu is missing",
                              method_name.c_str(), count, i);
     ET_CHECK_OK_OR_RETURN_ERROR(holder->method->set_input(value, i),

@@ -243,6 +243,14 @@ std::tuple<Tensor&, Tensor&> sort_values(KernelRuntimeContext& ctx, const Tensor
   return {values, indices};
 }
 
+std::tuple<Tensor&, Tensor&> sort_values_stable(KernelRuntimeContext& ctx, const Tensor& self,
+                                                std::optional<bool> stable, int64_t dim,
+                                                bool descending, Tensor& values, Tensor& indices) {
+  (void)stable;  // equal values always keep their order
+  sort({ctx, "sort.values_stable"}, self, dim, std::nullopt, descending, values, indices);
+  return {values, indices};
+}
+
 }  // namespace native
 }  // namespace executor
 }  // namespace torch

@@ -413,6 +413,31 @@ Tensor& view_as_real_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Ten
   return out;
 }
 
+Tensor& view_as_complex_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  const OpCall call{ctx, "view_as_complex_copy.out"};
+  ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0 && self.sizes()[self.dim() - 1] == 2, InvalidArgument,
+                      out, "%s: expected the last dimension of self to be 2, found %lld", call.op,
+                      static_cast<long long>(self.dim() > 0 ? self.sizes()[self.dim() - 1] : 0));
+  ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::isComplexType(out.scalar_type()), InvalidArgument,
+                      out, "%s: expected out to be of a complex type, found %s", call.op,
+                      ::executorch::runtime::toString(out.scalar_type()));
+  const ScalarType part = ::executorch::runtime::toRealValueType(out.scalar_type());
+  if (!check_dtype(call, "self", self, part)) {
+    return out;
+  }
+  Shape shape(self);
+  --shape.ndim;
+  if (resize_output(call, out, shape)) {
+    StridedView to = StridedView::of(out);
+    to.element_size /= 2;
+    for (int d = 0; d < to.ndim; ++d) {
+      to.strides[d] *= 2;
+    }
+    copy_view(StridedView::of(self), to.inserted(to.ndim, 2, 1));
+  }
+  return out;
+}
+
 }  // namespace native
 }  // namespace executor
 }  // namespace torch

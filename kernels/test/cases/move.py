@@ -56,6 +56,8 @@ def _views() -> list[Case]:
         case("view_copy.out", t(2, 3, 4, 5, channels_last=True), [6, 20]), case("expand_copy.out", t(), [3]),
         case("pixel_shuffle.out", t(2, 12, 3, 4), 2), case("pixel_unshuffle.out", t(2, 3, 6, 4), 2),
         case("view_as_real_copy.out", t(3, 4, dtype=torch.complex64)),
+        case("view_as_complex_copy.out", t(3, 4, 2)), case("view_as_complex_copy.out", t(2)),
+        case("view_as_complex_copy.out", t(3, 0, 2, dtype=torch.float64)),
         case("_conj_physical.out", t(3, 4, dtype=torch.complex64)),
         case("_conj_physical.out", t(3, 4, dtype=torch.complex128)),
         case("repeat.out", t(2), [0, 3]), case("select_copy.int_out", big, 1, 5),

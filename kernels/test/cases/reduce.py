@@ -97,9 +97,9 @@ def _sorting() -> list[Case]:
     for dtype in [*REALS, BOOL]:
         for dim, descending in itertools.product((0, -1), (False, True)):
             x = t(5, 40, dtype=dtype, low=0 if dtype == U8 else -9, high=9)
-            cases.append(
-                case("sort.values", x, dim, descending, reference=_stable(dim, descending))
-            )
+            stable = _stable(dim, descending)
+            cases.append(case("sort.values", x, dim, descending, reference=stable))
+            cases.append(case("sort.values_stable", x, True, dim, descending, reference=stable))
     cases += [
         case("sort.values", SPECIAL, reference=_stable(0, False)),
         case("sort.values", SPECIAL, 0, True, reference=_stable(0, True)),
