@@ -10,6 +10,7 @@ namespace aten {}
 namespace platform {}
 namespace runtime {
 namespace etensor {}
+namespace internal {}
 }  // namespace runtime
 namespace extension {
 namespace pytree {}
@@ -20,6 +21,9 @@ namespace torch {
 namespace executor {
 using namespace ::executorch::runtime;
 using namespace ::executorch::runtime::etensor;
+namespace internal {
+using namespace ::executorch::runtime::internal;
+}  // namespace internal
 namespace util {
 using namespace ::executorch::extension;
 }  // namespace util
