@@ -6,11 +6,11 @@ Every field may be None, which leaves it out of the file."""
 from __future__ import annotations
 
 import struct
-from dataclasses import make_dataclass
+from dataclasses import dataclass, make_dataclass
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from executorch.exir._native import SchemaCodec
 from executorch.exir._serialize.schema_generator import Declaration, parse
@@ -18,7 +18,7 @@ from executorch.exir._serialize.schema_generator import Declaration, parse
 INVALID_VALUE_ID = 0xFFFFFFFF
 NAMED_DATA_OFFSET = 0xFFFFFFFFFFFFFFFF
 ALIGNMENT = 16
-_HEADER = struct.Struct("<4x4sHIIIQ2x")
+_HEADER = struct.Struct("<4x4sHIIIQ")
 _FOLDER = Path(__file__).parent
 
 
@@ -61,19 +61,70 @@ def make(name: str, **fields: Any) -> Any:
     return classes()[name](**fields)
 
 
-def serialize(graph: Any) -> bytes:
-    """The payload: header and flatbuffer; constants are named data."""
+@dataclass
+class XNNHeader:
+    """What stands before the flatbuffer: where it and the constants behind it lie, from the payload's begin."""
+
+    MAGIC_OFFSET: ClassVar[slice] = slice(4, 8)
+    HEADER_SIZE_OFFSET: ClassVar[slice] = slice(8, 10)
+    FLATBUFFER_OFFSET_OFFSET: ClassVar[slice] = slice(10, 14)
+    FLATBUFFER_SIZE_OFFSET: ClassVar[slice] = slice(14, 18)
+    CONSTANT_DATA_OFFSET_OFFSET: ClassVar[slice] = slice(18, 22)
+    CONSTANT_DATA_SIZE_OFFSET: ClassVar[slice] = slice(22, 30)
+    EXPECTED_MAGIC: ClassVar[bytes] = b"XH00"
+    EXPECTED_LENGTH: ClassVar[int] = 30
+
+    flatbuffer_offset: int
+    flatbuffer_size: int
+    constant_data_offset: int
+    constant_data_size: int
+
+    @staticmethod
+    def from_bytes(data: bytes) -> XNNHeader:
+        magic = bytes(data[XNNHeader.MAGIC_OFFSET])
+        if magic != XNNHeader.EXPECTED_MAGIC:
+            raise ValueError(
+                f"Invalid XNNHeader: invalid magic bytes {magic!r}, expected {XNNHeader.EXPECTED_MAGIC!r}"
+            )
+        length = int.from_bytes(data[XNNHeader.HEADER_SIZE_OFFSET], "little")
+        if length != XNNHeader.EXPECTED_LENGTH or len(data) < length:
+            raise ValueError(
+                f"Invalid XNNHeader: Invalid parsed length: expected {XNNHeader.EXPECTED_LENGTH} bytes, found {length} "
+                f"in {len(data)} bytes"
+            )
+        _, _, *places = _HEADER.unpack_from(data)
+        return XNNHeader(*places)
+
+    def is_valid(self) -> bool:
+        end = self.flatbuffer_offset + self.flatbuffer_size
+        return self.flatbuffer_size > 0 and self.constant_data_offset >= end
+
+    def to_bytes(self) -> bytes:
+        """ValueError when it is not valid."""
+        if not self.is_valid():
+            raise ValueError(
+                f"Invalid XNNHeader: {self} failed is_valid(): expected a flatbuffer, then constants"
+            )
+        return _HEADER.pack(
+            self.EXPECTED_MAGIC, self.EXPECTED_LENGTH, self.flatbuffer_offset, self.flatbuffer_size,
+            self.constant_data_offset, self.constant_data_size,
+        )[: self.EXPECTED_LENGTH]  # fmt: skip
+
+
+def serialize(graph: Any, constants: bytes | bytearray = b"") -> bytes:
+    """The payload: header, flatbuffer and `constants`; those that are named data are not among them."""
     flatbuffer = _codec().pack(graph, {})
     offset = 2 * ALIGNMENT
     padding = -len(flatbuffer) % ALIGNMENT
-    constants = offset + len(flatbuffer) + padding
-    header = _HEADER.pack(b"XH00", _HEADER.size - 2, offset, len(flatbuffer), constants, 0)
-    return header + flatbuffer + bytes(padding)
+    start = offset + len(flatbuffer) + padding
+    header = XNNHeader(offset, len(flatbuffer), start, len(constants)).to_bytes()
+    return b"".join([header.ljust(offset, b"\0"), flatbuffer, bytes(padding), bytes(constants)])
 
 
 def deserialize(payload: bytes) -> Any:
     """The graph of a payload; ValueError for bytes that are none."""
-    if len(payload) < _HEADER.size or payload[4:8] != b"XH00":
+    if len(payload) < XNNHeader.EXPECTED_LENGTH or payload[4:8] != XNNHeader.EXPECTED_MAGIC:
         raise ValueError(f"expected an XNNPACK payload with XH00 at byte 4, found {payload[:8]!r}")
-    _, _, offset, size, _, _ = _HEADER.unpack_from(payload)
-    return _codec().unpack(payload[offset : offset + size])
+    header = XNNHeader.from_bytes(payload)
+    end = header.flatbuffer_offset + header.flatbuffer_size
+    return _codec().unpack(payload[header.flatbuffer_offset : end])
