@@ -11,7 +11,7 @@ from typing import Any
 from torch._export.verifier import Verifier
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
-from torch.fx.passes.infra.pass_base import PassResult
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from torch.fx.passes.infra.pass_manager import PassManager as _FxPassManager
 from torch.fx.passes.infra.pass_manager import pass_result_wrapper
 
@@ -19,6 +19,7 @@ from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import (
     ExportedProgramPassBase,
     ExportedProgramPassResult,
+    ExportPass,
     PassType,
 )
 from executorch.exir.program_copies import own_copy
@@ -35,8 +36,11 @@ def _flat(passes: Iterable[Any] | None) -> list[Any]:
 
 
 def _graph_pass(one: Any) -> Any:
-    """A function may return None: it has changed the graph in place, perhaps."""
-    return pass_result_wrapper(one) if inspect.isfunction(one) else one
+    """A function may return None, and so may a PassBase: it has changed the graph in place, perhaps."""
+    may_give_none = inspect.isfunction(one) or (
+        isinstance(one, PassBase) and not isinstance(one, ExportPass)
+    )
+    return pass_result_wrapper(one) if may_give_none else one
 
 
 def _check_graph(module: GraphModule) -> None:
@@ -53,7 +57,8 @@ def _check_graph(module: GraphModule) -> None:
 
 class PassManager(_FxPassManager):
     """`passes` run `steps` times in order, or until nothing changes. `run_checks_after_each_pass`: `check` and the
-    checks added with `add_checks` run after each pass; `suppress_check_failures` turns a failing one into a warning."""
+    checks added with `add_checks` run after each pass, else the latter once at the end; `suppress_check_failures`
+    turns a failing one into a warning."""
 
     def __init__(
         self,
@@ -69,6 +74,14 @@ class PassManager(_FxPassManager):
             steps=steps,
         )
         self._own_checks: list[Callable[[GraphModule], None]] = []
+        self._is_changed = False
+
+    def __call__(self, module: GraphModule) -> PassResult:
+        self._is_changed = False
+        result = super().__call__(module)
+        if not self.run_checks_after_each_pass:
+            self.check(result.graph_module)
+        return result
 
     def add_checks(self, check: Callable[[GraphModule], None]) -> None:
         if len(inspect.signature(check).parameters) != 1:
@@ -78,12 +91,15 @@ class PassManager(_FxPassManager):
     def check(self, module: GraphModule) -> None:
         try:
             _check_graph(module)
-            for check in self._own_checks:
+            # The first call sees the graph before any pass: what passes shall make true is not true yet.
+            for check in self._own_checks if self._is_changed else ():
                 check(module)
         except Exception as failure:
             if not self.suppress_check_failures:
                 raise
             warnings.warn(f"a check failed after a pass: {failure}", stacklevel=3)
+        finally:
+            self._is_changed = True
 
 
 class ExportedProgramPassManager(_FxPassManager):

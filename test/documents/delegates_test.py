@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The code of docs/delegates.md is the documents' code, and runs."""
+"""The documents' code on delegates, as pages/delegates.md holds it, runs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from executorch.exir.backend.test.op_partitioner_demo import (
 )
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.pybindings.portable_lib import _load_for_executorch
+from executorch.test.documents import guide
 from executorch.test.e2e.build_tree import load_demo_backends
-from executorch.test.repository.sources import ROOT
 
 load_demo_backends()
 
@@ -37,12 +37,12 @@ BLOCKS = {
 
 
 def blocks() -> dict[str, str]:
-    page = (ROOT / "docs" / "delegates.md").read_text()
+    page = (guide.FOLDER / "delegates.md").read_text()
     return dict(zip(BLOCKS, re.findall(r"```python\n(.*?)```", page, re.S), strict=True))
 
 
 def run(name: str, names: dict[str, Any]) -> dict[str, Any]:
-    exec(compile(blocks()[name], f"docs/delegates.md ({name})", "exec"), names)
+    exec(compile(blocks()[name], f"delegates.md ({name})", "exec"), names)
     return names
 
 

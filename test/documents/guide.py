@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Code blocks of docs/guide: those of the documents, the changes that make them run today, and running them."""
+"""Code blocks of pages/: those of the documents, the changes that make them run today, and running them."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 from typing import Any
 
-from executorch.test.repository.sources import ROOT
-
-FOLDER = ROOT / "docs" / "guide"
+FOLDER = Path(__file__).parent / "pages"
 WITH_TORCHAO = "corrected-with-torchao"
 OWN = {"corrected", WITH_TORCHAO}
 _BLOCK = re.compile(
@@ -58,5 +57,5 @@ def _changed(code: str, changes: str) -> str:
 
 
 def run(code: str, names: dict[str, Any]) -> dict[str, Any]:
-    exec(compile(code, "docs/guide", "exec"), names)
+    exec(compile(code, "test/documents/pages", "exec"), names)
     return names

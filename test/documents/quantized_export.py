@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the quantizing block of docs/guide/tutorial.md and lowers its result, in a process of its own."""
+"""Runs the quantizing block of pages/tutorial.md and lowers its result, in a process of its own."""
 
 from __future__ import annotations
 
