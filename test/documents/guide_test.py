@@ -188,8 +188,9 @@ def test_the_pass_manager_of_the_page() -> None:
     from executorch.exir.pass_manager import PassManager
 
     both["graph_module"] = torch.fx.symbolic_trace(Add())
-    with pytest.raises(Exception, match="Target should be div!"):
+    with pytest.raises(Exception, match="when running") as caught:
         passes_page("def check_div_target", PassManager=PassManager, **both)
+    assert str(caught.value.__cause__) == "Target should be div!"
 
 
 @pytest.mark.req("CMP-030", "CMP-032")

@@ -159,8 +159,9 @@ def test_checks_of_the_pass_manager_run_after_each_pass() -> None:
     at_end = PassManager(passes=[to_div, to_mul, ReplaceOp(torch.mul, torch.div)])
     at_end.add_checks(check_div_target)
     at_end(torch.fx.symbolic_trace(Add()))
-    with pytest.raises(Exception, match="Target should be div!"):
+    with pytest.raises(Exception, match="when running") as caught:
         manager(torch.fx.symbolic_trace(Add()))
+    assert str(caught.value.__cause__) == "Target should be div!"
     only_div = PassManager(passes=[to_div], run_checks_after_each_pass=True)
     only_div.add_checks(check_div_target)
     module = only_div(torch.fx.symbolic_trace(Add())).graph_module
