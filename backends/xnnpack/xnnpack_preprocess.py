@@ -16,6 +16,7 @@ from executorch.backends.xnnpack.aot.ops import TABLE, why_not
 from executorch.backends.xnnpack.aot.padding import fold_sides
 from executorch.backends.xnnpack.aot.quantized_steps import quantized_steps_of
 from executorch.backends.xnnpack.aot.steps import Mode, Step, op_name
+from executorch.backends.xnnpack.operators.node_visitor import NodeVisitor, get_node_visitors
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
@@ -34,8 +35,9 @@ class XnnpackBackend(BackendDetails):
         constants = Constants(edge_program)
         builder = GraphBuilder(constants)
         outputs = _arguments(edge_program, builder)
+        visitors = get_node_visitors(edge_program, {}, builder.store)
         for step in quantized_steps_of(edge_program.graph, constants):
-            _lower(builder, step)
+            _lower(builder, step, visitors)
         return PreprocessResult(
             processed_bytes=serialize(builder.finish(outputs)),
             data_store_output=builder.store.get_named_data_store_output(),
@@ -59,8 +61,12 @@ def _arguments(program: ExportedProgram, builder: GraphBuilder) -> list[Node]:
     return outputs
 
 
-def _lower(builder: GraphBuilder, step: Step) -> None:
+def _lower(builder: GraphBuilder, step: Step, visitors: dict[str, NodeVisitor]) -> None:
     if step.head.target is operator.getitem:
+        return
+    name = op_name(step.head)
+    if name not in TABLE and name in visitors:
+        builder.define(step.head, visitors[name].define_node)
         return
     reason = why_not(step.head, builder.constants)
     if reason:

@@ -20,7 +20,7 @@ class WhyNoPartition:
 
     def __call__(self, node: Node, reason: str) -> None:
         self._last = f"Node {node.name} was not partitioned because {reason}"
-        self.logger.debug("%s (%s)", self, node.target)
+        self.logger.debug("%s (%s)", str(self), node.target)
 
     def __str__(self) -> str:
         return f"WhyNoPartition: {self._last}."

@@ -7,7 +7,7 @@ such request and shared, so rows that follow what is there already cost none."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +99,29 @@ class GraphBuilder:
             output_ids=self._externals[_OUTPUT],
             constant_data=self._data,
         )
+
+    def define(
+        self, node: Node, define_node: Callable[[Node, Any, dict[Node, int], int], None]
+    ) -> None:
+        """Lets a visitor (operators/node_visitor.py) write what `node` computes; its operands are there, plain."""
+        graph = make(
+            "XNNGraph",
+            version="0",
+            xnodes=self._nodes,
+            xvalues=self._values,
+            input_ids=self._externals[_INPUT],
+            output_ids=self._externals[_OUTPUT],
+            constant_data=self._data,
+        )
+        ids = {each: self.read(each) for each in node.all_input_nodes if each not in self.constants}
+        handle = node.meta.get("debug_handle", _NO_DEBUG_HANDLE)
+        define_node(node, graph, ids, handle)
+        if node not in ids:
+            raise ValueError(
+                f"the visitor of {op_name(node)} wrote no value for {node.name}; call define_tensor or "
+                "define_nodes_tensor_inputs_outputs"
+            )
+        self._ids[node, PLAIN] = ids[node]
 
     def _write_output(self, node: Node, layout: str) -> None:
         source = self.layout_of(node)

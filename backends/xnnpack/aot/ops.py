@@ -409,10 +409,11 @@ def why_not(node: Node, constants: Constants) -> str:
     row = TABLE.get(op_name(node))
     if row is None:
         return "no row of the table"
-    return _tensors(node) or row.check(node, constants)
+    return tensors_why_not(node) or row.check(node, constants)
 
 
-def _tensors(node: Node) -> str:
+def tensors_why_not(node: Node) -> str:
+    """Why XNNPACK does not take the tensors of a call, whatever it computes; empty when it does."""
     name = op_name(node)
     results = [node, *node.users] if isinstance(node.meta["val"], tuple | list) else [node]
     is_half = value_of(node).dtype == torch.float16

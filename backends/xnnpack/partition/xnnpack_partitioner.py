@@ -6,27 +6,21 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
+from torch.fx.passes.infra.partitioner import Partition
 
 from executorch.backends.xnnpack.aot.constants import Constants
+from executorch.backends.xnnpack.aot.groups import group_of
 from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE, why_not
 from executorch.backends.xnnpack.aot.padding import fold_padding
-from executorch.backends.xnnpack.aot.quantized_steps import (
-    computed_inputs,
-    mode_of,
-    own_dequantized_inputs,
-    quantized_group,
-)
-from executorch.backends.xnnpack.aot.steps import (
-    BATCH_NORM,
-    first_item,
-    foldable_convolution,
-    op_name,
-)
+from executorch.backends.xnnpack.aot.quantized_steps import mode_of, own_dequantized_inputs
+from executorch.backends.xnnpack.aot.steps import op_name
+from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.partition.config.xnnpack_config import (
     ConfigPrecisionType,
     XNNPartitionerConfig,
@@ -44,7 +38,8 @@ Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
 
 class XnnpackPartitioner(Partitioner):
     """Delegates as much as possible. `configs`: only these operators; `config_precisions`: only what computes on
-    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call left outside."""
+    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call left outside.
+    Other keywords go to the configs."""
 
     def __init__(
         self,
@@ -52,6 +47,7 @@ class XnnpackPartitioner(Partitioner):
         config_precisions: Precisions = None,
         per_op_mode: bool = False,
         verbose: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__()
         self.delegation_spec = DelegationSpec(XnnpackBackend.__name__, [])
@@ -60,6 +56,18 @@ class XnnpackPartitioner(Partitioner):
         if isinstance(config_precisions, ConfigPrecisionType):
             config_precisions = [config_precisions]
         self._modes = {each.mode for each in config_precisions or ConfigPrecisionType}
+        made = [config(**kwargs) for config in configs or ALL_PARTITIONER_CONFIGS]
+        for config in made:
+            config.set_enabled_precision_types(
+                list(config_precisions) if config_precisions else None
+            )
+        self.target_partitioner_configs = {config.target_name: config for config in made}
+        self._own = [config for config in made if not config.op]
+        if kwargs.get("force_non_static_weights_for_f32_linear"):
+            raise ValueError(
+                "force_non_static_weights_for_f32_linear: weights of linear are constants here; a product of two "
+                "values (torch.matmul, torch.bmm) is delegated as such"
+            )
         if verbose:
             logger.setLevel(logging.DEBUG)
 
@@ -67,6 +75,7 @@ class XnnpackPartitioner(Partitioner):
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
         whole = [op for op in KEPT_WHOLE if self._ops is None or str(op) in self._ops]
+        whole += [op for config in self._own if (op := config.get_original_aten()) is not None]
         names = ("choose_qparams_affine", "quantize_affine", "dequantize_affine")
         known = (getattr(torch.ops.torchao, name, None) for name in names)
         return [*whole, *(packet.default for packet in known if packet is not None)], None
@@ -76,18 +85,25 @@ class XnnpackPartitioner(Partitioner):
         own_dequantized_inputs(exported_program)
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
-        groups = self._groups(exported_program)
-        if not self.per_op_mode:
-            joined = grouped_partitions(exported_program.graph, groups)
-            groups = [list(partition.nodes) for partition in joined]
+        generate = self.generate_per_op_partitions if self.per_op_mode else self.generate_partitions
         tags = {}
-        for number, nodes in enumerate(group for group in groups if _is_worth(group)):
+        for number, partition in enumerate(generate(exported_program)):
             tag = f"tag{number}"
             tags[tag] = self.delegation_spec
-            for node in nodes:
+            for node in partition.nodes:
                 node.meta["delegation_tag"] = tag
         tag_constant_data(exported_program)
         return PartitionResult(exported_program, tags)
+
+    def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
+        """The largest pieces that run in one step each."""
+        joined = grouped_partitions(ep.graph, self._groups(ep))
+        return [each for each in joined if self._is_worth(each.nodes)]
+
+    def generate_per_op_partitions(self, ep: ExportedProgram) -> list[Partition]:
+        """One for each operator."""
+        groups = filter(self._is_worth, self._groups(ep))
+        return [Partition(number, nodes) for number, nodes in enumerate(groups)]
 
     def _groups(self, program: ExportedProgram) -> list[list[Node]]:
         """Each node that a row takes, with what must go along."""
@@ -99,12 +115,25 @@ class XnnpackPartitioner(Partitioner):
                 continue
             if constants.is_computed(node):
                 continue
+            own = next((config for config in self._own if config.is_target(node)), None)
+            if own is not None:
+                if nodes := own.get_partition(node, program):
+                    groups.append(nodes)
+                else:
+                    report(node, f"{type(own).__name__} does not take it")
+                continue
             reason = why_not(node, constants) or self._unwanted(node, constants)
             if reason:
                 report(node, reason)
             else:
-                groups.append(_group(node, constants))
+                groups.append(group_of(node, constants))
         return groups
+
+    def _is_worth(self, nodes: Iterable[Node]) -> bool:
+        """Whether anything is computed, not only moved."""
+        rows = [TABLE[op_name(node)] for node in nodes if op_name(node) in TABLE]
+        own = any(config.is_target(node) for config in self._own for node in nodes)
+        return own or any(not row.moves for row in rows)
 
     def _unwanted(self, node: Node, constants: Constants) -> str:
         """Why a call that XNNPACK takes stays outside all the same."""
@@ -138,22 +167,3 @@ class XnnpackDynamicallyQuantizedPartitioner(XnnpackPartitioner):
 
     def __init__(self) -> None:
         super().__init__(config_precisions=ConfigPrecisionType.DYNAMIC_QUANT)
-
-
-def _group(node: Node, constants: Constants) -> list[Node]:
-    quantized = quantized_group(node, constants)
-    if quantized:
-        return quantized
-    group = [*computed_inputs(node, constants), node]
-    if isinstance(node.meta["val"], tuple | list):
-        group.append(first_item(node))
-    if op_name(node) == BATCH_NORM:
-        convolution = foldable_convolution(node)
-        if convolution is not None and not why_not(convolution, constants):
-            group.insert(0, convolution)
-    return group
-
-
-def _is_worth(nodes: list[Node]) -> bool:
-    rows = [TABLE[op_name(node)] for node in nodes if op_name(node) in TABLE]
-    return any(not row.moves for row in rows)

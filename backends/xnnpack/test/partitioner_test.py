@@ -131,8 +131,16 @@ def test_verbose_says_why_a_call_stays_outside(caplog: pytest.LogCaptureFixture)
 
 
 def test_every_row_has_a_configuration() -> None:
-    assert {each.op for each in ALL_PARTITIONER_CONFIGS} == set(TABLE)
-    assert len(ALL_PARTITIONER_CONFIGS) == len(TABLE)
+    without_row = {
+        "aten.max.dim",
+        "dim_order_ops._to_dim_order_copy.default",
+        *(
+            f"torchao.{name}_affine.default"
+            for name in ("choose_qparams", "quantize", "dequantize")
+        ),
+    }
+    assert {each.op for each in ALL_PARTITIONER_CONFIGS} == {*TABLE, *without_row}
+    assert len(ALL_PARTITIONER_CONFIGS) == len(TABLE) + len(without_row)
     for each in ALL_PARTITIONER_CONFIGS:
         assert getattr(config, each.__name__) is each
 
@@ -148,3 +156,23 @@ def test_a_configuration_asks_the_table() -> None:
     assert not row.check_constraints(linear, edge)
     assert config.AbsConfig().supported_precision_types() == [ConfigPrecisionType.FP32]
     assert config.HardswishConfig().get_original_aten() is torch.ops.aten.hardswish.default
+
+
+def test_configurations_by_target_and_partitions_without_tags() -> None:
+    partitioner = XnnpackPartitioner(configs=[config.AddConfig, config.LinearConfig])
+    assert set(partitioner.target_partitioner_configs) == {"add.Tensor", "linear.default"}
+    exported = torch.export.export(
+        nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)), (torch.randn(2, 3),)
+    )
+    edge = to_edge_transform_and_lower(exported).exported_program()
+    assert len(partitioner.generate_partitions(edge)) == 1
+    assert len(partitioner.generate_per_op_partitions(edge)) == 2
+    linear = next(n for n in edge.graph.nodes if n.op == "call_function")
+    taken = partitioner.target_partitioner_configs["linear.default"].get_partition(linear, edge)
+    assert taken == [linear] and linear.meta["xnn_partitioner_config"] == ["LinearConfig"]
+    assert partitioner.target_partitioner_configs["add.Tensor"].get_partition(linear, edge) == []
+
+
+def test_weights_that_vary_are_refused_with_a_word() -> None:
+    with pytest.raises(ValueError, match="weights of linear are constants here"):
+        XnnpackPartitioner(force_non_static_weights_for_f32_linear=True)

@@ -4,15 +4,24 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE, Quantized, why_not
+from executorch.backends.xnnpack.aot.groups import group_of
+from executorch.backends.xnnpack.aot.ops import (
+    KEPT_WHOLE,
+    TABLE,
+    Quantized,
+    tensors_why_not,
+    why_not,
+)
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of
 from executorch.backends.xnnpack.aot.steps import Mode, op_name
+from executorch.exir.backend.canonical_partitioners.config_partitioner import PartitionerConfig
 
 
 class ConfigPrecisionType(Enum):
@@ -37,22 +46,25 @@ _OF_ROW = {
 _CONVERSIONS = "quantized_decomposed."
 
 
-class XNNPartitionerConfig:
-    """One operator, by `op`, its name in the table; `target_name` is that without its namespace."""
+class XNNPartitionerConfig(PartitionerConfig):
+    """One operator. Those of the table of ops have `op`, its name there, and need nothing else. One of your own has
+    `target_name`, the operator without its namespace, and overrides `supported_precision_types`, `check_constraints`
+    and `get_node_and_deps`; a `NodeVisitor` that is registered for the operator lowers it."""
 
-    op: str
+    op: str = ""
+    target_name: str = ""
 
-    def __init__(self) -> None:
+    def __init__(self, **kwargs: Any) -> None:
+        self.force_non_static_weights_for_f32_linear = bool(
+            kwargs.get("force_non_static_weights_for_f32_linear", False)
+        )
         self.enabled_precision_types = self.supported_precision_types()
-
-    @property
-    def target_name(self) -> str:
-        return self.op.split(".", 1)[1]
 
     def supported_precision_types(self) -> list[ConfigPrecisionType]:
         if self.op.startswith(_CONVERSIONS):
             return [ConfigPrecisionType.STATIC_QUANT]
-        return list(_OF_ROW[TABLE[self.op].quantized])
+        row = TABLE.get(self.op)
+        return list(_OF_ROW[row.quantized]) if row else [ConfigPrecisionType.FP32]
 
     def set_enabled_precision_types(
         self, precision_types: list[ConfigPrecisionType] | None
@@ -66,16 +78,54 @@ class XNNPartitionerConfig:
         """The operator that must reach the partitioner whole; None when an edge program has it anyway."""
         return next((op for op in KEPT_WHOLE if str(op) == self.op), None)
 
+    def check_common_constraints(self, node: Node, ep: ExportedProgram) -> bool:
+        """Whether XNNPACK takes the tensors of the call: all of one float type, none empty."""
+        is_it = op_name(node) == self.op if self.op else self.is_target(node)
+        return is_it and not tensors_why_not(node)
+
+    def is_target(self, node: Node) -> bool:
+        """Whether it is a call of `target_name`."""
+        return bool(self.target_name) and op_name(node).partition(".")[2] == self.target_name
+
     def check_constraints(self, node: Node, ep: ExportedProgram) -> bool:
         """Whether XNNPACK takes this call of the operator."""
+        if not self.op:
+            return True
         constants = Constants(ep)
         if op_name(node) != self.op or why_not(node, constants):
             return False
         mode = mode_of(node, constants)
         return any(each.mode is mode for each in self.enabled_precision_types)
 
+    def get_node_and_deps(self, node: Node, ep: ExportedProgram) -> list[Node]:
+        """The call and what goes along."""
+        return group_of(node, Constants(ep)) if self.op else [node]
 
-def config_of(name: str, op: str) -> type[XNNPartitionerConfig]:
-    """The class called `name` of a row."""
-    assert op in TABLE, op
-    return type(name, (XNNPartitionerConfig,), {"op": op, "__module__": __name__})
+    def get_partition(self, node: Node, ep: ExportedProgram) -> list[Node]:
+        """What is delegated together; nothing when the call is not taken. Each node's meta says who took it."""
+        if not (self.check_common_constraints(node, ep) and self.check_constraints(node, ep)):
+            return []
+        nodes = self.get_node_and_deps(node, ep)
+        for each in nodes:
+            each.meta.setdefault("xnn_partitioner_config", []).append(type(self).__name__)
+        return nodes
+
+
+class GenericNodePartitionerConfig(XNNPartitionerConfig):
+    """An operator that goes alone."""
+
+
+class GEMMConfig(XNNPartitionerConfig):
+    """An operator with weights."""
+
+
+class QDQAffineConfigs(XNNPartitionerConfig):
+    """One of torchao's calls, which the operator between takes along."""
+
+
+def config_of(
+    name: str, op: str, kind: type[XNNPartitionerConfig] = GenericNodePartitionerConfig
+) -> type[XNNPartitionerConfig]:
+    """The class called `name` of an operator of the table, or of one that others take along."""
+    members = {"op": op, "target_name": op.partition(".")[2], "__module__": __name__}
+    return type(name, (kind,), members)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a call takes along into its delegate."""
+
+from __future__ import annotations
+
+from torch.fx import Node
+
+from executorch.backends.xnnpack.aot.constants import Constants
+from executorch.backends.xnnpack.aot.ops import why_not
+from executorch.backends.xnnpack.aot.quantized_steps import computed_inputs, quantized_group
+from executorch.backends.xnnpack.aot.steps import (
+    BATCH_NORM,
+    first_item,
+    foldable_convolution,
+    op_name,
+)
+
+
+def group_of(node: Node, constants: Constants) -> list[Node]:
+    """A call that a row takes, with its dequantizes and quantize, the item of its result, a convolution to fold."""
+    quantized = quantized_group(node, constants)
+    if quantized:
+        return quantized
+    group = [*computed_inputs(node, constants), node]
+    if isinstance(node.meta["val"], tuple | list):
+        group.append(first_item(node))
+    if op_name(node) == BATCH_NORM:
+        convolution = foldable_convolution(node)
+        if convolution is not None and not why_not(convolution, constants):
+            group.insert(0, convolution)
+    return group
