@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m examples.xnnpack.aot_compiler --model_name="mv2" --delegate`: a model as mv2_xnnpack_fp32.pte;
+"""`python -m executorch.examples.xnnpack.aot_compiler --model_name="mv2" --delegate`: a model as mv2_xnnpack_fp32.pte;
 with --quantize as mv2_xnnpack_q8.pte."""
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ for name in json.loads(sys.argv[1]):
         wrong[name] = traceback.format_exc(limit=-3)
 print("RESULT" + json.dumps(wrong))
 """
-HELP_OF_ALL = """
-import contextlib, io, json, runpy, sys, traceback
+HELP_OF_ALL = r"""
+import contextlib, importlib.util, io, json, re, runpy, sys, traceback
 wrong, names = {}, json.loads(sys.argv[1])
 for name in names:
     out, sys.argv = io.StringIO(), [name, "--help"]
@@ -42,6 +42,9 @@ for name in names:
     except SystemExit as end:
         if end.code or "usage:" not in out.getvalue():
             wrong[name] = f"ended with {end.code!r}: " + out.getvalue()
+        for named in re.findall(r"python3? -m ([\w.]+)", " ".join(out.getvalue().split())):
+            if importlib.util.find_spec(named.rstrip(".")) is None:
+                wrong[name] = f"names {named}, which cannot be imported"
     except BaseException as error:
         wrong[name] = traceback.format_exc(limit=-3)
 print("RESULT" + json.dumps(wrong))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m examples.portable.scripts.export --model_name=add`: a model of examples/models as add.pte."""
+"""`python -m executorch.examples.portable.scripts.export --model_name=add`: a model of examples/models as add.pte."""
 
 from __future__ import annotations
 
