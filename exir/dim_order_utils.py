@@ -9,6 +9,10 @@ _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 _FORMAT_RANK = {torch.channels_last: 4, torch.channels_last_3d: 5}
 
 
+class NoSuchOrder(ValueError, AssertionError):
+    """A dim order without a memory format, or the other way round."""
+
+
 def get_memory_format(dim_order: list[int] | None) -> torch.memory_format:
     """None means "as the input": preserve_format."""
     if dim_order is None:
@@ -18,7 +22,10 @@ def get_memory_format(dim_order: list[int] | None) -> torch.memory_format:
         return torch.contiguous_format
     if tuple(dim_order) == _CHANNELS_LAST.get(rank):
         return torch.channels_last if rank == 4 else torch.channels_last_3d
-    raise ValueError(f"dim order {list(dim_order)} is neither contiguous nor channels last")
+    raise NoSuchOrder(
+        f"Failed to map a given dim_order: {list(dim_order)} to a torch.memory_format: it is neither contiguous nor "
+        "channels last"
+    )
 
 
 def get_dim_order(memory_format: torch.memory_format | None, ndim: int) -> list[int] | None:
@@ -28,8 +35,9 @@ def get_dim_order(memory_format: torch.memory_format | None, ndim: int) -> list[
     if memory_format == torch.contiguous_format:
         return list(range(ndim))
     if _FORMAT_RANK.get(memory_format) != ndim:
-        raise ValueError(
-            f"memory format {memory_format} does not fit a tensor of {ndim} dimensions"
+        raise NoSuchOrder(
+            f"Failed to generate dim_order for a given memory format: {memory_format} does not fit a tensor of {ndim} "
+            "dimensions"
         )
     return list(_CHANNELS_LAST[ndim])
 

@@ -43,6 +43,15 @@ def torch_op(target: Any) -> torch._ops.OpOverload | None:
     return op if isinstance(op, torch._ops.OpOverload) else None
 
 
+def writes_its_first_argument(node: Node) -> bool:
+    """True for a call such as add_, whose result is the tensor that it was given first."""
+    op = torch_op(node.target) if node.op == "call_function" else None
+    if op is None or not node.args or not isinstance(node.args[0], Node):
+        return False
+    alias = op._schema.arguments[0].alias_info
+    return alias is not None and alias.is_write
+
+
 def higher_order_name(node: Node) -> str | None:
     """The name of the higher-order operator that a node calls, such as "cond"."""
     target = node.target

@@ -289,6 +289,12 @@ def update_tensor_lifetime(
         spec.lifetime = [0, max_node_idx]
 
 
+def _is_out_var_node(node: Node) -> bool:
+    """True for a call that writes into tensors it is given as out arguments."""
+    op = torch_op(node.target) if node.op == "call_function" else None
+    return op is not None and any(argument.is_out for argument in op._schema.arguments)
+
+
 def filter_nodes(inputs: Iterable[object]) -> Iterable[Node]:
     """The nodes among arguments, lists included."""
     return [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, Node)]
@@ -390,8 +396,7 @@ def collect_specs_from_nodes(
     if ignore_mutable_buffers and graph_signature is not None and nodes:
         seen.update(input_specs(nodes[0].graph.owning_module, graph_signature)[1])
     for node in nodes:
-        op = torch_op(node.target)
-        if ignore_out_var_node and op is not None and any(a.is_out for a in op._schema.arguments):
+        if ignore_out_var_node and _is_out_var_node(node):
             continue
         if do_assertion and node.op == "call_function" and "spec" not in node.meta:
             raise InternalError(f"node {node.format_node()} has no spec; run SpecPropPass first")

@@ -28,6 +28,9 @@ PassType = Callable[[GraphModule], PassResult | None]
 Argument = Any
 Fn = Callable[..., Any]
 
+Value = Any
+# Metadata that the passes' runs write: overrides cannot set it.
+PROTECTED_KEYS: set[str] = {"val", "stack_trace", "nn_module_stack", "debug_handle", "tensor_meta"}
 # Results of running the node; everything else in `meta` describes its origin and is handed on.
 _RESULT_KEYS = frozenset({"val", "tensor_meta", "spec"})
 
@@ -46,6 +49,8 @@ class NodeMetadata:
         return self.data[key]
 
     def __setitem__(self, key: str, value: Any) -> None:
+        if key in PROTECTED_KEYS:
+            raise RuntimeError(f"Could not override node key: {key}")
         self.data[key] = value
 
     def __contains__(self, key: str) -> bool:
@@ -77,7 +82,7 @@ class ProxyValue:
 
     def to_tensor(self) -> torch.Tensor:
         if not self.is_tensor():
-            raise ExportPassBaseError(f"{self.node} is a {type(self.data).__name__}, not a tensor")
+            raise AssertionError(f"{self.node} is a {type(self.data).__name__}, not a tensor")
         return self.data
 
     def is_tensor(self) -> bool:
@@ -88,7 +93,24 @@ class ProxyValue:
             yield ProxyValue(item, self.proxy[index])
 
     def __bool__(self) -> bool:
-        return bool(self.data)
+        return bool(self._number("used in a boolean context"))
+
+    def __int__(self) -> int:
+        return int(self._number("converted to int"))
+
+    def __float__(self) -> float:
+        return float(self._number("converted to float"))
+
+    def __index__(self) -> int:
+        return operator.index(self._number("used in an index context"))
+
+    def _number(self, use: str) -> Any:
+        """The data, unless it is a size that is not known yet: deciding about it would narrow the program."""
+        if isinstance(self.data, torch.SymInt | torch.SymFloat | torch.SymBool):
+            raise ExportPassBaseError(
+                f"{self.node} is symbolic ({self.data}) and cannot be {use}; write an operator on it instead"
+            )
+        return self.data
 
 
 class ArgSchema(Protocol):
@@ -165,8 +187,8 @@ class _GraphTracer:
         data = getattr(value, "constant", None) if isinstance(value, FakeTensor) else value
         if data is None:
             raise ExportPassBaseError(
-                f"a pass gave a fake tensor of shape {tuple(value.shape)} as an argument; expected a "
-                "ProxyValue or a tensor with data"
+                f"Cannot add {value} to graph: a pass gave a fake tensor of shape {tuple(value.shape)} as an argument; "
+                "expected a ProxyValue or a tensor with data"
             )
         name = f"_tensor_constant{self._constants}"
         self._constants += 1
@@ -182,7 +204,10 @@ class ExportPass(PassBase):
 
     def __init__(self) -> None:
         super().__init__()
+        self.interpreter: Any = None  # nodes are run by the pass itself
         self.tracer: _GraphTracer | None = None
+        self.fake_tensor_mode: FakeTensorMode | None = None
+        self.node_debug_str: str | None = None
         self._initialized = True
 
     # ---- What a subclass may override ----
@@ -285,11 +310,21 @@ class ExportPass(PassBase):
         node.meta = dict(meta.data)
         data = meta.data.get("val", value)
         node.meta["val"] = data
-        return ProxyValue(data, node)
+        attribute = ProxyValue(data, node)
+        self.on_attr(attribute)
+        return attribute
+
+    def on_attr(self, attr: ProxyValue) -> None:
+        """Sees each tensor that the module holds itself."""
 
     # ---- Running ----
 
     def call(self, graph_module: GraphModule) -> PassResult:
+        if not getattr(self, "_initialized", False):
+            raise ExportPassBaseError(
+                f"{type(self).__name__} is not initialized with __init__(). Its own __init__ must call "
+                "super().__init__()"
+            )
         inputs = self.inputs(graph_module)
         mode = detect_fake_mode(inputs) or _mode_of(graph_module)
         with ExitStack() as stack:
@@ -297,7 +332,7 @@ class ExportPass(PassBase):
             stack.enter_context(torch.no_grad())
             if mode is not None and mode.shape_env is not None:
                 stack.enter_context(enable_python_dispatcher())
-            self._fake_mode = mode
+            self._fake_mode = self.fake_tensor_mode = mode
             return self.call_submodule(graph_module, tuple(inputs))
 
     def call_submodule(self, graph_module: GraphModule, inputs: tuple[Any, ...]) -> PassResult:
@@ -318,7 +353,8 @@ class ExportPass(PassBase):
         for node in graph_module.graph.find_nodes(op="placeholder"):
             if "val" not in node.meta:
                 raise ExportPassBaseError(
-                    f"placeholder {node.name} has no fake value to run the graph on"
+                    f"Cannot construct an input for graph module: placeholder {node.name} has no fake value "
+                    '(meta["val"]); export the module with torch.export first'
                 )
             values.append(node.meta["val"])
         return values
@@ -340,7 +376,9 @@ class ExportPass(PassBase):
                 kwargs = {key: _substitute(value, env) for key, value in node.kwargs.items()}
                 env[node] = self._call_function(node, args, kwargs, meta)
             else:
-                raise ExportPassBaseError(f"{node.op} nodes are not part of the dialect: {node}")
+                raise ExportPassBaseError(
+                    f"{node.op} is not supported. Node: {node.format_node()}; write a call of an operator instead"
+                )
 
     def _call_function(
         self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], meta: NodeMetadata
@@ -376,6 +414,19 @@ class ExportPass(PassBase):
             ExportErrorType.NOT_SUPPORTED, f"a pass cannot run higher-order operator {name}"
         )
 
+    def _fx(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        meta: NodeMetadata,
+    ) -> ProxyValue:
+        """Runs and writes a call of anything."""
+        if kind != "call_function":
+            raise ExportPassBaseError(f"{kind} is not supported; expected call_function")
+        return self._call(target, args, kwargs, meta)
+
     def _call(
         self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], meta: NodeMetadata
     ) -> ProxyValue:
@@ -386,7 +437,13 @@ class ExportPass(PassBase):
         self, target: Any, args: Any, kwargs: dict[str, Any], meta: NodeMetadata, data: Any
     ) -> ProxyValue:
         to_nodes = self._to_nodes
-        node = self._tracer().graph.call_function(target, to_nodes(args), to_nodes(kwargs))
+        # Operators of torch are named after all their overloads together, as torch.export does it.
+        name = (
+            target._overloadpacket.__name__ if isinstance(target, torch._ops.OpOverload) else None
+        )
+        node = self._tracer().graph.create_node(
+            "call_function", target, to_nodes(args), to_nodes(kwargs), name
+        )
         node.meta = {key: value for key, value in meta.data.items() if key not in _RESULT_KEYS}
         node.meta["val"] = data
         return ProxyValue(data, node)

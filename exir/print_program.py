@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import importlib
 import sys
 from dataclasses import fields, is_dataclass
 from typing import Any, TextIO
@@ -132,6 +133,11 @@ def pretty_print_stacktraces(obj: FrameList) -> str:
         lines.append(f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}')
         lines.append(f"    {frame.context}")
     return "\n".join(lines)
+
+
+def _stacktrace_to_framelist(stacktrace: str) -> FrameList:
+    """The way back."""
+    return importlib.import_module("executorch.exir.emit._stack_frames").frames_in(stacktrace)
 
 
 def add_cursor_to_graph(graph: torch.fx.Graph, finding_node: torch.fx.Node) -> str:

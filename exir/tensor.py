@@ -15,7 +15,7 @@ from executorch.exir.error import ExportError, ExportErrorType, internal_assert
 from executorch.exir.scalar_type import ScalarType
 from executorch.exir.schema import DeviceType, ExtraTensorInfo, TensorShapeDynamism
 
-DEFAULT_ALIGNMENT = 16
+ALIGNMENT = 16
 
 _SCALAR_TYPES: dict[torch.dtype, ScalarType] = {
     torch.uint8: ScalarType.BYTE,
@@ -45,7 +45,9 @@ _SCALAR_TYPES: dict[torch.dtype, ScalarType] = {
     torch.uint32: ScalarType.UINT32,
     torch.uint64: ScalarType.UINT64,
 }
+scalar_type_table = _SCALAR_TYPES
 _DTYPES = {scalar_type: dtype for dtype, scalar_type in _SCALAR_TYPES.items()}
+enum_to_scalar_map = _DTYPES
 _LAYOUTS: dict[torch.layout, int] = {torch.strided: 0, torch.sparse_coo: 1}
 _MEMORY_FORMATS: dict[torch.memory_format, int] = {
     torch.contiguous_format: 0,
@@ -68,16 +70,22 @@ def contiguous_stride_from_shape(shape: Sequence[int]) -> tuple[int, ...]:
     step = 1
     for size in reversed(shape):
         strides.append(step)
-        step = step * size
+        step = step * _at_least_one(size)
     return tuple(reversed(strides))
+
+
+def _at_least_one(size: int | torch.SymInt) -> int | torch.SymInt:
+    """Empty dimensions do not make strides 0. A symbolic size is not asked."""
+    return 1 if type(size) is int and size == 0 else size
 
 
 def dim_order_from_stride(stride: Sequence[int]) -> tuple[int, ...]:
     """Dimensions from outermost to innermost; equal strides keep their order. Stride 0 has no dim order."""
     for dim, step in enumerate(stride):
         if step == 0:
-            raise ValueError(
-                f"dimension {dim} has stride 0: an expanded tensor has no dim order; clone it first"
+            raise RuntimeError(
+                f"0 in strides is not supported: dimension {dim} has stride 0, an expanded tensor has no dim order; "
+                "clone it first"
             )
     if _descends(stride):
         return tuple(range(len(stride)))
@@ -95,7 +103,7 @@ def stride_from_dim_order(sizes: Sequence[int], dim_order: Sequence[int]) -> lis
     step = 1
     for dim in reversed(dim_order):
         strides[dim] = step
-        step = step * sizes[dim]
+        step = step * _at_least_one(sizes[dim])
     return strides
 
 
@@ -133,7 +141,7 @@ class TensorSpec:
     ) -> None:
         self.scalar_type = dtype
         self.const = const
-        self.alignment = DEFAULT_ALIGNMENT
+        self.alignment = ALIGNMENT
         self.storage: torch.UntypedStorage | None = None
         self.shape = list(shape)
         self.stride: tuple[int, ...] = contiguous_stride_from_shape(self.shape)
@@ -206,15 +214,16 @@ class TensorSpec:
     def debug(self) -> str:
         memory = f"mem_id={self.mem_id}, mem_offset={self.mem_offset}, lifetime={self.lifetime}"
         return (
-            f"TensorSpec(id={id(self)}, const={self.const}, dtype={self.scalar_type}, shape={self.shape}, "
-            f"shape_dynamism={self.shape_dynamism.name}, allocated_memory={self.allocated_memory}, {memory})"
+            f"TensorSpec(id={id(self)}, const={self.const}, scalar_type={self.scalar_type}, "
+            f"allocated_memory={self.allocated_memory}, {memory}, shape_dynamism={self.shape_dynamism}, "
+            f"shape={self.shape})"
         )
 
     def __repr__(self) -> str:
         return (
             f"TensorSpec(dtype={self.scalar_type}, shape={self.shape}, layout={self.layout}, "
-            f"is_sparse={self.is_sparse}, shape_dynamism={self.shape_dynamism.name}, const={self.const}, "
-            f"requires_grad={self.requires_grad})"
+            f"is_sparse={self.is_sparse}, shape_dynamism={self.shape_dynamism}, const={self.const}, "
+            f"requires_grad={self.requires_grad}, device={self.device.name}:{self.device_index})"
         )
 
 
@@ -225,13 +234,19 @@ def _dim_order_of(tensor: torch.Tensor) -> tuple[int, ...]:
     return tuple(tensor.dim_order())
 
 
+class UnknownToFiles(ExportError, KeyError):
+    """A dtype or layout that the file format has no number for."""
+
+    __str__ = Exception.__str__
+
+
 def memory_format_enum(memory_format: torch.memory_format) -> int:
     return _MEMORY_FORMATS[memory_format]
 
 
 def scalar_type_enum(dtype: torch.dtype) -> ScalarType:
     if dtype not in _SCALAR_TYPES:
-        raise ExportError(
+        raise UnknownToFiles(
             ExportErrorType.NOT_SUPPORTED,
             f"dtype {dtype} has no number in the file format; convert the tensor to one of "
             f"{', '.join(str(known) for known in _SCALAR_TYPES)}",
@@ -250,7 +265,7 @@ def get_scalar_type(enum: ScalarType) -> torch.dtype:
 
 def layout_enum(layout: torch.layout) -> int:
     if layout not in _LAYOUTS:
-        raise ExportError(
+        raise UnknownToFiles(
             ExportErrorType.NOT_SUPPORTED,
             f"layout {layout} is not strided; call .to_dense() first",
         )
@@ -258,10 +273,10 @@ def layout_enum(layout: torch.layout) -> int:
 
 
 def make_allocation_info(mem_id: int, mem_offset: int) -> schema.AllocationDetails:
-    internal_assert(
-        mem_id >= 0 and mem_offset >= 0,
-        f"negative place: arena {mem_id}, offset {mem_offset}",
-    )
+    if mem_id < 0 or mem_offset < 0:
+        raise ValueError(
+            f"arena {mem_id} and offset {mem_offset} must not be negative: memory planning numbers both from 0"
+        )
     if mem_offset >= 1 << 64:
         raise AddressSpaceOverflowException(
             f"offset {mem_offset} in arena {mem_id} does not fit 64 bits"

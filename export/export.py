@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
+from executorch.devtools.backend_debug import get_delegation_info
 from executorch.exir import EdgeProgramManager, ExecutorchProgramManager
 from executorch.exir._warnings import experimental
 from executorch.exir.schema import Program
@@ -57,6 +58,11 @@ _FROM_MODEL = [
     StageType.TORCH_EXPORT,
     *_FROM_PROGRAM,
 ]
+_DEFAULT_PIPELINES = {
+    "nn.Module": _FROM_MODEL,
+    "GraphModule": [StageType.TORCH_EXPORT, *_FROM_PROGRAM],
+    "ExportedProgram": _FROM_PROGRAM,
+}
 
 
 def export(
@@ -103,22 +109,31 @@ class ExportSession:
     ) -> None:
         recipe = export_recipe or ExportRecipe()
         several = isinstance(model, dict)
-        self._models = _by_method(model)
-        self._examples = _for_methods(example_inputs, several, "example_inputs")
-        self._artifact_dir = artifact_dir
-        is_program = [isinstance(one, ExportedProgram) for one in self._models.values()]
-        if any(is_program) and not all(is_program):
-            raise ValueError(
-                "expected either modules or exported programs for all methods, got both"
-            )
-        self._order = list(
-            recipe.pipeline_stages or (_FROM_PROGRAM if any(is_program) else _FROM_MODEL)
+        self._export_recipe = recipe
+        self._quant_recipe, self._lowering_recipe = (
+            recipe.quantization_recipe,
+            recipe.lowering_recipe,
         )
-        self._stages = {kind: _MAKE_STAGE[kind](recipe) for kind in self._order}
-        self._artifacts: dict[StageType, PipelineArtifact] = {}
-        self._context = {
-            "example_inputs": self._examples,
-            "dynamic_shapes": _for_methods(dynamic_shapes, several, "dynamic_shapes"),
+        self._model = _by_method(model)
+        self._input_model_type = _kind_of(self._model)
+        self._dynamic_shapes = _for_methods(dynamic_shapes, several, "dynamic_shapes")
+        self._example_inputs = _for_methods(example_inputs, several, "example_inputs")
+        self._artifact_dir = artifact_dir
+        if self._input_model_type != "ExportedProgram" and not self._example_inputs:
+            raise ValueError(
+                f"example_inputs are required when model is {self._input_model_type}: give [(tensor, ...)] or a dict "
+                "by method. Only ExportedProgram inputs can omit example_inputs."
+            )
+        self._pipeline_stages = (
+            self._get_default_pipeline()
+            if recipe.pipeline_stages is None
+            else list(recipe.pipeline_stages)
+        )
+        self._stage_registry = {kind: _MAKE_STAGE[kind](recipe) for kind in self._pipeline_stages}
+        self._stage_to_artifacts: dict[StageType, PipelineArtifact] = {}
+        self._run_context = {
+            "example_inputs": self._example_inputs,
+            "dynamic_shapes": self._dynamic_shapes,
             "constant_methods": constant_methods,
             "export_recipe": recipe,
             "session_name": name,
@@ -126,51 +141,62 @@ class ExportSession:
             "generate_etrecord": bool(generate_etrecord),
         }
 
+    def _get_default_pipeline(self) -> list[StageType]:
+        return list(_DEFAULT_PIPELINES[self._input_model_type])
+
     def register_stage(self, stage_type: StageType, stage: Stage) -> None:
         """Uses `stage` wherever the pipeline has this type."""
-        self._stages[stage_type] = stage
+        self._stage_registry[stage_type] = stage
 
     def get_registered_stage(self, stage_type: StageType) -> Stage | None:
-        return self._stages.get(stage_type)
+        return self._stage_registry.get(stage_type)
 
     def get_all_registered_stages(self) -> dict[StageType, Stage]:
-        return dict(self._stages)
+        return self._stage_registry
 
     def export(self) -> None:
         """Runs the pipeline from its start; each artifact's context says how long its stage took."""
-        _check_order(self._order, self._stages)
-        self._artifacts = {}
-        artifact = PipelineArtifact(self._models, dict(self._context))
-        for kind in self._order:
+        self._validate_pipeline_sequence(self._pipeline_stages)
+        self._stage_to_artifacts = {}
+        artifact = PipelineArtifact(self._model, dict(self._run_context))
+        for kind in self._pipeline_stages:
             started = time.perf_counter()
-            self._stages[kind].run(artifact)
-            artifact = self._stages[kind].get_artifacts()
-            artifact.add_context("duration_ms", (time.perf_counter() - started) * 1e3)
-            self._artifacts[kind] = artifact
+            self._stage_registry[kind].run(artifact)
+            artifact = self._stage_registry[kind].get_artifacts()
+            artifact = artifact.copy_with_new_data(artifact.data)
+            artifact.add_context("duration_ms", round((time.perf_counter() - started) * 1e3))
+            self._stage_to_artifacts[kind] = artifact
 
     def get_stage_artifacts(self) -> dict[StageType, PipelineArtifact]:
-        return dict(self._artifacts)
+        return self._stage_to_artifacts
 
     def get_exported_program(self, method_name: str = "forward") -> ExportedProgram:
         """The program as torch.export and the ATen passes left it."""
-        made = self._artifacts.get(StageType.TORCH_EXPORT)
-        return _lookup(made.data if made else self._models, method_name, "exported programs")
+        made = self._stage_to_artifacts.get(StageType.TORCH_EXPORT)
+        if made is None and self._input_model_type != "ExportedProgram":
+            raise RuntimeError(
+                "Exported program is not available. Call export() with a pipeline that has the stage torch_export"
+            )
+        return _lookup(made.data if made else self._model, method_name, "exported programs")
 
     def get_edge_program_manager(self) -> EdgeProgramManager:
         """After the last stage that made edge programs."""
-        for kind in reversed(self._order):
-            if kind in self._artifacts and isinstance(
-                self._artifacts[kind].data, EdgeProgramManager
+        for kind in reversed(self._pipeline_stages):
+            if kind in self._stage_to_artifacts and isinstance(
+                self._stage_to_artifacts[kind].data, EdgeProgramManager
             ):
-                return self._artifacts[kind].data
-        raise RuntimeError("no edge program yet; call export() with a pipeline that makes one")
+                return self._stage_to_artifacts[kind].data
+        raise RuntimeError(
+            "Edge program manager is not available. Call export() with a pipeline that makes one"
+        )
 
     def get_executorch_program_manager(self) -> ExecutorchProgramManager:
-        if StageType.TO_EXECUTORCH not in self._artifacts:
+        if StageType.TO_EXECUTORCH not in self._stage_to_artifacts:
             raise RuntimeError(
-                "no program yet; call export() with a pipeline that ends in to_executorch"
+                "Executorch program manager is not initialized. Call export() with a pipeline that ends in "
+                "to_executorch"
             )
-        return self._artifacts[StageType.TO_EXECUTORCH].data
+        return self._stage_to_artifacts[StageType.TO_EXECUTORCH].data
 
     def get_executorch_program(self) -> Program:
         return self.get_executorch_program_manager().executorch_program
@@ -181,13 +207,16 @@ class ExportSession:
     def save_to_pte(self, output_name: str) -> None:
         """Writes the program, and data files beside it, under `artifact_dir` if one was given."""
         if not output_name:
-            raise ValueError("expected a file name, got an empty one")
+            raise AssertionError("Need a valid output name, got an empty one")
         save_pte_program(
             self.get_executorch_program_manager(), output_name, self._artifact_dir or ""
         )
 
     def get_example_input(self, method_name: str = "forward") -> tuple[Any, ...]:
-        return _lookup(self._examples, method_name, "example inputs")[0]
+        examples = _lookup(self._example_inputs, method_name, "example inputs")
+        if not examples:
+            raise ValueError(f"the list of example inputs of method {method_name!r} is empty")
+        return examples[0]
 
     def run_method(
         self, method_name: str = "forward", example_inputs: tuple[Any, ...] | None = None
@@ -199,21 +228,47 @@ class ExportSession:
 
     def print_delegation_info(self) -> None:
         """Per method: how many calls run on backends, how many on kernels."""
-        info = self._last_artifact().get_context("delegation_info", {})
-        if not info:
-            print("no stage delegated")
-        for method, counts in info.items():
+        self._last_artifact()
+        for method in sorted((manager := self.get_edge_program_manager()).methods):
+            counts = get_delegation_info(manager.exported_program(method).graph_module)
             print(f"{method}\n{counts.get_summary()}")
 
     def get_etrecord(self) -> Any:
-        if not self._context["generate_etrecord"]:
+        if not self._run_context["generate_etrecord"]:
             raise RuntimeError("no ETRecord: pass generate_etrecord=True to export")
         return self.get_executorch_program_manager().get_etrecord()
 
+    def _validate_pipeline_sequence(self, stages: list[StageType]) -> None:
+        """Raises ValueError for an order that cannot run on what the session was given."""
+        if not stages:
+            raise ValueError("Pipeline stages cannot be empty")
+        kind = self._input_model_type
+        done = {stage for stage in _FROM_MODEL if stage not in _DEFAULT_PIPELINES[kind]}
+        wrong = [stage.name for stage in stages if stage in done]
+        if wrong:
+            state = "exported" if kind == "ExportedProgram" else "quantized"
+            raise ValueError(
+                f"Cannot run {', '.join(wrong)} stage(s) with {kind} input: it is already {state}. Leave them out of "
+                "pipeline_stages"
+            )
+        for stage in stages:
+            if stage not in self._stage_registry:
+                raise ValueError(
+                    f"Stage {stage} not found in registry; call session.register_stage() with one"
+                )
+        if not self._stage_registry[stages[0]].can_start_pipeline:
+            raise ValueError(f"Stage {stages[0]} cannot start a pipeline. Begin with torch_export")
+        for before, stage in zip(stages, stages[1:], strict=False):
+            allowed = self._stage_registry[stage].valid_predecessor_stages
+            if allowed and before not in allowed:
+                raise ValueError(
+                    f"Invalid transition from {before} to {stage}. Valid predecessors for {stage}: {allowed}"
+                )
+
     def _last_artifact(self) -> PipelineArtifact:
-        if not self._artifacts:
+        if not self._stage_to_artifacts:
             raise RuntimeError("nothing exported yet; call export() first")
-        return list(self._artifacts.values())[-1]
+        return list(self._stage_to_artifacts.values())[-1]
 
 
 def _by_method(model: Models) -> dict[str, Any]:
@@ -222,9 +277,9 @@ def _by_method(model: Models) -> dict[str, Any]:
     models = dict(model) if isinstance(model, dict) else {"forward": model}
     for name, one in models.items():
         if not isinstance(one, torch.nn.Module | ExportedProgram):
-            raise ValueError(
-                f"expected a torch.nn.Module, an ExportedProgram or a path for method {name!r}, got "
-                f"{type(one).__name__}"
+            raise TypeError(
+                f"Unsupported model type: {type(one)}; expected a torch.nn.Module, an ExportedProgram or a path for "
+                f"method {name!r}"
             )
     return models
 
@@ -242,20 +297,25 @@ def _for_methods(given: Any, several: bool, what: str) -> dict[str, Any]:
     return {"forward": given}
 
 
-def _check_order(order: list[StageType], stages: dict[StageType, Stage]) -> None:
-    if not order:
-        raise ValueError("expected at least one stage in the pipeline, got none")
-    if not stages[order[0]].can_start_pipeline:
-        raise ValueError(f"stage {order[0].value} cannot start a pipeline; begin with torch_export")
-    for before, kind in zip(order, order[1:], strict=False):
-        allowed = stages[kind].valid_predecessor_stages
-        if before not in allowed:
-            raise ValueError(
-                f"stage {kind.value} cannot follow {before.value}; it follows {[one.value for one in allowed]}"
-            )
+def _kind_of(models: dict[str, Any]) -> str:
+    kinds = {
+        "ExportedProgram"
+        if isinstance(one, ExportedProgram)
+        else "GraphModule"
+        if isinstance(one, torch.fx.GraphModule)
+        else "nn.Module"
+        for one in models.values()
+    }
+    if len(kinds) > 1:
+        raise ValueError(
+            f"expected either modules or exported programs for all methods, got {sorted(kinds)}"
+        )
+    return kinds.pop()
 
 
 def _lookup(items: dict[str, Any], name: str, what: str) -> Any:
-    if not items.get(name):
-        raise KeyError(f"method {name!r} is not among the {what}: {sorted(items)}")
+    if name not in items:
+        raise KeyError(
+            f"Method name {name!r} not found in {what}. Available methods: {sorted(items)}"
+        )
     return items[name]

@@ -28,7 +28,20 @@ from executorch.export import (
     recipe_registry,
 )
 from executorch.export.recipe import AOQuantizationConfig
-from executorch.export.stages import PipelineArtifact, TorchExportStage
+from executorch.export.stages import (
+    EdgeProgramManagerTransformStage,
+    PipelineArtifact,
+    QuantizeStage,
+    SourceTransformStage,
+    ToBackendStage,
+    TorchExportStage,
+)
+from executorch.export.target_recipes import get_android_recipe, get_ios_recipe
+from executorch.export.utils import (
+    is_fbcode,
+    is_supported_platform_for_coreml_lowering,
+    is_supported_platform_for_qnn_lowering,
+)
 
 
 class AddMul(torch.nn.Module):
@@ -206,7 +219,7 @@ def test_recipes_come_from_providers_and_combine() -> None:
     assert both.lowering_recipe.edge_transform_passes == [list]
     with pytest.raises(ValueError, match="disagree on strict"):
         ExportRecipe.combine([recipe, ExportRecipe()])
-    with pytest.raises(ValueError, match="makes no recipe"):
+    with pytest.raises(ValueError, match="Recipe 'unknown' not supported by 'demo'"):
         ExportRecipe.get_recipe(DemoRecipe.UNKNOWN)
 
 
@@ -219,8 +232,8 @@ def run_with(recipe: ExportRecipe, **arguments: Any) -> ExportSession:
 @pytest.mark.parametrize(
     ("recipe", "arguments", "error", "text"),
     [
-        (ExportRecipe(), {"example_inputs": None}, ValueError, "has no example inputs"),
-        (ExportRecipe(), {"model": 3}, ValueError, "expected a torch.nn.Module"),
+        (ExportRecipe(), {"example_inputs": None}, ValueError, "example_inputs are required"),
+        (ExportRecipe(), {"model": 3}, TypeError, "Unsupported model type"),
         (ExportRecipe(), {"model": {"a": AddMul()}}, ValueError, "as a dict by method"),
         (
             ExportRecipe(pipeline_stages=[StageType.TO_EXECUTORCH]),
@@ -232,7 +245,7 @@ def run_with(recipe: ExportRecipe, **arguments: Any) -> ExportSession:
             ExportRecipe(pipeline_stages=[StageType.TORCH_EXPORT, StageType.TO_BACKEND]),
             {},
             ValueError,
-            "cannot follow torch_export",
+            "Invalid transition from",
         ),
     ],
 )
@@ -258,11 +271,80 @@ def test_quantizing_without_torchao_names_it(
 
 def test_results_before_export_are_refused() -> None:
     session = ExportSession(AddMul(), [INPUTS])
-    with pytest.raises(RuntimeError, match="no program yet"):
+    with pytest.raises(RuntimeError, match="Executorch program manager is not initialized"):
         session.get_pte_buffer()
-    with pytest.raises(RuntimeError, match="no edge program yet"):
+    with pytest.raises(RuntimeError, match="Edge program manager is not available"):
         session.get_edge_program_manager()
     with pytest.raises(RuntimeError, match="generate_etrecord=True"):
         session.get_etrecord()
     with pytest.raises(KeyError, match="other"):
         session.get_example_input("other")
+    with pytest.raises(RuntimeError, match="Exported program is not available"):
+        session.get_exported_program()
+    with pytest.raises(AssertionError, match="Need a valid output name"):
+        session.save_to_pte("")
+
+
+def test_the_pipeline_depends_on_what_is_given() -> None:
+    program = torch.export.export(AddMul(), INPUTS)
+    last = [StageType.TO_EDGE_TRANSFORM_AND_LOWER, StageType.TO_EXECUTORCH]
+    for model, kind, stages in (
+        (
+            AddMul(),
+            "nn.Module",
+            [StageType.SOURCE_TRANSFORM, StageType.QUANTIZE, StageType.TORCH_EXPORT, *last],
+        ),
+        (torch.fx.symbolic_trace(AddMul()), "GraphModule", [StageType.TORCH_EXPORT, *last]),
+        (program, "ExportedProgram", last),
+    ):
+        session = ExportSession(model, [INPUTS])
+        assert session._input_model_type == kind and session._pipeline_stages == stages
+        assert session.get_all_registered_stages() is session._stage_registry
+
+
+@pytest.mark.parametrize(
+    ("stages", "text"),
+    [
+        ([], "Pipeline stages cannot be empty"),
+        ([StageType.TORCH_EXPORT, *[StageType.TO_EDGE] * 2], "Cannot run TORCH_EXPORT stage"),
+    ],
+)
+def test_pipelines_that_cannot_run(stages: list[StageType], text: str) -> None:
+    program = torch.export.export(AddMul(), INPUTS)
+    with pytest.raises(ValueError, match=text):
+        ExportSession(program, export_recipe=ExportRecipe(pipeline_stages=stages)).export()
+
+
+def test_stages_say_what_they_miss() -> None:
+    artifact = PipelineArtifact({"a": AddMul()}, {"example_inputs": {}})
+    for stage in (SourceTransformStage(None), QuantizeStage(None)):
+        stage.run(artifact)
+        assert stage.get_artifacts() is artifact
+    with pytest.raises(RuntimeError, match="Stage: TorchExportStage not executed"):
+        TorchExportStage().get_artifacts()
+    with pytest.raises(ValueError, match="Example inputs for method a not found"):
+        TorchExportStage().run(artifact)
+    with pytest.raises(RuntimeError, match="Edge program manager is not set"):
+        ToBackendStage().run(PipelineArtifact(None, {}))
+    with pytest.raises(TypeError, match="Expected EdgeProgramManager"):
+        EdgeProgramManagerTransformStage().run(artifact)
+
+
+def test_recipes_of_targets_need_their_backends() -> None:
+    with pytest.raises(ValueError, match="Unsupported iOS configuration: 'x'"):
+        get_ios_recipe("x")
+    with pytest.raises(ValueError, match="Unsupported Android configuration: 'x'"):
+        get_android_recipe("x")
+    if not is_supported_platform_for_coreml_lowering():
+        with pytest.raises(ValueError, match="CoreML is not supported on this platform"):
+            get_ios_recipe()
+    if not is_supported_platform_for_qnn_lowering():
+        with pytest.raises(ValueError, match="QNN is not supported on this platform"):
+            get_android_recipe()
+    assert not is_fbcode()
+    one = ExportRecipe(name="one")
+    assert ExportRecipe.combine([one]) is one
+    with pytest.raises(ValueError, match="Recipes cannot be empty"):
+        ExportRecipe.combine([])
+    with pytest.raises(ValueError, match="Invalid recipe type: 3"):
+        ExportRecipe.get_recipe(3)

@@ -92,7 +92,7 @@ class ExportRecipe:
         from executorch.export.recipe_registry import recipe_registry
 
         if not isinstance(recipe, RecipeType):
-            raise ValueError(f"expected a member of a RecipeType, got {recipe!r}")
+            raise ValueError(f"Invalid recipe type: {recipe!r}; expected a member of a RecipeType")
         return recipe_registry.create_recipe(recipe, recipe.get_backend_name(), **kwargs)
 
     @classmethod
@@ -100,7 +100,9 @@ class ExportRecipe:
         """One recipe for several backends: lists are joined, in order of priority; a setting that two recipes give
         differently is an error."""
         if not recipes:
-            raise ValueError("expected at least one recipe to combine, got none")
+            raise ValueError("Recipes cannot be empty: expected at least one to combine")
+        if len(recipes) == 1:
+            return recipes[0]
         lowering = _present(recipes, "lowering_recipe")
         quantization = _present(recipes, "quantization_recipe")
         return cls(

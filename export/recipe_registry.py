@@ -35,8 +35,8 @@ class RecipeRegistry:
         )
         if recipe is None:
             raise ValueError(
-                f"backend {backend!r} makes no recipe {recipe_type}; it makes "
-                f"{[str(one) for one in provider.get_supported_recipes()]}"
+                f"Recipe {recipe_type.value!r} not supported by {backend!r}. Supported: "
+                f"{[one.value for one in provider.get_supported_recipes()]}"
             )
         return recipe
 
@@ -49,10 +49,11 @@ class RecipeRegistry:
     def _provider(self, backend: str) -> BackendRecipeProvider:
         if backend not in self._providers:
             raise ValueError(
-                f"no recipes of backend {backend!r} are registered, only of {self.list_backends()}; "
-                "import the backend's recipes first"
+                f"Backend {backend!r} not available. Available: {self.list_backends()}. Import the backend's recipes "
+                "first"
             )
         return self._providers[backend]
 
 
 recipe_registry = RecipeRegistry()
+register_backend_recipe_provider = recipe_registry.register_backend_recipe_provider

@@ -74,7 +74,7 @@ class Stage(ABC):
 
     def get_artifacts(self) -> PipelineArtifact:
         if self._artifact is None:
-            raise RuntimeError(f"stage {type(self).__name__} has not run yet; call run() first")
+            raise RuntimeError(f"Stage: {type(self).__name__} not executed; call run() first")
         return self._artifact
 
 
@@ -86,11 +86,21 @@ class SourceTransformStage(Stage):
 
     def __init__(self, quantization_recipe: QuantizationRecipe | None = None) -> None:
         super().__init__()
-        self._recipe = quantization_recipe
+        self._quantization_recipe = quantization_recipe
+        self._transformed_models: dict[str, Any] = {}
 
     def run(self, artifact: PipelineArtifact) -> None:
-        configs = (self._recipe and self._recipe.ao_quantization_configs) or []
-        models = dict(artifact.data)
+        configs = (
+            self._quantization_recipe and self._quantization_recipe.ao_quantization_configs
+        ) or []
+        if not configs:
+            self._artifact = artifact
+            return
+        if len(configs) > 1:
+            raise ValueError(
+                f"{len(configs)} configurations of torchao cannot be reliably composed: give one, with a filter_fn"
+            )
+        models = self._transformed_models = dict(artifact.data)
         if configs:
             quantize, unwrap = (
                 _torchao("quantization", "quantize_"),
@@ -113,10 +123,15 @@ class QuantizeStage(Stage):
 
     def __init__(self, quantization_recipe: QuantizationRecipe | None = None) -> None:
         super().__init__()
-        self._recipe = quantization_recipe
+        self._quantization_recipe = quantization_recipe
 
     def run(self, artifact: PipelineArtifact) -> None:
-        quantizers = (self._recipe and self._recipe.get_quantizers()) or []
+        quantizers = (
+            self._quantization_recipe and self._quantization_recipe.get_quantizers()
+        ) or []
+        if not quantizers:
+            self._artifact = artifact
+            return
         models = dict(artifact.data)
         if quantizers:
             quantizer = quantizers[0]
@@ -172,8 +187,8 @@ class TorchExportStage(Stage):
         strict: bool = True,
     ) -> None:
         super().__init__()
-        self._passes = aten_transform_passes or []
-        self._strict = strict
+        self._aten_transform_passes = aten_transform_passes
+        self.strict = strict
 
     def run(self, artifact: PipelineArtifact) -> None:
         inputs = artifact.get_context("example_inputs", {})
@@ -183,9 +198,11 @@ class TorchExportStage(Stage):
             for name, model in artifact.data.items():
                 example = first_example(inputs, name)
                 program = torch.export.export(
-                    model, example, dynamic_shapes=shapes.get(name), strict=self._strict
+                    model, example, dynamic_shapes=shapes.get(name), strict=self.strict
                 )
-                for one in self._passes:
+                for one in self._aten_transform_passes or []:
+                    if not callable(one):
+                        raise ValueError(f"Aten transform passes must be a callable, found {one!r}")
                     program = one(name, program)
                 programs[name] = program
         self._artifact = artifact.copy_with_new_data(programs)
@@ -206,8 +223,8 @@ class EdgeTransformAndLowerStage(Stage):
     ) -> None:
         super().__init__()
         self._partitioners = partitioners
-        self._passes = transform_passes or []
-        self._config = compile_config
+        self._transform_passes = transform_passes
+        self._compile_config = compile_config
 
     @classmethod
     def from_recipe(cls, lowering_recipe: LoweringRecipe | None) -> EdgeTransformAndLowerStage:
@@ -221,10 +238,10 @@ class EdgeTransformAndLowerStage(Stage):
     def run(self, artifact: PipelineArtifact) -> None:
         manager = to_edge_transform_and_lower(
             artifact.data,
-            transform_passes=_passes_by_method(self._passes, artifact.data),
+            transform_passes=_passes_by_method(self._transform_passes, artifact.data),
             partitioner=self._partitioners,
             constant_methods=artifact.get_context("constant_methods"),
-            compile_config=self._config,
+            compile_config=self._compile_config,
             generate_etrecord=artifact.get_context("generate_etrecord", False),
         )
         self._artifact = _with_delegation(artifact.copy_with_new_data(manager))
@@ -239,7 +256,7 @@ class ToEdgeStage(Stage):
 
     def __init__(self, edge_compile_config: EdgeCompileConfig | None = None) -> None:
         super().__init__()
-        self._config = edge_compile_config
+        self._edge_compile_config = edge_compile_config
 
     @classmethod
     def from_recipe(cls, lowering_recipe: LoweringRecipe | None) -> ToEdgeStage:
@@ -249,7 +266,7 @@ class ToEdgeStage(Stage):
         manager = to_edge(
             artifact.data,
             constant_methods=artifact.get_context("constant_methods"),
-            compile_config=self._config,
+            compile_config=self._edge_compile_config,
             generate_etrecord=artifact.get_context("generate_etrecord", False),
         )
         self._artifact = artifact.copy_with_new_data(manager)
@@ -267,8 +284,8 @@ class EdgeProgramManagerTransformStage(Stage):
         edge_manager_transform_passes: ManagerPasses | None = None,
     ) -> None:
         super().__init__()
-        self._method_passes = edge_transform_passes or []
-        self._manager_passes = edge_manager_transform_passes or []
+        self._edge_transform_passes = edge_transform_passes or []
+        self._edge_manager_transform_passes = edge_manager_transform_passes or []
 
     @classmethod
     def from_recipe(
@@ -278,12 +295,12 @@ class EdgeProgramManagerTransformStage(Stage):
         return cls(recipe.edge_transform_passes, recipe.edge_manager_transform_passes)
 
     def run(self, artifact: PipelineArtifact) -> None:
-        manager: EdgeProgramManager = artifact.data
+        manager = _manager_in(artifact)
         programs = {name: manager.exported_program(name) for name in sorted(manager.methods)}
-        by_method = _passes_by_method(self._method_passes, programs)
+        by_method = _passes_by_method(self._edge_transform_passes, programs)
         if by_method is not None:
             manager = manager.transform(by_method)
-        for choose in self._manager_passes:
+        for choose in self._edge_manager_transform_passes:
             manager = manager.transform(_as_list(choose(manager)))
         self._artifact = artifact.copy_with_new_data(manager)
 
@@ -296,7 +313,7 @@ class ToBackendStage(Stage):
 
     def __init__(self, partitioners: list[Any] | None = None) -> None:
         super().__init__()
-        self._partitioners = partitioners or []
+        self._partitioners = partitioners
 
     @classmethod
     def from_recipe(cls, lowering_recipe: LoweringRecipe | None) -> ToBackendStage:
@@ -307,7 +324,7 @@ class ToBackendStage(Stage):
         return self._artifact.get_context("delegation_info") if self._artifact else None
 
     def run(self, artifact: PipelineArtifact) -> None:
-        manager = artifact.data.to_backend(self._partitioners)
+        manager = _manager_in(artifact).to_backend(self._partitioners)
         self._artifact = _with_delegation(artifact.copy_with_new_data(manager))
 
 
@@ -323,17 +340,27 @@ class ExecutorchStage(Stage):
 
     def __init__(self, backend_config: ExecutorchBackendConfig | None = None) -> None:
         super().__init__()
-        self._config = backend_config
+        self._backend_config = backend_config
 
     def run(self, artifact: PipelineArtifact) -> None:
-        self._artifact = artifact.copy_with_new_data(artifact.data.to_executorch(self._config))
+        self._artifact = artifact.copy_with_new_data(
+            _manager_in(artifact).to_executorch(self._backend_config)
+        )
+
+
+def _manager_in(artifact: PipelineArtifact) -> EdgeProgramManager:
+    if artifact.data is None:
+        raise RuntimeError("Edge program manager is not set.")
+    if not isinstance(artifact.data, EdgeProgramManager):
+        raise TypeError(f"Expected EdgeProgramManager but got {type(artifact.data)}")
+    return artifact.data
 
 
 def first_example(example_inputs: dict[str, Any], method: str) -> tuple[Any, ...]:
     """The example that torch.export traces a method with."""
     if not example_inputs.get(method):
         raise ValueError(
-            f"method {method!r} has no example inputs; give example_inputs=[(tensor, ...)] or a dict by "
+            f"Example inputs for method {method} not found. Give example_inputs=[(tensor, ...)] or a dict by "
             f"method (given: {sorted(example_inputs)})"
         )
     return copy.copy(example_inputs[method][0])
@@ -344,10 +371,13 @@ def _as_list(passes: Passes) -> list[Any]:
 
 
 def _passes_by_method(
-    choices: MethodPasses, programs: dict[str, ExportedProgram]
+    choices: MethodPasses | None, programs: dict[str, ExportedProgram]
 ) -> dict[str, list[Any]] | None:
     if not choices:
         return None
+    for choose in choices:
+        if not callable(choose):
+            raise ValueError(f"Transform passes must be a callable, found {choose!r}")
     return {
         name: [one for choose in choices for one in _as_list(choose(name, program))]
         for name, program in programs.items()
@@ -355,12 +385,9 @@ def _passes_by_method(
 
 
 def _with_delegation(artifact: PipelineArtifact) -> PipelineArtifact:
+    """Notes what of the method "forward" (else of the first one) runs on backends."""
     manager: EdgeProgramManager = artifact.data
-    artifact.add_context(
-        "delegation_info",
-        {
-            name: get_delegation_info(manager.exported_program(name).graph_module)
-            for name in sorted(manager.methods)
-        },
-    )
+    name = "forward" if "forward" in manager.methods else min(manager.methods)
+    info = get_delegation_info(manager.exported_program(name).graph_module)
+    artifact.add_context("delegation_info", info)
     return artifact

@@ -11,7 +11,6 @@ import torch
 from torch.fx import Node
 
 from executorch.exir.dynamic_shape import DynamicMemoryPlanningMode
-from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase, PassType
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
@@ -21,11 +20,9 @@ from executorch.exir.tracer import ExirDynamoConfig
 
 AnyPass = ExportedProgramPassBase | PassType
 
-_NOT_DONE_YET = (
-    "external_mutable_weights",
-    "do_quant_fusion_and_const_prop",
-    "run_reinplace_pass",
-)
+# Shared by all configurations that give no others.
+_PLANNING, _OUT_VARIANTS = MemoryPlanningPass(), ToOutVarPass()
+_SIZES, _DEVICES = ConstraintBasedSymShapeEvalPass(), PropagateDeviceConfig()
 
 
 @dataclass
@@ -61,11 +58,11 @@ class ExecutorchBackendConfig:
 
     # Run first, on the edge program.
     passes: list[AnyPass] = field(default_factory=list)
-    memory_planning_pass: AnyPass | dict[str, AnyPass] = field(default_factory=MemoryPlanningPass)
+    memory_planning_pass: AnyPass | dict[str, AnyPass] = field(default_factory=lambda: _PLANNING)
     propagate_device_config: PropagateDeviceConfig | dict[str, PropagateDeviceConfig] = field(
-        default_factory=PropagateDeviceConfig
+        default_factory=lambda: _DEVICES
     )
-    to_out_var_pass: AnyPass = field(default_factory=ToOutVarPass)
+    to_out_var_pass: AnyPass = field(default_factory=lambda: _OUT_VARIANTS)
     dynamic_memory_planning_mode: DynamicMemoryPlanningMode = DynamicMemoryPlanningMode.UPPER_BOUND
     # Write the Python lines that instructions come from into the file.
     emit_stacktrace: bool = False
@@ -75,29 +72,19 @@ class ExecutorchBackendConfig:
     segment_alignment: int = 128
     constant_tensor_alignment: int | None = None
     delegate_alignment: int | None = None
-    sym_shape_eval_pass: AnyPass | dict[str, AnyPass] = field(
-        default_factory=ConstraintBasedSymShapeEvalPass
-    )
+    sym_shape_eval_pass: AnyPass | dict[str, AnyPass] = field(default_factory=lambda: _SIZES)
     # Views of contiguous tensors share their memory instead of copying.
     remove_view_copy: bool = True
     # True, or a function giving the .ptd file's name for a constant: constants go to data files.
     external_constants: bool | Callable[[Node], str | None] = False
+    # The same for parameters that the method writes: their first values come from the data file.
     external_mutable_weights: bool = False
     emit_mutable_buffer_names: bool = False
+    # Quantized operators are fused, and what depends on constants alone is computed.
     do_quant_fusion_and_const_prop: bool = False
+    # Operators write into their argument where nobody reads it again: index_put, and the extra ones.
     run_reinplace_pass: bool = False
     enable_non_cpu_memory_planning: bool = True
     reinplace_extra_ops: frozenset[Any] | None = None
     # Operators of torch that no kernel of this package serves are a warning instead of an error: your runtime has them.
     allow_missing_kernels: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuses what no stage does yet, instead of ignoring it."""
-        wanted = [name for name in _NOT_DONE_YET if getattr(self, name)]
-        if self.dynamic_memory_planning_mode != DynamicMemoryPlanningMode.UPPER_BOUND:
-            wanted.append("dynamic_memory_planning_mode")
-        if wanted:
-            raise ExportError(
-                ExportErrorType.NOT_SUPPORTED,
-                f"ExecutorchBackendConfig: {', '.join(wanted)} is not done yet; leave the default",
-            )

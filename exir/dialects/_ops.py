@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch._C import DispatchKey
 
+from executorch.exir.dialects.backend._ops import _BACKEND_OP_LIB as _BACKEND_OP_LIB
 from executorch.exir.dialects.backend._ops import BackendOpOverloadPacket
 from executorch.exir.dialects.edge._ops import EdgeOpOverloadPacket
 

@@ -26,7 +26,12 @@ _USER_OUTPUTS = (
     OutputKind.LOSS_OUTPUT,
     OutputKind.GRADIENT_TO_PARAMETER,
     OutputKind.GRADIENT_TO_USER_INPUT,
+    OutputKind.TOKEN,  # weights, beside their gradients
 )
+# Names for what stands in signatures.
+_DelegateDebugIdentifierMap = dict[int, tuple[int, ...]] | dict[str, tuple[int, ...]]
+_Target = Callable[..., Any] | str
+_Argument = Any
 Lowering = Callable[["MethodEmitter", Node], None]
 _ET_VIEW = schema.Operator("executorch_prim::et_view", "default")
 

@@ -15,7 +15,11 @@ _FRAME = re.compile(
 
 def frames_of(node: torch.fx.Node) -> FrameList:
     """The Python frames that a node came from, outermost first; empty when the node does not say."""
-    text = node.meta.get("stack_trace") or ""
+    return frames_in(node.meta.get("stack_trace") or "")
+
+
+def frames_in(text: str) -> FrameList:
+    """The frames of a Python traceback."""
     return FrameList(
         [
             Frame(

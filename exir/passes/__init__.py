@@ -16,7 +16,7 @@ from executorch.exir.operator.convert import (
     to_out_variant,
     to_scratch_op,
 )
-from executorch.exir.pass_base import ExportPass
+from executorch.exir.pass_base import Argument, ExportPass, PassType
 from executorch.exir.pass_manager import ExportedProgramPassManager
 from executorch.exir.passes.const_prop_pass import ConstPropPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
@@ -48,10 +48,23 @@ from executorch.exir.passes.sym_shape_eval_pass import (
 )
 from executorch.exir.passes.sym_to_tensor_pass import SymToTensorPass
 from executorch.exir.passes.to_device_pass import ToDevicePass
-from executorch.exir.passes.to_out_var_pass import ToOutVarPass, make_alloc_node
+from executorch.exir.passes.to_out_var_pass import (
+    ToOutVarPass,
+    make_alloc_node,
+    to_out_var_skiplist,
+)
+from executorch.exir.passes.to_scratch_op_pass import to_scratch_op_pass
+from executorch.exir.passes.weights_to_outputs_pass import weights_to_outputs_pass
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 __all__ = [
+    "Argument",
+    "PassType",
+    "base_post_op_replace_passes",
+    "base_pre_op_replace_passes",
+    "to_out_var_skiplist",
+    "to_scratch_op_pass",
+    "weights_to_outputs_pass",
     "update_args",
     "propagate_dynamic_shape",
     "ToDevicePass",
@@ -94,6 +107,21 @@ __all__ = [
     "insert_write_back_for_buffers_pass",
     "make_alloc_node",
 ]
+
+
+# What to_edge does to a graph of torch operators, as passes for graphs from elsewhere: before and after its operators
+# become edge operators.
+base_pre_op_replace_passes: list[Any] = [
+    ReplaceSymSizeOpPass(),
+    NormalizeTransposePass(),
+    ReplaceBrokenOpsWithFunctionalOpsPass(),
+    ScalarToTensorPass(),
+    SymToTensorPass(),
+    RemoveNoopPass(),
+    PruneEmptyTensorsPass(),
+    RemoveToCopyPass(),
+]
+base_post_op_replace_passes: list[Any] = [dead_code_elimination_pass, DebugHandleGeneratorPass()]
 
 
 def propagate_dynamic_shape(

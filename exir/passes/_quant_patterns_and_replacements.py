@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.ao.quantization.fx._decomposed
+from torch.ao.quantization.fx._decomposed import (
+    quantized_decomposed_lib as quantized_decomposed_lib,
+)
 
 from executorch.exir.dialects._ops import bind_pattern_to_op
 

@@ -6,6 +6,7 @@ before: %w = placeholder (parameter); %t = permute_copy(%w, [1, 0])      after: 
 
 from __future__ import annotations
 
+import importlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +30,7 @@ from torch.export.graph_signature import (
 )
 from torch.fx import Node
 
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.program_copies import drop_unused_data
 from executorch.exir.retrace.program import fake_mode_of
@@ -37,11 +38,20 @@ from executorch.exir.retrace.program import fake_mode_of
 _PREFIX = "_prop_tensor_constant"
 
 
-def get_default_skip_targets_no_quant() -> set[EdgeOpOverload]:
-    """Operators not worth computing ahead: their results are large and cheap to make."""
-    from executorch.exir.dialects._ops import ops as exir_ops
+# Operators not worth computing ahead: their results are large and cheap to make.
+_DEFAULT_SKIP_TARGETS_NO_QUANT: set[EdgeOpOverload] = {edge_op_of(torch.ops.aten.full.default)}
 
-    return {exir_ops.edge.aten.full.default}
+
+def get_default_skip_targets_no_quant() -> set[EdgeOpOverload]:
+    return set(_DEFAULT_SKIP_TARGETS_NO_QUANT)
+
+
+def __getattr__(name: str) -> Any:
+    """`_DEFAULT_SKIP_TARGETS`, with the operators of quantization, which must be defined first."""
+    if name != "_DEFAULT_SKIP_TARGETS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    primitives = importlib.import_module("executorch.exir.operator.util")._QUANT_PRIMITIVES
+    return _DEFAULT_SKIP_TARGETS_NO_QUANT | {edge_op_of(op) for op in primitives}
 
 
 def is_constant_buffer(program: ExportedProgram, node: Node) -> bool:

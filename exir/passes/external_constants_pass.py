@@ -38,12 +38,16 @@ def external_constants_pass(gm: GraphModule, gen_tag_fn: GenTag | None = None) -
     modified = False
     for node in gm.graph.find_nodes(op="placeholder"):
         spec = node.meta.get("spec")
-        if isinstance(spec, TensorSpec) and spec.const:
+        if isinstance(spec, TensorSpec) and spec.const and not _is_lifted_number(node):
             tag = gen_tag_fn(node) if gen_tag_fn is not None else _DEFAULT_TAG
             if tag is not None:
                 node.meta["constant_tag"] = tag
                 modified = True
     return PassResult(gm, modified)
+
+
+def _is_lifted_number(node: Node) -> bool:
+    return node.name.startswith("_lifted_tensor_constant")
 
 
 def external_mutable_weights_pass(gm: GraphModule, ep: ExportedProgram) -> PassResult:

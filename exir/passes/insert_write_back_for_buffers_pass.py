@@ -16,6 +16,8 @@ from torch.export.graph_signature import (
 )
 from torch.fx import GraphModule, Node
 
+from executorch.exir.memory_lifetimes import writes_its_first_argument
+
 _WRITE_BACK = frozenset(
     {
         OutputKind.BUFFER_MUTATION,
@@ -39,7 +41,14 @@ def insert_write_back_for_buffers_pass(
             kept.append(value)
             specs.append(spec)
             continue
-        copy = _copy_back(graph_module, placeholders[spec.target], value, output)
+        if spec.target not in placeholders:
+            raise RuntimeError(
+                f"Could not find the input {spec.target} that output {spec.arg.name} writes; the signature's inputs "
+                f"are {sorted(placeholders)}"
+            )
+        home = placeholders[spec.target]
+        written_in_place = _lies_in(value) is home
+        copy = value if written_in_place else _copy_back(graph_module, home, value, output)
         kept.append(copy)
         specs.append(OutputSpec(spec.kind, TensorArgument(copy.name), spec.target))
     output.args = (tuple(kept),)
@@ -54,6 +63,13 @@ def _placeholder_of_target(ep: ExportedProgram) -> dict[str, Node]:
         if node is not None:
             result[spec.target if spec.target is not None else spec.arg.name] = node
     return result
+
+
+def _lies_in(value: Node) -> Node:
+    """The node whose memory operators that write their first argument have given on to `value`."""
+    while writes_its_first_argument(value):
+        value = value.args[0]
+    return value
 
 
 def _copy_back(graph_module: GraphModule, home: Node, value: Node, output: Node) -> Node:

@@ -40,6 +40,10 @@ class MemoryPlanningPass(PassBase):
         share_mutable_buffers: bool = False,
         alignment: int = 16,
     ) -> None:
+        if share_mutable_buffers and not alloc_mutable_buffers:
+            raise ValueError(
+                "share_mutable_buffers is only meaningful when alloc_mutable_buffers is True"
+            )
         self.memory_planning_algo = _algorithm(memory_planning_algo)
         self.allow_lifetime_and_storage_overlap = allow_lifetime_and_storage_overlap
         self.alloc_graph_input = alloc_graph_input

@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable
 from typing import Any
+
+from executorch.exir.error import ExportError, ExportErrorType
+
+_log = logging.getLogger("executorch.exir")
 
 
 class PassRegistry:
@@ -14,10 +20,10 @@ class PassRegistry:
 
     @classmethod
     def register(cls, pass_name: str | None = None) -> Callable[[Any], Any]:
-        """Decorator of a pass (a function or a class); its own name unless one is given."""
+        """Decorator of a pass (a function or a class); its own name, in snake case, unless one is given."""
 
         def add(one: Any) -> Any:
-            cls.register_list(pass_name or one.__name__, [one])
+            cls.register_list(pass_name or _snake_case(one.__name__), [one])
             return one
 
         return add
@@ -25,9 +31,20 @@ class PassRegistry:
     @classmethod
     def register_list(cls, pass_name: str, pass_list: list[Any]) -> None:
         if pass_name in cls.registry:
-            raise ValueError(f"a pass named {pass_name!r} is registered already")
+            _log.warning("a pass named %r is registered already: it stays", pass_name)
+            return
         cls.registry[pass_name] = list(pass_list)
 
     @classmethod
     def get(cls, key: str) -> list[Any]:
+        if key not in cls.registry:
+            raise ExportError(
+                ExportErrorType.MISSING_PROPERTY,
+                f"Pass {key} does not exist inside of the PassRegistry, which holds {sorted(cls.registry)}",
+            )
         return cls.registry[key]
+
+
+def _snake_case(name: str) -> str:
+    """`foo_bar_pass` for FooBarPass."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

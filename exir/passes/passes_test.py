@@ -21,6 +21,7 @@ from executorch.exir.common import (
 )
 from executorch.exir.debug_handle_utils import get_greatest_ancestor_node_identifier
 from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_module import bfs_trace_with_node_process, get_control_flow_submodules
 from executorch.exir.passes.constant_prop_pass import constant_prop_pass
 from executorch.exir.passes.cse_pass import CSEPass
@@ -217,15 +218,25 @@ def test_mutable_buffers_are_marked() -> None:
     assert meta == {"b_cache_pos": True, "args_0": None}
 
 
-def test_registry_refuses_a_second_pass_of_the_same_name() -> None:
+def test_the_registry_keeps_the_first_pass_of_a_name(caplog: pytest.LogCaptureFixture) -> None:
     @PassRegistry.register("front_test_pass")
     def one(graph_module: torch.fx.GraphModule) -> None:
         return None
 
     assert PassRegistry.get("front_test_pass") == [one]
-    with pytest.raises(ValueError, match="registered already"):
-        PassRegistry.register_list("front_test_pass", [])
-    del PassRegistry.registry["front_test_pass"]
+    PassRegistry.register_list("front_test_pass", [])
+    assert PassRegistry.get("front_test_pass") == [one] and "stays" in caplog.text
+
+    @PassRegistry.register()
+    class FrontOtherPass:
+        pass
+
+    assert PassRegistry.get("front_other_pass") == [FrontOtherPass]
+    for name in ("front_test_pass", "front_other_pass"):
+        del PassRegistry.registry[name]
+    with pytest.raises(ExportError, match="Pass front_test_pass does not exist") as caught:
+        PassRegistry.get("front_test_pass")
+    assert caught.value.error_code == ExportErrorType.MISSING_PROPERTY
 
 
 def test_control_flow_submodules() -> None:

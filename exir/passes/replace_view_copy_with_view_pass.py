@@ -30,6 +30,13 @@ _SAME_BYTES = frozenset(
 )
 
 
+def shares_memory_as_view(node: Node) -> bool:
+    """True for a call that may become a view of its first argument."""
+    return node.op == "call_function" and (
+        node.target is memory.view or _torch_op(node.target) in _SAME_BYTES
+    )
+
+
 class ReplaceViewCopyWithViewPass(PassBase):
     """Runs after specs are known and before out variants are chosen. `kept_sources`: names of placeholders whose
     memory is overwritten later."""

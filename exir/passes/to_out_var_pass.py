@@ -19,8 +19,14 @@ from executorch.exir.dialects.backend._ops import BackendOpOverload
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
-from executorch.exir.passes.executorch_prim_ops_registry import is_sym_op
+from executorch.exir.passes.executorch_prim_ops_registry import (
+    _EXECUTORCH_SYM_OPS,
+    is_sym_op,
+)
 from executorch.exir.tensor import TensorSpec
+
+# Operators that stay as they are: the runtime's core carries them out.
+to_out_var_skiplist = set(_EXECUTORCH_SYM_OPS)
 
 
 class MissingOutVariants(ExportError, RuntimeError):

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
-from torch.fx.passes.infra.pass_base import PassResult
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from torch.fx.passes.infra.pass_manager import PassManager as FxPassManager
 
 from executorch.exir._program_utils import (
@@ -38,6 +38,10 @@ from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
+from executorch.exir.passes.normalize_view_copy_base_pass import NormalizeViewCopyBasePass
+from executorch.exir.passes.quant_fusion_pass import quant_fusion_and_const_prop_pass
+from executorch.exir.passes.reinplace import DEFAULT_INPLACEABLE_OPS, reinplace_pass
+from executorch.exir.passes.remove_graph_asserts_pass import RemoveGraphAssertsPass
 from executorch.exir.passes.replace_edge_with_backend_pass import EdgeToBackendOpsPass
 from executorch.exir.passes.replace_view_copy_with_view_pass import ReplaceViewCopyWithViewPass
 from executorch.exir.passes.scalar_constants_to_scalars_pass import (
@@ -46,6 +50,7 @@ from executorch.exir.passes.scalar_constants_to_scalars_pass import (
 from executorch.exir.passes.spec_prop_pass import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from executorch.exir.passes.to_out_var_pass import MissingOutVariants
+from executorch.exir.passes.weights_to_outputs_pass import weights_to_outputs_pass
 from executorch.exir.program._blockers import Blockers, Wanted, check_blockers, joined
 from executorch.exir.program._delegation import (
     check_methods,
@@ -327,6 +332,15 @@ def _planned_program(
 ) -> ExportedProgram:
     """All passes after the copy rewrite in place."""
     program = own_copy(program)
+    # While quantize and dequantize stand beside what they are for.
+    if config.do_quant_fusion_and_const_prop:
+        program = _fused(name, program)
+    # Before anything else reads the graph's values.
+    if config.run_reinplace_pass or config.reinplace_extra_ops:
+        ops = DEFAULT_INPLACEABLE_OPS if config.run_reinplace_pass else frozenset()
+        program = reinplace_pass(program, ops | (config.reinplace_extra_ops or frozenset()))
+    # Optimizers of the runtime find weights among the outputs.
+    program = weights_to_outputs_pass(program)
     # The user's passes expect the edge dialect.
     program = apply_passes(program, config.passes)
     # Backends have had their choice; what is left must have kernels.
@@ -375,19 +389,45 @@ def _needs_out_variants(config: ExecutorchBackendConfig) -> bool:
     return not getattr(config.to_out_var_pass, "ignore_to_out_var_failure", False)
 
 
+def _fused(name: str, program: ExportedProgram) -> ExportedProgram:
+    if program.graph_signature.backward_signature is not None:
+        raise Exception(
+            f"method {name} computes gradients: its constants change, so do_quant_fusion_and_const_prop is not for it"
+        )
+    return quant_fusion_and_const_prop_pass(program)
+
+
 def edge_to_executorch_passes(
-    config: ExecutorchBackendConfig, name: str | None = None
+    config: ExecutorchBackendConfig,
+    name: str | None = None,
+    edge_compile_config: EdgeCompileConfig | None = None,
 ) -> list[Pass]:
-    """The passes above that work on a graph alone, before memory planning."""
+    """The passes above that work on a graph alone, before memory planning, for those who run them by hand."""
     return [
         *config.passes,
         scalar_constants_to_scalars_pass,
         SpecPropPass(),
-        per_method(
-            config.sym_shape_eval_pass, name or "forward", ConstraintBasedSymShapeEvalPass()
-        ),
-        *([ReplaceViewCopyWithViewPass()] if config.remove_view_copy else []),
         EdgeToBackendOpsPass(),
+        RemoveGraphAssertsPass(),
+        *pre_memory_planning_passes(config, name),
+    ]
+
+
+def pre_memory_planning_passes(
+    config: ExecutorchBackendConfig, name: str | None = None
+) -> list[Pass]:
+    """The part of `edge_to_executorch_passes` that follows the user's passes and specs."""
+    evaluate = per_method(config.sym_shape_eval_pass, name or "forward", None)
+    if evaluate is None:
+        evaluate = ConstraintBasedSymShapeEvalPass()
+    if not isinstance(evaluate, PassBase):
+        raise RuntimeError(
+            f"sym_shape_eval_pass must be a dict or a PassBase, got {config.sym_shape_eval_pass}"
+        )
+    views = [NormalizeViewCopyBasePass(), dead_code_elimination_pass, ReplaceViewCopyWithViewPass()]
+    return [
+        *(views if config.remove_view_copy else [dead_code_elimination_pass]),
+        evaluate,
         config.to_out_var_pass,
     ]
 

@@ -23,6 +23,7 @@ from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
+from executorch.exir.passes.external_constants_pass import external_mutable_weights_pass
 from executorch.exir.program._lift_constants import lift_tensor_attributes
 from executorch.exir.program_copies import with_graph_module
 
@@ -124,11 +125,14 @@ def tag_external_constants(program: ExportedProgram, config: ExecutorchBackendCo
     written = {spec.target for spec in program.graph_signature.output_specs}
     for node in program.graph.find_nodes(op="placeholder"):
         spec = kinds[node.name]
-        if spec.kind not in _DATA_KINDS or spec.target in written:
+        is_number = node.name.startswith("_lifted_tensor_constant")
+        if spec.kind not in _DATA_KINDS or spec.target in written or is_number:
             continue
         tag = _DEFAULT_TAG if where is True else where(node) if callable(where) else None
         if tag is not None:
             node.meta["constant_tag"] = tag
+    if config.external_mutable_weights:
+        external_mutable_weights_pass(program.graph_module, program)
 
 
 def all_tensors(program: ExportedProgram) -> dict[str, torch.Tensor]:

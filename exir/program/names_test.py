@@ -43,6 +43,10 @@ from executorch.exir.program._program import (
 )
 from executorch.exir.program_copies import own_copy
 from executorch.exir.tracer import _default_decomposition_table, dispatch_trace, flatten_output
+from executorch.exir.verification.arg_validator import (
+    EdgeOpArgValidator,
+    RunHigherOrderOperatorError,
+)
 from executorch.exir.verification.verifier import (
     EXIRATenDialectVerifier,
     EXIREdgeDialectVerifier,
@@ -331,3 +335,26 @@ def test_schemas_of_out_variants(schema: str, out: str) -> None:
 def test_results_that_are_no_tensors_have_no_out_variant() -> None:
     with pytest.raises(AssertionError, match="at least one tensor-like return"):
         gen_out_variant_schema("ns::f(int a) -> int")
+
+
+def test_graphs_are_run_to_judge_their_dtypes() -> None:
+    class Softmax(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.softmax(x, 1)
+
+    square = torch.ones(2, 2)
+    module = edge_of(Softmax(), square).graph_module
+    good, bad = EdgeOpArgValidator(module), EdgeOpArgValidator(module)
+    good.run(square)
+    assert good.violating_ops == {}
+    bad.run(square.half())  # a dtype that edge.yaml does not list
+    ((op, (dtypes, node)),) = bad.violating_ops.items()
+    assert op is exir_ops.edge.aten._softmax.default and node.target is op
+    assert dtypes == {"self": torch.float16, "__ret_0": torch.float16}
+
+    class Branch(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+    with pytest.raises(RunHigherOrderOperatorError, match="cond"):
+        EdgeOpArgValidator(edge_of(Branch(), square).graph_module).run(square)

@@ -464,11 +464,3 @@ def test_getitem_of_list_results_shares_specs() -> None:
     for pick in picks:
         assert pick.args[0].target is memory.alloc
         assert pick.meta["spec"] is pick.args[0].meta["spec"][pick.args[1]]
-
-
-@pytest.mark.parametrize(
-    "option", ["external_mutable_weights", "do_quant_fusion_and_const_prop", "run_reinplace_pass"]
-)
-def test_an_option_that_does_nothing_yet_is_refused(option: str) -> None:
-    with pytest.raises(ExportError, match=f"{option} is not done yet"):
-        ExecutorchBackendConfig(**{option: True})

@@ -13,9 +13,11 @@ import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, Node
+from torch.fx.traceback import NodeSource, NodeSourceAction
 from torch.utils._pytree import tree_leaves
 from torch.utils._sympy.value_ranges import ValueRanges
 
+from executorch.exir.debug_handle_utils import get_greatest_ancestor_node_identifier
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.passes.dim_order_ops_registry import DimOrderOpsMap
 from executorch.exir.retrace.op_rules import OpRules, Rule
@@ -43,8 +45,28 @@ TO_DIM_ORDER: dict[OpOverload, OpOverload] = {
 
 # Metadata of the source node that every node made from it inherits.
 _INHERITED = frozenset(
-    {"stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn", "from_node", "custom"}
+    {"stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn", "seq_nr", "custom"}
 )
+
+
+class DebugHandles:
+    """Numbers from 1: nodes that were made from one node of the first graph there was share theirs."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def of(self, source: Node) -> int:
+        identifier = get_greatest_ancestor_node_identifier(source)
+        return self._known.setdefault(identifier, len(self._known) + 1)
+
+
+def _made_from(source: Node) -> NodeSource:
+    """The origin of what is made from `source`; its own origins are shared, not copied."""
+    made = NodeSource(None, "to_edge", NodeSourceAction.CREATE)
+    made.node_info = NodeSource.NodeInfo(source.name, str(source.target), id(source.graph))
+    made.from_node = source.meta.get("from_node", [])
+    return made
+
 
 LiftScalar = Callable[[bool | int | float, torch.dtype], Node]
 
@@ -60,6 +82,7 @@ class EdgeGraphBuilder:
         templates: dict[Any, Template],
         lift_scalar: LiftScalar | None,
         skip_dim_order: bool,
+        debug_handles: DebugHandles,
     ) -> None:
         self.graph = graph
         self.symbols = SymbolTable(graph, fake_mode)
@@ -69,13 +92,15 @@ class EdgeGraphBuilder:
         self._lift_scalar = lift_scalar
         self._skip_dim_order = skip_dim_order
         self._meta: dict[str, Any] = {}
-        self._handles = 0  # nodes made from one source node share a debug handle
+        self._handles = debug_handles
 
     def inherit(self, source: Node, debug_handle: int | None = None) -> None:
-        """The nodes made from now on come from `source`; they share a new debug handle, or the one given."""
+        """The nodes made from now on come from `source`; they have its debug handle, or the one given."""
         self._meta = {key: value for key, value in source.meta.items() if key in _INHERITED}
-        self._handles += 1
-        self._meta["debug_handle"] = debug_handle or self._handles
+        self._meta["from_node"] = [_made_from(source)]
+        if isinstance(source.target, OpOverload):
+            self._meta["original_aten"] = source.meta.get("original_aten", source.target)
+        self._meta["debug_handle"] = debug_handle or self._handles.of(source)
 
     def call(
         self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], whole: bool

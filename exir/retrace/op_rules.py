@@ -141,6 +141,17 @@ def functional_form(op: OpOverload) -> OpOverload | None:
     return functional if same and len(functional._schema.returns) == 1 else None
 
 
+@functools.cache
+def inplace_form(op: OpOverload) -> OpOverload | None:
+    """`aten.add_.Tensor` for `aten.add.Tensor`; None when there is none with the same arguments."""
+    name = op._schema.name.split("::")[1]
+    packet = getattr(getattr(torch.ops, op.namespace), f"{name}_", None)
+    inplace = getattr(packet, op._overloadname, None) if packet is not None else None
+    if inplace is None or functional_form(inplace) is not op:
+        return None
+    return inplace
+
+
 def _positional_types(op: OpOverload) -> list[tuple[str, str | None]]:
     """Types of the arguments, with names where calls must use them."""
     arguments = op._schema.arguments

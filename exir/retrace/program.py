@@ -132,7 +132,8 @@ class _Retrace:
     ) -> None:
         self._program = program
         self._verifier = verifier
-        self._constants = dict(program.constants)
+        self._state = dict(program.state_dict)
+        self._buffers = len(program.graph_signature.inputs_to_buffers)
         self._lifted: dict[tuple[Any, ...], Node] = {}
         self._lifted_specs: list[InputSpec] = []
         self._graph = Graph()
@@ -169,19 +170,21 @@ class _Retrace:
         source = self._program
         signature = source.graph_signature
         specs, values = self._output_specs(outputs)
-        self._graph.output(tuple(values))
+        output = self._graph.output(tuple(values))
+        output.meta["val"] = map_values(tuple(values), Node, lambda node: node.meta.get("val"))
         remove_dead_calls(self._graph)
+        input_specs = self._without_unused_parameters(
+            self._input_specs(signature, placeholders), specs
+        )
         program = ExportedProgram(
             root=dict(self._tracer.submodules),
             graph=self._graph,
-            graph_signature=ExportGraphSignature(
-                input_specs=self._input_specs(signature, placeholders), output_specs=specs
-            ),
-            state_dict=dict(source.state_dict),
+            graph_signature=ExportGraphSignature(input_specs=input_specs, output_specs=specs),
+            state_dict=self._state,
             range_constraints=dict(source.range_constraints),
             module_call_graph=source.module_call_graph,
             example_inputs=source.example_inputs,
-            constants=self._constants,
+            constants=dict(source.constants),
             verifiers=[self._verifier],
         )
         program.graph_module.meta.update(source.graph_module.meta)
@@ -200,6 +203,27 @@ class _Retrace:
             (i for i, spec in enumerate(specs) if spec.kind == InputKind.USER_INPUT), len(specs)
         )
         return specs[:place] + self._lifted_specs + specs[place:]
+
+    def _without_unused_parameters(
+        self, specs: list[InputSpec], outputs: list[OutputSpec]
+    ) -> list[InputSpec]:
+        """Parameters that no node reads leave the program; buffers stay, since their names are state."""
+        written = {spec.target for spec in outputs}
+        placeholders = {node.name: node for node in self._graph.find_nodes(op="placeholder")}
+        kept, dropped = [], []
+        for spec in specs:
+            node = placeholders[spec.arg.name]
+            is_unused = spec.kind == InputKind.PARAMETER and not node.users
+            if is_unused and spec.target not in written:
+                self._graph.erase_node(node)
+                dropped.append(spec.target)
+            else:
+                kept.append(spec)
+        left = {spec.target for spec in kept}
+        for target in dropped:
+            if target not in left:
+                self._state.pop(target, None)
+        return kept
 
     def _output_specs(self, outputs: list[Any]) -> tuple[list[OutputSpec], list[Any]]:
         """New values of written buffers first, then what the source returned."""
@@ -247,18 +271,19 @@ class _Retrace:
         return node
 
     def _new_constant(self, number: bool | int | float, dtype: torch.dtype) -> Node:
-        name = f"_lifted_tensor_constant{len(self._lifted)}"
-        while name in self._constants:
+        """A buffer: passes and backends look for data there."""
+        name = f"_lifted_tensor_constant{self._buffers + len(self._lifted)}"
+        while name in self._state or name in self._program.constants:
             name += "_"
         tensor = torch.tensor(number, dtype=dtype)
-        self._constants[name] = tensor
+        self._state[name] = tensor
         with self._graph.inserting_before(self._first_user_input):
             node = self._graph.placeholder(name)
         with self._options.fake_mode:
             node.meta["val"] = torch.empty((), dtype=dtype)
         node.meta["lifted_scalar"] = number
         self._lifted_specs.append(
-            InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), name)
+            InputSpec(InputKind.BUFFER, TensorArgument(node.name), name, persistent=True)
         )
         return node
 

@@ -17,7 +17,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.graph_module import graph_places, is_loop
-from executorch.exir.retrace.builder import EdgeGraphBuilder
+from executorch.exir.retrace.builder import DebugHandles, EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, Template, map_values
 from executorch.exir.sym_util import surely_equal
@@ -40,6 +40,7 @@ class TraceOptions:
         False
     )  # nodes that stay whole whatever the tables say
     templates: dict[Any, Template] = field(default_factory=dict)
+    debug_handles: DebugHandles = field(default_factory=DebugHandles)
     is_last_attempt: bool = (
         False  # keep what cannot be modelled, for a backend or for the list of blockers
     )
@@ -67,7 +68,9 @@ class GraphTracer:
             options.templates,
             lift_scalar,
             options.skip_dim_order,
+            options.debug_handles,
         )
+        self._branches = 0
         self._order: dict[Node, int] = {}
         self._by_storage: dict[Any, list[Node]] = defaultdict(list)
 
@@ -225,22 +228,22 @@ class GraphTracer:
 
     def _cond(self, node: Node, source: GraphModule, env: Env) -> Any:
         predicate, true_branch, false_branch, operands = node.args
-        branches = [self._branch(source, branch) for branch in (true_branch, false_branch)]
         self._builder.inherit(node)
+        branches = [self._branch(source, branch) for branch in (true_branch, false_branch)]
         args = (
             map_values(predicate, Node, env.__getitem__),
             *branches,
-            map_values(operands, Node, env.__getitem__),
+            list(map_values(operands, Node, env.__getitem__)),
         )
         return self._items(node, args)
 
     def _loop(self, node: Node, source: GraphModule, env: Env) -> Any:
+        self._builder.inherit(node)
         graphs = graph_places(node)
         args = tuple(
             self._branch(source, arg) if place in graphs else map_values(arg, Node, env.__getitem__)
             for place, arg in enumerate(node.args)
         )
-        self._builder.inherit(node)
         return self._items(node, args)
 
     def _whole(self, node: Node, source: GraphModule, env: Env) -> Any:
@@ -292,7 +295,8 @@ class GraphTracer:
         single = not isinstance(outputs, list | tuple)  # the condition of a loop
         distinct = _distinct(tracer, (outputs,) if single else tuple(outputs))
         tracer.graph.output(distinct[0] if single else distinct)
-        name = attribute.target
+        name = f"submodule_{self._branches}"
+        self._branches += 1
         remove_dead_calls(tracer.graph)
         self.submodules[name] = GraphModule(dict(tracer.submodules), tracer.graph)
         node = self.graph.get_attr(name)

@@ -19,7 +19,7 @@ from torch.fx import Graph, GraphModule, Node
 from executorch.exir.decompositions import late_decompositions
 from executorch.exir.decompositions.sizes import CannotDecompose
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
-from executorch.exir.retrace.builder import EdgeGraphBuilder
+from executorch.exir.retrace.builder import DebugHandles, EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule
 from executorch.exir.retrace.program import fake_mode_of
 from executorch.exir.retrace.template import NeedsFullTrace
@@ -59,7 +59,8 @@ def _decompose_calls(
     graph = module.graph
     if not any(_op_of(node) in ops for node in graph.nodes):
         return
-    builder = EdgeGraphBuilder(graph, fake_mode_of(program), rules, {}, None, skip_dim_order)
+    mode, handles = fake_mode_of(program), DebugHandles()
+    builder = EdgeGraphBuilder(graph, mode, rules, {}, None, skip_dim_order, handles)
     for node in list(graph.nodes):
         if _op_of(node) in ops:
             _decompose(graph, builder, node)

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PyTorch's serializer of exported programs under the names that this compiler's users import."""
 
+import torch
+from torch._export.serde.schema import ExportedProgram
 from torch._export.serde.serialize import (
+    _SERIALIZE_TO_TORCH_DTYPE,
+    _TORCH_TO_SERIALIZE_DTYPE,
     EnumEncoder,
     ExportedProgramDeserializer,
     ExportedProgramSerializer,
@@ -11,6 +15,9 @@ from torch._export.serde.serialize import (
     GraphState,
     SerializedArtifact,
     SerializeError,
+    _dataclass_to_dict,
+    _dict_to_dataclass,
+    _int_to_sympy_int,
     _SerializedProgram,
     canonicalize,
     deserialize,
@@ -25,6 +32,13 @@ from torch._export.serde.serialize import (
 )
 
 __all__ = [
+    "ExportedProgram",
+    "_SERIALIZE_TO_TORCH_DTYPE",
+    "_TORCH_TO_SERIALIZE_DTYPE",
+    "_dataclass_to_dict",
+    "_dict_to_dataclass",
+    "_int_to_sympy_int",
+    "_is_single_tensor_return",
     "EnumEncoder",
     "ExportedProgramDeserializer",
     "ExportedProgramSerializer",
@@ -46,3 +60,9 @@ __all__ = [
     "serialize_tensor_meta",
     "serialize_torch_artifact",
 ]
+
+
+def _is_single_tensor_return(target: torch._ops.OpOverload) -> bool:
+    """True for an operator whose only result is a tensor."""
+    returns = target._schema.returns
+    return len(returns) == 1 and isinstance(returns[0].real_type, torch.TensorType)

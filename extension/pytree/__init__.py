@@ -29,6 +29,11 @@ __all__ = [
     "treespec_loads",
 ]
 
+# Specs that these functions give, which are torch's, write themselves: `[1, {"type": "builtins.tuple", ...}]`.
+TreeSpec.to_str = treespec_dumps
+TreeSpec.from_str = staticmethod(treespec_loads)
+_register_pytree_node = _pytree.register_pytree_node
+_broadcast_to_and_flatten = _pytree._broadcast_to_and_flatten
 _LETTERS = {list: "L", tuple: "T", dict: "D"}
 
 
@@ -67,7 +72,9 @@ def _key(key: Any) -> str:
 
 
 def from_str(text: str) -> TreeSpec:
-    """The way back. Raises ValueError for malformed text."""
+    """The way back, from `treespec_dumps` and `TreeSpec.to_str` as well. Raises ValueError for malformed text."""
+    if text.startswith("["):
+        return treespec_loads(text)
     tree, end = _read(text, 0)
     if end != len(text):
         raise ValueError(f"expected the end at {end} of {text!r}")

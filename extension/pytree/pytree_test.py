@@ -41,6 +41,16 @@ def test_text_and_back(tree: Any, text: str) -> None:
     assert pytree.from_str(text) == spec
 
 
+def test_specs_write_themselves_as_json() -> None:
+    _, spec = pytree.tree_flatten(TREE)
+    text = spec.to_str()
+    assert text.startswith('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [')
+    assert text == pytree.treespec_dumps(spec)
+    assert pytree.from_str(text) == pytree.TreeSpec.from_str(text) == spec
+    with pytest.raises(ValueError):
+        pytree.from_str("[1, ")
+
+
 @pytest.mark.parametrize(
     "text", ["", "X", "T1", "T1#1(", "T1#2($)", "T2#1#1($)", "T1#1($)x", "D1#1($)", "D1#1('a:$)"]
 )

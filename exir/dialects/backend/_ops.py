@@ -9,6 +9,9 @@ import torch
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 
+# Libraries whose operators are backend operators without being bound to a pattern.
+_BACKEND_OP_LIB = ["executorch_prim", "quantized_decomposed", "DO_NOT_USE_TEST_ONLY"]
+
 
 class BackendOpOverload(EdgeOpOverload):
     """A torch operator used as a backend operator; `_pattern` is what it stands for, when bound."""

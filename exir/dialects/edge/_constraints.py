@@ -38,6 +38,8 @@ class DtypeConstraints:
         """True when one row allows all the given dtypes together."""
         return any(self._row_accepts(row, dtypes) for row in self.rows)
 
+    validate = accepts
+
     def _row_accepts(self, row: dict[str, str], dtypes: dict[str, torch.dtype]) -> bool:
         bound: dict[str, torch.dtype] = {}
         for name, dtype in dtypes.items():

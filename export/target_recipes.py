@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recipes by what the program will run on. Each takes a backend that must be installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from executorch.export.recipe import ExportRecipe
+from executorch.export.utils import (
+    is_supported_platform_for_coreml_lowering,
+    is_supported_platform_for_qnn_lowering,
+)
+
+_IOS = ("ios-arm64-coreml-fp32", "ios-arm64-coreml-fp16", "ios-arm64-coreml-int8")
+_ANDROID = ("android-arm64-snapdragon-fp16",)
+
+
+def get_ios_recipe(target_config: str = "ios-arm64-coreml-fp16", **kwargs: Any) -> ExportRecipe:
+    """Core ML's recipe for the configuration."""
+    _check("iOS", target_config, _IOS)
+    if not is_supported_platform_for_coreml_lowering():
+        raise ValueError(
+            "CoreML is not supported on this platform: expected the package executorch.backends.apple.coreml, which "
+            "this installation does not have; XNNPACK's recipes run on iOS as well"
+        )
+    raise _no_recipe(target_config)
+
+
+def get_android_recipe(
+    target_config: str = "android-arm64-snapdragon-fp16", **kwargs: Any
+) -> ExportRecipe:
+    """Qualcomm's recipe for the configuration."""
+    _check("Android", target_config, _ANDROID)
+    if not is_supported_platform_for_qnn_lowering():
+        raise ValueError(
+            "QNN is not supported on this platform: expected the package executorch.backends.qualcomm, which this "
+            "installation does not have; XNNPACK's recipes run on Android as well"
+        )
+    raise _no_recipe(target_config)
+
+
+def _check(system: str, found: str, known: tuple[str, ...]) -> None:
+    if found not in known:
+        raise ValueError(f"Unsupported {system} configuration: {found!r}. Supported: {list(known)}")
+
+
+def _no_recipe(target_config: str) -> ValueError:
+    return ValueError(
+        f"no recipe for {target_config} is registered: import the backend's recipes and call ExportRecipe.get_recipe"
+    )
