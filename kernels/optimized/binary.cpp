@@ -6,6 +6,7 @@
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
 using executorch::extension::parallel_for;
+using executorch::kernels::fits;
 using executorch::kernels::optimized::Binary;
 using executorch::kernels::optimized::Broadcast;
 using executorch::kernels::optimized::Compare;
@@ -114,6 +116,11 @@ float as_float(const Scalar& s) {
     return static_cast<float>(s.to<double>());
   }
   return s.isBoolean() ? static_cast<float>(s.to<bool>()) : static_cast<float>(s.to<int64_t>());
+}
+
+// Whether `alpha` is a factor that self's dtype has; the portable kernel refuses others.
+bool is_factor(const Scalar& alpha, const Tensor& self) {
+  return !alpha.isBoolean() && fits(alpha, self.scalar_type());
 }
 
 constexpr int64_t kChunk = 1024;     // 16-bit values that are computed at a time
@@ -243,23 +250,24 @@ bool run_shift(Shift f, const Tensor& self, const Tensor& other, Tensor& out) {
 }  // namespace
 
 // Name of the kernel, name of the portable one, function.
-#define ET_ADDITION(name, portable, function)                                             \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,        \
-               const Scalar& alpha, Tensor& out) {                                        \
-    return !alpha.isBoolean() && run(Binary::function, as_float(alpha), self, other, out) \
-               ? out                                                                      \
-               : portable(ctx, self, other, alpha, out);                                  \
+#define ET_ADDITION(name, portable, function)                                                 \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,            \
+               const Scalar& alpha, Tensor& out) {                                            \
+    return is_factor(alpha, self) && run(Binary::function, as_float(alpha), self, other, out) \
+               ? out                                                                          \
+               : portable(ctx, self, other, alpha, out);                                      \
   }
 ET_ADDITION(opt_add_out, add_out, kAdd)
 ET_ADDITION(opt_sub_out, sub_out, kSub)
 #undef ET_ADDITION
 
-#define ET_ADDITION_SCALAR(name, portable, function)                                             \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,               \
-               const Scalar& alpha, Tensor& out) {                                               \
-    return !alpha.isBoolean() && run_scalar(Binary::function, as_float(alpha), self, other, out) \
-               ? out                                                                             \
-               : portable(ctx, self, other, alpha, out);                                         \
+#define ET_ADDITION_SCALAR(name, portable, function)                               \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other, \
+               const Scalar& alpha, Tensor& out) {                                 \
+    return is_factor(alpha, self) && fits(other, self.scalar_type()) &&            \
+                   run_scalar(Binary::function, as_float(alpha), self, other, out) \
+               ? out                                                               \
+               : portable(ctx, self, other, alpha, out);                           \
   }
 ET_ADDITION_SCALAR(opt_add_scalar_out, add_scalar_out, kAdd)
 ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)
@@ -267,7 +275,7 @@ ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)
 
 Tensor& opt_rsub_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
                             const Scalar& alpha, Tensor& out) {
-  return !alpha.isBoolean() && run_reversed(Binary::kSub, as_float(alpha), other, self, out)
+  return is_factor(alpha, self) && run_reversed(Binary::kSub, as_float(alpha), other, self, out)
              ? out
              : rsub_scalar_out(ctx, self, other, alpha, out);
 }

@@ -6,6 +6,7 @@
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@ namespace torch::executor::native {
 using executorch::aten::Scalar;
 using executorch::aten::Tensor;
 using executorch::extension::parallel_for;
+using executorch::kernels::fits;
 using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::map_unary;
@@ -121,7 +123,9 @@ Tensor& opt_gelu_out(KernelRuntimeContext& ctx, const Tensor& self, std::string_
 Tensor& opt_hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& min_val,
                          const Scalar& max_val, Tensor& out) {
   const UnaryConstants k{as_float(min_val), as_float(max_val)};
-  return run(Unary::kClamp, k, self, out) ? out : hardtanh_out(ctx, self, min_val, max_val, out);
+  const bool fast = fits(min_val, self.scalar_type()) && fits(max_val, self.scalar_type());
+  return fast && run(Unary::kClamp, k, self, out) ? out
+                                                  : hardtanh_out(ctx, self, min_val, max_val, out);
 }
 
 Tensor& opt_clamp_out(KernelRuntimeContext& ctx, const Tensor& self,
@@ -130,7 +134,10 @@ Tensor& opt_clamp_out(KernelRuntimeContext& ctx, const Tensor& self,
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const UnaryConstants k{min.has_value() ? as_float(*min) : -kInfinity,
                          max.has_value() ? as_float(*max) : kInfinity};
-  const bool fast = (min.has_value() || max.has_value()) && k.a == k.a && k.b == k.b;
+  const ScalarType type = self.scalar_type();
+  const bool fast = (min.has_value() || max.has_value()) && k.a == k.a && k.b == k.b &&
+                    (!min.has_value() || fits(*min, type)) &&
+                    (!max.has_value() || fits(*max, type));
   return fast && run(Unary::kClamp, k, self, out) ? out : clamp_out(ctx, self, min, max, out);
 }
 
@@ -146,14 +153,19 @@ Tensor& opt_logit_out(KernelRuntimeContext& ctx, const Tensor& self, std::option
 Tensor& opt_leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& self,
                            const Scalar& negative_slope, Tensor& out) {
   const UnaryConstants k{as_float(negative_slope)};
-  return run(Unary::kLeakyRelu, k, self, out) ? out
-                                              : leaky_relu_out(ctx, self, negative_slope, out);
+  return fits(negative_slope, ScalarType::Float) && run(Unary::kLeakyRelu, k, self, out)
+             ? out
+             : leaky_relu_out(ctx, self, negative_slope, out);
 }
 
 Tensor& opt_elu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& alpha,
                     const Scalar& scale, const Scalar& input_scale, Tensor& out) {
   const UnaryConstants k{as_float(alpha) * as_float(scale), as_float(scale), as_float(input_scale)};
-  return run(Unary::kElu, k, self, out) ? out : elu_out(ctx, self, alpha, scale, input_scale, out);
+  const bool fast = fits(alpha, ScalarType::Float) && fits(scale, ScalarType::Float) &&
+                    fits(input_scale, ScalarType::Float);
+  return fast && run(Unary::kElu, k, self, out)
+             ? out
+             : elu_out(ctx, self, alpha, scale, input_scale, out);
 }
 
 Tensor& opt_pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
@@ -173,7 +185,7 @@ Tensor& opt_pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self,
     }
   }
   const UnaryConstants k{as_float(exponent)};
-  const bool finite = k.a - k.a == 0.0f;
+  const bool finite = k.a - k.a == 0.0f && fits(exponent, self.scalar_type());
   return finite && run(Unary::kPow, k, self, out) ? out
                                                   : pow_Tensor_Scalar_out(ctx, self, exponent, out);
 }

@@ -75,6 +75,8 @@ struct PromotedDivision {
         !isIntegralType(promote(a, b), /*includeBool=*/true) || out.numel() == 0 || !has_zero(b),
         InvalidArgument, , "%s: expected other without zeros to divide integers by, found 0",
         call.op);
+    ET_KERNEL_CHECK_MSG(call.ctx, out.scalar_type() != ScalarType::Bool, InvalidArgument, ,
+                        "%s: expected out to be of a number type, found Bool", call.op);
     Promoted::compute(call, a, b, out, f);
   }
 };
@@ -250,7 +252,7 @@ Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const
                       call.op, ::executorch::runtime::toString(common));
   ET_KERNEL_CHECK_MSG(call.ctx, !negative || common != ScalarType::Bool, InvalidArgument, out,
                       "%s: expected numbers to subtract, found Bool; use logical_xor", call.op);
-  if (!check_castable(call, common, out)) {
+  if (!check_castable(call, common, out) || !check_fits(call, "alpha", alpha, common)) {
     return out;
   }
   with_number_type<true>(compute_type_of(common), [&](auto zero) {
@@ -291,7 +293,10 @@ Tensor& add_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& oth
 }
 Tensor& add_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
                        const Scalar& alpha, Tensor& out) {
-  return add_scaled({ctx, "add.Scalar_out"}, self, other, alpha, /*negative=*/false, out);
+  const OpCall call{ctx, "add.Scalar_out"};
+  return check_fits(call, "other", other, promote(Operand(self), other))
+             ? add_scaled(call, self, other, alpha, /*negative=*/false, out)
+             : out;
 }
 Tensor& sub_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,
                 const Scalar& alpha, Tensor& out) {
@@ -323,10 +328,15 @@ Tensor& pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& self, con
   if (!base.check(call, "self")) {
     return out;
   }
-  const bool integral = isIntegralType(promote(base, exponent), /*includeBool=*/true);
+  const ScalarType common = promote(base, exponent);
+  const bool integral = isIntegralType(common, /*includeBool=*/true);
   ET_KERNEL_CHECK_MSG(ctx, !integral || number >= 0, InvalidArgument, out,
                       "pow.Tensor_Scalar_out: expected exponent >= 0 for integers, found %g",
                       number);
+  // Beyond the range of floats, powers are those to infinity.
+  if (common != ScalarType::Float && !check_fits(call, "exponent", exponent, common)) {
+    return out;
+  }
   // The powers that networks use have cheaper forms.
   if (number == 2.0) {
     return binary<Promoted>(call, base, exponent, out, [](auto a, auto) { return wrap_mul(a, a); });

@@ -35,7 +35,7 @@ C distance(const Rows<C>& a, int64_t i, const Rows<C>& b, int64_t k, int64_t len
     const double y = b.reader.at(b.offset + k * b.row_stride + c * b.col_stride);
     const double difference = std::fabs(x - y);
     if (p == 0) {
-      total += difference != 0;
+      total += difference != difference ? difference : difference != 0;
     } else if (p == 1) {
       total += difference;
     } else if (p == 2) {

@@ -331,21 +331,6 @@ bool parse_reduce(const OpCall& call, std::string_view name, Reduce& reduce) {
 }
 
 template <typename C>
-C start_of(Reduce reduce) {
-  using Limits = std::numeric_limits<C>;
-  switch (reduce) {
-    case Reduce::kProd:
-      return C(1);
-    case Reduce::kMax:
-      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    case Reduce::kMin:
-      return Limits::has_infinity ? Limits::infinity() : Limits::max();
-    default:
-      return C(0);
-  }
-}
-
-template <typename C>
 C reduce_pair(Reduce reduce, C a, C b) {
   switch (reduce) {
     case Reduce::kProd:
@@ -400,11 +385,15 @@ Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
              : kind == Reduce::kMax ? run(Maximum())
                                     : run(Minimum());
     }
-    const C start = start_of<C>(kind);
-    // The first pass checks everything and clears what must not count.
-    scatter<char>(call, self, dim, index, &src, out, [&](char* to, const char*) {
-      if (!include_self) {
+    // The first pass checks everything and clears what must not count: a maximum or minimum starts
+    // at one of its numbers.
+    const bool clears = kind != Reduce::kMax && kind != Reduce::kMin;
+    const C start = kind == Reduce::kProd ? C(1) : C(0);
+    scatter<char>(call, self, dim, index, &src, out, [&](char* to, const char* from) {
+      if (!include_self && clears) {
         store(&start, 1, to);
+      } else if (!include_self) {
+        std::memcpy(to, from, static_cast<size_t>(out.element_size()));
       }
     });
     int64_t* counters = kind != Reduce::kMean || ctx.failure_state() != Error::Ok

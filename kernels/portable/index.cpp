@@ -147,8 +147,7 @@ Tensor& index_select_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t 
     return out;
   }
   if (self.dim() == 0) {
-    if (wrapped_index(static_cast<const char*>(index.const_data_ptr()), index.scalar_type(), 0, 1) <
-        0) {
+    if (index_at(static_cast<const char*>(index.const_data_ptr()), index.scalar_type(), 0) != 0) {
       fail_index(call, 1);
     } else {
       copy_in_order(self, out);
@@ -218,17 +217,24 @@ int64_t count_true(const Tensor& mask) {
   return count;
 }
 
-// The positions of true elements of a mask of one dimension as numbers, in temporary memory.
+// The positions of true elements of a mask, in its logical order and in temporary memory: `count`
+// numbers for each of its dimensions.
 const int64_t* mask_positions(const OpCall& call, const Tensor& mask, int64_t count) {
-  const size_t bytes = static_cast<size_t>(count > 0 ? count : 1) * sizeof(int64_t);
+  const StridedView all = StridedView::of(mask);
+  const size_t bytes =
+      static_cast<size_t>(count > 0 ? count : 1) * static_cast<size_t>(all.ndim) * sizeof(int64_t);
   const auto memory = call.ctx.allocate_temp(bytes, alignof(int64_t));
   ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, nullptr,
                       "%s: no temporary memory for %zu bytes of positions", call.op, bytes);
   int64_t* positions = static_cast<int64_t*>(memory.get());
-  const uint8_t* values = static_cast<const uint8_t*>(mask.const_data_ptr());
-  for (int64_t i = 0, k = 0; i < mask.numel(); ++i) {
-    if (values[i] != 0) {
-      positions[k++] = i;
+  Odometer<1> odometer(all.ndim, all.sizes);
+  odometer.set_strides(0, all.strides);
+  for (int64_t i = mask.numel(), k = 0; i > 0 && k < count; --i, odometer.next()) {
+    if (all.data[odometer.offset(0)] != 0) {
+      for (int d = 0; d < all.ndim; ++d) {
+        positions[d * count + k] = odometer.index()[d];
+      }
+      ++k;
     }
   }
   return positions;
@@ -251,7 +257,17 @@ struct Resolved {
   int place = 0;
 };
 
-// Broadcasts the index tensors; masks of one dimension become positions.
+// Whether a mask has the sizes of the dimensions of `self` from `dim` on.
+bool covers(const Tensor& mask, const Tensor& self, int dim) {
+  for (int d = 0; d < mask.dim(); ++d) {
+    if (mask.sizes()[d] != self.sizes()[dim + d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Broadcasts the index tensors; masks become positions in each of their dimensions.
 bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Resolved& r) {
   Shape own[Shape::kMaxDims];
   int64_t own_strides[Shape::kMaxDims][Shape::kMaxDims];
@@ -272,19 +288,21 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
                         call.op, static_cast<int>(self.dim()));
     const int k = r.num_indexed;
     if (is_mask(index)) {
-      ET_KERNEL_CHECK_MSG(
-          call.ctx, covered == 1 && index.sizes()[0] == self.sizes()[next_dim], InvalidArgument,
-          false, "%s: expected a mask of 1 dim, as long as what it indexes, found shape %s",
-          call.op, ShapeText(index).text);
+      ET_KERNEL_CHECK_MSG(call.ctx, covers(index, self, next_dim), InvalidArgument, false,
+                          "%s: expected a mask with the sizes of what it indexes, %s from "
+                          "dimension %d on, found %s",
+                          call.op, ShapeText(self).text, next_dim, ShapeText(index).text);
       const int64_t count = count_true(index);
       const int64_t* positions = mask_positions(call, index, count);
       if (positions == nullptr) {
         return false;
       }
-      own[k].push(count);
-      own_strides[k][0] = 1;
-      r.data[k].data = reinterpret_cast<const char*>(positions);
-      r.data[k].type = ScalarType::Long;
+      for (int d = 0; d < covered; ++d) {
+        own[k + d].push(count);
+        own_strides[k + d][0] = 1;
+        r.data[k + d].data = reinterpret_cast<const char*>(positions + d * count);
+        r.data[k + d].type = ScalarType::Long;
+      }
     } else {
       if (!check_index_dtype(call, index)) {
         return false;
@@ -299,9 +317,9 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
     if (!broadcast_shapes(call, r.shape, own[k], r.shape)) {
       return false;
     }
-    r.dims[k] = next_dim;
-    ++r.num_indexed;
-    ++next_dim;
+    for (int d = 0; d < covered; ++d) {
+      r.dims[r.num_indexed++] = next_dim++;
+    }
   }
   ET_KERNEL_CHECK_MSG(call.ctx, next_dim <= self.dim(), InvalidArgument, false,
                       "%s: expected at most %d indices, found %zu", call.op,

@@ -48,6 +48,18 @@ bool copy_into(const OpCall& call, const Tensor& src, const StridedView& part, c
   return true;
 }
 
+// Every tensor can be converted to the dtype of `out`.
+bool check_all_castable(const OpCall& call, TensorList tensors, const Tensor& out) {
+  for (const Tensor& tensor : tensors) {
+    const bool takes_all = is_complex(out.scalar_type());
+    if (tensor.scalar_type() != out.scalar_type() && !takes_all &&
+        !check_castable(call, tensor.scalar_type(), out)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shape) {
   const Tensor* model = nullptr;
   for (const Tensor& tensor : tensors) {
@@ -90,7 +102,8 @@ Tensor& cat_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tens
   ET_KERNEL_CHECK_MSG(ctx, tensors.size() > 0, InvalidArgument, out,
                       "cat.out: expected at least one tensor, found none");
   Shape shape;
-  if (!cat_shape(call, tensors, dim, shape) || !resize_output(call, out, shape)) {
+  if (!check_all_castable(call, tensors, out) || !cat_shape(call, tensors, dim, shape) ||
+      !resize_output(call, out, shape)) {
     return out;
   }
   const StridedView all = StridedView::of(out);
@@ -122,7 +135,7 @@ Tensor& stack_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Te
         "stack.out: expected tensors[%zu] to have the shape of tensors[0], %s, found %s", i,
         ShapeText(shape).text, ShapeText(tensors[i]).text);
   }
-  if (!normalize_dim(call, "dim", shape.ndim + 1, dim)) {
+  if (!check_all_castable(call, tensors, out) || !normalize_dim(call, "dim", shape.ndim + 1, dim)) {
     return out;
   }
   shape.insert(static_cast<int>(dim), static_cast<int64_t>(tensors.size()));

@@ -63,17 +63,17 @@ struct Replicate {
 };
 
 // One row of the innermost dimension: what lies inside the input is one run, the rest goes element
-// by element.
+// by element. A negative amount crops.
 template <typename T, typename Source>
 void pad_row(const T* in, int64_t in_stride, int64_t in_size, T* out, int64_t out_stride,
              int64_t out_size, int64_t before, const Source& source) {
-  const int64_t begin = std::min(before, out_size);
-  const int64_t end = std::min(before + in_size, out_size);
+  const int64_t begin = std::min(std::max<int64_t>(before, 0), out_size);
+  const int64_t end = std::max(begin, std::min(before + in_size, out_size));
   for (int64_t i = 0; i < begin; ++i) {
     out[i * out_stride] = in[source(i, before, in_size) * in_stride];
   }
   if (in_stride == 1 && out_stride == 1 && end > begin) {
-    std::memmove(out + begin, in, static_cast<size_t>(end - begin) * sizeof(T));
+    std::memmove(out + begin, in + (begin - before), static_cast<size_t>(end - begin) * sizeof(T));
   } else {
     for (int64_t i = begin; i < end; ++i) {
       out[i * out_stride] = in[(i - before) * in_stride];
@@ -84,7 +84,7 @@ void pad_row(const T* in, int64_t in_stride, int64_t in_size, T* out, int64_t ou
   }
 }
 
-// All rows, shared by threads. Amounts are not negative and `to` has elements.
+// All rows, shared by threads; `to` has elements.
 template <typename T, typename Source>
 void pad_rows(const StridedView& from, const StridedView& to, const Padding& padding,
               const Source& source) {
@@ -125,18 +125,21 @@ Tensor& pad_by(const OpCall& call, const Tensor& self, IntArrayRef amounts, int 
   ET_KERNEL_CHECK_MSG(call.ctx, self.sizes()[self.dim() - spatial - 1] > 0, InvalidArgument, out,
                       "%s: expected self with channels, found shape %s", call.op,
                       ShapeText(self).text);
+  int64_t longest = 0;
   for (int64_t d = self.dim() - spatial; d < self.dim(); ++d) {
+    longest = std::max(longest, shape[static_cast<int>(d)]);
     const int64_t size = self.sizes()[d];
     const int64_t most = margin < 0 ? INT32_MAX : size - margin;
-    ET_KERNEL_CHECK_MSG(call.ctx,
-                        size > 0 && padding.before[d] <= most && padding.after[d] <= most &&
-                            padding.before[d] >= 0 && padding.after[d] >= 0,
-                        InvalidArgument, out,
-                        "%s: at dimension %lld expected amounts in [0, %lld], found %lld and %lld",
-                        call.op, static_cast<long long>(d), static_cast<long long>(most),
-                        static_cast<long long>(padding.before[d]),
-                        static_cast<long long>(padding.after[d]));
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, size > 0 && padding.before[d] <= most && padding.after[d] <= most,
+        InvalidArgument, out,
+        "%s: at dimension %lld expected amounts of at most %lld, found %lld and %lld", call.op,
+        static_cast<long long>(d), static_cast<long long>(most),
+        static_cast<long long>(padding.before[d]), static_cast<long long>(padding.after[d]));
   }
+  ET_KERNEL_CHECK_MSG(call.ctx, longest > 0, InvalidArgument, out,
+                      "%s: expected amounts that leave elements of self, found none left of %s",
+                      call.op, ShapeText(self).text);
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, shape) &&
       out.numel() > 0) {
     ::executorch::runtime::dispatch_by_element_size(out.scalar_type(), [&](auto tag) {

@@ -148,7 +148,7 @@ Tensor& masked_fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, co
                                const Scalar& value, Tensor& out) {
   const OpCall call{ctx, "masked_fill.Scalar_out"};
   Shape shape;
-  alignas(16) char element[16];  // only to check that the value fits
+  alignas(16) char element[16];
   if (!check_number(call, "self", self) || !check_mask(call, mask) ||
       !check_same_dtype(call, "out", out, "self", self) ||
       !scalar_element(call, value, self.scalar_type(), element) ||
@@ -158,7 +158,8 @@ Tensor& masked_fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, co
   }
   with_number_type<true>(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const C fill = scalar_to<C>(value);
+    C fill;  // the value as self's dtype has it
+    loader(self.scalar_type(), compute_type_v<C>)(element, 1, 1, &fill);
     map_elements<C, C, uint8_t>(
         [fill](C x, uint8_t masked) { return masked ? fill : x; }, out,
         {RangeReader(self, out, compute_type_v<C>), RangeReader(mask, out, ComputeType::kBool)});

@@ -5,6 +5,7 @@
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/resize_bytes.h>
 
 #include <algorithm>
 #include <cmath>
@@ -98,6 +99,9 @@ struct Neighbours {
 
 Neighbours neighbours(int64_t position, double scale, int64_t in_size, int64_t out_size,
                       bool align) {
+  if (in_size == out_size) {
+    return {position, position, 0.0};
+  }
   double at = 0;
   if (align) {
     at = out_size > 1 ? position * (static_cast<double>(in_size - 1) / (out_size - 1)) : 0;
@@ -152,12 +156,24 @@ Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& inp
                                     OptionalArrayRef<double> scale_factors, Tensor& out) {
   const OpCall call{ctx, "upsample_bilinear2d.vec_out"};
   Resize resize;
-  if (!check_floating(call, "input", input) ||
+  const bool is_bytes = input.scalar_type() == ScalarType::Byte;
+  if (!(is_bytes || check_floating(call, "input", input)) ||
       !prepare(call, input, output_size, scale_factors, out, resize)) {
     return out;
   }
   const StridedView& in = resize.in;
   const StridedView& to = resize.out;
+  if (is_bytes) {
+    Axis axes[2];
+    for (int d = 0; d < 2; ++d) {
+      const int64_t from = in.sizes[2 + d], size = to.sizes[2 + d];
+      const double steps = static_cast<double>(std::max<int64_t>(size - 1, 1));
+      const double apart = size > 1 ? static_cast<double>(from - 1) / steps : 0.0;
+      axes[d] = {from, size, align_corners ? apart : resize.scale[d], false, align_corners};
+    }
+    resize_bytes(call, input, axes[0], axes[1], out);
+    return out;
+  }
   with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
     const LineReader<C> reader(input);

@@ -5,6 +5,7 @@
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/resize_bytes.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,7 @@ enum Interpolation { kBilinear, kNearest, kBicubic };
 enum Padding { kZeros, kBorder, kReflection };
 
 // How a coordinate in [-1, 1] becomes a position along one dimension of the image.
-struct Axis {
+struct GridAxis {
   int64_t size;
   Padding padding;
   bool align_corners;
@@ -89,7 +90,7 @@ struct Taps {
 };
 
 template <typename C>
-Taps<C> cubic_taps(const Axis& axis, C position) {
+Taps<C> cubic_taps(const GridAxis& axis, C position) {
   const C first = floor_of(position);
   const C t = position - first;
   const C a = C(-0.75);
@@ -103,7 +104,7 @@ Taps<C> cubic_taps(const Axis& axis, C position) {
 }
 
 template <typename C>
-Taps<C> taps_of(const Axis& axis, Interpolation mode, C coordinate) {
+Taps<C> taps_of(const GridAxis& axis, Interpolation mode, C coordinate) {
   const C position = axis.position(coordinate);
   if (mode == kBicubic) {
     return cubic_taps(axis, position);
@@ -145,7 +146,7 @@ struct Samples {
 };
 
 template <typename C>
-void set_samples(const Taps<C>& x, const Taps<C>& y, const Axis& rows, const Axis& columns,
+void set_samples(const Taps<C>& x, const Taps<C>& y, const GridAxis& rows, const GridAxis& columns,
                  const StridedView& in, Samples<C>& samples) {
   samples.count = 0;
   if (x.count == 2 && y.count == 2 && x.at[0] >= 0 && x.at[1] < columns.size && x.at[1] > 0 &&
@@ -218,8 +219,8 @@ void weigh_planes(const Samples<C>* samples, int64_t count, const C* first, int6
 }
 
 template <typename C>
-void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, const Axis& rows,
-                 const Axis& columns, const Tensor& out) {
+void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, const GridAxis& rows,
+                 const GridAxis& columns, const Tensor& out) {
   const LineReader<C> reader(input);
   const LineReader<C> points(grid);
   const LineWriter<C> writer(out);
@@ -265,32 +266,6 @@ void sample_grid(const Tensor& input, const Tensor& grid, Interpolation mode, co
       });
 }
 
-// The triangle filter around one output position; it is wider than two pixels when shrinking.
-struct Triangle {
-  int64_t first;
-  int64_t count;
-  double center;
-  double slope;
-  double total;
-
-  double weight(int64_t i) const {
-    return std::max(0.0, 1 - std::fabs((static_cast<double>(first + i) - center + 0.5) * slope));
-  }
-};
-
-Triangle triangle(int64_t position, double scale, int64_t size) {
-  const double support = std::max(1.0, scale);
-  Triangle filter{0, 0, scale * (static_cast<double>(position) + 0.5), 1 / support, 0};
-  filter.first = std::max<int64_t>(static_cast<int64_t>(filter.center - support + 0.5), 0);
-  const int64_t end = std::min(static_cast<int64_t>(filter.center + support + 0.5), size);
-  filter.first = std::min(filter.first, size - 1);
-  filter.count = std::max<int64_t>(end - filter.first, 1);
-  for (int64_t i = 0; i < filter.count; ++i) {
-    filter.total += filter.weight(i);
-  }
-  return filter;
-}
-
 // The filters of a block of output columns; weights of narrow ones are kept.
 template <typename C>
 struct ColumnFilters {
@@ -300,9 +275,9 @@ struct ColumnFilters {
   Triangle filters[kColumns];
   C weights[kColumns][kKept];
 
-  ColumnFilters(int64_t first, int64_t columns, double scale, int64_t size) : count(columns) {
+  ColumnFilters(const Axis& axis, int64_t first, int64_t columns) : count(columns) {
     for (int64_t i = 0; i < count; ++i) {
-      filters[i] = triangle(first + i, scale, size);
+      filters[i] = triangle(axis, first + i);
       for (int64_t k = 0; k < std::min(kKept, filters[i].count); ++k) {
         weights[i][k] = static_cast<C>(filters[i].weight(k));
       }
@@ -357,7 +332,7 @@ class FilteredRow {
 };
 
 template <typename C>
-void shrink(const Tensor& self, double down, double across, const Tensor& out) {
+void shrink(const Tensor& self, const Axis& down, const Axis& across, const Tensor& out) {
   using Filters = ColumnFilters<C>;
   const LineReader<C> reader(self);
   const LineWriter<C> writer(out);
@@ -365,14 +340,13 @@ void shrink(const Tensor& self, double down, double across, const Tensor& out) {
   const StridedView to = StridedView::of(out);
   const int64_t rows = to.sizes[0] * to.sizes[1] * to.sizes[2];
   for (int64_t first = 0; first < to.sizes[3]; first += Filters::kColumns) {
-    const Filters columns(first, std::min(Filters::kColumns, to.sizes[3] - first), across,
-                          in.sizes[3]);
+    const Filters columns(across, first, std::min(Filters::kColumns, to.sizes[3] - first));
     ::executorch::extension::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const int64_t h = row % to.sizes[2];
         const int64_t c = row / to.sizes[2] % to.sizes[1];
         const int64_t n = row / to.sizes[2] / to.sizes[1];
-        const Triangle y = triangle(h, down, in.sizes[2]);
+        const Triangle y = triangle(down, h);
         FilteredRow<C> filtered(reader, in, n * in.strides[0] + c * in.strides[1], y);
         C line[Filters::kColumns];
         for (int64_t i = 0; i < columns.count; ++i) {
@@ -386,7 +360,8 @@ void shrink(const Tensor& self, double down, double across, const Tensor& out) {
               sum += columns.weight(i, k) * values[k - start];
             }
           }
-          line[i] = sum / static_cast<C>(y.total * x.total);
+          const double total = y.total * x.total;
+          line[i] = total > 0 ? sum / static_cast<C>(total) : C(0);
         }
         writer.write(
             n * to.strides[0] + c * to.strides[1] + h * to.strides[2] + first * to.strides[3],
@@ -396,16 +371,18 @@ void shrink(const Tensor& self, double down, double across, const Tensor& out) {
   }
 }
 
-bool input_per_output(const OpCall& call, int64_t in, int64_t out, bool align_corners,
-                      std::optional<double> factor, double& scale) {
+bool make_axis(const OpCall& call, int64_t in, int64_t out, bool align_corners,
+               std::optional<double> factor, Axis& axis) {
   const bool given = factor.has_value() && *factor > 0;
-  scale = align_corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
-          : given       ? 1 / *factor
-                        : static_cast<double>(in) / static_cast<double>(out);
+  const double scale =
+      align_corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
+      : given       ? 1 / *factor
+                    : static_cast<double>(in) / static_cast<double>(out);
   ET_KERNEL_CHECK_MSG(call.ctx, in > 0 && out > 0 && out <= INT32_MAX && scale <= INT32_MAX,
                       InvalidArgument, false,
                       "%s: expected a size in range, found %lld resized to %lld", call.op,
                       static_cast<long long>(in), static_cast<long long>(out));
+  axis = {in, out, scale};
   return true;
 }
 
@@ -426,8 +403,8 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& input, cons
     return out;
   }
   const Padding padding = static_cast<Padding>(padding_mode);
-  const Axis rows{input.sizes()[2], padding, align_corners};
-  const Axis columns{input.sizes()[3], padding, align_corners};
+  const GridAxis rows{input.sizes()[2], padding, align_corners};
+  const GridAxis columns{input.sizes()[3], padding, align_corners};
   with_float_compute_type(compute_type_of(input.scalar_type()), [&](auto zero) {
     sample_grid<decltype(zero)>(input, grid, static_cast<Interpolation>(interpolation_mode), rows,
                                 columns, out);
@@ -440,7 +417,8 @@ Tensor& _upsample_bilinear2d_aa_out(KernelRuntimeContext& ctx, const Tensor& sel
                                     std::optional<double> scales_h, std::optional<double> scales_w,
                                     Tensor& out) {
   const OpCall call{ctx, "_upsample_bilinear2d_aa.out"};
-  if (!check_floating(call, "self", self) || !check_rank(call, "self", self, 4) ||
+  const bool is_bytes = self.scalar_type() == ScalarType::Byte;
+  if (!(is_bytes || check_floating(call, "self", self)) || !check_rank(call, "self", self, 4) ||
       !check_same_dtype(call, "out", out, "self", self) ||
       !check_count(call, "entries of output_size", static_cast<int64_t>(output_size.size()), 2)) {
     return out;
@@ -448,11 +426,15 @@ Tensor& _upsample_bilinear2d_aa_out(KernelRuntimeContext& ctx, const Tensor& sel
   Shape shape(self);
   shape.sizes[2] = output_size[0];
   shape.sizes[3] = output_size[1];
-  double down = 0;
-  double across = 0;
-  if (!input_per_output(call, self.sizes()[2], shape[2], align_corners, scales_h, down) ||
-      !input_per_output(call, self.sizes()[3], shape[3], align_corners, scales_w, across) ||
+  Axis down;
+  Axis across;
+  if (!make_axis(call, self.sizes()[2], shape[2], align_corners, scales_h, down) ||
+      !make_axis(call, self.sizes()[3], shape[3], align_corners, scales_w, across) ||
       !resize_output(call, out, shape)) {
+    return out;
+  }
+  if (is_bytes) {
+    resize_bytes(call, self, down, across, out);
     return out;
   }
   with_float_compute_type(compute_type_of(self.scalar_type()),

@@ -54,10 +54,11 @@ Tensor& same(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
   return out;
 }
 
-// Floats only; `make(zero)` gives the functor for a compute type.
+// Floats only, of one dtype; `make(zero)` gives the functor for a compute type.
 template <typename Make>
 Tensor& float_only(const OpCall& call, const Tensor& in, Tensor& out, const Make& make) {
-  if (check_floating(call, "self", in) && prepare(call, in, in.scalar_type(), out)) {
+  if (check_floating(call, "self", in) && check_same_dtype(call, "out", out, "self", in) &&
+      prepare(call, in, in.scalar_type(), out)) {
     with_float_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
       using C = decltype(zero);
       map_elements<C, C>(make(zero), out, {RangeReader(in, out, compute_type_v<C>)});
@@ -68,7 +69,7 @@ Tensor& float_only(const OpCall& call, const Tensor& in, Tensor& out, const Make
 
 template <typename Test>
 Tensor& float_test(const OpCall& call, const Tensor& in, Tensor& out, const Test& test) {
-  if (prepare(call, in, ScalarType::Bool, out)) {
+  if (check_dtype(call, "out", out, ScalarType::Bool) && prepare(call, in, ScalarType::Bool, out)) {
     with_float_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
       using C = decltype(zero);
       map_elements<uint8_t, C>(test, out, {RangeReader(in, out, compute_type_v<C>)});
@@ -187,9 +188,22 @@ Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& self, std::string_view
   return float_only(call, self, out, [](auto) { return GeluErf(); });
 }
 
+namespace {
+
+// Constants of functors that compute 16-bit floats in float.
+ScalarType constant_type(const Tensor& self) {
+  return self.scalar_type() == ScalarType::Double ? ScalarType::Double : ScalarType::Float;
+}
+
+}  // namespace
+
 Tensor& leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& negative_slope,
                        Tensor& out) {
-  return float_only({ctx, "leaky_relu.out"}, self, out, [&](auto zero) {
+  const OpCall call{ctx, "leaky_relu.out"};
+  if (!check_fits(call, "negative_slope", negative_slope, constant_type(self))) {
+    return out;
+  }
+  return float_only(call, self, out, [&](auto zero) {
     using C = decltype(zero);
     return LeakyRelu<C>{scalar_to<C>(negative_slope)};
   });
@@ -197,7 +211,13 @@ Tensor& leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scal
 
 Tensor& elu_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& alpha,
                 const Scalar& scale, const Scalar& input_scale, Tensor& out) {
-  return float_only({ctx, "elu.out"}, self, out, [&](auto zero) {
+  const OpCall call{ctx, "elu.out"};
+  const ScalarType type = constant_type(self);
+  if (!check_fits(call, "alpha", alpha, type) || !check_fits(call, "scale", scale, type) ||
+      !check_fits(call, "input_scale", input_scale, type)) {
+    return out;
+  }
+  return float_only(call, self, out, [&](auto zero) {
     using C = decltype(zero);
     return Elu<C>{scalar_to<C>(alpha) * scalar_to<C>(scale), scalar_to<C>(scale),
                   scalar_to<C>(input_scale)};
@@ -230,6 +250,10 @@ Tensor& clamp(const OpCall& call, const Tensor& self, const std::optional<Scalar
   ScalarType common = self.scalar_type();
   common = min.has_value() ? promote_with_scalar(common, *min) : common;
   common = max.has_value() ? promote_with_scalar(common, *max) : common;
+  if ((min.has_value() && !check_fits(call, "min", *min, common)) ||
+      (max.has_value() && !check_fits(call, "max", *max, common))) {
+    return out;
+  }
   if (prepare(call, self, common, out)) {
     with_compute_type(compute_type_of(common), [&](auto zero) {
       using C = decltype(zero);

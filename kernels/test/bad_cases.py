@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from kernels.test.op_case import BOOL, C64, F32, I8, I32, I64, t, vals
+from kernels.test.op_case import BOOL, C64, F16, F32, F64, I8, I16, I32, I64, U8, t, vals
 
 # The operator, its arguments, and the shape and dtype of its outputs.
 _ATTENTION = "scaled_dot_product_attention.out"
@@ -49,6 +49,10 @@ BAD_CALLS: list[tuple[str, list[Any], tuple[int, ...], torch.dtype]] = [
     ("constant_pad_nd.out", [t(3), [2**62, 2**62], 0], (3,), F32),
     ("constant_pad_nd.out", [t(3), [1], 0], (4,), F32),
     ("reflection_pad1d.out", [t(2, 3), [3, 0]], (2, 6), F32),
+    ("reflection_pad1d.out", [t(2, 3), [-2, -1]], (2, 0), F32),
+    ("replication_pad1d.out", [t(2, 3), [-2, -2]], (2, 0), F32),
+    ("index.Tensor_out", [t(4, 3), [t(4, 2, dtype=BOOL)]], (2,), F32),
+    ("index_put.out", [t(4, 3), [t(3, 4, dtype=BOOL)], t(1), False], (4, 3), F32),
     ("cat.out", [[t(2, 3), t(2, 4)], 0], (4, 3), F32),
     ("cat.out", [[], 0], (0,), F32),
     ("stack.out", [[t(2), t(3)], 0], (2, 3), F32),
@@ -59,6 +63,39 @@ BAD_CALLS: list[tuple[str, list[Any], tuple[int, ...], torch.dtype]] = [
     ("full.out", [[2], float("nan")], (2,), I32),
     ("arange.start_out", [0, 5, 0], (5,), I64),
     ("arange.start_out", [0, 5, -1], (5,), I64),
+    # Numbers that a dtype cannot hold.
+    ("add.Scalar_out", [t(3, dtype=U8), 256, 1], (3,), U8),
+    ("add.Scalar_out", [t(3, dtype=I8), -129, 1], (3,), I8),
+    ("add.Scalar_out", [t(3), 1.7e308, 1], (3,), F32),
+    ("add.out", [t(3, dtype=I16), t(3, dtype=I16), 2**15], (3,), I16),
+    ("clamp.out", [t(3, dtype=I8), -129, None], (3,), I8),
+    ("clamp.out", [t(3), None, -1.7e308], (3,), F32),
+    ("hardtanh.out", [t(3, dtype=I16), 0, 2**15], (3,), I16),
+    ("hardtanh.out", [t(3), -1.7e308, 0], (3,), F32),
+    ("leaky_relu.out", [t(3), 1.7e308], (3,), F32),
+    ("elu.out", [t(3), 1.7e308, 1, 1], (3,), F32),
+    ("full.out", [[2], 70000], (2,), F16),
+    ("full_like.out", [t(2), 1.7e308, None], (2,), F32),
+    ("fill.Scalar_out", [t(2, dtype=U8), 256], (2,), U8),
+    ("scatter.value_out", [t(2, dtype=I8), 0, vals(0, dtype=I64), 128], (2,), I8),
+    ("scatter.value_out", [t(2), 0, vals(0, dtype=I64), -1.7e308], (2,), F32),
+    ("constant_pad_nd.out", [t(2, dtype=U8), [1, 1], 256], (4,), U8),
+    ("constant_pad_nd.out", [t(2), [1, 1], 1.7e308], (4,), F32),
+    ("masked_fill.Scalar_out", [t(2, dtype=I16), vals(1, 0, dtype=BOOL), 2**15], (2,), I16),
+    ("scalar_tensor.out", [2**31], (), I32),
+    ("scalar_tensor.out", [1.7e308], (), F32),
+    # Outputs of another dtype.
+    ("elu.out", [t(3), 1, 1, 1], (3,), F64),
+    ("gelu.out", [t(3), "none"], (3,), F64),
+    ("rsub.Scalar_out", [t(3), 1, 1], (3,), I32),
+    ("rsub.Scalar_out", [t(3, dtype=I32), 1, 1], (3,), BOOL),
+    ("stack.out", [[t(2), t(2)], 0], (2, 2), I32),
+    ("cat.out", [[t(2), t(2)], 0], (4,), I32),
+    ("isinf.out", [t(3)], (3,), F32),
+    ("isnan.out", [t(3)], (3,), U8),
+    ("floor_divide.out", [t(3), vals(1, 2, 3)], (3,), I32),
+    ("floor_divide.out", [vals(1, 1, dtype=BOOL), vals(1, 1, dtype=BOOL)], (2,), BOOL),
+    ("floor_divide.out", [t(3), vals(1, 2, 3)], (3,), BOOL),
     ("mm.out", [t(2, 3), t(4, 2)], (2, 2), F32),
     ("mm.out", [t(2, 3), t(3)], (2,), F32),
     ("_int_mm.out", [t(2, 3, dtype=I8), t(4, 2, dtype=I8)], (2, 2), I32),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ NUMBERS = [0, 1, 2, -1, 3, 0.5, -1.5, 2.0, True, False]
 EXTREMES = [2**31, -(2**31), 2**62, -(2**63), 2**63 - 1]
 SPECIAL = [float("nan"), float("inf"), -float("inf"), -0.0]
 EXTREME_FLOATS = [*SPECIAL, 1e300]
+# Numbers that one dtype or another cannot hold.
+LARGE = [300, -200, 70_000, -100_000, 2**40, 1e30, -1e308]
 
 STRINGS = {
     "approximate": ["none", "tanh"],
@@ -32,12 +34,8 @@ STRINGS = {
     "reduce": ["sum", "prod", "mean", "amax", "amin"],
 }
 
-# Random or without content; and those for which eager itself ends the process on drawn arguments.
+# Random or without content.
 LEFT_OUT = {
-    "aten::_native_batch_norm_legit.no_stats_out", "aten::_fft_r2c.out", "aten::_fft_c2r.out",
-    "aten::_fft_c2c.out",
-    "aten::embedding_dense_backward.out", "aten::native_layer_norm_backward.out",
-    "aten::native_group_norm_backward.out",
     "aten::rand.out", "aten::randn.out", "aten::empty.out", "aten::native_dropout.out",
     "dim_order_ops::_empty_dim_order.out", "dim_order_ops::_clone_dim_order.out",
     "dim_order_ops::_to_dim_order_copy.out", "et_copy::_h2d_copy.out", "et_copy::_d2h_copy.out",
@@ -73,12 +71,15 @@ class Drawer:
     def __init__(self, seed: int, start: Start, wild: bool = False) -> None:
         self._random = random.Random(seed)
         self._torch = torch.Generator().manual_seed(seed)
-        self._start = start
+        self.start = start
         self._wild = wild
         self._tensors = 0
 
-    def values(self, schema: Schema) -> list[Any]:
-        return [self._value(a, schema) for a in schema.arguments if not a.is_out]
+    def values(self, schema: Schema, given: dict[str, Any] | None = None) -> list[Any]:
+        """The inputs in the schema's order; those that are not given are drawn one by one."""
+        given = given or {}
+        inputs = [a for a in schema.arguments if not a.is_out]
+        return [given[a.name] if a.name in given else self._value(a, schema) for a in inputs]
 
     def tensor(self, shape: tuple[int, ...], dtype: torch.dtype, layout: str) -> torch.Tensor:
         if dtype == torch.bool:
@@ -95,8 +96,34 @@ class Drawer:
             made = torch.randint(low, 6, shape, generator=self._torch).to(dtype)
         return _laid_out(made, layout)
 
-    def _choose(self, *options: Any) -> Any:
+    def choose(self, *options: Any) -> Any:
         return self._random.choice(options)
+
+    def chance(self, share: float) -> bool:
+        return self._random.random() < share
+
+    def integer(self, low: int, high: int) -> int:
+        """Both bounds included."""
+        return self._random.randint(low, high)
+
+    def sizes(self, count: int, low: int, high: int) -> list[int]:
+        return [self.integer(low, high) for _ in range(count)]
+
+    def sample(self, options: Sequence[Any], count: int) -> list[Any]:
+        return self._random.sample(options, count)
+
+    def like(self, *shape: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+        """A tensor of the start's dtype, unless another is asked for, and layout."""
+        return self.tensor(shape, dtype or self.start.dtype, self.start.layout)
+
+    def positive(self, *shape: int) -> torch.Tensor:
+        made = self.like(*shape)
+        return made.abs() + 0.1 if made.dtype.is_floating_point else made
+
+    def index(
+        self, shape: Sequence[int], below: int, dtype: torch.dtype = torch.int64, low: int = 0
+    ) -> torch.Tensor:
+        return torch.randint(low, below, tuple(shape), generator=self._torch).to(dtype)
 
     def _value(self, argument: Argument, schema: Schema) -> Any:
         kind = argument.type.replace("!", "")
@@ -107,19 +134,20 @@ class Drawer:
         if kind == "Tensor":
             return self._tensor_argument(argument)
         if kind in ("Tensor[]", "Tensor?[]"):
-            return [self._tensor_argument(argument) for _ in range(self._choose(1, 2, 3))]
+            return [self._tensor_argument(argument) for _ in range(self.choose(1, 2, 3))]
         if kind == "str":
-            return self._choose(*STRINGS[argument.name])
+            return self.choose(*STRINGS[argument.name])
         if kind == "Scalar":
-            return self._choose(*NUMBERS, *(EXTREME_FLOATS if self._wild else []))
+            numbers = LARGE if self.chance(0.12) else NUMBERS
+            return self.choose(*numbers, *(EXTREME_FLOATS if self._wild else []))
         simple = {
-            "bool": lambda: self._choose(False, True),
-            "float": lambda: self._choose(
+            "bool": lambda: self.choose(False, True),
+            "float": lambda: self.choose(
                 0.1, 0.5, 1.0, 2.0, *(EXTREME_FLOATS if self._wild else [])
             ),
-            "ScalarType": lambda: self._choose(*DTYPES),
+            "ScalarType": lambda: self.choose(*DTYPES),
             "MemoryFormat": lambda: None,
-            "float[]": lambda: [self._choose(0.5, 1.0, 2.0) for _ in range(2)],
+            "float[]": lambda: [self.choose(0.5, 1.0, 2.0) for _ in range(2)],
             "bool[]": lambda: [True, True, True],
         }
         if kind in simple:
@@ -130,29 +158,29 @@ class Drawer:
 
     def _integer(self, name: str) -> int:
         if self._wild and self._random.random() < 0.3:
-            return int(self._choose(*EXTREMES, -7, 100))
+            return int(self.choose(*EXTREMES, -7, 100))
         if "dim" in name:
-            return int(self._choose(0, -1, 1, 0, -2))
-        return int(self._choose(0, 1, 2, 1, 3, -1))
+            return int(self.choose(0, -1, 1, 0, -2))
+        return int(self.choose(0, 1, 2, 1, 3, -1))
 
     def _integers(self, name: str) -> list[int]:
-        rank = len(self._start.shape)
+        rank = len(self.start.shape)
         if self._wild and self._random.random() < 0.3:
-            return [int(self._choose(*EXTREMES, -7, 0, 1)) for _ in range(self._choose(1, 2, 3))]
+            return [int(self.choose(*EXTREMES, -7, 0, 1)) for _ in range(self.choose(1, 2, 3))]
         if name == "dims" and self._random.random() < 0.5:
             return self._random.sample(range(rank), rank)
         if "dim" in name:
             return self._random.sample(
-                range(-rank, rank), self._choose(0, 1, min(2, 2 * rank)) if rank else 0
+                range(-rank, rank), self.choose(0, 1, min(2, 2 * rank)) if rank else 0
             )
         if "size" in name and self._random.random() < 0.5:
-            return self._random.sample(self._start.shape, rank)
-        length = self._choose(1, 2, rank)
+            return self._random.sample(self.start.shape, rank)
+        length = self.choose(1, 2, rank)
         least = 0 if "pad" in name or "size" in name else 1
         return [self._random.randint(least, 3) for _ in range(length)]
 
     def _tensor_argument(self, argument: Argument) -> torch.Tensor:
-        start, first = self._start, self._tensors == 0
+        start, first = self.start, self._tensors == 0
         self._tensors += 1
         if first:
             return self.tensor(start.shape, start.dtype, start.layout)
@@ -163,7 +191,7 @@ class Drawer:
             "condition": torch.bool,
         }
         dtype = named.get(
-            argument.name, start.dtype if self._random.random() < 0.6 else self._choose(*DTYPES)
+            argument.name, start.dtype if self._random.random() < 0.6 else self.choose(*DTYPES)
         )
         shape = self._other_shape()
         layout = start.layout if len(shape) == len(start.shape) else "rows"
@@ -171,7 +199,7 @@ class Drawer:
 
     def _other_shape(self) -> tuple[int, ...]:
         """The first tensor's shape, one that broadcasts with it, its transpose, or any."""
-        shape, choice = self._start.shape, self._random.random()
+        shape, choice = self.start.shape, self._random.random()
         if choice < 0.5:
             return shape
         if choice < 0.7:
@@ -193,15 +221,16 @@ def _laid_out(made: torch.Tensor, layout: str) -> torch.Tensor:
 
 
 def eager(schema: Schema, values: list[Any]) -> tuple[torch.Tensor, ...]:
-    """What PyTorch gives; raises what PyTorch raises."""
+    """What PyTorch gives, and after it the arguments that it updates; raises what PyTorch raises."""
     values = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
-    operator = (
-        getattr(torch.ops.aten, schema.name).default
-        if schema.name.endswith("_")
-        else functional_of(schema)
-    )
+    in_place = schema.name.endswith("_")
+    operator = getattr(torch.ops.aten, schema.name).default if in_place else functional_of(schema)
     arguments = operator._schema.arguments
     positional = [v for a, v in zip(arguments, values, strict=True) if not a.kwarg_only]
     named = {a.name: v for a, v in zip(arguments, values, strict=True) if a.kwarg_only}
     result = operator(*positional, **named)
-    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+    if schema.name == "_int_mm":  # which leaves some results of small matrices unset
+        result = torch.mm(values[0].to(torch.int32), values[1].to(torch.int32))
+    results = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+    updated = [v for a, v in zip(schema.arguments, values, strict=False) if a.is_written]
+    return (*(() if in_place else results), *updated)

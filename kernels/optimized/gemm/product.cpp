@@ -211,6 +211,9 @@ Error multiply_widened(KernelRuntimeContext& ctx, const Product& p, const float*
 }  // namespace
 
 Error multiply(KernelRuntimeContext& ctx, const Product& p) {
+  if (p.batch == 0 || p.m == 0 || p.n == 0) {
+    return Error::Ok;  // nothing to compute, and none of the operands need have memory
+  }
   if (p.dtype == ScalarType::Float) {
     return multiply_f32(ctx, p);
   }

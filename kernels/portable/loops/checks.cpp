@@ -2,7 +2,9 @@
 // Argument checks and their messages.
 #include <executorch/kernels/portable/loops/checks.h>
 
+#include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include <executorch/kernels/portable/loops/elementwise.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
@@ -185,8 +187,8 @@ ScalarType promote_with_scalar(ScalarType tensor, const Scalar& scalar) {
 
 namespace {
 
-// The largest value of an integer type; 0 for others.
-int64_t integer_limit(ScalarType type) {
+// The largest value of an integer or float type; infinity for others.
+double largest(ScalarType type) {
   switch (type) {
     case ScalarType::Byte:
       return UINT8_MAX;
@@ -197,13 +199,47 @@ int64_t integer_limit(ScalarType type) {
     case ScalarType::Int:
       return INT32_MAX;
     case ScalarType::Long:
-      return INT64_MAX;
+      return static_cast<double>(INT64_MAX);
+    case ScalarType::Half:
+      return 65504.0;
+    case ScalarType::BFloat16:
+      return 3.3895313892515355e38;
+    case ScalarType::Float:
+    case ScalarType::ComplexFloat:
+      return std::numeric_limits<float>::max();
     default:
-      return 0;
+      return std::numeric_limits<double>::infinity();
   }
 }
 
+double as_double(const Scalar& scalar) {
+  return scalar.isFloatingPoint() ? scalar.to<double>() : static_cast<double>(scalar.to<int64_t>());
+}
+
 }  // namespace
+
+bool fits(const Scalar& scalar, ScalarType type) {
+  if (scalar.isBoolean() || type == ScalarType::Bool) {
+    return true;
+  }
+  const double value = as_double(scalar);
+  const double most = largest(type);
+  if (!executorch::runtime::isIntegralType(type, /*includeBool=*/false)) {
+    return !std::isfinite(value) || std::fabs(value) <= most;
+  }
+  // An unsigned type takes the negative of an integer, as C++ does, but not of a float.
+  const bool is_unsigned = type == ScalarType::Byte;
+  const double least = !is_unsigned ? -most - 1.0 : scalar.isFloatingPoint() ? 0.0 : -most;
+  return value >= least && value <= most;
+}
+
+bool check_fits(const OpCall& call, const char* name, const Scalar& scalar, ScalarType type) {
+  const bool held = fits(scalar, type);  // NaN does not fit an integer
+  ET_KERNEL_CHECK_MSG(call.ctx, held, InvalidArgument, false,
+                      "%s: expected %s to be a number that %s can hold, found %g", call.op, name,
+                      toString(type), as_double(scalar));
+  return true;
+}
 
 Scalar wrapped_scalar(const Scalar& scalar, ScalarType type) {
   if (!scalar.isIntegral(/*includeBool=*/false)) {
@@ -226,6 +262,9 @@ Scalar wrapped_scalar(const Scalar& scalar, ScalarType type) {
 
 bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, void* bytes) {
   if (is_complex(type)) {
+    if (!check_fits(call, "value", scalar, type)) {
+      return false;
+    }
     const Complex value = scalar_to<Complex>(scalar);
     storer(ComputeType::kComplex, type)(&value, 1, bytes);
     return true;
@@ -237,17 +276,12 @@ bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, v
     storer(ComputeType::kBool, type)(&value, 1, bytes);
     return true;
   }
-  const int64_t limit = integer_limit(type);
-  const double as_double =
-      scalar.isFloatingPoint() ? scalar.to<double>() : static_cast<double>(scalar.to<int64_t>());
-  const double bound = static_cast<double>(limit);
-  const bool unsigned_float = type == ScalarType::Byte && scalar.isFloatingPoint();
-  const double least = unsigned_float ? 0.0 : -bound - 1.0;
-  ET_KERNEL_CHECK_MSG(call.ctx, limit == 0 || (as_double >= least && as_double <= bound),
-                      InvalidArgument, false, "%s: expected a value in range, found %g for %s",
-                      call.op, as_double, toString(type));
+  if (!check_fits(call, "value", scalar, type)) {
+    return false;
+  }
   if (scalar.isFloatingPoint()) {
-    storer(ComputeType::kDouble, type)(&as_double, 1, bytes);
+    const double value = scalar.to<double>();
+    storer(ComputeType::kDouble, type)(&value, 1, bytes);
   } else {
     const int64_t value = scalar.to<int64_t>();
     storer(ComputeType::kInt64, type)(&value, 1, bytes);

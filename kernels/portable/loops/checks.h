@@ -89,8 +89,12 @@ ScalarType promote_with_scalar(ScalarType tensor, const Scalar& scalar);
 // An integer as arithmetic in `type` sees it, wrapped around; other scalars and types as they are.
 Scalar wrapped_scalar(const Scalar& scalar, ScalarType type);
 
-// Writes `scalar` as one element of `type` to `bytes` (room for 16). Fails when an integer type
-// cannot hold the value.
+// Whether `type` can hold the value, rounded: not when an integer would wrap around, nor when a
+// finite number would become infinite. Every type holds a bool, and Bool holds every value.
+bool fits(const Scalar& scalar, ScalarType type);
+bool check_fits(const OpCall& call, const char* name, const Scalar& scalar, ScalarType type);
+
+// Writes `scalar` as one element of `type` to `bytes` (room for 16). Fails when it does not fit.
 bool scalar_element(const OpCall& call, const Scalar& scalar, ScalarType type, void* bytes);
 
 // True when the elements lie in row-major order without gaps.

@@ -46,7 +46,7 @@ void variance(const OpCall& call, const Tensor& in, const ReduceArgs& args, doub
         squares += (values[i] - mean_value) * (values[i] - mean_value);
       }
     });
-    const double result = squares / divisor;
+    const double result = count > 0 ? squares / divisor : mean_value;  // of nothing: NaN
     store(&result, 1, variances + out_offset * size);
     if (means != nullptr) {
       store(&mean_value, 1, means + out_offset * size);

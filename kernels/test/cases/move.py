@@ -66,7 +66,8 @@ def _views() -> list[Case]:
         case("copy.out", t(3, 4), t(4, dtype=I32)), case("copy_", t(3, dtype=I32), t(3)),
         case("clone.out", t(2, 3, 4, 5, channels_last=True)),
     ]  # fmt: skip
-    for n, pad in ((1, [1, 2]), (2, [1, 2, 0, 3]), (3, [1, 2, 0, 3, 2, 1])):
+    for n, pad in ((1, [1, 2]), (2, [1, 2, 0, 3]), (3, [1, 2, 0, 3, 2, 1]),
+                   (1, [-1, 2]), (2, [2, -1, -2, 0]), (3, [-1, 1, 2, -2, -1, -1])):  # fmt: skip
         shape = [2, 3, 4, 5, 6][: n + 2]
         for mode in ("reflection", "replication"):
             cases.append(case(f"{mode}_pad{n}d.out", t(*shape), pad))
@@ -137,6 +138,11 @@ def _indexing() -> list[Case]:
             case("index.Tensor_out", x, [i, None, i]), case("index.Tensor_out", x, [i, i, i]),
             case("index.Tensor_out", x, [t(2, 1, dtype=I64, low=0, high=3), t(3, dtype=I64, low=0, high=5)]),
             case("index.Tensor_out", x, [vals(1, 0, 1, dtype=BOOL)]),
+            case("index.Tensor_out", x, [t(3, 5, dtype=BOOL)]), case("index.Tensor_out", x, [t(3, 5, 6, dtype=BOOL)]),
+            case("index.Tensor_out", x, [None, t(5, 6, dtype=BOOL)]),
+            case("index.Tensor_out", x, [t(3, 5, dtype=BOOL), vals(2, dtype=I64)]),
+            case("index_put.out", x, [t(3, 5, 6, dtype=BOOL)], t(1, dtype=dtype)),
+            case("index_put_", x, [t(3, 5, dtype=BOOL)], t(6, dtype=dtype)),
             case("index_put.out", x, [i], t(4, 5, 6, dtype=dtype)) if dtype == BOOL else
             case("index_put.out", x, [vals(0, 2, dtype=I64)], t(5, 6, dtype=dtype)),
             case("index_put.out", x, [None, vals(0, 3, dtype=I64), None], t(3, 2, 6, dtype=dtype)),

@@ -7,7 +7,7 @@ import itertools
 
 import torch
 
-from kernels.test.op_case import BF16, F16, F32, F64, I32, I64, Case, Input, case, t
+from kernels.test.op_case import BF16, F16, F32, F64, I32, I64, U8, Case, Input, case, t
 
 
 def _pools() -> list[Case]:
@@ -66,7 +66,13 @@ def _pools() -> list[Case]:
 
 def _resizing() -> list[Case]:
     cases = []
-    for x in [t(2, 3, 5, 6), t(2, 3, 5, 6, channels_last=True), t(1, 2, 4, 4, dtype=F16)]:
+    byte_image = t(2, 3, 23, 31, dtype=U8, low=0, high=256)
+    for x in [
+        t(2, 3, 5, 6),
+        t(2, 3, 5, 6, channels_last=True),
+        t(1, 2, 4, 4, dtype=F16),
+        byte_image,
+    ]:
         cases += [
             case("upsample_nearest2d.vec_out", x, [7, 11], None),
             case("upsample_nearest2d.vec_out", x, None, [2.0, 1.5]),
@@ -81,6 +87,8 @@ def _resizing() -> list[Case]:
                 case("_upsample_bilinear2d_aa.out", x, [2, 3], True),
                 case("_upsample_bilinear2d_aa.out", x, [2, 2], False, scales_h=0.4, scales_w=0.35),
             ]  # fmt: skip
+        if x.dtype == U8:  # no samples of bytes at points
+            continue
         points = t(x.shape[0], 3, 7, 2, dtype=x.dtype, low=-1.6, high=1.6)
         for mode, padding, align in itertools.product(range(3), range(3), (False, True)):
             cases.append(

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs generated calls of every operator and compares the results with eager PyTorch's; tells how many were compared:
+
+python -m kernels.test.differential --library portable
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import warnings
+import zlib
+from dataclasses import dataclass, field
+from functools import cache
+from types import ModuleType
+from typing import Any, Literal
+
+import torch
+
+from executorch.codegen.schema import Schema
+from kernels.test.call_generator import LEFT_OUT, eager
+from kernels.test.fitting_calls import calls_of
+from kernels.test.kernel_call import Call, functional_of, is_dense, load_library, load_schemas
+from kernels.test.known_differences import Known, known, open_elements
+
+_TOLERANCES = {
+    torch.float16: (1e-2, 1e-2), torch.bfloat16: (6e-2, 6e-2), torch.float32: (1e-4, 1e-4),
+    torch.float64: (1e-7, 1e-7), torch.complex64: (1e-4, 1e-4), torch.complex128: (1e-7, 1e-7),
+}  # fmt: skip
+# Results that are compared with eager's, at least, for each operator and library; and rounds of calls, at most.
+LEAST, _ROUNDS = 100, 12
+
+
+def names(kind: str, names: str) -> set[str]:
+    return {f"aten::{name}.{kind}" for name in names.split()}
+
+
+UNARY = (
+    "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal rsqrt"
+    " sigmoid sin sinh sqrt tan tanh neg"
+)
+# What must take complex numbers; other operators may refuse them.
+COMPLEX = (
+    names("out", f"{UNARY} abs logical_not _conj_physical add sub mul div mm bmm addmm cat clone")
+    | names("out", "permute_copy view_copy copy prod mean flip repeat roll stack gather")
+    | names("out", "unsqueeze_copy expand_copy alias_copy detach_copy lift_fresh_copy linear")
+    | names("Scalar_out", "add sub mul div eq ne fill masked_fill rsub")
+    | names("Tensor_out", "eq ne slice_copy split_copy")
+    | names("int_out", "select_copy transpose_copy unbind_copy")
+    | {"aten::sum.IntList_out", "aten::mean.dtype_out", "aten::where.self_out"}
+)
+
+
+@cache
+def library(name: str) -> ModuleType:
+    return load_library(name)
+
+
+@cache
+def schemas() -> dict[str, Schema]:
+    return load_schemas()
+
+
+def _tolerance(wanted: torch.Tensor) -> tuple[float, float]:
+    return _TOLERANCES.get(wanted.dtype, (0.0, 0.0))
+
+
+def equal(found: torch.Tensor, wanted: torch.Tensor) -> bool:
+    same_shape = found.shape == wanted.shape
+    return same_shape and torch.allclose(found, wanted, *_tolerance(wanted), equal_nan=True)
+
+
+def _is_undefined(values: list[Any]) -> bool:
+    """Whether infinity or NaN is to become an integer, which C++ leaves open."""
+    to_integers = any(
+        isinstance(v, torch.dtype) and not v.is_floating_point and not v.is_complex for v in values
+    )
+    tensors = [v for v in values if isinstance(v, torch.Tensor) and v.dtype.is_floating_point]
+    return to_integers and any(not bool(v.isfinite().all()) for v in tensors)
+
+
+def _is_optional(op: str, values: list[Any], expected: tuple[torch.Tensor, ...]) -> bool:
+    """Whether a kernel may refuse the call: most complex numbers, and dtypes that kernels do not have."""
+    if any(t.dtype == torch.complex32 for t in expected):
+        return True
+    to_real = any(isinstance(v, torch.dtype) and not v.is_complex for v in values)
+    return _has_complex(values) and (to_real or op not in COMPLEX)
+
+
+def _has_complex(values: list[Any]) -> bool:
+    flat = [v for value in values for v in (value if isinstance(value, list) else [value])]
+    types = [v.dtype if isinstance(v, torch.Tensor) else v for v in flat]
+    return any(isinstance(t, torch.dtype) and t.is_complex for t in types)
+
+
+def _misfit(like: torch.Tensor) -> torch.Tensor:
+    """A tensor that is too small for a result like this; too large, where nothing is smaller."""
+    shape = list(like.shape) or [2]
+    shape[0] = 2 if not like.shape else shape[0] - 1 if shape[0] > 0 else 1
+    return torch.empty(shape, dtype=like.dtype)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a call: what it was compared with, and what is wrong, if anything."""
+
+    against: Literal["nothing", "a refusal", "results"] = "nothing"
+    problem: str | None = None
+
+
+def outcome_of(
+    module: ModuleType, schema: Schema, values: list[Any], outputs: str = "static"
+) -> Outcome:
+    """Runs a call. What eager refuses may not succeed, unless eager has merely no kernel for the dtype. Outputs are
+    "static", "dynamic" (with room to spare) or "misfit", which must fail."""
+    if _is_undefined(values):
+        return Outcome()
+    try:
+        expected, refused = eager(schema, values), None
+    except NotImplementedError:
+        return Outcome()
+    except (RuntimeError, IndexError, ValueError, TypeError, OverflowError) as error:
+        refused = str(error).splitlines()[0]
+        if "not implemented for" in refused or "not supported" in refused:
+            return Outcome()
+        first = next((v for v in values if isinstance(v, torch.Tensor)), torch.zeros(2))
+        expected = tuple(first for a in schema.arguments if a.is_written)
+    updated = [v for a, v in zip(schema.arguments, values, strict=False) if a.is_written]
+    made = expected[: len(expected) - len(updated)]
+    made = tuple(t if is_dense(t) else t.contiguous() for t in made)
+    outputs = outputs if made else "static"
+    call = Call(module, schema, dynamic=outputs == "dynamic")
+    for argument, value in zip(schema.arguments, values, strict=False):
+        call.add_input(argument, value)
+    if any(a.is_out for a in schema.arguments):
+        call.add_outputs((_misfit(made[0]), *made[1:]) if outputs == "misfit" else made)
+    failed = call.run() != 0
+    if refused is not None or outputs == "misfit":
+        reason = f"eager: {refused[:120]}" if refused is not None else "into an output that misfits"
+        return Outcome("a refusal", None if failed else f"succeeds, {reason}")
+    if failed and _is_optional(schema.qualified_name, values, expected):
+        return Outcome()
+    if failed:
+        return Outcome("results", "fails, eager does not")
+    return Outcome("results", _difference(schema, values, [*call.results(), *updated], expected))
+
+
+def _difference(
+    schema: Schema,
+    values: list[Any],
+    found: list[torch.Tensor],
+    expected: tuple[torch.Tensor, ...],
+) -> str | None:
+    if schema.name in ("sort", "topk"):
+        return _tie_difference(values, found, expected)
+    for one, wanted in zip(found, expected, strict=True):
+        if equal(one, wanted):
+            continue
+        if one.shape != wanted.shape:
+            return f"differs: {brief(one)} against {brief(wanted)}"
+        wrong = ~torch.isclose(one, wanted, *_tolerance(wanted), equal_nan=True)
+        wrong &= ~open_elements(schema, values, one, wanted)
+        if bool(wrong.any()):
+            place = tuple(wrong.nonzero()[0].tolist())
+            return (
+                f"differs at {place} of {list(wanted.shape)}: {one[place]} against {wanted[place]}"
+            )
+    return None
+
+
+def _tie_difference(
+    values: list[Any], found: list[torch.Tensor], expected: tuple[torch.Tensor, ...]
+) -> str | None:
+    """Equal elements have any order: the values must be eager's, at the positions that are told."""
+    x, dim = (values[0], values[2]) if len(values) == 5 else (values[0], values[1])
+    if found[0].numel() == 0:
+        return None if found[0].shape == expected[0].shape else "has another shape"
+    if len(values) == 5 and not values[4]:  # topk, unsorted
+        expected = (expected[0].sort(dim, descending=values[3]).values,)
+    told = x.gather(dim, found[1])
+    if not equal(found[0], expected[0]) or not equal(told, found[0]):
+        return f"differs: {brief(found[0])} against {brief(expected[0])}"
+    return None
+
+
+def brief(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        data = value.flatten()[:6].tolist()
+        return f"{str(value.dtype)[6:]}{list(value.shape)}{data}"
+    if isinstance(value, list):
+        return "[" + ", ".join(brief(v) for v in value) + "]"
+    return str(value)
+
+
+@dataclass
+class Tally:
+    """Calls of an operator, those whose results were compared with eager's, and what was wrong."""
+
+    calls: int = 0
+    compared: int = 0
+    known: set[Known] = field(default_factory=set)
+    failures: list[str] = field(default_factory=list)
+
+
+@cache
+def tally(name: str, op: str, step: int) -> Tally:
+    """Runs every `step`-th call, in rounds until LEAST / `step` results have been compared."""
+    schema, seen = schemas()[op], Tally()
+    for round_number in range(_ROUNDS):
+        for number, values in enumerate(calls_of(schema, round_number)):
+            place = number + zlib.crc32(op.encode())
+            if place % step:
+                continue
+            outputs = ("static", "dynamic", "static", "misfit")[place // step % 4]
+            outcome = outcome_of(library(name), schema, values, outputs)
+            seen.calls += 1
+            seen.compared += outcome.against == "results"
+            if outcome.problem is None:
+                continue
+            row = known(schema, values, outcome.problem)
+            if row is not None:
+                seen.known.add(row)
+            else:
+                arguments = ", ".join(brief(v) for v in values)
+                seen.failures.append(f"{op}({arguments}): {outcome.problem}")
+        if seen.compared * step >= LEAST:
+            break
+    return seen
+
+
+def _has_reference(schema: Schema) -> bool:
+    """Some out-variants have no functional form with the same arguments; cases/ has those."""
+    try:
+        return schema.name.endswith("_") or functional_of(schema) is not None
+    except (LookupError, AttributeError):
+        return False
+
+
+OPS = sorted(n for n, s in load_schemas().items() if n not in LEFT_OUT and _has_reference(s))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--library", default="portable", choices=["portable", "optimized"])
+    parser.add_argument("--step", type=int, default=1, help="run every so-manieth call")
+    parser.add_argument("ops", nargs="*", help="such as aten::add.out; all, when left out")
+    options = parser.parse_args()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # refused calls tell why
+    warnings.simplefilter("ignore")
+    tallies = {op: tally(options.library, op, options.step) for op in options.ops or OPS}
+    for op, seen in sorted(tallies.items(), key=lambda item: item[1].compared):
+        print(f"{seen.compared:5} of {seen.calls:5}  {op}  {len(seen.failures)} wrong")
+        for failure in seen.failures[:3]:
+            print(f"      {failure}")
+    compared = [seen.compared for seen in tallies.values()]
+    print(
+        f"{options.library}: {len(tallies)} operators; results compared: smallest {min(compared)},"
+    )
+    print(f"median {statistics.median(compared):g}, in all {sum(compared)}")
+    print(f"known differences met: {len(set().union(*(seen.known for seen in tallies.values())))}")
+    return 1 if any(seen.failures for seen in tallies.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
