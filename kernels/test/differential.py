@@ -23,7 +23,7 @@ from executorch.codegen.schema import Schema
 from kernels.test.call_generator import LEFT_OUT, eager
 from kernels.test.fitting_calls import calls_of
 from kernels.test.kernel_call import Call, functional_of, is_dense, load_library, load_schemas
-from kernels.test.known_differences import Known, known, open_elements
+from kernels.test.known_differences import Known, arguments_of, known, open_elements
 
 _TOLERANCES = {
     torch.float16: (1e-2, 1e-2), torch.bfloat16: (6e-2, 6e-2), torch.float32: (1e-4, 1e-4),
@@ -153,8 +153,9 @@ def _difference(
     found: list[torch.Tensor],
     expected: tuple[torch.Tensor, ...],
 ) -> str | None:
-    if schema.name in ("sort", "topk"):
-        return _tie_difference(values, found, expected)
+    given = arguments_of(schema, values)
+    if schema.name in ("sort", "topk") and not given.get("stable"):
+        return _tie_difference(given, found, expected)
     for one, wanted in zip(found, expected, strict=True):
         if equal(one, wanted):
             continue
@@ -171,14 +172,14 @@ def _difference(
 
 
 def _tie_difference(
-    values: list[Any], found: list[torch.Tensor], expected: tuple[torch.Tensor, ...]
+    given: dict[str, Any], found: list[torch.Tensor], expected: tuple[torch.Tensor, ...]
 ) -> str | None:
     """Equal elements have any order: the values must be eager's, at the positions that are told."""
-    x, dim = (values[0], values[2]) if len(values) == 5 else (values[0], values[1])
+    x, dim = given["self"], given["dim"]
     if found[0].numel() == 0:
         return None if found[0].shape == expected[0].shape else "has another shape"
-    if len(values) == 5 and not values[4]:  # topk, unsorted
-        expected = (expected[0].sort(dim, descending=values[3]).values,)
+    if not given.get("sorted", True):  # topk
+        expected = (expected[0].sort(dim, descending=given["largest"]).values,)
     told = x.gather(dim, found[1])
     if not equal(found[0], expected[0]) or not equal(told, found[0]):
         return f"differs: {brief(found[0])} against {brief(expected[0])}"

@@ -23,7 +23,7 @@ from kernels.test.differential import (
     tally,
 )
 from kernels.test.kernel_call import Call
-from kernels.test.known_differences import KNOWN, Known
+from kernels.test.known_differences import KNOWN, Known, known
 
 # What may write over its first argument: each element depends on the element at its own place.
 IN_PLACE = sorted(
@@ -73,7 +73,8 @@ def test_an_output_may_be_the_first_input(name: str, op: str) -> None:
                 (expected,) = eager(schema, values)
             except (RuntimeError, NotImplementedError, TypeError, OverflowError):
                 continue
-            fits = expected.dtype == first.dtype and expected.shape == first.shape
+            refused = known(schema, values, "fails") is not None
+            fits = expected.dtype == first.dtype and expected.shape == first.shape and not refused
             if not fits or expected.stride() != first.stride() or first.dtype.is_complex:
                 continue
             call = Call(library(name), schema)

@@ -433,6 +433,11 @@ def _fourier(d: Fitter) -> Arguments:
     }  # fmt: skip
 
 
+def _pairs(d: Fitter) -> Arguments:
+    shape = d.sizes(d.choose(0, 1, 2, 3), 0, 4)
+    return {"self": d.tensor((*shape, 2), d.choose(*_REAL), "rows")}
+
+
 # Names of operators, and what draws their arguments.
 _FAMILIES: list[tuple[str, Family]] = [
     ("mm addmm", _matrices),
@@ -471,6 +476,7 @@ _FAMILIES: list[tuple[str, Family]] = [
     ("grid_sampler_2d", _grid),
     ("col2im", _columns),
     ("pixel_shuffle pixel_unshuffle", _shuffled),
+    ("view_as_complex_copy", _pairs),
     ("expand_copy", _expanded),
     ("as_strided_copy", _strided),
     ("split_with_sizes_copy", _split),

@@ -94,7 +94,8 @@ class Arguments {
   EValue boxed_list(std::deque<List<T>>& lists, std::vector<EValue> values) {
     List<T>& list = lists.emplace_back();
     list.values = std::move(values);
-    const std::optional<Tensor> absent;
+    list.pointers.reserve(list.values.size() + 1);  // memory for an empty list, too
+    list.unwrapped.reserve(list.values.size() + 1);
     for (EValue& value : list.values) {
       list.pointers.push_back(&value);
       if constexpr (std::is_same_v<T, Tensor>) {
