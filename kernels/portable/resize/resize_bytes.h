@@ -3,7 +3,7 @@
 #pragma once
 
 #include <executorch/kernels/portable/loops/checks.h>
-#include <executorch/kernels/portable/triangle.h>
+#include <executorch/kernels/portable/resize/triangle.h>
 
 namespace executorch {
 namespace kernels {

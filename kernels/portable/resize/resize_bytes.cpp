@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Weights have 16 bits, and as many of them behind the point as the largest of an axis allows; each
 // axis rounds its sums to bytes. PyTorch computes the same numbers.
-#include <executorch/kernels/portable/resize_bytes.h>
+#include <executorch/kernels/portable/resize/resize_bytes.h>
 
 #include <algorithm>
 #include <cmath>

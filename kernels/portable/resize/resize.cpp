@@ -5,7 +5,7 @@
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
-#include <executorch/kernels/portable/resize_bytes.h>
+#include <executorch/kernels/portable/resize/resize_bytes.h>
 
 #include <algorithm>
 #include <cmath>
