@@ -73,7 +73,7 @@ class FuseBatchNormWithConvPass(ExportPass):
     sources: tuple[str, ...] = (CONVOLUTION,)
 
     def __init__(self, exported_program: ExportedProgram) -> None:
-        super().__init__()
+        ExportPass.__init__(self)
         self.program = exported_program
         self._count = 0
 

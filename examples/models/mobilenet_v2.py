@@ -8,6 +8,7 @@ import logging
 import torch
 from torch import nn
 
+from executorch.examples.models.model_base import EagerModelBase
 from executorch.examples.models.weights import prepare
 
 logger = logging.getLogger(__name__)
@@ -95,3 +96,20 @@ def mobilenet_v2(inputs: tuple[torch.Tensor, ...]) -> nn.Module:
         return prepare(model, inputs)
     model.load_state_dict(weights)
     return model.eval()
+
+
+class MV2Model(EagerModelBase):
+    def __init__(self, use_pretrained: bool = True) -> None:
+        self.use_pretrained = use_pretrained
+
+    def get_eager_model(self) -> nn.Module:
+        inputs = self.get_example_inputs()
+        return mobilenet_v2(inputs) if self.use_pretrained else prepare(MobileNetV2(), inputs)
+
+    def get_example_inputs(self) -> tuple[torch.Tensor, ...]:
+        return (torch.randn(1, 3, 224, 224),)
+
+
+class MV2UntrainedModel(MV2Model):
+    def __init__(self) -> None:
+        super().__init__(use_pretrained=False)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from executorch.examples.models.from_torchvision import TorchVisionModel
+
 
 class BasicBlock(nn.Module):
     def __init__(self, channels: int, out: int, stride: int) -> None:
@@ -49,3 +51,11 @@ class ResNet18(nn.Module):
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(torch.flatten(self.avgpool(x), 1))
+
+
+class ResNet18Model(TorchVisionModel):
+    function = "resnet18"
+
+
+class ResNet50Model(TorchVisionModel):
+    function = "resnet50"

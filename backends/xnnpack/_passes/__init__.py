@@ -11,6 +11,15 @@ import inspect
 
 from torch.export import ExportedProgram
 
+from executorch.backends.transforms.remove_clone_ops import RemoveCloneOpsTransform
+from executorch.backends.transforms.remove_getitem_op import RemoveGetItemPass
+from executorch.backends.xnnpack._passes.convert_to_linear import ConvertToLinearPass
+from executorch.backends.xnnpack._passes.decompose_batch_norm import DecomposeBatchNorm
+from executorch.backends.xnnpack._passes.decompose_cat import DecomposeConcatenate
+from executorch.backends.xnnpack._passes.fuse_activation_pass import FuseActivationPass
+from executorch.backends.xnnpack._passes.fuse_batch_norm import FuseBatchNormPass
+from executorch.backends.xnnpack._passes.propagate_custom_meta_pass import PropagateCustomMetaPass
+from executorch.backends.xnnpack._passes.remove_redundant_copy_pass import RemoveRedundantCopyPass
 from executorch.backends.xnnpack._passes.xnnpack_pass import XNNPACKPass
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.program._programs import apply_passes
@@ -41,6 +50,16 @@ class XNNPACKPassManager:
         return program
 
 
-DEFAULT_PASSES: list[type[ExportPass]] = []
+DEFAULT_PASSES: list[type[ExportPass]] = [
+    RemoveCloneOpsTransform,  # before patterns are looked for
+    ConvertToLinearPass,
+    PropagateCustomMetaPass,
+    FuseBatchNormPass,
+    DecomposeBatchNorm,  # those that found no convolution
+    FuseActivationPass,  # after batch norms, which stand between
+    DecomposeConcatenate,
+    RemoveGetItemPass,
+    RemoveRedundantCopyPass,
+]
 
-__all__ = ["DEFAULT_PASSES", "XNNPACKPass", "XNNPACKPassManager"]
+__all__ = ["DEFAULT_PASSES", "FuseBatchNormPass", "XNNPACKPass", "XNNPACKPassManager"]

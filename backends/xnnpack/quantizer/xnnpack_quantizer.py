@@ -29,14 +29,14 @@ class XNNPACKQuantizer(Quantizer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._global: Config = None
-        self._operators: dict[str, Config] = {}
-        self._types: dict[str, Config] = {}
-        self._names: dict[str, Config] = {}
-        self._filter: Callable[[Node], bool] | None = None
+        self.global_config: Config = None
+        self.operator_type_config: dict[str, Config] = {}
+        self.module_type_config: dict[str, Config] = {}
+        self.module_name_config: dict[str, Config] = {}
+        self.filter_fn: Callable[[Node], bool] | None = None
 
     def set_global(self, quantization_config: Config) -> XNNPACKQuantizer:
-        self._global = quantization_config
+        self.global_config = quantization_config
         return self
 
     def set_operator_type(
@@ -45,13 +45,15 @@ class XNNPACKQuantizer(Quantizer):
         """`operator_type`: such as torch.ops.aten.linear."""
         if isinstance(operator_type, OpOverload):
             operator_type = operator_type.overloadpacket
-        self._operators[operator_type.__name__] = quantization_config
+        self.operator_type_config[operator_type.__name__] = quantization_config
         return self
 
     def set_module_type(
         self, module_type: type[nn.Module], quantization_config: Config
     ) -> XNNPACKQuantizer:
-        self._types[f"{module_type.__module__}.{module_type.__qualname__}"] = quantization_config
+        self.module_type_config[f"{module_type.__module__}.{module_type.__qualname__}"] = (
+            quantization_config
+        )
         return self
 
     def set_object_type(
@@ -62,17 +64,17 @@ class XNNPACKQuantizer(Quantizer):
             return self.set_operator_type(object_type, quantization_config)
         if isinstance(object_type, type):
             return self.set_module_type(object_type, quantization_config)
-        self._operators[object_type.__name__] = quantization_config
+        self.operator_type_config[object_type.__name__] = quantization_config
         return self
 
     def set_module_name(self, module_name: str, quantization_config: Config) -> XNNPACKQuantizer:
         """The module of that qualified name and all within it."""
-        self._names[module_name] = quantization_config
+        self.module_name_config[module_name] = quantization_config
         return self
 
     def set_filter_function(self, filter_fn: Callable[[Node], bool]) -> XNNPACKQuantizer:
         """Only nodes for which `filter_fn` is true are quantized."""
-        self._filter = filter_fn
+        self.filter_fn = filter_fn
         return self
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
@@ -88,25 +90,29 @@ class XNNPACKQuantizer(Quantizer):
         """What annotate writes is valid."""
 
     def _quantizes_results(self) -> bool:
-        configs = (self._global, *self._operators.values(), *self._types.values())
+        configs = (
+            self.global_config,
+            *self.operator_type_config.values(),
+            *self.module_type_config.values(),
+        )
         return any(
             config is not None and config.output_activation is not None
-            for config in (*configs, *self._names.values())
+            for config in (*configs, *self.module_name_config.values())
         )
 
     def _config_of(self, node: Node) -> Config:
-        if self._filter is not None and not self._filter(node):
+        if self.filter_fn is not None and not self.filter_fn(node):
             return None
         stack = list(node.meta.get("nn_module_stack", {}).values())
         paths = [_without_self(str(path)) for path, _ in stack]
-        named = [path for path in reversed(paths) if path in self._names]
+        named = [path for path in reversed(paths) if path in self.module_name_config]
         if named:
-            return self._names[named[0]]
+            return self.module_name_config[named[0]]
         types = [kind if isinstance(kind, str) else _qualified(kind) for _, kind in stack]
-        typed = [kind for kind in reversed(types) if kind in self._types]
+        typed = [kind for kind in reversed(types) if kind in self.module_type_config]
         if typed:
-            return self._types[typed[0]]
-        return self._operators.get(function_name(node), self._global)
+            return self.module_type_config[typed[0]]
+        return self.operator_type_config.get(function_name(node), self.global_config)
 
 
 def _qualified(kind: type) -> str:

@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from executorch.backends.xnnpack._passes.remove_noop_expand_copy_pass import (
+    RemoveNoopExpandCopyPass,
+)
 from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig
+
+
+def get_transform_passes(additional_passes: Sequence[Any] | None = None) -> list[Any]:
+    """For `to_edge_transform_and_lower(transform_passes=...)`: expansions that change nothing go, then passes given."""
+    return [RemoveNoopExpandCopyPass(), *(additional_passes or [])]
 
 
 def get_xnnpack_edge_compile_config(skip_dim_order: bool = False) -> EdgeCompileConfig:

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parts of the quantizer under the names that users import."""
+
+from torch.fx import GraphModule
+from torchao.quantization.pt2e.quantizer import QuantizationConfig, QuantizationSpec
+
+from executorch.backends.xnnpack.quantizer.captured import numbers_to_tensors
+
+
+def _convert_scalars_to_attrs(model: GraphModule) -> GraphModule:
+    """Numbers that are added or multiplied become tensors of the module, so that they can be quantized."""
+    numbers_to_tensors(model)
+    model.recompile()
+    return model
+
+
+__all__ = ["QuantizationConfig", "QuantizationSpec", "_convert_scalars_to_attrs"]

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models by the names of their module and class."""
+
+import importlib.util
+
+import pytest
+import torch
+
+from executorch.examples.models.model_factory import EagerModelFactory
+
+TOYS = [
+    ("toy_model", name) for name in ("Mul", "Linear", "Add", "AddMul", "Softmax", "Conv1d", "Sdpa")
+]
+NETWORKS = [
+    ("mobilenet_v3", "MV3Model"),
+    ("inception_v3", "InceptionV3Model"),
+    ("torchvision_vit", "TorchVisionViTModel"),
+    ("resnet", "ResNet18Model"),
+    ("resnet", "ResNet50Model"),
+    ("deeplab_v3", "DeepLabV3ResNet50Model"),
+    ("deeplab_v3", "DeepLabV3ResNet101Model"),
+]
+
+
+@pytest.mark.parametrize(("module", "name"), TOYS)
+def test_a_small_model_exports_with_its_inputs(module: str, name: str) -> None:
+    model, inputs, keywords, shapes = EagerModelFactory.create_model(module, f"{name}Module")
+    assert keywords is None and shapes is None
+    program = torch.export.export(model, inputs)
+    torch.testing.assert_close(program.module()(*inputs), model(*inputs))
+
+
+def test_mobilenet_v2_has_its_thousand_classes() -> None:
+    model, inputs, *_ = EagerModelFactory.create_model("mobilenet_v2", "MV2UntrainedModel")
+    assert model(*inputs).shape == (1, 1000)
+
+
+@pytest.mark.parametrize(("module", "name"), NETWORKS)
+@pytest.mark.skipif(importlib.util.find_spec("torchvision") is not None, reason="it is installed")
+def test_without_torchvision_it_says_what_to_install(module: str, name: str) -> None:
+    with pytest.raises(ImportError, match=f"{name} is torchvision's .*; pip install torchvision"):
+        EagerModelFactory.create_model(module, name)
+
+
+def test_a_class_that_is_not_there_is_named() -> None:
+    with pytest.raises(ValueError, match="Model class 'Nothing' not found in module 'toy_model'"):
+        EagerModelFactory.create_model("toy_model", "Nothing")
