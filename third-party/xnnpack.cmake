@@ -68,10 +68,38 @@ xnnpack_replaces(operators operators/convolution-nhwc.c
 xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_f32)
 xnnpack_replaces(operators operators/dynamic-fully-connected-nc.c xnn_reshape_dynamic_fully_connected_nc_f32)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  target_sources(XNNPACK PRIVATE "${library}/winograd/winograd.cpp" "${library}/winograd/winograd_avx512.cpp")
-  set_source_files_properties("${library}/winograd/winograd_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
+  target_sources(XNNPACK PRIVATE "${library}/winograd/winograd.cpp" "${library}/winograd/winograd_avx512.cpp"
+    "${library}/roots.cpp" "${library}/max_pool/max_pool.cpp" "${library}/max_pool/max_pool_avx.cpp"
+    "${library}/max_pool/max_pool_avx512.cpp")
+  xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_sqrt_config xnn_init_f32_rsqrt_config)
+  xnnpack_replaces(XNNPACK configs/maxpool-config.c xnn_init_f32_maxpool_config)
+  set_source_files_properties("${library}/max_pool/max_pool_avx.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
+    COMPILE_OPTIONS "$<IF:$<BOOL:${MSVC}>,/arch:AVX,-mavx>")
+  if(NOT MSVC)
+    set_property(SOURCE "${library}/roots.cpp" TARGET_DIRECTORY XNNPACK APPEND PROPERTY COMPILE_OPTIONS "-fno-math-errno")
+  endif()
+  set_source_files_properties("${library}/winograd/winograd_avx512.cpp" "${library}/max_pool/max_pool_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
   xnnpack_replaces(operators operators/convolution-nhwc.c xnn_setup_convolution2d_nhwc_f32)
+endif()
+# xnnpack_keeps_nan(how expression...): kernels whose paths match keep NaN, as nan_order.h says.
+file(GLOB kernels "${fetched}/xnnpack/src/*/*.c" "${fetched}/xnnpack/src/*/gen/*.c")
+function(xnnpack_keeps_nan how)
+  foreach(expression IN LISTS ARGN)
+    set(found ${kernels})
+    list(FILTER found INCLUDE REGEX "/src/${expression}")
+    set_property(SOURCE ${found} TARGET_DIRECTORY microkernels-prod APPEND PROPERTY COMPILE_OPTIONS
+      "$<IF:$<BOOL:${MSVC}>,/FI,-include>${library}/nan_order.h" "-D${how}")
+  endforeach()
+endfunction()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  xnnpack_keeps_nan(ET_BOUNDS_SECOND
+    "f32-(avgpool|pavgpool|dwconv2d-chw|conv-hwc2chw|spmm|vmulcaddc)/" "f32-(i?gemm|dwconv|qc[48]w-gemm|vclamp)/.*-sse"
+    "f16-(avgpool|pavgpool|dwconv|vclamp|vmulcaddc)/" "f16-f32acc-i?gemm/" "qd8-f(16|32)-q[bc][48]w-i?gemm/")
+  xnnpack_keeps_nan(ET_VALUES "f(16|32)-maxpool/" "f(16|32)-vbinary/gen/f(16|32)-v(max|min)c?-")
+  xnnpack_keeps_nan(ET_LANES_BY_DEPTH "f32-i?gemm/gen/.*-4x2c4-minmax-sse")
+  xnnpack_keeps_nan(ET_SMALL_EXPONENT "f32-vsigmoid/gen/.*-avx512f-")
+  xnnpack_keeps_nan(ET_EXACT_ROOT "f16-vsqrt/gen/.*-f16c-")
 endif()
 # Its kernels for AMX, with any compiler that knows those instructions, and where they pay (amx.h).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT MSVC)

@@ -13,8 +13,13 @@ using executorch::aten::Tensor;
 
 namespace {
 
-py::module_ torch() {
-  return py::module_::import("torch");
+// Kept for good: every call asks for it.
+py::handle torch() {
+  static PyObject* module = nullptr;
+  if (module == nullptr) {
+    module = py::module_::import("torch").release().ptr();
+  }
+  return module;
 }
 
 py::object torch_dtype(executorch::aten::ScalarType type) {
@@ -36,37 +41,59 @@ struct MethodMemory {
   py::object owner;
 };
 
+[[noreturn]] void fail_without_memory(py::handle tensor, const std::string& what) {
+  if (tensor.attr("is_nested").cast<bool>()) {
+    fail_argument(what + ": expected a tensor with one shape, got a nested one. Pad it with " +
+                  "torch.nested.to_padded_tensor()");
+  }
+  const py::object layout = tensor.attr("layout");
+  if (!layout.is(py::object(torch().attr("strided")))) {
+    fail_argument(what + ": expected a dense tensor (torch.strided), got one of layout " +
+                  to_text(layout) + ". Call .to_dense()");
+  }
+  if (!tensor.attr("is_cpu").cast<bool>()) {
+    fail_argument(what + ": expected a tensor on the CPU, got one on " +
+                  to_text(tensor.attr("device")));
+  }
+  fail_argument(what + ": expected a tensor with data, got a " +
+                to_text(py::type::handle_of(tensor).attr("__name__")) +
+                " without memory (fake, or freed). Pass a real tensor");
+}
+
+// Whether its numbers lie in this processor's memory.
+bool has_memory(py::handle tensor) {
+  try {
+    return tensor.attr("is_cpu").cast<bool>() &&
+           (tensor.attr("data_ptr")().cast<uintptr_t>() != 0 ||
+            tensor.attr("numel")().cast<int64_t>() == 0);
+  } catch (const py::error_already_set&) {  // what torch says of data that it cannot show
+    return false;
+  }
+}
+
 class TorchLibrary final : public ArrayLibrary {
  public:
   const char* name() const override { return "torch"; }
 
   bool owns(py::handle value) const override {
-    // A tensor can exist only if torch is imported already.
-    const py::dict modules = py::module_::import("sys").attr("modules");
-    return modules.contains("torch") && py::isinstance(value, modules["torch"].attr("Tensor"));
+    static PyObject* type = nullptr;
+    if (type == nullptr) {
+      // A tensor can exist only if torch is imported already.
+      const py::dict modules = py::module_::import("sys").attr("modules");
+      if (!modules.contains("torch")) {
+        return false;
+      }
+      type = modules["torch"].attr("Tensor").cast<py::object>().release().ptr();
+    }
+    return py::isinstance(value, type);
   }
 
   py::object plain(py::handle tensor, const std::string& what) const override {
-    if (tensor.attr("is_nested").cast<bool>()) {
-      fail_argument(what + ": expected a tensor with one shape, got a nested one. Pad it with " +
-                    "torch.nested.to_padded_tensor()");
-    }
-    const py::object layout = tensor.attr("layout");
-    if (!layout.is(py::object(torch().attr("strided")))) {
-      fail_argument(what + ": expected a dense tensor (torch.strided), got one of layout " +
-                    to_text(layout) + ". Call .to_dense()");
-    }
-    if (to_text(tensor.attr("device").attr("type")) != "cpu") {
-      fail_argument(what + ": expected a tensor on the CPU, got one on " +
-                    to_text(tensor.attr("device")));
+    if (!has_memory(tensor) || tensor.attr("is_nested").cast<bool>()) {
+      fail_without_memory(tensor, what);
     }
     if (tensor.attr("is_conj")().cast<bool>() || tensor.attr("is_neg")().cast<bool>()) {
       return tensor.attr("resolve_conj")().attr("resolve_neg")();
-    }
-    if (data(tensor) == nullptr && tensor.attr("numel")().cast<int64_t>() != 0) {
-      fail_argument(what + ": expected a tensor with data, got a " +
-                    to_text(py::type::handle_of(tensor).attr("__name__")) +
-                    " without memory (fake, or freed). Pass a real tensor");
     }
     return py::reinterpret_borrow<py::object>(tensor);
   }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XNNPACK's runtime, but for three things: it wrote zeros to all of its workspace, by one thread,
-// before the kernels that write there; it did not say where that is; and it runs one operator after
-// another (product_lines.h).
+// XNNPACK's runtime, but for four things: it wrote zeros to all of its workspace, by one thread,
+// before the kernels that write there; it did not say where that is; it runs one operator after
+// another (product_lines.h); and bounds of a clamp behind a pool went over the pool's padding.
 #ifndef __MACH__
 #define _POSIX_C_SOURCE 199309L  // as it has it: for its clock
 #endif
 #include <executorch/backends/xnnpack/library/product_lines.h>
 
 #include "xnnpack/allocator.h"
+#include "xnnpack/math.h"
 #include "xnnpack/operator.h"
 #include "xnnpack/subgraph.h"
 
@@ -16,6 +17,49 @@ static inline void* allocate_workspace(size_t size) {
   return is_state ? xnn_allocate_zero_simd_memory(size) : xnn_allocate_simd_memory(size);
 }
 
+// What XNNPACK does next, but for the parameters of nodes that are no clamps: those lie where a
+// clamp's bounds would.
+static bool takes_bounds(const struct xnn_node* node) {
+  return node->type == xnn_node_type_average_pooling_2d ||
+         node->type == xnn_node_type_convolution_2d ||
+         node->type == xnn_node_type_deconvolution_2d ||
+         node->type == xnn_node_type_depthwise_convolution_2d ||
+         node->type == xnn_node_type_fully_connected || node->type == xnn_node_type_max_pooling_2d;
+}
+
+static void join_clamps(xnn_subgraph_t subgraph) {
+  xnn_subgraph_analyze_consumers_and_producers(subgraph);
+  for (uint32_t i = 0; i < subgraph->num_values; ++i) {
+    struct xnn_value* value = &subgraph->values[i];
+    if (value->num_consumers != 1 || value->producer == XNN_INVALID_NODE_ID ||
+        value->first_consumer == XNN_INVALID_NODE_ID) {
+      continue;
+    }
+    struct xnn_node* producer = &subgraph->nodes[value->producer];
+    struct xnn_node* clamp = &subgraph->nodes[value->first_consumer];
+    if (!takes_bounds(producer) || clamp->type != xnn_node_type_unary_elementwise ||
+        clamp->unary_operator != xnn_unary_clamp) {
+      continue;
+    }
+    producer->activation.output_min =
+        math_max_f32(producer->activation.output_min, clamp->activation.output_min);
+    producer->activation.output_max =
+        math_min_f32(producer->activation.output_max, clamp->activation.output_max);
+    producer->outputs[0] = clamp->outputs[0];
+    subgraph->values[clamp->outputs[0]].producer = value->producer;
+    xnn_node_clear(clamp);
+    xnn_value_clear(value);
+  }
+}
+
+static enum xnn_status optimize(xnn_subgraph_t subgraph, uint32_t flags) {
+  if ((flags & XNN_FLAG_NO_OPERATOR_FUSION) == 0) {
+    join_clamps(subgraph);
+  }
+  return xnn_subgraph_optimize(subgraph, flags);
+}
+
+#define xnn_subgraph_optimize optimize
 #define xnn_allocate_zero_simd_memory allocate_workspace
 #define xnn_plan_value_allocation_tracker(tracker) xnn_plan_product_lines(runtime, tracker)
 #define xnn_run_operator_with_index(op, index, place, pool) \
