@@ -144,7 +144,8 @@ def to_edge_transform_and_lower(
     """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
     list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
     programs = {
-        name: with_stored_weights(program) for name, program in named_programs(programs).items()
+        name: with_stored_weights(program, has_backends=bool(partitioner))
+        for name, program in named_programs(programs).items()
     }
     check_methods(partitioner, programs.keys())
     partitioners = {name: partitioners_of(partitioner, name) for name in programs}
@@ -180,7 +181,11 @@ def _edge_manager(
     config = compile_config or EdgeCompileConfig()
     with collector_paused():
         edge = {
-            name: _edge_program(with_stored_weights(program), kept.get(name, frozenset()), config)
+            name: _edge_program(
+                with_stored_weights(program, has_backends=name in kept),
+                kept.get(name, frozenset()),
+                config,
+            )
             for name, program in named_programs(programs).items()
         }
     manager = EdgeProgramManager(edge, constant_methods, config)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights that torchao quantized become plain tensors, and embeddings read them as they are stored.
+"""Weights that torchao quantized become plain tensors, and embeddings read them as they are stored. Linear layers do,
+too, where no backend multiplies by them: an embedding of all rows is their matrix, from 8, 4 or 2 bits a weight.
 
-before: %d = dequantize_affine(%w, [1, 32], %scale, %zero); %e = embedding(%d, %ids)
-after:  %e = quantized_decomposed.embedding_4bit(%w packed, %scale, None, -8, 7, %ids)"""
+before: %d = dequantize_affine(%w, [1, 32], %scale, %zero); %e = embedding(%d, %ids); %l = linear(%x, %f)
+after:  %e = quantized_decomposed.embedding_4bit(%w packed, %scale, None, -8, 7, %ids)
+        %g = quantized_decomposed.embedding_4bit(%v packed, ..., arange(rows)); %l = linear(%x, %g)"""
 
 from __future__ import annotations
 
@@ -33,13 +35,13 @@ class _Table:
     quant_max: int
 
 
-def with_stored_weights(program: ExportedProgram) -> ExportedProgram:
-    """The program itself when it has nothing of the kind; it is not changed."""
+def with_stored_weights(program: ExportedProgram, has_backends: bool = False) -> ExportedProgram:
+    """The program itself when it has nothing of the kind; it is not changed. `has_backends`: linear layers of inputs
+    that are quantized, too, are left to them."""
     tensors = (*program.state_dict.values(), *program.constants.values())
     if any(isinstance(t, torch.Tensor) and is_traceable_wrapper_subclass(t) for t in tensors):
         program = program.run_decompositions({})
-    names = [node.name for node in _embeddings(program)]
-    if not names:
+    if not _embeddings(program) and not _matrices(program, has_backends):
         return program
     program = own_copy(program)
     constants = get_constant_placeholder_dict(program)
@@ -47,6 +49,11 @@ def with_stored_weights(program: ExportedProgram) -> ExportedProgram:
         table = _table_of(node.args[0])
         if table is not None and all(each in constants for each in node.args[0].all_input_nodes):
             _replace(program, node, table, constants)
+    constants = get_constant_placeholder_dict(program)
+    for node in _matrices(program, has_backends):
+        table = _table_of(node)
+        if all(each in constants for each in node.all_input_nodes):
+            _read_rows(program, node, table, constants)
     program.graph_module.recompile()
     return program
 
@@ -57,6 +64,41 @@ def _embeddings(program: ExportedProgram) -> list[Node]:
         for node in program.graph.nodes
         if node.target is torch.ops.aten.embedding.default and _table_of(node.args[0]) is not None
     ]
+
+
+def _matrices(program: ExportedProgram, has_backends: bool) -> list[Node]:
+    """Weights of torchao that linear layers alone read, dequantized to the type of their scales."""
+
+    def is_linear(user: Node, node: Node) -> bool:
+        if user.target is not torch.ops.aten.linear.default or user.args[1] is not node:
+            return False
+        return not has_backends or "dequantize" not in str(user.args[0].target)
+
+    return [
+        node
+        for node in program.graph.nodes
+        if str(node.target) == "torchao.dequantize_affine.default"
+        and (table := _table_of(node)) is not None
+        and all(is_linear(user, node) for user in node.users)
+        and node.meta["val"].dtype == table.scales.meta["val"].dtype
+    ]
+
+
+def _read_rows(
+    program: ExportedProgram, node: Node, table: _Table, constants: dict[Node, torch.Tensor]
+) -> None:
+    """An embedding of all rows in the place of a dequantized matrix."""
+    points = table.zero_points
+    if points is not None and constants[points].any():
+        return
+    with fake_mode_of(program), program.graph.inserting_before(node):
+        rows = table.weight.meta["val"].shape[0]
+        ids = program.graph.call_function(torch.ops.aten.arange.default, (rows,))
+        ids.meta = {**node.meta, "val": torch.arange(rows)}
+        embedding = program.graph.call_function(torch.ops.aten.embedding.default, (node, ids))
+    embedding.meta = dict(node.meta)
+    node.replace_all_uses_with(embedding, lambda user: user is not embedding)
+    _replace(program, embedding, table, constants)
 
 
 def _table_of(node: Node) -> _Table | None:

@@ -201,12 +201,13 @@ Tensor& _int_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor&
       !check_count(call, "rows of mat2", mat2.sizes()[0], self.sizes()[1])) {
     return out;
   }
+  const ScalarType type = self.scalar_type();
   ET_KERNEL_CHECK_MSG(
       ctx,
-      self.scalar_type() == ScalarType::Char && mat2.scalar_type() == ScalarType::Char &&
-          out.scalar_type() == ScalarType::Int,
+      (type == ScalarType::Char || type == ScalarType::Byte) &&
+          mat2.scalar_type() == ScalarType::Char && out.scalar_type() == ScalarType::Int,
       InvalidArgument, out,
-      "_int_mm.out: expected self and mat2 of Char and out of Int, found %s, %s, %s",
+      "_int_mm.out: expected self of Char or Byte, mat2 of Char and out of Int, found %s, %s, %s",
       ::executorch::runtime::toString(self.scalar_type()),
       ::executorch::runtime::toString(mat2.scalar_type()),
       ::executorch::runtime::toString(out.scalar_type()));

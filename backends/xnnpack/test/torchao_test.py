@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torchao.quantization.granularity import PerAxis, PerGroup
 from torchao.quantization.quant_api import (
+    Int8DynamicActivationInt8WeightConfig,
     Int8DynamicActivationIntxWeightConfig,
     IntxWeightOnlyConfig,
     quantize_,
@@ -69,6 +70,56 @@ def test_linears_with_dynamic_inputs_are_delegated(
     (graph,) = graphs(manager)
     assert types(graph)[stored] == 3 and types(graph)["qdint8"] == 3
     assert compute_error(model(*IDS), run(manager, IDS)) > 30
+
+
+@pytest.mark.parametrize("delegated", [True, False])
+@pytest.mark.parametrize(
+    ("weight_dtype", "granularity", "bits"),
+    [
+        (torch.int8, PerAxis(0), 8.5),
+        (torch.int4, PerAxis(0), 4.5),
+        (torch.int4, PerGroup(32), 5.5),  # with a scale of 32 bits for every 32 weights
+        (torch.int2, PerGroup(32), 3.5),
+    ],
+)
+def test_weights_alone_are_stored_as_they_are(
+    weight_dtype: torch.dtype, granularity: Any, bits: float, delegated: bool
+) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(256, 384), nn.ReLU(), nn.Linear(384, 256, bias=False)).eval()
+    quantize_(model, IntxWeightOnlyConfig(weight_dtype=weight_dtype, granularity=granularity))
+    x = (torch.randn(3, 256),)
+    exported = torch.export.export(model, x)
+    manager = lower(model, x) if delegated else to_edge_transform_and_lower(exported)
+    weights = 256 * 384 * 2
+    assert len(manager.to_executorch().buffer) < weights * bits / 8 + 10_000
+    torch.testing.assert_close(run(manager, x), model(*x), rtol=1e-4, atol=1e-4)
+
+
+def test_dynamic_inputs_and_four_bits_take_four_bits_without_a_backend() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(256, 384), nn.ReLU(), nn.Linear(384, 256, bias=False)).eval()
+    config = Int8DynamicActivationIntxWeightConfig(
+        weight_dtype=torch.int4, weight_granularity=PerGroup(32)
+    )
+    quantize_(model, config)
+    x = (torch.randn(3, 256),)
+    manager = to_edge_transform_and_lower(torch.export.export(model, x))
+    assert len(manager.to_executorch().buffer) < 256 * 384 * 2 * 5.5 / 8 + 20_000
+    assert compute_error(model(*x), run(manager, x)) > 40
+
+
+@pytest.mark.parametrize("delegated", [True, False])
+@pytest.mark.parametrize("batch", [1, 5])
+def test_inputs_of_bytes_times_signed_bytes(batch: int, delegated: bool) -> None:
+    """torchao writes _int_mm of them on processors without AMX."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(64, 48), nn.ReLU(), nn.Linear(48, 16, bias=False)).eval()
+    quantize_(model, Int8DynamicActivationInt8WeightConfig())
+    x = (torch.randn(batch, 64),)
+    exported = torch.export.export(model, x)
+    manager = lower(model, x) if delegated else to_edge_transform_and_lower(exported)
+    torch.testing.assert_close(run(manager, x), model(*x), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.req("XQ-024")

@@ -139,6 +139,38 @@ bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Product p, const Broadcas
   return true;
 }
 
+// A product of bytes: of these less 128, which are signed, and 128 times the sums of b's columns.
+// False when there is no scratch memory.
+bool multiply_bytes(KernelRuntimeContext& ctx, Product p) {
+  constexpr uint8_t kSign = 0x80;
+  const auto count = static_cast<size_t>(p.m * p.k);
+  auto memory = ctx.allocate_temp(count, 64);
+  auto sums_memory = ctx.allocate_temp(static_cast<size_t>(p.n) * sizeof(int32_t), 64);
+  if (!memory.ok() || !sums_memory.ok()) {
+    return false;
+  }
+  const auto* bytes = static_cast<const uint8_t*>(p.a);
+  auto* less = static_cast<uint8_t*>(memory.get());
+  std::transform(bytes, bytes + count, less, [](uint8_t byte) { return byte ^ kSign; });
+  p.a = less;
+  if (multiply(ctx, p) != Error::Ok) {
+    return false;
+  }
+  const auto* b = static_cast<const int8_t*>(p.b);
+  auto* sums = static_cast<int32_t*>(sums_memory.get());
+  std::fill_n(sums, p.n, 0);
+  for (int64_t i = 0; i < p.k * p.n; ++i) {
+    sums[p.b_transposed ? i / p.k : i % p.n] += b[i] * kSign;
+  }
+  auto* c = static_cast<int32_t*>(p.c);
+  for (int64_t row = 0; row < p.m; ++row) {
+    for (int64_t column = 0; column < p.n; ++column) {
+      c[row * p.n + column] += sums[column];
+    }
+  }
+  return true;
+}
+
 bool is_one(const Scalar& s) {
   return s.isFloatingPoint() ? s.to<double>() == 1.0
                              : s.isIntegral(/*includeBool=*/false) && s.to<int64_t>() == 1;
@@ -162,9 +194,10 @@ Tensor& opt_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& 
 Tensor& opt_int_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2,
                        Tensor& out) {
   const auto portable = [&]() -> Tensor& { return _int_mm_out(ctx, self, mat2, out); };
+  const bool is_bytes = self.scalar_type() == ScalarType::Byte;
   if (self.dim() != 2 || mat2.dim() != 2 || self.size(1) != mat2.size(0) ||
-      self.scalar_type() != ScalarType::Char || mat2.scalar_type() != ScalarType::Char ||
-      out.scalar_type() != ScalarType::Int ||
+      (self.scalar_type() != ScalarType::Char && !is_bytes) ||
+      mat2.scalar_type() != ScalarType::Char || out.scalar_type() != ScalarType::Int ||
       !resized(out, {static_cast<int32_t>(self.size(0)), static_cast<int32_t>(mat2.size(1))}) ||
       !is_contiguous(self) || !is_contiguous(out)) {
     return portable();
@@ -174,7 +207,8 @@ Tensor& opt_int_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tens
             mat2.size(1),          self.const_data_ptr(),
             mat2.const_data_ptr(), out.mutable_data_ptr()};
   p.b_transposed = !is_contiguous(mat2);  // a matrix that is not in rows is in columns
-  return multiply(ctx, p) == Error::Ok ? out : portable();
+  const bool done = is_bytes ? multiply_bytes(ctx, p) : multiply(ctx, p) == Error::Ok;
+  return done ? out : portable();
 }
 
 Tensor& opt_bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat2,

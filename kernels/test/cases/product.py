@@ -19,6 +19,7 @@ from kernels.test.op_case import (
     I32,
     I64,
     INF,
+    U8,
     Case,
     Input,
     case,
@@ -71,6 +72,12 @@ def _narrow_products() -> list[Case]:
         for low, high in ((-128, -128), (-128, 127), (127, -128)):
             a, b = Input((m, k), I8, low, low), Input((k, n), I8, high, high)
             cases.append(case("_int_mm.out", a, b))
+        bytes_ = t(m, k, dtype=U8, low=0, high=256)
+        b = t(k, n, dtype=I8, low=-128, high=128)
+        cases += [
+            case("_int_mm.out", bytes_, b),
+            case("_int_mm.out", bytes_, replace(b, permuted=(1, 0))),
+        ]
         for dtype in (F16, BF16):
             loose: dict[str, Any] = {"atol": 0.05, "rtol": 2e-2 if dtype == BF16 else 4e-3}
             a, b, w = t(m, k, dtype=dtype), t(k, n, dtype=dtype), t(n, k, dtype=dtype)
