@@ -19,6 +19,7 @@ DOCUMENTED = (
     "backends/xnnpack/utils",
     "exir/_program_utils",
     "exir/backend/utils",
+    "exir/dialects/edge/dtype/utils",
     "exir/operator/util",
     "kernels/portable/cpu/util",
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,8 +39,6 @@ class DtypeConstraints:
         """True when one row allows all the given dtypes together."""
         return any(self._row_accepts(row, dtypes) for row in self.rows)
 
-    validate = accepts
-
     def _row_accepts(self, row: dict[str, str], dtypes: dict[str, torch.dtype]) -> bool:
         bound: dict[str, torch.dtype] = {}
         for name, dtype in dtypes.items():
@@ -49,6 +48,66 @@ class DtypeConstraints:
             if dtype not in self.aliases[alias] or bound.setdefault(alias, dtype) != dtype:
                 return False
         return True
+
+
+class AllowedDtypeSet:
+    """Dtypes that one alias stands for. `reduce_to` settles on one of them, for as long as the set is used."""
+
+    def __init__(self, types: Iterable[torch.dtype]) -> None:
+        self.types = set(types)
+        self._reduced: torch.dtype | None = None
+
+    def __contains__(self, dtype: torch.dtype) -> bool:
+        return dtype in self.types if self._reduced is None else dtype == self._reduced
+
+    def reduce_to(self, t: torch.dtype) -> bool:
+        """True when the set held `t`; from then on it holds nothing else."""
+        if t not in self:
+            return False
+        self._reduced = t
+        return True
+
+    def clear(self) -> None:
+        """Forgets what the set was reduced to."""
+        self._reduced = None
+
+
+class FunctionDtypeConstraint:
+    """Which dtypes an operator's tensors may have together. `essential_tensor_io_names` are always there, those in
+    `optional_tensor_io_names` may be None in a call."""
+
+    def __init__(
+        self,
+        essential_tensor_io_names: list[str],
+        optional_tensor_io_names: list[str],
+        type_alias: dict[str, Iterable[torch.dtype]],
+        type_constraint: list[dict[str, str]],
+    ) -> None:
+        self.essential_tensor_io_names = list(essential_tensor_io_names)
+        self.optional_tensor_io_names = list(optional_tensor_io_names)
+        self.type_alias = {alias: AllowedDtypeSet(types) for alias, types in type_alias.items()}
+        self.type_constraint = list(type_constraint)
+        types = {alias: frozenset(each.types) for alias, each in self.type_alias.items()}
+        self._rows = DtypeConstraints(types, tuple(type_constraint))
+
+    @classmethod
+    def of(cls, rows: DtypeConstraints) -> FunctionDtypeConstraint:
+        names = list(dict.fromkeys(name for row in rows.rows for name in row))
+        essential = [name for name in names if all(name in row for row in rows.rows)]
+        optional = [name for name in names if name not in essential]
+        return cls(essential, optional, rows.aliases, list(rows.rows))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.essential_tensor_io_names or key in self.optional_tensor_io_names
+
+    def __getitem__(self, key: str) -> set[torch.dtype]:
+        """All dtypes that the argument or result may have."""
+        return self._rows.allowed(key) or set()
+
+    def validate(self, io_to_dtype_map: dict[str, torch.dtype | None]) -> bool:
+        """True when one row allows these dtypes together; None is a tensor that was not given."""
+        given = {name: dtype for name, dtype in io_to_dtype_map.items() if dtype is not None}
+        return self._rows.accepts(given)
 
 
 def constraints_of(op: torch._ops.OpOverload) -> DtypeConstraints | None:

@@ -8,7 +8,14 @@ from typing import Any
 
 import torch
 
-from executorch.exir.dialects.edge._constraints import DtypeConstraints, constraints_of
+from executorch.exir.dialects.edge._constraints import (
+    AllowedDtypeSet as AllowedDtypeSet,
+)
+from executorch.exir.dialects.edge._constraints import (
+    DtypeConstraints,
+    FunctionDtypeConstraint,
+    constraints_of,
+)
 
 
 class EdgeDialectArgument:
@@ -27,7 +34,7 @@ class EdgeDialectFunctionSchema:
 
     def __init__(self, schema: torch.FunctionSchema, constraints: DtypeConstraints | None) -> None:
         self._schema = schema
-        self.dtype_constraint = constraints
+        self.dtype_constraint = FunctionDtypeConstraint.of(constraints) if constraints else None
         self.arguments = [_annotate(arg, arg.name, constraints) for arg in schema.arguments]
         self.returns = [
             _annotate(ret, f"__ret_{index}", constraints)
