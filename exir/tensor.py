@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import torch
@@ -303,7 +304,18 @@ def make_tensor_value(
         data_buffer_idx=data_buffer_idx,
         allocation_info=allocation_info,
         shape_dynamism=spec.shape_dynamism,
-        extra_tensor_info=spec.extra_tensor_info,
+        extra_tensor_info=_with_device(spec),
+    )
+
+
+def _with_device(spec: TensorSpec) -> ExtraTensorInfo | None:
+    """What the file says of a tensor beside its type; its device, unless that is the CPU."""
+    if spec.device == DeviceType.CPU:
+        return spec.extra_tensor_info
+    return replace(
+        spec.extra_tensor_info or ExtraTensorInfo(),
+        device_type=spec.device,
+        device_index=spec.device_index,
     )
 
 

@@ -67,6 +67,7 @@ from executorch.exir.program._programs import (
     named_programs,
     per_method,
     plan_memory,
+    propagate_devices,
     tag_external_constants,
 )
 from executorch.exir.program._quantized_weights import with_stored_weights
@@ -362,6 +363,8 @@ def _planned_program(
     specs = SpecPropPass()
     specs(module)
     specs.update_placeholder_tensor_specs(program, module)
+    # Values of delegates on other devices; before copies need out variants.
+    propagate_devices(name, module, config)
     evaluate_shapes = per_method(
         config.sym_shape_eval_pass, name, ConstraintBasedSymShapeEvalPass()
     )

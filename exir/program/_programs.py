@@ -24,6 +24,8 @@ from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
 from executorch.exir.passes.external_constants_pass import external_mutable_weights_pass
+from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
+from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
 from executorch.exir.program._lift_constants import lift_tensor_attributes
 from executorch.exir.program_copies import with_graph_module
 
@@ -96,6 +98,16 @@ def _restore_values(graph_module: GraphModule) -> None:
         args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
         with mode or nullcontext(), torch.no_grad():
             node.meta["val"] = node.target(*args, **kwargs)
+
+
+def propagate_devices(
+    name: str, graph_module: GraphModule, config: ExecutorchBackendConfig
+) -> None:
+    """Places what delegates of other devices take and give, as the configuration has it for this method."""
+    wanted = per_method(config.propagate_device_config, name, PropagateDeviceConfig())
+    inputs = per_method(wanted.skip_h2d_for_method_inputs, name, False)
+    outputs = per_method(wanted.skip_d2h_for_method_outputs, name, False)
+    PropagateDevicePass(inputs, outputs, config.enable_non_cpu_memory_planning)(graph_module)
 
 
 def plan_memory(planning_pass: Any, program: ExportedProgram) -> None:
