@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 import torch
-from torch.export import export
+from torch.export import ExportedProgram, export
 
 from executorch.exir import (
     EdgeCompileConfig,
@@ -19,6 +19,45 @@ from executorch.exir import (
 )
 
 _EDGE_COMPILE_CONFIG = EdgeCompileConfig(_check_ir_validity=True, _skip_dim_order=True)
+
+
+def _to_core_aten(
+    model: torch.fx.GraphModule | torch.nn.Module,
+    example_inputs: tuple[Any, ...],
+    *,
+    example_kwarg_inputs: dict[str, Any] | None = None,
+    dynamic_shapes: dict[str, Any] | tuple[Any] | None = None,
+    strict: bool = True,
+    verbose: bool = True,
+) -> ExportedProgram:
+    """torch.export."""
+    if not isinstance(model, (torch.fx.GraphModule, torch.nn.Module)):
+        raise ValueError(
+            f"Expected passed in model to be an instance of nn.Module, got {type(model)}"
+        )
+    program = export(
+        model, example_inputs, example_kwarg_inputs, dynamic_shapes=dynamic_shapes, strict=strict
+    )
+    if verbose:
+        logging.info("Core ATen graph:\n%s", program.graph)
+    return program
+
+
+def _core_aten_to_edge(
+    core_aten_exir_ep: ExportedProgram,
+    edge_constant_methods: dict[str, Any] | None = None,
+    edge_compile_config: EdgeCompileConfig | None = None,
+    verbose: bool = True,
+) -> EdgeProgramManager:
+    """to_edge."""
+    edge = to_edge(
+        core_aten_exir_ep,
+        constant_methods=edge_constant_methods,
+        compile_config=edge_compile_config or _EDGE_COMPILE_CONFIG,
+    )
+    if verbose:
+        logging.info("Exported graph:\n%s", edge.exported_program())
+    return edge
 
 
 def export_to_edge(
@@ -33,15 +72,15 @@ def export_to_edge(
     verbose: bool = True,
 ) -> EdgeProgramManager:
     """torch.export, then to_edge."""
-    program = export(
-        model, example_inputs, example_kwarg_inputs, dynamic_shapes=dynamic_shapes, strict=strict
+    program = _to_core_aten(
+        model,
+        example_inputs,
+        example_kwarg_inputs=example_kwarg_inputs,
+        dynamic_shapes=dynamic_shapes,
+        strict=strict,
+        verbose=verbose,
     )
-    edge = to_edge(
-        program, constant_methods=edge_constant_methods, compile_config=edge_compile_config
-    )
-    if verbose:
-        logging.info("Exported graph:\n%s", edge.exported_program())
-    return edge
+    return _core_aten_to_edge(program, edge_constant_methods, edge_compile_config, verbose)
 
 
 def export_to_exec_prog(

@@ -74,7 +74,11 @@ def test_the_guide_explains_the_ways_to_quantize() -> None:
         assert word in text
 
 
-CPP = [(page, code) for page in PAGES for code in run_page.blocks(page.read_text(), "cpp")]
+CPP = [
+    (page, code)
+    for page in [*PAGES, ROOT / "README.md"]
+    for code in run_page.blocks(page.read_text(), "cpp")
+]
 
 
 @pytest.mark.parametrize("page, code", CPP, ids=[page.name for page, _ in CPP])
