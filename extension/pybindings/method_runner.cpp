@@ -2,6 +2,7 @@
 #include <executorch/extension/pybindings/method_runner.h>
 
 #include <executorch/extension/pybindings/log_capture.h>
+#include <executorch/extension/pybindings/method_meta.h>
 #include <executorch/extension/pybindings/text.h>
 
 namespace py = pybind11;
@@ -69,20 +70,24 @@ std::string type_name(py::handle value) {
   return to_text(py::type::handle_of(value).attr("__name__"));
 }
 
-// What a caller often means.
+// What a caller often means who gives a nested input.
+std::string advice_for_nested(py::handle value) {
+  const bool is_nested = py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value) ||
+                         py::isinstance<py::dict>(value);
+  return is_nested ? ". Inputs are a flat list: give the leaves of nested ones one by one, in the "
+                     "order of torch.utils._pytree.tree_leaves"
+                   : "";
+}
+
+// Likewise who gives another value than a tensor.
 std::string advice_for(py::handle value) {
-  if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value) ||
-      py::isinstance<py::dict>(value)) {
-    return ". Inputs are a flat list: give the leaves of nested ones one by one, in the order of "
-           "torch.utils._pytree.tree_leaves";
-  }
   if (is_numpy(value, "generic")) {
     return ". Call numpy.asarray(...) on it";
   }
   if (is_int(value) || is_float(value)) {
     return ". Call torch.tensor(...) on it";
   }
-  return "";
+  return advice_for_nested(value);
 }
 
 }  // namespace
@@ -147,8 +152,12 @@ void MethodRunner::set_inputs(const py::sequence& inputs) {
   const LogCapture capture;
   const auto meta = capture.take(use->method_meta(name_), "Method " + name_);
   if (inputs.size() != meta.num_inputs()) {
-    fail_argument("Method " + name_ + ": expected " + std::to_string(meta.num_inputs()) +
-                  " inputs, got " + std::to_string(inputs.size()));
+    std::string advice;
+    for (const py::handle value : inputs) {
+      advice = advice.empty() ? advice_for_nested(value) : advice;
+    }
+    fail_argument("Method " + signature(meta) + ": expected " + std::to_string(meta.num_inputs()) +
+                  " inputs, got " + std::to_string(inputs.size()) + advice);
   }
   Inputs next;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -253,6 +253,7 @@ def test_types_and_shapes_come_through(dtype: torch.dtype, shape: tuple[int, ...
     "inputs, words",
     [
         ([INPUTS[0]], ["expected 2", "got 1"]),
+        ([{"x": INPUTS[0]}], ["(float32[2, 3], float32[2, 3])", "got 1", "leaves"]),
         ([INPUTS[0], INPUTS[1].double()], ["input 1", "Float", "Double"]),
         ([INPUTS[0], torch.randn(3, 2).t()], ["input 1", "strides (3, 1)", "(1, 2)", "contiguous"]),
         ([INPUTS[0], torch.randn(2, 3, 1)], ["input 1", "2 dimensions", "got 3"]),
