@@ -127,6 +127,21 @@ def test_a_method_of_numbers_says_so() -> None:
         meta.input_tensor_meta(1)
 
 
+def test_a_value_that_export_fixed_is_named() -> None:
+    class Mode(torch.nn.Module):
+        def forward(self, x: torch.Tensor, count: int, mode: str) -> torch.Tensor:
+            return x * count if mode == "fast" else x
+
+    exported = torch.export.export(Mode(), (torch.ones(2), 3, "fast"))
+    buffer = to_edge(exported).to_executorch().buffer
+    module = portable_lib._load_for_executorch_from_buffer(buffer)
+    (output,) = module.forward([torch.ones(2), 3, "fast"])
+    assert torch.equal(output, torch.full((2,), 3.0))
+    for count, mode, words in ((4, "fast", "export, 3, and cannot be 4"), (3, "slow", '"fast"')):
+        with pytest.raises(portable_lib.ExecuTorchError, match=words):
+            module.forward([torch.ones(2), count, mode])
+
+
 def test_no_inputs_run_again_with_those_before(buffer: bytes) -> None:
     module = portable_lib._load_for_executorch_from_buffer(buffer)
     method = portable_lib._load_program_from_buffer(buffer).load_method("forward")

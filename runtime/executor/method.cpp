@@ -29,6 +29,14 @@ using executorch::aten::TensorShapeDynamism;
 constexpr double kRelativeTolerance = 1e-5;
 constexpr double kAbsoluteTolerance = 1e-4;
 
+// For messages, which a build may leave out.
+[[maybe_unused]] double as_number(const EValue& value) {
+  return value.isInt()      ? static_cast<double>(value.toInt())
+         : value.isDouble() ? value.toDouble()
+         : value.isBool()   ? static_cast<double>(value.toBool())
+                            : 0;
+}
+
 bool is_close(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) {
     return std::isnan(a) && std::isnan(b);
@@ -139,10 +147,17 @@ Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
              plan_->name()->c_str(), static_cast<unsigned>(own.tag));
       return Error::InvalidArgument;
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      equal, InvalidArgument,
-      "Input %zu of method %s: it is not a tensor, so it must equal the value at export", input_idx,
-      plan_->name()->c_str());
+  ET_CHECK_OR_RETURN_ERROR(equal || own.isString(), InvalidArgument,
+                           "Input %zu of method %s: it is not a tensor, so it must equal the value "
+                           "at export, %.15g, and cannot be %.15g. Export with that value, or make "
+                           "a tensor of the input",
+                           input_idx, plan_->name()->c_str(), as_number(own),
+                           as_number(input_evalue));
+  ET_CHECK_OR_RETURN_ERROR(equal, InvalidArgument,
+                           "Input %zu of method %s: it is not a tensor, so it must equal the value "
+                           "at export, \"%.*s\"",
+                           input_idx, plan_->name()->c_str(),
+                           static_cast<int>(own.toString().size()), own.toString().data());
   input_set_[input_idx] = true;
   return Error::Ok;
 }
