@@ -97,3 +97,21 @@ def test_the_cpp_of_a_page_compiles(page: Path, code: str, tmp_path: Path) -> No
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+CMAKE = [(page, code) for page in PAGES for code in run_page.blocks(page.read_text(), "cmake")]
+PROJECT = "cmake_minimum_required(VERSION 3.24)\nproject(app C CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page, code", CMAKE, ids=[page.name for page, _ in CMAKE])
+def test_the_cmake_of_a_page_configures(page: Path, code: str, tmp_path: Path) -> None:
+    """With the sources as a folder of the project: the targets that it links are there."""
+    (tmp_path / "executorch").symlink_to(ROOT)
+    (tmp_path / "main.cpp").write_text("int main() { return 0; }\n")
+    is_whole = "project(" in code
+    (tmp_path / "CMakeLists.txt").write_text(code if is_whole else PROJECT + code)
+    options = [] if is_whole else ["-DEXECUTORCH_BUILD_XNNPACK=ON"]
+    command = ["cmake", "-S", str(tmp_path), "-B", str(tmp_path / "build"), "-G", "Ninja", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
