@@ -64,7 +64,7 @@ def test_the_documented_way(buffer: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.req("EXT-009")
 def test_the_sample_of_the_android_document() -> None:
-    file = Path(__file__).parents[1] / "extension/module/test/resources/add.pte"
+    file = Path(__file__).resolve().parents[1] / "extension/module/test/resources/add.pte"
     method = Runtime.get().load_program(file).load_method("forward")
     (output,) = method.execute([torch.tensor([1.0]), torch.tensor([20.0])])
     assert output.item() == 21

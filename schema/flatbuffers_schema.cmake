@@ -6,7 +6,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/../tools/cmake/BuildTools.cmake")
 if(NOT TARGET flatbuffers_headers)
   add_library(flatbuffers_headers INTERFACE)
   target_include_directories(flatbuffers_headers SYSTEM INTERFACE $<BUILD_INTERFACE:${ET_BUILD_TOOLS}/include>)
-  install(DIRECTORY "${ET_BUILD_TOOLS}/include/flatbuffers" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(DIRECTORY "${ET_BUILD_TOOLS}/include/flatbuffers" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers)
   install(TARGETS flatbuffers_headers EXPORT ExecuTorchTargets)
 endif()
 

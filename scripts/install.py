@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILD_RESULTS = ("cmake-out*", "pip-out", "build", "dist", "*.egg-info", "src/*.egg-info")
+BUILD_RESULTS = ("cmake-out*", "pip-out*", "build", "dist", "*.egg-info", "src/*.egg-info")
 
 
 def run(*command: str) -> None:
@@ -68,6 +68,13 @@ def parse(argv: list[str]) -> argparse.Namespace:
         help="accepted for compatibility: the pinned PyTorch release is what is always installed",
     )
     parser.add_argument(
+        "--optional-dependency",
+        action="append",
+        default=[],
+        choices=["ethos_u", "openvino", "vgf"],
+        help="also what tools for this processor need; may be given again",
+    )
+    parser.add_argument(
         "--requirements-only", action="store_true", help="dependencies, not the package"
     )
     parser.add_argument(
@@ -88,7 +95,9 @@ def main(argv: list[str]) -> None:
     examples = options.example if options.requirements_only else not options.minimal
     install_requirements(examples)
     if not options.requirements_only:
-        pip(*(["--editable"] if options.editable else []), ".", "--no-build-isolation", "-v")
+        extras = f"[{','.join(options.optional_dependency)}]" if options.optional_dependency else ""
+        editable = ["--editable"] if options.editable else []
+        pip(*editable, f".{extras}", "--no-build-isolation", "-v")
         print(
             "installed; try: python -m executorch.examples.portable.scripts.export --model_name=add"
         )

@@ -34,10 +34,11 @@ def run(*command: object, **variables: str) -> None:
 
 
 def build_wheel() -> Path:
-    """By the compiler under the name that CMake finds by itself: ccache keeps the C++ build's objects under it."""
+    """With the compiler's name and the flags of the C++ build, under which ccache keeps its objects."""
     folder = BUILD / "wheel"
     shutil.rmtree(folder, ignore_errors=True)
     names = {k: v for k, v in (("CC", "cc"), ("CXX", "c++")) if shutil.which(v)}
+    names["CMAKE_ARGS"] = "-DEXECUTORCH_WARNINGS_AS_ERRORS=ON"
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT]
     run(*command, **(names | os.environ))
     (wheel,) = folder.glob("executorch-*.whl")

@@ -30,7 +30,8 @@ print(torch.allclose(y, model(x), rtol=1e-3, atol=1e-5), executorch.exir.__file_
 
 
 def command(*words: object, cwd: Path) -> str:
-    """With nothing of this process' environment but where programs, caches and package indexes are."""
+    """With nothing of this process' environment but where programs, caches and package indexes are; and the compiler's
+    name and flags under which ccache keeps the C++ build's objects."""
     kept = (
         "PATH",
         "HOME",
@@ -44,6 +45,7 @@ def command(*words: object, cwd: Path) -> str:
         "CCACHE_",
     )
     environment = {k: v for k, v in os.environ.items() if k.startswith(kept)}
+    environment |= {"CC": "cc", "CXX": "c++", "CMAKE_ARGS": "-DEXECUTORCH_WARNINGS_AS_ERRORS=ON"}
     text = [str(word) for word in words]
     done = subprocess.run(
         text, cwd=cwd, env=environment, capture_output=True, text=True, check=False

@@ -37,7 +37,13 @@ def copy(tmp_path: Path) -> Path:
 def test_the_documented_flags_are_listed() -> None:
     done = run("./install_executorch.sh", "--help")
     assert done.returncode == 0
-    for flag in ("--clean", "--editable", "--minimal", "--use-pt-pinned-commit"):
+    for flag in (
+        "--clean",
+        "--editable",
+        "--minimal",
+        "--use-pt-pinned-commit",
+        "--optional-dependency",
+    ):
         assert flag in done.stdout
 
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What is installed besides the libraries: headers and the CMake package. A prefix of `cmake --install` gets bin, include,
+# What is installed besides the libraries: headers and the CMake package (component headers; the libraries are of the
+# component development). A prefix of `cmake --install` gets bin, include,
 # lib and share; the wheel has the same include, lib and share inside the package executorch.
 include(CMakePackageConfigHelpers)
 
 foreach(folder runtime schema kernels extension codegen)
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
-    install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch"
+    install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch" COMPONENT headers
       FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE)
   endif()
 endforeach()
-install(DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+install(DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
   FILES_MATCHING PATTERN "*.h")
 
 # The wheel's Python besides the folders that pyproject.toml names.
@@ -29,9 +30,9 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/executorch-config.cmake
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/executorch-config-version.cmake"
   VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMajorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/executorch-config.cmake" "${CMAKE_BINARY_DIR}/executorch-config-version.cmake"
-  "${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake" DESTINATION "${_package_dir}")
+  "${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake" DESTINATION "${_package_dir}" COMPONENT headers)
 
 # Also where projects that were written for a wheel look: executorch_DIR=<site-packages>/executorch/share/cmake.
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/share/executorch-config.cmake" @ONLY CONTENT
   "include(\"\${CMAKE_CURRENT_LIST_DIR}/../../@_package_dir@/executorch-config.cmake\")\n")
-install(FILES "${CMAKE_BINARY_DIR}/share/executorch-config.cmake" DESTINATION share/cmake)
+install(FILES "${CMAKE_BINARY_DIR}/share/executorch-config.cmake" DESTINATION share/cmake COMPONENT headers)

@@ -104,6 +104,12 @@ define_overridable_option(EXECUTORCH_SELECT_OPS_LIST "Register only these operat
 define_overridable_option(EXECUTORCH_SELECT_OPS_YAML "Register only the operators of this op table" STRING "")
 define_overridable_option(EXECUTORCH_SELECT_OPS_MODEL "Register only the operators that this .pte calls" STRING "")
 define_overridable_option(EXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD "Keep only the dtypes that EXECUTORCH_SELECT_OPS_MODEL uses" BOOL OFF)
+# Users' compilers know warnings that ours does not.
+set(_own_build ON)
+if(SKBUILD)
+  set(_own_build OFF)
+endif()
+define_overridable_option(EXECUTORCH_WARNINGS_AS_ERRORS "Warnings are errors; not where pip builds" BOOL ${_own_build})
 define_overridable_option(EXECUTORCH_BUILD_SHARED "One consolidated shared library" BOOL OFF)
 define_overridable_option(EXECUTORCH_BUILD_TESTS "Unit tests" BOOL OFF)
 define_overridable_option(EXECUTORCH_BUILD_PORTABLE_OPS "Portable kernels" BOOL ON)

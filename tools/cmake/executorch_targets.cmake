@@ -16,7 +16,7 @@ if(NOT TARGET et_compile_rules)
   target_compile_features(et_compile_rules INTERFACE cxx_std_17)
   if(NOT MSVC)
     target_compile_options(et_compile_rules INTERFACE
-      $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror -Wno-missing-field-initializers>
+      $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra $<$<BOOL:${EXECUTORCH_WARNINGS_AS_ERRORS}>:-Werror> -Wno-missing-field-initializers>
       -ffunction-sections -fdata-sections
       $<$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>:-Os -fno-asynchronous-unwind-tables -fno-unwind-tables>
       $<$<AND:$<BOOL:${EXECUTORCH_OPTIMIZE_SIZE}>,$<COMPILE_LANGUAGE:CXX>>:-fno-exceptions -fno-rtti>)
