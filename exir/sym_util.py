@@ -12,7 +12,7 @@ from executorch.exir.error import ExportError, ExportErrorType
 
 # torch.export stands this in for "no bound given".
 _UNBOUNDED = frozenset({sympy.oo, int_oo})
-_LARGEST_SIZE = 2**31 - 1
+_NO_BOUND = 2**63 - 2  # what torch takes for the largest size
 
 
 def eval_expr(symint: int | torch.SymInt) -> int | None:
@@ -25,8 +25,17 @@ def eval_expr(symint: int | torch.SymInt) -> int | None:
     return symint.node.hint if symint.node.has_hint() else None
 
 
+LARGEST_SIZE = 2**31 - 1  # in a file
+
+
 def upper_bound_or_none(maybe_symint: int | torch.SymInt) -> int | None:
     """The largest value the ranges allow, or None when it has no bound a file can hold."""
+    bound = any_upper_bound(maybe_symint)
+    return None if bound is not None and bound > LARGEST_SIZE else bound
+
+
+def any_upper_bound(maybe_symint: int | torch.SymInt) -> int | None:
+    """The largest value the ranges allow, also one that no file can hold; None when they allow all."""
     if isinstance(maybe_symint, int):
         return maybe_symint
     node = maybe_symint.node
@@ -36,7 +45,7 @@ def upper_bound_or_none(maybe_symint: int | torch.SymInt) -> int | None:
     shape_env = node.shape_env
     expr = shape_env.simplify(node.expr) if hasattr(shape_env, "simplify") else node.expr
     upper = bound_sympy(expr, shape_env.var_to_range).upper
-    if upper in _UNBOUNDED or not upper.is_number or int(upper) > _LARGEST_SIZE:
+    if upper in _UNBOUNDED or not upper.is_number or int(upper) >= _NO_BOUND:
         return None
     return int(upper)
 

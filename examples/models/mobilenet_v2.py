@@ -78,6 +78,10 @@ def trained_weights() -> dict[str, torch.Tensor] | None:
     try:
         from torchvision.models.mobilenetv2 import MobileNet_V2_Weights
     except ImportError:
+        logger.warning(
+            "MobileNetV2 gets random weights: its trained ones come with torchvision, which is not installed "
+            "(pip install torchvision)"
+        )
         return None
     try:
         return MobileNet_V2_Weights.DEFAULT.get_state_dict(progress=False)

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The example models: usable signals, fixed weights, exportable at the promised sizes."""
 
+import logging
+import sys
+
 import pytest
 import torch
 
 from executorch.examples.models import MODEL_NAME_TO_MODEL, NETWORKS, make_example
+from executorch.examples.models.mobilenet_v2 import trained_weights
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -54,3 +58,12 @@ def test_small_programs_export(name: str) -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match="expected one of: mv2"):
         make_example("mv9")
+
+
+def test_random_weights_are_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "torchvision.models.mobilenetv2", None)  # as if not installed
+    with caplog.at_level(logging.WARNING):
+        assert trained_weights() is None
+    assert "random weights" in caplog.text and "pip install torchvision" in caplog.text

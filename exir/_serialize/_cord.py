@@ -53,6 +53,15 @@ class Cord:
 def write_atomically(path: str | os.PathLike[str], cord: Cord) -> None:
     """Writes a file that is complete or not there: to a temporary name in the same folder, then renamed."""
     path = os.fspath(path)
+    try:
+        _write_and_rename(path, cord)
+    except OSError as error:  # about the temporary file, which the caller does not know
+        folder = os.path.dirname(path) or "."
+        hint = "" if os.path.isdir(folder) else f" (there is no folder {folder})"
+        raise OSError(error.errno, f"{error.strerror}{hint}", path) from error
+
+
+def _write_and_rename(path: str, cord: Cord) -> None:
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".writing-")
     try:
         with os.fdopen(handle, "wb") as outfile:

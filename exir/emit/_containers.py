@@ -19,11 +19,23 @@ def _encode(spec: pytree.TreeSpec | None, role: str) -> str:
         return ""
     try:
         return pytree.treespec_dumps(spec)
-    except NotImplementedError as error:
+    except NotImplementedError:
+        kinds = sorted({_kind(each) for each in _nodes(spec)} - {""})
         logging.getLogger(__name__).warning(
             "the %s container cannot be named in a program (%s); it is described as a flat tuple",
             role,
-            error,
+            ", ".join(kinds) or "a container of the model's own",
         )
         flat = pytree.tree_structure(tuple(range(spec.num_leaves)))
         return pytree.treespec_dumps(flat)
+
+
+def _nodes(spec: pytree.TreeSpec) -> list[pytree.TreeSpec]:
+    return [spec, *(inner for child in spec.children() for inner in _nodes(child))]
+
+
+def _kind(spec: pytree.TreeSpec) -> str:
+    """The class of a container that has no name in files."""
+    if spec.is_leaf() or spec.type in (tuple, list, dict):
+        return ""
+    return f"{spec.type.__module__}.{spec.type.__qualname__}"

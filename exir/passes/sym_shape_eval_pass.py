@@ -16,7 +16,12 @@ from torch.utils._pytree import tree_leaves
 
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.schema import TensorShapeDynamism
-from executorch.exir.sym_util import eval_expr, upper_bound_or_none
+from executorch.exir.sym_util import (
+    LARGEST_SIZE,
+    any_upper_bound,
+    eval_expr,
+    upper_bound_or_none,
+)
 from executorch.exir.tensor import TensorSpec, stride_from_dim_order
 
 # Operators whose result has a size that depends on data, and what bounds it.
@@ -99,9 +104,12 @@ def explain_unbounded(nodes: list[Node]) -> str:
         elif node.op != "output":
             others += 1
         seen |= symbols
+    missing = "without an upper bound"
+    if all(_unbounded_symbols(node) and "up to" in _describe(node) for node in first):
+        missing = "with an upper bound that no file can hold"
     rest = f", and {others} computed from them" if others else ""
     return (
-        "these tensors have sizes without an upper bound: "
+        f"these tensors have sizes {missing}: "
         + "; ".join(map(_describe, first))
         + rest
         + ". Give one: torch.export.Dim(name, max=...) for an input's dimension, "
@@ -161,4 +169,6 @@ def _evaluate(node: Node, spec: TensorSpec, evaluate: Callable[[Any], int | None
 
 def _describe(node: Node) -> str:
     sizes = tuple(getattr(node.meta.get("val"), "shape", ()))
-    return f"{node.name} (sizes {sizes}){source_line(node)}"
+    bounds = [bound for size in sizes if (bound := any_upper_bound(size)) and bound > LARGEST_SIZE]
+    too_large = f", up to {max(bounds)}: a file holds sizes up to {LARGEST_SIZE}" if bounds else ""
+    return f"{node.name} (sizes {sizes}{too_large}){source_line(node)}"

@@ -15,6 +15,7 @@ from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir.backend.backend_api import explain_nothing_claimed, lower_methods
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+from executorch.exir.program._arguments import check_partitioner
 from executorch.exir.program._transform import collect_named_data_store_from_exported_program
 
 
@@ -29,6 +30,8 @@ def partitioners_of(partitioner: Any, method: str) -> list[Any]:
     if partitioner is None:
         return []
     several = partitioner if isinstance(partitioner, list | tuple) else [partitioner]
+    for one in several:
+        check_partitioner(one)
     return [one() if inspect.isclass(one) else one for one in several]
 
 

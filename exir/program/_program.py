@@ -51,6 +51,11 @@ from executorch.exir.passes.spec_prop_pass import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from executorch.exir.passes.to_out_var_pass import MissingOutVariants
 from executorch.exir.passes.weights_to_outputs_pass import weights_to_outputs_pass
+from executorch.exir.program._arguments import (
+    check_constant_methods,
+    check_passes,
+    checked_config,
+)
 from executorch.exir.program._blockers import Blockers, Wanted, check_blockers, joined
 from executorch.exir.program._delegation import (
     check_methods,
@@ -71,6 +76,7 @@ from executorch.exir.program._programs import (
     tag_external_constants,
 )
 from executorch.exir.program._quantized_weights import with_stored_weights
+from executorch.exir.program._training_mode import warn_of_training_mode
 from executorch.exir.program._transform import (
     _copy_module as _copy_module,
 )
@@ -111,13 +117,6 @@ def __getattr__(name: str) -> Any:
     if name in _single_program.FOR_ONE_PROGRAM:
         return getattr(_single_program, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _check_constant_methods(constant_methods: dict[str, Any] | None) -> None:
-    if isinstance(constant_methods, EdgeCompileConfig):
-        raise AssertionError(
-            "constant_methods is an EdgeCompileConfig; give it as compile_config=, and constant_methods as a dict"
-        )
 
 
 # ---- torch.export -> edge ----
@@ -178,8 +177,10 @@ def _edge_manager(
     compile_config: EdgeCompileConfig | None,
     generate_etrecord: bool,
 ) -> EdgeProgramManager:
-    _check_constant_methods(constant_methods)
-    config = compile_config or EdgeCompileConfig()
+    check_constant_methods(constant_methods)
+    config = checked_config(compile_config, EdgeCompileConfig, "compile_config")
+    for name, program in named_programs(programs).items():
+        warn_of_training_mode(name, program, stacklevel=4)
     with collector_paused():
         edge = {
             name: _edge_program(
@@ -223,8 +224,8 @@ class EdgeProgramManager:
         core_aten_ops_exception_list: list[Any] | None = None,
         preserve_ops: list[Any] | None = None,
     ) -> None:
-        _check_constant_methods(constant_methods)
-        self.compile_config = compile_config or EdgeCompileConfig()
+        check_constant_methods(constant_methods)
+        self.compile_config = checked_config(compile_config, EdgeCompileConfig, "compile_config")
         self._edge_programs = named_programs(edge_programs)
         self._config_methods = dict(constant_methods) if constant_methods else None
         self._etrecord: ETRecord | None = None
@@ -255,7 +256,10 @@ class EdgeProgramManager:
     ) -> EdgeProgramManager:
         """Runs passes, in order, on all methods (a sequence, or a pass manager) or on the methods named (a dict).
         What each method became is checked."""
-        config = compile_config or self.compile_config
+        check_passes(passes)
+        config = checked_config(
+            compile_config or self.compile_config, EdgeCompileConfig, "compile_config"
+        )
         programs = {
             name: _transformed(
                 program, passes.get(name, ()) if isinstance(passes, dict) else passes, config
@@ -289,7 +293,7 @@ class EdgeProgramManager:
         self, config: ExecutorchBackendConfig | None = None
     ) -> ExecutorchProgramManager:
         """Planned programs and their emitted form."""
-        config = config or ExecutorchBackendConfig()
+        config = checked_config(config, ExecutorchBackendConfig, "config")
         with collector_paused():
             planned = _planned_programs(
                 self._edge_programs, config, self.compile_config._skip_dim_order

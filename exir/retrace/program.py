@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -60,7 +60,7 @@ def retrace_to_edge(
     for prepare in (_with_shared_memory, None):
         try:
             # Deciding about a symbolic size would narrow the caller's program, too.
-            with shape_env.error_on_new_guards() if shape_env is not None else nullcontext():
+            with guards_refused(shape_env):
                 return _Retrace(
                     attempt, preserve, lambda node: node.name in kept, skip_dim_order, verifier
                 ).run()
@@ -79,6 +79,25 @@ def retrace_to_edge(
         return _Retrace(
             functional, preserve, lambda node: False, skip_dim_order, verifier, is_last_attempt=True
         ).run()
+
+
+@contextmanager
+def guards_refused(shape_env: ShapeEnv | None) -> Iterator[None]:
+    """Operators that would decide about a symbolic size raise, and torch does not log that: callers go another way."""
+    if shape_env is None:
+        yield
+        return
+    logger = logging.getLogger(torch._subclasses.fake_tensor.__name__)
+    logger.addFilter(_is_news)
+    try:
+        with shape_env.error_on_new_guards():
+            yield
+    finally:
+        logger.removeFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not isinstance((record.exc_info or (None, None))[1], _ShapeEnvGuardError)
 
 
 def _with_shared_memory(program: ExportedProgram) -> ExportedProgram | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import operator
 from collections.abc import Collection, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -44,9 +45,12 @@ def decompose_unserved(program: ExportedProgram, skip_dim_order: bool) -> None:
     """Decomposes, in branches too, what no kernel serves and no backend has claimed. Calls without such a form stay."""
     table = late_decompositions()
     rules = OpRules(more=table)
-    for module in program.graph_module.modules():
-        if isinstance(module, GraphModule):
-            _decompose_calls(program, module, table.keys(), rules, skip_dim_order)
+    shape_env = fake_mode_of(program).shape_env
+    # topk asks whether a size that varies is large enough; the answer must not narrow the caller's program.
+    with shape_env.suppress_guards() if shape_env is not None else nullcontext():
+        for module in program.graph_module.modules():
+            if isinstance(module, GraphModule):
+                _decompose_calls(program, module, table.keys(), rules, skip_dim_order)
 
 
 def _decompose_calls(

@@ -72,6 +72,7 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
   }
   const int64_t row_bytes = expected * from.element_size;
   std::atomic<bool> wrong{false};
+  std::atomic<int64_t> found{0};
   const auto take = [&](int64_t first, int64_t last) {
     Odometer<1> odometer(positions.ndim, positions.sizes);
     odometer.set_strides(0, positions.strides);
@@ -79,6 +80,7 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
     for (int64_t i = first; i < last; ++i, odometer.next()) {
       const int64_t row = index_at(positions.data, index.scalar_type(), odometer.offset(0));
       if (row < 0 || row >= size) {
+        found.store(row);
         wrong.store(true);
         return;
       }
@@ -93,7 +95,10 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
   const int64_t row_size = std::max<int64_t>(1, self.numel() / std::max<int64_t>(1, size));
   const int64_t grain = std::max<int64_t>(1, (1 << 15) / row_size);
   ::executorch::extension::parallel_for(0, index.numel(), grain, take);
-  return !wrong.load() || fail_index(call, size);
+  ET_KERNEL_CHECK_MSG(call.ctx, !wrong.load(), InvalidArgument, false,
+                      "%s: expected indices in [0, %lld), found %lld", call.op,
+                      static_cast<long long>(size), static_cast<long long>(found.load()));
+  return true;
 }
 
 }  // namespace

@@ -28,16 +28,20 @@ Error Method::load_external_constants(const NamedDataMap* data_map) {
                : extra->fully_qualified_name()->c_str();
   };
   size_t num_external = 0;
+  const char* first = nullptr;
   for (uint32_t i = 0; i < values.size(); ++i) {
-    num_external += name_of(*values[i]) != nullptr;
+    const char* name = name_of(*values[i]);
+    num_external += name != nullptr;
+    first = first == nullptr ? name : first;
   }
   if (num_external == 0) {
     return Error::Ok;
   }
   ET_CHECK_OR_RETURN_ERROR(
       data_map != nullptr, InvalidState,
-      "%zu constants are outside the program: load the method with its data map (.ptd)",
-      num_external);
+      "%zu constants are outside the program (the first: '%s'), in the data file (.ptd) that was "
+      "written with it: give its path too (data_path, --data_path), or its data map",
+      num_external, first);
   NamedData* constants = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(
       allocate(memory_manager_->method_allocator(), num_external, &constants));
@@ -48,7 +52,8 @@ Error Method::load_external_constants(const NamedDataMap* data_map) {
     }
     const Result<const TensorLayout> layout = data_map->get_tensor_layout(name);
     if (!layout.ok()) {
-      ET_LOG(Error, "The data map has no tensor '%s'", name);
+      ET_LOG(Error, "The data map has no tensor '%s': give the data file written with the program",
+             name);
       return layout.error();
     }
     ET_CHECK_OK_OR_RETURN_ERROR(

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import torch
 
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.examples.models import make_example
-from executorch.exir import ExecutorchBackendConfig, to_edge
+from executorch.exir import ExecutorchBackendConfig, to_edge, to_edge_transform_and_lower
 from executorch.exir.error import ExportError
 from executorch.extension.pybindings.portable_lib import _load_for_executorch
 from executorch.runtime import Runtime
@@ -159,7 +160,9 @@ class TestDataFiles:
     def test_without_the_data_file_the_next_step_is_named(self, pair: tuple[Path, Path]) -> None:
         with pytest.raises(RuntimeError) as caught:
             Runtime.get().load_program(pair[0]).load_method("forward")
-        assert ".ptd" in str(caught.value), str(caught.value)
+        text = str(caught.value)
+        assert "2 constants are outside the program (the first: 'weight')" in text, text
+        assert ".ptd" in text and "data_path" in text, text
 
     def test_with_the_wrong_data_file_the_missing_tensor_is_named(
         self, pair: tuple[Path, Path], tmp_path: Path
@@ -267,3 +270,27 @@ class TestRunner:
     def test_unknown_method(self, lowered: LowerByName) -> None:
         text = self.refused(f"--model_path={lowered('add').path}", "--method_name=no_such_method")
         assert "no_such_method" in text, text
+
+
+def _run_lowered(
+    module: torch.nn.Module, example: torch.Tensor, given: torch.Tensor, **options: Any
+) -> None:
+    shapes = ({0: torch.export.Dim("rows", min=1, max=8)},)
+    program = torch.export.export(module, (example,), dynamic_shapes=shapes)
+    data = to_edge_transform_and_lower(program, **options).to_executorch().buffer
+    Runtime.get().load_program(data).load_method("forward").execute([given])
+
+
+@pytest.mark.parametrize("index", [-1, 5])
+def test_an_embedding_says_which_index_is_out_of_range(index: int) -> None:
+    table = torch.nn.Embedding(5, 3)
+    with pytest.raises(RuntimeError, match=rf"expected indices in \[0, 5\), found {index}"):
+        _run_lowered(table, torch.tensor([1, 2]), torch.tensor([2, index]))
+
+
+def test_an_empty_batch_for_a_delegate_is_called_empty() -> None:
+    partitioner = [XnnpackPartitioner()]
+    with pytest.raises(RuntimeError, match="expected at least one element, found none"):
+        _run_lowered(
+            torch.nn.Linear(6, 3), torch.randn(4, 6), torch.randn(0, 6), partitioner=partitioner
+        )

@@ -87,10 +87,14 @@ Error Delegate::read_input_shapes(Span<EValue*> args, bool& changed) {
     }
     const Shape shape = ET_UNWRAP(shape_in_memory(tensor));
     Shape& known = shapes_[externals_[place].value];
-    ET_CHECK_OR_RETURN_ERROR(shape.rank == known.rank && shape.num_elements() > 0, InvalidArgument,
-                             "argument %zu of an XNNPACK delegate: expected %zu dimensions and "
-                             "elements in all, found %zu",
+    ET_CHECK_OR_RETURN_ERROR(shape.rank == known.rank, InvalidArgument,
+                             "argument %zu of an XNNPACK delegate: expected %zu dimensions, "
+                             "found %zu",
                              place, known.rank, shape.rank);
+    ET_CHECK_OR_RETURN_ERROR(shape.num_elements() > 0, InvalidArgument,
+                             "argument %zu of an XNNPACK delegate: expected at least one element, "
+                             "found none (an empty batch?); kernels of the CPU take empty tensors",
+                             place);
     changed = changed || shape != known;
     known = shape;
   }
