@@ -60,7 +60,8 @@ bool is_order_of(const OptionalArrayRef<int64_t>& dim_order, const Tensor& out) 
 
 Tensor& opt_to_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
                         std::optional<MemoryFormat> memory_format, Tensor& out) {
-  return !non_blocking && convert(self, out)
+  const bool preserves = memory_format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve;
+  return !non_blocking && preserves && convert(self, out)
              ? out
              : to_copy_out(ctx, self, non_blocking, memory_format, out);
 }

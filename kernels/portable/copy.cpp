@@ -17,6 +17,35 @@ using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
+// Elements of both lie in the same order in memory: strides agree where a dimension has several.
+bool check_same_order(const OpCall& call, const Tensor& self, const Tensor& out) {
+  bool same = true;
+  for (int64_t d = 0; d < self.dim() && self.numel() > 1; ++d) {
+    same = same && (self.sizes()[d] == 1 || self.strides()[d] == out.strides()[d]);
+  }
+  ET_KERNEL_CHECK_MSG(call.ctx, same, InvalidArgument, false,
+                      "%s: expected out in the dim order of self, found another", call.op);
+  return true;
+}
+
+// Whether `out`, which has its size, is laid out as asked: like self when nothing is asked for.
+bool check_layout(const OpCall& call, const Tensor& self,
+                  const std::optional<MemoryFormat>& memory_format, const Tensor& out) {
+  constexpr auto kChannelsLast = static_cast<MemoryFormat>(2);
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  if (format == MemoryFormat::Preserve) {
+    return check_same_order(call, self, out);
+  }
+  const bool laid_out = format == MemoryFormat::Contiguous ? is_row_major(out)
+                        : format == kChannelsLast
+                            ? ::executorch::runtime::tensor_is_channels_last_dim_order(out)
+                            : false;
+  ET_KERNEL_CHECK_MSG(call.ctx, laid_out, InvalidArgument, false,
+                      "%s: expected out in memory format %d, found another", call.op,
+                      static_cast<int>(format));
+  return true;
+}
+
 Tensor& clone_tensor(const OpCall& call, const Tensor& self, Tensor& out) {
   if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
     copy_converted(call, self, out);
@@ -102,8 +131,12 @@ CLONE(_d2h_copy)
 
 Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& self,
                   std::optional<MemoryFormat> memory_format, Tensor& out) {
-  (void)memory_format;  // out is laid out already
-  return clone_tensor({ctx, "clone.out"}, self, out);
+  const OpCall call{ctx, "clone.out"};
+  if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self)) &&
+      check_layout(call, self, memory_format, out)) {
+    copy_converted(call, self, out);
+  }
+  return out;
 }
 
 Tensor& _clone_dim_order_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
@@ -124,10 +157,13 @@ Tensor& _to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bo
 
 Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
                     std::optional<MemoryFormat> memory_format, Tensor& out) {
-  (void)memory_format;  // out is laid out already
+  const OpCall call{ctx, "_to_copy.out"};
   ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
                       "_to_copy.out: expected non_blocking to be false, found true");
-  return convert_tensor({ctx, "_to_copy.out"}, self, out);
+  if (resize_output(call, out, Shape(self)) && check_layout(call, self, memory_format, out)) {
+    copy_converted(call, self, out);
+  }
+  return out;
 }
 
 Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src,
@@ -137,7 +173,8 @@ Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& sr
   ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(src), Shape(self)), InvalidArgument, out,
                       "copy.out: expected src to broadcast to self %s, found %s",
                       ShapeText(self).text, ShapeText(src).text);
-  if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self))) {
+  if (check_same_dtype(call, "out", out, "self", self) && resize_output(call, out, Shape(self)) &&
+      check_same_order(call, self, out)) {
     copy_converted(call, src, out);
   }
   return out;

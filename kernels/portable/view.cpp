@@ -93,8 +93,9 @@ Tensor& t_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
 
 Tensor& expand_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef size,
                         bool implicit, Tensor& out) {
-  (void)implicit;  // tells who asked, not what for
   const OpCall call{ctx, "expand_copy.out"};
+  ET_KERNEL_CHECK_MSG(ctx, !implicit, InvalidArgument, out,
+                      "expand_copy.out: expected implicit to be false, found true");
   ET_KERNEL_CHECK_MSG(ctx,
                       size.size() >= static_cast<size_t>(self.dim()) &&
                           size.size() <= static_cast<size_t>(Shape::kMaxDims),

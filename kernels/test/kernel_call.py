@@ -92,6 +92,8 @@ class Call:
             return (base[:-2] + "s", values)
         if base == "ScalarType":
             return ("int", DTYPE_NUMBERS[value])
+        if base == "MemoryFormat":
+            return ("int", value)
         if base == "Scalar":
             return (type(value).__name__, value)
         return (base, value)

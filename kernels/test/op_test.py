@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -177,6 +178,45 @@ def test_empty_resizes(op: str) -> None:
     call.add_outputs((torch.empty(2, 3),))
     assert call.run() == 0
     assert call.results()[0].shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("source", [torch.float64, torch.float16, torch.int32])
+@pytest.mark.parametrize("target", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_extreme_of_all_goes_into_any_float(
+    name: str, source: torch.dtype, target: torch.dtype
+) -> None:
+    x = torch.tensor([1.5, -2.0, 3.0]).to(source)
+    for op, wanted in (("max", x.max()), ("min", x.min())):
+        call = Call(library(name), schemas()[f"aten::{op}.unary_out"])
+        call.items += [("tensor", call.view_of(x))]
+        call.add_outputs((wanted.to(target),))
+        assert call.run() == 0
+        assert call.results()[0] == wanted.to(target)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [
+        (torch.float32, -math.inf, math.inf),
+        (torch.float16, -math.inf, math.inf),
+        (torch.int32, -(2**31), 2**31 - 1),
+        (torch.int64, -(2**63), 2**63 - 1),
+        (torch.uint8, 0, 255),
+        (torch.bool, False, True),
+    ],
+)
+def test_the_extreme_of_nothing_is_where_a_search_starts(
+    name: str, dtype: torch.dtype, low: float, high: float
+) -> None:
+    """Eager refuses this; upstream gives the lowest number as the maximum, and the highest as the minimum."""
+    for op, wanted in (("max", low), ("min", high)):
+        call = Call(library(name), schemas()[f"aten::{op}.unary_out"])
+        call.items += [("tensor", call.view_of(torch.empty(0, dtype=dtype)))]
+        call.add_outputs((torch.zeros((), dtype=dtype),))
+        assert call.run() == 0
+        assert call.results()[0].item() == wanted
 
 
 def test_a_wrong_result_is_found() -> None:

@@ -3,6 +3,7 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/reduce/reduce.h>
 
+#include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
 namespace torch {
@@ -123,6 +124,30 @@ Tensor& extreme(const OpCall& call, const Tensor& in, const ReduceArgs& args, Te
   return out;
 }
 
+// Of all elements, into any dtype that takes them; of none, what the fold starts
+// from: the lowest number of the dtype for a maximum, the highest for a minimum.
+template <typename Fold>
+Tensor& extreme_of_all(const OpCall& call, const Tensor& in, Tensor& out) {
+  if (in.numel() > 0 && out.scalar_type() == in.scalar_type()) {
+    return extreme<Fold>(call, in, {}, out);
+  }
+  Reduction reduction;
+  if (!check_computable(call, "self", in) || !check_castable(call, in.scalar_type(), out) ||
+      !prepare(call, in, {}, out, reduction)) {
+    return out;
+  }
+  if (in.numel() > 0) {
+    with_compute_type(compute_type_of(in.scalar_type()),
+                      [&](auto zero) { fold<Fold, decltype(zero)>(in, reduction, out); });
+    return out;
+  }
+  ::executorch::runtime::dispatch_real_hb_bf16(out.scalar_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    *out.mutable_data_ptr<T>() = Fold::template start<T>();
+  });
+  return out;
+}
+
 bool check_truth_output(const OpCall& call, const Tensor& out) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, out.scalar_type() == ScalarType::Bool || out.scalar_type() == ScalarType::Byte,
@@ -176,10 +201,10 @@ Tensor& amin_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dim,
   return extreme<MinFold>({ctx, "amin.out"}, self, {dim, keepdim}, out);
 }
 Tensor& max_unary_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
-  return extreme<MaxFold>({ctx, "max.unary_out"}, self, {}, out);
+  return extreme_of_all<MaxFold>({ctx, "max.unary_out"}, self, out);
 }
 Tensor& min_unary_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
-  return extreme<MinFold>({ctx, "min.unary_out"}, self, {}, out);
+  return extreme_of_all<MinFold>({ctx, "min.unary_out"}, self, out);
 }
 
 Tensor& any_all_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
