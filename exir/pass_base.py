@@ -137,7 +137,7 @@ def map_args(
     return tuple(new_args), new_kwargs
 
 
-@dataclass
+@dataclass(frozen=True)
 class ExportedProgramPassResult:
     exported_program: ExportedProgram
     modified: bool

@@ -233,8 +233,9 @@ def test_pass_manager_runs_checks_after_each_pass() -> None:
     assert PassManager(passes=passes)(copy.deepcopy(module)).graph_module is not None
     checked = PassManager(passes=passes, run_checks_after_each_pass=True)
     checked.add_checks(check_div_target)
-    with pytest.raises(ValueError, match="Target should be div!"):
+    with pytest.raises(Exception, match="running the 'ReplaceTarget' pass after") as caught:
         checked(copy.deepcopy(module))
+    assert str(caught.value.__cause__) == "Target should be div!"
     lenient = PassManager(
         passes=passes, run_checks_after_each_pass=True, suppress_check_failures=True
     )

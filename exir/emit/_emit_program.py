@@ -52,8 +52,14 @@ def emit_program(
     emit_mutable_buffer_names: bool = False,
 ) -> EmitterOutput:
     """Emits planned methods, sorted by name, then the constant methods `prim_getters` in their order."""
-    if isinstance(methods, ExportedProgram):
+    if not isinstance(methods, dict):
         methods = {"forward": methods}
+    wrong = [name for name, one in methods.items() if not isinstance(one, ExportedProgram)]
+    if wrong:
+        raise ExportError(
+            ExportErrorType.INVALID_INPUT_TYPE,
+            f"Did not receive ExportedProgram for the following methods {wrong}; give what to_executorch has planned",
+        )
     clash = sorted(methods.keys() & (prim_getters or {}).keys())
     if clash:
         raise ExportError(

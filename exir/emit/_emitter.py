@@ -36,6 +36,10 @@ Lowering = Callable[["MethodEmitter", Node], None]
 _ET_VIEW = schema.Operator("executorch_prim::et_view", "default")
 
 
+class NotPlanned(ExportError, RuntimeError):
+    """A method whose tensors have no place in memory yet."""
+
+
 @dataclass
 class MethodRecord:
     """What tools want to know of a method's instructions; keys are instruction indices."""
@@ -83,9 +87,10 @@ class MethodEmitter:
         module = self._program.graph_module
         sizes = module.meta.get("non_const_buffer_sizes")
         if sizes is None:
-            raise ExportError(
+            raise NotPlanned(
                 ExportErrorType.MISSING_PROPERTY,
-                f"method {self.name} has no memory plan; run MemoryPlanningPass before emission",
+                f"Must set 'non_const_buffer_sizes' in graph meta: method {self.name} has no memory plan; run "
+                "MemoryPlanningPass before emission",
             )
         inputs = self._emit_placeholders()
         outputs = self._user_outputs(self.emit_graph(module))

@@ -473,6 +473,10 @@ def test_unplanned_method_is_an_error() -> None:
     del method.graph_module.meta["non_const_buffer_sizes"]
     with pytest.raises(ExportError, match="method forward has no memory plan"):
         emit_program(method)
+    with pytest.raises(RuntimeError, match="Must set 'non_const_buffer_sizes' in graph meta"):
+        emit_program(method)
+    with pytest.raises(ExportError, match="Did not receive ExportedProgram .*forward"):
+        emit_program(method.graph_module)
 
 
 def test_name_of_method_and_constant_method_clash() -> None:

@@ -512,7 +512,9 @@ class ExecutorchProgramManager:
     def get_etrecord(self) -> ETRecord:
         """The record of a program lowered with `generate_etrecord=True`."""
         if self._etrecord is None:
-            raise RuntimeError("no ETRecord: pass generate_etrecord=True to the first step")
+            raise RuntimeError(
+                "ETRecord was not generated: pass generate_etrecord=True to the first step"
+            )
         return self._etrecord
 
     @property
@@ -526,7 +528,7 @@ class ExecutorchProgramManager:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the program file; what stood at `path` is replaced when all bytes are there."""
         if not os.fspath(path).endswith(".pte"):
-            raise ValueError(f"expected a path ending in .pte, got {os.fspath(path)}")
+            raise ValueError(f"Path {os.fspath(path)} does not end with .pte")
         write_atomically(path, self._pte())
 
     def write_tensor_data_to_file(self, outdir: str | os.PathLike[str]) -> None:
@@ -544,6 +546,14 @@ class ExecutorchProgramManager:
             pretty_print(self.executorch_program, out=target)
         else:
             print_program(self.executorch_program, show_meminfo=True, out=target)
+
+    @property
+    def _pte_data(self) -> Cord:
+        return self._pte()
+
+    @property
+    def _tensor_data(self) -> dict[str, Cord]:
+        return self._data_files()
 
     def _pte(self) -> Cord:
         return self._laid_out()[0]

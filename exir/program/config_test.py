@@ -9,6 +9,12 @@ import pytest
 import torch
 import torch.ao.quantization.fx._decomposed  # (defines the operators)
 from torch.export import Dim, export
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
 
 from executorch.exir import (
     EdgeProgramManager,
@@ -116,15 +122,16 @@ def test_forms_of_operators() -> None:
         reinplace_pass(program, inplace_overrides={edge.mul.Tensor: edge.add_.Tensor})
 
 
+class Scaled(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.w.t().contiguous()
+
+
 def test_quantized_weights_become_data() -> None:
-    class Scaled(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.w = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x @ self.w.t().contiguous()
-
     x = torch.randn(4, 3)
     plain = lowered(Scaled(), (x,))
     fused = lowered(Scaled(), (x,), do_quant_fusion_and_const_prop=True)
@@ -166,3 +173,32 @@ def test_the_list_of_passes_plans_a_graph_by_hand() -> None:
     assert "aten.relu.out" in targets
     with pytest.raises(RuntimeError, match="sym_shape_eval_pass must be a dict or a PassBase"):
         pre_memory_planning_passes(ExecutorchBackendConfig(sym_shape_eval_pass=3))
+
+
+def test_attributes_and_words_of_a_program(tmp_path: Any) -> None:
+    manager = lowered(Chain(), (torch.ones(2),), external_constants=True)
+    assert bytes(manager._pte_data) == manager.buffer and manager._tensor_data == {}
+    with pytest.raises(ValueError, match="does not end with .pte"):
+        manager.save(tmp_path / "program.bin")
+    with pytest.raises(RuntimeError, match="ETRecord was not generated"):
+        manager.get_etrecord()
+
+
+def test_weights_that_a_method_writes_come_from_a_data_file() -> None:
+    """Parameters alone: buffers keep their start values in the program."""
+    program = to_edge(export(Scaled(), (torch.ones(2, 3),))).exported_program()
+    weight = next(n for n in program.graph.nodes if n.name == "p_w")
+    (result,) = program.graph.output_node().args[0]
+    with program.graph.inserting_before(program.graph.output_node()):
+        new = program.graph.call_function(edge.add.Tensor, (weight, weight))
+    new.meta = {"val": weight.meta["val"]}
+    program.graph.output_node().args = ((new, result),)
+    signature = program.graph_signature
+    mutation = OutputSpec(OutputKind.PARAMETER_MUTATION, TensorArgument(new.name), "w")
+    program._graph_signature = ExportGraphSignature(
+        list(signature.input_specs), [mutation, *signature.output_specs]
+    )
+    config = ExecutorchBackendConfig(external_mutable_weights=True)
+    manager = EdgeProgramManager(program).to_executorch(config)
+    assert manager._emitter_output.external_constant_map == {"_default_external_constant": {"w": 0}}
+    assert list(manager._tensor_data) == ["_default_external_constant"]

@@ -112,6 +112,8 @@ def save(
     opset_version: dict[str, int] | None = None,
 ) -> None:
     """`extra_files`: name -> text or bytes to store beside the program."""
+    if not isinstance(ep_save, ExportedProgram):
+        raise TypeError(f"save() expects an ExportedProgram but got {type(ep_save)}")
     artifact = serialize(ep_save, opset_version)
     with zipfile.ZipFile(f, "w") as archive:
         archive.writestr(_PROGRAM, artifact.exported_program)
@@ -138,6 +140,6 @@ def load(
             )
         parts = {attribute: archive.read(name) for attribute, name in _TENSORS.items()}
         artifact = SerializedArtifact(archive.read(_PROGRAM), **parts)
-        for name in extra_files or {}:
+        for name in {name for name in extra_files or () if _EXTRA + name in archive.namelist()}:
             extra_files[name] = archive.read(_EXTRA + name).decode()
     return deserialize(artifact)
