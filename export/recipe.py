@@ -16,6 +16,7 @@ from executorch.exir import EdgeCompileConfig, EdgeProgramManager, ExecutorchBac
 from executorch.exir._warnings import experimental
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.exir.pass_manager import PassManager
+from executorch.exir.pass_manager import PassType as PassType
 from executorch.export.types import StageType
 
 Passes = list[Any] | PassManager

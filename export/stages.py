@@ -23,6 +23,7 @@ from executorch.exir import (
 )
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_manager import PassManager
+from executorch.exir.pass_manager import PassType as PassType
 from executorch.export.recipe import LoweringRecipe, Passes, QuantizationRecipe
 from executorch.export.types import StageType
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.pass_base import PassType as PassType
 
 _log = logging.getLogger("executorch.exir")
 

@@ -82,6 +82,13 @@ def test_names_of_the_package() -> None:
     assert program.ExirExportedProgram is exir.ExirExportedProgram
     with pytest.raises(AttributeError):
         program.nothing  # noqa: B018
+    for place in (
+        "exir.passes.pass_registry",
+        "exir.program._program",
+        "export.recipe",
+        "export.stages",
+    ):
+        assert hasattr(importlib.import_module(f"executorch.{place}"), "PassType")
     assert importlib.import_module("executorch.exir.version").EXECUTORCH_SCHEMA_VERSION == 0
 
 
