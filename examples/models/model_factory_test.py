@@ -42,6 +42,25 @@ def test_without_torchvision_it_says_what_to_install(module: str, name: str) -> 
         EagerModelFactory.create_model(module, name)
 
 
+# name -> shape of the result, parameters as upstream's models have
+TINY = {
+    "DeepAutoEncoder": ((1, 640), 267_928),
+    "DSCNNKWS": ((1, 12), 23_180),
+    "MobileNetV1025": ((1, 2), 213_586),
+    "ResNet8": ((1, 10), 77_850),
+}
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_networks_of_mlperf_tiny_export(name: str) -> None:
+    model, inputs, *_ = EagerModelFactory.create_model("mlperf_tiny", f"{name}Model")
+    program = torch.export.export(model, inputs)
+    found = program.module()(*inputs)
+    assert found.shape == TINY[name][0]
+    assert sum(p.numel() for p in model.parameters()) == TINY[name][1]
+    torch.testing.assert_close(found, model(*inputs))
+
+
 def test_a_class_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match="Model class 'Nothing' not found in module 'toy_model'"):
         EagerModelFactory.create_model("toy_model", "Nothing")
