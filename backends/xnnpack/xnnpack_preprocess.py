@@ -40,6 +40,7 @@ class XnnpackBackend(BackendDetails):
             _lower(builder, step, visitors)
         return PreprocessResult(
             processed_bytes=serialize(builder.finish(outputs)),
+            debug_handle_map={},
             data_store_output=builder.store.get_named_data_store_output(),
         )
 

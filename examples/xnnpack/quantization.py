@@ -15,12 +15,17 @@ from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
     get_symmetric_quantization_config,
 )
 from executorch.examples.models.example import Inputs, Method
+from executorch.examples.xnnpack import QuantType
 
 
-def quantize(model: torch.nn.Module, example_inputs: Inputs) -> torch.nn.Module:
-    """`model` as exported (`export(...).module()`), with static 8-bit activations and weights; the inputs are the
-    calibration."""
-    return _quantize(model, [example_inputs])
+def quantize(
+    model: torch.nn.Module,
+    example_inputs: Inputs,
+    quant_type: QuantType = QuantType.STATIC_PER_CHANNEL,
+) -> torch.nn.Module:
+    """`model` as exported (`export(...).module()`), with 8-bit weights, and activations that are quantized with what
+    the inputs show (static) or what each run finds (dynamic). `MODEL_NAME_TO_OPTIONS` says what suits a model."""
+    return _quantize(model, [example_inputs], quant_type)
 
 
 def quantized_method(method: Method) -> Method:
@@ -30,8 +35,15 @@ def quantized_method(method: Method) -> Method:
     return dataclasses.replace(method, module=_quantize(program.module(), calls))
 
 
-def _quantize(model: Any, calls: Sequence[Inputs]) -> torch.nn.Module:
-    config = get_symmetric_quantization_config(is_per_channel=True)
+def _quantize(
+    model: Any, calls: Sequence[Inputs], quant_type: QuantType = QuantType.STATIC_PER_CHANNEL
+) -> torch.nn.Module:
+    if quant_type is QuantType.NONE:
+        return model
+    config = get_symmetric_quantization_config(
+        is_per_channel=quant_type is not QuantType.STATIC_PER_TENSOR,
+        is_dynamic=quant_type is QuantType.DYNAMIC_PER_CHANNEL,
+    )
     prepared = prepare_pt2e(model, XNNPACKQuantizer().set_global(config))
     with torch.no_grad():
         for inputs in calls:

@@ -9,8 +9,10 @@ from executorch.tools.api.report import API, rules, share, used_by_area
 # area -> percent that must be here; names of later work are not counted, those left out on purpose are
 FLOORS = {
     "backends.test": 99,
-    "backends.transforms": 92,
+    "backends.transforms": 97,
     "backends.xnnpack": 97,
+    "examples.models": 84,
+    "examples.xnnpack": 100,
     "exir": 97,
     "export": 97,
     "extension.export_util": 100,
