@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ios>
 #include <optional>
+#include <sstream>
 #include <type_traits>
 
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
@@ -35,6 +36,18 @@ size_t edge_items(std::ostream& os) {
   return static_cast<size_t>(set > 0 ? set : kDefaultEdgeItems);
 }
 
+// Whether a stream without settings prints the same digits for an integer of this value.
+bool is_printed_as_integer(double value) {
+  if (!std::isfinite(value) || std::fabs(value) >= 9e15) {
+    return false;
+  }
+  std::ostringstream as_double;
+  std::ostringstream as_integer;
+  as_double << std::fabs(value);
+  as_integer << static_cast<int64_t>(std::fabs(value));
+  return as_double.str() == as_integer.str();
+}
+
 template <typename T>
 void print_number(std::ostream& os, T number) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -44,35 +57,33 @@ void print_number(std::ostream& os, T number) {
   } else {
     const auto value = static_cast<double>(number);
     os << value;
-    // Floating point shows itself, as long as the stream does not print all digits anyway.
-    const bool is_short =
-        std::isfinite(value) && value == std::trunc(value) && std::fabs(value) < 1e6;
-    if (is_short && (os.flags() & std::ios_base::floatfield) == 0) {
+    // Floating point shows itself where the digits alone would be those of an integer, unless the
+    // stream prints digits behind the point anyway.
+    if (is_printed_as_integer(value) && (os.flags() & std::ios_base::floatfield) == 0) {
       os << ".";
     }
   }
 }
 
-// [a, b, c], or several lines if there is more than one line of items.
+// [a, b, c], or several lines if there is more than one line of items: ten items a line, what is
+// left of ten in the first line of the tail.
 template <typename Print>
-void print_items(std::ostream& os, size_t count, Print&& print) {
-  const size_t edge = edge_items(os);
+void print_items(std::ostream& os, size_t count, size_t edge, Print&& print) {
   const bool is_shortened = count > 2 * edge;
   const bool has_lines = (is_shortened ? 2 * edge : count) > kItemsPerLine;
+  const size_t head = is_shortened ? edge : count;
   os << "[";
-  size_t on_line = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (is_shortened && i == edge) {
-      os << (has_lines ? "\n  ..., " : "..., ");
-      on_line = 0;
-      i = count - edge;
-    }
-    if (has_lines && on_line++ % kItemsPerLine == 0) {
-      os << "\n  ";
-    }
+  for (size_t i = 0; i < head; ++i) {
+    os << (has_lines && i % kItemsPerLine == 0 ? "\n  " : "");
     print(i);
-    if (has_lines || i + 1 < count) {
-      os << ", ";
+    os << (has_lines || is_shortened || i + 1 < count ? ", " : "");
+  }
+  if (is_shortened) {
+    os << (has_lines ? "\n  ...," : "..., ");
+    for (size_t left = edge; left > 0; --left) {
+      os << (has_lines && (left == edge || left % kItemsPerLine == 0) ? "\n  " : "");
+      print(count - left);
+      os << (has_lines || left > 1 ? ", " : "");
     }
   }
   os << (has_lines ? "\n]" : "]");
@@ -80,17 +91,14 @@ void print_items(std::ostream& os, size_t count, Print&& print) {
 
 template <typename T>
 void print_list(std::ostream& os, ArrayRef<T> list) {
-  print_items(os, list.size(), [&](size_t i) { print_number(os, list[i]); });
+  os << "(len=" << list.size() << ")";
+  print_items(os, list.size(), edge_items(os), [&](size_t i) { print_number(os, list[i]); });
 }
 
 // All sizes, however many: they are what one looks for.
 template <typename T>
 void print_sizes(std::ostream& os, ArrayRef<T> sizes) {
-  os << "[";
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    os << (i == 0 ? "" : ", ") << sizes[i];
-  }
-  os << "]";
+  print_items(os, sizes.size(), sizes.size(), [&](size_t i) { os << sizes[i]; });
 }
 
 void print_elements(std::ostream& os, const Tensor& tensor) {
@@ -98,15 +106,14 @@ void print_elements(std::ostream& os, const Tensor& tensor) {
     os << "<no data>";
     return;
   }
-  const bool is_printable =
-      runtime::dispatch_real_hb_bf16_uint(tensor.scalar_type(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        const T* data = static_cast<const T*>(tensor.const_data_ptr());
-        print_items(os, static_cast<size_t>(tensor.numel()),
-                    [&](size_t i) { print_number(os, data[i]); });
-      });
+  const bool is_printable = runtime::dispatch_real_hb_bf16(tensor.scalar_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* data = static_cast<const T*>(tensor.const_data_ptr());
+    print_items(os, static_cast<size_t>(tensor.numel()), edge_items(os),
+                [&](size_t i) { print_number(os, data[i]); });
+  });
   if (!is_printable) {
-    os << "<elements of type " << runtime::toString(tensor.scalar_type()) << ">";
+    os << "[<unhandled scalar type " << static_cast<int>(tensor.scalar_type()) << ">]";
   }
 }
 
@@ -132,8 +139,11 @@ void print_string(std::ostream& os, std::string_view text) {
 template <typename List>
 void print_tensors(std::ostream& os, const List& list) {
   os << "(len=" << list.size() << ")[";
+  const bool has_lines = list.size() > 1;
   for (size_t i = 0; i < list.size(); ++i) {
-    os << (i == 0 ? "" : ", ") << "[" << i << "]: ";
+    if (has_lines) {
+      os << "\n  [" << i << "]: ";
+    }
     if constexpr (std::is_same_v<List, ArrayRef<std::optional<Tensor>>>) {
       if (list[i].has_value()) {
         print_tensor(os, *list[i]);
@@ -143,8 +153,9 @@ void print_tensors(std::ostream& os, const List& list) {
     } else {
       print_tensor(os, list[i]);
     }
+    os << (has_lines ? "," : "");
   }
-  os << "]";
+  os << (has_lines ? "\n]" : "]");
 }
 
 template <typename Result, typename Print>
@@ -197,7 +208,7 @@ std::ostream& operator<<(std::ostream& os, const EValue& value) {
                      print_tensors<ArrayRef<std::optional<Tensor>>>);
       break;
     default:
-      os << "<unknown kind " << static_cast<int>(value.tag) << ">";
+      os << "<Unknown EValue tag " << static_cast<int>(value.tag) << ">";
   }
   return os;
 }

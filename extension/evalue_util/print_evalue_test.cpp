@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How values are printed.
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -65,7 +66,7 @@ TEST_F(PrintEValue, LongTensorsAreShortened) {
   const auto tensor = make_tensor_ptr({1, 1000}, numbers);
   EXPECT_EQ(print(EValue(*tensor)), "tensor(sizes=[1, 1000], [0, 1, 2, ..., 997, 998, 999])");
   EXPECT_EQ(print(EValue(*tensor), 10),
-            "tensor(sizes=[1, 1000], [\n  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \n  ..., \n"
+            "tensor(sizes=[1, 1000], [\n  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \n  ...,\n"
             "  990, 991, 992, 993, 994, 995, 996, 997, 998, 999, \n])");
 }
 
@@ -74,12 +75,60 @@ TEST_F(PrintEValue, Lists) {
   EValue* pointers[2] = {&items[0], &items[1]};
   int64_t unwrapped[2];
   BoxedEvalueList<int64_t> list(pointers, unwrapped, 2);
-  EXPECT_EQ(print(EValue(&list)), "[7, 8]");
+  EXPECT_EQ(print(EValue(&list)), "(len=2)[7, 8]");
   items[1] = EValue(1.5);  // no list of integers any more
   EXPECT_EQ(print(EValue(&list)), "<Error::InvalidType>");
   const double numbers[] = {0.5, 1};
   ArrayRef<double> doubles(numbers, 2);
-  EXPECT_EQ(print(EValue(&doubles)), "[0.5, 1.]");
+  EXPECT_EQ(print(EValue(&doubles)), "(len=2)[0.5, 1.]");
+}
+
+TEST_F(PrintEValue, NumbersShowWhetherTheyAreWhole) {
+  EXPECT_EQ(print(EValue(1e6)), "1e+06");
+  EXPECT_EQ(print(EValue(123456.0)), "123456.");
+  EXPECT_EQ(print(EValue(-0.0)), "-0.");
+  EXPECT_EQ(print(EValue(std::numeric_limits<double>::quiet_NaN())), "nan");
+  EXPECT_EQ(print(EValue(std::numeric_limits<double>::infinity())), "inf");
+  EValue unknown;
+  unknown.tag = static_cast<executorch::runtime::Tag>(99);
+  EXPECT_EQ(print(unknown), "<Unknown EValue tag 99>");
+}
+
+// Thirteen items at each end: the tail begins with the three that do not fill a line.
+TEST_F(PrintEValue, TailsEndWithFullLines) {
+  std::vector<double> numbers(100);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = static_cast<double>(i) + 0.5;
+  }
+  ArrayRef<double> list(numbers.data(), numbers.size());
+  EXPECT_EQ(print(EValue(&list), 13),
+            "(len=100)[\n"
+            "  0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, \n"
+            "  10.5, 11.5, 12.5, \n"
+            "  ...,\n"
+            "  87.5, 88.5, 89.5, \n"
+            "  90.5, 91.5, 92.5, 93.5, 94.5, 95.5, 96.5, 97.5, 98.5, 99.5, \n"
+            "]");
+}
+
+TEST_F(PrintEValue, ListsOfTensors) {
+  using executorch::aten::Tensor;
+  const auto one = executorch::extension::full({1}, 1);
+  const auto complex = make_tensor_ptr({1}, std::vector<uint8_t>(8), {}, {},
+                                       executorch::aten::ScalarType::ComplexFloat);
+  EValue items[2] = {EValue(*one), EValue(*complex)};
+  EValue* pointers[2] = {&items[0], &items[1]};
+  std::vector<Tensor> unwrapped(2, *one);
+  BoxedEvalueList<Tensor> both(pointers, unwrapped.data(), 2);
+  EXPECT_EQ(print(EValue(&both)),
+            "(len=2)[\n  [0]: tensor(sizes=[1], [1.]),\n"
+            "  [1]: tensor(sizes=[1], [<unhandled scalar type 9>]),\n]");
+  BoxedEvalueList<Tensor> single(pointers, unwrapped.data(), 1);
+  EXPECT_EQ(print(EValue(&single)), "(len=1)[tensor(sizes=[1], [1.])]");
+  EValue* none[1] = {nullptr};
+  std::optional<Tensor> optional[1];
+  BoxedEvalueList<std::optional<Tensor>> missing(none, optional, 1);
+  EXPECT_EQ(print(EValue(&missing)), "(len=1)[None]");
 }
 
 }  // namespace

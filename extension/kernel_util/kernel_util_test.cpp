@@ -192,4 +192,17 @@ TEST_F(KernelUtil, AFailureOfTheKernelIsKept) {
   EXPECT_EQ(call(kernel, values), Error::NotSupported);
 }
 
+namespace lists {
+using namespace executorch::extension::kernel_util_internal;
+using Three = typelist<int, char, float>;
+static_assert(size<Three>::value == 3 && Three::size == 3);
+static_assert(std::is_same_v<element_t<1, Three>, char>);
+static_assert(std::is_same_v<drop_if_nonempty_t<Three, 2>, typelist<float>>);
+static_assert(std::is_same_v<drop_if_nonempty_t<typelist<>, 1>, typelist<>>);
+static_assert(std::is_same_v<head_with_default_t<long, typelist<>>, long>);
+static_assert(std::is_same_v<head_with_default_t<long, Three>, int>);
+static_assert(is_instantiation_of<typelist, Three>::value);
+static_assert(infer_function_traits_t<int (*)(char, long)>::number_of_parameters == 2);
+}  // namespace lists
+
 }  // namespace

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include <executorch/extension/kernel_util/type_list.h>
+
 // The function `func` as a value that carries it in its type. A second argument, the operator's
 // name, may be given.
 #define EXECUTORCH_FN_TYPE(func, ...) \
@@ -26,24 +28,6 @@ struct is_compile_time_function : std::false_type {};
 template <typename Function, Function* function>
 struct is_compile_time_function<CompileTimeFunction<Function, function>> : std::true_type {};
 
-template <typename... Types>
-struct typelist final {
-  static constexpr size_t size = sizeof...(Types);
-};
-
-template <typename List>
-struct drop_first {
-  using type = List;
-};
-template <typename First, typename... Rest>
-struct drop_first<typelist<First, Rest...>> {
-  using type = typelist<Rest...>;
-};
-
-// The list without its first element; an empty list stays empty. (`count` is 1.)
-template <typename List, size_t count>
-using drop_if_nonempty_t = typename drop_first<List>::type;
-
 template <typename Function>
 struct function_traits {
   static_assert(!sizeof(Function), "expected the type of a plain function");
@@ -52,10 +36,15 @@ template <typename Result, typename... Args>
 struct function_traits<Result(Args...)> {
   using return_type = Result;
   using parameter_types = typelist<Args...>;
+  static constexpr size_t number_of_parameters = sizeof...(Args);
 };
 
 template <typename Function>
-using infer_function_traits_t = function_traits<std::remove_pointer_t<Function>>;
+struct infer_function_traits {
+  using type = function_traits<std::remove_pointer_t<Function>>;
+};
+template <typename Function>
+using infer_function_traits_t = typename infer_function_traits<Function>::type;
 
 // How many values an operator with this return type gives back: void 0, a tuple its size, anything
 // else 1.

@@ -15,6 +15,9 @@ namespace executorch::extension {
 
 constexpr size_t kCachingAllocatorDefaultAlignment = 64;
 
+template <typename T, unsigned N>
+using SmallVector = std::vector<T>;
+
 template <typename KeyType, typename ValueType>
 using FlatHashMap = std::unordered_map<KeyType, ValueType>;
 

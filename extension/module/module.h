@@ -307,6 +307,9 @@ class Module {
   std::unique_ptr<NamedDataMap> merged_data_map_;
   std::shared_ptr<Program> program_;
   SharedArenas shared_arenas_;
+
+ protected:
+  // Last, because methods need all of the above.
   std::unordered_map<std::string, MethodHolder> methods_;
 };
 

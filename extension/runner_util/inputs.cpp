@@ -75,15 +75,6 @@ Error set_number(Method& method, Tag tag, size_t index) {
   return error;
 }
 
-size_t count_tensors(const MethodMeta& meta) {
-  size_t count = 0;
-  for (size_t i = 0; i < meta.num_inputs(); ++i) {
-    const Result<Tag> tag = meta.input_tag(i);
-    count += tag.ok() && tag.get() == Tag::Tensor ? 1 : 0;
-  }
-  return count;
-}
-
 // The bytes that a tensor needs for its value; memory of that size is made for it.
 Result<size_t> size_of(const MethodMeta& meta, const TensorInfo& info, const InputValue& value,
                        size_t index) {
@@ -103,18 +94,54 @@ Result<size_t> size_of(const MethodMeta& meta, const TensorInfo& info, const Inp
   return bytes->size;
 }
 
+Error fill_and_set_ones(Method& method, const TensorInfo& info, void* data, size_t index) {
+  ET_CHECK_OK_OR_RETURN_ERROR(
+      fill_with_ones(data, info.scalar_type(),
+                     info.nbytes() / executorch::runtime::elementSize(info.scalar_type())));
+  return set_tensor(method, info, sizes_of(info), data, index);
+}
+
 Error fill_and_set(Method& method, const TensorInfo& info, const InputValue& value, void* data,
                    size_t index) {
   const auto* const bytes = std::get_if<InputBytes>(&value);
   if (bytes == nullptr) {
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        fill_with_ones(data, info.scalar_type(),
-                       info.nbytes() / executorch::runtime::elementSize(info.scalar_type())));
-  } else if (bytes->size > 0) {
+    return fill_and_set_ones(method, info, data, index);
+  }
+  if (bytes->size > 0) {
     std::memcpy(data, bytes->data, bytes->size);
   }
-  const bool has_sizes = bytes != nullptr && bytes->sizes.has_value();
-  return set_tensor(method, info, has_sizes ? *bytes->sizes : sizes_of(info), data, index);
+  return set_tensor(method, info, bytes->sizes.has_value() ? *bytes->sizes : sizes_of(info), data,
+                    index);
+}
+
+// The number that `size` bytes are.
+template <typename T>
+Result<EValue> number_of(const char* data, size_t size) {
+  ET_CHECK_OR_RETURN_ERROR(data != nullptr && size == sizeof(T), InvalidArgument,
+                           "A number: expected %zu bytes, got %zu", sizeof(T), size);
+  T number;
+  std::memcpy(&number, data, sizeof(T));
+  return EValue(number);
+}
+
+// What a buffer means for an input of this kind.
+Result<InputValue> value_of(Tag tag, const char* data, size_t size, size_t index) {
+  switch (tag) {
+    case Tag::Tensor:
+      return InputValue(InputBytes{data, size, std::nullopt});
+    case Tag::Int:
+      return InputValue(ET_UNWRAP(number_of<int64_t>(data, size)));
+    case Tag::Double:
+      return InputValue(ET_UNWRAP(number_of<double>(data, size)));
+    case Tag::Bool:
+      ET_CHECK_OR_RETURN_ERROR(data != nullptr && size == 1, InvalidArgument,
+                               "A bool: expected 1 byte, got %zu", size);
+      return InputValue(EValue(*data != 0));
+    default:
+      ET_CHECK_OR_RETURN_ERROR(tag != Tag::String, InvalidArgument,
+                               "Input %zu is a string, which takes no buffer", index);
+      return InputValue();
+  }
 }
 
 Error set_other(Method& method, Tag tag, const InputValue& value, size_t index) {
@@ -170,19 +197,27 @@ Result<BufferCleanup> prepare_input_tensors(
     Method& method, PrepareInputTensorsOptions options,
     const std::vector<std::pair<char*, size_t>>& input_buffers) {
   const MethodMeta meta = method.method_meta();
-  ET_CHECK_OR_RETURN_ERROR(input_buffers.empty() || input_buffers.size() == count_tensors(meta),
+  ET_CHECK_OR_RETURN_ERROR(input_buffers.empty() || input_buffers.size() == meta.num_inputs(),
                            InvalidArgument,
-                           "Method %s: expected data for %zu input tensors, got %zu", meta.name(),
-                           count_tensors(meta), input_buffers.size());
+                           "Method %s: expected a buffer for each of %zu inputs, got %zu",
+                           meta.name(), meta.num_inputs(), input_buffers.size());
   std::vector<InputValue> values(meta.num_inputs());
-  size_t next = 0;
-  for (size_t i = 0; i < values.size() && next < input_buffers.size(); ++i) {
-    if (ET_UNWRAP(meta.input_tag(i)) == Tag::Tensor) {
-      const auto& [data, size] = input_buffers[next++];
-      values[i] = InputBytes{data, size, std::nullopt};
-    }
+  for (size_t i = 0; i < input_buffers.size(); ++i) {
+    const auto& [data, size] = input_buffers[i];
+    values[i] = ET_UNWRAP(value_of(ET_UNWRAP(meta.input_tag(i)), data, size, i));
   }
   return prepare_inputs(method, values, options);
 }
+
+namespace internal {
+
+Error fill_and_set_input(Method& method, TensorInfo& tensor_meta, size_t input_index,
+                         void* data_ptr, bool fill_tensor) {
+  return fill_tensor
+             ? fill_and_set_ones(method, tensor_meta, data_ptr, input_index)
+             : set_tensor(method, tensor_meta, sizes_of(tensor_meta), data_ptr, input_index);
+}
+
+}  // namespace internal
 
 }  // namespace executorch::extension

@@ -50,16 +50,29 @@ struct PrepareInputTensorsOptions {
   size_t max_inputs = 1024;
 };
 
-// Gives every input of the method a value: tensors one by one the (data, size) of input_buffers,
-// copied, or ones when input_buffers is empty (dynamic sizes at their bounds); Int 1, Double 1,
-// Bool true; others keep what the program says. The returned object keeps the memory and must live
-// as long as the method is run with these inputs.
-//   InvalidArgument         fewer or more buffers than tensors, or one of another size: expected
-//   and found are logged InvalidProgram          beyond the limits MemoryAllocationFailed, and what
-//   Method::set_input returns
+// Gives every input of the method a value. Without input_buffers: tensors of ones (dynamic sizes at
+// their bounds), Int 1, Double 1, Bool true; others keep what the program says. With input_buffers,
+// one (data, size) for each input, copied: nbytes of a tensor, 8 of an Int or Double, 1 of a Bool;
+// that of another input is not read. The returned object keeps the memory and must live as long as
+// the method is run with these inputs.
+//   InvalidArgument         fewer or more buffers than inputs, one of another size, or one for a
+//                           string: expected and found are logged
+//   InvalidProgram          beyond the limits
+//   MemoryAllocationFailed, and what Method::set_input returns
 executorch::runtime::Result<BufferCleanup> prepare_input_tensors(
     Method& method, PrepareInputTensorsOptions options = {},
     const std::vector<std::pair<char*, size_t>>& input_buffers = {});
+
+namespace internal {
+
+// Makes `data_ptr`, which holds as many bytes as the tensor, input `input_index`; filled with ones
+// first unless told otherwise.
+executorch::runtime::Error fill_and_set_input(Method& method,
+                                              executorch::runtime::TensorInfo& tensor_meta,
+                                              size_t input_index, void* data_ptr,
+                                              bool fill_tensor = true);
+
+}  // namespace internal
 
 // The elements of a tensor, as they lie in memory.
 struct InputBytes {

@@ -82,6 +82,21 @@ TEST_F(RunnerUtil, InputsFromBuffers) {
             Error::InvalidArgument);
 }
 
+TEST_F(RunnerUtil, MemoryOfTheCaller) {
+  Module module(add_model());
+  Method* method = module.method("forward").get();
+  auto info = method->method_meta().input_tensor_meta(0);
+  ASSERT_TRUE(info.ok());
+  float x[6] = {1, 2, 3, 4, 5, 6};
+  float y[6] = {};
+  using executorch::extension::internal::fill_and_set_input;
+  ASSERT_EQ(fill_and_set_input(*method, *info, 0, x, /*fill_tensor=*/false), Error::Ok);
+  ASSERT_EQ(fill_and_set_input(*method, *info, 1, y), Error::Ok);
+  EXPECT_EQ(y[5], 1);
+  ASSERT_EQ(method->execute(), Error::Ok);
+  EXPECT_EQ(method->get_output(0).toTensor().const_data_ptr<float>()[5], 7);
+}
+
 TEST_F(RunnerUtil, Limits) {
   Module module(add_model());
   Method* method = module.method("forward").get();

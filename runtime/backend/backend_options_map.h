@@ -30,8 +30,8 @@ class LoadBackendOptionsMap final {
 
   LoadBackendOptionsMap() : size_(0) {}
 
-  /// Sets or replaces the options of a backend. InvalidArgument for an empty name or one of more
-  /// than 63 bytes, OutOfResources when kMaxBackends others are set.
+  /// Sets or replaces the options of a backend. InvalidArgument for an empty name, one of more
+  /// than 63 bytes, or when kMaxBackends others are set.
   Error set_options(const char* backend_id, Span<BackendOption> options) {
     ET_CHECK_OR_RETURN_ERROR(backend_id != nullptr && backend_id[0] != '\0', InvalidArgument,
                              "no backend name");
@@ -40,7 +40,7 @@ class LoadBackendOptionsMap final {
                              kMaxBackendIdLength - 1);
     const size_t place = find(backend_id);
     if (place == size_) {
-      ET_CHECK_OR_RETURN_ERROR(size_ < kMaxBackends, OutOfResources,
+      ET_CHECK_OR_RETURN_ERROR(size_ < kMaxBackends, InvalidArgument,
                                "options for %s: %zu backends have options already", backend_id,
                                size_);
       std::strncpy(entries_[place].backend_id, backend_id, kMaxBackendIdLength);

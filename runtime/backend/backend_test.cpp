@@ -74,7 +74,7 @@ TEST(BackendRegistryTest, RegistersByName) {
   EXPECT_EQ(get_num_registered_backends(), before + 1);
   EXPECT_EQ(get_backend_class("TestBackend"), &backend);
   EXPECT_STREQ(get_backend_name(before).get(), "TestBackend");
-  EXPECT_EQ(get_backend_name(before + 1).error(), Error::NotFound);
+  EXPECT_EQ(get_backend_name(before + 1).error(), Error::InvalidArgument);
   EXPECT_EQ(register_backend({"TestBackend", &others[0]}), Error::InvalidArgument);
   EXPECT_EQ(register_backend({nullptr, &backend}), Error::InvalidArgument);
   EXPECT_EQ(register_backend({"Null", nullptr}), Error::InvalidArgument);
@@ -167,7 +167,7 @@ TEST(BackendOptionsMapTest, FindsOptionsByBackend) {
   while (map.size() < 8) {
     ASSERT_EQ(map.set_options(std::to_string(map.size()).c_str(), options.view()), Error::Ok);
   }
-  EXPECT_EQ(map.set_options("Ninth", options.view()), Error::OutOfResources);
+  EXPECT_EQ(map.set_options("Ninth", options.view()), Error::InvalidArgument);
 }
 
 TEST(BackendContextTest, HandOutWhatTheyWereGiven) {

@@ -136,12 +136,11 @@ class EventTracer {
 
   void set_event_tracer_debug_level(EventTracerDebugLogLevel log_level) {
     event_tracer_debug_level_ = log_level;
+    log_intermediate_tensors_ = log_level == EventTracerDebugLogLevel::kIntermediateOutputs;
   }
   EventTracerDebugLogLevel event_tracer_debug_level() { return event_tracer_debug_level_; }
   /// Whether intermediate outputs are recorded.
-  bool intermediate_outputs_logging_status() {
-    return event_tracer_debug_level_ == EventTracerDebugLogLevel::kIntermediateOutputs;
-  }
+  bool intermediate_outputs_logging_status() { return log_intermediate_tensors_; }
 
   void set_event_tracer_profiling_level(EventTracerProfilingLevel profiling_level) {
     event_tracer_profiling_level_ = profiling_level;
@@ -151,6 +150,8 @@ class EventTracer {
  protected:
   ChainID chain_id_ = kUnsetChainId;
   DebugHandle debug_handle_ = kUnsetDebugHandle;
+  bool event_tracer_enable_debugging_ = false;
+  bool log_intermediate_tensors_ = false;
   int bundled_input_index_ = kUnsetBundledInputIndex;
   EventTracerDebugLogLevel event_tracer_debug_level_ = EventTracerDebugLogLevel::kNoLogging;
   EventTracerProfilingLevel event_tracer_profiling_level_ =

@@ -25,7 +25,10 @@ class HierarchicalAllocator final {
   /// As above; `planned_buffer_devices` tells on which device each buffer lies.
   HierarchicalAllocator(Span<Span<uint8_t>> buffers,
                         Span<const etensor::Device> planned_buffer_devices)
-      : buffers_(buffers), planned_buffer_devices_(planned_buffer_devices) {}
+      : buffers_(buffers), planned_buffer_devices_(planned_buffer_devices) {
+    ET_CHECK_MSG(planned_buffer_devices.size() == buffers.size(), "%zu devices of %zu buffers",
+                 planned_buffer_devices.size(), buffers.size());
+  }
 
   /// The regions of at most 16 allocators, which must be unused.
   ET_DEPRECATED HierarchicalAllocator(uint32_t n_allocators, MemoryAllocator* allocators)
@@ -40,6 +43,9 @@ class HierarchicalAllocator final {
                                                 size_t size_bytes) {
     ET_CHECK_OR_RETURN_ERROR(memory_id < buffers_.size(), InvalidArgument,
                              "planned buffer %" PRIu32 " of %zu", memory_id, buffers_.size());
+    ET_CHECK_OR_RETURN_ERROR(offset_bytes <= SIZE_MAX - size_bytes, InvalidArgument,
+                             "%zu bytes at offset %zu exceed the address space", size_bytes,
+                             offset_bytes);
     const Span<uint8_t> buffer = buffers_[memory_id];
     ET_CHECK_OR_RETURN_ERROR(
         offset_bytes <= buffer.size() && size_bytes <= buffer.size() - offset_bytes,

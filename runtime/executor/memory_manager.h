@@ -7,6 +7,7 @@
 #include <executorch/runtime/core/memory_allocator.h>
 #include <executorch/runtime/core/portable_type/device.h>
 #include <executorch/runtime/core/span.h>
+#include <executorch/runtime/platform/assert.h>
 #include <executorch/runtime/platform/compiler.h>
 
 namespace executorch::runtime {
@@ -29,7 +30,10 @@ class MemoryManager final {
                          MemoryAllocator* temp_allocator = nullptr)
       : method_allocator_(method_allocator),
         planned_memory_(planned_memory),
-        temp_allocator_(temp_allocator) {}
+        temp_allocator_(temp_allocator) {
+    ET_CHECK_MSG(method_allocator == nullptr || method_allocator != temp_allocator,
+                 "the method allocator is never reset: give another one for scratch space");
+  }
 
   // The older argument order; constant_allocator is not used.
   ET_DEPRECATED MemoryManager(MemoryAllocator* /*constant_allocator*/,
@@ -51,15 +55,8 @@ class MemoryManager final {
                                       : planned_memory_->planned_buffer_devices();
   }
 
-  // Whether any planned buffer is not on the CPU.
-  bool has_device_memory() const {
-    for (const etensor::Device& device : planned_buffer_devices()) {
-      if (!device.is_cpu()) {
-        return true;
-      }
-    }
-    return false;
-  }
+  // Whether devices of planned buffers are known, be it the CPU.
+  bool has_device_memory() const { return planned_buffer_devices().size() > 0; }
 
  private:
   MemoryAllocator* method_allocator_;

@@ -230,7 +230,7 @@ Error Method::check_inputs_are_set() const {
 }
 
 Error Method::execute() {
-  ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, InvalidState,
+  ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, NotSupported,
                            "The method is not loaded");
   ET_CHECK_OR_RETURN_ERROR(!is_stepping(), InvalidState,
                            "Method %s: a stepped execution is in progress", plan_->name()->c_str());

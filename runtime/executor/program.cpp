@@ -256,20 +256,31 @@ Result<FreeableBuffer> Program::load_delegate_data(const fb::BackendDelegate& de
   return data == nullptr ? FreeableBuffer() : FreeableBuffer(data->data(), data->size(), nullptr);
 }
 
-Error Program::load_mutable_data_into(size_t buffer_idx, size_t nbytes, void* out) const {
+Error Program::load_mutable_subsegment_into(size_t mutable_data_segments_index, size_t offset_index,
+                                            size_t size, void* buffer) const {
   const auto* tables = internal_program_->mutable_data_segments();
-  const fb::SubsegmentOffsets* table = count(tables) == 0 ? nullptr : tables->Get(0);
+  const fb::SubsegmentOffsets* table =
+      mutable_data_segments_index < count(tables)
+          ? tables->Get(static_cast<uint32_t>(mutable_data_segments_index))
+          : nullptr;
   ET_CHECK_OR_RETURN_ERROR(segment_base_offset_ != 0 && table != nullptr &&
-                               buffer_idx < count(table->offsets()) &&
+                               offset_index < count(table->offsets()) &&
                                table->segment_index() < count(internal_program_->segments()),
-                           InvalidProgram, "Initial data %zu does not exist", buffer_idx);
+                           NotFound, "Initial data %zu does not exist", offset_index);
   const fb::DataSegment* segment = internal_program_->segments()->Get(table->segment_index());
-  const uint64_t offset = table->offsets()->Get(static_cast<uint32_t>(buffer_idx));
+  const uint64_t offset = table->offsets()->Get(static_cast<uint32_t>(offset_index));
   ET_CHECK_OR_RETURN_ERROR(
-      offset <= segment->size() && nbytes <= segment->size() - offset, InvalidProgram,
-      "Initial data %zu is shorter than the %zu bytes of its tensor", buffer_idx, nbytes);
-  return loader_->load_into(segment_base_offset_ + segment->offset() + offset, nbytes,
-                            SegmentInfo(SegmentInfo::Type::Mutable, table->segment_index()), out);
+      offset <= segment->size() && size <= segment->size() - offset, InvalidArgument,
+      "Initial data %zu is shorter than the %zu bytes of its tensor", offset_index, size);
+  return loader_->load_into(segment_base_offset_ + segment->offset() + offset, size,
+                            SegmentInfo(SegmentInfo::Type::Mutable, table->segment_index()),
+                            buffer);
+}
+
+Error Program::load_mutable_data_into(size_t buffer_idx, size_t nbytes, void* out) const {
+  const Error error = load_mutable_subsegment_into(0, buffer_idx, nbytes, out);
+  return error == Error::NotFound || error == Error::InvalidArgument ? Error::InvalidProgram
+                                                                     : error;
 }
 
 Result<const void*> Program::get_constant_buffer_data(size_t buffer_idx, size_t nbytes) const {

@@ -132,6 +132,16 @@ class Program final {
 
   // Loads a whole segment. NotFound if it does not exist.
   Result<FreeableBuffer> load_segment(const DataLoader::SegmentInfo& info) const;
+  // The name that tests of others reach through ProgramTestFriend, as they do the next one.
+  Result<FreeableBuffer> LoadSegment(const DataLoader::SegmentInfo& info) const {
+    return load_segment(info);
+  }
+
+  // Copies `size` bytes of a piece of initial data into `buffer`. NotFound if there is no such list
+  // or piece, InvalidArgument if the piece is shorter.
+  ET_NODISCARD Error load_mutable_subsegment_into(size_t mutable_data_segments_index,
+                                                  size_t offset_index, size_t size,
+                                                  void* buffer) const;
 
   // The blob of a delegate: inline data without ownership, or a loaded segment. NotFound if it does
   // not exist.

@@ -8,11 +8,29 @@
 
 #include <gtest/gtest.h>
 
+#include <executorch/runtime/executor/merged_data_map.h>
 #include <executorch/runtime/executor/test/loaded_method.h>
 #include <executorch/runtime/executor/test/test_kernels.h>
 #include <executorch/runtime/platform/runtime.h>
 
 namespace executorch::runtime::testing {
+
+// What other people's tests reach through this class.
+class ProgramTestFriend final {
+ public:
+  static const executorch_flatbuffer::Program* internal_program(const Program& program) {
+    return program.get_internal_program();
+  }
+  static Result<FreeableBuffer> load_segment(const Program& program,
+                                             const DataLoader::SegmentInfo& info) {
+    return program.LoadSegment(info);
+  }
+  static Error load_mutable(const Program& program, size_t list, size_t index, size_t size,
+                            void* buffer) {
+    return program.load_mutable_subsegment_into(list, index, size, buffer);
+  }
+};
+
 namespace {
 
 using Verification = Program::Verification;
@@ -50,6 +68,83 @@ TEST_F(ProgramTest, FilesWithoutSegmentsHaveNoHeader) {
   const std::vector<uint8_t> file = dynamic_program().build();
   EXPECT_NE(std::memcmp(file.data() + 8, "eh00", 4), 0);
   EXPECT_TRUE(LoadedProgram(file).ok());
+}
+
+TEST_F(ProgramTest, FriendsReachSegments) {
+  ProgramBuilder builder = add_program();
+  const std::vector<uint8_t> bytes = {5, 6, 7};
+  const uint32_t segment = builder.add_segment(bytes.data(), bytes.size());
+  const uint32_t initial = builder.add_initial_data(std::vector<float>{3, 4});
+  LoadedProgram loaded(builder);
+  ASSERT_TRUE(loaded.ok());
+  const Program& program = *loaded.program;
+  EXPECT_NE(ProgramTestFriend::internal_program(program), nullptr);
+  using Info = DataLoader::SegmentInfo;
+  const auto found = ProgramTestFriend::load_segment(program, Info(Info::Type::Backend, segment));
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(static_cast<const uint8_t*>(found->data())[2], 7);
+  EXPECT_EQ(ProgramTestFriend::load_segment(program, Info(Info::Type::Backend, 99)).error(),
+            Error::NotFound);
+  float numbers[2] = {};
+  const auto load = [&](size_t list, size_t index, size_t size) {
+    return ProgramTestFriend::load_mutable(program, list, index, size, numbers);
+  };
+  EXPECT_EQ(load(0, initial, sizeof(numbers)), Error::Ok);
+  EXPECT_EQ(numbers[1], 4);
+  EXPECT_EQ(load(1, initial, sizeof(numbers)), Error::NotFound);
+  EXPECT_EQ(load(0, initial + 1, sizeof(numbers)), Error::NotFound);
+  EXPECT_EQ(load(0, initial, 1000), Error::InvalidArgument);
+}
+
+// A map whose keys have layouts that it does not know, or none at all.
+class Keys final : public NamedDataMap {
+ public:
+  explicit Keys(std::vector<const char*> keys) : keys_(std::move(keys)) {}
+  Result<const TensorLayout> get_tensor_layout(std::string_view key) const override {
+    for (const char* own : keys_) {
+      if (key == own) {
+        static const int32_t sizes[] = {1};
+        static const uint8_t order[] = {0};
+        return TensorLayout::create({sizes, 1}, {order, 1}, executorch::aten::ScalarType::Byte);
+      }
+    }
+    return Error::NotFound;
+  }
+  Result<FreeableBuffer> get_data(std::string_view key) const override {
+    for (const char* own : keys_) {
+      if (key == own) {
+        return FreeableBuffer(own, 1, nullptr);
+      }
+    }
+    return Error::NotFound;
+  }
+  Error load_data_into(std::string_view, void*, size_t) const override {
+    return Error::NotImplemented;
+  }
+  Result<uint32_t> get_num_keys() const override { return static_cast<uint32_t>(keys_.size()); }
+  Result<const char*> get_key(uint32_t index) const override { return keys_[index]; }
+
+ private:
+  std::vector<const char*> keys_;
+};
+
+TEST_F(ProgramTest, MapsOfNamedDataMerge) {
+  using internal::MergedDataMap;
+  const Keys a({"a", "b"});
+  const Keys c({"c"});
+  const Keys also_b({"b"});
+  EXPECT_EQ(MergedDataMap::load(&a, nullptr).error(), Error::InvalidArgument);
+  EXPECT_EQ(MergedDataMap::load(nullptr, &a).error(), Error::InvalidArgument);
+  EXPECT_EQ(MergedDataMap::load(&a, &also_b).error(), Error::InvalidArgument);
+  const auto merged = MergedDataMap::load(&a, &c);
+  ASSERT_TRUE(merged.ok());
+  EXPECT_EQ(merged->get_num_keys().get(), 3u);
+  EXPECT_STREQ(merged->get_key(2).get(), "c");
+  EXPECT_TRUE(merged->get_data("c").ok());
+  EXPECT_EQ(merged->get_data("d").error(), Error::NotFound);
+  EXPECT_EQ(merged->load_data_into("c", nullptr, 0), Error::NotImplemented);
+  EXPECT_EQ(internal::PteDataMap::create(nullptr, 0, nullptr, nullptr).error(),
+            Error::InvalidArgument);
 }
 
 // req: RT-004

@@ -76,4 +76,17 @@ Result<const char*> MergedDataMap::get_key(uint32_t index) const {
   return index < first ? first_->get_key(index) : second_->get_key(index - first);
 }
 
+Result<MergedDataMap> MergedDataMap::load(const NamedDataMap* first, const NamedDataMap* second) {
+  ET_CHECK_OR_RETURN_ERROR(first != nullptr && second != nullptr, InvalidArgument,
+                           "expected two maps of named data");
+  const uint32_t num_keys = ET_UNWRAP(first->get_num_keys());
+  for (uint32_t i = 0; i < num_keys; ++i) {
+    const char* const key = ET_UNWRAP(first->get_key(i));
+    const Error error = second->get_tensor_layout(key).error();
+    ET_CHECK_OR_RETURN_ERROR(error == Error::NotFound || error == Error::NotImplemented,
+                             InvalidArgument, "both maps have the key %s", key);
+  }
+  return MergedDataMap(first, second);
+}
+
 }  // namespace executorch::runtime::internal

@@ -37,6 +37,15 @@ class PteDataMap final : public NamedDataMap {
         named_data_(named_data),
         segments_(segments) {}
 
+  // InvalidArgument for a null.
+  static Result<PteDataMap> create(DataLoader* loader, size_t segment_base_offset,
+                                   const flatbuffers::FlatbufferNamedData* named_data,
+                                   const flatbuffers::FlatbufferDataSegment* segments) {
+    ET_CHECK_OR_RETURN_ERROR(loader != nullptr && named_data != nullptr && segments != nullptr,
+                             InvalidArgument, "expected a loader, named data and segments");
+    return PteDataMap(loader, segment_base_offset, named_data, segments);
+  }
+
   // Program files do not store layouts: always NotImplemented.
   ET_NODISCARD Result<const TensorLayout> get_tensor_layout(std::string_view key) const override;
 
@@ -64,6 +73,9 @@ class MergedDataMap final : public NamedDataMap {
  public:
   MergedDataMap(const NamedDataMap* first, const NamedDataMap* second)
       : first_(first), second_(second) {}
+
+  // As the constructor, but InvalidArgument for a null and for a key that both have.
+  static Result<MergedDataMap> load(const NamedDataMap* first, const NamedDataMap* second);
 
   ET_NODISCARD Result<const TensorLayout> get_tensor_layout(std::string_view key) const override;
   ET_NODISCARD Result<FreeableBuffer> get_data(std::string_view key) const override;

@@ -13,6 +13,26 @@
 namespace executorch {
 namespace extension {
 
+namespace internal {
+
+// Items that are worth a piece of their own where each takes a few cycles.
+constexpr int64_t GRAIN_SIZE = 32768;
+
+// What parallel_for is without threads: f(begin, end), in one call.
+template <typename Func>
+bool parallel_for_no_threadpool(const int64_t begin, const int64_t end, const int64_t grain_size,
+                                const Func& func) {
+  if (begin < 0 || begin > end || grain_size < 1) {
+    return false;
+  }
+  if (begin < end) {
+    func(begin, end);
+  }
+  return true;
+}
+
+}  // namespace internal
+
 #ifdef ET_USE_THREADPOOL
 
 // Calls f(first, last) over disjoint pieces that together make [begin, end), each of at least
@@ -47,13 +67,7 @@ inline namespace serial {
 template <typename Func>
 bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_size,
                   const Func& func) {
-  if (begin < 0 || begin > end || grain_size < 1) {
-    return false;
-  }
-  if (begin < end) {
-    func(begin, end);
-  }
-  return true;
+  return internal::parallel_for_no_threadpool(begin, end, grain_size, func);
 }
 
 inline int64_t get_thread_num() {

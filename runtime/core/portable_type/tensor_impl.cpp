@@ -98,18 +98,12 @@ Error TensorImpl::internal_resize_contiguous(ArrayRef<SizesType> new_sizes) {
                            "%s to %s.",
                            numel_bound_, static_cast<size_t>(*new_numel), shape(sizes()).data(),
                            shape(new_sizes).data());
-  ET_CHECK_OR_RETURN_ERROR(
-      strides_ != nullptr && dim_order_ != nullptr &&
-          static_cast<size_t>(dim_) <= kTensorDimensionLimit,
-      Internal,
-      "a tensor with dynamic shape needs strides and a dim order of at most %zu dimensions",
-      kTensorDimensionLimit);
-  // Strides first: they can fail.
-  StridesType new_strides[kTensorDimensionLimit];
-  ET_CHECK_OK_OR_RETURN_ERROR(
-      dim_order_to_stride(new_sizes.data(), dim_order_, new_sizes.size(), new_strides));
+  if (strides_ != nullptr && dim_order_ != nullptr) {
+    // Before the sizes: it can fail.
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        dim_order_to_stride(new_sizes.data(), dim_order_, new_sizes.size(), strides_));
+  }
   for (int32_t i = 0; i < dim_; ++i) {
-    strides_[i] = new_strides[i];
     sizes_[i] = new_sizes[i];
   }
   numel_ = *new_numel;

@@ -12,6 +12,7 @@
 #include <executorch/runtime/core/portable_type/scalar_type.h>
 #include <executorch/runtime/core/result.h>
 #include <executorch/runtime/core/tensor_shape_dynamism.h>
+#include <executorch/runtime/platform/assert.h>
 
 // printf conversions for what tensors return.
 #define ET_PRI_TENSOR_SIZE ET_PRIsize_t
@@ -42,9 +43,9 @@ class TensorImpl {
   TensorImpl() = delete;
 
   /// A tensor of `dim` dimensions. `data` may come later through set_data(). `dim_order` lists the
-  /// dimensions from the outermost to the innermost, `strides` are in elements; a tensor with
-  /// dynamic shape needs both. Sizes must not be negative and the bytes must fit ssize_t: check
-  /// untrusted sizes with safe_numel() first.
+  /// dimensions from the outermost to the innermost, `strides` are in elements; both follow the
+  /// sizes of a tensor with dynamic shape. Sizes must not be negative and the bytes must fit
+  /// ssize_t: check untrusted sizes with safe_numel() first.
   TensorImpl(ScalarType type, ssize_t dim, SizesType* sizes, void* data = nullptr,
              DimOrderType* dim_order = nullptr, StridesType* strides = nullptr,
              TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC,
@@ -52,9 +53,9 @@ class TensorImpl {
 
   /// Bytes of all elements.
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
-  /// Size of dimension `dim`, which must be within [0, dim()).
+  /// Size of dimension `dim`; ends the program unless it is within [0, dim()).
   ssize_t size(ssize_t dim) const {
-    ET_DCHECK_MSG(dim >= 0 && dim < dim_, "dimension %zd of %zd", dim, ssize_t(dim_));
+    ET_CHECK_MSG(dim >= 0 && dim < dim_, "dimension %zd of %zd", dim, ssize_t(dim_));
     return sizes_[dim];
   }
   ssize_t dim() const { return dim_; }

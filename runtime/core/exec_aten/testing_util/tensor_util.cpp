@@ -48,6 +48,8 @@ bool tensor_data_is_close(const Tensor& a, const Tensor& b, double rtol,
   }
   const double atol = opt_atol.value_or(default_atol(a.scalar_type()));
   bool all_close = true;
+  ET_CHECK_MSG(a.const_data_ptr() != nullptr && b.const_data_ptr() != nullptr,
+               "a tensor to compare has no data");
   const bool is_floating = dispatch_float_h_bf16(a.scalar_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (ssize_t i = 0; i < a.numel(); ++i) {
@@ -71,8 +73,11 @@ bool tensor_data_is_close(const Tensor& a, const Tensor& b, double rtol,
 
 bool tensors_are_close(const Tensor& a, const Tensor& b, double rtol,
                        std::optional<double> opt_atol) {
-  return a.sizes() == b.sizes() && a.dim_order() == b.dim_order() &&
-         tensor_data_is_close(a, b, rtol, opt_atol);
+  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) {
+    return false;
+  }
+  ET_CHECK_MSG(a.strides() == b.strides(), "cannot compare tensors of different strides");
+  return tensor_data_is_close(a, b, rtol, opt_atol);
 }
 
 bool tensor_lists_are_close(const Tensor* tensors_a, size_t num_tensors_a, const Tensor* tensors_b,
@@ -93,8 +98,32 @@ bool tensor_lists_are_close(const Tensor* tensors_a, size_t num_tensors_a, const
 namespace etensor {
 
 std::ostream& operator<<(std::ostream& os, const ScalarType& t) {
+  if (t != ScalarType::Undefined && !isValid(t)) {
+    return os << "Unknown(" << static_cast<int>(t) << ")";
+  }
   return os << toString(t);
 }
+
+namespace {
+
+// One-byte numbers are numbers, not characters.
+template <typename T>
+void print_element(std::ostream& os, const T& element) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    os << +element;
+  } else {
+    os << static_cast<float>(element);
+  }
+}
+template <typename T>
+void print_element(std::ostream& os, const complex<T>& element) {
+  print_element(os, element.real());
+  os << " + ";
+  print_element(os, element.imag());
+  os << "j";
+}
+
+}  // namespace
 
 std::ostream& operator<<(std::ostream& os, const Tensor& t) {
   os << "ETensor(sizes={";
@@ -102,19 +131,17 @@ std::ostream& operator<<(std::ostream& os, const Tensor& t) {
     os << (i == 0 ? "" : ", ") << t.size(i);
   }
   os << "}, dtype=" << t.scalar_type() << ", data={";
-  const bool is_known = dispatch_real_hb_bf16_uint(t.scalar_type(), [&](auto tag) {
+  const auto print = [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (ssize_t i = 0; i < t.numel(); ++i) {
-      // Unary plus, so that one-byte numbers do not print as characters.
       os << (i == 0 ? "" : ", ");
-      if constexpr (std::is_arithmetic_v<T>) {
-        os << +t.const_data_ptr<T>()[i];
-      } else {
-        os << t.const_data_ptr<T>()[i];
-      }
+      print_element(os, t.const_data_ptr<T>()[i]);
     }
-  });
-  return os << (is_known ? "" : "...") << "})";
+  };
+  const bool is_known =
+      dispatch_real_hb_bf16(t.scalar_type(), print) || dispatch_complex_h(t.scalar_type(), print);
+  ET_CHECK_MSG(is_known, "elements of type %s are not printed", toString(t.scalar_type()));
+  return os << "})";
 }
 
 }  // namespace etensor

@@ -96,24 +96,69 @@ ET_NODISCARD inline Error dim_order_to_stride(const SizesType* sizes, const DimO
   return Error::Ok;
 }
 
-/// The dimensions by descending stride; equal strides keep their order. InvalidArgument for a
-/// stride of 0 or more than kTensorDimensionLimit dimensions.
+namespace internal {
+
+/// A dimension and its stride; greater is the one with the larger stride.
+template <typename StridesType, typename DimOrderType>
+struct StrideDimOrder {
+  StridesType stride;
+  DimOrderType dim_order;
+
+  StrideDimOrder() = default;
+  StrideDimOrder(StridesType stride, DimOrderType dim_order)
+      : stride(stride), dim_order(dim_order) {}
+  bool operator>(const StrideDimOrder& other) const { return stride > other.stride; }
+};
+
+/// Sorts in descending order with the last element as the pivot. Not stable: files and callers know
+/// this order of equal strides.
+template <typename ValueType>
+struct Sorter {
+  void quick_sort(ValueType arr[], int32_t low, int32_t high) {
+    if (low >= high) {
+      return;
+    }
+    int32_t place = low;
+    for (int32_t i = low; i < high; ++i) {
+      if (!(arr[high] > arr[i])) {
+        swap(arr[place++], arr[i]);
+      }
+    }
+    swap(arr[place], arr[high]);
+    quick_sort(arr, low, place - 1);
+    quick_sort(arr, place + 1, high);
+  }
+
+ private:
+  static void swap(ValueType& a, ValueType& b) {
+    const ValueType held = a;
+    a = b;
+    b = held;
+  }
+};
+
+}  // namespace internal
+
+/// The dimensions by descending stride. Equal strides keep their order unless a smaller one is
+/// jumped over: {1, 1, 2} gives {2, 1, 0}. MemoryAllocationFailed without room, NotSupported for
+/// more than kTensorDimensionLimit dimensions, InvalidArgument for a stride of 0.
 template <typename StridesType, typename DimOrderType>
 ET_NODISCARD inline Error stride_to_dim_order(const StridesType* strides, const size_t dims,
                                               DimOrderType* dim_order) {
-  ET_CHECK_OR_RETURN_ERROR((dim_order != nullptr || dims == 0) && dims <= kTensorDimensionLimit,
-                           InvalidArgument, "no room for a dim order of %zu dimensions", dims);
+  ET_CHECK_OR_RETURN_ERROR(dim_order != nullptr || dims == 0, MemoryAllocationFailed,
+                           "no room for a dim order of %zu dimensions", dims);
+  ET_CHECK_OR_RETURN_ERROR(dims <= kTensorDimensionLimit, NotSupported,
+                           "%zu dimensions, at most %zu", dims, kTensorDimensionLimit);
+  using Pair = internal::StrideDimOrder<StridesType, DimOrderType>;
+  Pair pairs[kTensorDimensionLimit];
   for (size_t i = 0; i < dims; ++i) {
     ET_CHECK_OR_RETURN_ERROR(strides[i] != 0, InvalidArgument, "the stride of dimension %zu is 0",
                              i);
+    pairs[i] = Pair(strides[i], static_cast<DimOrderType>(i));
   }
-  // Insertion sort: stable, and dims is small.
+  internal::Sorter<Pair>().quick_sort(pairs, 0, static_cast<int32_t>(dims) - 1);
   for (size_t i = 0; i < dims; ++i) {
-    size_t place = i;
-    for (; place > 0 && strides[dim_order[place - 1]] < strides[i]; --place) {
-      dim_order[place] = dim_order[place - 1];
-    }
-    dim_order[place] = static_cast<DimOrderType>(i);
+    dim_order[i] = pairs[i].dim_order;
   }
   return Error::Ok;
 }

@@ -88,12 +88,11 @@ TEST(ScalarTypeTest, EveryTypeIsInOneClass) {
   EXPECT_TRUE(isBitsType(ScalarType::Bits16));
   EXPECT_FALSE(isRealType(ScalarType::Half));
   EXPECT_TRUE(isRealHBBF16Type(ScalarType::Bool));
-  for (const ScalarType t : {ScalarType::Char, ScalarType::QInt32, ScalarType::Half,
-                             ScalarType::ComplexFloat, ScalarType::Float8_e4m3fn}) {
+  for (const ScalarType t :
+       {ScalarType::Char, ScalarType::Half, ScalarType::ComplexFloat, ScalarType::Float8_e4m3fn}) {
     EXPECT_TRUE(isSignedType(t)) << toString(t);
   }
-  for (const ScalarType t :
-       {ScalarType::Byte, ScalarType::Bool, ScalarType::UInt32, ScalarType::QUInt8}) {
+  for (const ScalarType t : {ScalarType::Byte, ScalarType::Bool, ScalarType::UInt32}) {
     EXPECT_FALSE(isSignedType(t)) << toString(t);
   }
 }

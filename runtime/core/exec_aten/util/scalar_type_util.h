@@ -163,9 +163,10 @@ constexpr bool isFloat8Type(::executorch::aten::ScalarType t) {
 constexpr bool isBarebonesUnsignedType(::executorch::aten::ScalarType t) {
   return internal::is_class(t, internal::ScalarTypeClass::kUnsigned);
 }
-/// `t` must be valid.
+/// `t` must be valid and not quantized.
 inline bool isSignedType(::executorch::aten::ScalarType t) {
-  ET_CHECK_MSG(isValid(t), "Unknown ScalarType %d", static_cast<int>(t));
+  ET_CHECK_MSG(isValid(t) && !isQIntType(t), "ScalarType %d has no sign of its own",
+               static_cast<int>(t));
   return internal::kScalarTypeFacts[static_cast<uint8_t>(t)].is_signed;
 }
 /// Byte, Char, Short, Int, Long, Float, Double.
@@ -417,6 +418,12 @@ struct promote_types {
 }  // namespace runtime
 }  // namespace executorch
 
+namespace executorch {
+namespace aten {
+using ::executorch::runtime::elementSize;
+}  // namespace aten
+}  // namespace executorch
+
 // ---- Sets of types: ET_INTERNAL_<SET>(X, ...) calls X(C++ type, name, ...) for each type
 // ---------------------------------
 
@@ -448,6 +455,12 @@ struct promote_types {
   X(::executorch::aten::qint32, QInt32, __VA_ARGS__)     \
   X(::executorch::aten::quint4x2, QUInt4x2, __VA_ARGS__) \
   X(::executorch::aten::quint2x4, QUInt2x4, __VA_ARGS__)
+#define ET_INTERNAL_BITS(X, ...)                                   \
+  X(::executorch::runtime::etensor::bits1x8, Bits1x8, __VA_ARGS__) \
+  X(::executorch::runtime::etensor::bits2x4, Bits2x4, __VA_ARGS__) \
+  X(::executorch::runtime::etensor::bits4x2, Bits4x2, __VA_ARGS__) \
+  X(::executorch::runtime::etensor::bits8, Bits8, __VA_ARGS__)     \
+  X(::executorch::runtime::etensor::bits16, Bits16, __VA_ARGS__)
 #define ET_INTERNAL_FLOATH(X, ...) \
   ET_INTERNAL_FLOAT(X, __VA_ARGS__) ET_INTERNAL_HALF(X, __VA_ARGS__)
 #define ET_INTERNAL_FLOATHBF16(X, ...) \
@@ -731,3 +744,88 @@ auto unhandled_dtype(Context& context, ::executorch::aten::ScalarType type, cons
   ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits8, CTYPE_ALIAS, __VA_ARGS__)          \
   ET_INTERNAL_ONE(ET_INTERNAL_CASE, Bits16, CTYPE_ALIAS, __VA_ARGS__)         \
   ET_INTERNAL_SWITCH_END(Byte, CONTEXT, CTYPE_ALIAS, __VA_ARGS__)
+
+// ---- The parts that switches of one's own are made of: ET_INTERNAL_SWITCH(type, context, name,
+// cases). In a case, `et_switch_name` is the name of the operator. A type without a case fails the
+// context with InvalidArgument; lambdas return nothing.
+
+// See kernels/portable/cpu/selective_build.h.
+#ifndef ET_INTERNAL_CHECK_SELECTIVE_BUILD
+#define ET_INTERNAL_CHECK_SELECTIVE_BUILD(enum_type) ((void)0)
+#endif
+
+#define ET_INTERNAL_SWITCH_CASE(enum_type, CTYPE_ALIAS, ...)         \
+  case enum_type: {                                                  \
+    ET_INTERNAL_CHECK_SELECTIVE_BUILD(enum_type);                    \
+    using CTYPE_ALIAS [[maybe_unused]] =                             \
+        ::executorch::runtime::ScalarTypeToCppType<enum_type>::type; \
+    return __VA_ARGS__();                                            \
+  }
+#define ET_INTERNAL_SWITCH(TYPE, CONTEXT, NAME, ...)                             \
+  [&] {                                                                          \
+    const ::executorch::aten::ScalarType et_switch_type = (TYPE);                \
+    constexpr const char* et_switch_name [[maybe_unused]] = NAME;                \
+    switch (et_switch_type) {                                                    \
+      __VA_ARGS__                                                                \
+      default:                                                                   \
+        ET_LOG(Error, "Unhandled dtype %s for %s",                               \
+               ::executorch::runtime::toString(et_switch_type), et_switch_name); \
+        CONTEXT.fail(::executorch::runtime::Error::InvalidArgument);             \
+    }                                                                            \
+  }()
+
+// Cases for the types of a set.
+#define ET_INTERNAL_SET_CASE(ctype, name, CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SWITCH_CASE(::executorch::aten::ScalarType::name, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_INT_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_INT(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_UINT_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_UINT(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_FLOAT_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_FLOAT(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_REAL_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_REAL(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_COMPLEX_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_COMPLEX(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_COMPLEXH_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_COMPLEXH(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_QINT_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_QINT(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_BITS_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_BITS(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_SCALAR_OBJ_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SCALAR_OBJ(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_SCALAR_OBJ_REAL_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SCALAR_OBJ_REAL(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_SCALAR_OBJ_INTB_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SCALAR_OBJ_INTB(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_SCALAR_OBJ_FLOATB_TYPES(CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SCALAR_OBJ_FLOATB(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_ALL_TYPES(CTYPE_ALIAS, ...)                       \
+  ET_INTERNAL_REALHBBF16_AND_UINT(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_COMPLEXH(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)            \
+  ET_INTERNAL_QINT(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)                \
+  ET_INTERNAL_BITS(ET_INTERNAL_SET_CASE, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_INT_TYPES_AND(ADDITIONAL, CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SWITCH_CASE_INT_TYPES(CTYPE_ALIAS, __VA_ARGS__)               \
+  ET_INTERNAL_SET_CASE(_, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_FLOAT_TYPES_AND(ADDITIONAL, CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SWITCH_CASE_FLOAT_TYPES(CTYPE_ALIAS, __VA_ARGS__)               \
+  ET_INTERNAL_SET_CASE(_, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_REAL_TYPES_AND(ADDITIONAL, CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SWITCH_CASE_REAL_TYPES(CTYPE_ALIAS, __VA_ARGS__)               \
+  ET_INTERNAL_SET_CASE(_, ADDITIONAL, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_FLOAT_TYPES_AND2(ADDITIONAL1, ADDITIONAL2, CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SWITCH_CASE_FLOAT_TYPES_AND(ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__)             \
+  ET_INTERNAL_SET_CASE(_, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_FLOAT_TYPES_AND3(ADDITIONAL1, ADDITIONAL2, ADDITIONAL3,        \
+                                                 CTYPE_ALIAS, ...)                             \
+  ET_INTERNAL_SWITCH_CASE_FLOAT_TYPES_AND2(ADDITIONAL1, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SET_CASE(_, ADDITIONAL3, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_REAL_TYPES_AND2(ADDITIONAL1, ADDITIONAL2, CTYPE_ALIAS, ...) \
+  ET_INTERNAL_SWITCH_CASE_REAL_TYPES_AND(ADDITIONAL1, CTYPE_ALIAS, __VA_ARGS__)             \
+  ET_INTERNAL_SET_CASE(_, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__)
+#define ET_INTERNAL_SWITCH_CASE_REAL_TYPES_AND3(ADDITIONAL1, ADDITIONAL2, ADDITIONAL3,        \
+                                                CTYPE_ALIAS, ...)                             \
+  ET_INTERNAL_SWITCH_CASE_REAL_TYPES_AND2(ADDITIONAL1, ADDITIONAL2, CTYPE_ALIAS, __VA_ARGS__) \
+  ET_INTERNAL_SET_CASE(_, ADDITIONAL3, CTYPE_ALIAS, __VA_ARGS__)

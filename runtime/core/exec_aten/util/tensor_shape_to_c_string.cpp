@@ -17,8 +17,8 @@ class Writer {
     }
   }
   void add_size(int64_t size) {
-    constexpr int64_t kLimit = 10000000000;
-    if (size < 0 || size >= kLimit) {
+    constexpr auto kLimit = static_cast<int64_t>(internal::kMaximumPrintableTensorShapeElement);
+    if (size < 0 || size > kLimit) {
       add("ERR");
       return;
     }
@@ -42,7 +42,7 @@ template <typename SizesType>
 Text shape_to_text(Span<const SizesType> shape) {
   Writer writer;
   if (shape.size() > kTensorDimensionLimit) {
-    writer.add("(ERR: tensor ndim exceeds maximum)");
+    writer.add("(ERR: tensor ndim exceeds limit)");
     return writer.text();
   }
   writer.add("(");

@@ -59,10 +59,9 @@ bool tensor_has_non_empty_dim(Tensor t, int64_t d) {
 }
 
 bool tensor_dim_has_index(Tensor t, int64_t d, int64_t ix) {
-  if (!tensor_has_dim(t, d)) {
-    return false;
-  }
-  const int64_t size = nonempty_size(t, static_cast<ssize_t>(ET_NORMALIZE_IX(d, nonzero_dim(t))));
+  ET_CHECK_MSG(d >= -t.dim() && d < t.dim(), "dim %" PRId64 " of a tensor of %zd dimensions", d,
+               t.dim());
+  const int64_t size = t.size(static_cast<ssize_t>(ET_NORMALIZE_IX(d, t.dim())));
   ET_CHECK_OR_RETURN_FALSE(ix >= -size && ix < size,
                            "index %" PRId64 " of dimension %" PRId64 " of size %" PRId64, ix, d,
                            size);
@@ -209,7 +208,7 @@ bool tensor_is_contiguous(Tensor t) {
   }
   int64_t expected = 1;
   for (ssize_t i = t.dim(); i-- > 0;) {
-    ET_CHECK_OR_RETURN_FALSE(t.size(i) == 1 || t.strides()[static_cast<size_t>(i)] == expected,
+    ET_CHECK_OR_RETURN_FALSE(t.strides()[static_cast<size_t>(i)] == expected,
                              "expected stride %" PRId64 " of dimension %zd, found %" PRId32,
                              expected, i, t.strides()[static_cast<size_t>(i)]);
     expected *= t.size(i) == 0 ? 1 : t.size(i);
@@ -283,7 +282,7 @@ Error share_tensor_data(const executorch::aten::Tensor& t_dst,
                            t_src.nbytes());
   ET_CHECK_OR_RETURN_ERROR(t_src.nbytes() == 0 || t_src.const_data_ptr() != nullptr,
                            InvalidArgument, "the tensor to share with has no data");
-  t_dst.unsafeGetTensorImpl()->set_data(t_src.mutable_data_ptr());
+  t_dst.unsafeGetTensorImpl()->set_data(t_dst.numel() == 0 ? nullptr : t_src.mutable_data_ptr());
   return Error::Ok;
 }
 

@@ -239,8 +239,8 @@ bool tensors_have_same_size_at_dims(Tensor a, size_t dim_a, Tensor b, size_t dim
 bool tensors_have_same_strides(Tensor a, Tensor b);
 bool tensors_have_same_strides(Tensor a, Tensor b, Tensor c);
 
-/// Whether the strides are those of the contiguous dim order. Strides of dimensions of size 1 do
-/// not matter.
+/// Whether the strides are exactly those of the contiguous dim order, those of dimensions of size 1
+/// among them.
 bool tensor_is_contiguous(Tensor t);
 bool tensor_is_default_dim_order(Tensor t);
 bool tensor_is_channels_last_dim_order(Tensor t);

@@ -90,7 +90,7 @@ TEST(DimOrderTest, BadInputIsRefused) {
   const int32_t zero_stride[] = {3, 0, 1};
   uint8_t out[17];
   EXPECT_EQ(stride_to_dim_order(zero_stride, 3, out), Error::InvalidArgument);
-  EXPECT_EQ(stride_to_dim_order(many.data(), 17, out), Error::InvalidArgument);
+  EXPECT_EQ(stride_to_dim_order(many.data(), 17, out), Error::NotSupported);
 }
 
 TEST(ShapeTextTest, WritesShapes) {
@@ -102,7 +102,7 @@ TEST(ShapeTextTest, WritesShapes) {
   EXPECT_EQ(text({5}), "(5)");
   EXPECT_EQ(text({2, 30, 0}), "(2, 30, 0)");
   EXPECT_EQ(text({-1, int64_t{1} << 40}), "(ERR, ERR)");
-  EXPECT_EQ(text(std::vector<int64_t>(17, 1)), "(ERR: tensor ndim exceeds maximum)");
+  EXPECT_EQ(text(std::vector<int64_t>(17, 1)), "(ERR: tensor ndim exceeds limit)");
   EXPECT_EQ(text(std::vector<int64_t>(16, 2147483647)).size(), 16 * 10 + 15 * 2 + 2);
 }
 
@@ -269,7 +269,7 @@ TEST(TensorComparisonTest, EqualCloseAndNot) {
   EXPECT_TENSOR_NOT_CLOSE(tf.make({1}, {INFINITY}), tf.make({1}, {-INFINITY}));
   TensorFactory<ScalarType::Int> ti;
   EXPECT_TENSOR_NE(ti.ones({2}), tf.ones({2}));
-  EXPECT_TENSOR_NE(tf.ones({1, 2, 2, 2}), tf.full_channels_last({1, 2, 2, 2}, 1));
+  EXPECT_DEATH(EXPECT_TENSOR_NE(tf.ones({1, 2, 2, 2}), tf.full_channels_last({1, 2, 2, 2}, 1)), "");
   TensorListFactory<ScalarType::Float> lists;
   const auto list = lists.zeros_like({a, a});
   EXPECT_TENSOR_LISTS_EQ(list, list);
