@@ -232,7 +232,7 @@ def test_executorch_manager_writes_what_buffer_holds(tmp_path: Any) -> None:
     manager.dump_executorch_program(out=text)
     assert "aten::linear.out" in text.getvalue() and "method get_n" in text.getvalue()
     manager.dump_executorch_program(verbose=True, out=text)
-    with pytest.raises(ValueError, match="ending in .pte"):
+    with pytest.raises(ValueError, match="does not end with .pte"):
         manager.save(str(tmp_path / "model.bin"))
 
 
