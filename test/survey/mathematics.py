@@ -212,7 +212,7 @@ VARYING: list[Row] = [
         lambda x: nn.functional.scaled_dot_product_attention(x[None], x[None], x[None]),
         X,
     ),
-    varying("varying one_hot", lambda x: nn.functional.one_hot(x, 6), integers(6, 4, 3)),
+    varying("varying one_hot", lambda x: nn.functional.one_hot(x, 10), integers(6, 4, 3)),
     varying("varying nonzero", lambda x: torch.nonzero(x > 0), X),
     varying("varying embedding bag", nn.EmbeddingBag(10, 4), integers(10, 4, 3)),
 ]
