@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder, num_varying, shape_of
 from executorch.backends.xnnpack.aot.lower import (
@@ -430,4 +431,6 @@ def tensors_why_not(node: Node) -> str:
             return f"{each.name} has more than {MAX_RANK} dimensions"
         if 0 in shape_of(each):
             return f"{each.name} is empty"
+        if any(free_unbacked_symbols(s) and not statically_known_true(s > 0) for s in value.shape):
+            return f"{each.name} has a size that data decide, which may be 0"
     return ""
