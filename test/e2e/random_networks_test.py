@@ -107,8 +107,8 @@ def network(draw: random.Random) -> tuple[list[str], nn.Module, torch.Tensor]:
     kinds = {**ANYWHERE, **IMAGES} if is_image else ANYWHERE
     names: list[str] = []
     layers: list[nn.Module] = []
-    value = x
-    for _ in range(40):  # a layer that does not fit here is left out
+    value, depth = x, draw.randrange(4, 12)
+    for _ in range(60):  # a layer that does not fit here is left out
         name = draw.choice(list(kinds))
         try:
             layer = kinds[name](draw, value.shape).eval()
@@ -120,7 +120,7 @@ def network(draw: random.Random) -> tuple[list[str], nn.Module, torch.Tensor]:
             names.append(name)
             layers.append(layer)
             value = after
-        if len(layers) == draw.choice([4, 6, 8]):
+        if len(layers) == depth:
             break
     return names, nn.Sequential(*layers).eval(), x
 

@@ -70,8 +70,10 @@ class Row {
       inside = left < of_.input_width && left + reach < of_.input_width ? inside + 1 : 0;
       ++i;
     }
-    // A kernel has a number of taps of its own; weights of those that it has more are zero.
-    std::fill_n(out, of_.tile_size - of_.kernel_height * of_.kernel_width, zeros_);
+    // A kernel has a number of taps of its own; weights of those that it has more are zero. Without
+    // padding there are no zeros to read.
+    const size_t more = of_.tile_size - of_.kernel_height * of_.kernel_width;
+    std::fill_n(out, more, zeros_ == 0 ? out[-1] : zeros_);
   }
 
  private:
