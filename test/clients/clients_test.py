@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Other people's programs, unchanged, on our wheel: they export, run and read files, with eager's numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.exir import to_edge_transform_and_lower
+from executorch.test.clients.environment import Environment, needs_wheel, run
+
+pytestmark = pytest.mark.slow
+
+# torchvision on the package index goes with this build of torch alone
+VISION = ("torch==2.14.1 torchvision==0.29.1",)
+AUDIO = Environment("neural-tilde", ("torch==2.13.0 numpy", "neural-tilde==0.1.0"))
+YOLO = Environment("ultralytics", (*VISION, "ultralytics==8.4.190"))
+RF_DETR = Environment("rfdetr", (*VISION, "rfdetr==1.11.2"))
+NUMPY_RUNTIME = Environment(
+    "numpy-runtime", ("executorch-numpy-runtime==1.4.0",), python="python3.12", with_wheel=False
+)
+MODEL_EXPLORER = Environment(
+    "model-explorer", ("pte-adapter-model-explorer==0.2.0",), with_wheel=False
+)
+NETWORKS = """yolo11n yolov5n yolov8n yolov9t yolov10n yolo12n yolo26n
+ yolo11n-seg yolo11n-pose yolo11n-cls yolo11n-obb""".split()
+
+
+@needs_wheel
+def test_streaming_audio(tmp_path: Path) -> None:
+    differences = run(AUDIO.interpreter(), "neural_tilde_live.py", tmp_path, "xnnpack", "portable")
+    assert set(differences) == {"xnnpack", "portable"}
+    assert max(differences.values()) < 1e-5, differences
+
+
+@needs_wheel
+@pytest.mark.full
+def test_ultralytics(tmp_path: Path) -> None:
+    names = [f"{name}.yaml" for name in NETWORKS]
+    rows = run(YOLO.interpreter(), "yolo.py", tmp_path, *names)
+    assert list(rows) == names
+    for name, row in rows.items():
+        assert row["predicted"] == "Results", (name, row)
+        assert row["shape"] == row["eager_shape"] and row["smallest_norm"] > 0, (name, row)
+        assert row["relative_difference"] < 1e-4, (name, row)
+
+
+@needs_wheel
+@pytest.mark.full
+def test_rf_detr(tmp_path: Path) -> None:
+    row = run(RF_DETR.interpreter(), "rf_detr.py", tmp_path)
+    assert row["shapes"] == row["eager_shapes"], row
+    assert max(row["relative_differences"]) < 1e-3, row
+
+
+class Network(nn.Module):
+    """Parts on XNNPACK and parts outside of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(3, 8, 3, stride=2), nn.BatchNorm2d(8), nn.ReLU6())
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = self.features(x).mean((2, 3))
+        return torch.cumsum(self.head(y), 1), y.argmax(1)
+
+
+@pytest.fixture(scope="module", params=["portable", "xnnpack"])
+def written(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, torch.Tensor, tuple[torch.Tensor, ...]]:
+    torch.manual_seed(1)
+    model, x = Network().eval(), torch.randn(2, 3, 17, 19)
+    backends = [XnnpackPartitioner()] if request.param == "xnnpack" else None
+    lowered = to_edge_transform_and_lower(torch.export.export(model, (x,)), partitioner=backends)
+    path = tmp_path_factory.mktemp("written") / f"{request.param}.pte"
+    lowered.to_executorch().save(str(path))
+    return path, x, model(x)
+
+
+@pytest.mark.full
+def test_a_runtime_without_pytorch_reads_our_files(written: tuple, tmp_path: Path) -> None:
+    path, x, expected = written
+    np.savez(tmp_path / "inputs.npz", x.numpy())
+    python = NUMPY_RUNTIME.interpreter()
+    row = run(
+        python, "numpy_runtime.py", tmp_path, path, tmp_path / "inputs.npz", tmp_path / "out.npz"
+    )
+    assert row == {"outputs": len(expected)}
+    found = np.load(tmp_path / "out.npz")
+    for name, value in zip(found.files, expected):
+        np.testing.assert_allclose(found[name], value.detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.full
+def test_model_explorer_draws_our_files(written: tuple, tmp_path: Path) -> None:
+    path, _, _ = written
+    graphs = run(MODEL_EXPLORER.interpreter(), "draw_graphs.py", tmp_path, path)
+    assert "aten::cumsum" in graphs["forward"], graphs
+    if path.stem == "xnnpack":
+        inside = set().union(*(labels for name, labels in graphs.items() if name != "forward"))
+        assert {"XNNConv2d", "XNNFullyConnected"} <= inside, graphs
+    else:
+        assert "aten::convolution" in graphs["forward"], graphs
