@@ -93,9 +93,8 @@ def test_a_known_difference_is_still_there(row: Known) -> None:
     """A row that explains nothing any more goes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for op in row.ops.split():
-            for name in ("portable", "optimized"):
-                assert row in tally(name, f"aten::{op}", step=1).known, (op, name)
+        for name in ("portable", "optimized"):
+            assert any(row in tally(name, f"aten::{op}", step=1).known for op in row.ops.split())
 
 
 def test_there_are_twenty_thousand_calls_for_a_library() -> None:
