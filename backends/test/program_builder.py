@@ -87,7 +87,7 @@ class ProgramBuilder(GraphBuilder):
         return super().output(results)
 
     def get_verifiers(self) -> list[type[Verifier]] | None:
-        return [EXIREdgeDialectVerifier] if self._mode is IrMode.EXIR else None
+        return [EXIREdgeDialectVerifier(class_only=True)] if self._mode is IrMode.EXIR else None
 
     def get_program(self) -> ExportedProgram:
         inputs = [s for s in self.input_specs if s.kind == InputKind.USER_INPUT]

@@ -58,7 +58,7 @@ def write_atomically(path: str | os.PathLike[str], cord: Cord) -> None:
     except OSError as error:  # about the temporary file, which the caller does not know
         folder = os.path.dirname(path) or "."
         hint = "" if os.path.isdir(folder) else f" (there is no folder {folder})"
-        raise OSError(error.errno, f"{error.strerror}{hint}", path) from error
+        raise OSError(error.errno, f"{error.strerror or error}{hint}", path) from error
 
 
 def _write_and_rename(path: str, cord: Cord) -> None:
