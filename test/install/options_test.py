@@ -231,7 +231,8 @@ def test_the_backend_on_an_installed_xnnpack(tmp_path: Path) -> None:
 def test_the_settings_of_the_package_configure_all_folders(tmp_path: Path) -> None:
     """As `pip install .` does, which has no tests and no runner."""
     package = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    arguments = package["tool"]["scikit-build"]["cmake"]["args"]
+    settings = package["tool"]["scikit-build"]["cmake"]["define"]
+    arguments = [f"-D{name}={value}" for name, value in settings.items()]
     python = f"-DPYTHON_EXECUTABLE={sys.executable}"
     command = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", python, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -110,7 +110,10 @@ class Called:
 
 
 def called(programs: list[Path]) -> Called:
-    process = subprocess.Popen([sys.executable, "-c", LOAD_AND_RUN, *map(str, programs)], cwd=ROOT)
+    # the tree's library: an installed one has no names of its functions
+    tree = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", LOAD_AND_RUN, *map(str, programs)]
+    process = subprocess.Popen(command, cwd=ROOT, env=tree)
     try:
         return _called_by(process)
     finally:

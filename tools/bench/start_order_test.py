@@ -13,6 +13,7 @@ import torch
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.exir import to_edge_transform_and_lower
+from executorch.test.e2e.build_tree import binary
 from tools.bench.start_order import LIST, called, functions, start_section, update
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the order is for Linux")
@@ -32,7 +33,8 @@ def test_the_list_takes_what_lies_apart_and_drops_what_is_not_there() -> None:
 def test_listed_functions_lie_together() -> None:
     from executorch.extension.pybindings import _portable_lib
 
-    library = Path(_portable_lib.__file__)
+    # an installed one has no names of its functions
+    library = binary(f"extension/pybindings/{Path(_portable_lib.__file__).name}")
     start = start_section(library)
     listed = set(LIST.read_text().split())
     places = [address for address, name in functions(library).items() if name in listed]

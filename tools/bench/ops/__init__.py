@@ -15,6 +15,8 @@ NOT_MEASURED = {
     "aten::copy_": "the out form is measured",
     "aten::index_put_": "the out form is measured",
     "aten::empty.out": "does nothing",
+    "aten::sort.values_stable": "has a portable kernel only",
+    "aten::view_as_complex_copy.out": "a copy of bytes",
     "aten::scalar_tensor.out": "one element, whatever its arguments",
     "dim_order_ops::_clone_dim_order.out": "the kernel of aten::clone.out",
     "dim_order_ops::_empty_dim_order.out": "does nothing",
