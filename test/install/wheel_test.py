@@ -47,8 +47,6 @@ def is_data(path: Path) -> bool:
     test = path.name.endswith(("_test.py", "_bench.py")) or path.name.startswith(
         ("test_", "conftest")
     )
-    if path.parts[:3] == ("backends", "test", "suite"):  # users run it on backends of their own
-        test = path.name.endswith("_test.py")
     inside = path.parts[0] in (*folders, "schema", "runtime") and not str(path).startswith(left_out)
     return inside and path.suffix in suffixes and not test
 
