@@ -35,6 +35,7 @@ demo: build ## Export MobileNetV2 (MODEL=mv2), run it from Python, C++ and on XN
 	@$(PYTHON_BIN) -m executorch.examples.demo.demo --model $(MODEL)
 
 test: build ## What a change must pass: C++ tests (ctest), then Python tests (pytest) on the wheel, installed in build/installed
+	@rm -rf "$(BUILD)/results"
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS)
 	@$(PYTHON_BIN) scripts/installed.py -q $(PYTEST_ARGS)
 
@@ -43,7 +44,7 @@ test-full: build ## Everything there is, sanitizers and interoperability include
 
 unit: build ## The tests beside the code, in under a minute
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS) -LE slow
-	@$(PYTHON_BIN) -m pytest -q -m "not slow and not full" $(PYTEST_ARGS)
+	@$(PYTHON_BIN) -m pytest -q -m "not slow and not full" --junitxml=build/results/pytest-unit.xml $(PYTEST_ARGS)
 
 bench: build ## Operators and networks beside eager PyTorch, in the same run
 	@$(PYTHON_BIN) -m tools.bench.ops
@@ -58,7 +59,7 @@ format: setup ## Lay out C++ and Python sources
 size: setup ## Size of the core with the verifier, and of each operator, against their limits
 	@./test/size/size.sh
 
-requirements: setup ## Which promises are proven by a test, superseded, waived or open
+requirements: setup ## Which promises the last runs of the tests proved, and which are superseded, waived or open
 	@$(PYTHON_BIN) -m executorch.tools.requirements.report
 
 api: setup ## Which documented C++ and Python names exist here (build/api.md)

@@ -51,8 +51,8 @@ Error call(const char* name, std::initializer_list<EValue> arguments) {
   return context.failure_state();
 }
 
-// req: KS-009
 TEST_F(NativeCpuOpsTest, HasOneKernelForEachOperator) {
+  RecordProperty("req", "KS-009");
   std::set<std::string> names;
   for (const auto& kernel : executorch::runtime::get_registered_kernels()) {
     EXPECT_TRUE(names.insert(kernel.name_).second) << kernel.name_;
@@ -62,8 +62,8 @@ TEST_F(NativeCpuOpsTest, HasOneKernelForEachOperator) {
   EXPECT_EQ(names.count("aten::tril.out"), 1u);
 }
 
-// req: KS-009
 TEST_F(NativeCpuOpsTest, TakesTheOptimizedKernelWhereThereIsOne) {
+  RecordProperty("req", "KS-009");
   EXPECT_NE(&torch::executor::native::opt_relu_out, nullptr);
   TensorFactory<ScalarType::Float> tf;
   Tensor out = tf.zeros({4});
@@ -71,8 +71,8 @@ TEST_F(NativeCpuOpsTest, TakesTheOptimizedKernelWhereThereIsOne) {
   EXPECT_TENSOR_EQ(out, tf.make({4}, {0, 2, 0, 4}));
 }
 
-// req: KS-009
 TEST_F(NativeCpuOpsTest, FallsBackToThePortableKernel) {
+  RecordProperty("req", "KS-009");
   EXPECT_NE(&torch::executor::native::tril_out, nullptr);
   TensorFactory<ScalarType::Float> tf;
   Tensor out = tf.zeros({2, 2});

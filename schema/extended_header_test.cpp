@@ -27,8 +27,8 @@ class ExtendedHeaderTest : public ::testing::Test {
   std::vector<uint8_t> head_ = kHead;
 };
 
-// req: RT-002
 TEST_F(ExtendedHeaderTest, ReadsAllFields) {
+  RecordProperty("req", "RT-002");
   const Result<ExtendedHeader> header = ExtendedHeader::Parse(head_.data(), head_.size());
   ASSERT_TRUE(header.ok());
   EXPECT_EQ(header->program_size, 0x2F0u);

@@ -6,13 +6,14 @@
 The wheel is built as a user builds it (`pip wheel .`), or given. The environment takes everything else from the one
 that runs this. Tests stay where they are; the package has links to them: <site-packages>/executorch/exir/emit_test.py
 is exir/emit_test.py of this tree. So a test imports what was installed, and nothing else of the tree can be imported.
-Then pytest runs there with the arguments given.
+Then pytest runs there with the arguments given; its results go to build/results (tools/requirements reads them).
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,12 @@ def link_tests(package: Path) -> None:
                     link.symlink_to(test)
 
 
+def results_file(arguments: list[str]) -> Path:
+    """One file for each choice of tests: a run of a few leaves the others' last results."""
+    chosen = "-".join(re.findall(r"\w+", " ".join(arguments)))[:60]
+    return BUILD / "results" / f"pytest-{chosen or 'all'}.xml"
+
+
 def run_tests(package: Path, wheel: Path, arguments: list[str]) -> int:
     """pytest in the environment; paths are the tree's, from its root: `exir`, `exir/emit/emit_test.py`."""
     python = HOME / "bin" / Path(sys.executable).name
@@ -81,6 +88,9 @@ def run_tests(package: Path, wheel: Path, arguments: list[str]) -> int:
     environment["EXECUTORCH_INSTALLED"] = str(package)
     environment["EXECUTORCH_WHEEL"] = str(wheel)
     options = ["-c", ROOT / "pyproject.toml", "--rootdir", package, "--confcutdir", package]
+    results = results_file(arguments)
+    results.unlink(missing_ok=True)
+    options.append(f"--junitxml={results}")
     command = [python, "-m", "pytest", *options, *arguments]
     return subprocess.run(
         [str(word) for word in command], cwd=package, env=environment, check=False

@@ -99,8 +99,8 @@ class EveryLoader : public testing::TestWithParam<Case> {
   std::unique_ptr<DataLoader> loader_;
 };
 
-// req: EXT-019
 TEST_P(EveryLoader, GivesTheBytesOfARangeOrAnError) {
+  RecordProperty("req", "EXT-019");
   EXPECT_EQ(loader_->size().get(), kSize);
   const size_t numbers[] = {
       0, 1, 4095, 4096, 4097, kSize - 1, kSize, kSize + 1, size_t(1) << 63, SIZE_MAX - 1, SIZE_MAX};

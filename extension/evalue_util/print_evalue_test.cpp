@@ -47,8 +47,8 @@ TEST_F(PrintEValue, Strings) {
   EXPECT_EQ(print(EValue(&text)), "\"say \\\"hi\\\"\"");
 }
 
-// req: EXT-027
 TEST_F(PrintEValue, Tensors) {
+  RecordProperty("req", "EXT-027");
   EXPECT_EQ(print(EValue(*make_tensor_ptr({2, 2}, {1.5f, 2.0f, -3.25f, 4.0f}))),
             "tensor(sizes=[2, 2], [1.5, 2., -3.25, 4.])");
   EXPECT_EQ(print(EValue(*make_tensor_ptr({int8_t(65)}))), "tensor(sizes=[1], [65])");

@@ -111,8 +111,8 @@ class FlatTensor : public testing::Test {
   TensorPtr bias_ = make_tensor_ptr({3}, {int64_t(7), int64_t(8), int64_t(9)});
 };
 
-// req: EXT-021
 TEST_F(FlatTensor, WhatIsWrittenIsReadBack) {
+  RecordProperty("req", "EXT-021");
   for (size_t alignment : {1, 8, 16, 128, 4096}) {
     File file(write(tensors(), alignment));
     auto map = file.load();
@@ -264,8 +264,8 @@ TEST_F(FlatTensor, ABlobHasNoLayout) {
   EXPECT_EQ(map->load_data_into("x", bytes, 25), Error::InvalidArgument);
 }
 
-// req: EXT-022
 TEST_F(FlatTensor, MergedMaps) {
+  RecordProperty("req", "EXT-022");
   File first_file(write({{"weight", *weight_}}, 16));
   File second_file(write({{"bias", *bias_}}, 16));
   File none_file(write({}, 16));

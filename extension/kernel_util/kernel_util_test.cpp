@@ -93,8 +93,8 @@ class KernelUtil : public testing::Test {
   Tensor tensor_{&impl_};
 };
 
-// req: EXT-029
 TEST_F(KernelUtil, OutVariantGetsItsArguments) {
+  RecordProperty("req", "EXT-029");
   const Kernel kernel = make_boxed_kernel("test::add", EXECUTORCH_FN(add_number_out));
   std::vector<EValue> values = {EValue(tensor_), EValue(int64_t(3)), EValue(2.5), EValue(tensor_),
                                 EValue(tensor_)};

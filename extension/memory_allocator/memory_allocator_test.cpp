@@ -25,8 +25,8 @@ class MemoryAllocators : public testing::Test {
   }
 };
 
-// req: EXT-020
 TEST_F(MemoryAllocators, MallocGivesAlignedBlocksThatDoNotOverlap) {
+  RecordProperty("req", "EXT-020");
   MallocMemoryAllocator allocator;
   for (size_t alignment : {1, 2, 8, 16, 64, 4096}) {
     void* first = allocator.allocate(100, alignment);

@@ -57,8 +57,8 @@ class ModuleListings : public testing::Test {
   std::vector<float> input_ = std::vector<float>(kNumel, 2);
 };
 
-// req: EXT-004
 TEST_F(ModuleListings, Example) {
+  RecordProperty("req", "EXT-004");
   // Create a Module.
   Module module(model_path());
 
@@ -78,8 +78,8 @@ TEST_F(ModuleListings, Example) {
   EXPECT_EQ(untyped, output);
 }
 
-// req: EXT-002
 TEST_F(ModuleListings, ForceLoading) {
+  RecordProperty("req", "EXT-002");
   Module module(model_path());
   {
     const auto error = module.load();
@@ -98,8 +98,8 @@ TEST_F(ModuleListings, ForceLoading) {
   }
 }
 
-// req: EXT-003
 TEST_F(ModuleListings, Metadata) {
+  RecordProperty("req", "EXT-003");
   Module module(model_path());
   const auto method_names = module.method_names();
   ASSERT_TRUE(method_names.ok());
@@ -116,9 +116,8 @@ TEST_F(ModuleListings, Metadata) {
   EXPECT_EQ(output_meta->sizes().size(), 4u);
 }
 
-// req: EXT-005
-// req: EXT-C04
 TEST_F(ModuleListings, InputsAndOutputs) {
+  RecordProperty("req", "EXT-005 EXT-C04");
   Module module(model_path());
   auto tensor = from_blob(input_.data(), {1, 3, 256, 256});
   EXPECT_TRUE(module.execute("forward", tensor).ok());
@@ -132,16 +131,16 @@ TEST_F(ModuleListings, InputsAndOutputs) {
   EXPECT_EQ(module.set_output(tensor), runtime::Error::InvalidState);
 }
 
-// req: EXT-006
 TEST_F(ModuleListings, WithoutAnEventTracer) {
+  RecordProperty("req", "EXT-006");
   Module module(model_path(), Module::LoadMode::MmapUseMlockIgnoreErrors, nullptr);
   EXPECT_EQ(module.event_tracer(), nullptr);
 }
 
 // The detailed tutorial. `Tensor::DimOrderType dim_order` is an array here, and load_method gets
 // its memory manager, which the printed text leaves out.
-// req: EXT-C05
 TEST_F(ModuleListings, DetailedTutorial) {
+  RecordProperty("req", "EXT-C05");
   using executorch::aten::Tensor;
   using executorch::aten::TensorImpl;
   using executorch::extension::FileDataLoader;

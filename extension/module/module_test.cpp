@@ -91,8 +91,8 @@ class ModuleTest : public testing::Test {
   TensorPtr twos_ = full({2}, 2);
 };
 
-// req: EXT-001
 TEST_F(ModuleTest, MakingOneReadsNothing) {
+  RecordProperty("req", "EXT-001");
   Module module("/nowhere/model.pte");
   EXPECT_FALSE(module.is_loaded());
   EXPECT_EQ(module.load(), Error::AccessFailed);
@@ -100,8 +100,8 @@ TEST_F(ModuleTest, MakingOneReadsNothing) {
   EXPECT_FALSE(module.is_loaded());
 }
 
-// req: EXT-007
 TEST_F(ModuleTest, EveryLoadMode) {
+  RecordProperty("req", "EXT-007");
   const std::string path = write_program("modes.pte", add_two(true));
   using Mode = Module::LoadMode;
   for (Mode mode : {Mode::File, Mode::Mmap, Mode::MmapUseMlockIgnoreErrors, Mode::MmapUseMadvise}) {
@@ -115,8 +115,8 @@ TEST_F(ModuleTest, EveryLoadMode) {
   EXPECT_TRUE(error == Error::Ok || error == Error::NotSupported);
 }
 
-// req: EXT-002
 TEST_F(ModuleTest, LoadingTwiceHasNoEffect) {
+  RecordProperty("req", "EXT-002");
   Module module(write_program("twice.pte", testing_programs::two_method_program()));
   EXPECT_EQ(module.load_method("one"), Error::Ok);
   EXPECT_TRUE(module.is_loaded());
@@ -134,8 +134,8 @@ TEST_F(ModuleTest, LoadingTwiceHasNoEffect) {
   EXPECT_EQ(module.load_method("one"), Error::Ok);
 }
 
-// req: EXT-003
 TEST_F(ModuleTest, MetadataLoadsTheProgram) {
+  RecordProperty("req", "EXT-003");
   const std::string path = write_program("meta.pte", testing_programs::two_method_program());
   Module module(path);
   const auto names = module.method_names();
@@ -147,8 +147,8 @@ TEST_F(ModuleTest, MetadataLoadsTheProgram) {
   EXPECT_EQ(module.method_meta("none").error(), Error::InvalidArgument);
 }
 
-// req: EXT-004
 TEST_F(ModuleTest, EveryWayToCall) {
+  RecordProperty("req", "EXT-004");
   Module module(write_program("call.pte", add_two(true)));
   EXPECT_EQ(floats(module.execute("forward", {ones_, twos_})->at(0)), (std::vector<float>{3, 3}));
   EXPECT_EQ(floats(module.forward({twos_, twos_})->at(0)), (std::vector<float>{4, 4}));
@@ -158,8 +158,8 @@ TEST_F(ModuleTest, EveryWayToCall) {
   EXPECT_EQ(module.get_output(1).error(), Error::InvalidArgument);
 }
 
-// req: EXT-005
 TEST_F(ModuleTest, InputsThatAreSetStay) {
+  RecordProperty("req", "EXT-005");
   Module module(write_program("inputs.pte", add_two(true)));
   EXPECT_EQ(module.forward().error(), Error::InvalidArgument);
   EXPECT_EQ(module.set_input(ones_, 1), Error::Ok);
@@ -189,8 +189,8 @@ TEST_F(ModuleTest, InputsThatDoNotFit) {
   EXPECT_TRUE(module.forward({ones_, ones_}).ok());
 }
 
-// req: EXT-005
 TEST_F(ModuleTest, OutputsThatAreSet) {
+  RecordProperty("req", "EXT-005");
   Module module(write_program("outputs.pte", add_two(false)));
   auto output = zeros({2});
   EXPECT_EQ(module.set_output(EValue(3.0)), Error::InvalidArgument);

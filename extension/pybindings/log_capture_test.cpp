@@ -33,8 +33,8 @@ class LogCaptureTest : public testing::Test {
   }
 };
 
-// req: PY-006
 TEST_F(LogCaptureTest, MessagesThatNobodyCollectsGoToStderr) {
+  RecordProperty("req", "PY-006");
   ET_LOG(Error, "number %d", 3);
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_EQ(text.find("[log_capture_test.cpp:"), 0u) << text;

@@ -33,8 +33,8 @@ constexpr char kExample[] = "T2#1#2($,D2#2#0('o':L2#1#1($,$),3:T0()))";
 
 }  // namespace
 
-// req: EXT-028
 TEST(PytreeTest, FlattensToLeavesInOrderAndBack) {
+  RecordProperty("req", "EXT-028");
   int leaves[] = {7, 8, 9};
   Tree tree = example(leaves);
   auto [found, spec] = flatten(tree);
@@ -55,8 +55,8 @@ TEST(PytreeTest, FlattensToLeavesInOrderAndBack) {
   EXPECT_EQ(*flatten(constant).first[2], 9);
 }
 
-// req: EXT-028
 TEST(PytreeTest, TextAndBack) {
+  RecordProperty("req", "EXT-028");
   int leaves[] = {7, 8, 9};
   Tree tree = example(leaves);
   EXPECT_EQ(to_str(*flatten(tree).second), kExample);
@@ -71,8 +71,8 @@ TEST(PytreeTest, TextAndBack) {
   EXPECT_TRUE(from_str(std::string("D1#1('a':$)")) != from_str(std::string("D1#1('b':$)")));
 }
 
-// req: EXT-028
 TEST(PytreeTest, MalformedTextIsRefused) {
+  RecordProperty("req", "EXT-028");
   for (const char* text : {"",
                            "X",
                            "T",
@@ -104,8 +104,8 @@ TEST(PytreeTest, MalformedTextIsRefused) {
   EXPECT_THROW(from_str(deep + "$" + std::string(9, ')')), std::runtime_error);
 }
 
-// req: EXT-028
 TEST(PytreeTest, WrongUseIsRefused) {
+  RecordProperty("req", "EXT-028");
   int leaf = 1;
   Tree tree(new Node(&leaf));
   EXPECT_THROW(tree[0], std::runtime_error);

@@ -58,8 +58,8 @@ class RunnerUtil : public testing::Test {
   }
 };
 
-// req: EXT-026
 TEST_F(RunnerUtil, InputsAreOnes) {
+  RecordProperty("req", "EXT-026");
   Module module(add_model());
   Method* method = module.method("forward").get();
   auto cleanup = prepare_input_tensors(*method);
@@ -110,8 +110,8 @@ TEST_F(RunnerUtil, Limits) {
   EXPECT_TRUE(prepare_input_tensors(*method, options).ok());
 }
 
-// req: EXT-033
 TEST_F(RunnerUtil, RunsAModelAndWritesItsOutputs) {
+  RecordProperty("req", "EXT-033");
   for (bool planned : {true, false}) {
     ModelRunnerOptions options;
     options.model_path = add_model(planned);

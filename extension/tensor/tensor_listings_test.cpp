@@ -51,16 +51,16 @@ TEST_F(TensorListings, PlainTensor) {
   EXPECT_EQ(forward({Tensor(&tensor_impl)})[0].const_data_ptr(), data);
 }
 
-// req: EXT-010
 TEST_F(TensorListings, TensorPtrOwnsItsData) {
+  RecordProperty("req", "EXT-010");
   auto tensor = make_tensor_ptr({2, 3}, {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f});
   EXPECT_EQ(tensor->scalar_type(), ScalarType::Float);
   EXPECT_EQ(sizes_of(*tensor), (std::vector<int>{2, 3}));
   EXPECT_EQ(forward({tensor})[0].const_data_ptr(), tensor->const_data_ptr());
 }
 
-// req: EXT-011
 TEST_F(TensorListings, ScalarTensors) {
+  RecordProperty("req", "EXT-011");
   auto tensor = make_tensor_ptr(3.14);
   EXPECT_EQ(tensor->scalar_type(), ScalarType::Double);
   EXPECT_EQ(tensor->dim(), 0);
@@ -118,8 +118,8 @@ TEST_F(TensorListings, SharingAndViewing) {
   EXPECT_EQ(reshaped->const_data_ptr<float>()[5], 6);  // keeps the viewed tensor
 }
 
-// req: EXT-013
 TEST_F(TensorListings, Cloning) {
+  RecordProperty("req", "EXT-013");
   auto original_tensor = make_tensor_ptr({2, 2}, {1, 2, 3, 4});
   auto tensor = clone_tensor_ptr(original_tensor);
   auto from_tensor = clone_tensor_ptr(*original_tensor);
@@ -128,8 +128,8 @@ TEST_F(TensorListings, Cloning) {
   EXPECT_EQ(elements<int32_t>(*from_tensor), (std::vector<int32_t>{1, 2, 3, 4}));
 }
 
-// req: EXT-012
 TEST_F(TensorListings, Resizing) {
+  RecordProperty("req", "EXT-012");
   auto tensor = make_tensor_ptr({2, 3}, {1, 2, 3, 4, 5, 6}, ScalarType::Int,
                                 TensorShapeDynamism::DYNAMIC_BOUND);
   for (const std::vector<SizesType>& sizes :
@@ -143,8 +143,8 @@ TEST_F(TensorListings, Resizing) {
   EXPECT_NE(resize_tensor_ptr(fixed, {1}), Error::Ok);
 }
 
-// req: EXT-014
 TEST_F(TensorListings, Blobs) {
+  RecordProperty("req", "EXT-014");
   float data[] = {1.0f, 2.0f, 3.0f};
   auto tensor = from_blob(data, {3}, ScalarType::Float);
   EXPECT_EQ(tensor->const_data_ptr(), data);
@@ -160,8 +160,8 @@ TEST_F(TensorListings, Blobs) {
   EXPECT_EQ(elements<int32_t>(*deleting), (std::vector<int32_t>{1, 2, 3}));
 }
 
-// req: EXT-015
 TEST_F(TensorListings, EmptyAndFilled) {
+  RecordProperty("req", "EXT-015");
   EXPECT_EQ(empty({2, 3})->numel(), 6);
   TensorPtr original_tensor =
       make_tensor_ptr({2, 2}, {int64_t(1), int64_t(2), int64_t(3), int64_t(4)});

@@ -78,8 +78,8 @@ TEST_F(TensorPtrs, EveryAllowedCastKeepsTheValue) {
   EXPECT_EQ(clone_tensor_ptr(bools, ScalarType::Int)->const_data_ptr<int32_t>()[2], 1);
 }
 
-// req: EXT-011
 TEST_F(TensorPtrsDeathTest, CastsThatLoseAreRefused) {
+  RecordProperty("req", "EXT-011");
   EXPECT_DEATH(make_tensor_ptr({1.5f}, ScalarType::Int), "cannot become");
   EXPECT_DEATH(make_tensor_ptr({1.5}, ScalarType::Byte), "cannot become");
   EXPECT_DEATH(make_tensor_ptr({1}, ScalarType::Bool), "cannot become");

@@ -18,8 +18,8 @@ using executorch::extension::parallel_for;
 using executorch::extension::threadpool::get_threadpool;
 using executorch::extension::threadpool::NoThreadPoolGuard;
 
-// req: EXT-025
 TEST(ParallelFor, CoversTheRangeOnce) {
+  RecordProperty("req", "EXT-025");
   for (int64_t grain : {1, 3, 64, 1000}) {
     for (int64_t begin : {0, 5}) {
       for (int64_t items : {0, 1, 2, 63, 64, 65, 1000}) {

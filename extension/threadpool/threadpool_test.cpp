@@ -38,8 +38,8 @@ TEST(ThreadPool, RunsEveryIndexOnce) {
   }
 }
 
-// req: EXT-023
 TEST(ThreadPool, DefaultsToPerformanceCoresAndCanBeResized) {
+  RecordProperty("req", "EXT-023");
   EXPECT_GE(get_num_performant_cores(), 1u);
   ThreadPool* pool = get_threadpool();
   const size_t before = pool->get_thread_count();

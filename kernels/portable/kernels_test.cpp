@@ -26,8 +26,8 @@ class PortableKernelsTest : public ::testing::Test {
   static void SetUpTestSuite() { executorch::runtime::runtime_init(); }
 };
 
-// req: KS-001
 TEST_F(PortableKernelsTest, RegistersStaticallyAndOnCallTheSameKernelsOnce) {
+  RecordProperty("req", "KS-001");
   const size_t count = executorch::runtime::get_registered_kernels().size();
   EXPECT_GT(count, 200u);
   EXPECT_EQ(executorch::kernels::register_portable_kernels(), Error::Ok);
@@ -38,8 +38,8 @@ TEST_F(PortableKernelsTest, RegistersStaticallyAndOnCallTheSameKernelsOnce) {
   }
 }
 
-// req: KS-012
 TEST_F(PortableKernelsTest, ReturnsTheOutputItWasGiven) {
+  RecordProperty("req", "KS-012");
   TensorFactory<ScalarType::Float> tf;
   const Tensor a = tf.make({2, 2}, {1, 2, 3, 4});
   Tensor out = tf.zeros({2, 2});

@@ -82,8 +82,8 @@ class PrimOpsTest : public ::testing::Test {
   }
 };
 
-// req: KS-006
 TEST_F(PrimOpsTest, Results) {
+  RecordProperty("req", "KS-006");
   const Case kCases[] = {
       {"executorch_prim::add.Scalar", {integer(2), integer(3)}, integer(5)},
       {"executorch_prim::add.Scalar", {integer(2), EValue(0.5)}, EValue(2.5)},

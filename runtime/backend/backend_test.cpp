@@ -46,8 +46,8 @@ TestBackend backend;
 TestBackend others[20];
 
 // Availability is the backend's own answer, asked through the interface of a constant backend.
-// req: RT-C07
 TEST(BackendRegistryTest, AsksTheBackendWhetherItIsAvailable) {
+  RecordProperty("req", "RT-C07");
   class Absent final : public BackendInterface {
    public:
     bool is_available() const override { return false; }
@@ -65,8 +65,8 @@ TEST(BackendRegistryTest, AsksTheBackendWhetherItIsAvailable) {
   EXPECT_TRUE(static_cast<const BackendInterface&>(backend).is_available());
 }
 
-// req: RT-030
 TEST(BackendRegistryTest, RegistersByName) {
+  RecordProperty("req", "RT-030");
   const size_t before = get_num_registered_backends();
   EXPECT_EQ(get_backend_class("TestBackend"), nullptr);
   ASSERT_EQ(register_backend({"TestBackend", &backend}), Error::Ok);

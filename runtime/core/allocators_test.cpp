@@ -17,8 +17,8 @@ using executorch::runtime::Span;
 
 namespace {
 
-// req: RT-014
 TEST(MemoryAllocatorTest, AlignsEveryPieceAndCountsBytes) {
+  RecordProperty("req", "RT-014");
   alignas(64) uint8_t pool[1024];
   MemoryAllocator allocator(sizeof(pool), pool);
   EXPECT_EQ(allocator.size(), sizeof(pool));
@@ -34,8 +34,8 @@ TEST(MemoryAllocatorTest, AlignsEveryPieceAndCountsBytes) {
   EXPECT_EQ(allocator.allocate(8, 0), nullptr);
 }
 
-// req: RT-015
 TEST(MemoryAllocatorTest, RefusesWhatDoesNotFit) {
+  RecordProperty("req", "RT-015");
   uint8_t pool[64];
   MemoryAllocator allocator(sizeof(pool), pool);
   EXPECT_EQ(allocator.allocate(65, 1), nullptr);
@@ -89,9 +89,9 @@ TEST(MemoryAllocatorTest, RandomPiecesNeverOverlap) {
   }
 }
 
-// req: RT-014
 // CVE-2025-30405: offset + size wraps.
 TEST(HierarchicalAllocatorTest, ChecksEveryRange) {
+  RecordProperty("req", "RT-014");
   uint8_t sram[32];
   uint8_t dram[128];
   Span<uint8_t> buffers[] = {{sram, sizeof(sram)}, {dram, sizeof(dram)}};

@@ -87,8 +87,8 @@ class StringLoader final : public DataLoader {
   std::string text_;
 };
 
-// req: RT-013
 TEST(DataLoaderTest, UsersMayWriteTheirOwn) {
+  RecordProperty("req", "RT-013");
   const StringLoader loader("hello");
   const DataLoader& base = loader;
   const DataLoader::SegmentInfo info(DataLoader::SegmentInfo::Type::Backend, 3, "Name");

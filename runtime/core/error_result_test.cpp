@@ -14,8 +14,8 @@ using executorch::runtime::to_string;
 
 namespace {
 
-// req: RT-021
 TEST(ErrorTest, NumbersAreTheDocumentedOnes) {
+  RecordProperty("req", "RT-021");
   static_assert(static_cast<uint32_t>(Error::Ok) == 0x00);
   static_assert(static_cast<uint32_t>(Error::Internal) == 0x01);
   static_assert(static_cast<uint32_t>(Error::InvalidState) == 0x02);
@@ -55,8 +55,8 @@ Error check_even(int value) {
   return Error::Ok;
 }
 
-// req: RT-022
 TEST(ResultTest, HoldsAValueOrAnError) {
+  RecordProperty("req", "RT-022");
   Result<int> good = quarter_of(8);
   ASSERT_TRUE(good.ok());
   EXPECT_EQ(good.error(), Error::Ok);

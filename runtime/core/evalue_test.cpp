@@ -58,8 +58,8 @@ struct AllKinds {
                              EValue(&tensors), EValue(&optionals)};
 };
 
-// req: RT-016
 TEST(EValueTest, EveryKindReadsBack) {
+  RecordProperty("req", "RT-016");
   AllKinds kinds;
   const auto& v = kinds.values;
   EXPECT_TRUE(v[0].isNone());

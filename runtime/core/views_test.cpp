@@ -76,8 +76,8 @@ void record_free(void* context, void* data, size_t size) {
   calls->size = size;
 }
 
-// req: RT-032
 TEST(FreeableBufferTest, IsFreedOnceAtTheRightTime) {
+  RecordProperty("req", "RT-032");
   const char bytes[] = "bytes";
   FreeCalls calls;
   {

@@ -59,8 +59,8 @@ class DispatchBenchmark : public ::testing::Test {
   }
 };
 
-// req: RT-044
 TEST_F(DispatchBenchmark, KernelCalls) {
+  RecordProperty("req", "RT-044");
   ProgramBuilder builder;
   MethodBuilder& method = builder.add_method("forward");
   const int32_t x = method.add_tensor({{2, 3}});
@@ -74,8 +74,8 @@ TEST_F(DispatchBenchmark, KernelCalls) {
   EXPECT_EQ(num_calls, kInstructions * kRepeats);
 }
 
-// req: RT-044
 TEST_F(DispatchBenchmark, Moves) {
+  RecordProperty("req", "RT-044");
   ProgramBuilder builder;
   MethodBuilder& method = builder.add_method("forward");
   const int32_t from = method.add_int(1);
@@ -87,8 +87,8 @@ TEST_F(DispatchBenchmark, Moves) {
   measure(builder, "move");
 }
 
-// req: RT-044
 TEST_F(DispatchBenchmark, Jumps) {
+  RecordProperty("req", "RT-044");
   ProgramBuilder builder;
   MethodBuilder& method = builder.add_method("forward");
   const int32_t condition = method.add_bool(false);

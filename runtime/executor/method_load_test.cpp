@@ -134,10 +134,8 @@ ProgramBuilder delegated_program(const char* second = "Second") {
   return builder;
 }
 
-// req: RT-029
-// req: RT-030
-// req: RT-033
 TEST_F(MethodLoadTest, DelegatesOfTwoBackendsRun) {
+  RecordProperty("req", "RT-029 RT-030 RT-033");
   LoadedProgram program(delegated_program().build());
   ASSERT_TRUE(program.ok());
   {
@@ -161,8 +159,8 @@ TEST_F(MethodLoadTest, DelegatesOfTwoBackendsRun) {
   EXPECT_EQ(backend(1).num_destroy, 1);
 }
 
-// req: RT-032
 TEST_F(MethodLoadTest, BlobsAreHeldUntilTheBackendOrTheMethodFreesThem) {
+  RecordProperty("req", "RT-032");
   for (const bool frees : {false, true}) {
     SetUp();
     backend(1).frees_blob = frees;
@@ -177,8 +175,8 @@ TEST_F(MethodLoadTest, BlobsAreHeldUntilTheBackendOrTheMethodFreesThem) {
   }
 }
 
-// req: RT-031
 TEST_F(MethodLoadTest, MissingBackendsAreNamed) {
+  RecordProperty("req", "RT-031");
   LoadedProgram program(delegated_program("VulkanBackend").build());
   LoadedMethod method(program);
   EXPECT_EQ(method.error(), Error::NotFound);
@@ -214,8 +212,8 @@ TEST_F(MethodLoadTest, DelegatesSeeNamedData) {
 
 // ---- Operators ----
 
-// req: RT-028
 TEST_F(MethodLoadTest, AllMissingOperatorsAreListedAtOnce) {
+  RecordProperty("req", "RT-028");
   ProgramBuilder builder;
   MethodBuilder& m = builder.add_method("forward");
   const int32_t x = m.add_tensor({{2}});

@@ -31,9 +31,8 @@ class MethodTest : public ::testing::Test {
   }
 };
 
-// req: RT-010
-// req: RT-011
 TEST_F(MethodTest, AddsAConstant) {
+  RecordProperty("req", "RT-010 RT-011");
   LoadedProgram program(add_program().build());
   ASSERT_TRUE(program.ok());
   LoadedMethod method(program);
@@ -137,8 +136,8 @@ TEST_F(MethodTest, InputsThatAreNoTensorsMustEqualTheTracedOnes) {
   }
 }
 
-// req: RT-024
 TEST_F(MethodTest, DynamicInputsMayHaveAnySizeWithinTheirBounds) {
+  RecordProperty("req", "RT-024");
   LoadedProgram program(dynamic_program().build());
   LoadedMethod method(program);
   ASSERT_TRUE(method.ok());
@@ -249,8 +248,8 @@ TEST_F(MethodTest, ArenasStartAtZero) {
   EXPECT_EQ(values_of(method->get_output(0)), std::vector<float>(64, 0.0f));
 }
 
-// req: RT-025
 TEST_F(MethodTest, ConditionsChooseABranch) {
+  RecordProperty("req", "RT-025");
   LoadedProgram program(branching_program().build());
   LoadedMethod method(program);
   ASSERT_TRUE(method.ok());
@@ -435,8 +434,8 @@ TEST_F(MethodTest, SeveralOutputsAreWritten) {
   EXPECT_EQ(values_of(method->get_output(1)), in.data);
 }
 
-// req: RT-015
 TEST_F(MethodTest, TooLittleMemoryIsAnError) {
+  RecordProperty("req", "RT-015");
   LoadedProgram program(add_program().build());
   for (const size_t size : {0, 1, 100, 300}) {
     LoadedMethod::Options options;

@@ -48,8 +48,8 @@ class ProgramTest : public ::testing::Test {
   }
 };
 
-// req: RT-001
 TEST_F(ProgramTest, FilesBeginWithRootOffsetAndIdentifier) {
+  RecordProperty("req", "RT-001");
   std::vector<uint8_t> file = add_program().build();
   EXPECT_EQ(std::memcmp(file.data() + 4, "ET12", 4), 0);
   EXPECT_EQ(Program::check_header(file.data(), file.size()), Program::CompatibleVersion);
@@ -63,8 +63,8 @@ TEST_F(ProgramTest, FilesBeginWithRootOffsetAndIdentifier) {
   EXPECT_EQ(LoadedProgram(file).error(), Error::InvalidProgram);
 }
 
-// req: RT-002
 TEST_F(ProgramTest, FilesWithoutSegmentsHaveNoHeader) {
+  RecordProperty("req", "RT-002");
   const std::vector<uint8_t> file = dynamic_program().build();
   EXPECT_NE(std::memcmp(file.data() + 8, "eh00", 4), 0);
   EXPECT_TRUE(LoadedProgram(file).ok());
@@ -147,8 +147,8 @@ TEST_F(ProgramTest, MapsOfNamedDataMerge) {
             Error::InvalidArgument);
 }
 
-// req: RT-004
 TEST_F(ProgramTest, ReadsNoMoreThanProgramDataAndConstants) {
+  RecordProperty("req", "RT-004");
   ProgramBuilder builder = add_program();
   const std::vector<uint8_t> large(100000, 1);
   builder.add_named_data("large", builder.add_segment(large.data(), large.size()));
@@ -176,8 +176,8 @@ TEST_F(ProgramTest, RefusesHeadersThatContradictTheFile) {
   }
 }
 
-// req: RT-009
 TEST_F(ProgramTest, ConstantsPointIntoWhatTheLoaderGave) {
+  RecordProperty("req", "RT-009");
   LoadedProgram loaded(add_program().build());
   ASSERT_TRUE(loaded.ok());
   const Result<const void*> constant = loaded->get_constant_buffer_data(1, 24);
@@ -252,8 +252,8 @@ TEST_F(ProgramTest, MethodsAreFoundByName) {
   EXPECT_EQ(loaded->load_method("one", nullptr).error(), Error::InvalidArgument);
 }
 
-// req: RT-012
 TEST_F(ProgramTest, MetadataDescribesAMethod) {
+  RecordProperty("req", "RT-012");
   LoadedProgram loaded(add_program().build());
   ASSERT_TRUE(loaded.ok());
   const Result<MethodMeta> meta = loaded->method_meta("forward");

@@ -255,14 +255,14 @@ class VerifierTest : public ::testing::Test {
   static void SetUpTestSuite() { runtime_init(); }
 };
 
-// req: RT-049
 TEST_F(VerifierTest, AcceptsTheProgramThatTheRulesDamage) {
+  RecordProperty("req", "RT-049");
   Everything everything;
   EXPECT_EQ(LoadedProgram(everything.builder).error(), Error::Ok);
 }
 
-// req: RT-049
 TEST_F(VerifierTest, RefusesEveryBrokenRule) {
+  RecordProperty("req", "RT-049");
   for (const Rule& rule : kBroken) {
     Everything everything;
     rule.damage(everything);

@@ -74,8 +74,8 @@ TEST(KernelKeyTest, LongestKeyFitsAndLongerOnesAreRefused) {
   EXPECT_EQ(error, Error::InvalidArgument);
 }
 
-// req: RT-027
 TEST(OperatorRegistryTest, ExactKeyThenFallback) {
+  RecordProperty("req", "RT-027");
   const Kernel kernels[] = {Kernel("test::add.out", "v1/6;0,1", second_kernel),
                             Kernel("test::add.out", first_kernel),
                             Kernel("test::only.out", "v1/6;0,1", second_kernel)};
@@ -114,8 +114,8 @@ TEST(OperatorRegistryTest, AListOfTheCallerIsSearchedAlone) {
   EXPECT_FALSE(registry_has_op_function("test::new.out"));
 }
 
-// req: RT-027
 TEST(OperatorRegistryTest, DuplicatesAreHarmlessOrErrors) {
+  RecordProperty("req", "RT-027");
   const Kernel kernel("test::twice.out", first_kernel);
   ASSERT_EQ(register_kernel(kernel), Error::Ok);
   const size_t count = get_registered_kernels().size();

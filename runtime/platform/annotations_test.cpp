@@ -25,8 +25,8 @@ ET_INLINE int inlined() {
   return 3;
 }
 
-// req: RT-042
 TEST(AnnotationsTest, Compile) {
+  RecordProperty("req", "RT-042");
   Annotated annotated;
   EXPECT_EQ(annotated.result() + not_inlined(0) + inlined(), 6);
   EXPECT_TRUE(ET_LIKELY(1 == 1));
@@ -37,8 +37,8 @@ TEST(AnnotationsTest, Compile) {
   EXPECT_STREQ(et_pal_get_shared_library_name(nullptr), DYNAMIC_LIBRARY_NOT_SUPPORTED);
 }
 
-// req: RT-C02
 TEST(HistoricNamesTest, AreTheSameEntities) {
+  RecordProperty("req", "RT-C02");
   static_assert(std::is_same_v<torch::executor::Error, executorch::runtime::Error>);
   static_assert(std::is_same_v<torch::executor::Tensor, executorch::runtime::etensor::Tensor>);
   static_assert(std::is_same_v<exec_aten::Tensor, executorch::aten::Tensor>);

@@ -50,9 +50,8 @@ class LogTest : public ::testing::Test {
   }
 };
 
-// req: RT-038
-// req: RT-C04
 TEST_F(LogTest, RegisteredPlatformReceivesMessagesAndKeepsOtherDefaults) {
+  RecordProperty("req", "RT-038 RT-C04");
   EXPECT_TRUE(registration_result);
   const auto* pal = executorch::runtime::get_pal_impl();
   EXPECT_EQ(pal->emit_log_message, capture);
@@ -76,8 +75,8 @@ TEST_F(LogTest, RegisteredPlatformReceivesMessagesAndKeepsOtherDefaults) {
   EXPECT_THAT(messages()[1].text, HasSubstr("unknown"));
 }
 
-// req: RT-039
 TEST_F(LogTest, CarriesLevelFileLineAndFormattedText) {
+  RecordProperty("req", "RT-039");
   const size_t line = __LINE__ + 1;
   ET_LOG(Error, "%d %" PRId64 " %zu %s", -1, int64_t{1} << 40, size_t{7}, "text");
   ET_LOG(Info, "plain");

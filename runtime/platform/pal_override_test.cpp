@@ -35,8 +35,8 @@ void et_pal_emit_log_message(et_timestamp_t timestamp, et_pal_log_level_t level,
 
 namespace {
 
-// req: RT-034
 TEST(PalOverrideTest, EveryFunctionIsTheOverriddenOne) {
+  RecordProperty("req", "RT-034");
   executorch::runtime::runtime_init();
   EXPECT_EQ(inits, 1);
   EXPECT_EQ(executorch::runtime::pal_current_ticks(), 1234u);

@@ -12,9 +12,8 @@
 
 namespace {
 
-// req: RT-035
-// req: RT-039
 TEST(PosixPlatformTest, LogsOneLineToStderr) {
+  RecordProperty("req", "RT-035 RT-039");
   executorch::runtime::runtime_init();
   ::testing::internal::CaptureStderr();
   ET_LOG(Error, "loaded %d", 7);

@@ -50,7 +50,7 @@ def in_cpp(program: Path, data: Path) -> torch.Tensor:
     return call_in_cpp(program, [("forward", [X])], [data])[0][0]
 
 
-@pytest.mark.req("RT-008", "IX-003")
+@pytest.mark.req("RT-008")
 @pytest.mark.parametrize("run", [in_python, in_cpp])
 def test_two_programs_share_one_data_file(run: object, tmp_path: Path) -> None:
     linear = torch.nn.Linear(3, 4)

@@ -10,7 +10,7 @@ from executorch.test.e2e.programs import RUNTIMES, assert_same
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.req("IX-001", "RT-011", "PY-001", "PY-003", "PY-004")
+@pytest.mark.req("RT-011", "PY-001", "PY-003", "PY-004")
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_network_equals_eager(name: str, runtime: str, lowered: LowerByName) -> None:
@@ -18,7 +18,7 @@ def test_network_equals_eager(name: str, runtime: str, lowered: LowerByName) -> 
     assert_same(RUNTIMES[runtime](program.path, program.calls), program.expected)
 
 
-@pytest.mark.req("RT-024", "RT-C03", "CMP-040", "CMP-052", "IX-022")
+@pytest.mark.req("RT-024", "RT-C03", "CMP-040", "CMP-052")
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_network_equals_eager_at_three_sizes(name: str, runtime: str, lowered: LowerByName) -> None:

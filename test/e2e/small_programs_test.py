@@ -9,7 +9,7 @@ from executorch.test.e2e.conftest import LowerByName
 from executorch.test.e2e.programs import RUNTIMES, assert_same, run_in_python
 
 
-@pytest.mark.req("IX-022", "CMP-041", "CMP-055", "PY-018")
+@pytest.mark.req("CMP-041", "CMP-055", "PY-018")
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("name", SMALL)
 def test_program_equals_eager(name: str, runtime: str, lowered: LowerByName) -> None:

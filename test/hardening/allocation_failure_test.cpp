@@ -70,8 +70,8 @@ class AllocationFailureTest : public ::testing::Test {
   }
 };
 
-// req: RT-014
 TEST_F(AllocationFailureTest, EveryAllocationOfLoadingMayFail) {
+  RecordProperty("req", "RT-014");
   ProgramBuilder (*const kPrograms[])() = {
       add_program,     dynamic_program,    stateful_program,    branching_program,
       looping_program, two_method_program, every_value_program, delegated_program};

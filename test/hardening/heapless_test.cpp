@@ -70,9 +70,8 @@ Error load_and_run(DataLoader* loader, const executorch::aten::Tensor& input, fl
   return Error::Ok;
 }
 
-// req: RT-014
-// req: RT-045
 TEST(HeaplessTest, LoadsAndRunsWithoutMalloc) {
+  RecordProperty("req", "RT-014 RT-045");
   runtime_init();
   register_test_kernels();
   struct {

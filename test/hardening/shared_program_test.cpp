@@ -15,9 +15,8 @@ namespace {
 constexpr int kThreads = 8;
 constexpr int kRounds = 20;
 
-// req: RT-010
-// req: RT-011
 TEST(SharedProgramTest, ThreadsHaveTheirOwnMethods) {
+  RecordProperty("req", "RT-010 RT-011");
   runtime_init();
   register_test_kernels();
   LoadedProgram state(stateful_program().build());

@@ -91,7 +91,6 @@ def test_our_file_runs_there(row: tuple[str, bool], cases: dict[tuple[str, bool]
     assert_same(results, case.expected)
 
 
-@pytest.mark.req("IX-003")
 @pytest.mark.parametrize("name", WITH_DATA)
 def test_program_and_data_files_both_ways(name: str, tmp_path: Path) -> None:
     """Weights in a .ptd: theirs here (Python and C++), ours there."""

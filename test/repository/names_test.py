@@ -47,6 +47,16 @@ def test_own_code_does_not_use_the_historic_namespaces() -> None:
     assert not offences, "\n".join(offences)
 
 
+def test_requirement_rows_are_named_where_results_tell_them() -> None:
+    """A comment proves nothing; what RecordProperty says stands in the program's result file."""
+    offences = [
+        str(path)
+        for path in with_suffix(".cpp", ".cc", ".h")
+        if re.search(r"//\s*req:", (ROOT / path).read_text(errors="replace"))
+    ]
+    assert not offences, f'write RecordProperty("req", "RT-010"); in the test\'s body: {offences}'
+
+
 def documented_places() -> set[str]:
     """Every header and module that docs/api has, without suffix, and the folders above them."""
     places = set(DOCUMENTED)

@@ -89,7 +89,8 @@ function(et_executable name)
   endif()
 endfunction()
 
-# et_test(name SRCS ... DEPS ...): a GoogleTest program and one ctest entry; a no-op unless tests are built.
+# et_test(name SRCS ... DEPS ...): a GoogleTest program and one ctest entry, whose results go to <build>/results/<name>.xml
+# (read by tools/requirements); a no-op unless tests are built.
 function(et_test name)
   if(NOT EXECUTORCH_BUILD_TESTS)
     return()
@@ -99,6 +100,7 @@ function(et_test name)
   _et_target_defaults(${name} PRIVATE)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${EXECUTORCH_ROOT}")
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/results/${name}.xml")
 endfunction()
 
 # The documented name for the same thing: et_cxx_test(target SOURCES ... EXTRA_LIBS ...)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the requirement tables, the marks in tests, and the rulings (superseded, waived)."""
+"""Reads the requirement tables, the rulings on rows (superseded, waived, open), and which files name a row."""
 
 import re
 from collections import defaultdict
@@ -10,8 +10,9 @@ import yaml
 
 _TABLE_ROW = re.compile(r"^\|\s*(?P<id>[A-Z]+-C?\d+)\s*\|(?P<rest>.*)\|\s*$")
 _RANGE = re.compile(r"^([A-Z]+-C?)(\d+)(?:\.\.(\d+))?$")
-_CPP_MARK = re.compile(r"//\s*req:\s*(.+)$", re.M)
-_PY_MARK = re.compile(r"(?:mark\.req|\breq)\(\s*((?:\"[A-Z]+-C?\d+\"\s*,?\s*)+)\)")
+_SECTIONS = re.compile(r"\b(\d{3})(?:-(\d{3}))?\b")
+_CPP_MARK = re.compile(r"RecordProperty\(\s*\"req\",\s*\"([^\"]+)\"")
+_PY_MARK = re.compile(r"mark\.req\(\s*((?:\"[A-Z]+-C?\d+\"\s*,?\s*)+)\)")
 _SKIPPED = {".git", ".venv", "third-party", "build", "src"}
 
 
@@ -20,6 +21,8 @@ class Requirement:
     id: str
     area: str  # the table's file, such as 01-runtime-core
     text: str  # the row's first column after the id
+    sections: frozenset[int]  # of the folded documents that the row comes from
+    files: frozenset[str]  # of an index row: numbers of the tables that it names, such as 03
 
 
 def read_tables(folder: Path) -> list[Requirement]:
@@ -27,10 +30,25 @@ def read_tables(folder: Path) -> list[Requirement]:
     for path in sorted(folder.glob("[0-9]*.md")):
         for line in path.read_text().splitlines():
             if found := _TABLE_ROW.match(line):
+                cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", found["rest"])]
+                files = re.findall(r"\b\d\d\b", cells[1]) if found["id"].startswith("IX-") else []
                 rows.append(
-                    Requirement(found["id"], path.stem, found["rest"].split("|")[0].strip())
+                    Requirement(
+                        found["id"], path.stem, cells[0], _numbers(cells[2]), frozenset(files)
+                    )
                 )
     return rows
+
+
+def _numbers(text: str) -> frozenset[int]:
+    """`005,067-069` -> 5, 67, 68, 69"""
+    spans = ((int(first), int(last or first)) for first, last in _SECTIONS.findall(text))
+    return frozenset(n for first, last in spans for n in range(first, last + 1))
+
+
+def named_by(index: Requirement, rows: list[Requirement]) -> list[str]:
+    """The rows of an index row: those of its files that share a section with it."""
+    return [row.id for row in rows if row.area[:2] in index.files and row.sections & index.sections]
 
 
 def expand(ids: str) -> list[str]:
@@ -44,37 +62,22 @@ def expand(ids: str) -> list[str]:
     return out
 
 
-def test_marks(root: Path) -> dict[str, list[str]]:
-    """Row id -> test files that name it."""
+def named_in_tests(root: Path) -> dict[str, list[str]]:
+    """Row id -> test files that name it. This proves nothing: it tells which tests have not run."""
     marks: dict[str, list[str]] = defaultdict(list)
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root)
-        if (
-            relative.parts[0] in _SKIPPED
-            or relative.parts[0].startswith("cmake-out")
-            or not path.is_file()
-        ):
+        top = relative.parts[0]
+        if path.suffix not in {".cpp", ".py"} or top in _SKIPPED or top.startswith("cmake-out"):
             continue
-        if path.suffix in {".cpp", ".cc"}:
-            found = [
-                i
-                for ids in _CPP_MARK.findall(path.read_text(errors="replace"))
-                for i in expand(ids)
-            ]
-        elif (
-            path.name.endswith("_test.py")
-            or path.name.startswith("test_")
-            or "test" in relative.parts[:-1]
-        ):
-            if path.suffix != ".py":
-                continue
-            found = [
-                i
-                for ids in _PY_MARK.findall(path.read_text())
-                for i in re.findall(r"[A-Z]+-C?\d+", ids)
-            ]
-        else:
+        python = path.suffix == ".py"
+        is_test = path.name.endswith("_test.py") or path.name.startswith("test_")
+        if python and not is_test and "test" not in relative.parts[:-1]:
             continue
+        marked = _PY_MARK if python else _CPP_MARK
+        found = re.findall(
+            r"[A-Z]+-C?\d+", " ".join(marked.findall(path.read_text(errors="replace")))
+        )
         for row in dict.fromkeys(found):
             marks[row].append(str(relative))
     return marks

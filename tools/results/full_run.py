@@ -67,8 +67,12 @@ def built(preset: str, folder: Path) -> list[list[str]]:
     ]
 
 
-def ctest(folder: Path) -> list[str]:
-    return ["ctest", "--test-dir", str(folder), "--output-on-failure"]
+def ctest(folder: Path) -> list[list[str]]:
+    """Without the results of an earlier run: a program that crashes writes none."""
+    return [
+        ["cmake", "-E", "rm", "-rf", str(folder / "results")],
+        ["ctest", "--test-dir", str(folder), "--output-on-failure"],
+    ]
 
 
 def preload(libraries: tuple[str, ...]) -> dict[str, str]:
@@ -88,7 +92,7 @@ def pytest(*arguments: str) -> list[str]:
 def sanitizer_steps(name: str) -> list[Step]:
     """Building places the sanitizer's Python modules in the tree; the mutants run on those."""
     folder = ROOT / f"cmake-out-{name}"
-    commands = [*built(name, folder), ctest(folder)]
+    commands = [*built(name, folder), *ctest(folder)]
     found = [Step(f"C++ tests, {name}", commands, SANITIZER_SETTINGS)]
     if name in PRELOADED:
         settings = preload(PRELOADED[name])
@@ -100,7 +104,7 @@ def sanitizer_steps(name: str) -> list[Step]:
 
 def steps(build: Path) -> list[Step]:
     return [
-        Step("C++ tests", [*built("linux", build), ctest(build)]),
+        Step("C++ tests", [*built("linux", build), *ctest(build)]),
         Step("Python tests", [[PYTHON, "scripts/installed.py", "-q", "-m", "full or not full"]]),
         Step("drawn calls", FUZZ),
         Step("27,500 mutants", [MUTANTS]),

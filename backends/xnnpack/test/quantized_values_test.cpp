@@ -59,8 +59,8 @@ class QuantizedValuesTest : public ::testing::Test {
 };
 
 // 32 inputs of 1 by weights of 0.25, and 1: 9, cut at 6.
-// req: XQ-010
 TEST_F(QuantizedValuesTest, ALayerComputesInEveryType) {
+  RecordProperty("req", "XQ-010");
   for (const Linear kind : kAll) {
     const bool is_static = type_of(kind) == ScalarType::Char;
     Loaded delegate(pack_as_is(linear_graph(kind)));

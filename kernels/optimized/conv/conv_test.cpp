@@ -195,8 +195,8 @@ class ConvTest : public ::testing::TestWithParam<Case> {
   std::vector<float> input_, weight_, bias_, output_;
 };
 
-// req: KS-003
 TEST_P(ConvTest, Direct) {
+  RecordProperty("req", "KS-003");
   run(direct_conv);
 }
 

@@ -96,6 +96,7 @@ class GemmTest : public ::testing::TestWithParam<Case> {
 };
 
 TEST_P(GemmTest, MultipliesRowsAndColumns) {
+  RecordProperty("req", "KS-003");
   const Case& p = GetParam();
   const auto a = random_values(static_cast<size_t>(p.m * p.k), 1);
   const auto b = random_values(static_cast<size_t>(p.k * p.n), 2);
@@ -163,7 +164,6 @@ TEST_P(GemmTest, AddsBiasesOrWhatIsThere) {
   }
 }
 
-// req: KS-003
 INSTANTIATE_TEST_SUITE_P(Sizes, GemmTest,
                          ::testing::Values(Case{1, 1, 1}, Case{1, 7, 5}, Case{3, 49, 17},
                                            Case{8, 48, 256}, Case{9, 97, 257}, Case{17, 15, 33},

@@ -41,8 +41,8 @@ struct Shaped {
              dim_order.data(), strides.data(), dynamism) {}
 };
 
-// req: RT-017
 TEST(TensorTest, AccessorsAndOwnership) {
+  RecordProperty("req", "RT-017");
   static_assert(std::is_same_v<Tensor::SizesType, int32_t>);
   static_assert(std::is_same_v<Tensor::StridesType, int32_t>);
   static_assert(std::is_same_v<Tensor::DimOrderType, uint8_t>);
@@ -65,8 +65,8 @@ TEST(TensorTest, AccessorsAndOwnership) {
   EXPECT_EQ(t.shape_dynamism(), TensorShapeDynamism::STATIC);
 }
 
-// req: RT-018
 TEST(TensorTest, AtenNamesAreThePortableTypes) {
+  RecordProperty("req", "RT-018");
   static_assert(std::is_same_v<executorch::aten::Tensor, executorch::runtime::etensor::Tensor>);
   static_assert(
       std::is_same_v<executorch::aten::ScalarType, executorch::runtime::etensor::ScalarType>);
@@ -114,8 +114,8 @@ TEST(TensorTest, ConstructionOfNonsenseEndsTheProgram) {
   EXPECT_DEATH(TensorImpl(ScalarType::Undefined, 0, nullptr), "");
 }
 
-// req: RT-024
 TEST(ResizeTest, BoundedTensorsMoveWithinTheirCapacity) {
+  RecordProperty("req", "RT-024");
   Shaped shaped({4, 5}, {0, 1}, {5, 1}, TensorShapeDynamism::DYNAMIC_BOUND);
   Tensor t(&shaped.impl);
   EXPECT_EQ(resize_tensor(t, ArrayRef<SizesType>({2, 3})), Error::Ok);

@@ -24,8 +24,8 @@ using executorch::runtime::testing::TensorListFactory;
 
 namespace {
 
-// req: RT-023
 TEST(DimOrderTest, ContiguousAndChannelsLast) {
+  RecordProperty("req", "RT-023");
   const uint8_t contiguous[] = {0, 1, 2, 3};
   const uint8_t channels_last[] = {0, 2, 3, 1};
   const uint8_t channels_last_3d[] = {0, 2, 3, 4, 1};
