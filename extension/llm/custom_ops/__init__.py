@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Operators of language models; `custom_ops` registers them with PyTorch."""

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Importing this registers the operators of language models (namespace llama) with PyTorch: eager implementations, the
+rules by which torch.export gives their results shapes, and the out variants that programs call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from torch import Tensor
+
+from executorch.extension.llm.custom_ops import eager
+
+_library = torch.library.Library("llama", "FRAGMENT")
+_own = torch.library.Library("executorch", "FRAGMENT")
+_HALVES = (torch.float16, torch.bfloat16)
+
+
+def _expect(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+def _is_known(*sizes: Any) -> bool:
+    return all(isinstance(size, int) for size in sizes)
+
+
+def _check_attention(
+    name: str, query: Tensor, key: Tensor, value: Tensor, is_causal: bool, mask: Tensor | None
+) -> None:
+    for label, tensor in (("query", query), ("key", key), ("value", value)):
+        _expect(tensor.dim() == 4, f"{name}: expected {label} of 4 dims, found {tensor.dim()}")
+        _expect(
+            tensor.dtype == query.dtype,
+            f"{name}: expected {label} of the query's {query.dtype}, found {tensor.dtype}",
+        )
+        depths = query.size(3), tensor.size(3)
+        _expect(
+            not _is_known(*depths) or depths[0] == depths[1],
+            f"{name}: expected {label} of the query's depth {depths[0]}, found {depths[1]}",
+        )
+    if mask is not None:
+        _expect(not is_causal, f"{name}: expected attn_mask or is_causal, found both")
+        _expect(mask.dim() == 2, f"{name}: expected attn_mask of 2 dims, found {mask.dim()}")
+
+
+def _check_float_attention(name: str, query: Tensor, *rest: Any) -> None:
+    _expect(
+        query.dtype in (torch.float32, *_HALVES),
+        f"{name}: expected float32, float16 or bfloat16, found {query.dtype}",
+    )
+    _check_attention(name, query, *rest)
+
+
+# ---- What torch.export asks: shapes and dtypes of results. Sizes may be symbolic. ----
+
+
+def sdpa_with_kv_cache_meta(
+    query, key, value, key_cache, value_cache, start_pos, seq_len, attn_mask=None, drpout_p=0.0, is_causal=False,
+    scale=None,
+):  # fmt: skip
+    name = "sdpa_with_kv_cache"
+    _check_float_attention(name, query, key, value, is_causal, attn_mask)
+    update_cache_meta(key, key_cache, start_pos)
+    update_cache_meta(value, value_cache, start_pos)
+    return query.new_empty(query.shape)
+
+
+def custom_sdpa(
+    query, key_cache, value_cache, start_pos, attn_mask=None, drpout_p=0.0, is_causal=False, scale=None
+):  # fmt: skip
+    _check_float_attention("custom_sdpa", query, key_cache, value_cache, is_causal, attn_mask)
+    return query.new_empty(query.shape)
+
+
+def custom_quantized_sdpa_meta(
+    query, key, value, start_pos, attn_mask=None, drpout_p=0.0, is_causal=False, scale=None, q_zero_point=None,
+    q_scale=None, k_zero_point=None, k_scale=None, v_zero_point=None, v_scale=None, is_seq_at_dim_2=False,
+):  # fmt: skip
+    name = "custom_quantized_sdpa"
+    _check_attention(name, query, key, value, is_causal, attn_mask)
+    _expect(query.dtype == torch.int8, f"{name}: expected int8, found {query.dtype}")
+    parameters = (q_zero_point, q_scale, k_zero_point, k_scale, v_zero_point, v_scale)
+    _expect(
+        all(each is not None for each in parameters),
+        f"{name}: expected scales and zero points of query, key and value",
+    )
+    return query.new_empty(query.shape, dtype=torch.float32)
+
+
+def update_cache_meta(value, cache, start_pos):
+    for label, tensor in (("value", value), ("cache", cache)):
+        _expect(
+            tensor.dim() == 4, f"update_cache: expected {label} of 4 dims, found {tensor.dim()}"
+        )
+    _expect(
+        value.dtype == cache.dtype,
+        f"update_cache: expected value of the cache's {cache.dtype}, found {value.dtype}",
+    )
+    for dim in (0, 2, 3):
+        sizes = value.size(dim), cache.size(dim)
+        _expect(
+            not _is_known(*sizes) or sizes[0] == sizes[1],
+            f"update_cache: expected size {sizes[1]} of value's dim {dim}, as the cache has, found {sizes[0]}",
+        )
+    sizes = value.size(1), cache.size(1)
+    _expect(
+        not _is_known(*sizes) or sizes[0] <= sizes[1],
+        f"update_cache: expected at most {sizes[1]} rows, which the cache has, found {sizes[0]}",
+    )
+    return value.new_empty(1)
+
+
+def update_cache_with_indices_meta(value, cache, start_pos, indices):
+    _expect(
+        indices.dim() == 2 and indices.dtype == torch.int64,
+        f"update_cache_with_indices: expected indices int64 of 2 dims, found {indices.dtype} of {indices.dim()}",
+    )
+    return update_cache_meta(value, cache, start_pos)
+
+
+def fast_hadamard_transform_meta(mat):
+    _expect(
+        mat.dtype in (torch.float32, torch.float64, torch.float16),
+        f"fast_hadamard_transform: expected float32, float64 or float16, found {mat.dtype}",
+    )
+    return mat.new_empty(mat.shape)
+
+
+def channelwise_gated_delta_rule_meta(query, key, value, decay, beta, initial_state):
+    name = "channelwise_gated_delta_rule"
+    ranks = {"query": 4, "key": 4, "value": 4, "decay": 4, "beta": 3, "initial_state": 4}
+    tensors = (query, key, value, decay, beta, initial_state)
+    for (label, rank), tensor in zip(ranks.items(), tensors, strict=True):
+        _expect(
+            tensor.dim() == rank and tensor.dtype == torch.float32,
+            f"{name}: expected {label} float32 of {rank} dims, found {tensor.dtype} of {tensor.dim()}",
+        )
+    return value.new_empty(value.shape), initial_state.new_empty(initial_state.shape)
+
+
+# ---- Eager implementations ----
+
+
+def _sdpa_with_kv_cache(
+    query, key, value, key_cache, value_cache, start_pos, seq_len, attn_mask=None, drpout_p=0.0, is_causal=False,
+    scale=None,
+):  # fmt: skip
+    sdpa_with_kv_cache_meta(
+        query,
+        key,
+        value,
+        key_cache,
+        value_cache,
+        start_pos,
+        seq_len,
+        attn_mask,
+        drpout_p,
+        is_causal,
+    )
+    end = start_pos + seq_len
+    _expect(
+        end <= key_cache.size(1),
+        f"sdpa_with_kv_cache: expected start_pos + seq_len within {key_cache.size(1)} rows, found {end}",
+    )
+    eager.update_cache(key, key_cache, start_pos)
+    eager.update_cache(value, value_cache, start_pos)
+    return eager.attend(query, key_cache, value_cache, start_pos, attn_mask, is_causal, scale)
+
+
+def _custom_sdpa(
+    query, key, value, start_pos, attn_mask=None, drpout_p=0.0, is_causal=False, scale=None
+):
+    custom_sdpa(query, key, value, start_pos, attn_mask, drpout_p, is_causal)
+    return eager.attend(query, key, value, start_pos, attn_mask, is_causal, scale)
+
+
+def _custom_quantized_sdpa(
+    query, key, value, start_pos, attn_mask=None, drpout_p=0.0, is_causal=False, scale=None, q_zero_points=None,
+    q_scales=None, k_zero_points=None, k_scales=None, v_zero_points=None, v_scales=None, is_seq_at_dim_2=False,
+):  # fmt: skip
+    parameters = (q_zero_points, q_scales, k_zero_points, k_scales, v_zero_points, v_scales)
+    custom_quantized_sdpa_meta(
+        query, key, value, start_pos, attn_mask, drpout_p, is_causal, scale, *parameters
+    )
+    floats = [
+        eager.dequantize(query, q_scales, q_zero_points),
+        eager.dequantize(key, k_scales, k_zero_points),
+        eager.dequantize(value, v_scales, v_zero_points),
+    ]
+    if is_seq_at_dim_2:
+        floats = [each.transpose(1, 2) for each in floats]
+    out = eager.attend(*floats, start_pos, attn_mask, is_causal, scale)
+    return out.transpose(1, 2).contiguous() if is_seq_at_dim_2 else out
+
+
+def _fast_hadamard_transform(mat: Tensor) -> Tensor:
+    fast_hadamard_transform_meta(mat)
+    return eager.hadamard_transform(mat)
+
+
+def _channelwise_gated_delta_rule(*tensors: Tensor) -> tuple[Tensor, Tensor]:
+    channelwise_gated_delta_rule_meta(*tensors)
+    return eager.gated_delta_rule(*tensors)
+
+
+# name -> (eager implementation, rule for results)
+_OPERATORS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "channelwise_gated_delta_rule": (_channelwise_gated_delta_rule, channelwise_gated_delta_rule_meta),
+    "custom_quantized_sdpa": (_custom_quantized_sdpa, custom_quantized_sdpa_meta),
+    "custom_sdpa": (_custom_sdpa, custom_sdpa),
+    "fast_hadamard_transform": (_fast_hadamard_transform, fast_hadamard_transform_meta),
+    "sdpa_with_kv_cache": (_sdpa_with_kv_cache, sdpa_with_kv_cache_meta),
+    "update_cache": (eager.update_cache, update_cache_meta),
+    "update_cache_with_indices": (eager.update_cache_with_indices, update_cache_with_indices_meta),
+}  # fmt: skip
+
+
+def _functional(schema: str) -> str:
+    """`f(Tensor x) -> Tensor` for `f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)`."""
+    called, _, returned = schema.partition(" -> ")
+    called = re.sub(r", \*, .*\)$", ")", called.replace(".out(", "(", 1))
+    return f"{called} -> {re.sub(r'[(][a-z]![)]', '', returned)}"
+
+
+def _writes_to(outs: list[str], compute: Callable[..., Any]) -> Callable[..., Any]:
+    def out_variant(*args: Any, **kwargs: Any) -> Any:
+        targets = [kwargs.pop(name) for name in outs]
+        results = compute(*args, **kwargs)
+        for target, result in zip(targets, [results] if len(outs) == 1 else results, strict=True):
+            target.resize_(result.shape).copy_(result)
+        return targets[0] if len(outs) == 1 else tuple(targets)
+
+    return out_variant
+
+
+def _register() -> None:
+    table = yaml.safe_load(Path(__file__).with_name("custom_ops.yaml").read_text())
+    for row in table:
+        schema = row["func"].removeprefix("llama::")
+        name = schema.partition(".")[0]
+        compute, rule = _OPERATORS[name]
+        outs = [arg.name for arg in torch._C.parse_schema(row["func"]).arguments if arg.is_out]
+        _library.define(_functional(schema))
+        _library.define(schema)
+        _library.impl(name, compute, "CompositeExplicitAutograd")
+        _library.impl(f"{name}.out", _writes_to(outs, compute), "CompositeExplicitAutograd")
+        torch.library.register_fake(f"llama::{name}", rule, lib=_library)
+        torch.library.register_fake(f"llama::{name}.out", _writes_to(outs, rule), lib=_library)
+
+
+_register()
+
+
+# ---- Caches of cross-attention, as conditions of torch.export want them: branches that yield both caches ----
+
+
+def lowering_custom_alias(x, y):
+    """executorch::alias: both values as they are."""
+    return x, y
+
+
+def _alias(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return x.clone(), y.clone()
+
+
+def _update_cross_attn_cache(value: Tensor, cache: Tensor) -> Tensor:
+    """Writes the first rows (dim 2) of `cache`; returns a copy of all of it."""
+    rows = value.size(2) if value.dim() == 4 else 0
+    fits = (
+        value.dim() == 4
+        and cache.dim() == 4
+        and value.shape[:2] == cache.shape[:2]
+        and value.size(3) == cache.size(3)
+        and rows <= cache.size(2)
+        and value.dtype == cache.dtype
+    )
+    _expect(
+        fits,
+        "update_cross_attn_cache: expected value [batch, heads, rows, depth] that fits the cache, found "
+        f"{value.dtype} {tuple(value.shape)} and {cache.dtype} {tuple(cache.shape)}",
+    )
+    cache.narrow(2, 0, rows).copy_(value)
+    return cache.clone()
+
+
+def _register_own() -> None:
+    _own.define("alias(Tensor x, Tensor y) -> (Tensor, Tensor)")
+    _own.define("update_cross_attn_cache(Tensor value, Tensor cache) -> Tensor")
+    _own.impl("alias", _alias, "CompositeExplicitAutograd")
+    _own.impl("update_cross_attn_cache", _update_cross_attn_cache, "CompositeExplicitAutograd")
+    torch.library.register_fake("executorch::alias", _alias, lib=_own)
+    torch.library.register_fake(
+        "executorch::update_cross_attn_cache",
+        lambda value, cache: torch.empty_like(cache),
+        lib=_own,
+    )
+
+
+_register_own()
