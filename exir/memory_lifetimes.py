@@ -162,14 +162,18 @@ class StorageMap:
             self._alias(spec, specs[0])
 
     def _alias_results(self, node: Node) -> None:
-        """What an operator yields is what it was given to write to."""
+        """What an operator yields is what it was given to write to; of an out variant, the out arguments."""
         op = torch_op(node.target)
         if op is None:
             return
+        arguments = op._schema.arguments
+        has_outs = any(argument.is_out for argument in arguments)
         written = [
             spec
-            for position, argument in enumerate(op._schema.arguments)
-            if argument.alias_info is not None and argument.alias_info.is_write
+            for position, argument in enumerate(arguments)
+            if argument.alias_info is not None
+            and argument.alias_info.is_write
+            and argument.is_out == has_outs
             for spec in _specs_of_argument(node, position, argument.name)
         ]
         for spec, target in zip(specs_of(node), written, strict=False):

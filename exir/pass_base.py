@@ -23,6 +23,7 @@ from torch.utils import _pytree as pytree
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.operator.custom_writes import AUTO_FUNCTIONALIZED
 
 PassType = Callable[[GraphModule], PassResult | None]
 Argument = Any
@@ -410,6 +411,8 @@ class ExportPass(PassBase):
             return self.call_while(*args, meta)
         if name == "executorch_call_delegate":
             return self.call_delegate(args[0], args[1:], kwargs, meta)
+        if target is AUTO_FUNCTIONALIZED:
+            return self._fx("call_function", target, args, kwargs, meta)
         raise ExportError(
             ExportErrorType.NOT_SUPPORTED, f"a pass cannot run higher-order operator {name}"
         )

@@ -317,7 +317,7 @@ class MethodEmitter:
                 value = node.kwargs.get(parameter.name, parameter.default)
             index = self.arguments.argument(value, parameter)
             args.append(index)
-            if parameter.is_written:
+            if parameter.is_result:
                 written.append(index)
         if signature.returns == 0:
             self.kernel_call(signature.name, signature.overload, [*args, *written], len(written))

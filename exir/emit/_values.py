@@ -88,7 +88,7 @@ class Parameter(NamedTuple):
     count: int | None  # of `int[2]`
     default: Any
     is_out: bool
-    is_written: bool
+    is_result: bool  # written, and what the operator returns
 
 
 class Signature(NamedTuple):
@@ -103,16 +103,17 @@ class Signature(NamedTuple):
 def signature_of(op: torch._ops.OpOverload) -> Signature:
     source = op._schema
     kinds = [ret.type.kind() for ret in source.returns]
+    has_outs = any(argument.is_out for argument in source.arguments)
     return Signature(
         source.name,
         source.overload_name,
-        [_parameter(argument) for argument in source.arguments],
+        [_parameter(argument, has_outs) for argument in source.arguments],
         len(kinds),
         all(kind in ("TensorType", "ListType") for kind in kinds),
     )
 
 
-def _parameter(argument: torch.Argument) -> Parameter:
+def _parameter(argument: torch.Argument, has_outs: bool) -> Parameter:
     kind = argument.type
     if kind.kind() == "OptionalType":
         kind = kind.getElementType()
@@ -132,7 +133,7 @@ def _parameter(argument: torch.Argument) -> Parameter:
         argument.N,
         argument.default_value if argument.has_default_value() else None,
         argument.is_out,
-        written,
+        written and argument.is_out == has_outs,
     )
 
 

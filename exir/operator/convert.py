@@ -11,6 +11,7 @@ import torch
 from torchgen.model import FunctionSchema, SchemaKind
 
 import executorch.exir.operator.attention  # noqa: F401  (defines an out variant)
+from executorch.exir.operator.custom_writes import writes_beside_results
 
 OpOverload = torch._ops.OpOverload
 
@@ -18,8 +19,11 @@ OpOverload = torch._ops.OpOverload
 _FACTORY_ARGUMENTS = frozenset({"dtype", "layout", "device", "pin_memory"})
 
 
-# Namespaces of torch whose out variants a package of kernels defines.
-_DEFINED_BY = {"quantized_decomposed": "executorch.kernels.quantized"}
+# Namespaces whose out variants a package of kernels defines.
+_DEFINED_BY = {
+    "llama": "executorch.extension.llm.custom_ops.custom_ops",
+    "quantized_decomposed": "executorch.kernels.quantized",
+}
 
 
 class NoOutVariant(RuntimeError):
@@ -118,7 +122,7 @@ def to_out_variant(op: OpOverload) -> tuple[OpOverload, tuple[str, ...]]:
     op = unwrap_op_overload(op)
     if has_out_arguments(op):
         return op, get_out_args_from_opoverload(op)
-    if op._schema.is_mutable:
+    if op._schema.is_mutable and not writes_beside_results(op):
         raise AssertionError(f"Expect a functionalish op, but get one that writes: {op._schema}")
     if op.namespace in _DEFINED_BY:
         importlib.import_module(_DEFINED_BY[op.namespace])

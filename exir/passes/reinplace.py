@@ -45,7 +45,7 @@ def reinplace_pass(
         _check_mapping(functional, inplace)
     wanted = DEFAULT_INPLACEABLE_OPS if ops_to_inplace is None else ops_to_inplace
     forms = {op: _derive_edge_inplace_overload(op) for op in wanted} | overrides
-    writable = _writable_inputs(ep)
+    writable = writable_inputs(ep)
     order = {node: place for place, node in enumerate(ep.graph.nodes)}
     for node in [n for n in ep.graph.nodes if forms.get(n.target) is not None]:
         if _may_write(node, writable, order):
@@ -66,7 +66,7 @@ def _check_mapping(functional: Any, inplace: Any) -> None:
         )
 
 
-def _writable_inputs(ep: ExportedProgram) -> set[str]:
+def writable_inputs(ep: ExportedProgram) -> set[str]:
     """Placeholders that the method overwrites anyway."""
     written = {spec.target for spec in ep.graph_signature.output_specs if spec.kind in _MUTATIONS}
     return {
@@ -80,6 +80,12 @@ def _may_write(node: Node, writable: set[str], order: dict[Node, int]) -> bool:
     target = node.args[0]
     if not isinstance(target, Node) or not _same_tensor(target, node):
         return False
+    return may_write_to(node, target, writable, order)
+
+
+def may_write_to(node: Node, target: Node, writable: set[str], order: dict[Node, int]) -> bool:
+    """Whether nobody reads the old value of `target`, an argument of `node`, after that call. `writable`: placeholders
+    that may change; `order`: places in the graph."""
     if sum(source is target for source in _sources(node)) > 1:
         return False
     shared = _same_memory(target)

@@ -19,6 +19,7 @@ from executorch.exir.dialects.backend._ops import BackendOpOverload
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
+from executorch.exir.operator.custom_writes import writes_beside_results
 from executorch.exir.passes.executorch_prim_ops_registry import (
     _EXECUTORCH_SYM_OPS,
     is_sym_op,
@@ -81,8 +82,8 @@ def _operator(node: Node) -> torch._ops.OpOverload | None:
 
 
 def _stays(op: torch._ops.OpOverload) -> bool:
-    """Scalar operators, and operators that write to an argument already."""
-    return is_sym_op(op) or op._schema.is_mutable
+    """Scalar operators, and operators whose results are arguments that they write."""
+    return is_sym_op(op) or (op._schema.is_mutable and not writes_beside_results(op))
 
 
 def _convert(module: GraphModule, node: Node) -> None:

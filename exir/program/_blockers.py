@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_leaves
 from executorch.exir.emit._control_flow import HIGHER_ORDER_LOWERINGS
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
+from executorch.exir.operator.custom_writes import writes_beside_results
 from executorch.exir.operator.served import OWN_NAMESPACES, served_operators
 from executorch.exir.passes.executorch_prim_ops_registry import UNSUPPORTED_SYM_OPS, is_sym_op
 from executorch.exir.passes.sym_shape_eval_pass import explain_unbounded, unbounded_tensors
@@ -82,7 +83,8 @@ def _calls_without_kernel(module: GraphModule) -> dict[str, list[Node]]:
         if op.namespace not in OWN_NAMESPACES or is_sym_op(op):
             continue
         try:
-            name = op.name() if op._schema.is_mutable else to_out_variant(op)[0].name()
+            in_place = op._schema.is_mutable and not writes_beside_results(op)
+            name = op.name() if in_place else to_out_variant(op)[0].name()
         except NoOutVariant:
             continue  # told as such
         if name not in served_operators():

@@ -51,6 +51,7 @@ from executorch.exir.passes.spec_prop_pass import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from executorch.exir.passes.to_out_var_pass import MissingOutVariants
 from executorch.exir.passes.weights_to_outputs_pass import weights_to_outputs_pass
+from executorch.exir.passes.write_in_place_pass import write_in_place
 from executorch.exir.program._arguments import (
     check_constant_methods,
     check_passes,
@@ -356,6 +357,8 @@ def _planned_program(
     # Backends have had their choice; what is left must have kernels.
     decompose_unserved(program, skip_dim_order)
     generate_missing_debug_handles(program)
+    # Caches are written in place: last of all that reads the graph as values.
+    program = write_in_place(program)
     # What they left without users must not reach the file.
     dead_code_elimination_pass(program.graph_module)
     module = program.graph_module

@@ -17,8 +17,15 @@ from torch.fx import Graph, GraphModule, Node
 
 from executorch.exir.dialects.edge._ops import edge_op_of
 from executorch.exir.graph_module import graph_places, is_loop
+from executorch.exir.operator.custom_writes import (
+    AUTO_FUNCTIONALIZED,
+    bound_arguments,
+    functional_arguments,
+    writes_beside_results,
+    written_arguments,
+)
 from executorch.exir.retrace.builder import DebugHandles, EdgeGraphBuilder
-from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form
+from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form, is_view
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, Template, map_values
 from executorch.exir.sym_util import surely_equal
 from executorch.exir.tensor import dim_order_from_stride
@@ -154,6 +161,8 @@ class GraphTracer:
 
     def _mutation(self, node: Node, args: Any, kwargs: dict[str, Any], env: Env) -> Any:
         """x.add_(y): computes add(x, y); from here on every name of x's memory means the new value."""
+        if writes_beside_results(node.target):
+            return self._write_beside_results(node, args, kwargs, env)
         functional = functional_form(node.target)
         target = node.args[0] if node.args else None
         if functional is None or not isinstance(target, Node):
@@ -169,11 +178,36 @@ class GraphTracer:
         if result.meta["val"].dtype != before.dtype:
             dtype = {"dtype": before.dtype}
             result = self._builder.call(aten._to_copy.default, (result,), dtype, False)
-        for name in names:
-            env[name] = result
-            if name.op == "placeholder":
-                self.written[name] = result
+        self._rename(names, result, env)
         return result
+
+    def _rename(self, names: list[Node], value: Node, env: Env) -> None:
+        for name in names:
+            env[name] = value
+            if name.op == "placeholder":
+                self.written[name] = value
+
+    def _write_beside_results(self, node: Node, args: Any, kwargs: dict[str, Any], env: Env) -> Any:
+        """update_cache(x, cache): a call that also yields the new value, which all names of cache mean from then on."""
+        op, returned = node.target, node.meta["val"]
+        sources = bound_arguments(op, node.args, node.kwargs)
+        written = [sources[name] for name in written_arguments(op)]
+        if len({_storage(target) for target in written}) < len(written):
+            raise NeedsFullTrace(f"{node} writes one tensor as several arguments")
+        names = []
+        for target in written:
+            if _hides_its_base(target):
+                raise AliasesUnknown("the program's fake values do not show views")
+            names.append(self._names_of_written(target, node))
+        results = list(returned) if isinstance(returned, list | tuple) else [returned]
+        results = results[: len(op._schema.returns)]
+        with self._options.fake_mode:
+            values = [*results, *(torch.empty_like(target.meta["val"]) for target in written)]
+        arguments = functional_arguments(op, bound_arguments(op, args, kwargs))
+        items = self._items(AUTO_FUNCTIONALIZED, (op,), arguments, values)
+        for group, value in zip(names, items[len(results) :], strict=True):
+            self._rename(group, value, env)
+        return items[0] if len(results) == 1 else items[: len(results)]
 
     def _names_of_written(self, target: Node, at: Node) -> list[Node]:
         """All nodes that show exactly the memory of `target`; refuses when others still look at parts of it."""
@@ -235,7 +269,7 @@ class GraphTracer:
             *branches,
             list(map_values(operands, Node, env.__getitem__)),
         )
-        return self._items(node, args)
+        return self._items(node.target, args, {}, node.meta["val"])
 
     def _loop(self, node: Node, source: GraphModule, env: Env) -> Any:
         self._builder.inherit(node)
@@ -244,7 +278,7 @@ class GraphTracer:
             self._branch(source, arg) if place in graphs else map_values(arg, Node, env.__getitem__)
             for place, arg in enumerate(node.args)
         )
-        return self._items(node, args)
+        return self._items(node.target, args, {}, node.meta["val"])
 
     def _whole(self, node: Node, source: GraphModule, env: Env) -> Any:
         """The call as it is, with the graphs that it calls."""
@@ -256,15 +290,15 @@ class GraphTracer:
             return self.graph.get_attr(arg.target)
 
         args = map_values(node.args, Node, value_of)
+        kwargs = {name: map_values(value, Node, value_of) for name, value in node.kwargs.items()}
         self._builder.inherit(node)
         if isinstance(node.meta["val"], list | tuple):
-            return self._items(node, args)
-        return self._builder.append(node.target, args, {}, node.meta["val"])
+            return self._items(node.target, args, kwargs, node.meta["val"])
+        return self._builder.append(node.target, args, kwargs, node.meta["val"])
 
-    def _items(self, node: Node, args: tuple[Any, ...]) -> list[Any]:
+    def _items(self, target: Any, args: Any, kwargs: dict[str, Any], values: Any) -> list[Any]:
         """The call, and a node for each value that it yields."""
-        values = node.meta["val"]
-        call = self._builder.append(node.target, args, {}, values)
+        call = self._builder.append(target, args, kwargs, values)
         return [
             self._builder.append(operator.getitem, (call, item), {}, value)
             for item, value in enumerate(values)
@@ -323,6 +357,16 @@ def _check_aliases_are_known(node: Node, target: Node) -> None:
     they do not show which values are views of which, either."""
     if _is_tensor(node) and _storage(node) != _storage(target):
         raise AliasesUnknown("the program's fake values do not show which memory they share")
+
+
+def _hides_its_base(node: Node) -> bool:
+    """A view whose fake value does not share its base's memory, as in a program loaded from a file."""
+    is_known_view = (
+        isinstance(node.target, torch._ops.OpOverload)
+        and is_view(node.target)
+        and isinstance(node.args[0], Node)
+    )
+    return is_known_view and _storage(node) != _storage(node.args[0])
 
 
 def _is_tensor(node: Node) -> bool:
