@@ -2,6 +2,7 @@
 // Every loader against every kind of range: it gives the bytes of the file or an error, and nothing
 // else.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -142,13 +143,14 @@ class DataLoaders : public testing::Test {
 };
 
 TEST_F(DataLoaders, FilesThatCannotBeOpened) {
-  EXPECT_EQ(FileDataLoader::from("").error(), Error::InvalidArgument);
+  EXPECT_EQ(FileDataLoader::from("").error(), Error::AccessFailed);
   EXPECT_EQ(FileDataLoader::from(nullptr).error(), Error::InvalidArgument);
   EXPECT_EQ(FileDataLoader::from("/nowhere/x").error(), Error::AccessFailed);
   EXPECT_EQ(FileDataLoader::from("/tmp").error(), Error::AccessFailed);
   EXPECT_EQ(FileDataLoader::from(write_file("f").c_str(), 3).error(), Error::InvalidArgument);
   EXPECT_EQ(FileDataLoader::from(write_file("f").c_str(), 0).error(), Error::InvalidArgument);
-  EXPECT_EQ(MmapDataLoader::from("").error(), Error::InvalidArgument);
+  EXPECT_EQ(MmapDataLoader::from(nullptr).error(), Error::InvalidArgument);
+  EXPECT_EQ(MmapDataLoader::from("").error(), Error::AccessFailed);
   EXPECT_EQ(MmapDataLoader::from("/nowhere/x").error(), Error::AccessFailed);
   EXPECT_EQ(MmapDataLoader::from("/tmp").error(), Error::AccessFailed);
 }
@@ -182,6 +184,62 @@ TEST_F(DataLoaders, MovedFromLoadersSaySo) {
   MmapDataLoader other_mapped(std::move(mapped.get()));
   EXPECT_EQ(mapped->load(0, 1, kInfo).error(), Error::InvalidState);
   EXPECT_EQ(mapped->load_into(0, 0, kInfo, nullptr), Error::InvalidState);
+}
+
+TEST_F(DataLoaders, FileDescriptorsAreClosedWithTheirLoader) {
+  const int fd = ::open(write_file("owned").c_str(), O_RDONLY);
+  const std::string uri = "fd:///" + std::to_string(fd);
+  {
+    auto loader = FileDescriptorDataLoader::fromFileDescriptorUri(uri.c_str());
+    ASSERT_TRUE(loader.ok());
+    const FileDescriptorDataLoader moved(std::move(loader.get()));
+    EXPECT_NE(::fcntl(fd, F_GETFD), -1);
+  }
+  EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
+}
+
+// What is loaded is the memory itself, which stays when it is freed.
+TEST_F(DataLoaders, LoadersOfMemoryCopyNothing) {
+  auto bytes = std::make_shared<std::vector<uint8_t>>(contents());
+  const BufferDataLoader buffer(bytes->data(), kSize);
+  const SharedPtrDataLoader shared(std::shared_ptr<void>(bytes, bytes->data()), kSize);
+  for (const DataLoader* loader :
+       {static_cast<const DataLoader*>(&buffer), static_cast<const DataLoader*>(&shared)}) {
+    auto loaded = loader->load(7, 100, kInfo);
+    EXPECT_EQ(loaded->data(), bytes->data() + 7);
+    loaded->Free();
+    EXPECT_EQ(loaded->data(), nullptr);
+    EXPECT_EQ((*bytes)[7], 7);
+  }
+}
+
+TEST_F(DataLoaders, FreedBuffersOfFilesAreEmpty) {
+  auto loader = FileDataLoader::from(write_file("freed").c_str());
+  auto loaded = loader->load(0, kSize, kInfo);
+  loaded->Free();
+  EXPECT_EQ(loaded->data(), nullptr);
+  EXPECT_EQ(loaded->size(), 0u);
+  auto nothing = loader->load(kSize, 0, kInfo);
+  EXPECT_EQ(nothing->data(), nullptr);
+  EXPECT_EQ(nothing->size(), 0u);
+}
+
+// A limit of no locked memory: root is not held to it, so the test gives that up in a child.
+TEST_F(DataLoaders, MemoryThatCannotBeLocked) {
+  const std::string path = write_file("locked");
+  const auto load_locked = [&path](MmapDataLoader::MlockConfig config) {
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (::getuid() == 0 && ::setuid(65534) != 0)) {
+      ::_exit(99);
+    }
+    const auto loader = MmapDataLoader::from(path.c_str(), config);
+    const Error error = loader.ok() ? loader->load(0, kSize, kInfo).error() : loader.error();
+    ::_exit(static_cast<int>(error));
+  };
+  using Config = MmapDataLoader::MlockConfig;
+  EXPECT_EXIT(load_locked(Config::UseMlock),
+              testing::ExitedWithCode(static_cast<int>(Error::NotSupported)), "Cannot lock");
+  EXPECT_EXIT(load_locked(Config::UseMlockIgnoreErrors), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(DataLoaders, AFileThatBecameShorterGivesAnError) {

@@ -16,8 +16,7 @@ using executorch::runtime::Result;
 
 Result<FileDataLoader> FileDataLoader::from(const char* file_name, size_t alignment) {
   ET_CHECK_OK_OR_RETURN_ERROR(internal::check_alignment(alignment));
-  ET_CHECK_OR_RETURN_ERROR(file_name != nullptr && file_name[0] != '\0', InvalidArgument,
-                           "Expected a file name, got none");
+  ET_CHECK_OR_RETURN_ERROR(file_name != nullptr, InvalidArgument, "Expected a file name, got none");
   const int fd = ::open(file_name, O_RDONLY | O_CLOEXEC);
   ET_CHECK_OR_RETURN_ERROR(fd >= 0, AccessFailed, "Cannot open %s: %s", file_name,
                            std::strerror(errno));

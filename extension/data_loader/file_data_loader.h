@@ -14,7 +14,7 @@ namespace executorch::extension {
 class FileDataLoader final : public internal::FdDataLoader {
  public:
   // Opens the file. Loaded buffers are aligned to `alignment`.
-  //   InvalidArgument  empty name, or an alignment that is not a power of two
+  //   InvalidArgument  no name, or an alignment that is not a power of two
   //   AccessFailed     the file cannot be opened
   static executorch::runtime::Result<FileDataLoader> from(
       const char* file_name, size_t alignment = alignof(std::max_align_t));

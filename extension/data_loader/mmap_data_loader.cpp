@@ -29,8 +29,7 @@ void unmap(void* context, void* data, size_t size) {
 }  // namespace
 
 Result<MmapDataLoader> MmapDataLoader::from(const char* file_name, MlockConfig mlock_config) {
-  ET_CHECK_OR_RETURN_ERROR(file_name != nullptr && file_name[0] != '\0', InvalidArgument,
-                           "Expected a file name, got none");
+  ET_CHECK_OR_RETURN_ERROR(file_name != nullptr, InvalidArgument, "Expected a file name, got none");
   const long page_size = get_os_page_size();
   ET_CHECK_OR_RETURN_ERROR(page_size > 0 && (page_size & (page_size - 1)) == 0, AccessFailed,
                            "The system's page size, %ld, is not a power of two", page_size);

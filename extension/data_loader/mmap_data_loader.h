@@ -23,7 +23,7 @@ class MmapDataLoader final : public executorch::runtime::DataLoader {
     UseMadvise,            // pages are read ahead
   };
 
-  //   InvalidArgument  empty name
+  //   InvalidArgument  no name
   //   AccessFailed     the file cannot be opened
   static executorch::runtime::Result<MmapDataLoader> from(
       const char* file_name, MlockConfig mlock_config = MlockConfig::UseMlock);

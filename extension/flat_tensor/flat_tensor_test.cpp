@@ -153,6 +153,22 @@ TEST_F(FlatTensor, HeaderFields) {
   EXPECT_EQ(FlatTensorHeader::Parse(short_header.data(), 64).error(), Error::InvalidExternalData);
 }
 
+// Segments in the order of names, each at a multiple of the alignment, zeros between; the last one
+// ends the file.
+TEST_F(FlatTensor, WhereTensorsLie) {
+  const std::string bytes = write({{"a", *bias_}, {"b", *weight_}}, 64);
+  const auto header = FlatTensorHeader::Parse(bytes.data(), bytes.size());
+  ASSERT_TRUE(header.ok());
+  EXPECT_EQ(header->flatbuffer_offset % 64, 0u);
+  EXPECT_EQ(header->segment_data_size, 64u + 24u);
+  const char* data = bytes.data() + header->segment_base_offset;
+  EXPECT_EQ(std::memcmp(data, bias_->const_data_ptr(), 24), 0);
+  EXPECT_EQ(std::string(data + 24, 40), std::string(40, '\0'));
+  EXPECT_EQ(std::memcmp(data + 64, weight_->const_data_ptr(), 24), 0);
+  const auto* table = flat_tensor_flatbuffer::GetFlatTensor(bytes.data());
+  EXPECT_EQ(table->version(), flat_tensor::kSchemaVersion);
+}
+
 TEST_F(FlatTensor, FilesThatCannotBeWritten) {
   EXPECT_EQ(save_ptd("/nowhere/x.ptd", tensors(), 16), Error::AccessFailed);
   const std::string path = testing::TempDir() + "/flat_tensor_test.ptd";
@@ -165,6 +181,8 @@ TEST_F(FlatTensor, FilesThatCannotBeWritten) {
   std::stringstream out;
   auto without_data = make_tensor_ptr({2}, static_cast<void*>(nullptr));
   EXPECT_EQ(save_ptd(out, {{"x", *without_data}}, 16), Error::InvalidArgument);
+  std::ofstream full("/dev/full", std::ios::binary);
+  EXPECT_EQ(save_ptd(full, tensors(), 16), Error::AccessFailed);
 }
 
 TEST_F(FlatTensor, TruncatedAtEveryByte) {
@@ -236,6 +254,36 @@ const Damage kDamages[] = {
            std::make_unique<flat_tensor_flatbuffer::NamedDataT>(*t.named_data[0]));
      }},
 };
+
+// Fails at its only call, or gives memory that is not aligned.
+class OddLoader final : public executorch::runtime::DataLoader {
+ public:
+  explicit OddLoader(const char* data, size_t size) : data_(data), size_(size) {}
+  Result<executorch::runtime::FreeableBuffer> load(size_t offset, size_t size,
+                                                   const SegmentInfo&) const override {
+    if (data_ == nullptr) {
+      return Error::AccessFailed;
+    }
+    return executorch::runtime::FreeableBuffer(data_ + offset, size, nullptr);
+  }
+  Result<size_t> size() const override { return size_; }
+
+ private:
+  const char* data_;
+  size_t size_;
+};
+
+TEST_F(FlatTensor, LoadersThatFailOrAreNotAligned) {
+  EXPECT_EQ(FlatTensorDataMap::load(nullptr).error(), Error::InvalidArgument);
+  OddLoader failing(nullptr, 1000);
+  EXPECT_EQ(FlatTensorDataMap::load(&failing).error(), Error::AccessFailed);
+  const std::string bytes = write(tensors(), 16);
+  alignas(16) char memory[4096] = {};
+  ASSERT_LT(bytes.size(), sizeof(memory));
+  std::memcpy(memory + 1, bytes.data(), bytes.size());
+  OddLoader unaligned(memory + 1, bytes.size());
+  EXPECT_EQ(FlatTensorDataMap::load(&unaligned).error(), Error::InvalidArgument);
+}
 
 class DamagedContents : public FlatTensor, public testing::WithParamInterface<Damage> {};
 

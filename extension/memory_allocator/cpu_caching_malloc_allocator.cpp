@@ -16,15 +16,21 @@ CPUCachingAllocator::~CPUCachingAllocator() {
   for (const Block& block : used_) {
     free_block(block);
   }
+  free_cached();
+}
+
+void CPUCachingAllocator::free_block(const Block& block) {
+  ::operator delete(block.data, std::align_val_t(block.alignment));
+}
+
+void CPUCachingAllocator::free_cached() {
   for (const auto& [size, blocks] : cached_) {
     for (const Block& block : blocks) {
       free_block(block);
     }
   }
-}
-
-void CPUCachingAllocator::free_block(const Block& block) {
-  ::operator delete(block.data, std::align_val_t(block.alignment));
+  cached_.clear();
+  held_size_ = 0;
 }
 
 void* CPUCachingAllocator::allocate(size_t size, size_t alignment) {
@@ -40,7 +46,6 @@ void* CPUCachingAllocator::allocate(size_t size, size_t alignment) {
         used_.push_back(blocks[i]);
         blocks[i] = blocks.back();
         blocks.pop_back();
-        cached_size_ -= size;
         return used_.back().data;
       }
     }
@@ -48,6 +53,7 @@ void* CPUCachingAllocator::allocate(size_t size, size_t alignment) {
   void* data = ::operator new(size, std::align_val_t(alignment), std::nothrow);
   if (data != nullptr) {
     used_.push_back({data, size, alignment});
+    held_size_ += size;
   }
   return data;
 }
@@ -55,14 +61,12 @@ void* CPUCachingAllocator::allocate(size_t size, size_t alignment) {
 void CPUCachingAllocator::reset() {
   const std::lock_guard<std::mutex> guard(mutex_);
   for (const Block& block : used_) {
-    if (block.size <= max_size_ - cached_size_) {
-      cached_[block.size].push_back(block);
-      cached_size_ += block.size;
-    } else {
-      free_block(block);
-    }
+    cached_[block.size].push_back(block);
   }
   used_.clear();
+  if (held_size_ > max_size_) {
+    free_cached();
+  }
 }
 
 }  // namespace executorch::extension

@@ -25,7 +25,7 @@ using FlatHashMap = std::unordered_map<KeyType, ValueType>;
 // whoever asked for it.
 class CPUCachingAllocator : public ::executorch::runtime::MemoryAllocator {
  public:
-  // max_size: bytes kept for reuse at most; what exceeds them is freed at reset().
+  // max_size: bytes kept for reuse at most. A reset() that finds more held frees all.
   explicit CPUCachingAllocator(uint32_t max_size);
 
   CPUCachingAllocator(const CPUCachingAllocator&) = delete;
@@ -50,10 +50,11 @@ class CPUCachingAllocator : public ::executorch::runtime::MemoryAllocator {
   };
 
   static void free_block(const Block& block);
+  void free_cached();
 
   std::mutex mutex_;
   const size_t max_size_;
-  size_t cached_size_ = 0;
+  size_t held_size_ = 0;                            // in use and cached
   FlatHashMap<size_t, std::vector<Block>> cached_;  // by size
   std::vector<Block> used_;
 };

@@ -2,6 +2,8 @@
 // The allocators on top of malloc: alignment, reuse, sizes that cannot be.
 #include <cstdint>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -71,11 +73,45 @@ TEST_F(MemoryAllocators, CachingReusesBlocksAfterReset) {
   EXPECT_EQ(allocator.allocate(SIZE_MAX - 1), nullptr);
 }
 
-TEST_F(MemoryAllocators, CachingKeepsNoMoreThanItsLimit) {
-  CPUCachingAllocator allocator(0);
-  ASSERT_NE(allocator.allocate(512), nullptr);
+TEST_F(MemoryAllocators, CachingKeepsAllBlocksOrNone) {
+  CPUCachingAllocator roomy(1024);
+  auto* kept = static_cast<uint8_t*>(roomy.allocate(512));
+  void* other = roomy.allocate(256);
+  std::memset(kept, 7, 512);
+  roomy.reset();
+  EXPECT_EQ(roomy.allocate(512), kept);
+  EXPECT_EQ(kept[511], 7);
+  EXPECT_EQ(roomy.allocate(256), other);
+  // 1280 bytes are held now: over the limit, so that all go, and the count starts again.
+  ASSERT_NE(roomy.allocate(512), nullptr);
+  roomy.reset();
+  void* first = roomy.allocate(512);
+  roomy.reset();
+  EXPECT_EQ(roomy.allocate(512), first);
+  CPUCachingAllocator none(0);
+  ASSERT_NE(none.allocate(512), nullptr);
+  none.reset();
+  ASSERT_NE(none.allocate(512), nullptr);
+}
+
+TEST_F(MemoryAllocators, CachingServesSeveralThreads) {
+  CPUCachingAllocator allocator(1 << 20);
+  std::vector<std::thread> threads;
+  for (uint8_t id = 1; id <= 4; ++id) {
+    threads.emplace_back([&allocator, id] {
+      for (int round = 0; round < 200; ++round) {
+        auto* block = static_cast<uint8_t*>(allocator.allocate(64));
+        std::memset(block, id, 64);
+        ASSERT_EQ(block[0], id);
+        ASSERT_EQ(block[63], id);
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
   allocator.reset();
-  ASSERT_NE(allocator.allocate(512), nullptr);
+  EXPECT_NE(allocator.allocate(64), nullptr);
 }
 
 TEST_F(MemoryAllocators, CachingGivesTheAlignmentAskedFor) {

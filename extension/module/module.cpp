@@ -158,8 +158,18 @@ Error Module::load(const Program::Verification verification) {
 
 Error Module::load(const LoadBackendOptionsMap& backend_options,
                    const Program::Verification verification) {
-  backend_options_ = backend_options;
-  return load(verification);
+  ET_CHECK_OK_OR_RETURN_ERROR(load(verification));
+  std::vector<std::vector<runtime::BackendOption>> copies;
+  LoadBackendOptionsMap map;
+  for (size_t i = 0; i < backend_options.size(); ++i) {
+    const auto entry = backend_options.entry_at(i);
+    copies.emplace_back(entry.options.begin(), entry.options.end());
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        map.set_options(entry.backend_id, {copies.back().data(), copies.back().size()}));
+  }
+  option_copies_ = std::move(copies);
+  backend_options_ = map;
+  return Error::Ok;
 }
 
 Result<size_t> Module::num_methods() {
@@ -192,11 +202,15 @@ Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(const
     const auto device = ET_UNWRAP(meta.memory_planned_buffer_device(id));
     planned->planned_devices.push_back(device);
     if (!device.is_cpu()) {
+      ET_CHECK_OR_RETURN_ERROR(!share_memory_arenas_, NotSupported,
+                               "Method %s plans memory of another device, which methods cannot "
+                               "share: make the Module without share_memory_arenas",
+                               meta.name());
       has_device = true;
       planned->device_buffers.push_back(
           ET_UNWRAP(runtime::DeviceMemoryBuffer::create(size, device.type(), device.index())));
       planned->planned_spans.push_back(planned->device_buffers.back().as_span());
-    } else if (share_memory_arenas_) {
+    } else if (share_memory_arenas_ && id < SharedArenas::kMaxArenas) {
       planned->planned_spans.push_back(shared_arenas_.arena(id, size));
     } else {
       planned->planned_buffers.push_back(make_zeroed_bytes(size));

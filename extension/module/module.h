@@ -61,10 +61,10 @@ class Module {
   // file_path, data_map_path, data_files: the program (.pte) and its data (.ptd).
   // event_tracer: sees every method that is loaded without one of its own.
   // memory_allocator, temp_allocator: for the structures of methods and for scratch space; malloc
-  // if null. share_memory_arenas: the memory plans of all methods lie in the same memory, as large
-  // as the largest: less of it, and
-  //   state planned at the same place is seen by all methods. What one method leaves there
-  //   otherwise, another overwrites.
+  // if null. share_memory_arenas: the first two buffers of all methods' memory plans lie in the
+  // same memory, as large as the largest: less of it, and state planned at the same place is seen
+  // by all methods. What one method leaves there otherwise, another overwrites. Methods whose plans
+  // want the memory of another device are NotSupported then.
   explicit Module(const std::string& file_path, const LoadMode load_mode = LoadMode::File,
                   std::unique_ptr<runtime::EventTracer> event_tracer = nullptr,
                   std::unique_ptr<runtime::MemoryAllocator> memory_allocator = nullptr,
@@ -112,8 +112,8 @@ class Module {
   ET_NODISCARD virtual runtime::Error load(
       const Program::Verification verification = Program::Verification::InternalConsistency);
 
-  // As above. The options go to the delegates of all methods loaded later; what they point to must
-  // live as long.
+  // As above. Once it has succeeded, copies of the options, instead of earlier ones, go to the
+  // delegates of all methods loaded later without options of their own.
   ET_NODISCARD virtual runtime::Error load(
       const LoadBackendOptionsMap& backend_options,
       const Program::Verification verification = Program::Verification::InternalConsistency);
@@ -184,11 +184,11 @@ class Module {
     return execute(method_name, std::vector<runtime::EValue>{});
   }
 
-  // The first output of execute(). InvalidState if there is none.
+  // The first output of execute(). InvalidArgument if there is none.
   ET_NODISCARD runtime::Result<runtime::EValue> get(
       const std::string& method_name, const std::vector<runtime::EValue>& input_values) {
     auto outputs = ET_UNWRAP(execute(method_name, input_values));
-    ET_CHECK_OR_RETURN_ERROR(!outputs.empty(), InvalidState, "Method %s has no outputs",
+    ET_CHECK_OR_RETURN_ERROR(!outputs.empty(), InvalidArgument, "Method %s has no outputs",
                              method_name.c_str());
     return outputs[0];
   }
@@ -295,7 +295,8 @@ class Module {
   std::vector<std::string> data_files_;
   LoadMode load_mode_ = LoadMode::File;
   bool share_memory_arenas_ = false;
-  LoadBackendOptionsMap backend_options_;
+  LoadBackendOptionsMap backend_options_;                           // refers to option_copies_
+  std::vector<std::vector<runtime::BackendOption>> option_copies_;  // of one backend each
 
   // In the order in which each needs the ones before.
   std::unique_ptr<runtime::EventTracer> event_tracer_;

@@ -24,8 +24,9 @@ Error SharedArenas::allocate(const Program& program) {
   for (size_t i = 0; i < program.num_methods(); ++i) {
     const char* name = ET_UNWRAP(program.get_method_name(i));
     const MethodMeta meta = ET_UNWRAP(program.method_meta(name));
-    sizes.resize(std::max(sizes.size(), meta.num_memory_planned_buffers()));
-    for (size_t id = 0; id < meta.num_memory_planned_buffers(); ++id) {
+    const size_t count = std::min(meta.num_memory_planned_buffers(), kMaxArenas);
+    sizes.resize(std::max(sizes.size(), count));
+    for (size_t id = 0; id < count; ++id) {
       const auto size = static_cast<size_t>(ET_UNWRAP(meta.memory_planned_buffer_size(id)));
       sizes[id] = std::max(sizes[id], size);
     }

@@ -26,11 +26,16 @@ ZeroedBytes make_zeroed_bytes(size_t size);
 // Not safe for use from several threads.
 class SharedArenas {
  public:
+  // Buffers of a plan that are shared: those of values and of state. Further ones are what a plan
+  // of a user's own put elsewhere.
+  static constexpr size_t kMaxArenas = 2;
+
   using Contents = std::vector<std::vector<uint8_t>>;
 
   bool is_allocated() const { return !arenas_.empty(); }
 
-  // As many arenas as the method with the most has, each as large as the largest plan wants it.
+  // As many arenas as the method with the most has, kMaxArenas at most, each as large as the
+  // largest plan wants it.
   ET_NODISCARD runtime::Error allocate(const runtime::Program& program);
 
   // The first `size` bytes of an arena that was allocated with at least as many.

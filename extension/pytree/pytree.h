@@ -4,8 +4,8 @@
 // applications, not for the core.
 //
 // A tree owns its nodes and never its leaves: leaf pointers are the caller's. Trees may be read by
-// several threads. Malformed text and wrong shapes throw std::runtime_error (abort where exceptions
-// are off).
+// several threads. Malformed text and wrong shapes throw std::runtime_error, indices behind the end
+// std::out_of_range (abort where exceptions are off).
 #pragma once
 
 #include <cstddef>
@@ -56,6 +56,17 @@ inline void pytree_check(bool must_be_true) {
   }
 #if defined(__cpp_exceptions)
   throw std::runtime_error("pytree: malformed text, or a tree of another shape than asked for");
+#else
+  std::abort();
+#endif
+}
+
+inline void index_check(size_t index, size_t size) {
+  if (index < size) {
+    return;
+  }
+#if defined(__cpp_exceptions)
+  throw std::out_of_range("pytree: index " + std::to_string(index) + " of " + std::to_string(size));
 #else
   std::abort();
 #endif
@@ -196,7 +207,7 @@ struct ContainerHandle {
     return node().leaf;
   }
   size_t checked(size_t idx) const {
-    pytree_check(idx < size());
+    index_check(idx, size());
     return idx;
   }
   size_t checked_key(size_t idx) const {
@@ -227,11 +238,11 @@ struct arr final {
   T& operator[](size_t idx) { return data_[idx]; }
   const T& operator[](size_t idx) const { return data_[idx]; }
   T& at(size_t idx) {
-    pytree_check(idx < size_);
+    index_check(idx, size_);
     return data_[idx];
   }
   const T& at(size_t idx) const {
-    pytree_check(idx < size_);
+    index_check(idx, size_);
     return data_[idx];
   }
   T* data() { return data_.get(); }
@@ -368,10 +379,14 @@ StrTreeSpec to_str_internal(const TreeSpec<Aux>& spec) {
   if (spec.isLeaf()) {
     return StrTreeSpec(1, Config::kLeaf);
   }
-  // In the order of Kind.
-  constexpr char kLetters[] = {Config::kList, Config::kTuple, Config::kNamedTuple, Config::kDict};
+  // In the order of Kind. from_str() has no trees of a user's own types.
+  constexpr char kLetters[] = {Config::kList, Config::kTuple, Config::kNamedTuple,
+                               Config::kDict, Config::kLeaf,  Config::kCustom};
   pytree_check(static_cast<size_t>(spec.kind()) < sizeof(kLetters));
   StrTreeSpec text(1, kLetters[static_cast<size_t>(spec.kind())]);
+  if (spec.kind() == Kind::Custom) {
+    text += '(' + spec.handle->custom_type + ')';
+  }
   text += std::to_string(spec.size());
   for (size_t i = 0; i < spec.size(); ++i) {
     text += Config::kChildrenDataSep + std::to_string(spec[i].leaves_num());

@@ -108,13 +108,33 @@ TEST(PytreeTest, WrongUseIsRefused) {
   RecordProperty("req", "EXT-028");
   int leaf = 1;
   Tree tree(new Node(&leaf));
-  EXPECT_THROW(tree[0], std::runtime_error);
+  EXPECT_THROW(tree[0], std::out_of_range);
+  EXPECT_THROW(arr<int>(2).at(2), std::out_of_range);
   EXPECT_THROW(tree.key(0), std::runtime_error);
   EXPECT_THROW(from_str(std::string("$")).leaf(), std::runtime_error);
   EXPECT_THROW(Tree().size(), std::runtime_error);
   EXPECT_THROW(Key(KeyInt(1)).as_str(), std::runtime_error);
   const Tree dict = unflatten<int>(std::string("D1#1('a':$)"), &leaf);
   EXPECT_THROW(dict.at(KeyStr("b")), std::runtime_error);
+  EXPECT_THROW(dict.key(1), std::out_of_range);
+}
+
+TEST(PytreeTest, TypesOfAUsersOwnAreWrittenOnly) {
+  TreeSpec<Empty> spec(new TreeSpecContainer<Empty>(Kind::Custom, 1));
+  spec.handle->custom_type = "Point";
+  spec[0] = TreeSpec<Empty>(new TreeSpecContainer<Empty>(static_cast<TreeSpecLeaf*>(nullptr)));
+  const std::string text = to_str(spec);
+  EXPECT_EQ(text, "C(Point)1#1($)");
+  EXPECT_THROW(from_str(text), std::runtime_error);
+}
+
+// Leaves are not compared, only where they are.
+TEST(PytreeTest, EqualShapes) {
+  int leaves[] = {1, 2};
+  const Tree one = unflatten<int>(std::string("T2#1#1($,$)"), leaves);
+  int others[] = {3, 4};
+  EXPECT_TRUE(one == unflatten<int>(std::string("T2#1#1($,$)"), others));
+  EXPECT_FALSE(one == unflatten<int>(std::string("L2#1#1($,$)"), others));
 }
 
 TEST(PytreeTest, LeavesMayBeChanged) {

@@ -4,8 +4,11 @@
 #include <executorch/extension/tensor/element_cast.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
+#include <c10/util/overflows.h>
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
@@ -13,6 +16,7 @@ namespace executorch::extension::internal {
 
 using executorch::aten::BFloat16;
 using executorch::aten::Half;
+using executorch::aten::Scalar;
 using executorch::aten::ScalarType;
 
 namespace {
@@ -104,6 +108,24 @@ bool can_cast_elements(ScalarType from, ScalarType to) {
   }
   return is_arithmetic(from) && is_arithmetic(to) && to != ScalarType::Bool &&
          (is_floating(to) || !is_floating(from));
+}
+
+bool can_hold(ScalarType type, const Scalar& value) {
+  bool fits = false;
+  with_type(type, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, bool>) {
+      fits = !value.isFloatingPoint();
+    } else if constexpr (std::is_integral_v<T>) {
+      fits = value.isIntegral(/*includeBool=*/false) &&
+             !c10::overflows<T, int64_t>(value.to<int64_t>(), /*strict_unsigned=*/true);
+    } else {
+      const double number = std::abs(value.to<double>());
+      fits = !value.isBoolean() && !(std::isfinite(number) &&
+                                     number > static_cast<double>(std::numeric_limits<T>::max()));
+    }
+  });
+  return fits;
 }
 
 bool cast_elements(const void* source, ScalarType from, void* target, ScalarType to, size_t count) {

@@ -14,6 +14,10 @@ namespace executorch::extension::internal {
 // what the value is. No floating point to integer, and nothing to Bool.
 bool can_cast_elements(executorch::aten::ScalarType from, executorch::aten::ScalarType to);
 
+// Whether an element of `type` can be the scalar: an integer in range in integers, any number in
+// range in floating point, an integer or bool in Bool.
+bool can_hold(executorch::aten::ScalarType type, const executorch::aten::Scalar& value);
+
 // Converts `count` elements. False, with nothing written, if a type has no arithmetic. Values that
 // do not fit wrap, as in C++.
 bool cast_elements(const void* source, executorch::aten::ScalarType from, void* target,

@@ -35,14 +35,14 @@ struct Storage {
         dim_order(std::move(dim_order_in)),
         strides(std::move(strides_in)),
         impl(type, static_cast<ssize_t>(sizes.size()), sizes.data(), data, dim_order.data(),
-             strides.data(), dynamism, device.type(), device.index()),
+             strides.data(), sizes.empty() ? TensorShapeDynamism::STATIC : dynamism, device.type(),
+             device.index()),
         tensor(&impl),
-        original_data(data),
         deleter(std::move(deleter_in)) {}
 
   ~Storage() {
     if (deleter) {
-      deleter(original_data);
+      deleter(impl.mutable_data());
     }
   }
 
@@ -54,7 +54,6 @@ struct Storage {
   std::vector<StridesType> strides;
   TensorImpl impl;
   Tensor tensor;
-  void* original_data;
   std::function<void(void*)> deleter;
 };
 
@@ -71,6 +70,8 @@ std::vector<DimOrderType> order_of(const std::vector<StridesType>& strides) {
 void complete_layout(const std::vector<SizesType>& sizes, std::vector<DimOrderType>& dim_order,
                      std::vector<StridesType>& strides) {
   const size_t rank = sizes.size();
+  ET_CHECK_MSG(strides.empty() || strides.size() == rank,
+               "Expected strides of %zu dimensions, got %zu", rank, strides.size());
   if (dim_order.empty()) {
     dim_order = strides.empty() ? order_of(std::vector<StridesType>(rank, 0)) : order_of(strides);
   }
@@ -81,8 +82,6 @@ void complete_layout(const std::vector<SizesType>& sizes, std::vector<DimOrderTy
                                                         dense.data()) == Error::Ok,
                "The dim order is not an order of the %zu dimensions", rank);
   if (!strides.empty()) {
-    ET_CHECK_MSG(strides.size() == rank, "Expected strides of %zu dimensions, got %zu", rank,
-                 strides.size());
     for (size_t i = 0; i < rank; ++i) {
       ET_CHECK_MSG(strides[i] == dense[i] || sizes[i] <= 1,
                    "Expected stride %zd in dimension %zu, got %zd: only dense tensors can be made",
@@ -157,8 +156,8 @@ TensorPtr make_tensor_ptr(std::vector<SizesType> sizes, std::vector<uint8_t> dat
                           ScalarType type, TensorShapeDynamism dynamism) {
   const size_t element_size = executorch::runtime::elementSize(type);
   const size_t count = checked_numel(sizes);
-  ET_CHECK_MSG(count <= data.size() / element_size, "Expected %zu bytes of data at least, got %zu",
-               count * element_size, data.size());
+  ET_CHECK_MSG(data.size() % element_size == 0 && count == data.size() / element_size,
+               "Expected %zu bytes of data, got %zu", count * element_size, data.size());
   auto owner = std::make_shared<std::vector<uint8_t>>(std::move(data));
   return make_tensor_ptr(std::move(sizes), owner->data(), std::move(dim_order), std::move(strides),
                          type, dynamism, keep_alive(owner));
@@ -196,17 +195,16 @@ TensorPtr clone_tensor_ptr(const Tensor& tensor, ScalarType type) {
 
 TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, Device target) {
   const Device source = tensor->device();
-  if (source.is_cpu() && target.is_cpu()) {
-    return clone_tensor_ptr(tensor);
-  }
+  ET_CHECK_MSG(source.is_cpu() != target.is_cpu(),
+               "Expected one device to be the CPU, got a copy from device type %d to type %d: "
+               "use clone_tensor_ptr, or copy by way of the CPU",
+               static_cast<int>(source.type()), static_cast<int>(target.type()));
+  ET_CHECK_MSG(tensor->const_data_ptr() != nullptr, "The tensor has no data to copy");
   const Device device = target.is_cpu() ? source : target;
   executorch::runtime::DeviceAllocator* allocator =
       executorch::runtime::get_device_allocator(device.type());
-  if (allocator == nullptr || (!source.is_cpu() && !target.is_cpu())) {
-    ET_LOG(Error, "Cannot copy a tensor from device type %d to device type %d",
-           static_cast<int>(source.type()), static_cast<int>(target.type()));
-    return nullptr;
-  }
+  ET_CHECK_MSG(allocator != nullptr, "No allocator is registered for device type %d",
+               static_cast<int>(device.type()));
   const size_t size = tensor->nbytes();
   void* data = nullptr;
   std::function<void(void*)> deleter;
@@ -218,17 +216,17 @@ TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, Device target) {
     error = allocator->copy_device_to_host(data, tensor->const_data_ptr(), size, source.index());
   } else {
     const auto allocated = allocator->allocate(size, target.index());
-    if (!allocated.ok()) {
-      return nullptr;
-    }
+    ET_CHECK_MSG(allocated.ok(), "Device type %d has no %zu bytes", static_cast<int>(device.type()),
+                 size);
     data = allocated.get();
-    deleter = [allocator, target](void* memory) { allocator->deallocate(memory, target.index()); };
+    deleter = [allocator, target, data](void*) { allocator->deallocate(data, target.index()); };
     error = allocator->copy_host_to_device(data, tensor->const_data_ptr(), size, target.index());
   }
-  TensorPtr copy = make_tensor_ptr(
-      to_vector<SizesType>(tensor->sizes()), data, to_vector<DimOrderType>(tensor->dim_order()), {},
-      tensor->scalar_type(), tensor->shape_dynamism(), std::move(deleter), target);
-  return error == Error::Ok ? copy : nullptr;
+  ET_CHECK_MSG(error == Error::Ok, "Device type %d cannot copy %zu bytes",
+               static_cast<int>(device.type()), size);
+  return make_tensor_ptr(to_vector<SizesType>(tensor->sizes()), data,
+                         to_vector<DimOrderType>(tensor->dim_order()), {}, tensor->scalar_type(),
+                         tensor->shape_dynamism(), std::move(deleter), target);
 }
 
 Error resize_tensor_ptr(TensorPtr& tensor, const std::vector<SizesType>& sizes) {

@@ -84,8 +84,9 @@ TensorPtr make_owning(std::vector<executorch::aten::SizesType> sizes, OwnedData 
 }  // namespace internal
 
 // A tensor over `data`, which may be null. It does not own the data, but calls `deleter`, if there
-// is one, on it at the end. Without dim order it is that of the strides, without strides they are
-// those of the dim order, without both the tensor is contiguous.
+// is one, on the data it has at the end. Without dimensions it is STATIC. Without dim order it is
+// that of the strides, without strides they are those of the dim order, without both the tensor is
+// contiguous.
 TensorPtr make_tensor_ptr(
     std::vector<executorch::aten::SizesType> sizes, void* data,
     std::vector<executorch::aten::DimOrderType> dim_order,
@@ -187,7 +188,7 @@ inline TensorPtr make_tensor_ptr(T value, executorch::aten::ScalarType type) {
                             {}, type);
 }
 
-// A tensor that owns raw bytes, at least as many as the sizes and the type say.
+// A tensor that owns raw bytes, as many as the sizes and the type say.
 TensorPtr make_tensor_ptr(std::vector<executorch::aten::SizesType> sizes, std::vector<uint8_t> data,
                           std::vector<executorch::aten::DimOrderType> dim_order,
                           std::vector<executorch::aten::StridesType> strides,
@@ -235,8 +236,8 @@ inline TensorPtr clone_tensor_ptr(const TensorPtr& tensor) {
   return clone_tensor_ptr(*tensor);
 }
 
-// A deep copy in the memory of another device. Null, with a message, if a device has no allocator
-// or cannot copy.
+// A deep copy in the memory of another device: from the CPU, or to it. Aborts between other
+// devices, if there is no data, or if the device has no allocator or cannot copy.
 TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, executorch::aten::Device target);
 
 // Changes the sizes within the tensor's dynamism: a DYNAMIC_BOUND tensor never has more elements

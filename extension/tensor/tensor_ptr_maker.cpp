@@ -51,14 +51,17 @@ TensorPtr empty_strided(std::vector<SizesType> sizes, std::vector<StridesType> s
                         ScalarType type, TensorShapeDynamism dynamism) {
   const auto count = executorch::aten::safe_numel(sizes.data(), static_cast<ssize_t>(sizes.size()));
   ET_CHECK_MSG(count.ok(), "The sizes are negative or their product does not fit");
-  auto* data =
-      new uint8_t[static_cast<size_t>(count.get()) * executorch::runtime::elementSize(type) + 1];
-  return make_tensor_ptr(std::move(sizes), data, {}, std::move(strides), type, dynamism,
-                         [](void* memory) { delete[] static_cast<uint8_t*>(memory); });
+  // Freed as it was made, wherever the tensor's data pointer has gone.
+  const std::shared_ptr<uint8_t[]> data(
+      new uint8_t[static_cast<size_t>(count.get()) * executorch::runtime::elementSize(type) + 1]);
+  return make_tensor_ptr(std::move(sizes), data.get(), {}, std::move(strides), type, dynamism,
+                         [data](void*) {});
 }
 
 TensorPtr full_strided(std::vector<SizesType> sizes, std::vector<StridesType> strides,
                        Scalar fill_value, ScalarType type, TensorShapeDynamism dynamism) {
+  ET_CHECK_MSG(internal::can_hold(type, fill_value), "Elements of type %s cannot hold the value",
+               executorch::runtime::toString(type));
   TensorPtr tensor = empty_strided(std::move(sizes), std::move(strides), type, dynamism);
   if (fill_value.isFloatingPoint()) {
     return generate<double>(tensor, [&] { return fill_value.to<double>(); });

@@ -158,7 +158,8 @@ inline TensorPtr empty_like(
                        internal::type_or(type, *other), dynamism);
 }
 
-// Every element is the value, converted to the type.
+// Every element is the value. Aborts if the type cannot hold it: integers take integers in their
+// range, floating point takes numbers, Bool takes integers and bools.
 
 TensorPtr full_strided(std::vector<executorch::aten::SizesType> sizes,
                        std::vector<executorch::aten::StridesType> strides,

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TensorPtr: layouts, conversions between all types, misuse; accessors.
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <executorch/extension/tensor/tensor.h>
+#include <executorch/runtime/core/device_allocator.h>
 #include <executorch/runtime/platform/runtime.h>
 
 using namespace executorch::aten;
@@ -90,9 +94,13 @@ TEST_F(TensorPtrsDeathTest, DataThatDoesNotFitIsRefused) {
   EXPECT_DEATH(make_tensor_ptr({2, 3}, {1.0f, 2.0f}), "Expected 6 elements");
   EXPECT_DEATH(make_tensor_ptr({2, 3}, std::vector<uint8_t>(23), ScalarType::Int),
                "Expected 24 bytes");
+  EXPECT_DEATH(make_tensor_ptr({2, 3}, std::vector<uint8_t>(25), ScalarType::Int),
+               "Expected 24 bytes");
   float data[6];
   EXPECT_DEATH(make_tensor_ptr({2, 3}, data, {}, {1, 1}, ScalarType::Float), "stride");
+  EXPECT_DEATH(make_tensor_ptr({2, 3}, data, {}, {1}, ScalarType::Float), "strides of 2");
   EXPECT_DEATH(make_tensor_ptr({2, 3}, data, {0, 0}, {}, ScalarType::Float), "order");
+  EXPECT_DEATH(make_tensor_ptr({2, 3}, data, {0}, {}, ScalarType::Float), "order of 2");
   EXPECT_DEATH(make_tensor_ptr({-1}, data), "negative");
   EXPECT_DEATH(make_tensor_ptr(*make_tensor_ptr({2, 3}, data), {7}), "at most 6 elements");
 }
@@ -106,17 +114,126 @@ TEST_F(TensorPtrs, Accessors) {
   EXPECT_EQ(tensor->const_data_ptr<float>()[1], 9);
   auto read_only = make_tensor_accessor<const float, 2>(*tensor);
   EXPECT_EQ(read_only.get()[0][1], 9);
+  EXPECT_EQ(accessor->size(1), 3);
+  EXPECT_EQ(accessor->stride(0), 3);
+  EXPECT_EQ(accessor.get()[1].size(0), 3);
   EXPECT_EQ((make_tensor_accessor<float, 1>(*tensor).error()), Error::InvalidArgument);
-  EXPECT_EQ((make_tensor_accessor<int32_t, 2>(*tensor).error()), Error::InvalidArgument);
+  EXPECT_EQ((make_tensor_accessor<double, 2>(*tensor).error()), Error::InvalidArgument);
+  // Types of one size: the bits are read.
+  auto bits = make_tensor_accessor<int32_t, 2>(*tensor);
+  ASSERT_TRUE(bits.ok());
+  EXPECT_EQ(bits.get()[0][0], 0x3f800000);
+  float data[24];
+  auto channels_last = make_tensor_ptr({2, 3, 2, 2}, data, {0, 2, 3, 1}, {}, ScalarType::Float);
+  EXPECT_EQ((make_tensor_accessor<float, 4>(*channels_last).error()), Error::NotSupported);
 }
 
-TEST_F(TensorPtrs, CopiesToTheCpuAreClones) {
-  auto tensor = make_tensor_ptr({1.0f, 2.0f});
-  auto copy = clone_tensor_ptr_to(tensor, Device(DeviceType::CPU));
-  ASSERT_NE(copy, nullptr);
-  EXPECT_NE(copy->const_data_ptr(), tensor->const_data_ptr());
-  EXPECT_EQ(copy->const_data_ptr<float>()[1], 2);
-  EXPECT_EQ(clone_tensor_ptr_to(tensor, Device(DeviceType::CUDA)), nullptr);
+TEST_F(TensorPtrsDeathTest, AccessorsKnowTheirDimensions) {
+  auto tensor = make_tensor_ptr({2, 3}, {1, 2, 3, 4, 5, 6});
+  auto accessor = make_tensor_accessor<int32_t, 2>(*tensor);
+  EXPECT_DEATH((void)accessor->size(2), "dimension from 0 to 1, got 2");
+  EXPECT_DEATH((void)accessor->stride(-1), "got -1");
+}
+
+TEST_F(TensorPtrs, DynamismAndLayoutThatAreNotGiven) {
+  EXPECT_EQ(make_tensor_ptr({1.0f, 2.0f})->shape_dynamism(), TensorShapeDynamism::DYNAMIC_BOUND);
+  EXPECT_EQ(make_tensor_ptr(3.5)->shape_dynamism(), TensorShapeDynamism::STATIC);
+  EXPECT_EQ(scalar_tensor(1)->shape_dynamism(), TensorShapeDynamism::STATIC);
+  float data[6];
+  auto fixed = make_tensor_ptr({2, 3}, data, ScalarType::Float, TensorShapeDynamism::STATIC);
+  EXPECT_EQ(make_tensor_ptr(fixed, {3, 2})->shape_dynamism(), TensorShapeDynamism::STATIC);
+  // The stride of a dimension of size 1 is stored as the dense one.
+  EXPECT_EQ(ints(make_tensor_ptr({1, 4}, data, {}, {100, 1}, ScalarType::Float)->strides()),
+            (std::vector<int>{4, 1}));
+}
+
+TEST_F(TensorPtrs, DeletersGetTheDataOfTheEnd) {
+  float first[2];
+  float second[2];
+  void* deleted = nullptr;
+  auto tensor = make_tensor_ptr({2}, first, ScalarType::Float, TensorShapeDynamism::DYNAMIC_BOUND,
+                                [&deleted](void* data) { deleted = data; });
+  tensor->unsafeGetTensorImpl()->set_data(second);
+  tensor.reset();
+  EXPECT_EQ(deleted, second);
+  auto owned = empty({1000});
+  owned->unsafeGetTensorImpl()->set_data(nullptr);  // its memory is freed all the same
+}
+
+TEST_F(TensorPtrs, FillValuesThatFit) {
+  EXPECT_EQ(full({1}, 255, ScalarType::Byte)->const_data_ptr<uint8_t>()[0], 255);
+  EXPECT_EQ(full({1}, -128, ScalarType::Char)->const_data_ptr<int8_t>()[0], -128);
+  EXPECT_EQ(full({1}, 3, ScalarType::Double)->const_data_ptr<double>()[0], 3);
+  EXPECT_EQ(full({1}, 2, ScalarType::Bool)->const_data_ptr<bool>()[0], true);
+  EXPECT_EQ(full({1}, false, ScalarType::Bool)->const_data_ptr<bool>()[0], false);
+  EXPECT_EQ(full({1}, -INFINITY, ScalarType::Float)->const_data_ptr<float>()[0], -INFINITY);
+}
+
+TEST_F(TensorPtrsDeathTest, FillValuesThatDoNotFit) {
+  EXPECT_DEATH(full({1}, 256, ScalarType::Byte), "cannot hold");
+  EXPECT_DEATH(full({1}, -1, ScalarType::UInt64), "cannot hold");
+  EXPECT_DEATH(full({1}, 1.5, ScalarType::Int), "cannot hold");
+  EXPECT_DEATH(full({1}, 1e39, ScalarType::Float), "cannot hold");
+  EXPECT_DEATH(full({1}, 70000.0, ScalarType::Half), "cannot hold");
+  EXPECT_DEATH(full({1}, true, ScalarType::Float), "cannot hold");
+  EXPECT_DEATH(full({1}, true, ScalarType::Int), "cannot hold");
+  EXPECT_DEATH(full({1}, 1.0, ScalarType::Bool), "cannot hold");
+  EXPECT_DEATH(full({1}, 1, ScalarType::ComplexFloat), "cannot hold");
+}
+
+// A device whose memory is that of the heap.
+class HeapDevice final : public executorch::runtime::DeviceAllocator {
+ public:
+  executorch::runtime::Result<void*> allocate(size_t nbytes, DeviceIndex, size_t) override {
+    live += 1;
+    return std::malloc(nbytes);
+  }
+  void deallocate(void* data, DeviceIndex) override {
+    live -= 1;
+    std::free(data);
+  }
+  Error copy_host_to_device(void* to, const void* from, size_t nbytes, DeviceIndex) override {
+    if (fails) {
+      return Error::Internal;
+    }
+    std::memcpy(to, from, nbytes);
+    return Error::Ok;
+  }
+  Error copy_device_to_host(void* to, const void* from, size_t nbytes, DeviceIndex) override {
+    std::memcpy(to, from, nbytes);
+    return Error::Ok;
+  }
+  DeviceType device_type() const override { return DeviceType::CUDA; }
+
+  int live = 0;
+  bool fails = false;
+};
+
+TEST_F(TensorPtrsDeathTest, CopiesToADeviceAndBack) {
+  const Device cpu(DeviceType::CPU);
+  const Device device(DeviceType::CUDA, 0);
+  auto tensor = make_tensor_ptr({2, 3}, {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f});
+  EXPECT_DEATH(clone_tensor_ptr_to(tensor, device), "No allocator");
+  static HeapDevice heap;
+  executorch::runtime::register_device_allocator(&heap);
+  {
+    auto there = clone_tensor_ptr_to(tensor, device);
+    EXPECT_EQ(there->device().type(), DeviceType::CUDA);
+    EXPECT_EQ(heap.live, 1);
+    EXPECT_DEATH(clone_tensor_ptr(there), "clone_tensor_ptr_to");
+    EXPECT_DEATH(clone_tensor_ptr_to(there, device), "by way of the CPU");
+    auto view = make_tensor_ptr(there, {3, 2});
+    EXPECT_EQ(view->device().type(), DeviceType::CUDA);
+    auto back = clone_tensor_ptr_to(there, cpu);
+    EXPECT_TRUE(back->device().is_cpu());
+    EXPECT_EQ(back->const_data_ptr<float>()[5], 6);
+  }
+  EXPECT_EQ(heap.live, 0);
+  EXPECT_DEATH(clone_tensor_ptr_to(tensor, cpu), "use clone_tensor_ptr");
+  EXPECT_DEATH(clone_tensor_ptr_to(make_tensor_ptr({2}, static_cast<void*>(nullptr)), device),
+               "no data");
+  heap.fails = true;
+  EXPECT_DEATH(clone_tensor_ptr_to(tensor, device), "cannot copy");
 }
 
 }  // namespace

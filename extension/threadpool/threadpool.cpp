@@ -77,10 +77,7 @@ size_t ThreadPool::get_thread_count() const {
 }
 
 bool ThreadPool::_unsafe_reset_threadpool(uint32_t num_threads) {
-  if (num_threads == 0) {
-    return false;
-  }
-  return num_threads == get_thread_count() || replace(num_threads);
+  return num_threads == 0 || num_threads == get_thread_count() || replace(num_threads);
 }
 
 void ThreadPool::_unsafe_destroy_threadpool() {

@@ -31,8 +31,8 @@ class ThreadPool final {
   // Threads that share the work of run(), the calling one included; at least 1.
   size_t get_thread_count() const;
 
-  // Replaces the workers. Waits for a running run() of this class. False, and nothing changes, when
-  // num_threads is 0 or the threads cannot be had.
+  // Replaces the workers; 0 or the present number changes nothing. Waits for a running run() of
+  // this class. False, and nothing changes, when the threads cannot be had.
   [[deprecated("changes a pool that others may hold")]] bool _unsafe_reset_threadpool(
       uint32_t num_threads);
 

@@ -44,7 +44,7 @@ TEST(ThreadPool, DefaultsToPerformanceCoresAndCanBeResized) {
   ThreadPool* pool = get_threadpool();
   const size_t before = pool->get_thread_count();
   EXPECT_EQ(before, get_num_performant_cores());
-  EXPECT_FALSE(pool->_unsafe_reset_threadpool(0));
+  EXPECT_TRUE(pool->_unsafe_reset_threadpool(0));
   EXPECT_EQ(pool->get_thread_count(), before);
   for (uint32_t threads : {1u, 4u, 2u}) {
     EXPECT_TRUE(pool->_unsafe_reset_threadpool(threads));

@@ -2,6 +2,7 @@
 // Inputs, outputs and attributes of a method.
 #include <executorch/runtime/executor/method.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -114,6 +115,9 @@ EValue& Method::output(size_t i) const {
 Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
   ET_CHECK_OR_RETURN_ERROR(init_state_ == InitializationState::Initialized, InvalidState,
                            "The method is not loaded");
+  ET_CHECK_OR_RETURN_ERROR(!is_stepping(), InvalidState,
+                           "Input %zu: a stepped execution of method %s is in progress", input_idx,
+                           plan_->name()->c_str());
   ET_CHECK_OR_RETURN_ERROR(input_idx < inputs_size(), InvalidArgument,
                            "Input %zu: method %s has %zu inputs", input_idx, plan_->name()->c_str(),
                            inputs_size());
@@ -171,10 +175,9 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
                            "Input %zu: expected element type %d, got %d", input_idx,
                            static_cast<int>(own.scalar_type()),
                            static_cast<int>(input_tensor.scalar_type()));
-  ET_CHECK_OR_RETURN_ERROR(input_tensor.dim() == own.dim(), InvalidArgument,
-                           "Input %zu: expected %zd dimensions, got %zd", input_idx,
-                           static_cast<ssize_t>(own.dim()),
-                           static_cast<ssize_t>(input_tensor.dim()));
+  ET_CHECK_OR_RETURN_ERROR(
+      input_tensor.dim() == own.dim(), NotSupported, "Input %zu: expected %zd dimensions, got %zd",
+      input_idx, static_cast<ssize_t>(own.dim()), static_cast<ssize_t>(input_tensor.dim()));
   const bool planned = is_memory_planned(source);
   const bool borrows_dynamic = !planned && own.shape_dynamism() != TensorShapeDynamism::STATIC;
   if (borrows_dynamic && own.unsafeGetTensorImpl() != input_tensor.unsafeGetTensorImpl()) {
@@ -228,11 +231,13 @@ Error Method::set_inputs(const executorch::aten::ArrayRef<EValue>& input_evalues
 
 const EValue& Method::get_input(size_t i) const {
   ET_CHECK_MSG(i < inputs_size(), "Input %zu of %zu does not exist", i, inputs_size());
+  input_set_[i] = true;
   return input(i);
 }
 
 EValue& Method::mutable_input(size_t i) {
   ET_CHECK_MSG(i < inputs_size(), "Input %zu of %zu does not exist", i, inputs_size());
+  input_set_[i] = true;
   return input(i);
 }
 
@@ -245,6 +250,7 @@ Error Method::get_inputs(EValue* input_evalues, size_t length) {
   for (size_t i = 0; i < length; ++i) {
     input_evalues[i] = i < inputs_size() ? input(i) : EValue();
   }
+  std::fill_n(input_set_, inputs_size(), true);
   return Error::Ok;
 }
 
@@ -266,10 +272,9 @@ Error Method::set_output_data_ptr(void* buffer, size_t size, size_t output_idx) 
                            "Output %zu of method %s has memory from the memory plan or a constant",
                            output_idx, plan_->name()->c_str());
   const size_t nbytes = tensor_nbytes(source);
-  ET_CHECK_OR_RETURN_ERROR(buffer != nullptr && size >= nbytes, InvalidArgument,
+  ET_CHECK_OR_RETURN_ERROR(size >= nbytes, InvalidArgument,
                            "Output %zu of method %s: its largest shape needs %zu bytes, got %zu",
-                           output_idx, plan_->name()->c_str(), nbytes,
-                           buffer == nullptr ? 0 : size);
+                           output_idx, plan_->name()->c_str(), nbytes, size);
   values_[value_index].toTensor().unsafeGetTensorImpl()->set_data(buffer);
   return Error::Ok;
 }

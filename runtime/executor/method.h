@@ -75,14 +75,15 @@ class Method final {
   //     live as long as it is.
   //   Int, Bool, String: must be equal to the value the method was exported with; Double: nearly
   //   so.
-  // InvalidArgument for all that disagrees, NotSupported for sizes. After an error the input counts
-  // as not set.
+  // InvalidArgument for all that disagrees, NotSupported for rank and sizes, InvalidState while a
+  // stepped execution is in progress. After an error the input counts as not set.
   ET_NODISCARD Error set_input(const EValue& input_evalue, size_t input_idx);
 
   // Sets all inputs; InvalidArgument unless there are exactly inputs_size().
   ET_NODISCARD Error set_inputs(const executorch::aten::ArrayRef<EValue>& input_evalues);
 
-  // Aborts if there is no such input.
+  // For writing into an input's own memory: each counts as set when its value was asked for. Abort
+  // if there is no such input.
   ET_DEPRECATED const EValue& get_input(size_t i) const;
   ET_DEPRECATED EValue& mutable_input(size_t i);
 
@@ -95,8 +96,9 @@ class Method final {
   size_t outputs_size() const;
 
   // Gives an output tensor its memory, of `size` bytes: enough for its largest shape, until the
-  // next call. InvalidState if it has memory from the plan or a constant, InvalidArgument if the
-  // memory is too small or the output is not a tensor.
+  // next call. Null takes it away: execution then needs another. InvalidState if it has memory from
+  // the plan or a constant, InvalidArgument if the memory is too small or the output is not a
+  // tensor.
   ET_NODISCARD Error set_output_data_ptr(void* buffer, size_t size, size_t output_idx);
 
   // Owned by the method and overwritten by the next execution. Aborts if there is no such output.
@@ -115,7 +117,8 @@ class Method final {
   // which line of the model it comes.
   ET_NODISCARD Error execute();
 
-  // Runs the next instruction. EndOfMethod if there is none; reset_execution() then starts again.
+  // Runs the next instruction, or passes over a chain that has none. EndOfMethod at the end;
+  // reset_execution() then starts again, as every failure does.
   ET_EXPERIMENTAL ET_NODISCARD Error step();
 
   // InvalidState unless all instructions have been run.

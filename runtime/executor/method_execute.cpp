@@ -223,8 +223,8 @@ void Method::begin_execution() {
 Error Method::check_inputs_are_set() const {
   for (size_t i = 0; i < inputs_size(); ++i) {
     ET_CHECK_OR_RETURN_ERROR(input_set_[i], InvalidArgument,
-                             "Method %s: input %zu of %zu was not set", plan_->name()->c_str(), i,
-                             inputs_size());
+                             "Input %zu has not been set: method %s takes %zu inputs", i,
+                             plan_->name()->c_str(), inputs_size());
   }
   return Error::Ok;
 }
@@ -264,29 +264,25 @@ Error Method::run_next_step() {
     ET_CHECK_OK_OR_RETURN_ERROR(check_inputs_are_set());
     begin_execution();
   }
-  // Chains without instructions are passed over.
-  while (step_state_.chain_idx < chains_.size() &&
-         step_state_.instr_idx >= chains_[step_state_.chain_idx].instructions.size()) {
-    step_state_ = {step_state_.chain_idx + 1, 0};
-  }
   if (step_state_.chain_idx >= chains_.size()) {
     return Error::EndOfMethod;
   }
-  size_t next = 0;
-  Error error = run_instruction(step_state_.chain_idx, step_state_.instr_idx, &next);
-  if (error == Error::Ok) {
-    error = count_step(step_state_.instr_idx, next);
+  const size_t num_instructions = chains_[step_state_.chain_idx].instructions.size();
+  if (num_instructions > 0) {
+    size_t next = 0;
+    Error error = run_instruction(step_state_.chain_idx, step_state_.instr_idx, &next);
+    if (error == Error::Ok) {
+      error = count_step(step_state_.instr_idx, next);
+    }
+    if (error != Error::Ok) {
+      report_failure(step_state_.chain_idx, step_state_.instr_idx, error);
+      step_state_ = {0, 0};
+      return error;
+    }
+    step_state_.instr_idx = next;
   }
-  if (error != Error::Ok) {
-    report_failure(step_state_.chain_idx, step_state_.instr_idx, error);
-    step_state_ = {0, 0};
-    return error;
-  }
-  step_state_.instr_idx = next;
-  if (next >= chains_[step_state_.chain_idx].instructions.size()) {
+  if (step_state_.instr_idx >= num_instructions) {
     step_state_ = {step_state_.chain_idx + 1, 0};
-  }
-  if (step_state_.chain_idx == chains_.size()) {
     log_outputs();
   }
   return Error::Ok;

@@ -67,7 +67,7 @@ TEST_F(MethodTest, RefusesInputsThatDisagree) {
   EXPECT_EQ(method->execute(), Error::InvalidArgument) << "input not set";
   EXPECT_EQ(method->set_input(good.tensor(), 1), Error::InvalidArgument);
   EXPECT_EQ(method->set_input(transposed.tensor(), 0), Error::NotSupported);
-  EXPECT_EQ(method->set_input(flat.tensor(), 0), Error::InvalidArgument);
+  EXPECT_EQ(method->set_input(flat.tensor(), 0), Error::NotSupported);
   EXPECT_EQ(method->set_input(ints.tensor(), 0), Error::InvalidArgument);
   EXPECT_EQ(method->set_input(EValue(int64_t{1}), 0), Error::InvalidArgument);
   EXPECT_EQ(method->set_input(EValue(), 0), Error::InvalidArgument);
@@ -206,7 +206,7 @@ TEST_F(MethodTest, OutputsThatAreNotPlannedGetTheirMemoryFromTheUser) {
   EXPECT_EQ(method->execute(), Error::InvalidState) << "no memory yet";
   float memory[2] = {};
   EXPECT_EQ(method->set_output_data_ptr(memory, 7, 0), Error::InvalidArgument);
-  EXPECT_EQ(method->set_output_data_ptr(nullptr, 8, 0), Error::InvalidArgument);
+  EXPECT_EQ(method->set_output_data_ptr(nullptr, 7, 0), Error::InvalidArgument);
   EXPECT_EQ(method->set_output_data_ptr(memory, 8, 3), Error::InvalidArgument);
   EXPECT_EQ(method->set_output_data_ptr(memory, 8, 1), Error::InvalidState);
   EXPECT_EQ(static_cast<uint32_t>(Error::InvalidState), 2u);
@@ -214,6 +214,8 @@ TEST_F(MethodTest, OutputsThatAreNotPlannedGetTheirMemoryFromTheUser) {
   EXPECT_EQ(method->set_output_data_ptr(memory, 8, 0), Error::Ok);
   ASSERT_EQ(method->execute(), Error::Ok);
   EXPECT_EQ(memory[1], 4);
+  EXPECT_EQ(method->set_output_data_ptr(nullptr, 8, 0), Error::Ok);
+  EXPECT_EQ(method->execute(), Error::InvalidState) << "its memory was taken away";
   EValue outputs[4] = {EValue(true), EValue(true), EValue(true), EValue(true)};
   EXPECT_EQ(method->get_outputs(outputs, 2), Error::InvalidArgument);
   EXPECT_EQ(method->get_outputs(outputs, 4), Error::Ok);
@@ -352,6 +354,7 @@ TEST_F(MethodTest, StepsRunOneInstructionEach) {
   EXPECT_EQ(method->step(), Error::Ok);
   EXPECT_TRUE(method->in_progress());
   EXPECT_EQ(method->execute(), Error::InvalidState);
+  EXPECT_EQ(method->set_input(x.tensor(), 0), Error::InvalidState);
   EXPECT_EQ(method->reset_execution(), Error::InvalidState);
   EXPECT_EQ(method->step(), Error::Ok);
   EXPECT_EQ(method->step(), Error::EndOfMethod);
@@ -361,7 +364,7 @@ TEST_F(MethodTest, StepsRunOneInstructionEach) {
   EXPECT_EQ(method->execute(), Error::Ok);
 }
 
-TEST_F(MethodTest, EmptyChainsArePassedOver) {
+TEST_F(MethodTest, EmptyChainsAreSteps) {
   ProgramBuilder builder;
   MethodBuilder& m = builder.add_method("forward");
   m.begin_chain();
@@ -372,8 +375,36 @@ TEST_F(MethodTest, EmptyChainsArePassedOver) {
   LoadedMethod method(program);
   ASSERT_TRUE(method.ok());
   EXPECT_EQ(method->execute(), Error::Ok);
-  EXPECT_EQ(method->step(), Error::Ok);
+  for (int chain = 0; chain < 3; ++chain) {
+    EXPECT_EQ(method->step(), Error::Ok) << chain;
+  }
   EXPECT_EQ(method->step(), Error::EndOfMethod);
+}
+
+// Inputs that a caller writes in place: asking for one is setting it.
+TEST_F(MethodTest, InputsWrittenInPlaceCountAsSet) {
+  LoadedProgram program(add_program().build());
+  const auto expect_sum = [](LoadedMethod& method) {
+    ASSERT_EQ(method->execute(), Error::Ok);
+    EXPECT_EQ(values_of(method->get_output(0)).size(), 6u);
+  };
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  LoadedMethod first(program);
+  EXPECT_EQ(first->execute(), Error::InvalidArgument);
+  first->mutable_input(0).toTensor().mutable_data_ptr<float>()[0] = 41;
+  expect_sum(first);
+  LoadedMethod second(program);
+  EXPECT_TRUE(second->get_input(0).isTensor());
+  expect_sum(second);
+  LoadedMethod third(program);
+  EValue inputs[2] = {EValue(true), EValue(true)};
+  EXPECT_EQ(third->get_inputs(inputs, 0), Error::InvalidArgument);
+  EXPECT_EQ(third->execute(), Error::InvalidArgument);
+  EXPECT_EQ(third->get_inputs(inputs, 2), Error::Ok);
+  EXPECT_TRUE(inputs[0].isTensor() && inputs[1].isNone());
+  expect_sum(third);
+#pragma GCC diagnostic pop
 }
 
 TEST_F(MethodTest, KernelErrorsEndTheExecution) {

@@ -32,27 +32,25 @@ struct ScalarTypeToCppTypeWrapper {
   template <>                                                              \
   struct ScalarTypeToCppTypeWrapper<executorch::aten::ScalarType::DTYPE> { \
     using ctype = CTYPE;                                                   \
-  };
-SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bool) SPECIALIZE_ScalarTypeToCppTypeWrapper(int8_t,
-                                                                                           QInt8)
-    SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt8) SPECIALIZE_ScalarTypeToCppTypeWrapper(
-        int32_t, QInt32) SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt4x2)
-        SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt2x4)
-            SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits1x8)
-                SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits2x4)
-                    SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits4x2)
-                        SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits8)
-                            SPECIALIZE_ScalarTypeToCppTypeWrapper(uint16_t, Bits16)
-                                SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e5m2)
-                                    SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e4m3fn)
-                                        SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t,
-                                                                              Float8_e5m2fnuz)
-                                            SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t,
-                                                                                  Float8_e4m3fnuz)
+  }
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bool);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(int8_t, QInt8);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt8);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(int32_t, QInt32);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt4x2);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, QUInt2x4);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits1x8);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits2x4);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits4x2);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Bits8);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint16_t, Bits16);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e5m2);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e4m3fn);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e5m2fnuz);
+SPECIALIZE_ScalarTypeToCppTypeWrapper(uint8_t, Float8_e4m3fnuz);
 #undef SPECIALIZE_ScalarTypeToCppTypeWrapper
 
-                                                inline size_t
-    numel_of(const std::vector<int32_t>& sizes) {
+inline size_t numel_of(const std::vector<int32_t>& sizes) {
   size_t numel = 1;
   for (const int32_t size : sizes) {
     numel *= static_cast<size_t>(size);
@@ -72,6 +70,18 @@ inline std::vector<uint8_t> channels_last_dim_order(size_t dims) {
   dim_order.erase(dim_order.begin() + 1);
   dim_order.push_back(1);
   return dim_order;
+}
+
+/// Dense strides; aborts unless the dim order is one of the sizes.
+inline std::vector<executorch::aten::StridesType> strides_from_dim_order(
+    const std::vector<int32_t>& sizes, const std::vector<uint8_t>& dim_order) {
+  std::vector<executorch::aten::StridesType> strides(sizes.size());
+  ET_CHECK_MSG(sizes.size() == dim_order.size(), "%zu sizes, dim order of %zu", sizes.size(),
+               dim_order.size());
+  const Error error =
+      dim_order_to_stride(sizes.data(), dim_order.data(), sizes.size(), strides.data());
+  ET_CHECK_MSG(error == Error::Ok, "the dim order is not valid");
+  return strides;
 }
 
 }  // namespace internal
@@ -119,20 +129,22 @@ class TensorFactory {
     return executorch::aten::Tensor(&memories_.back()->impl_);
   }
 
+  /// The dim order is channels last, whatever is given.
   executorch::aten::Tensor make_channels_last(
       const std::vector<int32_t>& sizes, const std::vector<ctype>& data,
-      const std::vector<uint8_t> dim_order = {},
+      ET_UNUSED const std::vector<uint8_t> dim_order = {},
       TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
-    return make_with_dimorder(
-        sizes, data,
-        dim_order.empty() ? internal::channels_last_dim_order(sizes.size()) : dim_order, dynamism);
+    return make_with_dimorder(sizes, data, internal::channels_last_dim_order(sizes.size()),
+                              dynamism);
   }
 
-  /// A channels-last tensor with the elements of a contiguous one.
+  /// A channels-last tensor with the elements of a contiguous one of 4 dimensions.
   executorch::aten::Tensor channels_last_like(
       const executorch::aten::Tensor& input,
       TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
     ET_CHECK_MSG(input.scalar_type() == DTYPE, "the input has another type");
+    ET_CHECK_MSG(input.dim() == 4 && tensor_is_contiguous(input),
+                 "channels_last_like needs a contiguous tensor of 4 dimensions");
     const std::vector<int32_t> sizes(input.sizes().begin(), input.sizes().end());
     executorch::aten::Tensor output =
         make_channels_last(sizes, std::vector<ctype>(internal::numel_of(sizes)), {}, dynamism);
@@ -201,20 +213,9 @@ class TensorFactory {
         : sizes_(sizes),
           data_(data),
           dim_order_(dim_order),
-          strides_(strides.empty() ? dense_strides(sizes, dim_order) : strides),
+          strides_(strides.empty() ? internal::strides_from_dim_order(sizes, dim_order) : strides),
           impl_(DTYPE, static_cast<ssize_t>(sizes_.size()), sizes_.data(), data_.data(),
                 dim_order_.data(), strides_.data(), dynamism) {}
-
-    static std::vector<int32_t> dense_strides(const std::vector<int32_t>& sizes,
-                                              const std::vector<uint8_t>& dim_order) {
-      std::vector<int32_t> strides(sizes.size());
-      ET_CHECK_MSG(sizes.size() == dim_order.size(), "%zu sizes, dim order of %zu", sizes.size(),
-                   dim_order.size());
-      const Error error =
-          dim_order_to_stride(sizes.data(), dim_order.data(), sizes.size(), strides.data());
-      ET_CHECK_MSG(error == Error::Ok, "the dim order is not valid");
-      return strides;
-    }
 
     std::vector<int32_t> sizes_;
     std::vector<ctype> data_;
