@@ -6,4 +6,4 @@ from enum import IntEnum
 
 class DynamicMemoryPlanningMode(IntEnum):
     UPPER_BOUND = 0  # arena space for the largest size
-    SYMBOLIC = 1  # sizes stay symbolic; the planner must resolve them
+    SYMBOLIC = 1  # for propagate_dynamic_shape: sizes stay symbolic; programs are planned by bounds all the same

@@ -7,16 +7,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 
 from executorch.devtools.backend_debug import get_delegation_info
-from executorch.exir import EdgeProgramManager, ExecutorchProgramManager
+from executorch.exir import EdgeProgramManager, ExecutorchBackendConfig, ExecutorchProgramManager
 from executorch.exir._warnings import experimental
 from executorch.exir.schema import Program
-from executorch.export.recipe import ExportRecipe
+from executorch.export.recipe import ExportRecipe, Mode
 from executorch.export.stages import (
     EdgeProgramManagerTransformStage,
     EdgeTransformAndLowerStage,
@@ -39,7 +40,7 @@ ExampleInputs = list[tuple[Any, ...]] | dict[str, list[tuple[Any, ...]]]
 
 _MAKE_STAGE: dict[StageType, Callable[[ExportRecipe], Stage]] = {
     StageType.SOURCE_TRANSFORM: lambda r: SourceTransformStage(r.quantization_recipe),
-    StageType.QUANTIZE: lambda r: QuantizeStage(r.quantization_recipe),
+    StageType.QUANTIZE: lambda r: QuantizeStage(r.quantization_recipe, r.strict),
     StageType.TORCH_EXPORT: lambda r: TorchExportStage(r.aten_transform_passes, r.strict),
     StageType.TO_EDGE_TRANSFORM_AND_LOWER: lambda r: EdgeTransformAndLowerStage.from_recipe(
         r.lowering_recipe
@@ -49,8 +50,18 @@ _MAKE_STAGE: dict[StageType, Callable[[ExportRecipe], Stage]] = {
         EdgeProgramManagerTransformStage.from_recipe(r.lowering_recipe)
     ),
     StageType.TO_BACKEND: lambda r: ToBackendStage.from_recipe(r.lowering_recipe),
-    StageType.TO_EXECUTORCH: lambda r: ExecutorchStage(r.executorch_backend_config),
+    StageType.TO_EXECUTORCH: lambda r: ExecutorchStage(_backend_config(r)),
 }
+
+
+def _backend_config(recipe: ExportRecipe) -> ExecutorchBackendConfig | None:
+    """The recipe's own; in debug mode with Python lines."""
+    config = recipe.executorch_backend_config
+    if recipe.mode == Mode.DEBUG:
+        return replace(config or ExecutorchBackendConfig(), emit_stacktrace=True)
+    return config
+
+
 _FROM_PROGRAM = [StageType.TO_EDGE_TRANSFORM_AND_LOWER, StageType.TO_EXECUTORCH]
 _FROM_MODEL = [
     StageType.SOURCE_TRANSFORM,
@@ -138,7 +149,7 @@ class ExportSession:
             "export_recipe": recipe,
             "session_name": name,
             "artifact_dir": artifact_dir,
-            "generate_etrecord": bool(generate_etrecord),
+            "generate_etrecord": bool(generate_etrecord) or recipe.mode == Mode.DEBUG,
         }
 
     def _get_default_pipeline(self) -> list[StageType]:
@@ -235,7 +246,9 @@ class ExportSession:
 
     def get_etrecord(self) -> Any:
         if not self._run_context["generate_etrecord"]:
-            raise RuntimeError("no ETRecord: pass generate_etrecord=True to export")
+            raise RuntimeError(
+                "no ETRecord: pass generate_etrecord=True to export, or a recipe of mode DEBUG"
+            )
         return self.get_executorch_program_manager().get_etrecord()
 
     def _validate_pipeline_sequence(self, stages: list[StageType]) -> None:

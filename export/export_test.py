@@ -12,6 +12,10 @@ import pytest
 import torch
 
 import executorch.export
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+    XNNPACKQuantizer,
+    get_symmetric_quantization_config,
+)
 from executorch.exir.backend.test.op_partitioner_demo import AddMulPartitionerDemo
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.error import ExportError
@@ -27,7 +31,7 @@ from executorch.export import (
     export,
     recipe_registry,
 )
-from executorch.export.recipe import AOQuantizationConfig
+from executorch.export.recipe import AOQuantizationConfig, Mode
 from executorch.export.stages import (
     EdgeProgramManagerTransformStage,
     PipelineArtifact,
@@ -42,6 +46,9 @@ from executorch.export.utils import (
     is_supported_platform_for_coreml_lowering,
     is_supported_platform_for_qnn_lowering,
 )
+from executorch.test.e2e.build_tree import load_demo_backends
+
+load_demo_backends()
 
 
 class AddMul(torch.nn.Module):
@@ -267,6 +274,43 @@ def test_quantizing_without_torchao_names_it(
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ExportError, match="pip install torchao"):
         run_with(ExportRecipe(quantization_recipe=quantization))
+
+
+class Untraceable(torch.nn.Module):
+    """torch.export follows it by running it (strict=False) and not by its bytecode."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        id(torch._dynamo.graph_break())
+        return self.linear(x)
+
+
+@pytest.mark.parametrize("quantize", [False, True])
+def test_strict_is_for_every_capture(quantize: bool) -> None:
+    quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config())
+    quantization = QuantizationRecipe([quantizer]) if quantize else None
+    examples, model = [(torch.ones(1, 2),)], Untraceable()
+    with pytest.raises(Exception, match="graph_break|Unsupported"):
+        export(model, examples, ExportRecipe(quantization_recipe=quantization))
+    session = export(model, examples, ExportRecipe(quantization_recipe=quantization, strict=False))
+    torch.testing.assert_close(session.run_method()[0], model(*examples[0]), rtol=0.1, atol=0.1)
+
+
+def test_debug_mode_keeps_a_record_and_python_lines() -> None:
+    debug, release = (
+        export(AddMul(), [INPUTS], ExportRecipe(mode=mode)) for mode in (Mode.DEBUG, Mode.RELEASE)
+    )
+    assert debug.get_etrecord().exported_program is not None
+    (chain,) = debug.get_executorch_program().execution_plan[0].chains
+    lines = [frame.name for frames in chain.stacktrace for frame in frames.items]
+    assert "forward" in lines
+    (chain,) = release.get_executorch_program().execution_plan[0].chains
+    assert chain.stacktrace is None
+    with pytest.raises(RuntimeError, match="recipe of mode DEBUG"):
+        release.get_etrecord()
 
 
 def test_results_before_export_are_refused() -> None:

@@ -75,7 +75,8 @@ class LoweringRecipe:
 class ExportRecipe:
     """Everything `executorch.export` needs besides the model. An empty recipe gives a program that runs on kernels.
 
-    `strict` goes to torch.export; `pipeline_stages` replaces the usual order of stages.
+    `strict` goes to torch.export, in the stage that quantizes, too; `pipeline_stages` replaces the usual order of
+    stages. `mode` DEBUG keeps an ETRecord and writes the Python lines of instructions into the program.
     """
 
     name: str | None = None

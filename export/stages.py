@@ -122,9 +122,12 @@ class QuantizeStage(Stage):
     _predecessors = (StageType.SOURCE_TRANSFORM,)
     _starts = True
 
-    def __init__(self, quantization_recipe: QuantizationRecipe | None = None) -> None:
+    def __init__(
+        self, quantization_recipe: QuantizationRecipe | None = None, strict: bool = True
+    ) -> None:
         super().__init__()
         self._quantization_recipe = quantization_recipe
+        self.strict = strict
 
     def run(self, artifact: PipelineArtifact) -> None:
         quantizers = (
@@ -144,19 +147,19 @@ class QuantizeStage(Stage):
             shapes = artifact.get_context("dynamic_shapes", {})
             for name, model in models.items():
                 first_example(inputs, name)
-                models[name] = _quantized(model, quantizer, inputs[name], shapes.get(name))
+                how = {"dynamic_shapes": shapes.get(name), "strict": self.strict}
+                models[name] = _quantized(model, quantizer, inputs[name], how)
         self._artifact = artifact.copy_with_new_data(models)
 
 
 def _quantized(
-    model: torch.nn.Module, quantizer: Any, examples: list[tuple[Any, ...]], shapes: Any
+    model: torch.nn.Module, quantizer: Any, examples: list[tuple[Any, ...]], how: dict[str, Any]
 ) -> torch.nn.Module:
+    """`how` goes to torch.export."""
     module = "quantization.pt2e.quantize_pt2e"
     prepare, convert = _torchao(module, "prepare_pt2e"), _torchao(module, "convert_pt2e")
     with torch.no_grad():
-        captured = torch.export.export(
-            model, examples[0], dynamic_shapes=shapes, strict=True
-        ).module()
+        captured = torch.export.export(model, examples[0], **how).module()
         prepared = prepare(captured, quantizer)
         for example in examples:
             prepared(*example)

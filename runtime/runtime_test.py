@@ -159,3 +159,5 @@ def test_no_etdump(buffer: bytes) -> None:
         Runtime.get().load_program(buffer).write_etdump_result_to_file("a", "b")
     with pytest.raises(RuntimeError, match="etdump"):
         Runtime.get().load_program(buffer, enable_etdump=True)
+    with pytest.raises(RuntimeError, match="load without enable_etdump and debug_buffer_size"):
+        Runtime.get().load_program(buffer, debug_buffer_size=1024)

@@ -30,6 +30,13 @@ class XnnpackBackend(BackendDetails):
     def preprocess(
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
+        if compile_specs:
+            keys = ", ".join(repr(spec.key) for spec in compile_specs)
+            raise ExportError(
+                ExportErrorType.NOT_SUPPORTED,
+                f"XnnpackBackend has no compile specs, found {keys}: leave them out; precision and partitioning are "
+                "options of XnnpackPartitioner",
+            )
         fold_sides(edge_program)
         unfold_batches(edge_program)
         constants = Constants(edge_program)

@@ -13,6 +13,7 @@ from executorch.exir import EdgeProgramManager, ExecutorchBackendConfig, to_edge
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
+from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
 from executorch.exir.passes.propagate_device_pass import (
     TARGET_DEVICE_COMPILE_SPEC_KEY,
     PropagateDevicePass,
@@ -50,6 +51,11 @@ class Model(torch.nn.Module):
         return b.sin(), b
 
 
+class OneSum(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y
+
+
 def lowered() -> EdgeProgramManager:
     return to_edge(export(Model(), (X, Y))).to_backend(Sums())
 
@@ -79,6 +85,31 @@ def test_the_file_names_the_device() -> None:
     assert plan.non_const_buffer_device == [NonConstBufferDevice(2, DeviceType.CUDA, 0)]
     found = [getattr(value.val, "extra_tensor_info", None) for value in plan.values]
     assert sum(info is not None and info.device_type == DeviceType.CUDA for info in found) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["_h2d_copy", "_d2h_copy"]),
+        ({"enable_non_cpu_memory_planning": False}, []),
+        (
+            {"propagate_device_config": PropagateDeviceConfig(skip_d2h_for_method_outputs=True)},
+            ["_h2d_copy"],
+        ),
+        (
+            {"propagate_device_config": {"forward": PropagateDeviceConfig({"forward": True})}},
+            ["_d2h_copy"],
+        ),
+    ],
+    ids=["default", "no device memory", "outputs stay on the device", "inputs lie there"],
+)
+def test_the_options_of_to_executorch_reach_the_pass(
+    options: dict[str, Any], expected: list[str]
+) -> None:
+    config = ExecutorchBackendConfig(allow_missing_kernels=True, **options)
+    program = to_edge(export(OneSum(), (X, Y))).to_backend(Sums()).to_executorch(config)
+    names = [op.name for op in program.executorch_program.execution_plan[0].operators]
+    assert names == [f"et_copy::{name}" for name in expected]
 
 
 def test_what_is_refused() -> None:

@@ -226,14 +226,22 @@ class EdgeProgramManager:
         preserve_ops: list[Any] | None = None,
     ) -> None:
         check_constant_methods(constant_methods)
-        self.compile_config = checked_config(compile_config, EdgeCompileConfig, "compile_config")
+        config = checked_config(compile_config, EdgeCompileConfig, "compile_config")
+        # Later steps check under the same rules.
+        self.compile_config = replace(
+            config,
+            _core_aten_ops_exception_list=[
+                *config._core_aten_ops_exception_list,
+                *(core_aten_ops_exception_list or ()),
+            ],
+            preserve_ops=[*config.preserve_ops, *(preserve_ops or ())],
+        )
         self._edge_programs = named_programs(edge_programs)
         self._config_methods = dict(constant_methods) if constant_methods else None
         self._etrecord: ETRecord | None = None
         if self.compile_config._check_ir_validity:
-            allowed = [*(core_aten_ops_exception_list or ()), *(preserve_ops or ())]
             for program in self._edge_programs.values():
-                check_edge_program(program, "EdgeProgramManager(...)", self.compile_config, allowed)
+                check_edge_program(program, "EdgeProgramManager(...)", self.compile_config)
 
     @property
     def _named_data_store(self) -> NamedDataStore:

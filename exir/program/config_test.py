@@ -113,6 +113,19 @@ def test_only_what_nobody_reads_again_is_written(module: torch.nn.Module, writte
     torch.testing.assert_close(program.module()(x.clone()), module(x))
 
 
+def test_more_operators_write_in_place_on_request() -> None:
+    """For runtimes that have such kernels."""
+    x, relu = torch.randn(2, 3), frozenset({edge.relu.default})
+    written = [
+        [name for name in operators(lowered(Chain(), (x,), **options)) if "relu" in name]
+        for options in (
+            {"run_reinplace_pass": True},
+            {"reinplace_extra_ops": relu, "allow_missing_kernels": True},
+        )
+    ]
+    assert written == [["aten::relu.out"], ["aten::relu_"]]
+
+
 def test_forms_of_operators() -> None:
     assert DEFAULT_INPLACEABLE_OPS == {edge.index_put.default}
     assert _derive_edge_inplace_overload(edge.add.Tensor) is edge.add_.Tensor

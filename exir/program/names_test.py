@@ -13,10 +13,10 @@ import torch
 from torch._export.verifier import SpecViolationError
 from torch.export import ExportedProgram, export
 from torch.fx import GraphModule
-from torch.fx.passes.infra.pass_base import PassResult
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch import exir
-from executorch.exir import CaptureConfig, EdgeCompileConfig, to_edge
+from executorch.exir import CaptureConfig, EdgeCompileConfig, EdgeProgramManager, to_edge
 from executorch.exir._program_utils import (
     _get_updated_graph_signature,
     _get_updated_range_constraints,
@@ -194,6 +194,30 @@ def test_the_aten_verifier_wants_core_operators() -> None:
     assert unchecked.dialect == "OLD_EXIR_ATEN_DISABLED"
     with pytest.raises(RuntimeError, match=r"Cannot preserve operator.*because it is a view"):
         EXIREdgeDialectVerifier(preserve_ops=[aten.view.default])
+
+
+@pytest.mark.parametrize("option", ["core_aten_ops_exception_list", "preserve_ops"])
+def test_operators_that_a_manager_lets_pass_stay_let(option: str) -> None:
+    """In its own check and in those of later steps."""
+    det = aten._linalg_det.default
+    exported = torch.export.export(torch.nn.Identity(), (torch.eye(2),))
+    program = to_edge(exported).exported_program()
+    (value,) = program.graph.output_node().args[0]
+    with program.graph.inserting_before(program.graph.output_node()):
+        node = program.graph.call_function(det, (value,))
+    node.meta["val"] = det(value.meta["val"])
+    with pytest.raises(SpecViolationError, match="_linalg_det"):
+        EdgeProgramManager(program)
+    manager = EdgeProgramManager(program, **{option: [det]})
+
+    class Again(PassBase):
+        def call(self, graph_module: torch.fx.GraphModule) -> PassResult:
+            return PassResult(graph_module, True)
+
+    after = manager.transform([Again()])
+    assert det in [n.target for n in after.exported_program().graph.nodes]
+    field = option if option == "preserve_ops" else f"_{option}"
+    assert getattr(after.compile_config, field) == [det]
 
 
 # ---- Captures before torch.export ----

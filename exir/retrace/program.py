@@ -163,9 +163,7 @@ class _Retrace:
             keep,
             is_last_attempt=is_last_attempt,
         )
-        self._tracer = GraphTracer(
-            program.graph_module, self._options, self._graph, self._lift_scalar
-        )
+        self._tracer = GraphTracer(self._options, self._graph, self._lift_scalar)
         self._first_user_input: Node | None = None
 
     def run(self) -> ExportedProgram:

@@ -54,16 +54,14 @@ class TraceOptions:
 
 
 class GraphTracer:
-    """Traces one graph (a method, or a branch of one) of `owner` into a new graph."""
+    """Traces one graph (a method, or a branch of one) into a new graph."""
 
     def __init__(
         self,
-        owner: GraphModule,
         options: TraceOptions,
         graph: Graph | None = None,
         lift_scalar: Callable[..., Node] | None = None,
     ) -> None:
-        self._owner = owner
         self._options = options
         self.graph = graph if graph is not None else Graph()
         self.submodules: dict[str, GraphModule] = {}
@@ -321,7 +319,7 @@ class GraphTracer:
 
     def _branch(self, source: GraphModule, attribute: Node) -> Node:
         body = getattr(source, attribute.target)
-        tracer = GraphTracer(body, self._options)
+        tracer = GraphTracer(self._options)
         env: Env = {n: tracer.placeholder(n) for n in body.graph.nodes if n.op == "placeholder"}
         outputs = tracer.run(body, env)
         if tracer.written:

@@ -269,14 +269,10 @@ def check_edge_program(
     program: ExportedProgram,
     after: str,
     config: EdgeCompileConfig | None = None,
-    allowed: list[torch._ops.OpOverload] | None = None,
 ) -> None:
     """Raises when a graph is not edge dialect, with all offending nodes; `after` says which step made it so. Dtypes
     are the verifier's: reading their table takes longer than a lowering."""
-    found = edge_violations(
-        program.graph_module,
-        EXIREdgeDialectVerifier(config, core_aten_ops_exception_list=allowed),
-    )
+    found = edge_violations(program.graph_module, EXIREdgeDialectVerifier(config))
     if found:
         raise SpecViolationError(
             f"after {after} the program is not edge dialect:\n  " + "\n  ".join(found)

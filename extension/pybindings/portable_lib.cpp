@@ -143,9 +143,11 @@ std::unique_ptr<Module> module_from_buffer(const py::bytes& buffer,
   return load_module(std::move(module), verification, "the program in the buffer");
 }
 
-void refuse_etdump(bool enable_etdump) {
-  if (enable_etdump) {
-    throw RuntimeFailure("This build has no event tracer: load without enable_etdump");
+// The debug buffer holds what an event tracer keeps of intermediate values.
+void refuse_etdump(bool enable_etdump, size_t debug_buffer_size) {
+  if (enable_etdump || debug_buffer_size != 0) {
+    throw RuntimeFailure(
+        "This build has no event tracer: load without enable_etdump and debug_buffer_size");
   }
 }
 
@@ -379,8 +381,8 @@ void bind_loading(py::module_& m) {
   m.def(
       "_load_for_executorch",
       [](const Path& path, const std::optional<Path>& data_path, bool etdump,
-         size_t /*debug_buffer_size*/, Verification verification) {
-        refuse_etdump(etdump);
+         size_t debug_buffer_size, Verification verification) {
+        refuse_etdump(etdump, debug_buffer_size);
         return std::make_unique<PyModule>(module_from_file(path, data_path, verification),
                                           std::vector<py::object>());
       },
@@ -391,8 +393,8 @@ void bind_loading(py::module_& m) {
   m.def(
       "_load_for_executorch_from_buffer",
       [](const py::bytes& buffer, const std::optional<py::bytes>& data, bool etdump,
-         size_t /*debug_buffer_size*/, Verification verification) {
-        refuse_etdump(etdump);
+         size_t debug_buffer_size, Verification verification) {
+        refuse_etdump(etdump, debug_buffer_size);
         std::vector<py::object> owners = {buffer};
         if (data.has_value()) {
           owners.push_back(*data);
@@ -407,8 +409,8 @@ void bind_loading(py::module_& m) {
   m.def(
       "_load_for_executorch_from_data_loader",
       [](PyDataLoader& loader, const std::optional<Path>& data_path, bool etdump,
-         size_t /*debug_buffer_size*/) {
-        refuse_etdump(etdump);
+         size_t debug_buffer_size) {
+        refuse_etdump(etdump, debug_buffer_size);
         std::unique_ptr<DataLoader> data_loader;
         if (data_path.has_value()) {
           data_loader = open_data_loader(data_path->string());
@@ -423,8 +425,8 @@ void bind_loading(py::module_& m) {
       py::arg("debug_buffer_size") = 0);
   m.def(
       "_load_program",
-      [](const Path& path, bool etdump, size_t /*debug_buffer_size*/, Verification verification) {
-        refuse_etdump(etdump);
+      [](const Path& path, bool etdump, size_t debug_buffer_size, Verification verification) {
+        refuse_etdump(etdump, debug_buffer_size);
         return std::make_unique<PyProgram>(module_from_file(path, std::nullopt, verification),
                                            py::none());
       },
@@ -433,9 +435,9 @@ void bind_loading(py::module_& m) {
       "Loads a program whose methods get memory of their own.");
   m.def(
       "_load_program_from_buffer",
-      [](const py::bytes& buffer, bool etdump, size_t /*debug_buffer_size*/,
+      [](const py::bytes& buffer, bool etdump, size_t debug_buffer_size,
          Verification verification) {
-        refuse_etdump(etdump);
+        refuse_etdump(etdump, debug_buffer_size);
         return std::make_unique<PyProgram>(module_from_buffer(buffer, std::nullopt, verification),
                                            buffer);
       },

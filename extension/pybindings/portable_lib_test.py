@@ -365,6 +365,8 @@ def test_tensors_without_numbers_in_a_row_are_refused(
 def test_etdump_is_refused(path: Path) -> None:
     with pytest.raises(RuntimeError, match="enable_etdump"):
         portable_lib._load_for_executorch(str(path), enable_etdump=True)
+    with pytest.raises(RuntimeError, match="debug_buffer_size"):
+        portable_lib._load_for_executorch(str(path), debug_buffer_size=1)
     module = portable_lib._load_for_executorch(str(path))
     assert not module.has_etdump()
     with pytest.raises(RuntimeError, match="enable_etdump"):

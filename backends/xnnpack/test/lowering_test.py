@@ -15,6 +15,7 @@ from executorch.backends.xnnpack import XnnpackBackend, XnnpackPartitioner
 from executorch.backends.xnnpack.serialization.graph import deserialize
 from executorch.examples.models import make_example
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
+from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.error import ExportError
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
@@ -32,6 +33,13 @@ def graphs(manager: EdgeProgramManager) -> list[Any]:
 
 def kinds(graph: Any) -> Counter[str]:
     return Counter(type(node.xnode_union).__name__ for node in graph.xnodes)
+
+
+def test_compile_specs_are_refused_by_name() -> None:
+    program = torch.export.export(nn.ReLU(), (torch.ones(2),))
+    edge = to_edge_transform_and_lower(program).exported_program()
+    with pytest.raises(ExportError, match="XnnpackBackend has no compile specs, found 'precision'"):
+        XnnpackBackend.preprocess(edge, [CompileSpec("precision", b"half")])
 
 
 @pytest.mark.parametrize("name", ["mv2", "resnet18"])

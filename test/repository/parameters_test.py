@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A parameter that is accepted is read: obeyed, or refused with a reason. What is not read stands in a table."""
+
+from __future__ import annotations
+
+import ast
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from executorch.test.repository import parameters
+from executorch.test.repository.parameters import Unread, unread
+from executorch.test.repository.sources import ROOT
+
+# reason -> "module:Class:function parameter", shell wildcards allowed
+NOT_READ: dict[str, list[str]] = {
+    "others override or call it with these arguments; this one needs fewer": [
+        "fuse_transpose_or_permute_op_pairs_pass:FuseTransposeOrPermuteOpPairsPass:get_fused_node graph_module",
+        "fuse_transpose_or_permute_op_pairs_pass:FuseTransposeOrPermuteOpPairsPass:get_fused_node producer",
+        "permute_pass_utils:FuseOpPairsAcrossBranchesPass:can_fuse_for_chain producer",
+        "permute_pass_utils:FuseOpPairsAcrossBranchesPass:check_ok_to_fuse producer",
+        "permute_pass_utils:FuseOpPairsAcrossBranchesPass:get_fused_node graph_module",
+        "permute_pass_utils:FuseOpPairsAcrossBranchesPass:get_fused_node producer",
+        "node_visitor:NodeVisitor:get_serialized_buffer_index vals_to_ids",
+        "xnnpack_config:XNNPartitionerConfig:check_common_constraints ep",
+        "xnnpack_partitioner:XnnpackPartitioner:ops_to_not_decompose ep",
+        "operator_support:DontPartition:is_node_supported submodules",
+        "operator_support:DontPartitionModule:is_node_supported submodules",
+        "operator_support:DontPartitionName:is_node_supported submodules",
+        "partitioner:Partitioner:ops_to_not_decompose ep",
+        "memory_planning:greedy graph_module",
+        "memory_planning:greedy graph_signature",
+        "memory_planning:naive graph_module",
+        "memory_planning:naive graph_signature",
+        "sym_shape_eval_pass:index_Tensor kwargs",
+        "sym_shape_eval_pass:nonzero kwargs",
+        "template:Recorder:__torch_dispatch__ types",
+        "tracer:DispatchTracer:call_module m",
+        "tracer:DummyProxy:__getitem__ key",
+        "tracer:PythonTensor:__repr__ options",
+        "tracer:PythonTensor:__torch_dispatch__ types",
+        "_ops:EdgeOpOverload:__deepcopy__ memo",
+    ],
+    "torch asks it for shapes, with all arguments of an operator": [
+        "custom_ops:*_meta *",
+        "custom_ops:custom_sdpa *",
+    ],
+    "a node knows its graph, and its values the dtype": [
+        "view_copy_to_squeeze_unsqueeze:ViewCopyToSqueezeUnsqueezePass:replace_view_copy_node graph_module",
+        "decompose_batch_norm:DecomposeBatchNorm:replace_bn_node_with_conv graph_module",
+        "prune_empty_tensors_pass:PruneEmptyTensorsPass:remove_empty_tensors_from_cat graph_module",
+        "constant_prop_pass:get_data exported_program",
+    ],
+    "either value gives the same: what it asks for is always so here": [
+        # the decomposition makes no tensors
+        "decompose_sdpa:DecomposeScaledDotProductAttention allow_non_fake_inputs",
+        "decompose_sdpa:DecomposeScaledDotProductAttention:call allow_non_fake_inputs",
+        # files hold bounds, so arenas are planned by bounds
+        "_config:ExecutorchBackendConfig dynamic_memory_planning_mode",
+        # constants are computed in the dim order that their nodes have
+        "constant_prop_pass:constant_prop_pass _skip_dim_order",
+        # a fused node takes the value of the node it replaces
+        "quant_fusion_pass:QuantFusionPass:__init__ _fix_node_meta_val",
+        "quant_fusion_pass:QuantFusionPass:__init__ node_value_dict",
+        # these passes ask the nodes
+        "_program:edge_to_executorch_passes edge_compile_config",
+        # the range of an operator's quantized weight: its values are in it
+        "_quant_patterns_and_replacements:embedding_byte weight_quant_max",
+        "_quant_patterns_and_replacements:embedding_byte weight_quant_min",
+    ],
+    "every call is refused, with the package that is missing": [
+        "target_recipes:get_android_recipe kwargs",
+        "target_recipes:get_ios_recipe kwargs",
+    ],
+    "read as a whole (asdict, vars, getattr with a computed name)": [
+        "padding:Sides bottom",
+        "padding:Sides top",
+        "_etrecord:ETRecord _debug_handle_map",
+        "_etrecord:ETRecord _delegate_map",
+        "_etrecord:ETRecord _instruction_id_to_num_outs_map",
+        "_etrecord:ETRecord _reference_outputs",
+        "_etrecord:ETRecord _representative_inputs",
+        "tracer:ExirDynamoConfig allow_rnn",
+        "tracer:ExirDynamoConfig assume_static_by_default",
+        "tracer:ExirDynamoConfig verbose",
+    ],
+    "told to those who ask; says nothing about what to do": [
+        "graph:XNNHeader CONSTANT_DATA_OFFSET_OFFSET",
+        "graph:XNNHeader CONSTANT_DATA_SIZE_OFFSET",
+        "graph:XNNHeader FLATBUFFER_OFFSET_OFFSET",
+        "graph:XNNHeader FLATBUFFER_SIZE_OFFSET",
+        "op_table:Row is_custom",
+        "_ops:EdgeDialectArgument allowed_types",
+        "error:ExportError error_code",
+    ],
+}
+
+
+def test_every_parameter_is_read_or_stands_in_the_table() -> None:
+    found = {f"{Path(one.where).name.replace('.py:', ':')} {one.name}" for one in unread()}
+    listed = [entry for entries in NOT_READ.values() for entry in entries]
+    ignored = [one for one in found if not any(fnmatchcase(one, entry) for entry in listed)]
+    assert sorted(ignored) == [], "accepted and ignored: obey it, refuse it, or add a reason"
+    left = [entry for entry in listed if not any(fnmatchcase(one, entry) for one in found)]
+    assert left == [], "read by now: take it out of the table"
+    assert len(listed) == len(set(listed))
+
+
+IGNORING = '''
+from dataclasses import dataclass
+
+@dataclass
+class Options:
+    obeyed: int = 0
+    forgotten: int = 0
+
+class Public:
+    def __init__(self, kept_for_nobody: int) -> None:
+        self.kept_for_nobody = kept_for_nobody
+
+    def obeys(self, options: Options) -> int:
+        return options.obeyed
+
+    def ignores(self, value: int, *more: int, **options: int) -> int:
+        value = 3
+        return len(more)
+
+    def for_others(self, value: int) -> None:
+        """Those who derive write it."""
+        raise NotImplementedError
+
+def _private(value: int) -> int:
+    return 1
+'''
+
+
+def test_what_is_ignored_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Path("exir/example.py")
+    parameters._read_anywhere.cache_clear()
+    monkeypatch.setattr(parameters, "sources", lambda: {here: ast.parse(IGNORING)})
+    found = unread()
+    parameters._read_anywhere.cache_clear()
+    assert found == [
+        Unread("exir/example.py:Options", "forgotten"),
+        Unread("exir/example.py:Public", "kept_for_nobody"),
+        Unread("exir/example.py:Public:ignores", "value"),
+        Unread("exir/example.py:Public:ignores", "options"),
+    ]
+
+
+def test_python_modules_in_cpp_read_what_they_bind() -> None:
+    """A lambda behind py::arg that leaves its parameter without a name ignores it."""
+    ignored = [
+        f"{path.relative_to(ROOT)}: {text.strip()}"
+        for path in sorted((ROOT / "extension" / "pybindings").glob("*.cpp"))
+        if "py::arg" in path.read_text()
+        for text in re.findall(r"[^\n(,]*/\*\w+\*/", path.read_text())
+    ]
+    assert ignored == []
