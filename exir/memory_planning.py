@@ -24,13 +24,14 @@ from executorch.exir.memory_lifetimes import (
     torch_op,
     walk_method,
 )
-from executorch.exir.memory_verifier import Verifier
 from executorch.exir.schema import DeviceType, NonConstBufferDevice
 from executorch.exir.tensor import TensorSpec
+from executorch.exir.verification.memory_verifier import Verifier
 
 __all__ = [
     "MemoryAlgoResult",
     "MemoryPlanningAlgorithmSuite",
+    "REGISTERED_ALGOS",
     "SpecAllocResult",
     "Verifier",
     "apply_algo",
@@ -73,6 +74,8 @@ class MemoryAlgoResult:
 
 
 Algorithm = Callable[..., "MemoryAlgoResult | list[int]"]
+# Algorithms of users by name; none is registered here.
+REGISTERED_ALGOS: dict[str, Algorithm] = {}
 Planner = Callable[[list[tuple[int, int, int]], int], tuple[list[int], list[int], int]]
 
 
@@ -98,7 +101,7 @@ def _lifetimes(specs: Iterable[TensorSpec], alignment: int) -> list[tuple[int, i
 
 def greedy(
     alignment: int,
-    specs: AbstractSet[TensorSpec],
+    specs: Iterable[TensorSpec],
     graph_module: GraphModule,
     graph_signature: ExportGraphSignature,
     extra_padding: int = 0,
@@ -118,7 +121,7 @@ def greedy(
 
 def naive(
     alignment: int,
-    specs: AbstractSet[TensorSpec],
+    specs: Iterable[TensorSpec],
     graph_module: GraphModule,
     graph_signature: ExportGraphSignature,
     extra_padding: int,
@@ -141,7 +144,7 @@ class MemoryPlanningAlgorithmSuite:
     def __call__(
         self,
         alignment: int,
-        specs: AbstractSet[TensorSpec],
+        specs: Iterable[TensorSpec],
         graph_module: GraphModule,
         graph_signature: ExportGraphSignature,
         extra_padding: int,
@@ -192,12 +195,12 @@ def apply_algo(
     )
     planned = [spec for spec in storages.roots if spec not in left_out]
     for number, spec in enumerate(planned):
-        spec.mem_obj_id = number  # makes the order of a set of specs reproducible
+        spec.mem_obj_id = number  # a tie-break that algorithms may sort by
     for spec in left_out:
         spec.mem_id = spec.mem_offset = None
 
     def plan(specs: list[TensorSpec]) -> list[int]:
-        result = algo(alignment, set(specs), graph_module, graph_signature, 0)
+        result = algo(alignment, list(specs), graph_module, graph_signature, 0)
         return _take(result, specs) if isinstance(result, MemoryAlgoResult) else list(result)
 
     if enable_non_cpu_memory_planning:

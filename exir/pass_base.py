@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch._dispatch.python import enable_python_dispatcher
@@ -17,10 +17,24 @@ from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
+from torch.fx.graph import CodeGen
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
-from torch.fx.proxy import Proxy
 from torch.utils import _pytree as pytree
 
+from executorch.exir._pass_values import (
+    PROTECTED_KEYS as PROTECTED_KEYS,
+)
+from executorch.exir._pass_values import (
+    ArgSchema as ArgSchema,
+)
+from executorch.exir._pass_values import (
+    ExportPassBaseError,
+    NodeMetadata,
+    ProxyValue,
+)
+from executorch.exir._pass_values import (
+    map_args as map_args,
+)
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.operator.custom_writes import AUTO_FUNCTIONALIZED
@@ -30,112 +44,8 @@ Argument = Any
 Fn = Callable[..., Any]
 
 Value = Any
-# Metadata that the passes' runs write: overrides cannot set it.
-PROTECTED_KEYS: set[str] = {"val", "stack_trace", "nn_module_stack", "debug_handle", "tensor_meta"}
 # Results of running the node; everything else in `meta` describes its origin and is handed on.
 _RESULT_KEYS = frozenset({"val", "tensor_meta", "spec"})
-
-
-class ExportPassBaseError(RuntimeError):
-    """A pass met a graph it cannot run."""
-
-
-class NodeMetadata:
-    """The `meta` of the node a call stands for."""
-
-    def __init__(self, data: dict[str, Any]) -> None:
-        self.data: dict[str, Any] = data.copy()
-
-    def __getitem__(self, key: str) -> Any:
-        return self.data[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        if key in PROTECTED_KEYS:
-            raise RuntimeError(f"Could not override node key: {key}")
-        self.data[key] = value
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.data
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self.data.get(key, default)
-
-    def copy(self) -> NodeMetadata:
-        return NodeMetadata(self.data)
-
-
-class ProxyValue:
-    """A value while a pass runs: its fake data and its node in the new graph."""
-
-    def __init__(self, data: Any, proxy: Proxy | Node) -> None:
-        self.data = data
-        self.proxy_or_node = proxy
-
-    @property
-    def node(self) -> Node:
-        held = self.proxy_or_node
-        return held.node if isinstance(held, Proxy) else held
-
-    @property
-    def proxy(self) -> Proxy:
-        held = self.proxy_or_node
-        return held if isinstance(held, Proxy) else Proxy(held)
-
-    def to_tensor(self) -> torch.Tensor:
-        if not self.is_tensor():
-            raise AssertionError(f"{self.node} is a {type(self.data).__name__}, not a tensor")
-        return self.data
-
-    def is_tensor(self) -> bool:
-        return isinstance(self.data, torch.Tensor)
-
-    def __iter__(self) -> Any:
-        for index, item in enumerate(self.data):
-            yield ProxyValue(item, self.proxy[index])
-
-    def __bool__(self) -> bool:
-        return bool(self._number("used in a boolean context"))
-
-    def __int__(self) -> int:
-        return int(self._number("converted to int"))
-
-    def __float__(self) -> float:
-        return float(self._number("converted to float"))
-
-    def __index__(self) -> int:
-        return operator.index(self._number("used in an index context"))
-
-    def _number(self, use: str) -> Any:
-        """The data, unless it is a size that is not known yet: deciding about it would narrow the program."""
-        if isinstance(self.data, torch.SymInt | torch.SymFloat | torch.SymBool):
-            raise ExportPassBaseError(
-                f"{self.node} is symbolic ({self.data}) and cannot be {use}; write an operator on it instead"
-            )
-        return self.data
-
-
-class ArgSchema(Protocol):
-    """What `map_args` tells about an argument."""
-
-    name: str
-    kwarg_only: bool
-    type: Any
-
-
-def map_args(
-    op: torch._ops.OpOverload | EdgeOpOverload,
-    fn: Callable[[Any, ArgSchema], Any],
-    args: Any,
-    kwargs: dict[str, Any],
-) -> tuple[Any, dict[str, Any]]:
-    """`args` and `kwargs` with fn(value, schema of the argument) in place of each value."""
-    new_args, new_kwargs = list(args), dict(kwargs)
-    for position, schema in enumerate(op._schema.arguments):
-        if schema.name in new_kwargs:
-            new_kwargs[schema.name] = fn(new_kwargs[schema.name], schema)
-        elif not schema.kwarg_only and position < len(new_args):
-            new_args[position] = fn(new_args[position], schema)
-    return tuple(new_args), new_kwargs
 
 
 @dataclass(frozen=True)
@@ -167,16 +77,21 @@ class ExportedProgramPassBase(ABC):
 class _GraphTracer:
     """Where a pass writes the new graph; `fake_tensor_mode` is the mode the data lives in."""
 
-    def __init__(self, fake_tensor_mode: FakeTensorMode | None) -> None:
+    def __init__(self, callback: ExportPass, codegen: CodeGen) -> None:
+        self.callback = callback
         self.graph = Graph()
+        self.graph.set_codegen(codegen)
         self.root = torch.nn.Module()
-        self.fake_tensor_mode = fake_tensor_mode
+        self.fake_tensor_mode: FakeTensorMode | None = getattr(callback, "_fake_mode", None)
+        self.tensor_attrs: dict[str, torch.Tensor] = {}
+        self.submodules: dict[torch.nn.Module, str] = {}
         self._submodules = 0
         self._constants = 0
 
     def add_submodule(self, module: torch.nn.Module) -> Node:
         name = f"submodule_{self._submodules}"
         self._submodules += 1
+        self.submodules[module] = name
         return self.add_attribute(name, module)
 
     def add_attribute(self, name: str, value: Any) -> Node:
@@ -194,14 +109,32 @@ class _GraphTracer:
         name = f"_tensor_constant{self._constants}"
         self._constants += 1
         node = self.add_attribute(name, data)
+        self.tensor_attrs[name] = data
         mode = self.fake_tensor_mode
         node.meta["val"] = mode.from_tensor(data, static_shapes=True) if mode else data
         return node
+
+    def create_arg(self, value: Any) -> Any:
+        """`value` as an argument of a node: values of the pass as their nodes, tensors as constants."""
+
+        def to_node(leaf: Any) -> Node:
+            return leaf.node if isinstance(leaf, ProxyValue) else self.add_constant(leaf)
+
+        return pytree.tree_map_only((ProxyValue, torch.Tensor), to_node, value)
+
+    def set_metadata(self, node: Node, value: Any) -> None:
+        """Writes what running the node gave."""
+        node.meta["val"] = value
+
+    def trace(self) -> None:
+        raise ExportPassBaseError("ExportTracer doesn't support trace(); call the pass")
 
 
 class ExportPass(PassBase):
     """Override `call_operator` (and its siblings) to change calls. A pass that edits the graph in place overrides
     `call` instead. Calling the pass leaves the given module unchanged and returns the new one."""
+
+    ExportTracer = _GraphTracer
 
     def __init__(self) -> None:
         super().__init__()
@@ -212,6 +145,10 @@ class ExportPass(PassBase):
         self._initialized = True
 
     # ---- What a subclass may override ----
+
+    def should_preserve_symbolic_input_metadata(self) -> bool:
+        """Whether inputs must keep the sizes that vary; a pass that fixes sizes says no."""
+        return True
 
     def placeholder(self, name: str, arg: Any, meta: NodeMetadata) -> ProxyValue:
         node = self._tracer().graph.placeholder(name)
@@ -334,12 +271,15 @@ class ExportPass(PassBase):
             if mode is not None and mode.shape_env is not None:
                 stack.enter_context(enable_python_dispatcher())
             self._fake_mode = self.fake_tensor_mode = mode
-            return self.call_submodule(graph_module, tuple(inputs))
+            result = self.call_submodule(graph_module, tuple(inputs))
+        if self.should_preserve_symbolic_input_metadata():
+            _check_symbolic_inputs(inputs, result.graph_module)
+        return result
 
     def call_submodule(self, graph_module: GraphModule, inputs: tuple[Any, ...]) -> PassResult:
         """Runs a whole graph into a new one; branches of conditions come here, too."""
         outer, outer_source = self.tracer, getattr(self, "_source", None)
-        self.tracer, self._source = _GraphTracer(getattr(self, "_fake_mode", None)), graph_module
+        self.tracer, self._source = self.ExportTracer(self, CodeGen()), graph_module
         try:
             self._run(graph_module, inputs)
             result = GraphModule(self.tracer.root, self.tracer.graph)
@@ -452,17 +392,36 @@ class ExportPass(PassBase):
         return ProxyValue(data, node)
 
     def _to_nodes(self, tree: Any) -> Any:
-        def to_node(value: Any) -> Node:
-            if isinstance(value, ProxyValue):
-                return value.node
-            return self._tracer().add_constant(value)
-
-        return pytree.tree_map_only((ProxyValue, torch.Tensor), to_node, tree)
+        return self._tracer().create_arg(tree)
 
     def _tracer(self) -> _GraphTracer:
         if self.tracer is None:
             raise ExportPassBaseError("a node can only be written while the pass runs")
         return self.tracer
+
+
+def _check_symbolic_inputs(inputs: list[Any], graph_module: GraphModule) -> None:
+    """Sizes of inputs that vary vary still."""
+    for index, (old, node) in enumerate(
+        zip(inputs, graph_module.graph.find_nodes(op="placeholder"), strict=False)
+    ):
+        new = node.meta.get("val")
+        if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
+            continue
+        lost = [size for size in old.shape if isinstance(size, torch.SymInt)]
+        if (
+            lost
+            and old.dim() == new.dim()
+            and any(
+                isinstance(a, torch.SymInt) and not isinstance(b, torch.SymInt)
+                for a, b in zip(old.shape, new.shape)
+            )
+        ):
+            raise ExportPassBaseError(
+                f"Input at position {index} did not preserve symbolic metadata across pass replay: placeholder "
+                f"{node.name} had sizes {tuple(old.shape)}, now {tuple(new.shape)}. A pass that means to fix sizes "
+                "overrides should_preserve_symbolic_input_metadata()"
+            )
 
 
 def _mode_of(graph_module: GraphModule) -> FakeTensorMode | None:

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import torch
 
 from executorch.exir import schema
+from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.schema import FrameList, Program
 from executorch.exir.tensor import get_scalar_type
 
@@ -91,6 +92,11 @@ def _instruction(plan: schema.ExecutionPlan, call: Any) -> str:
 
 def pretty_print(obj: Any, indent: int = 0, out: TextIO | None = None) -> None:
     """Any dataclass of exir.schema with all its fields, nested; long bytes shortened."""
+    if isinstance(obj, torch.fx.GraphModule):
+        raise ExportError(
+            ExportErrorType.INVALID_INPUT_TYPE,
+            "pretty_print() does not take a GraphModule; use graph_module.print_readable()",
+        )
     out = out or sys.stdout
     print(_pretty(obj, indent), file=out)
 

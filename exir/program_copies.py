@@ -51,7 +51,8 @@ def signature_for(
         signature.output_specs
     ):
         raise ExportError(
-            ExportErrorType.VIOLATION_OF_SPEC,
+            ExportErrorType.NOT_SUPPORTED,
+            "a pass over a graph doesn't support changing the placeholders. "
             f"Number of inputs or outputs changed after transformation: inputs ({len(signature.input_specs)} -> "
             f"{len(placeholders)}), outputs ({len(signature.output_specs)} -> {len(outputs)}); "
             "use an ExportedProgramPassBase, which also returns the signature",

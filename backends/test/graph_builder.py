@@ -16,10 +16,11 @@ import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import GraphModule
+from torch.fx.graph import CodeGen
 from torch.fx.passes.infra.pass_base import PassResult
 from torch.utils import _pytree as pytree
 
-from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue, _GraphTracer
+from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 
 
 class GraphBuilder(ExportPass):
@@ -28,7 +29,7 @@ class GraphBuilder(ExportPass):
     def __init__(self, fake_tensor_mode: FakeTensorMode | None = None) -> None:
         super().__init__()
         self._fake_mode = fake_tensor_mode or FakeTensorMode(allow_non_fake_inputs=True)
-        self.tracer = _GraphTracer(self._fake_mode)
+        self.tracer = self.ExportTracer(self, CodeGen())
 
     def placeholder(self, target: str, fake_tensor: FakeTensor | torch.Tensor) -> ProxyValue:
         """An input like `fake_tensor`, which may be a real one: its data is not kept."""

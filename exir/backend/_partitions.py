@@ -158,10 +158,23 @@ def _assign_data(program: ExportedProgram, partitions: list[Partition]) -> None:
             continue
         value = new_value.get(specs[node.name].target)
         if value is None:
-            for one in dict.fromkeys(home[user] for user in node.users if user in home):
+            readers = dict.fromkeys(home[user] for user in node.users if user in home)
+            if node.meta.get("no_copy") and len(readers) > 1:
+                raise error(_copied(node, list(readers)), WrongTag)
+            for one in readers:
                 one.owned.append(node)
         else:
             _assign_buffer(node, specs[node.name], value, home)
+
+
+def _copied(node: Node, readers: list[Partition]) -> str:
+    tag = node.meta[TAG]
+    other = next(one for one in readers if one.tag != tag)
+    user = next(user for user in node.users if user in other)
+    return (
+        f"constant data node ({node.name}) is tagged with ({tag}) but has user ({user.name}) which has tag "
+        f"({other.tag}), and meta['no_copy'] forbids that both delegates own it; tag both alike, or leave no_copy out"
+    )
 
 
 def written_buffers(program: ExportedProgram) -> dict[str, Node]:

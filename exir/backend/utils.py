@@ -7,6 +7,13 @@ from executorch.exir.backend._constants import (
     tag_mutated_buffer,
 )
 from executorch.exir.backend._debug_handles import DelegateMappingBuilder
+from executorch.exir.backend._quantized_partitions import (
+    T_DQuantPerTensor,
+    T_QuantPerTensor,
+    _get_item_from_executorch_call_delegate,
+    remove_first_quant_and_last_dequant,
+    replace_quantized_partition_with_op,
+)
 from executorch.exir.backend._same_graph import is_identical_graph, is_same_node
 from executorch.exir.backend._show import (
     format_delegated_graph,
@@ -24,8 +31,11 @@ from executorch.exir.backend._why_not import (
 __all__ = [
     "DelegateMappingBuilder",
     "ReportRejected",
+    "T_DQuantPerTensor",
+    "T_QuantPerTensor",
     "WhyNoPartition",
     "WhyNoPartitionReporter",
+    "_get_item_from_executorch_call_delegate",
     "format_delegated_graph",
     "get_delegated_payload",
     "get_delegates",
@@ -34,6 +44,8 @@ __all__ = [
     "is_same_node",
     "is_shape_dynamic",
     "print_delegated_graph",
+    "remove_first_quant_and_last_dequant",
+    "replace_quantized_partition_with_op",
     "tag_constant_data",
     "tag_mutated_buffer",
 ]

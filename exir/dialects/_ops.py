@@ -12,7 +12,7 @@ import torch
 from torch._C import DispatchKey
 
 from executorch.exir.dialects.backend._ops import _BACKEND_OP_LIB as _BACKEND_OP_LIB
-from executorch.exir.dialects.backend._ops import BackendOpOverloadPacket
+from executorch.exir.dialects.backend._ops import BackendOpOverloadPacket, bind_pattern
 from executorch.exir.dialects.edge._ops import EdgeOpOverloadPacket
 
 _Packet = type[EdgeOpOverloadPacket] | type[BackendOpOverloadPacket]
@@ -79,6 +79,8 @@ def bind_pattern_to_op(
 
     def bind(pattern: Callable[..., Any]) -> Callable[..., Any]:
         name = schema_or_name.split("(")[0]
+        base, _, overload = name.split("::")[-1].partition(".")
+        bind_pattern(f"{library.ns}::{base}", overload, pattern)
         if _is_defined(library.ns, name):
             library.impl(name, pattern, "CompositeExplicitAutograd")
             return pattern

@@ -96,7 +96,13 @@ def emit_program(
 def _constant_method(name: str, value: Any, state: ProgramState) -> ExecutionPlan:
     """A method without instructions whose outputs are there from the start."""
     leaves, spec = pytree.tree_flatten(value)
-    values = [EValue(_constant_leaf(leaf, state)) for leaf in leaves]
+    try:
+        values = [EValue(_constant_leaf(leaf, state)) for leaf in leaves]
+    except ExportError as error:
+        raise ExportError(
+            error.error_code,
+            f"Error emitting {name} which returns a value of type {type(value)}: {error.message}",
+        ) from None
     return ExecutionPlan(
         name=name,
         container_meta_type=ContainerMetadata("", pytree.treespec_dumps(spec)),

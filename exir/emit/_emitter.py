@@ -208,7 +208,9 @@ class MethodEmitter:
                 self.value_of[node] = self._user_input(node)
                 inputs.append(self.value_of[node])
             elif spec.kind in (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR):
-                self.value_of[node] = self._data(node, spec.target, spec.target in mutable)
+                # What another method writes has a place, too (share_mutable_buffers).
+                is_mutable = spec.target in mutable or node.meta["spec"].mem_id is not None
+                self.value_of[node] = self._data(node, spec.target, is_mutable)
             else:
                 raise ExportError(
                     ExportErrorType.NOT_SUPPORTED,

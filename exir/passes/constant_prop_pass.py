@@ -163,7 +163,9 @@ def create_constant_nodes_and_return_specs(
     for node, value in const_node_to_tensor.items():
         placeholder, name = replace_with_constant_node(node, value, first, mode, exported_program)
         argument = TensorArgument(placeholder.name)
-        specs[placeholder.name] = InputSpec(InputKind.CONSTANT_TENSOR, argument, name)
+        specs[placeholder.name] = InputSpec(
+            InputKind.CONSTANT_TENSOR, argument, name, persistent=True
+        )
     return specs
 
 

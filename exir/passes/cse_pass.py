@@ -19,22 +19,31 @@ from executorch.exir.pass_base import ExportPass
 class CSEPass(ExportPass):
     """Works in place, each graph on its own. Random operators and operators that write are left alone."""
 
+    # Random ones by the names of their schemas; a subclass may have another set.
+    UNSAFE_OPS: frozenset[str] = frozenset(
+        f"aten::{name}"
+        for name in (
+            "bernoulli", "dropout", "multinomial", "native_dropout", "normal", "rand", "rand_like",
+            "randint", "randint_like", "randn", "randn_like", "randperm", "uniform",
+        )
+    )  # fmt: skip
+
     def call(self, graph_module: GraphModule) -> PassResult:
         modified = False
         for module in graph_module.modules():
             if isinstance(module, GraphModule):
-                modified = _share(module) or modified
+                modified = _share(module, self.UNSAFE_OPS) or modified
         if modified:
             graph_module.recompile()
         return PassResult(graph_module, modified)
 
 
-def _share(module: GraphModule) -> bool:
+def _share(module: GraphModule, unsafe: frozenset[str]) -> bool:
     first: dict[Any, Node] = {}
     modified = False
     outputs = {n for out in module.graph.find_nodes(op="output") for n in out.all_input_nodes}
     for node in list(module.graph.nodes):
-        if not _is_repeatable(node):
+        if not _is_repeatable(node, unsafe):
             continue
         twin = first.setdefault(_key(node), node)
         if twin is not node and not (twin in outputs and node in outputs):
@@ -44,7 +53,7 @@ def _share(module: GraphModule) -> bool:
     return modified
 
 
-def _is_repeatable(node: Node) -> bool:
+def _is_repeatable(node: Node, unsafe: frozenset[str]) -> bool:
     if node.op != "call_function":
         return False
     op = node.target._op if isinstance(node.target, EdgeOpOverload) else node.target
@@ -52,6 +61,8 @@ def _is_repeatable(node: Node) -> bool:
         return False
     if not isinstance(op, torch._ops.OpOverload):
         return True
+    if op._schema.name in unsafe:
+        return False
     return not op._schema.is_mutable and torch.Tag.nondeterministic_seeded not in op.tags
 
 

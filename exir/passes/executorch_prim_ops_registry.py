@@ -19,7 +19,7 @@ _BINARY = "(Scalar a, Scalar b) -> Scalar"
 _COMPARE = "(Scalar a, Scalar b) -> bool"
 _UNARY = "(Scalar a) -> Scalar"
 
-lib = Library("executorch_prim", "DEF")
+executorch_prims_lib = Library("executorch_prim", "DEF")
 
 
 def add(a: _SymScalar, b: _SymScalar) -> _SymScalar:
@@ -130,8 +130,8 @@ _ROWS: list[tuple[str, str, Callable[..., Any]]] = [
     ("sym_ite", "(Scalar b, Scalar t, Scalar f) -> Scalar", sym_ite),
 ]
 for _name, _schema, _function in _ROWS:
-    lib.define(f"{_name}.Scalar{_schema}")
-    lib.impl(f"{_name}.Scalar", _function, "CompositeImplicitAutograd")
+    executorch_prims_lib.define(f"{_name}.Scalar{_schema}")
+    executorch_prims_lib.impl(f"{_name}.Scalar", _function, "CompositeImplicitAutograd")
 
 
 def _prim(name: str) -> torch._ops.OpOverload:

@@ -18,7 +18,7 @@ from torch.fx import GraphModule, Node
 
 from executorch.exir.memory_lifetimes import writes_its_first_argument
 
-_WRITE_BACK = frozenset(
+WRITE_BACK = frozenset(
     {
         OutputKind.BUFFER_MUTATION,
         OutputKind.USER_INPUT_MUTATION,
@@ -37,7 +37,7 @@ def insert_write_back_for_buffers_pass(
     output = next(iter(reversed(graph_module.graph.nodes)))
     kept, specs = [], []
     for spec, value in zip(signature.output_specs, output.args[0], strict=True):
-        if spec.kind not in _WRITE_BACK:
+        if spec.kind not in WRITE_BACK:
             kept.append(value)
             specs.append(spec)
             continue

@@ -17,15 +17,19 @@ from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 from executorch.exir.tensor import dim_order_from_stride
 
 _aten = torch.ops.aten
-# Portable kernels that refuse tensors in another order than the contiguous one.
+# Portable kernels, ours or upstream's, that refuse tensors in another order than the contiguous one.
 _CONTIGUOUS_ONLY = frozenset(
     {
+        _aten._adaptive_avg_pool2d.default,
         _aten.avg_pool2d.default,
+        _aten.expand_copy.default,
         _aten.max_pool2d_with_indices.default,
+        _aten.mean.dim,
         _aten.native_group_norm.default,
         _aten.native_layer_norm.default,
         _aten.pixel_shuffle.default,
         _aten.pixel_unshuffle.default,
+        _aten.sum.dim_IntList,
     }
 )
 

@@ -5,7 +5,9 @@ before:  alloc(...) nodes and specs without a place
 after:   spec.lifetime, spec.mem_id, spec.mem_offset; graph_module.meta["non_const_buffer_sizes"]
 """
 
+import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch.export.graph_signature import ExportGraphSignature
@@ -23,6 +25,15 @@ from executorch.exir.memory_planning import (
 from executorch.exir.tensor import TensorSpec
 
 _BY_NAME = {"greedy": greedy, "naive": naive}
+
+
+@dataclass
+class _MemoryPlanningState:
+    """What the methods planned so far share: their graphs, and their buffers by name, written or only read."""
+
+    mutable_buffers: list[dict[str, TensorSpec]] = field(default_factory=list)
+    maybe_mutable_buffers: list[dict[str, TensorSpec]] = field(default_factory=list)
+    graph_modules: list[GraphModule] = field(default_factory=list)
 
 
 class MemoryPlanningPass(PassBase):
@@ -51,9 +62,15 @@ class MemoryPlanningPass(PassBase):
         self.alloc_mutable_buffers = alloc_mutable_buffers
         self.share_mutable_buffers = share_mutable_buffers
         self.alignment = alignment
-        self._shared: list[tuple[GraphModule, dict[str, TensorSpec]]] = []
+        self.state = _MemoryPlanningState()
 
     def call(self, graph_module: GraphModule) -> PassResult:
+        warnings.warn(
+            "MemoryPlanningPass.call() plans without the signature; use MemoryPlanningPass.run(graph_module, "
+            "graph_signature)",
+            FutureWarning,
+            stacklevel=3,
+        )
         return self.run(graph_module)
 
     def run(
@@ -80,28 +97,38 @@ class MemoryPlanningPass(PassBase):
             )
             verifier.verify_storage_reuse(self.allow_lifetime_and_storage_overlap)
         if self.share_mutable_buffers and graph_signature is not None:
-            self._shared.append((graph_module, _mutable_buffers(graph_module, graph_signature)))
+            written = set(graph_signature.buffers_to_mutate.values())
+            buffers = _buffers(graph_module, graph_signature)
+            state = self.state
+            state.graph_modules.append(graph_module)
+            state.mutable_buffers.append({k: v for k, v in buffers.items() if k in written})
+            state.maybe_mutable_buffers.append(
+                {k: v for k, v in buffers.items() if k not in written}
+            )
         return PassResult(graph_module, True)
 
     def run_multimethod(self) -> None:
-        """With share_mutable_buffers: gives buffers of the same name one place for all methods that
-        ran, in an arena behind those of every method."""
-        if not self._shared:
+        """With share_mutable_buffers: gives buffers of the same name that some method writes one place for all
+        methods that ran, those that only read it included, in an arena behind those of every method."""
+        state, self.state = self.state, _MemoryPlanningState()
+        if not state.graph_modules:
             return
-        arena = max(len(module.meta["non_const_buffer_sizes"]) for module, _ in self._shared)
+        arena = max(len(module.meta["non_const_buffer_sizes"]) for module in state.graph_modules)
         offsets: dict[str, int] = {}
         size = 0
-        for _, buffers in self._shared:
+        for buffers in state.mutable_buffers:
             for name, spec in buffers.items():
                 if name not in offsets:
                     offsets[name] = size
                     size += spec.realign(self.alignment)
-        for module, buffers in self._shared:
+        for module in state.graph_modules:
             sizes = module.meta["non_const_buffer_sizes"]
             sizes += [0] * (arena - len(sizes)) + [size]
+        for buffers in (*state.mutable_buffers, *state.maybe_mutable_buffers):
             for name, spec in buffers.items():
-                spec.mem_id, spec.mem_obj_id, spec.mem_offset = arena, None, offsets[name]
-        self._shared.clear()
+                if name in offsets:
+                    spec.const = False
+                    spec.mem_id, spec.mem_obj_id, spec.mem_offset = arena, None, offsets[name]
 
 
 def _algorithm(algorithm: Callable[..., Any] | str | None) -> Callable[..., Any]:
@@ -124,15 +151,8 @@ def _is_foreign(algorithm: Callable[..., Any]) -> bool:
     return any(part not in (greedy, naive) for part in parts)
 
 
-def _mutable_buffers(
-    graph_module: GraphModule, signature: ExportGraphSignature
-) -> dict[str, TensorSpec]:
-    """Specs of the buffers that a method writes, by name."""
-    written = set(signature.buffers_to_mutate.values())
-    names = {
-        node_name: name
-        for node_name, name in signature.inputs_to_buffers.items()
-        if name in written
-    }
+def _buffers(graph_module: GraphModule, signature: ExportGraphSignature) -> dict[str, TensorSpec]:
+    """Specs of a method's buffers, by name."""
+    names = signature.inputs_to_buffers
     placeholders = graph_module.graph.find_nodes(op="placeholder")
     return {names[node.name]: node.meta["spec"] for node in placeholders if node.name in names}

@@ -12,18 +12,21 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.retrace.op_rules import DROPPED_NAMES
 
-_NOT_CORE = frozenset({"aten::_assert_async", "aten::_assert_tensor_metadata"})
+_NOT_CORE = frozenset({"aten::_assert_tensor_metadata"})
 
 
 class RemoveGraphAssertsPass(PassBase):
     """to_edge drops them itself; this is for graphs from elsewhere."""
 
     def call(self, graph_module: GraphModule) -> PassResult:
-        return _remove(graph_module, DROPPED_NAMES)
+        result = _remove(graph_module, DROPPED_NAMES)
+        if result.modified:
+            dead_code_elimination_pass(graph_module)
+        return result
 
 
 class RemoveNonCoreAtenOpGraphAssertsPass(PassBase):
-    """Only the checks that are not core ATen operators go; constraints on sizes stay."""
+    """Only the checks that are no core ATen operators go; those of values and sizes stay."""
 
     def call(self, graph_module: GraphModule) -> PassResult:
         return _remove(graph_module, _NOT_CORE)
@@ -42,6 +45,5 @@ def _remove(graph_module: GraphModule, names: frozenset[str]) -> PassResult:
                 module.graph.erase_node(node)
                 modified = True
     if modified:
-        dead_code_elimination_pass(graph_module)
         graph_module.recompile()
     return PassResult(graph_module, modified)

@@ -6,6 +6,7 @@ before: spec.shape = [s0, 4], 2 <= s0 <= 10       after: spec.shape = [10, 4], D
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ from executorch.exir.sym_util import (
 from executorch.exir.tensor import TensorSpec, stride_from_dim_order
 
 # Operators whose result has a size that depends on data, and what bounds it.
-_UPPER_BOUNDS: dict[Any, Callable[[Any, Any], list[int | None]]] = {}
+upper_bound_shape_inference_table: dict[Any, Callable[[Any, Any], list[int | None]]] = {}
 
 
 def register_upper_bound_inference(
@@ -36,7 +37,7 @@ def register_upper_bound_inference(
     def register(
         inference: Callable[[Any, Any], list[int | None]],
     ) -> Callable[[Any, Any], list[int | None]]:
-        _UPPER_BOUNDS[fn] = inference
+        upper_bound_shape_inference_table[fn] = inference
         return inference
 
     return register
@@ -131,6 +132,15 @@ def _unbounded_symbols(node: Node) -> set[Any]:
 class HintBasedSymShapeEvalPass(PassBase):
     """Sizes become those of the example inputs. Only for programs that are run at these sizes or smaller."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        warnings.warn(
+            "HintBasedSymShapeEvalPass is deprecated: larger inputs than the example fail at run time; use "
+            "ConstraintBasedSymShapeEvalPass",
+            FutureWarning,
+            stacklevel=2,
+        )
+
     def call(self, graph_module: GraphModule) -> PassResult:
         for node in graph_module.graph.nodes:
             _resolve(node, eval_expr)
@@ -155,7 +165,7 @@ def _evaluate(node: Node, spec: TensorSpec, evaluate: Callable[[Any], int | None
     shape = [evaluate(size) for size in spec.shape]
     if None in shape:
         op = getattr(node.target, "_op", node.target)
-        inference = _UPPER_BOUNDS.get(op)
+        inference = upper_bound_shape_inference_table.get(op)
         bounds = inference(node.args, node.kwargs) if inference else []
         if len(bounds) == len(shape):
             shape = [bound if size is None else size for size, bound in zip(shape, bounds)]

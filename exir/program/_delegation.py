@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -53,24 +53,42 @@ def kept_by(partitioners: list[Any], program: ExportedProgram) -> frozenset[Node
         if not hasattr(partitioner, "ops_to_not_decompose"):
             continue
         ops, accepts = partitioner.ops_to_not_decompose(program)
-        wanted = frozenset(ops)
+        wanted = frozenset(_remove_invalid_ops_for_not_decompose(ops))
         for node in program.graph.nodes:
             if (
                 node.op == "call_function"
                 and node.target in wanted
                 and (accepts is None or accepts(node))
             ):
-                _check_functional(node, partitioner)
                 kept.add(node)
     return frozenset(kept)
 
 
-def _check_functional(node: Node, partitioner: Any) -> None:
-    if isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable:
-        raise ExportError(
-            ExportErrorType.VIOLATION_OF_SPEC,
-            f"{type(partitioner).__name__} wants {node.target} whole, which writes to an argument",
-        )
+# What no partitioner keeps: one node for them is nothing to gain, and passes expect what they become.
+_ALWAYS_DECOMPOSED = frozenset(
+    {
+        torch.ops.aten._to_copy.default,
+        torch.ops.aten._local_scalar_dense.default,
+        torch.ops.aten.add.Tensor,
+        torch.ops.aten.div.Tensor,
+        torch.ops.aten.item.default,
+        torch.ops.aten.mul.Tensor,
+        torch.ops.aten.split_with_sizes.default,
+        torch.ops.aten.sub.Tensor,
+        torch.ops.aten.unbind.int,
+    }
+)
+
+
+def _remove_invalid_ops_for_not_decompose(preserve_ops: Iterable[Any]) -> list[Any]:
+    """`preserve_ops` without operators that write, that give a view, or that are always taken apart."""
+
+    def may_stay(op: Any) -> bool:
+        schema = op._schema
+        aliases = any(result.alias_info is not None for result in schema.returns)
+        return not (schema.is_mutable or aliases or op in _ALWAYS_DECOMPOSED)
+
+    return [op for op in preserve_ops if may_stay(op)]
 
 
 def lower_in_rounds(

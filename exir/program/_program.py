@@ -2,7 +2,7 @@
 """The whole way of a program, top to bottom: torch.export -> edge -> delegates -> planned -> flat plan -> bytes.
 
 to_edge                   one re-trace (exir/retrace)
-EdgeProgramManager        .transform: user passes; .to_backend: delegates; .to_executorch: the list below
+EdgeProgramManager        .transform: user passes; .to_backend: delegates; .to_executorch: the list in _planning.py
 ExecutorchProgramManager  the emitted program and its files (exir/emit, exir/_serialize)
 """
 
@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
-from torch.fx.passes.infra.pass_base import PassBase, PassResult
+from torch.fx.passes.infra.pass_base import PassResult
 from torch.fx.passes.infra.pass_manager import PassManager as FxPassManager
 
 from executorch.exir._program_utils import (
@@ -32,32 +32,15 @@ from executorch.exir.emit import EmitterOutput, emit_program
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
-from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.passes.infer_view_size_pass import InferViewSizePass
-from executorch.exir.passes.insert_write_back_for_buffers_pass import (
-    insert_write_back_for_buffers_pass,
-)
-from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
-from executorch.exir.passes.normalize_view_copy_base_pass import NormalizeViewCopyBasePass
-from executorch.exir.passes.quant_fusion_pass import quant_fusion_and_const_prop_pass
-from executorch.exir.passes.reinplace import DEFAULT_INPLACEABLE_OPS, reinplace_pass
-from executorch.exir.passes.remove_graph_asserts_pass import RemoveGraphAssertsPass
-from executorch.exir.passes.replace_edge_with_backend_pass import EdgeToBackendOpsPass
-from executorch.exir.passes.replace_view_copy_with_view_pass import ReplaceViewCopyWithViewPass
-from executorch.exir.passes.scalar_constants_to_scalars_pass import (
-    scalar_constants_to_scalars_pass,
-)
-from executorch.exir.passes.spec_prop_pass import SpecPropPass
-from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
-from executorch.exir.passes.to_out_var_pass import MissingOutVariants
-from executorch.exir.passes.weights_to_outputs_pass import weights_to_outputs_pass
-from executorch.exir.passes.write_in_place_pass import write_in_place
 from executorch.exir.program._arguments import (
     check_constant_methods,
     check_passes,
     checked_config,
 )
-from executorch.exir.program._blockers import Blockers, Wanted, check_blockers, joined
+from executorch.exir.program._delegation import (
+    _remove_invalid_ops_for_not_decompose as _remove_invalid_ops_for_not_decompose,
+)
 from executorch.exir.program._delegation import (
     check_methods,
     kept_by,
@@ -66,16 +49,14 @@ from executorch.exir.program._delegation import (
     partitioners_of,
 )
 from executorch.exir.program._etrecord import ETRecord
-from executorch.exir.program._programs import (
-    apply_passes,
-    collector_paused,
-    finish_plans,
-    named_programs,
-    per_method,
-    plan_memory,
-    propagate_devices,
-    tag_external_constants,
+from executorch.exir.program._planning import (
+    edge_to_executorch_passes as edge_to_executorch_passes,
 )
+from executorch.exir.program._planning import planned_programs
+from executorch.exir.program._planning import (
+    pre_memory_planning_passes as pre_memory_planning_passes,
+)
+from executorch.exir.program._programs import collector_paused, finish_plans, named_programs
 from executorch.exir.program._quantized_weights import with_stored_weights
 from executorch.exir.program._training_mode import warn_of_training_mode
 from executorch.exir.program._transform import (
@@ -99,9 +80,9 @@ from executorch.exir.program._transform import (
 from executorch.exir.program._transform import (
     transform_exported_program as transform_exported_program,
 )
-from executorch.exir.program_copies import drop_unused_data, own_copy
+from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.program import retrace_to_edge
-from executorch.exir.retrace.unclaimed import decompose_unclaimed, decompose_unserved
+from executorch.exir.retrace.unclaimed import decompose_unclaimed
 from executorch.exir.schema import Program
 from executorch.exir.verification.verifier import EdgeDialect, check_edge_program
 
@@ -154,6 +135,9 @@ def to_edge_transform_and_lower(
     manager = _edge_manager(programs, kept, constant_methods, compile_config, generate_etrecord)
     if transform_passes is not None:
         manager = manager.transform(transform_passes)
+        if manager._etrecord is not None:
+            copies = {name: own_copy(manager.exported_program(name)) for name in manager.methods}
+            manager._etrecord.add_extra_export_modules({"edge_after_transform": copies})
     for name in programs:
         if partitioners[name]:
             module = manager.exported_program(name).graph_module
@@ -197,6 +181,39 @@ def _edge_manager(
         manager._etrecord.add_exported_program(programs)
         manager._etrecord.add_edge_dialect_program(manager)
     return manager
+
+
+def _gen_edge_manager_for_partitioners(
+    partitioner: dict[str, list[Any]],
+    aten_programs: dict[str, ExportedProgram],
+    config: EdgeCompileConfig,
+    constant_methods: dict[str, Any] | None,
+    generate_etrecord: bool | None = False,
+) -> EdgeProgramManager:
+    """Edge programs in which what the partitioners want whole stays whole."""
+    kept = {name: kept_by(partitioner.get(name, []), each) for name, each in aten_programs.items()}
+    return _edge_manager(aten_programs, kept, constant_methods, config, bool(generate_etrecord))
+
+
+def _generate_edge_program(
+    config: EdgeCompileConfig,
+    program: ExportedProgram,
+    core_aten_ops_exception_list: list[Any] | None = None,
+    preserve_ops: list[Any] | None = None,
+) -> ExportedProgram:
+    """One program, in which `preserve_ops` stay whole, too."""
+    whole = [*config.preserve_ops, *(preserve_ops or ())]
+    return _edge_program(program, frozenset(), replace(config, preserve_ops=whole))
+
+
+def et_logger(api_name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that leaves a function as it is, but for a name in its `api_name`: calls are not counted here."""
+
+    def named(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__dict__["api_name"] = api_name
+        return function
+
+    return named
 
 
 def _edge_program(
@@ -304,7 +321,7 @@ class EdgeProgramManager:
         """Planned programs and their emitted form."""
         config = checked_config(config, ExecutorchBackendConfig, "config")
         with collector_paused():
-            planned = _planned_programs(
+            planned = planned_programs(
                 self._edge_programs, config, self.compile_config._skip_dim_order
             )
             finish_plans(config.memory_planning_pass)
@@ -326,144 +343,6 @@ def _transformed(
     if config._check_ir_validity and result is not program:
         check_edge_program(result, "transform", config)
     return result
-
-
-# ---- edge -> planned: the order of passes, with the reason for each place ----
-
-
-def _planned_programs(
-    programs: dict[str, ExportedProgram], config: ExecutorchBackendConfig, skip_dim_order: bool
-) -> dict[str, ExportedProgram]:
-    """Of all methods; what stands in the way is told for all of them."""
-    planned, blocked = {}, []
-    for name, program in programs.items():
-        try:
-            planned[name] = _planned_program(name, program, config, skip_dim_order)
-        except (Blockers, MissingOutVariants) as error:
-            blocked.append(error)
-    if blocked:
-        raise joined(blocked)
-    return planned
-
-
-def _planned_program(
-    name: str, program: ExportedProgram, config: ExecutorchBackendConfig, skip_dim_order: bool
-) -> ExportedProgram:
-    """All passes after the copy rewrite in place."""
-    program = own_copy(program)
-    # While quantize and dequantize stand beside what they are for.
-    if config.do_quant_fusion_and_const_prop:
-        program = _fused(name, program)
-    # Before anything else reads the graph's values.
-    if config.run_reinplace_pass or config.reinplace_extra_ops:
-        ops = DEFAULT_INPLACEABLE_OPS if config.run_reinplace_pass else frozenset()
-        program = reinplace_pass(program, ops | (config.reinplace_extra_ops or frozenset()))
-    # Optimizers of the runtime find weights among the outputs.
-    program = weights_to_outputs_pass(program)
-    # The user's passes expect the edge dialect.
-    program = apply_passes(program, config.passes)
-    # Backends have had their choice; what is left must have kernels.
-    decompose_unserved(program, skip_dim_order)
-    generate_missing_debug_handles(program)
-    # Caches are written in place: last of all that reads the graph as values.
-    program = write_in_place(program)
-    # What they left without users must not reach the file.
-    dead_code_elimination_pass(program.graph_module)
-    module = program.graph_module
-    # Before unused data goes: this leaves constants without users.
-    scalar_constants_to_scalars_pass(module)
-    # Before specs: data nobody reads needs none.
-    drop_unused_data(program)
-    # Specs first carry symbolic sizes ...
-    specs = SpecPropPass()
-    specs(module)
-    specs.update_placeholder_tensor_specs(program, module)
-    # Values of delegates on other devices; before copies need out variants.
-    propagate_devices(name, module, config)
-    evaluate_shapes = per_method(
-        config.sym_shape_eval_pass, name, ConstraintBasedSymShapeEvalPass()
-    )
-    # One error for everything that stands in the way, before the first step that would fail.
-    by_bounds = isinstance(evaluate_shapes, ConstraintBasedSymShapeEvalPass)
-    wanted = Wanted(by_bounds, _needs_out_variants(config), not config.allow_missing_kernels)
-    check_blockers(name, program, wanted)
-    # ... which become numbers before anything asks for bytes.
-    evaluate_shapes(module)
-    # While views are still functional operators; needs specs.
-    if config.remove_view_copy:
-        views = ReplaceViewCopyWithViewPass()
-        views.kept_sources = _overwritten(program)
-        views(module)
-    # Scalar operators have no out variant: they get their runtime names before that is asked.
-    EdgeToBackendOpsPass()(module)
-    config.to_out_var_pass(module)
-    # After out variants, because copy_ stays as it is.
-    _, program._graph_signature = insert_write_back_for_buffers_pass(program)
-    # Tags constants that live in data files; the planner leaves them out.
-    tag_external_constants(program, config)
-    # Last: nothing changes lifetimes any more.
-    plan_memory(per_method(config.memory_planning_pass, name, MemoryPlanningPass()), program)
-    # For those who print the graph; nothing runs this code.
-    module.recompile()
-    return program
-
-
-def _needs_out_variants(config: ExecutorchBackendConfig) -> bool:
-    return not getattr(config.to_out_var_pass, "ignore_to_out_var_failure", False)
-
-
-def _fused(name: str, program: ExportedProgram) -> ExportedProgram:
-    if program.graph_signature.backward_signature is not None:
-        raise Exception(
-            f"method {name} computes gradients: its constants change, so do_quant_fusion_and_const_prop is not for it"
-        )
-    return quant_fusion_and_const_prop_pass(program)
-
-
-def edge_to_executorch_passes(
-    config: ExecutorchBackendConfig,
-    name: str | None = None,
-    edge_compile_config: EdgeCompileConfig | None = None,
-) -> list[Pass]:
-    """The passes above that work on a graph alone, before memory planning, for those who run them by hand."""
-    return [
-        *config.passes,
-        scalar_constants_to_scalars_pass,
-        SpecPropPass(),
-        EdgeToBackendOpsPass(),
-        RemoveGraphAssertsPass(),
-        *pre_memory_planning_passes(config, name),
-    ]
-
-
-def pre_memory_planning_passes(
-    config: ExecutorchBackendConfig, name: str | None = None
-) -> list[Pass]:
-    """The part of `edge_to_executorch_passes` that follows the user's passes and specs."""
-    evaluate = per_method(config.sym_shape_eval_pass, name or "forward", None)
-    if evaluate is None:
-        evaluate = ConstraintBasedSymShapeEvalPass()
-    if not isinstance(evaluate, PassBase):
-        raise RuntimeError(
-            f"sym_shape_eval_pass must be a dict or a PassBase, got {config.sym_shape_eval_pass}"
-        )
-    views = [NormalizeViewCopyBasePass(), dead_code_elimination_pass, ReplaceViewCopyWithViewPass()]
-    return [
-        *(views if config.remove_view_copy else [dead_code_elimination_pass]),
-        evaluate,
-        config.to_out_var_pass,
-    ]
-
-
-def _overwritten(program: ExportedProgram) -> frozenset[str]:
-    """Placeholders whose memory gets a new value at the end of the method."""
-    signature = program.graph_signature
-    targets = {spec.target for spec in signature.output_specs if spec.target is not None}
-    return frozenset(
-        spec.arg.name
-        for spec in signature.input_specs
-        if (spec.target if spec.target is not None else spec.arg.name) in targets
-    )
 
 
 # ---- planned -> flat plan -> bytes ----
@@ -491,6 +370,8 @@ class ExecutorchProgramManager:
             config.emit_mutable_buffer_names,
         )
         self._files: tuple[Cord, dict[str, Cord]] | None = None
+        self._buffer: bytes | None = None
+        self._data_serializer: DataSerializer = _data_serializer()
         self._etrecord: ETRecord | None = None
 
     @property
@@ -530,8 +411,11 @@ class ExecutorchProgramManager:
 
     @property
     def buffer(self) -> bytes:
-        """The file as bytes: a copy of all constants. `write_to_file` and `save` need none."""
-        return bytes(self._pte())
+        """The file as bytes: a copy of all constants, made on first use and kept. `write_to_file` and `save` need
+        none."""
+        if self._buffer is None:
+            self._buffer = bytes(self._pte())
+        return self._buffer
 
     def write_to_file(self, open_file: io.BufferedIOBase) -> None:
         self._pte().write_to_file(open_file)
@@ -575,7 +459,10 @@ class ExecutorchProgramManager:
     def _laid_out(self) -> tuple[Cord, dict[str, Cord]]:
         if self._files is None:
             self._files = serialize_for_executorch(
-                self._emitter_output, self._backend_config, _data_serializer(), self._named_data
+                self._emitter_output,
+                self._backend_config,
+                self._data_serializer,
+                self._named_data,
             )
         return self._files
 

@@ -24,6 +24,7 @@ from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
 from executorch.exir.passes.external_constants_pass import external_mutable_weights_pass
+from executorch.exir.passes.insert_write_back_for_buffers_pass import WRITE_BACK
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
 from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
 from executorch.exir.program._lift_constants import lift_tensor_attributes
@@ -145,6 +146,14 @@ def tag_external_constants(program: ExportedProgram, config: ExecutorchBackendCo
             node.meta["constant_tag"] = tag
     if config.external_mutable_weights:
         external_mutable_weights_pass(program.graph_module, program)
+
+
+def without_written_outputs(program: ExportedProgram) -> None:
+    """Of the outputs only the user's stay in the graph; the signature goes on naming the copies that write."""
+    output, specs = program.graph.output_node(), program.graph_signature.output_specs
+    if len(output.args[0]) == len(specs):
+        kept = [value for value, spec in zip(output.args[0], specs) if spec.kind not in WRITE_BACK]
+        output.args = (tuple(kept),)
 
 
 def all_tensors(program: ExportedProgram) -> dict[str, torch.Tensor]:

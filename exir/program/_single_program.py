@@ -154,8 +154,33 @@ class ExecutorchProgram:
         config.segment_alignment = segment_alignment
         config.constant_tensor_alignment = constant_tensor_alignment
         config.delegate_alignment = delegate_alignment
-        edge = EdgeProgramManager(exir_exported_program.exported_program)
-        self._manager: ExecutorchProgramManager = edge.to_executorch(config)
+        self.exported_program = exir_exported_program.exported_program
+        self._edge = EdgeProgramManager(self.exported_program)
+        self._config = config
+        self._lowered: ExecutorchProgramManager | None = None
+
+    @property
+    def _manager(self) -> ExecutorchProgramManager:
+        """Emits on first use."""
+        if self._lowered is None:
+            self._lowered = self._edge.to_executorch(self._config)
+        return self._lowered
+
+    @property
+    def _buffer(self) -> bytes | None:
+        return self._lowered and self._lowered._buffer
+
+    @property
+    def _emitter_output(self) -> EmitterOutput | None:
+        return self._lowered and self._lowered._emitter_output
+
+    @property
+    def _pte_data(self) -> Cord | None:
+        return self._lowered and self._lowered._pte_data
+
+    @property
+    def _tensor_data(self) -> dict[str, Cord] | None:
+        return self._lowered and self._lowered._tensor_data
 
     @property
     def program(self) -> Program:

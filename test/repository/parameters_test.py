@@ -50,7 +50,6 @@ NOT_READ: dict[str, list[str]] = {
     "a node knows its graph, and its values the dtype": [
         "view_copy_to_squeeze_unsqueeze:ViewCopyToSqueezeUnsqueezePass:replace_view_copy_node graph_module",
         "decompose_batch_norm:DecomposeBatchNorm:replace_bn_node_with_conv graph_module",
-        "prune_empty_tensors_pass:PruneEmptyTensorsPass:remove_empty_tensors_from_cat graph_module",
         "constant_prop_pass:get_data exported_program",
     ],
     "either value gives the same: what it asks for is always so here": [
@@ -64,8 +63,6 @@ NOT_READ: dict[str, list[str]] = {
         # a fused node takes the value of the node it replaces
         "quant_fusion_pass:QuantFusionPass:__init__ _fix_node_meta_val",
         "quant_fusion_pass:QuantFusionPass:__init__ node_value_dict",
-        # these passes ask the nodes
-        "_program:edge_to_executorch_passes edge_compile_config",
         # the range of an operator's quantized weight: its values are in it
         "_quant_patterns_and_replacements:embedding_byte weight_quant_max",
         "_quant_patterns_and_replacements:embedding_byte weight_quant_min",
@@ -93,7 +90,6 @@ NOT_READ: dict[str, list[str]] = {
         "graph:XNNHeader FLATBUFFER_SIZE_OFFSET",
         "op_table:Row is_custom",
         "_ops:EdgeDialectArgument allowed_types",
-        "error:ExportError error_code",
     ],
 }
 

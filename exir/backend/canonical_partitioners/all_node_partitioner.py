@@ -29,10 +29,11 @@ class AllNodePartitioner(Partitioner):
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         tags = {}
+        tag = self.delegation_spec.backend_id
         for node in exported_program.graph.nodes:
             if node.op == "call_function":
-                node.meta["delegation_tag"] = "tag0"
-                tags["tag0"] = self.delegation_spec
+                node.meta["delegation_tag"] = tag
+                tags[tag] = self.delegation_spec
         tag_constant_data(exported_program)
         tag_mutated_buffer(exported_program)
         return PartitionResult(exported_program, tags)

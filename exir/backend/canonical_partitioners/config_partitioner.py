@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch.export import ExportedProgram
@@ -33,6 +34,33 @@ def _target_of(config: PartitionerConfig) -> str:
 def is_constant_data(ep: ExportedProgram, node: Node) -> bool:
     """True for a parameter, a buffer or a lifted constant."""
     return is_param_node(ep, node)
+
+
+class DSJ:
+    """Disjoint sets of things that were joined two by two."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Any, Any] = {}
+
+    def find(self, x: Any) -> Any:
+        """The one that stands for the set of `x`, which is a set of its own when nothing was said of it."""
+        self.parent.setdefault(x, x)
+        while self.parent[x] != x:
+            self.parent[x] = self.parent[self.parent[x]]
+            x = self.parent[x]
+        return x
+
+    def union(self, x: Any, y: Any) -> None:
+        self.parent[self.find(x)] = self.find(y)
+
+    def contains(self, x: Any) -> bool:
+        return x in self.parent
+
+    def gen_groups(self) -> list[list[Any]]:
+        groups: dict[Any, list[Any]] = {}
+        for x in sorted(self.parent):
+            groups.setdefault(self.find(x), []).append(x)
+        return list(groups.values())
 
 
 class PartitionerConfig(ABC):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,14 +12,25 @@ from executorch.exir.dialects.edge._ops import EdgeOpOverload
 
 # Libraries whose operators are backend operators without being bound to a pattern.
 _BACKEND_OP_LIB = ["executorch_prim", "quantized_decomposed", "DO_NOT_USE_TEST_ONLY"]
+# What an operator stands for, where `bind_pattern_to_op` has said it: by qualified name and overload.
+_patterns: dict[tuple[str, str], Callable[..., Any]] = {}
+
+
+def bind_pattern(name: str, overload: str, pattern: Callable[..., Any]) -> None:
+    _patterns[name, overload] = pattern
 
 
 class BackendOpOverload(EdgeOpOverload):
-    """A torch operator used as a backend operator; `_pattern` is what it stands for, when bound."""
+    """A torch operator used as a backend operator; `_equivalent_callable` is what it stands for."""
 
     def __init__(self, op: torch._ops.OpOverload) -> None:
         super().__init__(op)
         self.__module__ = __name__
+
+    @property
+    def _equivalent_callable(self) -> Callable[..., Any]:
+        """The function bound to it, else the operator itself."""
+        return _patterns.get((self._op._schema.name, self._op._schema.overload_name), self._op)
 
     def __repr__(self) -> str:
         return f"<BackendOpOverload: {self._op.name()}>: schema = {self._op._schema}"
@@ -41,6 +53,10 @@ class BackendOpOverloadPacket:
         if overload.startswith("_"):
             raise AttributeError(overload)
         return backend_op_of(getattr(self._op, overload))
+
+    @property
+    def op(self) -> torch._ops.OpOverloadPacket:
+        return self._op
 
     def overloads(self) -> list[str]:
         return self._op.overloads()

@@ -130,6 +130,15 @@ class EdgeOpOverloadPacket:
     def overloads(self) -> list[str]:
         return self._op.overloads()
 
+    @property
+    def op(self) -> torch._ops.OpOverloadPacket:
+        return self._op
+
+    @property
+    def _dir(self) -> list[str]:
+        """Overloads that were asked for so far."""
+        return [name for name, value in vars(self).items() if isinstance(value, EdgeOpOverload)]
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._op(*args, **kwargs)
 

@@ -44,8 +44,10 @@ class Verifier:
 
     @classmethod
     def has_overlap(cls, lhs_ivl: list[int], rhs_ivl: list[int]) -> bool:
-        """Intervals with both ends included; [None, None] is empty."""
+        """Intervals with both ends included; [None, None] and [3, 1] are empty."""
         if None in lhs_ivl or None in rhs_ivl:
+            return False
+        if lhs_ivl[0] > lhs_ivl[1] or rhs_ivl[0] > rhs_ivl[1]:
             return False
         return lhs_ivl[0] <= rhs_ivl[1] and rhs_ivl[0] <= lhs_ivl[1]
 
@@ -77,13 +79,13 @@ class Verifier:
                     reused += 1
                 elif not allow_lifetime_and_storage_overlap:
                     raise InternalError(
-                        "two tensors live at the same time on the same bytes:\n"
+                        "Unexpected storage overlap: two tensors live at the same time on the same bytes:\n"
                         f"{spec.debug()}\n{other.debug()}"
                     )
         return reused
 
     def verify_graph_input_output(self) -> None:
-        """Raises InternalError when an input, output or mutable buffer has a place that it should
+        """Raises AssertionError when an input, output or mutable buffer has a place that it should
         not have, or lacks one."""
         storages = walk_method(self.graph_module, self.graph_signature)
         inputs, buffers = input_specs(self.graph_module, self.graph_signature)
@@ -94,15 +96,18 @@ class Verifier:
             if spec not in own and spec not in storages.viewed and storages.root(spec) is spec
         ]
         groups = (
-            ("input", inputs, self.alloc_graph_input),
+            ("graph input", inputs, self.alloc_graph_input),
             ("mutable buffer", buffers, self.alloc_mutable_buffers),
-            ("output", outputs, self.alloc_graph_output),
+            ("graph output", outputs, self.alloc_graph_output),
         )
-        for what, specs, allocated in groups:
+        for what, specs, wanted in groups:
             for spec in specs:
-                if not spec.const and (spec.mem_offset is not None) != allocated:
-                    state = "has no place" if allocated else "has a place"
-                    raise InternalError(f"{what} {state}: {spec.debug()}")
+                allocated = spec.mem_offset is not None
+                if not spec.const and allocated != wanted:
+                    state = "has a place" if allocated else "has no place"
+                    raise AssertionError(
+                        f"Misallocate {what}: {allocated} v.s. {wanted}; it {state}: {spec.debug()}"
+                    )
 
     @staticmethod
     def _planned(storages: StorageMap) -> list[TensorSpec]:
