@@ -42,6 +42,10 @@ set(Python_EXECUTABLE "${PYTHON_EXECUTABLE}")
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 add_subdirectory("${fetched}/xnnpack" xnnpack EXCLUDE_FROM_ALL)
+if(NOT EXECUTORCH_XNNPACK_LOG_LEVEL STREQUAL "")
+  set_target_properties(logging PROPERTIES COMPILE_DEFINITIONS "XNN_LOG_LEVEL=${EXECUTORCH_XNNPACK_LOG_LEVEL}"
+    INTERFACE_COMPILE_DEFINITIONS "XNN_LOG_LEVEL=${EXECUTORCH_XNNPACK_LOG_LEVEL}")
+endif()
 
 # xnnpack_replaces(part source function...): functions of a source of a part are ours, and its own are called <function>_any.
 function(xnnpack_replaces part source)

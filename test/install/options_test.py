@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -112,6 +113,87 @@ def test_a_value_set_by_the_including_project_counts(tmp_path: Path) -> None:
 def test_a_badly_named_option_is_refused(definition: str, words: str, tmp_path: Path) -> None:
     code, _, text = configure(tmp_path, after=definition)
     assert code != 0 and words in " ".join(text.split())
+
+
+OPTIONS = ROOT / "tools" / "cmake" / "Options.cmake"
+REFUSED = re.findall(
+    r'^  "(\w+)\|(BOOL|STRING)\|(\w+)\|([^"]+)"',
+    (OPTIONS.parent / "RefusedOptions.cmake").read_text(),
+    re.MULTILINE,
+)
+DECLARED = re.findall(
+    r"^define_overridable_option\((EXECUTORCH_\w+)", OPTIONS.read_text(), re.MULTILINE
+)
+
+
+def test_every_option_is_read_where_something_is_built() -> None:
+    paths = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*CMakeLists.txt", "*.cmake", "*.in"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    texts = [(ROOT / path).read_text() for path in paths if "preset" not in path]
+    text = "\n".join(texts).replace(OPTIONS.read_text(), "")
+    # Options.cmake itself reads the first; a preset file is included by its name.
+    assert "${EXECUTORCH_DESKTOP_DEFAULTS}" in OPTIONS.read_text()
+    ignored = [name for name in DECLARED if not re.search(rf"\b{name}\b", text)]
+    assert ignored == ["EXECUTORCH_DESKTOP_DEFAULTS"]
+
+
+def test_every_documented_option_is_declared() -> None:
+    documented = (Path(__file__).parent / "documented_options.txt").read_text().split()
+    known = {*DECLARED, *(name for name, *_ in REFUSED), "EXECUTORCH_BUILD_PRESET_FILE"}
+    assert len(documented) == len(set(documented)) == 93
+    assert sorted(set(documented) - known) == []
+
+
+def test_what_cannot_be_had_is_refused_by_name_with_what_is_missing(tmp_path: Path) -> None:
+    other = {"ON": "OFF", "OFF": "ON", "1024": "64"}
+    assert len(REFUSED) > 50
+    code, _, text = configure(
+        tmp_path, *(f"-D{name}={other[value]}" for name, _, value, _ in REFUSED)
+    )
+    lines = [" ".join(line.split()) for line in text.replace("\n    ", " ").splitlines()]
+    said = " ".join(" ".join(lines).split())
+    assert code != 0 and "leave these options out" in said
+    for name, _, value, missing in REFUSED:
+        assert f"{name}={other[value]}: {missing}" in said
+
+
+def test_documented_defaults_are_taken(tmp_path: Path) -> None:
+    code, values, text = configure(
+        tmp_path,
+        *(f"-D{name}={value}" for name, _, value, _ in REFUSED),
+        after="message(STATUS end)",
+    )
+    assert code == 0 and "-- end" in text and not set(values) & {name for name, *_ in REFUSED}
+
+
+def test_options_become_flags_and_rules(tmp_path: Path) -> None:
+    """Those that change how things are compiled, linked and installed."""
+    options = {
+        "EXECUTORCH_USE_CPP_CODE_COVERAGE": "ON",
+        "EXECUTORCH_BAREMETAL_SKIP_INSTALL": "ON",
+        "EXECUTORCH_USE_DL": "OFF",
+        "EXECUTORCH_BUILD_XNNPACK": "ON",
+        "EXECUTORCH_XNNPACK_ENABLE_WEIGHT_CACHE": "OFF",
+        "EXECUTORCH_XNNPACK_SHARED_WORKSPACE": "OFF",
+        "EXECUTORCH_XNNPACK_LOG_LEVEL": "4",
+    }
+    targets_of_the_whole_tree(tmp_path / "given", *(f"-D{n}={v}" for n, v in options.items()))
+    targets_of_the_whole_tree(tmp_path / "default", "-DEXECUTORCH_BUILD_XNNPACK=ON")
+    given, default = (
+        (tmp_path / folder / "build.ninja").read_text() for folder in ("given", "default")
+    )
+    for words in (
+        " --coverage",
+        "-DEXECUTORCH_XNNPACK_WEIGHT_CACHE=0",
+        "-DEXECUTORCH_XNNPACK_SHARED_WORKSPACE=0",
+        "-DXNN_LOG_LEVEL=4",
+    ):
+        assert words in given and words not in default, words
+    assert " -ldl" in default and " -ldl" not in given
+    assert not (tmp_path / "given" / "cmake_install.cmake").exists()
+    assert (tmp_path / "default" / "cmake_install.cmake").exists()
 
 
 def test_presets() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# EXECUTORCH_SANITIZER, or the older EXECUTORCH_USE_SANITIZER, for everything that is built.
+# EXECUTORCH_SANITIZER, or the older EXECUTORCH_USE_SANITIZER, and coverage, for everything that is built.
 set(_sanitizer "${EXECUTORCH_SANITIZER}")
 if(EXECUTORCH_USE_SANITIZER AND NOT _sanitizer)
   set(_sanitizer "address,undefined")
@@ -14,6 +14,14 @@ if(_sanitizer)
   if(_sanitizer MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
+endif()
+if(EXECUTORCH_USE_CPP_CODE_COVERAGE)
+  set(_coverage --coverage)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    set(_coverage -fprofile-instr-generate -fcoverage-mapping)
+  endif()
+  add_compile_options(${_coverage})
+  add_link_options(${_coverage})
 endif()
 # Fuzzers need to see which code a file reaches, in libraries too.
 if(EXECUTORCH_BUILD_FUZZERS)

@@ -49,10 +49,12 @@ const void* settle(runtime::FreeableBuffer& processed, std::vector<uint64_t>& co
   return copy.data();
 }
 
-/// What users set, see XNNPACKBackend.h.
+/// What users set, see XNNPACKBackend.h; the build says with what it starts.
 struct Settings {
-  bool share_weights = true;
-  WorkspaceSharingMode workspaces = WorkspaceSharingMode::PerModel;
+  bool share_weights = EXECUTORCH_XNNPACK_WEIGHT_CACHE != 0;
+  WorkspaceSharingMode workspaces = EXECUTORCH_XNNPACK_SHARED_WORKSPACE
+                                        ? WorkspaceSharingMode::PerModel
+                                        : WorkspaceSharingMode::Disabled;
 };
 
 /// Changes `settings` by those of the options that are known; InvalidArgument, and no change, for a

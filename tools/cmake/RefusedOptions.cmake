@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Documented options that can be said and not had: each takes the one value under which nothing is missing, and any other
+# is an error that names what is. A row leaves when its part arrives.
+set(_et_refused
+  # name | type | value | what is missing
+  "EXECUTORCH_BUILD_ARM_BAREMETAL|BOOL|OFF|the Ethos-U delegate and Cortex-M kernels are a later part"
+  "EXECUTORCH_BUILD_ARM_ETHOSU_LINUX|BOOL|OFF|the Ethos-U delegate is a later part"
+  "EXECUTORCH_BUILD_CORTEX_M|BOOL|OFF|the Cortex-M kernels are a later part"
+  "EXECUTORCH_BUILD_CMSIS_NN_PYBINDS|BOOL|OFF|the Cortex-M kernels are a later part"
+  "CORTEX_M_ENABLE_RUNTIME_CHECKS|BOOL|OFF|the Cortex-M kernels are a later part"
+  "FETCH_ETHOS_U_CONTENT|BOOL|ON|the Ethos-U delegate is a later part, so nothing is fetched"
+  "EXECUTORCH_BUILD_ARM_ETDUMP|BOOL|OFF|ETDump is a later part"
+  "EXECUTORCH_BUILD_RISCV_ETDUMP|BOOL|OFF|ETDump is a later part"
+  "EXECUTORCH_BUILD_DEVTOOLS|BOOL|OFF|ETDump and bundled programs in C++ are a later part"
+  "EXECUTORCH_ENABLE_BUNDLE_IO|BOOL|OFF|bundled programs in C++ are a later part"
+  "EXECUTORCH_BUILD_CADENCE|BOOL|OFF|Cadence's DSP toolchain, which no package registry has"
+  "EXECUTORCH_CADENCE_CPU_RUNNER|BOOL|OFF|the Cadence backend"
+  "EXECUTORCH_NNLIB_OPT|BOOL|OFF|Cadence's nnlib, which no package registry has"
+  "EXECUTORCH_BUILD_COREML|BOOL|OFF|macOS with Xcode, the Core ML delegate is a later part"
+  "EXECUTORCH_COREML_BUILD_EXECUTOR_RUNNER|BOOL|OFF|macOS with Xcode, the Core ML delegate is a later part"
+  "EXECUTORCH_BUILD_MPS|BOOL|OFF|macOS with Xcode, the MPS delegate is a later part"
+  "EXECUTORCH_BUILD_METAL|BOOL|OFF|macOS with Xcode, the Metal delegate is a later part"
+  "EXECUTORCH_METAL_COLLECT_STATS|BOOL|OFF|macOS with Xcode, the Metal delegate is a later part"
+  "EXECUTORCH_BUILD_MLX|BOOL|OFF|macOS with Xcode, the MLX delegate is a later part"
+  "EXECUTORCH_MLX_ENABLE_SANITIZERS|BOOL|OFF|the MLX delegate is a later part"
+  "ET_MLX_ENABLE_OP_LOGGING|BOOL|OFF|the MLX delegate is a later part"
+  "ET_MLX_ALLOW_CUSTOM_KERNEL_EXECUTION|BOOL|ON|the MLX delegate is a later part"
+  "EXECUTORCH_BUILD_EXTENSION_APPLE|BOOL|OFF|macOS with Xcode, the Objective-C and Swift wrapper is a later part"
+  "EXECUTORCH_BUILD_EXTENSION_LLM_APPLE|BOOL|OFF|macOS with Xcode, the Objective-C wrapper of language models is a later part"
+  "EXECUTORCH_BUILD_EXTENSION_LLM|BOOL|OFF|tokenizers and the sampler are a later part"
+  "EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER|BOOL|OFF|the runner of language models is a later part"
+  "EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER|BOOL|OFF|the runner of speech models is a later part"
+  "EXECUTORCH_BUILD_EXTENSION_IMAGE|BOOL|OFF|the image extension is a later part"
+  "EXECUTORCH_BUILD_EXTENSION_TRAINING|BOOL|OFF|training in C++ is a later part"
+  "EXECUTORCH_BUILD_KERNELS_CUSTOM_AOT|BOOL|OFF|a build against libtorch, torch.library defines operators from Python"
+  "EXECUTORCH_BUILD_KERNELS_LLM|BOOL|OFF|the kernels of language models are a later part"
+  "EXECUTORCH_BUILD_KERNELS_LLM_AOT|BOOL|OFF|a build against libtorch, executorch.extension.llm.custom_ops defines the operators from Python"
+  "EXECUTORCH_BUILD_KERNELS_QUANTIZED_AOT|BOOL|OFF|a build against libtorch, executorch.kernels.quantized defines the operators from Python"
+  "EXECUTORCH_BUILD_KERNELS_TORCHAO|BOOL|OFF|torchao's kernels for Arm, which no package registry has as sources"
+  "EXECUTORCH_BUILD_CUDA|BOOL|OFF|the CUDA toolkit, the CUDA delegate is a later part"
+  "EXECUTORCH_BUILD_NEURON|BOOL|OFF|MediaTek's NeuroPilot SDK"
+  "EXECUTORCH_BUILD_NXP_NEUTRON|BOOL|OFF|NXP's eIQ Neutron SDK"
+  "EXECUTORCH_BUILD_NXP_NEUTRON_RUNNER|BOOL|OFF|NXP's eIQ Neutron SDK"
+  "EXECUTORCH_BUILD_QNN|BOOL|OFF|Qualcomm's AI Engine Direct SDK (QNN_SDK_ROOT)"
+  "EXECUTORCH_BUILD_ENN|BOOL|OFF|Samsung's Exynos AI SDK"
+  "EXECUTORCH_BUILD_OPENVINO|BOOL|OFF|the OpenVINO delegate is a later part"
+  "EXECUTORCH_BUILD_VGF|BOOL|OFF|the VGF delegate is a later part"
+  "ET_ENABLE_VGF_INPUT_DUMP|BOOL|OFF|the VGF delegate is a later part"
+  "EXECUTORCH_BUILD_VULKAN|BOOL|OFF|the Vulkan delegate is a later part"
+  "EXECUTORCH_BUILD_WEBGPU|BOOL|OFF|the WebGPU delegate is a later part"
+  "EXECUTORCH_BUILD_WEBGPU_TEST|BOOL|OFF|the WebGPU delegate is a later part"
+  "EXECUTORCH_BUILD_WEBGPU_PROFILING|BOOL|OFF|the WebGPU delegate is a later part"
+  "EXECUTORCH_BUILD_WASM|BOOL|OFF|the JavaScript interface is a later part"
+  "EXECUTORCH_BUILD_TOKENIZERS_WASM|BOOL|OFF|the JavaScript interface is a later part"
+  "EXECUTORCH_BUILD_ANDROID_JNI|BOOL|OFF|the Android NDK, the JNI library is a later part"
+  "EXECUTORCH_BUILD_LLAMA_JNI|BOOL|OFF|the Android NDK, the JNI library is a later part"
+  "EXECUTORCH_BUILD_SHARED|BOOL|OFF|one consolidated shared library is a later part, link executorch and the libraries that you need"
+  "EXECUTORCH_BUILD_WHEEL_DO_NOT_USE|BOOL|OFF|the wheel is built by pip alone: pip wheel ."
+  "EXECUTORCH_XNNPACK_ENABLE_KLEIDI|BOOL|OFF|KleidiAI, which no package registry has as sources"
+  "EXECUTORCH_FLATBUFFERS_MAX_ALIGNMENT|STRING|1024|alignment is not limited by the build: any power of two is written and read")
+
+# What was asked for and cannot be had, in one error.
+function(_et_refuse)
+  set(wrong "")
+  foreach(row IN LISTS _et_refused)
+    string(REPLACE "|" ";" cells "${row}")
+    list(GET cells 0 name)
+    list(GET cells 1 type)
+    list(GET cells 2 taken)
+    list(GET cells 3 missing)
+    if(NOT DEFINED ${name})
+      set(${name} "${taken}" CACHE ${type} "${missing}")
+    endif()
+    if((type STREQUAL "BOOL" AND (("${${name}}" AND NOT taken) OR (taken AND NOT "${${name}}")))
+       OR (type STREQUAL "STRING" AND NOT "${${name}}" STREQUAL taken))
+      string(APPEND wrong "\n  ${name}=${${name}}: ${missing}")
+    endif()
+  endforeach()
+  if(wrong)
+    message(FATAL_ERROR "This build cannot have all that was asked for; leave these options out:${wrong}")
+  endif()
+endfunction()
+_et_refuse()
