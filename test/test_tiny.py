@@ -39,7 +39,6 @@ def test_python(program: tuple[Path, torch.Tensor, torch.Tensor]) -> None:
     torch.testing.assert_close(output, expected, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.req("EXT-C01", "BLD-C02")
 def test_cpp(program: tuple[Path, torch.Tensor, torch.Tensor], tmp_path: Path) -> None:
     path, x, expected = program
     (tmp_path / "x.bin").write_bytes(raw_bytes(x))

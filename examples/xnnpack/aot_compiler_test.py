@@ -16,7 +16,7 @@ from executorch.test.e2e.build_tree import ROOT, binary, run
 
 
 @pytest.mark.slow
-@pytest.mark.req("PY-008", "BLD-019", "CMP-060", "XQ-014", "XQ-016", "XQ-C01")
+@pytest.mark.req("PY-008", "BLD-019", "XQ-014", "XQ-016", "XQ-C01")
 @pytest.mark.parametrize(
     "package, words, name",
     [

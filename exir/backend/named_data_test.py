@@ -68,6 +68,7 @@ def test_methods_share_named_data_and_blobs() -> None:
     assert bytes(named.buffers[named.pte_data["weight"].buffer_index]) == weight.numpy().tobytes()
 
 
+@pytest.mark.req("CMP-008")
 def test_equal_blobs_are_stored_once_inline() -> None:
     manager = lowered({"one": Scale(WEIGHT), "two": Twice(WEIGHT)})
     config = ExecutorchBackendConfig(extract_delegate_segments=False, delegate_alignment=64)

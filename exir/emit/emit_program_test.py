@@ -248,6 +248,7 @@ def test_negative_zero_is_not_zero() -> None:
     assert mutable_tensor(only_plan(program)).data_buffer_idx == 1
 
 
+@pytest.mark.req("CMP-008")
 def test_mutable_buffer_names_on_request() -> None:
     config = ExecutorchBackendConfig(emit_mutable_buffer_names=True)
     program = lower(Counter(torch.zeros(3)), torch.randn(3), config=config)
@@ -402,7 +403,7 @@ def test_methods_are_sorted_and_constant_methods_follow() -> None:
         assert plan.container_meta_type.encoded_inp_str == ""
 
 
-@pytest.mark.req("CMP-034")
+@pytest.mark.req("CMP-008", "CMP-034")
 def test_external_constants_go_to_data_files(tmp_path) -> None:
     class Scale(Module):
         def __init__(self) -> None:
@@ -432,6 +433,7 @@ def test_external_constants_go_to_data_files(tmp_path) -> None:
     assert len(program.buffer) < 2000 + 500
 
 
+@pytest.mark.req("CMP-008")
 def test_stack_traces_on_request() -> None:
     config = ExecutorchBackendConfig(emit_stacktrace=True)
     plan = only_plan(lower(Add(), torch.randn(3), torch.randn(3), config=config))

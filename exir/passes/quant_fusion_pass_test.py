@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any
 
 import pytest
@@ -91,16 +92,65 @@ def test_each_backend_operator_runs() -> None:
         torch.testing.assert_close(got, expected)
 
 
+OF_SIZES = {
+    **{name: getattr(operator, name) for name in ("add", "mul", "sub", "floordiv", "truediv")},
+    **{name: getattr(operator, name) for name in ("gt", "lt", "ge", "le", "eq", "mod", "neg")},
+    "sym_float": torch.sym_float,
+}
+
+
 @pytest.mark.req("CMP-023")
-@pytest.mark.parametrize(
-    "name",
-    ["add", "mul", "sub", "floordiv", "truediv", "gt", "lt", "ge", "le", "eq"]
-    + ["sym_float", "mod", "neg"],
-)
-def test_each_scalar_operator_computes_as_python_does(name: str) -> None:
-    op = getattr(torch.ops.executorch_prim, name).Scalar
-    functions = {"sym_float": float, "floordiv": operator.floordiv, "neg": operator.neg}
-    function = functions.get(name) or getattr(operator, name)
-    inputs = (7,) if len(op._schema.arguments) == 1 else (7, 3)
-    result = op(*inputs)
-    assert result == function(*inputs) and type(result) is type(function(*inputs))
+@pytest.mark.parametrize("name", OF_SIZES)
+def test_each_scalar_operator_runs_and_computes_as_python_does(name: str) -> None:
+    """On numbers that are known only when the program runs."""
+    function = OF_SIZES[name]
+    unary = name in ("neg", "sym_float")
+
+    class OfTwo(torch.nn.Module):
+        def forward(self, a: torch.Tensor, b: torch.Tensor) -> Any:
+            return a.item() + b.item()
+
+    numbers = (torch.tensor(7), torch.tensor(3))
+    edge = to_edge(torch.export.export(OfTwo(), numbers))
+    graph = edge.exported_program().graph_module.graph
+    (total,) = (node for node in graph.nodes if node.target is operator.add)
+    values = [arg.meta["val"] for arg in total.args]
+    total.target, total.args = function, total.args[:1] if unary else total.args
+    total.meta["val"] = function(*(values[:1] if unary else values))
+    program = edge.to_executorch()
+    operators = program.executorch_program.execution_plan[0].operators
+    assert (f"executorch_prim::{name}", "Scalar") in {(op.name, op.overload) for op in operators}
+    method = _load_for_executorch_from_buffer(program.buffer)
+    for a, b in ((7, 3), (3, 7), (6, 6)):
+        (found,) = method.forward((torch.tensor(a), torch.tensor(b)))
+        expected = function(a) if unary else function(a, b)
+        assert found == expected and type(found) is type(expected)
+
+
+# As the page on the backend dialect prints them.
+SCHEMAS = {
+    "embedding_byte": "(Tensor weight, Tensor weight_scales, Tensor weight_zero_points, int weight_quant_min, "
+    "int weight_quant_max, Tensor indices) -> Tensor",
+    "add": "(Tensor a, float a_scale, int a_zero_point, int a_quant_min, int a_quant_max, Tensor b, float b_scale, "
+    "int b_zero_point, int b_quant_min, int b_quant_max, float out_scale, int out_zero_point, int out_quant_min, "
+    "int out_quant_max) -> Tensor qc",
+    "add.scalar": "(Tensor qa, float a_scale, int a_zero_point, int a_quant_min, int a_quant_max, ScalarType a_dtype, "
+    "Scalar b, float out_scale, int out_zero_point, int out_quant_min, int out_quant_max, ScalarType out_dtype) "
+    "-> Tensor",
+}
+SCHEMAS["add_relu"] = SCHEMAS["add"]
+
+
+@pytest.mark.req("CMP-023")
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schemas_are_those_of_the_document(name: str) -> None:
+    packet, _, overload = name.partition(".")
+    op = getattr(getattr(torch.ops.quantized_decomposed, packet), overload or "default")
+    listed = torch._C.parse_schema(f"quantized_decomposed::{name}{SCHEMAS[name]}")
+
+    def arguments(schema: torch._C.FunctionSchema) -> list[tuple[str, str]]:
+        """What may be left out may be given as well."""
+        kinds = (re.sub(r"^Optional\[(.*)\]$", r"\1", str(a.type)) for a in schema.arguments)
+        return list(zip(kinds, (a.name for a in schema.arguments), strict=True))
+
+    assert arguments(op._schema) == arguments(listed)

@@ -36,7 +36,6 @@ def message_of(program: ExportedProgram) -> str:
     return str(caught.value)
 
 
-@pytest.mark.req("CMP-059")
 def test_all_blockers_are_told_at_once() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # complex32 is experimental in torch
@@ -59,7 +58,6 @@ def test_all_blockers_are_told_at_once() -> None:
         assert re.search(pattern, text), (pattern, text)
 
 
-@pytest.mark.req("CMP-059")
 def test_a_dtype_that_files_cannot_hold_is_named_with_its_node() -> None:
     class Sine(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

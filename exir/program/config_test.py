@@ -23,6 +23,7 @@ from executorch.exir import (
     edge_to_executorch_passes,
     to_edge,
 )
+from executorch.exir._serialize._program import _get_extended_header, read_program
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dynamic_shape import DynamicMemoryPlanningMode
 from executorch.exir.passes.reinplace import (
@@ -63,6 +64,7 @@ def lowered(module: torch.nn.Module, inputs: Any, **options: Any) -> ExecutorchP
     return to_edge(export(module, inputs)).to_executorch(ExecutorchBackendConfig(**options))
 
 
+@pytest.mark.req("CMP-008")
 def test_a_cache_is_written_in_place() -> None:
     calls = [CACHE_INPUTS, (torch.tensor([3]), torch.full((1, 2), 2.0))]
     plain, inplace = (lowered(Cache(), CACHE_INPUTS, run_reinplace_pass=on) for on in (False, True))
@@ -144,12 +146,50 @@ class Scaled(torch.nn.Module):
         return x @ self.w.t().contiguous()
 
 
+@pytest.mark.req("CMP-008")
 def test_quantized_weights_become_data() -> None:
     x = torch.randn(4, 3)
     plain = lowered(Scaled(), (x,))
     fused = lowered(Scaled(), (x,), do_quant_fusion_and_const_prop=True)
     assert operators(fused) == ["aten::mm.out"] != operators(plain)
     torch.testing.assert_close(run(fused, (x,)), [Scaled()(x)])
+
+
+@pytest.mark.req("CMP-008")
+@pytest.mark.parametrize("alignment", [16, 4096])
+def test_segments_and_constants_lie_on_their_alignments(alignment: int) -> None:
+    options = {"segment_alignment": alignment, "constant_tensor_alignment": 2 * alignment}
+    manager = lowered(TwoWeights(), (torch.ones(3),), **options)
+    header = _get_extended_header(manager.buffer)
+    assert header.segment_base_offset % alignment == 0
+    program = read_program(manager.buffer)
+    offsets = program.constant_segment.offsets
+    assert len(offsets) == 3 and all(offset % (2 * alignment) == 0 for offset in offsets)
+    torch.testing.assert_close(run(manager, (torch.ones(3),)), [TwoWeights()(torch.ones(3))])
+
+
+@pytest.mark.req("CMP-008")
+def test_views_copy_where_they_may_not_share() -> None:
+    x = torch.randn(2, 3)
+    shared, copied = (lowered(Flat(), (x,), remove_view_copy=on) for on in (True, False))
+    assert "aten::view_copy.out" not in operators(shared)
+    assert "aten::view_copy.out" in operators(copied)
+    for manager in (shared, copied):
+        torch.testing.assert_close(run(manager, (x,)), [Flat()(x)])
+
+
+class TwoWeights(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = (torch.nn.Parameter(torch.arange(3.0) + i) for i in range(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.a + self.b
+
+
+class Flat(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(torch.sin(x).view(-1))
 
 
 def test_symbolic_sizes_are_planned_by_their_bounds() -> None:
@@ -197,6 +237,7 @@ def test_attributes_and_words_of_a_program(tmp_path: Any) -> None:
         manager.get_etrecord()
 
 
+@pytest.mark.req("CMP-008")
 def test_weights_that_a_method_writes_come_from_a_data_file() -> None:
     """Parameters alone: buffers keep their start values in the program."""
     program = to_edge(export(Scaled(), (torch.ones(2, 3),))).exported_program()

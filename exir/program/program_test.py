@@ -316,7 +316,6 @@ def test_a_dtype_that_files_cannot_hold_is_named_with_its_line() -> None:
     )
 
 
-@pytest.mark.req("CMP-059")
 def test_all_missing_out_variants_are_named_with_their_line() -> None:
     library = torch.library.Library("front_test", "DEF")
     for name in ("first", "second"):
@@ -427,7 +426,7 @@ def test_wrong_programs_are_refused_by_name() -> None:
         to_edge({})
 
 
-@pytest.mark.req("CMP-037")
+@pytest.mark.req("CMP-008", "CMP-037")
 def test_memory_planning_pass_is_taken_from_the_config() -> None:
     config = ExecutorchBackendConfig(
         memory_planning_pass=MemoryPlanningPass(
@@ -439,7 +438,7 @@ def test_memory_planning_pass_is_taken_from_the_config() -> None:
     assert plan.values[plan.outputs[0]].val.allocation_info is not None
 
 
-@pytest.mark.req("CMP-009", "CMP-010")
+@pytest.mark.req("CMP-009")
 def test_older_classes_take_one_program_all_the_way() -> None:
     from executorch.exir.capture import CaptureConfig
 

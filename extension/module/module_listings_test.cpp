@@ -16,6 +16,7 @@
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/program.h>
+#include <executorch/runtime/executor/test/ignoring_tracer.h>
 #include <executorch/runtime/executor/test/program_builder.h>
 #include <executorch/runtime/executor/test/test_kernels.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -131,10 +132,15 @@ TEST_F(ModuleListings, InputsAndOutputs) {
   EXPECT_EQ(module.set_output(tensor), runtime::Error::InvalidState);
 }
 
-TEST_F(ModuleListings, WithoutAnEventTracer) {
+TEST_F(ModuleListings, EventTracer) {
   RecordProperty("req", "EXT-006");
-  Module module(model_path(), Module::LoadMode::MmapUseMlockIgnoreErrors, nullptr);
-  EXPECT_EQ(module.event_tracer(), nullptr);
+  auto tracer = std::make_unique<runtime::testing::IgnoringTracer>();
+  runtime::EventTracer* const given = tracer.get();
+  Module module(model_path(), Module::LoadMode::MmapUseMlockIgnoreErrors, std::move(tracer));
+  EXPECT_EQ(module.event_tracer(), given);
+  ASSERT_EQ(module.load_forward(), runtime::Error::Ok);
+  EXPECT_EQ(module.event_tracer(), given) << "the method does not take it away";
+  EXPECT_EQ(Module(model_path()).event_tracer(), nullptr);
 }
 
 // The detailed tutorial. `Tensor::DimOrderType dim_order` is an array here, and load_method gets

@@ -92,7 +92,6 @@ class ModuleTest : public testing::Test {
 };
 
 TEST_F(ModuleTest, MakingOneReadsNothing) {
-  RecordProperty("req", "EXT-001");
   Module module("/nowhere/model.pte");
   EXPECT_FALSE(module.is_loaded());
   EXPECT_EQ(module.load(), Error::AccessFailed);

@@ -111,7 +111,6 @@ TEST_F(RunnerUtil, Limits) {
 }
 
 TEST_F(RunnerUtil, RunsAModelAndWritesItsOutputs) {
-  RecordProperty("req", "EXT-033");
   for (bool planned : {true, false}) {
     ModelRunnerOptions options;
     options.model_path = add_model(planned);

@@ -47,7 +47,6 @@ TestBackend others[20];
 
 // Availability is the backend's own answer, asked through the interface of a constant backend.
 TEST(BackendRegistryTest, AsksTheBackendWhetherItIsAvailable) {
-  RecordProperty("req", "RT-C07");
   class Absent final : public BackendInterface {
    public:
     bool is_available() const override { return false; }

@@ -88,7 +88,6 @@ class StringLoader final : public DataLoader {
 };
 
 TEST(DataLoaderTest, UsersMayWriteTheirOwn) {
-  RecordProperty("req", "RT-013");
   const StringLoader loader("hello");
   const DataLoader& base = loader;
   const DataLoader::SegmentInfo info(DataLoader::SegmentInfo::Type::Backend, 3, "Name");

@@ -2,6 +2,7 @@
 // Error, Result and the macros that return them.
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
+#include <executorch/runtime/platform/runtime.h>
 
 #include <memory>
 #include <string>
@@ -69,6 +70,18 @@ TEST(ResultTest, HoldsAValueOrAnError) {
   EXPECT_EQ(quarter_of(7).error(), Error::InvalidArgument);
   EXPECT_EQ(check_even(3), Error::InvalidArgument);
   EXPECT_EQ(check_even(4), Error::Ok);
+}
+
+TEST(ResultDeathTest, TakingTheValueOfAnErrorEndsTheProgram) {
+  RecordProperty("req", "RT-022");
+  const auto misuse = [](auto&& use) {
+    executorch::runtime::runtime_init();
+    Result<int> failed(Error::NotFound);
+    use(failed);
+  };
+  const char* const kSaid = "In function CheckOk\\(\\), assert failed: hasValue_";
+  EXPECT_DEATH(misuse([](Result<int>& failed) { failed.get(); }), kSaid);
+  EXPECT_DEATH(misuse([](Result<int>& failed) { *failed += 1; }), kSaid);
 }
 
 TEST(ResultTest, OkWithoutAValueIsAnInternalError) {

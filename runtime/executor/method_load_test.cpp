@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <executorch/runtime/backend/interface.h>
@@ -176,7 +177,7 @@ TEST_F(MethodLoadTest, BlobsAreHeldUntilTheBackendOrTheMethodFreesThem) {
 }
 
 TEST_F(MethodLoadTest, MissingBackendsAreNamed) {
-  RecordProperty("req", "RT-031");
+  RecordProperty("req", "RT-031 RT-C07");
   LoadedProgram program(delegated_program("VulkanBackend").build());
   LoadedMethod method(program);
   EXPECT_EQ(method.error(), Error::NotFound);
@@ -186,6 +187,23 @@ TEST_F(MethodLoadTest, MissingBackendsAreNamed) {
   backend(1).available = false;
   LoadedProgram other(delegated_program().build());
   EXPECT_EQ(LoadedMethod(other).error(), Error::NotFound);
+  EXPECT_NE(logged().find("Backend Second is not available on this device."), std::string::npos);
+  EXPECT_EQ(backend(1).num_init, 0);
+}
+
+TEST_F(MethodLoadTest, APoolThatIsTooSmallSaysHowMuchWasMissing) {
+  RecordProperty("req", "RT-015");
+  LoadedProgram program(delegated_program().build());
+  for (const size_t size : {0, 100, 300}) {
+    logged().clear();
+    LoadedMethod::Options options;
+    options.pool_size = size;
+    const Error error = LoadedMethod(program.program.get(), "forward", options).error();
+    EXPECT_EQ(static_cast<uint32_t>(error), 0x21u);
+    EXPECT_THAT(logged(), ::testing::ContainsRegex(
+                              "Memory allocation failed: [0-9]+B requested \\(adjusted for "
+                              "alignment\\), [0-9]+B available"));
+  }
 }
 
 TEST_F(MethodLoadTest, FailingDelegatesLeakNothing) {

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torchao.quantization import utils as torchao_utils
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
 
 from executorch.backends.xnnpack import XnnpackPartitioner, get_xnnpack_edge_compile_config
 from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
@@ -37,13 +38,13 @@ def run(buffer: bytes, *inputs: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.full
-@pytest.mark.req("XQ-020", "XQ-023")
+@pytest.mark.req("XQ-020")
 def test_mobilenet_of_the_xnnpack_page() -> None:
     names = guide.run(block("MobileNet_V2_Weights"), {})
     (sample,) = names["sample_inputs"]
     found = run(names["et_program"].buffer, sample)
     wanted = names["quantized_model"](sample)
-    assert torchao_utils.compute_error(wanted, found) > 0
+    assert torchao_utils.compute_error(wanted, found) > 10  # of its own rounding in 60 layers
     assert len(names["et_program"].buffer) < 4e6  # a quarter of the float file
 
 
@@ -58,7 +59,32 @@ class Network(nn.Module):
         return self.last(F.adaptive_avg_pool2d(x + self.second(x), 1).flatten(1))
 
 
-@pytest.mark.req("XQ-020", "XQ-023", "CMP-C02")
+@pytest.mark.req("XQ-020")
+@pytest.mark.parametrize("how", ["static", "dynamic", "aware"])
+def test_the_flow_keeps_20_db_of_the_float_model(how: str) -> None:
+    """Export, prepare, calibrate or train, convert, export, lower, run."""
+    torch.manual_seed(0)
+    model, sample = Network().eval(), torch.randn(1, 3, 16, 16)
+    config = get_symmetric_quantization_config(
+        is_per_channel=True, is_qat=how == "aware", is_dynamic=how == "dynamic"
+    )
+    prepare = prepare_qat_pt2e if how == "aware" else prepare_pt2e
+    graph = prepare(
+        torch.export.export(model, (sample,)).module(), XNNPACKQuantizer().set_global(config)
+    )
+    for _ in range(4):
+        graph(torch.randn(1, 3, 16, 16))
+    graph(sample)
+    quantized = convert_pt2e(graph)
+    exported = torch.export.export(quantized, (sample,))
+    lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    assert get_lowered_backend_modules(lowered.exported_program().graph_module)
+    found = run(lowered.to_executorch().buffer, sample)
+    assert torchao_utils.compute_error(model(sample), found) > 20
+    assert torchao_utils.compute_error(quantized(sample), found) > 30
+
+
+@pytest.mark.req("XQ-020", "CMP-C02")
 def test_the_overview_measures_the_error() -> None:
     torch.manual_seed(0)
     sample = torch.randn(1, 3, 16, 16)

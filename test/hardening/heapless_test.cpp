@@ -71,7 +71,7 @@ Error load_and_run(DataLoader* loader, const executorch::aten::Tensor& input, fl
 }
 
 TEST(HeaplessTest, LoadsAndRunsWithoutMalloc) {
-  RecordProperty("req", "RT-014 RT-045");
+  RecordProperty("req", "RT-013 RT-014 RT-045");
   runtime_init();
   register_test_kernels();
   struct {

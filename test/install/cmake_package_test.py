@@ -95,7 +95,7 @@ def consumer(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build / "build"
 
 
-@pytest.mark.req("BLD-028", "BLD-064", "EXT-018")
+@pytest.mark.req("BLD-028", "BLD-064")
 def test_layout(prefix: Path) -> None:
     if not (prefix / "exir").exists():
         assert {path.name for path in prefix.iterdir()} == {"bin", "include", "lib", "share"}
@@ -104,7 +104,7 @@ def test_layout(prefix: Path) -> None:
     assert not [name for name in LIBRARIES if not list((prefix / "lib").glob(f"lib{name}.*"))]
 
 
-@pytest.mark.req("BLD-028", "EXT-036", "EXT-C02", "BLD-062")
+@pytest.mark.req("BLD-028", "EXT-C02", "BLD-062")
 def test_a_separate_project_links_and_runs(consumer: Path, tmp_path: Path) -> None:
     command("cmake", "--build", consumer, "--target", "consumer")
     method = make_example("linear").forward
@@ -112,6 +112,32 @@ def test_a_separate_project_links_and_runs(consumer: Path, tmp_path: Path) -> No
     printed = float(command(consumer / "consumer", tmp_path / "linear.pte").split()[0])
     expected = method.module(torch.ones_like(method.inputs[0]))[0, 0].item()
     assert printed == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.req("EXT-036")
+@pytest.mark.parametrize(
+    "components, missing",
+    [
+        ("xnnpack_backend executorch_backends", ""),
+        ("vulkan_backend executorch_backends", "vulkan_backend"),
+    ],
+)
+def test_components_are_found_or_named(
+    components: str, missing: str, prefix: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(user CXX)\n"
+        f"find_package(executorch CONFIG REQUIRED COMPONENTS {components})\n"
+        "add_library(user INTERFACE)\n"
+        f"target_link_libraries(user INTERFACE {components})\n"
+    )
+    words = ["cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == bool(missing), done.stderr
+    if missing:
+        assert f"component {missing} is not part of this installation" in " ".join(
+            done.stderr.split()
+        )
 
 
 # What follows the library that registers: its kernels, the runtime and Module, each a file of the package.
@@ -188,7 +214,6 @@ def test_the_xnnpack_backend_links_without_cmake(prefix: Path, tmp_path: Path) -
     assert f"forward failed: error {0x20}" in without.stderr
 
 
-@pytest.mark.req("EXT-008")
 def test_module_as_a_shared_library(consumer: Path, prefix: Path, tmp_path: Path) -> None:
     """Kernels that the program itself registers are found by the Module of the shared library."""
     command("cmake", "--build", consumer, "--target", "consumer_of_shared_module")

@@ -30,6 +30,23 @@ for name in json.loads(sys.argv[1]):
         wrong[name] = traceback.format_exc(limit=-3)
 print("RESULT" + json.dumps(wrong))
 """
+LOWER_AND_RUN = """
+import json, sys, torch
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.devtools.backend_debug import get_delegation_info
+from executorch.exir import to_edge_transform_and_lower
+from executorch.runtime import Runtime
+names = Runtime.get().backend_registry.registered_backend_names
+wrong = {name: f"not among {names}" for name in json.loads(sys.argv[1]) if name not in names}
+model, x = torch.nn.Linear(8, 4).eval(), torch.randn(2, 8)
+lowered = to_edge_transform_and_lower(torch.export.export(model, (x,)), partitioner=[XnnpackPartitioner()])
+if get_delegation_info(lowered.exported_program().graph_module).num_delegated_subgraphs != 1:
+    wrong["delegation"] = "the linear is not delegated"
+(y,) = Runtime.get().load_program(lowered.to_executorch().buffer).load_method("forward").execute([x])
+if not torch.allclose(y, model(x), rtol=1e-3, atol=1e-5):
+    wrong["numbers"] = f"{y} is not {model(x)}"
+print("RESULT" + json.dumps(wrong))
+"""
 HELP_OF_ALL = r"""
 import contextlib, importlib.util, io, json, re, runpy, sys, traceback
 wrong, names = {}, json.loads(sys.argv[1])
@@ -99,6 +116,13 @@ def test_the_tree_cannot_be_imported(tmp_path: Path) -> None:
     assert str(ROOT) not in sys.path and str(ROOT / "src") not in sys.path
     (missing,) = in_an_empty_folder(IMPORT_ALL, ["exir"], tmp_path).values()
     assert "No module named 'exir'" in missing
+
+
+@pytest.mark.req("PY-007")
+def test_the_runtime_of_the_wheel_has_xnnpack_and_runs_on_it(tmp_path: Path) -> None:
+    """In a process and folder of its own, with the wheel alone."""
+    wrong = in_an_empty_folder(LOWER_AND_RUN, ["XnnpackBackend"], tmp_path)
+    assert wrong == {}
 
 
 @pytest.mark.req("PY-007", "BLD-001")

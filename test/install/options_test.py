@@ -40,6 +40,7 @@ def configure(
     return done.returncode, values, done.stdout + done.stderr
 
 
+@pytest.mark.req("EXT-C01", "BLD-C02")
 def test_desktop_defaults(tmp_path: Path) -> None:
     code, values, _ = configure(tmp_path)
     assert code == 0
@@ -55,13 +56,14 @@ def test_desktop_defaults(tmp_path: Path) -> None:
     assert values["EXECUTORCH_BUILD_PYBIND"] == "OFF"
 
 
+@pytest.mark.req("EXT-C01", "BLD-C02")
 def test_bare_metal_has_them_off(tmp_path: Path) -> None:
     _, values, _ = configure(tmp_path, "-DEXECUTORCH_DESKTOP_DEFAULTS=OFF")
     assert values["EXECUTORCH_BUILD_KERNELS_OPTIMIZED"] == "OFF"
     assert values["EXECUTORCH_BUILD_PTHREADPOOL"] == "OFF"
+    assert values["EXECUTORCH_BUILD_EXECUTOR_RUNNER"] == "OFF"
 
 
-@pytest.mark.req("BLD-038")
 def test_an_option_that_needs_another_switches_it_on_and_says_so(tmp_path: Path) -> None:
     code, values, text = configure(
         tmp_path,

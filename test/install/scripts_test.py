@@ -53,14 +53,20 @@ def test_clean_removes_build_results_and_nothing_else(copy: Path) -> None:
         (copy / folder).mkdir(parents=True)
     (copy / "exir" / "_native.so").touch()
     (copy / "exir" / "kept.py").touch()
+    tools = copy / "tools_on_path"
+    tools.mkdir()
+    (tools / "ccache").write_text('#!/bin/sh\necho "$@" >> "$CCACHE_DIR/asked"\n')
+    (tools / "ccache").chmod(0o755)
+    (copy / "cache").mkdir()
     done = run(
         "./install_executorch.sh",
         "--clean",
         cwd=copy,
-        PATH="/usr/bin:/bin",
+        PATH=f"{tools}:/usr/bin:/bin",
         CCACHE_DIR=str(copy / "cache"),
     )
     assert done.returncode == 0, done.stderr
+    assert (copy / "cache" / "asked").read_text().split() == ["--clear"]
     left = {str(p.relative_to(copy)) for p in copy.rglob("*") if "cache" not in p.parts[-1]}
     assert "exir/kept.py" in left and "docs" in left
     assert not {

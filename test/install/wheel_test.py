@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from executorch.test.repository.sources import ROOT, files
+from executorch.test.repository.sources import ROOT, files, imports
 
 WHEEL = os.environ.get("EXECUTORCH_WHEEL", "")
 pytestmark = pytest.mark.skipif(not WHEEL, reason="this run takes the packages of the tree")
@@ -111,6 +111,28 @@ def test_dependencies_are_few(metadata: email.message.Message) -> None:
     allowed = "torch torchao numpy packaging pyyaml sympy typing-extensions tabulate pandas hydra-core omegaconf"
     assert needed == set(allowed.split())
     assert ">=3.10" in metadata["Requires-Python"] and "<3.14" in metadata["Requires-Python"]
+
+
+@pytest.mark.req("PY-020")
+def test_a_backend_imports_what_the_wheel_brings_or_its_own_requirements_name(
+    metadata: email.message.Message,
+) -> None:
+    lines = metadata.get_all("Requires-Dist", [])
+    brought = {
+        re.match(r"[\w-]+", line)[0].replace("-", "_") for line in lines if "extra ==" not in line
+    }
+    brought |= {"executorch", "yaml", "pytest", *sys.stdlib_module_names}
+    missing = []
+    for path in files():
+        if path.parts[0] != "backends" or path.suffix != ".py" or len(path.parts) < 3:
+            continue
+        named = ROOT / path.parts[0] / path.parts[1] / "requirements.txt"
+        own = set(re.findall(r"^[\w-]+", named.read_text(), re.M)) if named.exists() else set()
+        for line, module in imports(path):
+            root = module.partition(".")[0]
+            if root not in brought | {name.replace("-", "_") for name in own}:
+                missing.append(f"{path}:{line}: {root}")
+    assert not missing
 
 
 @pytest.mark.req("PY-020")

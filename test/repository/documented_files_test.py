@@ -12,7 +12,7 @@ from executorch.version import __version__
 FILES = (
     pytest.param("runtime/core/error.h", marks=pytest.mark.req("RT-C06")),
     pytest.param("runtime/COMPATIBILITY.md", marks=pytest.mark.req("BLD-068")),
-    pytest.param("src/README.md", marks=pytest.mark.req("PY-015", "BLD-011")),
+    pytest.param("src/README.md", marks=pytest.mark.req("PY-015")),
     pytest.param(
         "examples/portable/executor_runner/executor_runner.cpp", marks=pytest.mark.req("EXT-C03")
     ),
@@ -35,6 +35,16 @@ FILES = (
 @pytest.mark.parametrize("name", FILES)
 def test_a_documented_file_is_there(name: str) -> None:
     assert (ROOT / name).stat().st_size > 0
+
+
+@pytest.mark.req("BLD-011")
+def test_links_of_src_are_links_and_windows_users_are_told() -> None:
+    """Git writes them as files of one line where core.symlinks is off."""
+    assert "git config --system core.symlinks true" in (ROOT / "src/README.md").read_text()
+    folder = ROOT / "src" / "executorch"
+    linked = {path.name for path in folder.iterdir() if path.is_symlink()}
+    assert {"backends", "exir", "extension", "kernels", "runtime", "schema"} <= linked
+    assert all((folder / name).resolve() == ROOT / name for name in linked)
 
 
 @pytest.mark.req("PY-015")

@@ -78,3 +78,12 @@ def test_documents_do_not_name_machines() -> None:
         if pattern.search(line)
     ]
     assert not offences, "\n".join(offences)
+
+
+@pytest.mark.req("XQ-005")
+def test_the_table_of_xnnpacks_operators_is_of_this_tree() -> None:
+    command = [sys.executable, "-m", "tools.xnnpack_operators"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    page = ROOT / "docs/guide/op-support.csv"
+    assert page.read_text() == done.stdout, "make docs writes it anew"
+    assert "(op-support.csv)" in (page.parent / "xnnpack.md").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from executorch.extension.pybindings import portable_lib
 from executorch.test.repository.sources import ROOT
 
 # module -> names that documents import from it
@@ -42,7 +44,7 @@ DOCUMENTED = {
 }
 
 
-@pytest.mark.req("CMP-009", "PY-013")
+@pytest.mark.req("CMP-009")
 @pytest.mark.parametrize("module", DOCUMENTED)
 def test_documented_imports(module: str) -> None:
     loaded = importlib.import_module(module)
@@ -90,7 +92,6 @@ def from_root(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.req("PY-022")
 @pytest.mark.parametrize(
     "name", ["exir", "exir.tensor", "runtime", "extension.export_util", "test.e2e"]
 )
@@ -104,7 +105,7 @@ def test_root_relative_names_are_the_same_modules(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.req("PY-022", "CMP-060", "NPU-058")
+@pytest.mark.req("NPU-058")
 @pytest.mark.parametrize("package", ["examples", "executorch.examples"])
 def test_the_exporter_runs_from_the_root(package: str, tmp_path: Path) -> None:
     script = f"{package}.portable.scripts.export"
@@ -122,4 +123,16 @@ def test_the_test_exporter_writes_program_and_data(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.suffix for path in tmp_path.iterdir()} == {".pte", ".ptd"}
-    assert (tmp_path / "ModuleAddMulProgram.ptd").exists()
+    data = (tmp_path / "ModuleAddMulProgram.ptd").read_bytes()
+    root, magic = struct.unpack_from("<I4s", data)
+    extended, size, flatbuffer, length, segments, total = struct.unpack_from("<4sIQQQQ", data, 8)
+    assert (magic, extended, size) == (b"FT01", b"FH01", 40)
+    assert flatbuffer <= root < flatbuffer + length <= segments
+    assert segments + total == len(data)
+    assert struct.pack("<4f", *[3.0] * 4) in data[segments:]  # the factor
+    (program,) = tmp_path.glob("*.pte")
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    module = portable_lib._load_for_executorch(
+        str(program), str(tmp_path / "ModuleAddMulProgram.ptd")
+    )
+    torch.testing.assert_close(module.forward([x])[0], torch.full((2, 2), 3.0) @ x + 2)

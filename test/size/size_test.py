@@ -8,7 +8,6 @@ import pytest
 from executorch.test.size import report, symbols
 
 
-@pytest.mark.req("RT-045")
 @pytest.mark.parametrize(
     "symbol",
     [
@@ -34,7 +33,6 @@ def test_allowed_symbols_are_not(symbol: str) -> None:
     assert not symbols.offences([("method.cpp.o", symbol)])
 
 
-@pytest.mark.req("RT-043")
 def test_map_is_summed_per_object() -> None:
     text = """
 Discarded input sections

@@ -29,12 +29,12 @@ def test_a_name_exists_differs_or_is_missing(tmp_path: Path) -> None:
     assert "ours: (path)" in used[3].verdict.note
 
 
-def test_names_are_weighed_by_files_and_later_areas_counted_apart(tmp_path: Path) -> None:
+def test_names_are_weighed_by_files_and_what_is_to_come_is_counted_apart(tmp_path: Path) -> None:
     table = tmp_path / "names.tsv"
     table.write_text(NAMES)
-    rules = [Rule(re.compile("no_such_module"), "comes later", later=True)]
+    rules = [Rule(re.compile("no_such_module"), "comes", open="issue 1")]
     areas = used_by_area(used_names(table), rules)
-    assert areas["later"]["names"] == Counter(later=1)
+    assert areas["open"]["names"] == Counter(open=1)
     assert areas["tools"]["files"] == Counter(exists=6, differs=4, missing=1)
     assert round(share(areas["tools"]["files"]), 1) == 90.9  # (6 + 4) / 11
 

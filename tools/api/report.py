@@ -2,7 +2,7 @@
 """Prints which listed public names and signatures exist here, per area.
 
 Three tables: names that other people's code imports and headers that it includes, weighed by the files that use
-them (docs/api/*.tsv), and every listed declaration (docs/api/*.md). Areas of later work and what is left out on
+them (docs/api/*.tsv), and every listed declaration (docs/api/*.md). What is to come and what is left out on
 purpose are rows of docs/api/left_out.yaml, each with its reason.
 
 usage: python -m executorch.tools.api.report [--write build/api.md] [--generated cmake-out/generated] [--missing]
@@ -25,7 +25,7 @@ from executorch.tools.api.verdict import Verdict
 
 _ROOT = Path(__file__).resolve().parents[2]
 API = _ROOT / "docs/api"
-_STATES = ("exists", "differs", "missing", "left out", "later")
+_STATES = ("exists", "differs", "missing", "left out", "open")
 
 
 @dataclass(frozen=True)
@@ -34,52 +34,52 @@ class Rule:
 
     pattern: re.Pattern[str]
     why: str
-    later: bool
+    open: str  # the issue that brings it, or what it waits for; "": left out on purpose
 
 
 def rules() -> list[Rule]:
     rows = yaml.safe_load((API / "left_out.yaml").read_text())
-    return [Rule(re.compile(r["match"]), r["why"], r.get("later", False)) for r in rows]
+    return [Rule(re.compile(r["match"]), r["why"], r.get("open", "")) for r in rows]
 
 
 def state_of(verdict: Verdict, known: list[Rule]) -> str:
     """One of _STATES: what is not as listed may have a reason."""
     subject = f"{verdict.row.unit} {verdict.row.scope} {verdict.row.text}"
     rule = next((rule for rule in known if rule.pattern.search(subject)), None)
-    if rule and rule.later:
-        return "later"
-    return "left out" if rule and verdict.state != "exists" else verdict.state
+    if rule is None or verdict.state == "exists":
+        return verdict.state
+    return "open" if rule.open else "left out"
 
 
 def used_by_area(used: Iterable[Used], known: list[Rule]) -> dict[str, dict[str, Counter[str]]]:
-    """area -> {"names", "files"} -> state -> count; areas of later work under `later`."""
+    """area -> {"names", "files"} -> state -> count; what is to come under `open`."""
     areas: dict[str, dict[str, Counter[str]]] = defaultdict(
         lambda: {"names": Counter(), "files": Counter()}
     )
     for each in used:
         state = state_of(each.verdict, known)
-        area = areas["later" if state == "later" else area_of(each.verdict.row.unit)]
+        area = areas["open" if state == "open" else area_of(each.verdict.row.unit)]
         area["names"][state] += 1
         area["files"][state] += each.files
-    return dict(sorted(areas.items(), key=lambda item: (item[0] == "later", item[0])))
+    return dict(sorted(areas.items(), key=lambda item: (item[0] == "open", item[0])))
 
 
 def share(count: Counter[str]) -> float:
     """Of what is due now, how much a user can import or include, in percent."""
-    due = count.total() - count["later"]
+    due = count.total() - count["open"]
     return 100 * (count["exists"] + count["differs"]) / due if due else 100.0
 
 
 def render_used(title: str, used: list[Used], known: list[Rule]) -> list[str]:
     lines = [
-        f"| {title} | exists | differs | missing | left out | later | here, weighted by files |",
+        f"| {title} | exists | differs | missing | left out | open | here, weighted by files |",
         "|---|---|---|---|---|---|---|",
     ]
     total: dict[str, Counter[str]] = {"names": Counter(), "files": Counter()}
     for area, counts in used_by_area(used, known).items():
         for key, count in counts.items():
             total[key] += count
-        if area != "later":
+        if area != "open":
             lines.append(_used_line(area, counts))
     return [*lines, _used_line("**all**", total), ""]
 

@@ -176,7 +176,7 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{found[row.id].name:10s}  {row.id:8s}  {found[row.id].note}")
     print("\n".join(render(shown, found)))
     print(f"{len(runs)} result files with {len(cases)} tests")
-    old = stale(runs, commit_at(_ROOT, 1e10))
+    old = stale(runs, commit_at(_ROOT))
     wrong = problems(found, cases, marks) if args.check else []
     if old:
         print(f"{old[0]}" + (f", {len(old) - 1} more alike" if old[1:] else ""), file=sys.stderr)

@@ -57,10 +57,13 @@ def _case(element: ElementTree.Element, stem: str) -> Case:
     return Case(full_name, tuple(properties.get("req", "").split()), outcome, "full" in properties)
 
 
-def commit_at(root: Path, time: float) -> str | None:
-    """The commit that was checked out in `root` then, by the log that git keeps of HEAD."""
-    when = datetime.fromtimestamp(time, timezone.utc).isoformat(timespec="seconds")
-    command = ["git", "rev-parse", "--short", f"HEAD@{{{when}}}"]
+def commit_at(root: Path, time: float | None = None) -> str | None:
+    """The commit that was checked out in `root` then, by the log that git keeps of HEAD; without a time, now."""
+    name = "HEAD"
+    if time is not None:
+        when = datetime.fromtimestamp(time, timezone.utc).isoformat(timespec="seconds")
+        name = f"HEAD@{{{when}}}"
+    command = ["git", "rev-parse", "--short", name]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.stdout.strip() or None
 

@@ -84,7 +84,7 @@ def test_a_case_has_its_rows_and_outcome(tmp_path: Path, more: str, outcome: str
     body = PASSED.format(group="exir.a_test", properties=MARK, more=more)
     (run,) = read_runs([junit(tmp_path, "pytest-all", body)], ROOT)
     assert run.cases == (Case("exir.a_test::a", ("RT-001", "RT-002"), outcome, False),)
-    assert run.commit == commit_at(ROOT, 1e10)
+    assert run.commit == commit_at(ROOT)
 
 
 def test_the_newest_result_of_a_test_counts(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_an_index_row_is_what_its_rows_are() -> None:
 
 def test_results_of_another_commit_are_told(tmp_path: Path) -> None:
     runs = read_runs([junit(tmp_path, "pytest-all", "")], ROOT)
-    assert stale(runs, commit_at(ROOT, 1e10)) == []
+    assert stale(runs, commit_at(ROOT)) == []
     assert "the tree is at 0123456" in stale(runs, "0123456")[0]
 
 

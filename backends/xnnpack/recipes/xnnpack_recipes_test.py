@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import operator
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from torch import nn
 
 from executorch.backends.xnnpack.recipes import XNNPACKRecipeProvider, XNNPackRecipeType
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
+from executorch.devtools.etrecord import parse_etrecord
 from executorch.export import ExportRecipe, export
 from executorch.export.recipe_registry import recipe_registry
 
@@ -48,6 +50,41 @@ def test_a_recipe_makes_a_program(kind: XNNPackRecipeType) -> None:
     graph = session.get_edge_program_manager().exported_program().graph
     (call, item) = (n for n in graph.nodes if n.op == "call_function")
     assert "executorch_call_delegate" in str(call.target) and item.target is operator.getitem
+
+
+@needs_runtime
+@pytest.mark.req("CMP-014")
+def test_the_documented_block_on_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Method 1 of the ETRecord page, as printed, for a model that XNNPACK runs."""
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    model, example_inputs = Net().eval(), (torch.randn(4, 64),)
+    recipe = ExportRecipe.get_recipe(XNNPackRecipeType.FP32)
+    names = {"model": model, "example_inputs": example_inputs, "recipe": recipe}
+    exec(METHOD_1, names)
+    record = parse_etrecord("model_debug.etrecord")
+    assert record.edge_dialect_program is not None and record.exported_program is not None
+    assert {each["name"] for each in record._delegate_map["forward"].values()} == {"XnnpackBackend"}
+    found = names["session"].run_method("forward", example_inputs)[0]
+    torch.testing.assert_close(found, model(*example_inputs), rtol=1e-3, atol=1e-5)
+
+
+METHOD_1 = """
+import executorch
+from executorch.export import ExportRecipe
+
+# Export with ETRecord generation enabled
+session = executorch.export(
+    model=model,
+    example_inputs=[example_inputs],
+    export_recipe=recipe,
+    generate_etrecord=True  # Enable ETRecord generation
+)
+
+# Get and save the ETRecord
+etrecord = session.get_etrecord()
+etrecord.save("model_debug.etrecord")
+"""
 
 
 def test_recipes_are_registered_and_named() -> None:

@@ -232,6 +232,7 @@ def test_a_row_takes_half_precision(name: str) -> None:
     torch.testing.assert_close(outputs[0].float(), expected, rtol=4e-3, atol=4e-3)
 
 
+@pytest.mark.req("XQ-005")
 def test_the_rows_reach_the_whole_table() -> None:
     """But for what the exporter takes apart before a partitioner sees it."""
     seen: set[str] = set()

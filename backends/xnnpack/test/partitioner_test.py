@@ -21,10 +21,12 @@ from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
     XnnpackQuantizedPartitioner,
 )
 from executorch.backends.xnnpack.test.lowering_test import graphs, kinds
+from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.devtools.backend_debug import get_delegation_info
 from executorch.examples.models import make_example
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
 from executorch.exir.backend.partitioner import Partitioner
+from executorch.runtime import Runtime
 
 
 class Block(nn.Module):
@@ -81,6 +83,46 @@ def test_an_activation_in_pieces_is_taken_whole() -> None:
         assert (info.num_delegated_subgraphs, info.num_non_delegated_nodes) == (1, 1)  # getitem
 
 
+class Normed(nn.Module):
+    """Convolutions of one dimension and of two, each with its batch norm, then a linear."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.norm_1 = nn.Conv1d(3, 4, 3, padding=1), nn.BatchNorm1d(4)
+        self.second, self.norm_2 = nn.Conv2d(4, 5, 3, padding=1), nn.BatchNorm2d(5)
+        self.third, self.linear = nn.Conv2d(5, 6, 3, padding=1), nn.Linear(6, 2)
+        for norm in (self.norm_1, self.norm_2):
+            norm.running_mean.uniform_(-1, 1)
+            norm.running_var.uniform_(0.5, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(self.norm_1(self.first(x))).unflatten(2, (4, 4))
+        y = self.third(torch.relu(self.norm_2(self.second(y))))
+        return self.linear(y.mean((2, 3)))
+
+
+@needs_runtime
+@pytest.mark.req("XQ-003")
+def test_norms_are_folded_one_dimension_is_two_and_layouts_change_once() -> None:
+    torch.manual_seed(0)
+    model, x = Normed().eval(), torch.randn(2, 3, 16)
+    exported = torch.export.export(model, (x,))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    assert get_delegation_info(manager.exported_program().graph_module).num_delegated_subgraphs == 1
+    nodes = inside(manager)
+    assert nodes["XNNConv2d"] == 3 and nodes["XNNFullyConnected"] == 1
+    assert not {"XNNMultiply", "XNNAdd", "XNNSubtract", "XNNDiv"} & set(nodes), nodes
+    # To rows of channels and back for the first, as unflatten sees its numbers in order; once for the others.
+    assert nodes["XNNStaticTranspose"] <= 3, nodes
+    (found,) = (
+        Runtime.get()
+        .load_program(manager.to_executorch().buffer)
+        .load_method("forward")
+        .execute([x])
+    )
+    torch.testing.assert_close(found, model(x), rtol=1e-3, atol=1e-5)
+
+
 @pytest.mark.req("XQ-003")
 def test_layers_share_what_depends_on_the_mask_alone() -> None:
     manager = lower(XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS))
@@ -111,7 +153,6 @@ def test_positions_are_normed_without_a_transpose() -> None:
     assert inside(manager)["XNNStaticTranspose"] == 2  # of the input and of the output
 
 
-@pytest.mark.req("XQ-007")
 def test_all_of_mobilenet_v2_is_delegated() -> None:
     """The document's two delegates with calls between them are one."""
     exported = make_example("mv2", False).export()["forward"]

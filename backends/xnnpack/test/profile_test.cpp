@@ -2,6 +2,7 @@
 // A delegate that measures its operators reports each of them to the tracer.
 #include <executorch/backends/xnnpack/runtime/delegate.h>
 #include <executorch/backends/xnnpack/test/loaded_delegate.h>
+#include <executorch/runtime/executor/test/ignoring_tracer.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <gtest/gtest.h>
@@ -21,42 +22,13 @@ struct Event {
 };
 
 /// Keeps the delegates' own events; nothing else is reported here.
-class Recorder final : public EventTracer {
+class Recorder final : public ::executorch::runtime::testing::IgnoringTracer {
  public:
-  void create_event_block(const char*) override {}
-  EventTracerEntry start_profiling(const char*, ChainID, DebugHandle) override { return {}; }
-  void end_profiling(EventTracerEntry) override {}
-  EventTracerEntry start_profiling_delegate(const char*, DelegateDebugIntId) override { return {}; }
-  void end_profiling_delegate(EventTracerEntry, const void*, size_t) override {}
   void log_profiling_delegate(const char* name, DelegateDebugIntId id, et_timestamp_t start,
                               et_timestamp_t end, const void*, size_t) override {
     EXPECT_EQ(id, kUnsetDelegateDebugIntId);
     events.push_back({name, start, end});
   }
-  void track_allocation(AllocatorID, size_t) override {}
-  AllocatorID track_allocator(const char*) override { return 0; }
-  Result<bool> log_evalue(const EValue&, LoggedEValueType) override { return false; }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
-                                                const Tensor&) override {
-    return false;
-  }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
-                                                const ArrayRef<Tensor>) override {
-    return false;
-  }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
-                                                const int&) override {
-    return false;
-  }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
-                                                const bool&) override {
-    return false;
-  }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId,
-                                                const double&) override {
-    return false;
-  }
-  void set_delegation_intermediate_output_filter(EventTracerFilterBase*) override {}
 
   std::vector<Event> events;
 };

@@ -66,7 +66,6 @@ TEST(TensorTest, AccessorsAndOwnership) {
 }
 
 TEST(TensorTest, AtenNamesAreThePortableTypes) {
-  RecordProperty("req", "RT-018");
   static_assert(std::is_same_v<executorch::aten::Tensor, executorch::runtime::etensor::Tensor>);
   static_assert(
       std::is_same_v<executorch::aten::ScalarType, executorch::runtime::etensor::ScalarType>);
