@@ -53,3 +53,8 @@ class BufferDataLoader final : public executorch::runtime::DataLoader {
 };
 
 }  // namespace executorch::extension
+
+// The historic spellings.
+namespace torch::executor::util {
+using ::executorch::extension::BufferDataLoader;
+}  // namespace torch::executor::util

@@ -30,3 +30,8 @@ class FileDataLoader final : public internal::FdDataLoader {
 };
 
 }  // namespace executorch::extension
+
+// The historic spellings.
+namespace torch::executor::util {
+using ::executorch::extension::FileDataLoader;
+}  // namespace torch::executor::util

@@ -26,3 +26,8 @@ class FileDescriptorDataLoader final : public internal::FdDataLoader {
 };
 
 }  // namespace executorch::extension
+
+// The historic spellings.
+namespace torch::executor::util {
+using ::executorch::extension::FileDescriptorDataLoader;
+}  // namespace torch::executor::util

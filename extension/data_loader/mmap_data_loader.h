@@ -75,3 +75,8 @@ class MmapDataLoader final : public executorch::runtime::DataLoader {
 };
 
 }  // namespace executorch::extension
+
+// The historic spellings.
+namespace torch::executor::util {
+using ::executorch::extension::MmapDataLoader;
+}  // namespace torch::executor::util

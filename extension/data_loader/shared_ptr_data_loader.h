@@ -35,3 +35,8 @@ class SharedPtrDataLoader final : public executorch::runtime::DataLoader {
 };
 
 }  // namespace executorch::extension
+
+// The historic spellings.
+namespace torch::executor::util {
+using ::executorch::extension::SharedPtrDataLoader;
+}  // namespace torch::executor::util

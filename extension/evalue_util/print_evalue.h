@@ -29,3 +29,8 @@ class evalue_edge_items final {
 };
 
 }  // namespace executorch::extension
+
+// The historic spellings.
+namespace torch::executor::util {
+using ::executorch::extension::evalue_edge_items;
+}  // namespace torch::executor::util

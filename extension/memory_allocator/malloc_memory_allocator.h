@@ -50,3 +50,8 @@ class MallocMemoryAllocator : public ::executorch::runtime::MemoryAllocator {
 };
 
 }  // namespace executorch::extension
+
+// The historic spellings.
+namespace torch::executor::util {
+using ::executorch::extension::MallocMemoryAllocator;
+}  // namespace torch::executor::util

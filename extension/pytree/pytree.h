@@ -550,3 +550,11 @@ ContainerHandle<T, Aux> unflatten(const StrTreeSpec& spec, T* leaves) {
 }
 
 }  // namespace executorch::extension::pytree
+
+// The historic spellings.
+namespace torch::executor::pytree {
+using ::executorch::extension::pytree::Empty;
+using ::executorch::extension::pytree::from_str;
+using ::executorch::extension::pytree::TreeSpec;
+using ::executorch::runtime::FunctionRef;
+}  // namespace torch::executor::pytree

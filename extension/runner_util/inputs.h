@@ -92,3 +92,9 @@ executorch::runtime::Result<BufferCleanup> prepare_inputs(Method& method,
                                                           PrepareInputTensorsOptions options = {});
 
 }  // namespace executorch::extension
+
+// The historic spellings.
+namespace torch::executor::util {
+using ::executorch::extension::BufferCleanup;
+using ::executorch::extension::prepare_input_tensors;
+}  // namespace torch::executor::util

@@ -63,3 +63,8 @@ namespace torch::executor::testing {
 using namespace ::executorch::runtime::testing;
 using ::executorch::extension::testing::TempFile;
 }  // namespace torch::executor::testing
+
+// The historic spellings.
+namespace torch::executor::testing {
+using ::executorch::extension::testing::TempFile;
+}  // namespace torch::executor::testing

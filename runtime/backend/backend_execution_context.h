@@ -35,3 +35,8 @@ class BackendExecutionContext final {
 
 }  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::BackendExecutionContext;
+}  // namespace torch::executor

@@ -63,3 +63,8 @@ class BackendInitContext final {
 
 }  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::BackendInitContext;
+}  // namespace torch::executor

@@ -14,3 +14,8 @@ class BackendOptionContext final {
 
 }  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::BackendOptionContext;
+}  // namespace torch::executor

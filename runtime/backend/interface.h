@@ -106,3 +106,13 @@ namespace executor {
 using PyTorchBackendInterface = ::executorch::ET_RUNTIME_NAMESPACE::BackendInterface;
 }  // namespace executor
 }  // namespace torch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::Backend;
+using ::executorch::runtime::CompileSpec;
+using ::executorch::runtime::DelegateHandle;
+using ::executorch::runtime::get_backend_class;
+using ::executorch::runtime::register_backend;
+using ::executorch::runtime::SizedBuffer;
+}  // namespace torch::executor

@@ -128,3 +128,10 @@ using IntArrayRef = ArrayRef<int64_t>;
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::ArrayRef;
+using ::executorch::runtime::IntArrayRef;
+using ::executorch::runtime::makeArrayRef;
+}  // namespace torch::executor

@@ -58,3 +58,8 @@ class DataLoader {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::DataLoader;
+}  // namespace torch::executor

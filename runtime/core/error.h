@@ -125,3 +125,9 @@ constexpr const char* to_string(const Error error) {
       return et_error__;                                               \
     }                                                                  \
   } while (0)
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::Error;
+using ::executorch::runtime::error_code_t;
+}  // namespace torch::executor

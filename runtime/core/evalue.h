@@ -409,3 +409,9 @@ Result<executorch::aten::ArrayRef<T>> BoxedEvalueList<T>::tryGet() const {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::BoxedEvalueList;
+using ::executorch::runtime::EValue;
+}  // namespace torch::executor

@@ -139,3 +139,19 @@ inline void event_tracer_set_bundled_input_index(EventTracer* event_tracer,
 }  // namespace internal
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor::internal {
+using ::executorch::runtime::internal::event_tracer_begin_profiling_event;
+using ::executorch::runtime::internal::event_tracer_create_event_block;
+using ::executorch::runtime::internal::event_tracer_end_profiling_event;
+using ::executorch::runtime::internal::event_tracer_log_evalue;
+using ::executorch::runtime::internal::event_tracer_log_evalue_output;
+using ::executorch::runtime::internal::event_tracer_set_bundled_input_index;
+using ::executorch::runtime::internal::event_tracer_track_allocation;
+using ::executorch::runtime::internal::event_tracer_track_allocator;
+using ::executorch::runtime::internal::EventTracerProfileInstructionScope;
+using ::executorch::runtime::internal::EventTracerProfileMethodScope;
+using ::executorch::runtime::internal::EventTracerProfileOpScope;
+using ::executorch::runtime::internal::EventTracerProfileScope;
+}  // namespace torch::executor::internal

@@ -56,3 +56,11 @@ inline void event_tracer_log_output_delegate(EventTracer* event_tracer, const ch
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::event_tracer_end_profiling_delegate;
+using ::executorch::runtime::event_tracer_log_output_delegate;
+using ::executorch::runtime::event_tracer_log_profiling_delegate;
+using ::executorch::runtime::event_tracer_start_profiling_delegate;
+}  // namespace torch::executor

@@ -118,3 +118,8 @@ class FreeableBuffer final {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::FreeableBuffer;
+}  // namespace torch::executor

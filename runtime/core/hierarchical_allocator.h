@@ -78,3 +78,8 @@ class HierarchicalAllocator final {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::HierarchicalAllocator;
+}  // namespace torch::executor

@@ -91,3 +91,8 @@ class MemoryAllocator {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::MemoryAllocator;
+}  // namespace torch::executor

@@ -122,3 +122,8 @@ class [[nodiscard]] Result final {
     std::move(*et_result__);                                       \
   })
 #endif
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::Result;
+}  // namespace torch::executor

@@ -47,3 +47,8 @@ class Span final {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::Span;
+}  // namespace torch::executor

@@ -59,3 +59,8 @@ inline const char* tag_to_string(Tag tag) {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::Tag;
+}  // namespace torch::executor

@@ -20,3 +20,8 @@ enum class TensorShapeDynamism : uint8_t {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::TensorShapeDynamism;
+}  // namespace torch::executor

@@ -65,3 +65,8 @@ class MemoryManager final {
 };
 
 }  // namespace executorch::runtime
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::MemoryManager;
+}  // namespace torch::executor

@@ -243,3 +243,8 @@ class Method final {
 };
 
 }  // namespace executorch::ET_RUNTIME_NAMESPACE
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::Method;
+}  // namespace torch::executor

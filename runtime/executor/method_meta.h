@@ -118,3 +118,9 @@ class MethodMeta final {
 };
 
 }  // namespace executorch::ET_RUNTIME_NAMESPACE
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::MethodMeta;
+using ::executorch::runtime::TensorInfo;
+}  // namespace torch::executor

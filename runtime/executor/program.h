@@ -160,3 +160,8 @@ class Program final {
 };
 
 }  // namespace executorch::ET_RUNTIME_NAMESPACE
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::Program;
+}  // namespace torch::executor

@@ -80,3 +80,11 @@ ET_NODISCARD Result<BoxedEvalueList<std::optional<T>>> parseListOptionalType(
 
 }  // namespace deserialization
 }  // namespace executorch::ET_RUNTIME_NAMESPACE
+
+// The historic spellings.
+namespace torch::executor::deserialization {
+using ::executorch::runtime::deserialization::getTensorDataPtr;
+using ::executorch::runtime::deserialization::parseListOptionalType;
+using ::executorch::runtime::deserialization::parseTensor;
+using ::executorch::runtime::deserialization::parseTensorList;
+}  // namespace torch::executor::deserialization

@@ -59,3 +59,8 @@ namespace executor {
 using RuntimeContext = ::executorch::ET_RUNTIME_NAMESPACE::KernelRuntimeContext;
 }  // namespace executor
 }  // namespace torch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::KernelRuntimeContext;
+}  // namespace torch::executor

@@ -142,6 +142,14 @@ bool register_kernels_or_abort(Span<const Kernel> kernels);
 }  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch
 
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::Kernel;
+using ::executorch::runtime::KernelKey;
+using ::executorch::runtime::OpFunction;
+using ::executorch::runtime::TensorMeta;
+}  // namespace torch::executor
+
 namespace torch {
 namespace executor {
 

@@ -13,3 +13,8 @@ ET_NORETURN void runtime_abort();
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::runtime_abort;
+}  // namespace torch::executor

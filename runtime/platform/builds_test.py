@@ -62,6 +62,25 @@ def test_minimal_platform_needs_nothing(tmp_path: Path) -> None:
         assert f" W et_pal_{name}\n" in symbols
 
 
+def test_minimal_platform_has_no_time_and_no_heap(tmp_path: Path) -> None:
+    source = tmp_path / "main.cpp"
+    source.write_text(
+        f'#include "{ROOT}/runtime/platform/default/minimal.cpp"\n'
+        "int main() {\n"
+        "  const auto ratio = et_pal_ticks_to_ns_multiplier();\n"
+        "  return et_pal_current_ticks() == 11223344 && ratio.numerator == 1 &&\n"
+        "                 ratio.denominator == 1 && et_pal_allocate(8) == nullptr\n"
+        "             ? 0\n"
+        "             : 1;\n"
+        "}\n"
+    )
+    program = tmp_path / "main"
+    subprocess.run(
+        [str(COMPILER), "-std=c++17", *INCLUDES, str(source), "-o", str(program)], check=True
+    )
+    assert subprocess.run([str(program)]).returncode == 0
+
+
 @pytest.mark.req("RT-040")
 @pytest.mark.parametrize("optimization", ["-O0", "-O2"])
 @pytest.mark.parametrize(

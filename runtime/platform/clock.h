@@ -17,3 +17,8 @@ inline uint64_t ticks_to_ns(et_timestamp_t ticks) {
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::ticks_to_ns;
+}  // namespace torch::executor

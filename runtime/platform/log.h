@@ -85,3 +85,8 @@ constexpr bool is_log_level_compiled_in(LogLevel level, bool is_enabled, LogLeve
       ET_LOG(Error, _format, ##__VA_ARGS__);            \
     }                                                   \
   } while (0)
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::LogLevel;
+}  // namespace torch::executor

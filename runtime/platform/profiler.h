@@ -163,3 +163,25 @@ class ExecutorchProfilerInstructionScope {
 #define EXECUTORCH_TRACK_ALLOCATOR(name) ((void)(name), -1)
 #define EXECUTORCH_TRACK_ALLOCATION(id, size) ((void)(id), (void)(size))
 #endif
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::begin_profiling;
+using ::executorch::runtime::dump_profile_stats;
+using ::executorch::runtime::end_profiling;
+using ::executorch::runtime::ExecutorchProfiler;
+using ::executorch::runtime::ExecutorchProfilerInstructionScope;
+using ::executorch::runtime::get_profile_tls_state;
+using ::executorch::runtime::mem_prof_event_t;
+using ::executorch::runtime::prof_allocator_t;
+using ::executorch::runtime::prof_event_t;
+using ::executorch::runtime::prof_header_t;
+using ::executorch::runtime::prof_result_t;
+using ::executorch::runtime::prof_state_t;
+using ::executorch::runtime::profiler_init;
+using ::executorch::runtime::profiling_create_block;
+using ::executorch::runtime::reset_profile_stats;
+using ::executorch::runtime::set_profile_tls_state;
+using ::executorch::runtime::track_allocation;
+using ::executorch::runtime::track_allocator;
+}  // namespace torch::executor

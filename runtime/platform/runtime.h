@@ -13,3 +13,8 @@ void runtime_init();
 
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::runtime_init;
+}  // namespace torch::executor

@@ -90,7 +90,7 @@ TEST(C10NamesTest, Macros) {
 }
 
 TEST(C10NamesTest, PromotionTableAndItsConstants) {
-  using namespace torch::executor::internal;
+  using namespace executorch::runtime::internal;
   EXPECT_EQ(NUM_PROMOTE_TYPES, 13);
   EXPECT_EQ(index2dtype[0], u1);
   EXPECT_EQ(index2dtype[11], b1);

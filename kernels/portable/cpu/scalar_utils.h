@@ -51,7 +51,8 @@ inline ScalarType promote_type_with_scalar(ScalarType t, Scalar scalar,
 template <typename T1, typename T2, bool half_to_float = false>
 struct promote_type_with_scalar_type {
  private:
-  using Tensor1 = std::conditional_t<half_to_float && is_reduced_floating_point_v<T1>, float, T1>;
+  using Tensor1 =
+      std::conditional_t<half_to_float && c10::is_reduced_floating_point_v<T1>, float, T1>;
   static constexpr bool kStays =
       is_complex_type<Tensor1>::value || is_floating_point<Tensor1>::value;
 

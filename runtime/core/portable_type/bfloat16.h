@@ -16,3 +16,8 @@ using c10::BFloat16;
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::BFloat16;
+}  // namespace torch::executor

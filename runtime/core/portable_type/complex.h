@@ -15,3 +15,8 @@ using c10::complex;
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::complex;
+}  // namespace torch::executor

@@ -44,3 +44,9 @@ struct Device final {
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::Device;
+using ::executorch::runtime::etensor::DeviceType;
+}  // namespace torch::executor

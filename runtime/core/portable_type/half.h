@@ -16,3 +16,8 @@ using c10::Half;
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::Half;
+}  // namespace torch::executor

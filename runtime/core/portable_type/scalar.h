@@ -97,3 +97,8 @@ class Scalar {
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::Scalar;
+}  // namespace torch::executor

@@ -88,3 +88,8 @@ enum class ScalarType : int8_t {
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::ScalarType;
+}  // namespace torch::executor

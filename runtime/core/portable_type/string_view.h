@@ -15,3 +15,8 @@ using std::string_view;
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::string_view;
+}  // namespace torch::executor

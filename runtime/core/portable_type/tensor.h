@@ -71,3 +71,8 @@ class Tensor {
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::Tensor;
+}  // namespace torch::executor

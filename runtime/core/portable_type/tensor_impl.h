@@ -131,3 +131,10 @@ Result<ssize_t> safe_numel(const ::executorch::runtime::etensor::TensorImpl::Siz
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::compute_numel;
+using ::executorch::runtime::etensor::safe_numel;
+using ::executorch::runtime::etensor::TensorImpl;
+}  // namespace torch::executor

@@ -22,3 +22,9 @@ enum class Layout : int8_t {
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor {
+using ::executorch::runtime::etensor::Layout;
+using ::executorch::runtime::etensor::MemoryFormat;
+}  // namespace torch::executor

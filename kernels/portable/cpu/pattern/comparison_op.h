@@ -31,8 +31,9 @@ template <template <typename> class Comparison, ET_OPERATOR_NAME_TYPE op_name>
 Tensor& comparison_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b,
                               Tensor& out) {
   constexpr auto kAny = utils::SupportedTensorDtypes::REALHBBF16;
-  ET_KERNEL_CHECK(ctx, tensor_is_realhbbf16_type(a) && prepare_out(a, a, out), InvalidArgument,
-                  out);
+  ET_KERNEL_CHECK(ctx,
+                  ::executorch::runtime::tensor_is_realhbbf16_type(a) && prepare_out(a, a, out),
+                  InvalidArgument, out);
   const ScalarType type = utils::promote_type_with_scalar(a.scalar_type(), b);
   ET_SWITCH_REALHBBF16_TYPES(type, ctx, op_name, CTYPE, [&]() {
     const CTYPE y = utils::scalar_to<CTYPE>(b);

@@ -17,7 +17,8 @@ namespace internal {
 /// What both promote to; fails the context, and gives Undefined, where dtypes have nothing in
 /// common.
 inline ScalarType common_type(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b) {
-  const bool has_common = tensor_is_realhbbf16_type(a) && tensor_is_realhbbf16_type(b);
+  const bool has_common = ::executorch::runtime::tensor_is_realhbbf16_type(a) &&
+                          ::executorch::runtime::tensor_is_realhbbf16_type(b);
   ET_KERNEL_CHECK(ctx, has_common, InvalidArgument, ScalarType::Undefined);
   return promoteTypes(a.scalar_type(), b.scalar_type());
 }

@@ -45,9 +45,9 @@ void convert_and_store(From value, void* to) {
 inline bool is_supported(ScalarType dtype, SupportedTensorDtypes dtypes, ScalarType compute_type) {
   switch (dtypes) {
     case SupportedTensorDtypes::REALHBBF16:
-      return isRealHBBF16Type(dtype);
+      return ::executorch::runtime::isRealHBBF16Type(dtype);
     case SupportedTensorDtypes::REALHBF16:
-      return isRealHBF16Type(dtype);
+      return ::executorch::runtime::isRealHBF16Type(dtype);
     case SupportedTensorDtypes::FLOATHBF16:
       return isFloatingType(dtype);
     case SupportedTensorDtypes::INTB:

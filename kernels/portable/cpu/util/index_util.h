@@ -38,7 +38,8 @@ inline bool no_larger_but_at(const Tensor& index, const Tensor& tensor, int64_t 
 inline bool check_gather_args(const Tensor& in, int64_t dim, const Tensor& index, bool sparse_grad,
                               Tensor& output) {
   ET_CHECK_OR_RETURN_FALSE(!sparse_grad, "sparse gradients are not supported");
-  if (!tensors_have_same_dtype(in, output) || !tensor_is_type(index, ScalarType::Long)) {
+  if (!tensors_have_same_dtype(in, output) ||
+      !::executorch::runtime::tensor_is_type(index, ScalarType::Long)) {
     return false;
   }
   if (index.numel() == 0) {
@@ -57,7 +58,7 @@ inline bool check_gather_args(const Tensor& in, int64_t dim, const Tensor& index
 inline bool check_index_select_args(const Tensor& in, int64_t dim, const Tensor& index,
                                     Tensor& out) {
   if (!tensor_has_dim(in, dim) || !tensors_have_same_dtype(in, out) ||
-      !tensor_is_type(index, ScalarType::Int, ScalarType::Long) ||
+      !::executorch::runtime::tensor_is_type(index, ScalarType::Int, ScalarType::Long) ||
       !tensor_has_rank_smaller_or_equal_to(index, 1)) {
     return false;
   }
@@ -72,13 +73,14 @@ inline void get_index_select_out_target_size(const Tensor& in, int64_t dim, cons
 
 inline bool check_nonzero_args(const Tensor& in, const Tensor& out) {
   (void)in;
-  return tensor_is_type(out, ScalarType::Long) && tensor_is_rank(out, 2);
+  return ::executorch::runtime::tensor_is_type(out, ScalarType::Long) && tensor_is_rank(out, 2);
 }
 
 inline bool check_scatter_add_args(const Tensor& self, int64_t dim, const Tensor& index,
                                    const Tensor& src, Tensor& out) {
   if (!tensors_have_same_dtype(self, out) || !tensors_have_same_dtype(self, src) ||
-      !tensor_is_type(index, ScalarType::Long) || !tensor_has_dim(self, dim)) {
+      !::executorch::runtime::tensor_is_type(index, ScalarType::Long) ||
+      !tensor_has_dim(self, dim)) {
     return false;
   }
   if (index.numel() == 0) {
@@ -101,7 +103,8 @@ inline bool check_scatter_src_args(const Tensor& self, int64_t dim, const Tensor
 inline bool check_scatter_value_args(const Tensor& self, int64_t dim, const Tensor& index,
                                      const Scalar& value, Tensor& out) {
   (void)value;
-  if (!tensors_have_same_dtype(self, out) || !tensor_is_type(index, ScalarType::Long) ||
+  if (!tensors_have_same_dtype(self, out) ||
+      !::executorch::runtime::tensor_is_type(index, ScalarType::Long) ||
       !tensor_has_dim(self, dim)) {
     return false;
   }

@@ -285,7 +285,8 @@ inline bool check_max_pool2d_with_indices_args(const Tensor& in, ArrayRef<int64_
                                                ArrayRef<int64_t> dilation, bool ceil_mode,
                                                Tensor& out, Tensor& indices) {
   (void)ceil_mode;
-  return tensors_have_same_dtype(in, out) && tensor_is_type(indices, ScalarType::Long) &&
+  return tensors_have_same_dtype(in, out) &&
+         ::executorch::runtime::tensor_is_type(indices, ScalarType::Long) &&
          internal::is_image(in) && kernel_size_is_valid(kernel_size, 2) &&
          stride_is_valid(stride, 2, /*allow_empty=*/true) &&
          padding_is_valid(padding, kernel_size, 2, /*enforce_half_kernel=*/true) &&
@@ -363,10 +364,10 @@ inline bool check_cumsum_args(const Tensor& self, int64_t dim,
     return false;
   }
   if (enforced_dtype.has_value()) {
-    return tensor_is_type(out, *enforced_dtype);
+    return ::executorch::runtime::tensor_is_type(out, *enforced_dtype);
   }
   return isIntegralType(self.scalar_type(), /*includeBool=*/true)
-             ? tensor_is_type(out, ScalarType::Long)
+             ? ::executorch::runtime::tensor_is_type(out, ScalarType::Long)
              : tensors_have_same_dtype(self, out);
 }
 
@@ -405,7 +406,8 @@ inline Error resize_constant_pad_output(const Tensor& in, ArrayRef<int64_t> pad,
 }
 
 inline bool check_embedding_args(const Tensor& weight, const Tensor& indices, const Tensor& out) {
-  return tensor_is_rank(weight, 2) && tensor_is_type(indices, ScalarType::Int, ScalarType::Long) &&
+  return tensor_is_rank(weight, 2) &&
+         ::executorch::runtime::tensor_is_type(indices, ScalarType::Int, ScalarType::Long) &&
          tensors_have_same_dtype(weight, out);
 }
 inline Error resize_embedding_output(const Tensor& weight, const Tensor& indices,

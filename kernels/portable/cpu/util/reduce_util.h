@@ -373,7 +373,7 @@ inline Error resize_reduction_out(const Tensor& in, int64_t dim, bool keepdim, T
 
 inline bool check_reduction_args(const Tensor& in, const DimList& dim_list, bool keepdim,
                                  std::optional<ScalarType> dtype, Tensor& out) {
-  if (dtype.has_value() && !tensor_is_type(out, *dtype)) {
+  if (dtype.has_value() && !::executorch::runtime::tensor_is_type(out, *dtype)) {
     return false;
   }
   return check_dim_list_is_valid(in, dim_list) &&
@@ -385,7 +385,7 @@ inline bool check_reduction_args(const Tensor& in, const DimList& dim_list, bool
 inline bool check_reduction_args_single_dim(const Tensor& in, std::optional<int64_t> dim,
                                             bool keepdim, std::optional<ScalarType> dtype,
                                             Tensor& out, bool allow_empty_dim = false) {
-  if ((dtype.has_value() && !tensor_is_type(out, *dtype)) ||
+  if ((dtype.has_value() && !::executorch::runtime::tensor_is_type(out, *dtype)) ||
       (dim.has_value() && !tensor_has_dim(in, *dim))) {
     return false;
   }
@@ -428,10 +428,10 @@ inline bool check_min_max_args(const Tensor& in, int64_t dim, bool keepdim, Tens
 
 inline bool check_prod_out_args(const Tensor& in, std::optional<ScalarType> dtype, Tensor& out) {
   if (dtype.has_value()) {
-    return tensor_is_type(out, *dtype);
+    return ::executorch::runtime::tensor_is_type(out, *dtype);
   }
   return isIntegralType(in.scalar_type(), /*includeBool=*/true)
-             ? tensor_is_type(out, ScalarType::Long)
+             ? ::executorch::runtime::tensor_is_type(out, ScalarType::Long)
              : tensors_have_same_dtype(in, out);
 }
 

@@ -252,3 +252,9 @@ class TensorListFactory final {
 }  // namespace testing
 }  // namespace runtime
 }  // namespace executorch
+
+// The historic spellings.
+namespace torch::executor::testing {
+using ::executorch::runtime::testing::TensorFactory;
+using ::executorch::runtime::testing::TensorListFactory;
+}  // namespace torch::executor::testing

@@ -148,3 +148,18 @@ std::ostream& operator<<(std::ostream& os, const Tensor& t);
   ASSERT_THAT(t1, ::executorch::runtime::testing::IsListCloseTo(t2))
 #define ASSERT_TENSOR_LISTS_NOT_CLOSE(t1, t2) \
   ASSERT_THAT(t1, ::testing::Not(::executorch::runtime::testing::IsListCloseTo(t2)))
+
+// The historic spellings.
+namespace torch::executor::testing {
+using ::executorch::runtime::testing::IsCloseTo;
+using ::executorch::runtime::testing::IsCloseToWithTol;
+using ::executorch::runtime::testing::IsDataCloseTo;
+using ::executorch::runtime::testing::IsDataCloseToWithTol;
+using ::executorch::runtime::testing::IsDataEqualTo;
+using ::executorch::runtime::testing::IsEqualTo;
+using ::executorch::runtime::testing::IsListCloseTo;
+using ::executorch::runtime::testing::IsListEqualTo;
+using ::executorch::runtime::testing::tensor_data_is_close;
+using ::executorch::runtime::testing::tensor_lists_are_close;
+using ::executorch::runtime::testing::tensors_are_close;
+}  // namespace torch::executor::testing
