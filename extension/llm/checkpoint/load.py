@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts a checkpoint's tensors into a model, one after the other, and says what is missing or of the wrong shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+
+from executorch.extension.llm.checkpoint.errors import CheckpointError
+from executorch.extension.llm.checkpoint.keys import Pair, to_model_names
+from executorch.extension.llm.checkpoint.reader import Checkpoint
+from executorch.extension.llm.model.families import Family
+from executorch.extension.llm.model.lora import LoRALinear
+
+_LISTED = 5
+
+
+def _owner(model: nn.Module, name: str) -> tuple[nn.Module, str]:
+    """The module that holds `name`, and the name there; layers with adapters hold `weight` one deeper."""
+    path, _, last = name.rpartition(".")
+    module = model.get_submodule(path)
+    if isinstance(module, LoRALinear) and last in ("weight", "bias"):
+        return module.linear, last
+    return module, last
+
+
+def assign(model: nn.Module, name: str, value: torch.Tensor, where: str) -> bool:
+    """Sets a parameter or buffer in place of the one there; false where the model has none of that name."""
+    try:
+        module, last = _owner(model, name)
+    except AttributeError:
+        return False
+    there = module._parameters.get(last, module._buffers.get(last))
+    if there is None:
+        return False
+    if there.shape != value.shape:
+        raise CheckpointError(
+            f"{where}: tensor {name!r}: expected shape {list(there.shape)}, found {list(value.shape)}; "
+            "are base.params and base.model_class those of this checkpoint?"
+        )
+    if last in module._parameters:
+        value = nn.Parameter(value, requires_grad=False)
+        module._parameters[last] = value
+    else:
+        module._buffers[last] = value
+    return True
+
+
+def load_pairs(
+    model: nn.Module, pairs: Iterable[Pair], where: str, dtype: torch.dtype | None
+) -> set[str]:
+    """Assigns what the model has; returns the names assigned. Floats become `dtype`, where one is given."""
+    loaded = set()
+    for name, value in pairs:
+        if dtype is not None and value.is_floating_point():
+            value = value.to(dtype)
+        if assign(model, name, value.detach(), where):
+            loaded.add(name)
+    return loaded
+
+
+def load_into(
+    model: nn.Module,
+    checkpoint: Checkpoint,
+    family: Family,
+    dtype: torch.dtype | None = None,
+    adapter: Iterable[Pair] = (),
+) -> None:
+    """Fills a model that was built on the meta device; `adapter` are tensors besides, under the model's names.
+
+    Raises CheckpointError: a tensor of the wrong shape, an unknown name, or weights that are missing.
+    """
+    where = str(checkpoint.path)
+    try:
+        pairs = to_model_names(checkpoint, checkpoint.names, family, model.params)
+        loaded = load_pairs(model, pairs, where, dtype)
+        load_pairs(model, adapter, where, dtype)
+    except CheckpointError:
+        raise
+    except Exception as error:
+        raise CheckpointError(f"{where}: {error}") from error
+    if model.output is not None and "tok_embeddings.weight" in loaded and family.tied:
+        same = "output.weight" not in loaded or _equal(model)
+        if same:
+            tie(model)
+    check_complete(model, where)
+
+
+def _equal(model: nn.Module) -> bool:
+    ours, theirs = model.output.weight, model.tok_embeddings.weight
+    return ours.shape == theirs.shape and ours.dtype == theirs.dtype and torch.equal(ours, theirs)
+
+
+def tie(model: nn.Module) -> None:
+    """The output layer takes the embedding table itself, so a program holds it once."""
+    model.output.weight = model.tok_embeddings.weight
+
+
+def check_complete(model: nn.Module, where: str) -> None:
+    """Raises CheckpointError with the names of weights that no tensor filled."""
+    missing = [name for name, value in model.named_parameters() if value.is_meta]
+    if missing:
+        more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
+        raise CheckpointError(
+            f"{where}: missing weights: {', '.join(missing[:_LISTED])}{more}; "
+            "are base.params and base.model_class those of this checkpoint?"
+        )

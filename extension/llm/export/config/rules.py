@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Combinations of options that cannot be: a row of the table each, (when it holds, what is wrong and what to do)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from executorch.extension.llm.export.config.llm_config import LlmConfig
+
+# Backends that `backend.<name>.enabled` may name and that lower language models here.
+PRESENT = ("xnnpack",)
+_BACKENDS = (
+    "xnnpack",
+    "coreml",
+    "vulkan",
+    "qnn",
+    "mps",
+    "openvino",
+    "tosa",
+    "ethosu",
+    "vgf",
+    "mlx",
+)
+
+Rule = tuple[Callable[[LlmConfig], object], str]
+
+
+def _torchao(text: str | None) -> bool:
+    return bool(text) and text.startswith("torchao:")
+
+
+def _pre_quantized(c: LlmConfig) -> bool:
+    return bool(c.quantization.use_spin_quant or c.quantization.use_qat)
+
+
+def _not_yet(holds: Callable[[LlmConfig], object], key: str) -> Rule:
+    return holds, f"{key} is not supported here yet: leave it at its default"
+
+
+# Documented options whose work is not in this package; taking them out of this list is part of doing it.
+NOT_YET: tuple[Rule, ...] = (
+    _not_yet(lambda c: c.quantization.qmode, "quantization.qmode"),
+    _not_yet(lambda c: c.quantization.embedding_quantize, "quantization.embedding_quantize"),
+    _not_yet(lambda c: c.quantization.pt2e_quantize, "quantization.pt2e_quantize"),
+    _not_yet(lambda c: _pre_quantized(c), "quantization.use_spin_quant and use_qat"),
+    _not_yet(lambda c: c.model.use_sdpa_with_kv_cache, "model.use_sdpa_with_kv_cache"),
+    _not_yet(lambda c: c.model.quantize_kv_cache, "model.quantize_kv_cache"),
+    _not_yet(lambda c: c.model.use_attention_sink, "model.use_attention_sink"),
+    _not_yet(lambda c: c.model.local_global_attention, "model.local_global_attention"),
+    _not_yet(lambda c: c.model.expand_rope_table, "model.expand_rope_table"),
+    _not_yet(lambda c: not c.quantization.use_hqq, "quantization.use_hqq=False"),
+    _not_yet(
+        lambda c: str(c.quantization.quantize_scope) != "full", "quantization.quantize_scope=linear"
+    ),
+    _not_yet(lambda c: c.quantization.calibration_limit, "quantization.calibration_limit"),
+    _not_yet(
+        lambda c: (
+            c.backend.torchao.use_torchao_kernels_linear
+            or c.backend.torchao.use_torchao_kernels_tied_embedding
+        ),
+        "backend.torchao",
+    ),
+    _not_yet(lambda c: c.debug.profile_memory, "debug.profile_memory"),
+    _not_yet(lambda c: c.base.preq_embedding_quantize != "8,0", "base.preq_embedding_quantize"),
+    _not_yet(
+        lambda c: c.export.foundation_weights_file or c.export.lora_weights_file,
+        "export.foundation_weights_file and export.lora_weights_file",
+    ),
+    _not_yet(lambda c: c.multimethod.methods, "multimethod.methods"),
+    _not_yet(
+        lambda c: c.base.lora_config and c.base.lora_config.adapter_quant,
+        "lora_config.adapter_quant",
+    ),
+)
+
+RULES: tuple[Rule, ...] = (
+    (
+        lambda c: c.model.use_sdpa_with_kv_cache and not c.model.use_kv_cache,
+        "model.use_sdpa_with_kv_cache needs model.use_kv_cache: set it to True, too",
+    ),
+    (
+        lambda c: c.model.quantize_kv_cache and not c.model.use_kv_cache,
+        "model.quantize_kv_cache needs model.use_kv_cache: set it to True, too",
+    ),
+    (
+        lambda c: c.model.use_attention_sink and not c.model.use_kv_cache,
+        "model.use_attention_sink needs model.use_kv_cache: set it to True, too",
+    ),
+    (
+        lambda c: c.model.local_global_attention and not c.model.use_kv_cache,
+        "model.local_global_attention needs model.use_kv_cache: set it to True, too",
+    ),
+    (
+        lambda c: c.model.local_global_attention and c.model.use_attention_sink,
+        "model.local_global_attention and model.use_attention_sink each choose the cache: give one of them",
+    ),
+    (
+        lambda c: c.model.quantize_kv_cache and c.model.use_attention_sink,
+        "model.quantize_kv_cache has no cache with attention sinks: give one of them",
+    ),
+    (
+        lambda c: (
+            c.model.use_shared_embedding
+            and not (_torchao(c.quantization.qmode) and _torchao(c.quantization.embedding_quantize))
+        ),
+        "model.use_shared_embedding needs quantization.qmode and quantization.embedding_quantize in their torchao: "
+        "forms, of equal bits",
+    ),
+    (
+        lambda c: c.base.lora_config and c.multimethod.methods,
+        "base.lora_config and multimethod.methods both name adapters: give base.lora_config to the method",
+    ),
+    (
+        lambda c: c.multimethod.methods and c.quantization.pt2e_quantize,
+        "quantization.pt2e_quantize quantizes one method: leave it out, or multimethod.methods",
+    ),
+    (
+        lambda c: len({m.method_name for m in c.multimethod.methods}) < len(c.multimethod.methods),
+        "multimethod.methods: two methods have the same method_name",
+    ),
+    (
+        lambda c: (
+            (c.export.foundation_weights_file or c.export.lora_weights_file)
+            and not c.backend.xnnpack.enabled
+        ),
+        "export.foundation_weights_file and export.lora_weights_file are written for XNNPACK: "
+        "set backend.xnnpack.enabled",
+    ),
+    (
+        lambda c: _pre_quantized(c) and not c.base.preq_mode,
+        "quantization.use_spin_quant and quantization.use_qat read quantized checkpoints: give base.preq_mode "
+        "(8da4w or 8da4w_output_8da8w) and base.preq_group_size",
+    ),
+    (
+        lambda c: c.base.preq_mode and not _pre_quantized(c),
+        "base.preq_mode says how a checkpoint is quantized: give quantization.use_spin_quant or "
+        "quantization.use_qat with it",
+    ),
+    (
+        lambda c: _pre_quantized(c) and c.quantization.qmode,
+        "quantization.qmode would quantize weights that the checkpoint has quantized: leave it out",
+    ),
+    (
+        lambda c: c.quantization.use_spin_quant and c.quantization.use_qat,
+        "quantization.use_spin_quant and quantization.use_qat are two kinds of checkpoints: give one",
+    ),
+    (
+        lambda c: c.base.use_lora and not c.quantization.use_qat,
+        "base.use_lora reads the adapters of a QAT checkpoint: set quantization.use_qat, or give base.lora_config",
+    ),
+    (
+        lambda c: c.base.preq_group_size not in (32, 64, 128, 256),
+        "base.preq_group_size: expected 32, 64, 128 or 256",
+    ),
+    (
+        lambda c: c.quantization.qmode == "8da4w-gptq",
+        "quantization.qmode=8da4w-gptq: torchao has no GPTQ for exported models any more; use 8da4w",
+    ),
+    (
+        lambda c: str(c.base.model_class) == "llama3_2_vision",
+        "base.model_class=llama3_2_vision is defined by torchtune, which is not supported here",
+    ),
+    (
+        lambda c: str(c.quantization.pt2e_quantize or "xnnpack").split("_")[0] not in PRESENT,
+        f"quantization.pt2e_quantize: its backend is not in this package; here are: {', '.join(PRESENT)}",
+    ),
+    *(
+        (
+            lambda c, name=name: getattr(c.backend, name).enabled,
+            f"backend.{name} is not in this package; for language models here are: {', '.join(PRESENT)}",
+        )
+        for name in _BACKENDS
+        if name not in PRESENT
+    ),
+)
+
+
+def check(config: LlmConfig) -> None:
+    """Raises ValueError with every combination that cannot be."""
+    broken = [text for holds, text in (*RULES, *NOT_YET) if holds(config)]
+    if broken:
+        raise ValueError("\n".join(broken))

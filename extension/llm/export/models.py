@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The model that a config asks for: its shape, its checkpoint, its weights."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from executorch.extension.llm.checkpoint.errors import CheckpointError
+from executorch.extension.llm.checkpoint.load import load_into, tie
+from executorch.extension.llm.checkpoint.params import params_from_config, params_from_gguf
+from executorch.extension.llm.checkpoint.reader import Checkpoint, open_checkpoint
+from executorch.extension.llm.export.config.llm_config import LlmConfig, LoraConfig
+from executorch.extension.llm.model.args import ModelArgs, read_params
+from executorch.extension.llm.model.families import FAMILIES, Family
+from executorch.extension.llm.model.transformer import Transformer, construct_transformer
+
+# in place of a checkpoint: weights drawn at random, to try a shape
+RANDOM = "random"
+_DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+@dataclass
+class LoadedModel:
+    model: Transformer
+    args: ModelArgs
+    checkpoint: Checkpoint | None
+
+
+def family_of(config: LlmConfig) -> Family:
+    return FAMILIES[str(config.base.model_class)]
+
+
+def dtype_of(config: LlmConfig) -> torch.dtype:
+    return _DTYPES[str(config.model.dtype_override)]
+
+
+def find_checkpoint(config: LlmConfig) -> Checkpoint | None:
+    """None for random weights: where the config says so, or gives a shape and no file."""
+    given, family = config.base.checkpoint, family_of(config)
+    if given == RANDOM:
+        return None
+    if given:
+        return open_checkpoint(given)
+    if family.repo:
+        return open_checkpoint(download(family.repo, str(config.base.model_class)))
+    if config.base.params:
+        return None
+    raise ValueError(
+        f"base.checkpoint: expected a file or folder for model class {config.base.model_class}, found none; "
+        f"base.checkpoint={RANDOM} with base.params tries a shape with random weights"
+    )
+
+
+def download(repo: str, model_class: str) -> Path:
+    """The folder of a Hugging Face repository, fetched once."""
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        raise ValueError(
+            f"base.checkpoint: none given for {model_class}; fetching {repo} needs huggingface_hub: "
+            "pip install 'executorch[llm]', or give a local file or folder"
+        ) from error
+    wanted = ["*.safetensors", "*.json"]
+    try:
+        return Path(snapshot_download(repo, allow_patterns=wanted))
+    except Exception as error:
+        raise ValueError(
+            f"base.checkpoint: none given for {model_class}, and {repo} could not be fetched from Hugging Face "
+            f"({error}); give a local file or folder"
+        ) from error
+
+
+def _shape(config: LlmConfig, checkpoint: Checkpoint | None) -> dict[str, Any]:
+    """base.params, else what the checkpoint says of itself, else the family's own file."""
+    if config.base.params:
+        return read_params(config.base.params)
+    if checkpoint is not None and checkpoint.gguf is not None:
+        return params_from_gguf(checkpoint.gguf)
+    if checkpoint is not None and checkpoint.config is not None:
+        return params_from_config(checkpoint.config)
+    family = family_of(config)
+    if family.params is None:
+        raise ValueError(
+            f"base.params: expected the params.json of the checkpoint for {config.base.model_class}, found none"
+        )
+    return read_params(Path(str(files("executorch"))) / family.params)
+
+
+def _prune_map(path: str | None, key: str) -> dict[int, int] | None:
+    if path is None:
+        return None
+    try:
+        return {int(k): int(v) for k, v in json.loads(Path(path).read_text()).items()}
+    except (OSError, ValueError, AttributeError) as error:
+        raise ValueError(f"{key}: expected a JSON object of ids at {path}: {error}") from error
+
+
+def _lora(lora: LoraConfig | None) -> dict[str, Any]:
+    if lora is None:
+        return {}
+    given: dict[str, Any] = {}
+    if lora.adapter_config:
+        path = Path(lora.adapter_config)
+        try:
+            given = json.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"lora_config.adapter_config: expected JSON at {path}: {error}"
+            ) from error
+    rank, alpha = given.get("r", lora.lora_rank), given.get("lora_alpha", lora.lora_alpha)
+    targets = given.get("target_modules", lora.target_modules)
+    if not rank or not alpha or not targets:
+        raise ValueError(
+            "lora_config: expected an adapter_config, or lora_rank, lora_alpha and target_modules"
+        )
+    return {"r": rank, "lora_alpha": alpha, "target_modules": list(targets)}
+
+
+def model_args(
+    config: LlmConfig, checkpoint: Checkpoint | None, lora: LoraConfig | None = None
+) -> ModelArgs:
+    """The shape with what the config says of lengths, caches and adapters."""
+    shape = _shape(config, checkpoint)
+    model_class = str(config.base.model_class)
+    if shape.get("use_scaled_rope"):
+        if model_class in ("llama2", "stories110m"):
+            raise ValueError(f"base.params: use_scaled_rope is none of {model_class}'s options")
+        if model_class not in ("llama3", "llama3_1"):
+            shape["rope_scale_factor"] = shape.get("rope_scale_factor", 32)
+    known = {field.name for field in fields(ModelArgs)}
+    given = {key: value for key, value in shape.items() if key in known}
+    given |= {
+        "max_seq_len": config.export.max_seq_length,
+        "max_context_len": config.export.max_context_length,
+        "use_kv_cache": config.model.use_kv_cache,
+        "use_sdpa_with_kv_cache_op": config.model.use_sdpa_with_kv_cache,
+        "enable_dynamic_shape": config.model.enable_dynamic_shape,
+        "generate_full_logits": config.debug.generate_full_logits,
+        "input_prune_map": _prune_map(config.model.input_prune_map, "model.input_prune_map"),
+        "output_prune_map": _prune_map(config.model.output_prune_map, "model.output_prune_map"),
+        **_lora(lora),
+    }
+    return ModelArgs(**given)
+
+
+def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel:
+    """A model in eval mode with the checkpoint's weights in the config's type, or with random ones.
+
+    Raises:
+        CheckpointError: the file is damaged, or its tensors are not those of the shape; names file and tensor.
+        ValueError: options that name nothing that exists.
+    """
+    family, checkpoint = family_of(config), find_checkpoint(config)
+    args = model_args(config, checkpoint, lora)
+    if checkpoint is None:
+        model = construct_transformer(args).to(dtype_of(config))
+        if family.tied and model.output is not None:
+            tie(model)
+    else:
+        with torch.device("meta"):
+            model = construct_transformer(args)
+        adapters = _adapter_pairs(lora, family, args)
+        load_into(model, checkpoint, family, dtype_of(config), adapters)
+        model = model.to(dtype_of(config))
+    return LoadedModel(model.eval().requires_grad_(False), args, checkpoint)
+
+
+def _adapter_pairs(
+    lora: LoraConfig | None, family: Family, args: ModelArgs
+) -> list[tuple[str, torch.Tensor]]:
+    """The tensors of an adapter, under the model's names."""
+    if lora is None or not lora.adapter_checkpoint:
+        return []
+    from executorch.extension.llm.checkpoint.keys import to_model_names
+
+    adapter = open_checkpoint(lora.adapter_checkpoint)
+    try:
+        return list(to_model_names(adapter, adapter.names, family, args))
+    except Exception as error:
+        raise CheckpointError(f"{adapter.path}: {error}") from error

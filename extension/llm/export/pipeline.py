@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole of one export, from a config to a file: load, transform, capture, quantize, lower, write."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from executorch.extension.llm.checkpoint.errors import CheckpointError
+from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
+from executorch.extension.llm.export.builder import DType, LLMEdgeManager
+from executorch.extension.llm.export.config.llm_config import LlmConfig, LoraConfig
+from executorch.extension.llm.export.config.reading import build
+from executorch.extension.llm.export.config.rules import check
+from executorch.extension.llm.export.models import LoadedModel, load_model
+from executorch.extension.llm.export.partitioner_lib import get_xnnpack_partitioner
+from executorch.extension.llm.export.stages import Stages
+from executorch.extension.llm.transform.plan import transforms_for
+
+ExportOptions = Any  # LlmConfig, argparse.Namespace or omegaconf's DictConfig
+
+
+def as_config(options: ExportOptions) -> LlmConfig:
+    """A checked config of what callers hold."""
+    if isinstance(options, argparse.Namespace):
+        options = LlmConfig.from_args(options)
+    elif not isinstance(options, LlmConfig):
+        from omegaconf import OmegaConf
+
+        tree = OmegaConf.to_container(options) if OmegaConf.is_config(options) else options
+        options = build(tree)
+    check(options)
+    return options
+
+
+def example_inputs(config: LlmConfig) -> tuple[Any, ...]:
+    """Tokens, and with a cache the position of the first, in the form that the model takes them."""
+    length = max(3, config.export.max_seq_length)
+    if not config.model.use_kv_cache:
+        tokens = length - 1 if config.model.enable_dynamic_shape else length
+        return (torch.ones(1, tokens, dtype=torch.long),)
+    tokens = [[2, 3, 4]] if config.model.enable_dynamic_shape else [[1]]
+    return (torch.tensor(tokens), {"input_pos": torch.tensor([0])})
+
+
+def _metadata(config: LlmConfig, loaded: LoadedModel) -> dict[str, Any]:
+    """Constant methods: lengths and switches, what a GGUF file says of its tokens, then the user's own."""
+    args = loaded.args
+    found: dict[str, Any] = {
+        "get_max_seq_len": args.max_seq_len,
+        "get_max_context_len": args.max_context_len,
+        "get_n_layers": args.n_layers,
+        "get_vocab_size": args.vocab_size,
+        "use_kv_cache": args.use_kv_cache,
+        "use_sdpa_with_kv_cache": args.use_sdpa_with_kv_cache_op,
+        "enable_dynamic_shape": args.enable_dynamic_shape,
+    }
+    if args.num_kv_shared_layers:
+        found["get_num_kv_shared_layers"] = args.num_kv_shared_layers
+    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
+    if gguf is not None:
+        bos = gguf.metadata.get("tokenizer.ggml.bos_token_id")
+        eos = gguf.metadata.get("tokenizer.ggml.eos_token_id")
+        found |= {} if bos is None else {"get_bos_id": bos}
+        found |= {} if eos is None else {"get_eos_ids": [eos]}
+    if config.base.metadata:
+        try:
+            extra = json.loads(config.base.metadata)
+        except ValueError as error:
+            raise ValueError(
+                f"base.metadata: expected a JSON object, found {config.base.metadata!r}: {error}"
+            ) from error
+        if not isinstance(extra, dict):
+            raise ValueError(f"base.metadata: expected a JSON object, found {extra!r}")
+        found |= extra
+    return found
+
+
+def prepare(
+    config: LlmConfig, stages: Stages, lora: LoraConfig | None = None
+) -> tuple[LLMEdgeManager, LoadedModel]:
+    """The model with its weights, rewritten as the config asks, ready to be captured."""
+    with stages.stage("load"):
+        loaded = load_model(config, lora)
+    manager = LLMEdgeManager(
+        model=loaded.model,
+        modelname=str(config.base.model_class),
+        max_seq_len=config.export.max_seq_length,
+        use_kv_cache=config.model.use_kv_cache,
+        example_inputs=example_inputs(config),
+        dtype=DType(str(config.model.dtype_override)),
+        enable_dynamic_shape=config.model.enable_dynamic_shape,
+        generate_full_logits=config.debug.generate_full_logits,
+        calibration_tasks=config.quantization.calibration_tasks,
+        calibration_limit=config.quantization.calibration_limit,
+        calibration_seq_length=config.quantization.calibration_seq_length,
+        calibration_data=config.quantization.calibration_data,
+        tokenizer_path=config.base.tokenizer_path,
+        verbose=config.debug.verbose,
+        metadata=_metadata(config, loaded),
+        generate_etrecord=config.debug.generate_etrecord,
+    ).set_output_dir(config.export.output_dir)
+    with stages.stage("transform"):
+        manager.source_transform(transforms_for())
+    return manager, loaded
+
+
+def partitioners_for(config: LlmConfig) -> list[Any]:
+    """XNNPACK takes quantized linear layers; all it can where `extended_ops` asks, or nothing is quantized."""
+    if not config.backend.xnnpack.enabled:
+        return []
+    quantization = config.quantization
+    quantized = quantization.qmode or quantization.pt2e_quantize or config.base.preq_mode
+    found = [get_xnnpack_partitioner(dynamic_quant_only_partitioner=True)] if quantized else []
+    if config.backend.xnnpack.extended_ops or not quantized:
+        found.append(get_xnnpack_partitioner(dynamic_quant_only_partitioner=False))
+    return found
+
+
+def output_path(config: LlmConfig) -> Path:
+    name = config.export.output_name
+    if name and name.endswith(".pte"):
+        return Path(name)
+    if not name:
+        half = "_h" if str(config.model.dtype_override) == "fp16" else ""
+        name = f"{config.base.model_class}{half}"
+    return Path(config.export.output_dir) / f"{name}.pte"
+
+
+def export_llama(export_options: ExportOptions) -> str:
+    """Exports and writes what the options ask for; gives the path of the file.
+
+    Raises:
+        ConfigError, ValueError: options that do not exist or cannot go together.
+        CheckpointError: a checkpoint that cannot be read, or is not the model's.
+    """
+    config = as_config(export_options)
+    stages = Stages(say=config.debug.verbose or Stages().say)
+    try:
+        return _export(config, stages)
+    finally:
+        if config.debug.profile_path:
+            stages.write_html(config.debug.profile_path)
+
+
+def _export(config: LlmConfig, stages: Stages) -> str:
+    path = output_path(config)
+    manager, loaded = prepare(config, stages, config.base.lora_config)
+    with stages.stage("torch.export"):
+        manager.export()
+    if config.export.export_only:
+        return str(path)
+    if config.quantization.pt2e_quantize:
+        from executorch.extension.llm.export.quantizer_lib import (
+            get_pt2e_quantization_params,
+            get_pt2e_quantizers,
+        )
+
+        with stages.stage("pt2e quantize"):
+            wanted = get_pt2e_quantization_params(str(config.quantization.pt2e_quantize))
+            manager.pt2e_quantize(get_pt2e_quantizers(wanted, config.export.so_library))
+    with stages.stage("lower"):
+        manager.to_edge_transform_and_lower(partitioners_for(config))
+    with stages.stage("plan and emit"):
+        manager.to_executorch()
+    with stages.stage("write"):
+        manager.save_to_pte(str(path))
+        _write_companions(config, manager, loaded, path)
+    if stages.say:
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+    return str(path)
+
+
+def _write_companions(
+    config: LlmConfig, manager: LLMEdgeManager, loaded: LoadedModel, path: Path
+) -> None:
+    """What stands beside the program: its ETRecord, and the tokenizer of a GGUF file."""
+    if config.debug.generate_etrecord:
+        manager.export_program.get_etrecord().save(str(path.with_name("etrecord.bin")))
+    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
+    if gguf is None:
+        return
+    try:
+        contents = tokenizer_json(gguf)
+    except CheckpointError as error:
+        print(f"no tokenizer.json: {error}")
+        return
+    text = json.dumps(contents, ensure_ascii=False)
+    path.with_name("tokenizer.json").write_text(text, encoding="utf-8")

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rotary positions: tables of cos and sin, and the turning of queries and keys by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from executorch.extension.llm.model.args import ModelArgs
+
+_OLD_CONTEXT = 8192  # what Llama 3 was trained with before 3.1 stretched it
+_LOW_FREQUENCY = 1
+
+
+def _stretched(frequencies: torch.Tensor, scale: float, high: float) -> torch.Tensor:
+    """Llama 3.1: long waves are `scale` times longer, short ones as they are, those between in proportion."""
+    waves = 2 * math.pi / frequencies
+    share = (_OLD_CONTEXT / waves - _LOW_FREQUENCY) / (high - _LOW_FREQUENCY)
+    share = share.clamp(0, 1)
+    return (1 - share) * frequencies / scale + share * frequencies
+
+
+def _long_rope(args: ModelArgs, rows: int) -> tuple[torch.Tensor, float]:
+    """Divisors of the frequencies, and what cos and sin are multiplied by."""
+    original = args.original_max_position_embeddings or args.max_context_len
+    if args.rope_scaling_short_factor is None or args.rope_scaling_long_factor is None:
+        raise ValueError("LongRoPE needs rope_scaling_short_factor and rope_scaling_long_factor")
+    long = rows > original
+    factors = args.rope_scaling_long_factor if long else args.rope_scaling_short_factor
+    expected = args.rotary_dim // 2
+    if len(factors) != expected:
+        raise ValueError(
+            f"rope_scaling factors: expected {expected} (half the rotated part of a head), found {len(factors)}"
+        )
+    magnitude = args.rope_scaling_attention_factor
+    if magnitude is None:
+        ratio = (args.max_position_embeddings or rows) / original
+        magnitude = 1.0 if ratio <= 1 else math.sqrt(1 + math.log(ratio) / math.log(original))
+    return torch.tensor(factors), magnitude
+
+
+def token_positions(input_pos: torch.Tensor | None, seq_len: int) -> torch.Tensor:
+    """Positions of a call's tokens, int64 (tokens,); `input_pos` (1,) is that of the first."""
+    if input_pos is None:
+        raise ValueError("input_pos: expected the position of the first token, found None")
+    return input_pos[:1] + torch.arange(seq_len)
+
+
+def rope_tables(
+    args: ModelArgs, theta: float, stretch: bool = True
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """cos and sin: (position, half the rotated width), or twice as wide with equal halves for `use_hf_rope`."""
+    rows = args.max_context_len * (2 if args.ffn_dim_multiplier else 1)
+    width = args.rotary_dim if args.use_hf_rope else args.head_dim
+    frequencies = 1.0 / theta ** (torch.arange(0, width, 2, dtype=torch.float32) / width)
+    magnitude = 1.0
+    if stretch and args.use_scaled_rope:
+        frequencies = _stretched(frequencies, args.rope_scale_factor, args.high_freq_factor)
+    if stretch and args.rope_scaling_long_factor is not None:
+        factors, magnitude = _long_rope(args, rows)
+        frequencies = frequencies / factors
+    angles = torch.outer(torch.arange(rows, dtype=torch.float32), frequencies)
+    if args.use_hf_rope:
+        angles = torch.cat((angles, angles), -1)
+    return angles.cos() * magnitude, angles.sin() * magnitude
+
+
+def apply_rotary_emb(
+    xq: torch.Tensor, xk: torch.Tensor, freqs_cos: torch.Tensor, freqs_sin: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Turns neighbors (2i, 2i+1) of (batch, tokens, heads, head); tables are (tokens, head / 2)."""
+    cos, sin = freqs_cos.unsqueeze(-2), freqs_sin.unsqueeze(-2)
+
+    def turn(x: torch.Tensor) -> torch.Tensor:
+        first, second = x.float().unflatten(-1, (-1, 2)).unbind(-1)
+        pairs = (first * cos - second * sin, first * sin + second * cos)
+        return torch.stack(pairs, -1).flatten(-2).type_as(x)
+
+    return turn(xq), turn(xk)
+
+
+def apply_half_rotary(
+    xq: torch.Tensor, xk: torch.Tensor, freqs_cos: torch.Tensor, freqs_sin: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Turns halves (i, i + width / 2) of the first elements of a head, as many as tables are wide."""
+    width = freqs_cos.shape[-1]
+    cos, sin = freqs_cos.unsqueeze(-2), freqs_sin.unsqueeze(-2)
+
+    def turn(x: torch.Tensor) -> torch.Tensor:
+        turned, passed = x[..., :width].float(), x[..., width:]
+        first, second = turned[..., : width // 2], turned[..., width // 2 :]
+        turned = turned * cos + torch.cat((-second, first), -1) * sin
+        return torch.cat((turned.type_as(x), passed), -1) if passed.shape[-1] else turned.type_as(x)
+
+    return turn(xq), turn(xk)
+
+
+class RotaryEmbedding(nn.Module):
+    """`apply_rotary_emb` as a module, so that a backend may replace it."""
+
+    def forward(
+        self, xq: torch.Tensor, xk: torch.Tensor, freqs_cos: torch.Tensor, freqs_sin: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        return apply_rotary_emb(xq, xk, freqs_cos, freqs_sin)
+
+
+class Rope(nn.Module):
+    """Tables for all layers; sliding layers may have a base of their own (`local_rope_theta`)."""
+
+    def __init__(self, params: ModelArgs) -> None:
+        super().__init__()
+        self.params = params
+        # tables do not come from a checkpoint: real values even where parameters are on the meta device
+        with torch.device("cpu"):
+            self._tables("freqs", params.rope_freq_base)
+            if params.local_rope_theta is not None:
+                self._tables("local_freqs", params.local_rope_theta, stretch=False)
+
+    def _tables(self, name: str, theta: float, stretch: bool = True) -> None:
+        cos, sin = rope_tables(self.params, theta, stretch)
+        self.register_buffer(f"{name}_cos", cos, persistent=False)
+        self.register_buffer(f"{name}_sin", sin, persistent=False)
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Rope:
+        """Tables stay float32 whatever the model's type: half precision has no words for large angles."""
+        return self
+
+    def forward(
+        self, q: torch.Tensor, k: torch.Tensor, freqs_cos: torch.Tensor, freqs_sin: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        turn = apply_half_rotary if self.params.use_hf_rope else apply_rotary_emb
+        return turn(q, k, freqs_cos, freqs_sin)
+
+    def get_freqs(
+        self, input_pos: torch.Tensor | None, seq_len: int, local: bool = False
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """cos and sin of the tokens of a call, (tokens, width); `local` for sliding layers."""
+        name = "local_freqs" if local and hasattr(self, "local_freqs_cos") else "freqs"
+        cos, sin = getattr(self, f"{name}_cos"), getattr(self, f"{name}_sin")
+        if not self.params.use_kv_cache:
+            return cos[:seq_len], sin[:seq_len]
+        rows = self.rows(token_positions(input_pos, seq_len))
+        return cos[rows], sin[rows]
+
+    def rows(self, positions: torch.Tensor) -> torch.Tensor:
+        """Rows of the tables for positions in the text; attention sinks use fewer."""
+        return positions
+
+    def get_freqs_using_indices(self, indices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """cos and sin at any positions."""
+        return self.freqs_cos[indices], self.freqs_sin[indices]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rewrites of a model before it is captured: caches, attention, quantized weights."""
