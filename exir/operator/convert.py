@@ -23,6 +23,7 @@ _FACTORY_ARGUMENTS = frozenset({"dtype", "layout", "device", "pin_memory"})
 _DEFINED_BY = {
     "llama": "executorch.extension.llm.custom_ops.custom_ops",
     "quantized_decomposed": "executorch.kernels.quantized",
+    "torchao": "executorch.kernels.torchao",
 }
 
 

@@ -19,6 +19,8 @@ TABLES = {
     "portable": ROOT / "kernels/portable/functions.yaml",
     "optimized": ROOT / "kernels/portable/functions.yaml",
     "quantized": ROOT / "kernels/quantized/quantized.yaml",
+    "torchao": ROOT / "kernels/torchao/torchao.yaml",
+    "llm": ROOT / "extension/llm/custom_ops/custom_ops.yaml",
 }
 
 _DTYPES = [

@@ -30,6 +30,8 @@ LIBRARIES = (
     "optimized_native_cpu_ops_lib",
     "quantized_kernels",
     "quantized_ops_lib",
+    "custom_ops",
+    "torchao_ops_executorch",
     "kernels_util_all_deps",
     "xnnpack_backend",
     "extension_threadpool",

@@ -64,5 +64,5 @@ def test_python_runs_operators_of_a_library(found_by: str, tmp_path: Path) -> No
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     command("cmake", "-S", source, "-B", "build", *generator, f"-D{found_by}={where}", cwd=tmp_path)
     command("cmake", "--build", "build", cwd=tmp_path)
-    (library,) = (tmp_path / "build").glob("libcustom_ops.*")
+    (library,) = (tmp_path / "build").glob("libmy_operators.*")
     assert command(sys.executable, "-c", SCRIPT, library, cwd=tmp_path) == "True\n"

@@ -113,7 +113,7 @@ def attend(
         scores = scores.masked_fill(~seen, -torch.inf)
     weights = torch.softmax(scores, -1)
     out = torch.einsum("bhgqk,bkhd->bqhgd", weights, v)
-    return out.reshape(query.shape).to(query.dtype)
+    return out.reshape(query.shape).to(query.dtype).contiguous()
 
 
 def dequantize(codes: Tensor, scales: Tensor | None, zeros: Tensor | None) -> Tensor:

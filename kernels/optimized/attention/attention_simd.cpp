@@ -65,6 +65,23 @@ float softmax_step_simd(float* scores, int64_t n, RunningSoftmax& row) {
   return factor;
 }
 
+void dequantize_row_simd(const int8_t* codes, int64_t n, float scale, int8_t zero, float* out) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> d32;
+  const hn::Rebind<int8_t, decltype(d)> d8;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto factor = hn::Set(d, scale);
+  const auto shift = hn::Set(d32, zero);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto wide = hn::PromoteTo(d32, hn::LoadU(d8, codes + i));
+    hn::StoreU(hn::Mul(hn::ConvertTo(d, hn::Sub(wide, shift)), factor), d, out + i);
+  }
+  for (; i < n; ++i) {
+    out[i] = static_cast<float>(codes[i] - zero) * scale;
+  }
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace executorch::kernels::optimized
@@ -73,7 +90,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace executorch::kernels::optimized {
 
+HWY_EXPORT(dequantize_row_simd);
 HWY_EXPORT(softmax_step_simd);
+
+void dequantize_row(const int8_t* codes, int64_t n, float scale, int8_t zero, float* out) {
+  HWY_DYNAMIC_DISPATCH(dequantize_row_simd)(codes, n, scale, zero, out);
+}
 
 float softmax_step(float* scores, int64_t n, RunningSoftmax& row) {
   return HWY_DYNAMIC_DISPATCH(softmax_step_simd)(scores, n, row);

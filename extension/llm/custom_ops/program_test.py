@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that call the operators of language models, on the Python runtime."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch.export import Dim, export
+
+import executorch.extension.llm.custom_ops.custom_ops  # noqa: F401  (registers the operators)
+from executorch.exir import to_edge
+from executorch.extension.llm.custom_ops.custom_ops_test import Attention, llama, rows
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+
+@pytest.mark.req("KS-007")
+def test_a_cache_lives_from_call_to_call() -> None:
+    shapes = ({1: Dim("rows", min=1, max=7)}, None)
+    model = Attention().eval()
+    program = export(model, (rows(1, 3, 8), torch.tensor([1])), dynamic_shapes=shapes)
+    edge = to_edge(program)
+    buffer = edge.to_executorch().buffer
+    module, eager = _load_for_executorch_from_buffer(buffer), copy.deepcopy(model)
+    for start, count in ((0, 4), (4, 1), (5, 1), (6, 2), (2, 3)):
+        inputs = (rows(1, count, 8) + start, torch.tensor([start]))
+        (found,) = module.forward(inputs)
+        torch.testing.assert_close(found, eager(*inputs), rtol=1e-5, atol=1e-5)
+    with pytest.raises(RuntimeError, match="start_pos 6"):
+        module.forward((rows(1, 3, 8), torch.tensor([6])))
+
+
+class Rest(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        for name in ("keys", "values"):
+            self.register_buffer(name, torch.zeros(1, 6, 1, 4))
+
+    def forward(self, x: torch.Tensor, at: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        new = x[:, :, :1]
+        llama.update_cache_with_indices(new, self.keys, 0, at)
+        out = llama.sdpa_with_kv_cache(x, new, -new, self.keys, self.values, 1, 2, None, 0.0, True)
+        turned = llama.fast_hadamard_transform(x)
+        y = x.transpose(1, 2)
+        delta, state = llama.channelwise_gated_delta_rule(
+            y, y, y, y, y[..., 0], y.new_zeros(1, 2, 4, 4)
+        )
+        return out, turned, delta, state
+
+
+def test_the_other_operators_in_one_program() -> None:
+    inputs = (rows(1, 2, 2, 4) * 0.5, torch.tensor([[5, 3]]))
+    model = Rest()
+    program = to_edge(export(model, inputs)).to_executorch()
+    found = _load_for_executorch_from_buffer(program.buffer).forward(inputs)
+    for one, other in zip(found, model(*inputs), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
