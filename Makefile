@@ -31,8 +31,8 @@ configure: setup
 build: configure ## Build everything of the preset (PRESET=linux) into cmake-out
 	@cmake --build "$(BUILD)"
 
-demo: build ## Export MobileNetV2 (MODEL=mv2), run it from Python, C++ and on XNNPACK, compare with eager PyTorch
-	@$(PYTHON_BIN) -m executorch.examples.demo.demo --model $(MODEL)
+demo: build ## Export MobileNetV2 (MODEL=mv2; MODEL=smollm2 writes text), run it from Python, C++ and on XNNPACK, compare with eager PyTorch
+	@$(PYTHON_BIN) -m executorch.examples.demo.$(if $(filter smollm2,$(MODEL)),smollm2,demo --model $(MODEL))
 
 test: build ## What a change must pass: C++ tests (ctest), then Python tests (pytest) on the wheel, installed in build/installed
 	@rm -rf "$(BUILD)/results"

@@ -105,7 +105,7 @@ def prepare(
         generate_etrecord=config.debug.generate_etrecord,
     ).set_output_dir(config.export.output_dir)
     with stages.stage("transform"):
-        manager.source_transform(transforms_for())
+        manager.source_transform(transforms_for(config, loaded.args))
     return manager, loaded
 
 

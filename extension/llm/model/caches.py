@@ -64,7 +64,7 @@ class CachePositionsManagerWithSink(CachePositionsManager):
         super().__init__(cache_size, sink_size=sink_size)
 
 
-class _Ring:
+class Ring:
     """What ring caches have in common; `window_size` positions are visible, `sink_size` first ones besides."""
 
     window_size: int
@@ -121,7 +121,7 @@ class KVCache(nn.Module):
         return self._write(token_positions(input_pos, k_val.shape[2]), k_val, v_val)
 
 
-class RingKVCache(_Ring, KVCache):
+class RingKVCache(Ring, KVCache):
     def __init__(
         self,
         max_batch_size: int,
@@ -144,7 +144,7 @@ class RingKVCache(_Ring, KVCache):
         return self._write(self._rows(input_pos, k_val.shape[2]), k_val, v_val)
 
 
-class KVCacheWithAttentionSink(_Ring, KVCache):
+class KVCacheWithAttentionSink(Ring, KVCache):
     def __init__(
         self,
         n_heads: int,

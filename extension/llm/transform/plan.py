@@ -3,13 +3,70 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from functools import partial
 
 from torch import nn
 
+from executorch.extension.llm.export.config.llm_config import LlmConfig
+from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.transform.quantize import (
+    embedding_bits,
+    linear_bits,
+    quantize_embeddings,
+    quantize_linears,
+    report,
+)
+
+logger = logging.getLogger(__name__)
 Transform = Callable[[nn.Module], nn.Module]
 
 
-def transforms_for() -> list[Transform]:
-    """None yet: options that need them are refused (export/config/rules.py)."""
-    return []
+def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
+    """Weights first, while modules are plain; then sinks, then what reads caches, then the caches themselves, from
+    float to 8 bits to rings."""
+    quantization, options = config.quantization, config.model
+    found: list[Transform] = []
+    if quantization.embedding_quantize:
+        wanted = embedding_bits(quantization.embedding_quantize)
+        found.append(partial(quantize_embeddings, wanted=wanted, use_hqq=quantization.use_hqq))
+    if quantization.qmode:
+        bits = linear_bits(quantization.qmode, quantization.group_size)
+        found.append(partial(quantize_linears, wanted=bits))
+    if found:
+        found.append(partial(_reported, say=config.debug.verbose))
+    return [*found, *_caches(options, args)]
+
+
+def _caches(options: object, args: ModelArgs) -> list[Transform]:
+    # the operators of language models are registered when something needs them
+    if not args.use_kv_cache:
+        return []
+    from executorch.extension.llm.transform import custom_caches, sdpa
+
+    found: list[Transform] = []
+    if options.use_attention_sink:
+        sink, window = map(int, options.use_attention_sink.split(",")[:2])
+        found.append(
+            partial(sdpa.enable_attention_sink, params=args, sink_size=sink, window_size=window)
+        )
+    if options.use_sdpa_with_kv_cache:
+        found.append(sdpa.replace_sdpa_with_custom_op)
+        found.append(custom_caches.replace_kv_cache_with_custom_kv_cache)
+    if options.quantize_kv_cache:
+        found.append(custom_caches.replace_kv_cache_with_quantized_kv_cache)
+        if options.use_sdpa_with_kv_cache:
+            found.append(sdpa.replace_sdpa_with_quantized_sdpa)
+    if options.local_global_attention:
+        sizes = options.local_global_attention
+        found.append(partial(custom_caches.replace_kv_cache_with_ring_kv_cache, layer_sizes=sizes))
+    return found
+
+
+def _reported(model: nn.Module, say: bool) -> nn.Module:
+    text = report(model)
+    logger.info("%s", text)
+    if say:
+        print(f"quantized: {text}")
+    return model

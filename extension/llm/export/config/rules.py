@@ -39,16 +39,8 @@ def _not_yet(holds: Callable[[LlmConfig], object], key: str) -> Rule:
 
 # Documented options whose work is not in this package; taking them out of this list is part of doing it.
 NOT_YET: tuple[Rule, ...] = (
-    _not_yet(lambda c: c.quantization.qmode, "quantization.qmode"),
-    _not_yet(lambda c: c.quantization.embedding_quantize, "quantization.embedding_quantize"),
-    _not_yet(lambda c: c.quantization.pt2e_quantize, "quantization.pt2e_quantize"),
     _not_yet(lambda c: _pre_quantized(c), "quantization.use_spin_quant and use_qat"),
-    _not_yet(lambda c: c.model.use_sdpa_with_kv_cache, "model.use_sdpa_with_kv_cache"),
-    _not_yet(lambda c: c.model.quantize_kv_cache, "model.quantize_kv_cache"),
-    _not_yet(lambda c: c.model.use_attention_sink, "model.use_attention_sink"),
-    _not_yet(lambda c: c.model.local_global_attention, "model.local_global_attention"),
     _not_yet(lambda c: c.model.expand_rope_table, "model.expand_rope_table"),
-    _not_yet(lambda c: not c.quantization.use_hqq, "quantization.use_hqq=False"),
     _not_yet(
         lambda c: str(c.quantization.quantize_scope) != "full", "quantization.quantize_scope=linear"
     ),

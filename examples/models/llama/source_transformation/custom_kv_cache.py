@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Re-exports extension.llm.transform.custom_caches."""
+
+from executorch.extension.llm.transform.custom_caches import (
+    CustomKVCache,
+    CustomKVCacheWithAttentionSink,
+    CustomRingKVCache,
+    QuantizedCacheType,
+    QuantizedKVCache,
+    QuantizedRingKVCache,
+    replace_kv_cache_with_custom_kv_cache,
+    replace_kv_cache_with_quantized_kv_cache,
+    replace_kv_cache_with_ring_kv_cache,
+)
+
+__all__ = [
+    "CustomKVCache",
+    "CustomKVCacheWithAttentionSink",
+    "CustomRingKVCache",
+    "QuantizedCacheType",
+    "QuantizedKVCache",
+    "QuantizedRingKVCache",
+    "replace_kv_cache_with_custom_kv_cache",
+    "replace_kv_cache_with_quantized_kv_cache",
+    "replace_kv_cache_with_ring_kv_cache",
+]

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Re-exports the attention of extension.llm.transform.sdpa."""
+
+from executorch.extension.llm.transform.sdpa import (
+    QuantizedSDPA,
+    SDPACustom,
+    replace_sdpa_with_custom_op,
+    replace_sdpa_with_quantized_sdpa,
+)
+
+__all__ = [
+    "QuantizedSDPA",
+    "SDPACustom",
+    "replace_sdpa_with_custom_op",
+    "replace_sdpa_with_quantized_sdpa",
+]

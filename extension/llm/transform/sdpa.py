@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Attention by operators `llama::*`, and the sinks that let a text outgrow its cache."""
+
+from __future__ import annotations
+
+import torch
+import torch.ao.quantization.fx._decomposed
+from torch import nn
+
+from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
+from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.model.attention import SDPA, AttentionMHA
+from executorch.extension.llm.model.caches import KVCacheWithAttentionSink, sink_rows
+from executorch.extension.llm.model.rope import Rope
+from executorch.extension.llm.transform.custom_caches import QuantizedKVCache, start_of
+
+
+class SDPACustom(nn.Module):
+    """llama::custom_sdpa over the cache; with `use_attention_mask` by a mask, else causal from the position."""
+
+    def __init__(
+        self, dim: int, use_attention_mask: bool = False, scale: float | None = None
+    ) -> None:
+        super().__init__()
+        self.dim, self.use_attention_mask, self.scale = dim, use_attention_mask, scale
+
+    def forward(
+        self,
+        input_pos: torch.Tensor,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        bsz: int,
+        seqlen: int,
+        mask: torch.Tensor,
+    ) -> torch.Tensor:
+        dtype = q.dtype
+        q, k, v = (x.transpose(1, 2).float() for x in (q, k, v))
+        if self.use_attention_mask:
+            out = torch.ops.llama.custom_sdpa(q, k, v, 0, mask.float(), 0.0, False, self.scale)
+        else:
+            start = start_of(input_pos, k.shape[1])
+            out = torch.ops.llama.custom_sdpa(q, k, v, start, None, 0.0, True, self.scale)
+        return out.view(bsz, seqlen, self.dim).to(dtype)
+
+
+class QuantizedSDPA(nn.Module):
+    """llama::custom_quantized_sdpa over a cache of 8 bits; queries are quantized token by token."""
+
+    def __init__(
+        self,
+        dim: int,
+        kv_cache: QuantizedKVCache,
+        use_attention_mask: bool = False,
+        scale: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.dim, self.kv_cache, self.scale = dim, kv_cache, scale
+        self.use_attention_mask = use_attention_mask
+
+    def forward(
+        self,
+        input_pos: torch.Tensor,
+        q: torch.Tensor,
+        k_quantized: torch.Tensor,
+        v_quantized: torch.Tensor,
+        bsz: int,
+        seqlen: int,
+        mask: torch.Tensor,
+    ) -> torch.Tensor:
+        ops, cache, dtype = torch.ops.quantized_decomposed, self.kv_cache, q.dtype
+        q, k, v = (x.transpose(1, 2) for x in (q, k_quantized, v_quantized))
+        q = q.float().contiguous()
+        scales, points = ops.choose_qparams_per_token_asymmetric.default(q, torch.int8)
+        q = ops.quantize_per_token.default(q, scales, points, -128, 127, torch.int8)
+        start = 0 if self.use_attention_mask else start_of(input_pos, k.shape[1])
+        out = torch.ops.llama.custom_quantized_sdpa(
+            q,
+            k,
+            v,
+            start,
+            mask.float() if self.use_attention_mask else None,
+            0.0,
+            not self.use_attention_mask,
+            self.scale,
+            points.to(torch.int8),
+            scales.float(),
+            cache.k_cache_zero_points,
+            cache.k_cache_scales,
+            cache.v_cache_zero_points,
+            cache.v_cache_scales,
+        )
+        return out.view(bsz, seqlen, self.dim).to(dtype)
+
+
+def _layers(module: nn.Module) -> list[AttentionMHA]:
+    return [m for m in module.modules() if isinstance(m, AttentionMHA)]
+
+
+def _needs_mask(layer: AttentionMHA) -> bool:
+    """Windows and rings are more than causal."""
+    return layer.window is not None or getattr(layer.kv_cache, "is_ring_buffer", False)
+
+
+def replace_sdpa_with_custom_op(module: nn.Module, use_attention_mask: bool = False) -> nn.Module:
+    """Raises ValueError for models with a soft cap in attention, which the operator has not."""
+    for layer in _layers(module):
+        plain = layer.SDPA
+        if isinstance(plain, SDPA):
+            if plain.softcap is not None:
+                raise ValueError(
+                    "model.use_sdpa_with_kv_cache: llama::custom_sdpa has no soft cap (attn_logit_softcapping); "
+                    "leave the option out for this model"
+                )
+            masked = use_attention_mask or _needs_mask(layer)
+            layer.SDPA = SDPACustom(plain.dim, masked, plain.scale)
+    return module
+
+
+def replace_sdpa_with_quantized_sdpa(module: nn.Module) -> nn.Module:
+    """Layers with a quantized cache read its bytes."""
+    for layer in _layers(module):
+        if isinstance(layer.kv_cache, QuantizedKVCache):
+            layer.kv_cache.return_float_values = False
+            plain = layer.SDPA
+            masked = getattr(plain, "use_attention_mask", False)
+            layer.SDPA = QuantizedSDPA(plain.dim, layer.kv_cache, masked, plain.scale)
+    return module
+
+
+class RopeWithAttentionSink(Rope):
+    """Positions in the cache, not in the text: those of sinks stay, later ones turn around."""
+
+    def __init__(self, params: ModelArgs, window_size: int, sink_size: int) -> None:
+        super().__init__(params)
+        self.window_size, self.sink_size = window_size, sink_size
+        self.max_context_length = sink_size + 2 * window_size
+
+    def rows(self, positions: torch.Tensor) -> torch.Tensor:
+        return sink_rows(positions, self.max_context_length, self.sink_size)
+
+
+def enable_attention_sink(
+    module: nn.Module, params: ModelArgs, sink_size: int, window_size: int
+) -> nn.Module:
+    """The first `sink_size` tokens and the last `window_size` are seen, however long the text."""
+    rows = sink_size + 2 * window_size
+    if params.max_context_len < sink_size + window_size:
+        raise ValueError(
+            f"model.use_attention_sink: expected export.max_context_length of at least {sink_size + window_size} "
+            f"(sink and window), found {params.max_context_len}"
+        )
+    tables = params if params.max_context_len >= rows else _with_context(params, rows)
+    rope = RopeWithAttentionSink(tables, window_size, sink_size)
+    module.rope = rope
+    for layer in _layers(module):
+        layer.rope = rope
+        cache = layer.kv_cache
+        layer.kv_cache = KVCacheWithAttentionSink(
+            cache.n_heads,
+            cache.head_dim,
+            cache.enable_dynamic_shape,
+            rope,
+            window_size,
+            sink_size,
+            cache.max_batch_size,
+            cache.dtype,
+        )
+    return module
+
+
+def _with_context(params: ModelArgs, rows: int) -> ModelArgs:
+    import dataclasses
+
+    return dataclasses.replace(params, max_context_len=rows)
