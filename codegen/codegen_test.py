@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 import torch
+import torchgen
 import yaml
+from torchgen.model import BackendMetadata, DispatchKey, OperatorName
 
-from executorch.codegen import gen
+from executorch.codegen import gen, model, parse
+from executorch.codegen.api import types
 from executorch.codegen.model_operators import model_operators
 from executorch.codegen.op_table import read_table
 from executorch.codegen.schema import (
@@ -363,3 +366,83 @@ def test_commands_run_from_the_tree_and_as_installed(
     assert "usage:" in done.stdout
     for module in re.findall(r"python -m (\S+)", done.stdout):
         assert module == f"executorch.codegen.{command}"
+
+
+# ---- On torchgen's classes ----
+
+
+def test_kernel_keys() -> None:
+    dtypes, orders = {"T0": ["Double", "Int"], "T1": ["Float"]}, {"D0": [0, 1], "D1": [1, 0]}
+    arguments = {"self": ("T0", "D0"), "other": ("T1", "D1"), "out": ("T0", "D0")}
+    keys = model.ETKernelKey.gen_from_yaml(arguments, dtypes, orders)
+    texts = [key.to_native_string() for key in keys]
+    assert texts == ["v1/7;0,1|6;1,0|7;0,1", "v1/3;0,1|6;1,0|3;0,1"]
+    assert keys[0].arg_meta[1] == model.ETKernelKeyOpArgMeta("other", "Float", (1, 0))
+    assert model.ETKernelKey(default=True).to_native_string() == "default"
+    with pytest.raises(AssertionError, match="Undefined type alias: T9"):
+        model.ETKernelKey.gen_from_yaml({"self": ("T9", "D0")}, dtypes, orders)
+    with pytest.raises(AssertionError, match="Undefined dim_order alias: D9"):
+        model.ETKernelKey.gen_from_yaml({"self": ("T0", "D9")}, dtypes, orders)
+
+
+def test_kernels_of_parsed_rows() -> None:
+    add = {
+        "func": "my::add.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+        "type_alias": {"T0": ["Double"]},
+        "dim_order_alias": {"D0": [0, 1]},
+        "kernels": [
+            {"arg_meta": None, "kernel_name": "my::add_out"},
+            {"arg_meta": {"x": ["T0", "D0"]}, "kernel_name": "my::add_double_out"},
+        ],
+    }
+    ((name, kernels),) = parse.parse_et_yaml_struct([add]).index.items()
+    assert str(name) == "add.out"
+    found = {key.to_native_string(): each for key, each in kernels.items()}
+    assert {key: each.kernel for key, each in found.items()} == {
+        "default": "add_out",
+        "v1/7;0,1": "add_double_out",
+    }
+    assert found["default"].cpp_namespace == "my::native"
+    with pytest.raises(AssertionError, match="Duplicate func found in yaml: add.out"):
+        parse.parse_et_yaml_struct([add, add])
+    twice = add | {"kernels": add["kernels"][:1] * 2}
+    with pytest.raises(AssertionError, match="Duplicate kernel key"):
+        parse.parse_et_yaml_struct([twice])
+    assert parse.parse_et_yaml_struct([{"func": add["func"]}]).index == {}
+    rows = [dict(add)]
+    parse.strip_et_fields(rows)
+    assert list(rows[0]) == ["func"]
+    assert parse.ET_FIELDS == ["kernels", "type_alias", "dim_order_alias"]
+
+
+def test_tables_as_torchgens_functions(tmp_path: Path) -> None:
+    tags = Path(torchgen.__file__).parent / "packaged/ATen/native/tags.yaml"
+    table = write(tmp_path / "table.yaml", ALLCLOSE)
+    (function,), fields = parse.parse_et_yaml(str(table), str(tags))
+    name = function.func.name
+    assert str(name) == "allclose.out"
+    (kernel,) = fields[name]["kernels"]
+    assert kernel["kernel_name"] == "torch::executor::allclose_out"
+
+
+def test_kernels_of_torchgen_are_default_ones() -> None:
+    name = OperatorName.parse("add.out")
+    kernels = [BackendMetadata(each, False, "ns") for each in ("first", "second")]
+    one, other = (
+        model.ETKernelIndex.from_backend_indices({DispatchKey.CPU: {name: each}})
+        for each in kernels
+    )
+    default = model.ETKernelKey(default=True)
+    merged = model.ETKernelIndex.merge_indices(one, other)
+    assert merged.index == {name: {default: kernels[1]}}
+    assert one.index == {name: {default: kernels[0]}}
+    assert merged._to_backend_index().index == {name: kernels[1]}
+    assert one.grow({DispatchKey.CPU: {name: kernels[1]}}).index[name][default] is kernels[1]
+
+
+def test_types_and_constants() -> None:
+    assert str(types.scalarT) == "torch::executor::Scalar"
+    assert types.contextArg.defn() == "torch::executor::KernelRuntimeContext & context"
+    assert gen_oplist.ScalarType.QUInt2X4 == 17 and gen_oplist.KernelType.TENSOR_LIST == 10
+    text = gen_max_kernel_num.HEADER_TEMPLATE.format(count=7)
+    assert "#define EXECUTORCH_SELECTED_MAX_KERNEL_NUM 7" in text

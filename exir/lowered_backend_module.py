@@ -42,6 +42,8 @@ class LoweredBackendModule(torch.nn.Module):
 
     Calling it runs the program it was compiled from; the blob itself runs on the C++ runtime only."""
 
+    meta: dict[str, Any] | None
+
     def __init__(
         self,
         edge_program: ExportedProgram,
@@ -58,7 +60,7 @@ class LoweredBackendModule(torch.nn.Module):
         self._processed_bytes = processed_bytes
         self._compile_specs = compile_specs
         self._named_data_store_output = named_data_store_output
-        self.meta: dict[str, Any] | None = None
+        self.meta = None
 
     @property
     def backend_id(self) -> str:

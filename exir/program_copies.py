@@ -41,29 +41,27 @@ def with_graph_module(
     return result
 
 
-def signature_for(
-    signature: ExportGraphSignature, graph_module: GraphModule
-) -> ExportGraphSignature:
+def signature_for(old_signature: ExportGraphSignature, new_gm: GraphModule) -> ExportGraphSignature:
     """The signature with the names that the graph's placeholders and outputs now have."""
-    placeholders = graph_module.graph.find_nodes(op="placeholder")
-    outputs = next(iter(reversed(graph_module.graph.nodes))).args[0]
-    if len(placeholders) != len(signature.input_specs) or len(outputs) != len(
-        signature.output_specs
+    placeholders = new_gm.graph.find_nodes(op="placeholder")
+    outputs = next(iter(reversed(new_gm.graph.nodes))).args[0]
+    if len(placeholders) != len(old_signature.input_specs) or len(outputs) != len(
+        old_signature.output_specs
     ):
         raise ExportError(
             ExportErrorType.NOT_SUPPORTED,
             "a pass over a graph doesn't support changing the placeholders. "
-            f"Number of inputs or outputs changed after transformation: inputs ({len(signature.input_specs)} -> "
-            f"{len(placeholders)}), outputs ({len(signature.output_specs)} -> {len(outputs)}); "
+            f"Number of inputs or outputs changed after transformation: inputs ({len(old_signature.input_specs)} -> "
+            f"{len(placeholders)}), outputs ({len(old_signature.output_specs)} -> {len(outputs)}); "
             "use an ExportedProgramPassBase, which also returns the signature",
         )
     inputs = [
         InputSpec(spec.kind, _renamed(spec.arg, node), spec.target, spec.persistent)
-        for spec, node in zip(signature.input_specs, placeholders)
+        for spec, node in zip(old_signature.input_specs, placeholders)
     ]
     results = [
         OutputSpec(spec.kind, _renamed(spec.arg, node), spec.target)
-        for spec, node in zip(signature.output_specs, outputs)
+        for spec, node in zip(old_signature.output_specs, outputs)
     ]
     return ExportGraphSignature(inputs, results)
 

@@ -46,6 +46,17 @@ def compute_value(node: Node) -> None:
     node.meta.pop("tensor_meta", None)
 
 
+def data_before(place: Node, name: str, data: torch.Tensor) -> Node:
+    """A node that gives new data, a buffer `name` of the graph module; it stands before `place`."""
+    data = data.detach().contiguous()
+    place.graph.owning_module.register_buffer(name, data)
+    with place.graph.inserting_before(place):
+        node = place.graph.get_attr(name)
+    mode = place.args[0].meta["val"].fake_mode
+    node.meta["val"] = mode.from_tensor(data, static_shapes=True)
+    return node
+
+
 def call_before(
     place: Node, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> Node:

@@ -12,7 +12,13 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 from torch.nn.utils.fusion import fuse_conv_bn_weights, fuse_linear_bn_weights
 
-from executorch.backends.transforms.edits import call_before, finished, op_name, replace
+from executorch.backends.transforms.edits import (
+    call_before,
+    data_before,
+    finished,
+    op_name,
+    replace,
+)
 from executorch.backends.transforms.utils import get_param_tensor, is_param_node
 from executorch.exir.pass_base import ExportPass
 
@@ -89,7 +95,7 @@ class FuseBatchNormWithConvPass(ExportPass):
                 continue
             weight, bias = fused_weights(source, norm, self.program)
             weights = [
-                self._attribute(norm, kind, data)
+                data_before(norm, f"_fused_with_bn_{kind}_{self._count}", data)
                 for kind, data in (("weight", weight), ("bias", bias))
             ]
             args = (source.args[0], *weights, *source.args[3:])
@@ -99,14 +105,3 @@ class FuseBatchNormWithConvPass(ExportPass):
             modified = True
             self._count += 1
         return finished(graph_module, modified)
-
-    def _attribute(self, place: Node, kind: str, data: torch.Tensor) -> Node:
-        """A node that gives new data; it stands before `place`."""
-        graph_module = place.graph.owning_module
-        name = f"_fused_with_bn_{kind}_{self._count}"
-        graph_module.register_buffer(name, data.detach().contiguous())
-        with place.graph.inserting_before(place):
-            node = place.graph.get_attr(name)
-        mode = place.args[0].meta["val"].fake_mode
-        node.meta["val"] = mode.from_tensor(data.detach().contiguous(), static_shapes=True)
-        return node

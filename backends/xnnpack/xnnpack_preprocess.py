@@ -84,9 +84,13 @@ def _lower(builder: GraphBuilder, step: Step, visitors: dict[str, NodeVisitor]) 
     builder.reads_stored = False
 
 
-def _cannot(reason: str) -> ExportError:
-    return ExportError(
+class NotInXnnpack(ExportError, RuntimeError):
+    """A program that XNNPACK has no form for."""
+
+
+def _cannot(reason: str) -> NotInXnnpack:
+    return NotInXnnpack(
         ExportErrorType.NOT_SUPPORTED,
-        f"XnnpackBackend cannot compile this program: {reason}. Use XnnpackPartitioner, which leaves out what "
-        "XNNPACK does not take",
+        f"XnnpackBackend cannot compile this program, something is not supported in XNNPACK Delegate: {reason}. Use "
+        "XnnpackPartitioner, which leaves out what XNNPACK does not take",
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 _PRIM_OP = re.compile(r'"executorch_prim::[\w.]+"')
-_TEXT = """\
+HEADER_TEMPLATE = """\
 // SPDX-License-Identifier: BSD-3-Clause
 // Generated from a selection of operators; do not edit.
 #pragma once
@@ -32,7 +32,7 @@ def gen_max_kernel_num(
         names = content.get("operators") or {}
         count += sum(not name.startswith("executorch_prim::") for name in names)
     output_path.parent.mkdir(parents=True, exist_ok=True)
-    text = _TEXT.format(count=count)
+    text = HEADER_TEMPLATE.format(count=count)
     if not output_path.exists() or output_path.read_text() != text:
         output_path.write_text(text)
     return count

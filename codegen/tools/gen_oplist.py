@@ -18,7 +18,16 @@ from ..op_table import SCALAR_TYPES, read_yaml, row_name
 from ..schema import SchemaError
 
 ALL_KERNELS = ["default"]
-ScalarType = IntEnum("ScalarType", SCALAR_TYPES)  # numbers of dtypes in kernel keys
+# Numbers of dtypes in kernel keys; the last two have no kernels.
+ScalarType = IntEnum("ScalarType", {**SCALAR_TYPES, "QUInt4X2": 16, "QUInt2X4": 17})
+
+
+class KernelType(IntEnum):
+    """Numbers that a program has for its kinds of values, of those with dtypes."""
+
+    TENSOR = 5
+    TENSOR_LIST = 10
+    OPTIONAL_TENSOR_LIST = 11
 
 
 def selection(kernels: dict[str, list[str]], source: str, *, include_all: bool) -> dict[str, Any]:
@@ -86,7 +95,7 @@ def gen_oplist(
     path.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(args: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__,
         epilog="e.g. python -m executorch.codegen.tools.gen_oplist --output_path ops.yaml --model_file_path mv2.pte",
@@ -99,7 +108,7 @@ def main(argv: list[str] | None = None) -> int:
     add("--ops_dict", "--ops-dict", help="JSON: operator name to kernel keys")
     add("--include-all-operators", "--include_all_operators", action="store_true")
     try:
-        gen_oplist(**vars(parser.parse_args(argv)))
+        gen_oplist(**vars(parser.parse_args(args)))
     except (SchemaError, OSError, ValueError, yaml.YAMLError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

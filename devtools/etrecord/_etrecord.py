@@ -9,9 +9,13 @@ from typing import Any, BinaryIO
 
 from torch.export import ExportedProgram
 
-from executorch.exir.program._etrecord import ETRecord, parse_etrecord
+from executorch.exir.program._etrecord import (
+    ETRecord,
+    ETRecordReservedFileNames,
+    parse_etrecord,
+)
 
-__all__ = ["ETRecord", "generate_etrecord", "parse_etrecord"]
+__all__ = ["ETRecord", "ETRecordReservedFileNames", "generate_etrecord", "parse_etrecord"]
 
 
 def generate_etrecord(

@@ -28,11 +28,14 @@ class NamedDataStoreOutput:
 class NamedDataStore:
     """Collects named blobs. Equal bytes are kept once; a key names one content in all files together."""
 
+    buffers: list[bytes]
+    pte_data: dict[str, DataEntry]
+    external_data: dict[str, dict[str, DataEntry]]
+    key_to_buffer_idx: dict[str, int]
+
     def __init__(self) -> None:
-        self.buffers: list[bytes] = []
-        self.pte_data: dict[str, DataEntry] = {}
-        self.external_data: dict[str, dict[str, DataEntry]] = {}
-        self.key_to_buffer_idx: dict[str, int] = {}
+        self.buffers, self.pte_data, self.external_data = [], {}, {}
+        self.key_to_buffer_idx = {}
         self._by_fingerprint: dict[tuple[int, bytes], dict[bytes | None, int]] = {}
 
     def add_named_data(

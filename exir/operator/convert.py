@@ -118,9 +118,9 @@ def _shares(returned: Any, argument: Any) -> bool:
 
 
 @functools.cache
-def to_out_variant(op: OpOverload) -> tuple[OpOverload, tuple[str, ...]]:
-    """The out variant of `op` and its out arguments. Raises NoOutVariant."""
-    op = unwrap_op_overload(op)
+def to_out_variant(op_overload: OpOverload) -> tuple[OpOverload, tuple[str, ...]]:
+    """The out variant of `op_overload` and its out arguments. Raises NoOutVariant."""
+    op = unwrap_op_overload(op_overload)
     if has_out_arguments(op):
         return op, get_out_args_from_opoverload(op)
     if op._schema.is_mutable and not writes_beside_results(op):
@@ -156,11 +156,11 @@ def has_scratch(op: OpOverload) -> bool:
     return "_scratch" in op._overloadname
 
 
-def to_scratch_op(op: OpOverload) -> OpOverload | None:
+def to_scratch_op(op_overload: OpOverload) -> OpOverload | None:
     """The variant of an out variant that also takes scratch memory, when one is registered."""
-    packet = op._overloadpacket
+    packet = op_overload._overloadpacket
     for name in packet.overloads():
         candidate = getattr(packet, name)
-        if has_scratch(candidate) and _input_arguments(candidate) == _input_arguments(op):
+        if has_scratch(candidate) and _input_arguments(candidate) == _input_arguments(op_overload):
             return candidate
     return None

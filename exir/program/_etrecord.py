@@ -9,6 +9,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, BinaryIO
 
 import torch
@@ -18,11 +19,32 @@ from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.serde.export_serialize import SerializedArtifact
 from executorch.exir.serde.serialize import deserialize, serialize
 
-_IDENTIFIER = "ETRECORD_V0"
-_EXPORTED, _EDGE = "exported_program", "edge_dialect_exported_program"
+
+class ETRecordReservedFileNames(StrEnum):
+    """Names of files in a record."""
+
+    ETRECORD_IDENTIFIER = "ETRECORD_V0"
+    EXPORTED_PROGRAM = "exported_program"
+    EXPORT_GRAPH_ID = "export_graph_id"
+    EDGE_DIALECT_EXPORTED_PROGRAM = "edge_dialect_exported_program"
+    ET_DIALECT_GRAPH_MODULE = "et_dialect_graph_module"
+    DEBUG_HANDLE_MAP_NAME = "debug_handle_map"
+    DELEGATE_MAP_NAME = "delegate_map"
+    INSTRUCTION_ID_TO_NUM_OUTS_MAP_NAME = "instruction_id_to_num_outs_map"
+    REFERENCE_OUTPUTS = "reference_outputs"
+    REPRESENTATIVE_INPUTS = "representative_inputs"
+
+
+_Files = ETRecordReservedFileNames
+_IDENTIFIER = _Files.ETRECORD_IDENTIFIER
+_EXPORTED, _EDGE = _Files.EXPORTED_PROGRAM, _Files.EDGE_DIALECT_EXPORTED_PROGRAM
 _PARTS = ("state_dict", "constants", "example_inputs")
-_MAPS = ("debug_handle_map", "delegate_map", "instruction_id_to_num_outs_map")
-_TENSORS = ("reference_outputs", "representative_inputs")
+_MAPS = (
+    _Files.DEBUG_HANDLE_MAP_NAME,
+    _Files.DELEGATE_MAP_NAME,
+    _Files.INSTRUCTION_ID_TO_NUM_OUTS_MAP_NAME,
+)
+_TENSORS = (_Files.REFERENCE_OUTPUTS, _Files.REPRESENTATIVE_INPUTS)
 Programs = ExportedProgram | Mapping[str, ExportedProgram]
 
 

@@ -22,6 +22,8 @@ class EdgeOpArgValidator(Interpreter):
     """`run(*inputs)` with real or fake tensors; then `violating_ops` maps each offending operator to the dtypes by
     argument and the node."""
 
+    node: Node  # the one that runs
+
     def __init__(self, graph_module: GraphModule) -> None:
         super().__init__(graph_module)
         self.violating_ops: dict[EdgeOpOverload, tuple[dict[str, torch.dtype | None], Node]] = {}

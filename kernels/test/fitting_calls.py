@@ -5,34 +5,15 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from executorch.codegen.schema import Schema
-from kernels.test.call_generator import Drawer, Start, starts
-
-Arguments = dict[str, Any]
-Family = Callable[["Fitter"], Arguments]
-
-
-_REAL = (torch.float32, torch.float64)
-_COMPLEX = (torch.complex64, torch.complex128)
-
-
-class Fitter(Drawer):
-    """A drawer that knows which operator it draws for."""
-
-    def __init__(self, seed: int, start: Start, schema: Schema) -> None:
-        super().__init__(seed, start)
-        self.op, self.overload = schema.name, schema.overload
-
-    def unset_or(self, *shape: int) -> Tensor | None:
-        """A tensor or None; always a tensor where its gradient is asked for."""
-        made = self.like(*shape)
-        return made if self.op.endswith("_backward") else self.choose(None, made)
+from kernels.test.call_generator import Drawer, starts
+from kernels.test.fitter import COMPLEX, REAL, Arguments, Family, Fitter
 
 
 def _on_meta(found: Arguments, names: str) -> list[Any]:
@@ -425,7 +406,7 @@ def _distances(d: Fitter) -> Arguments:
 def _fourier(d: Fitter) -> Arguments:
     shape = d.sizes(d.choose(1, 2, 3), 1, 8)
     dims = d.sample(range(len(shape)), d.integer(1, len(shape)))
-    kind = d.choose(*(_REAL if d.op == "_fft_r2c" else _COMPLEX))
+    kind = d.choose(*(REAL if d.op == "_fft_r2c" else COMPLEX))
     last = 2 * (shape[dims[-1]] - 1) + d.choose(0, 1)
     return {
         "self": d.like(*shape, dtype=kind), "dim": dims, "normalization": d.integer(0, 2),
@@ -435,7 +416,7 @@ def _fourier(d: Fitter) -> Arguments:
 
 def _pairs(d: Fitter) -> Arguments:
     shape = d.sizes(d.choose(0, 1, 2, 3), 0, 4)
-    return {"self": d.tensor((*shape, 2), d.choose(*_REAL), "rows")}
+    return {"self": d.tensor((*shape, 2), d.choose(*REAL), "rows")}
 
 
 # Names of operators, and what draws their arguments.

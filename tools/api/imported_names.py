@@ -107,4 +107,6 @@ def _judge_method(owner: Any, home: ModuleType, name: str, method: re.Match[str]
 
 
 def _has(owner: type, name: str) -> bool:
-    return name in getattr(owner, "__dataclass_fields__", ()) or hasattr(owner, name)
+    """As a field, as an attribute, or declared with its type for every object."""
+    declared = {each for kind in owner.__mro__ for each in getattr(kind, "__annotations__", ())}
+    return name in declared or hasattr(owner, name)

@@ -14,6 +14,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.backends.transforms.edits import (
     call_before,
+    data_before,
     finished,
     in_dialect_of,
     op_name,
@@ -73,21 +74,14 @@ class DecomposeBatchNorm(XNNPACKPass):
             w, b = self.compute_w_and_b(bn_node.args[-1], mean, variance, gamma, beta)
         rank = len(shape_of(bn_node.args[0]))
         w = w.reshape(-1, *[1] * (rank - 1))
-        weights = [self._data(bn_node, kind, data) for kind, data in (("weight", w), ("bias", b))]
+        weights = [
+            data_before(bn_node, f"{bn_node.name}_decomposed_bn_{kind}", data)
+            for kind, data in (("weight", w), ("bias", b))
+        ]
         ones, zeros = [1] * (rank - 2), [0] * (rank - 2)
         args = (bn_node.args[0], *weights, ones, zeros, ones, False, zeros, w.shape[0])
         convolution = in_dialect_of(bn_node, torch.ops.aten.convolution.default)
         return call_before(bn_node, convolution, args)
-
-    def _data(self, place: Node, kind: str, data: torch.Tensor) -> Node:
-        graph_module = place.graph.owning_module
-        name = f"{place.name}_decomposed_bn_{kind}"
-        graph_module.register_buffer(name, data.detach().contiguous())
-        with place.graph.inserting_before(place):
-            node = place.graph.get_attr(name)
-        mode = place.args[0].meta["val"].fake_mode
-        node.meta["val"] = mode.from_tensor(data.detach().contiguous(), static_shapes=True)
-        return node
 
     def decompose_node(self, node: Node, graph_module: GraphModule) -> None:
         made = self.replace_bn_node_with_conv(node, graph_module)

@@ -89,9 +89,15 @@ class ConfigerationBasedPartitioner(Partitioner):
     ) -> None:
         super().__init__()
         self.delegation_spec = delegation_spec
-        self.target_partitioner_configs = {
-            _target_of(config): config for config in partitioner_configs
-        }
+        self.target_partitioner_configs: dict[str, PartitionerConfig] = {}
+        for config in partitioner_configs:
+            target = _target_of(config)
+            if target in self.target_partitioner_configs:
+                raise RuntimeError(
+                    f"two configurations for {target}: {self.target_partitioner_configs[target]} and {config}; "
+                    "give one"
+                )
+            self.target_partitioner_configs[target] = config
 
     def ops_to_not_decompose(
         self, ep: ExportedProgram

@@ -122,3 +122,8 @@ def test_all_nodes_and_a_number_among_the_inputs() -> None:
     )
     assert len(calls) == 1
     assert not manager.exported_program().state_dict
+
+
+def test_two_rows_for_one_operator_are_refused() -> None:
+    with pytest.raises(RuntimeError, match=r"two configurations for add\.Tensor"):
+        ConfigerationBasedPartitioner(SPEC, [Row("add.Tensor"), Row("aten.add.Tensor")])

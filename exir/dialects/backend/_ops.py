@@ -23,8 +23,9 @@ def bind_pattern(name: str, overload: str, pattern: Callable[..., Any]) -> None:
 class BackendOpOverload(EdgeOpOverload):
     """A torch operator used as a backend operator; `_equivalent_callable` is what it stands for."""
 
-    def __init__(self, op: torch._ops.OpOverload) -> None:
-        super().__init__(op)
+    def __init__(self, op_overload: torch._ops.OpOverload | EdgeOpOverload) -> None:
+        is_edge = isinstance(op_overload, EdgeOpOverload)
+        super().__init__(op_overload._op if is_edge else op_overload)
         self.__module__ = __name__
 
     @property

@@ -104,9 +104,9 @@ class FunctionDtypeConstraint:
         """All dtypes that the argument or result may have."""
         return self._rows.allowed(key) or set()
 
-    def validate(self, io_to_dtype_map: dict[str, torch.dtype | None]) -> bool:
+    def validate(self, types: dict[str, torch.dtype | None]) -> bool:
         """True when one row allows these dtypes together; None is a tensor that was not given."""
-        given = {name: dtype for name, dtype in io_to_dtype_map.items() if dtype is not None}
+        given = {name: dtype for name, dtype in types.items() if dtype is not None}
         return self._rows.accepts(given)
 
 
