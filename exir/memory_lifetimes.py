@@ -18,6 +18,7 @@ from torch.export.graph_signature import ExportGraphSignature, InputKind
 from torch.fx import GraphModule, Node
 
 from executorch.exir import memory
+from executorch.exir.dialects.targets import torch_op
 from executorch.exir.graph_module import is_loop, loop_of
 from executorch.exir.tensor import TensorSpec
 
@@ -35,12 +36,6 @@ def _flatten(spec: Any) -> Iterator[TensorSpec]:
     elif isinstance(spec, list | tuple):
         for item in spec:
             yield from _flatten(item)
-
-
-def torch_op(target: Any) -> torch._ops.OpOverload | None:
-    """The torch operator that a node calls, itself or inside an edge operator; None for anything else."""
-    op = target if isinstance(target, torch._ops.OpOverload) else getattr(target, "_op", None)
-    return op if isinstance(op, torch._ops.OpOverload) else None
 
 
 def writes_its_first_argument(node: Node) -> bool:

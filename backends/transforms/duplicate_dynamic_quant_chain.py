@@ -13,7 +13,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from executorch.exir.memory_lifetimes import torch_op
+from executorch.exir.dialects.targets import torch_op
 
 _QD = "quantized_decomposed"
 # The dequantize of a chain -> its quantize and what chooses the parameters.

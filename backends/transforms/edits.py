@@ -15,7 +15,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
-from executorch.exir.memory_lifetimes import torch_op
+from executorch.exir.dialects.targets import torch_op
 
 
 def op_name(node: Any) -> str:

@@ -12,7 +12,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.backends.transforms.edits import compute_value, finished, op_name, replace
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, EdgeOpOverloadPacket
-from executorch.exir.memory_lifetimes import torch_op
+from executorch.exir.dialects.targets import torch_op
 from executorch.exir.pass_base import ExportPass
 
 T = TypeVar("T")

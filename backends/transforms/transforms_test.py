@@ -37,6 +37,9 @@ from executorch.backends.transforms.postpone_permute_below_squeeze_view import (
 from executorch.backends.transforms.rank_0_to_rank_1 import Rank0ToRank1Pass
 from executorch.backends.transforms.remove_clone_ops import RemoveCloneOpsTransform
 from executorch.backends.transforms.remove_getitem_op import RemoveGetItemPass
+from executorch.backends.transforms.remove_permutes_around_elementwise_ops import (
+    RemovePermutesAroundElementwiseOps,
+)
 from executorch.backends.transforms.replace_nop_transpose_or_permute_with_view import (
     ReplaceNopTransposeOrPermuteWithViewPass,
 )
@@ -435,3 +438,61 @@ def test_dimensions_of_permutes() -> None:
     assert permutes.get_transposed_dims(swapped, ["a", "b", "c"]) == ["c", "b", "a"]
     assert permutes.get_shape(graph_module, turned) == (4, 2, 3)
     assert permutes.get_edge_overload_packet(relu) is aten.relu
+
+
+def _last(x: torch.Tensor) -> torch.Tensor:
+    return x.permute(0, 2, 3, 1)
+
+
+def _back(x: torch.Tensor) -> torch.Tensor:
+    return x.permute(0, 3, 1, 2)
+
+
+PERMUTED = {
+    # name: (function of two images and a constant, permutes that are left)
+    "scalars": (lambda x, y, w: _back(_last(x) * 2.0 + _last(y)), 0),
+    "constant": (lambda x, y, w: _back((_last(x) * w).clamp(-1, 1) - _last(y)), 1),
+    "constant of lower rank": (lambda x, y, w: _back(_last(x) * w[0, 0, 0]), 2),
+    "cat": (lambda x, y, w: _back(torch.cat([_last(x), _last(y)], -1)), 0),
+    "mean": (lambda x, y, w: _back((_last(x) + _last(y)).mean((1, 2), keepdim=True)), 0),
+    "sum": (lambda x, y, w: _back((_last(x) - _last(y)).sum((-1,), keepdim=True)), 0),
+    "slice": (lambda x, y, w: _back((_last(x) + _last(y))[:, 1:3, :, 0:2]), 0),
+    "two exits": (lambda x, y, w: (_back(_last(x) + 1.0), _back((_last(x) + 1.0) * 3.0)), 0),
+    "another entry": (lambda x, y, w: _back(_last(x) + y.permute(0, 2, 3, 1).sin()), 3),
+}
+
+
+@pytest.mark.parametrize("case", PERMUTED)
+def test_permutes_around_a_group_go(case: str) -> None:
+    function, left = PERMUTED[case]
+
+    class Module(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("w", torch.randn(1, 4, 5, 3))
+
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
+            return function(x, y, self.w)
+
+    module, inputs = Module(), (torch.randn(2, 3, 4, 5), torch.randn(2, 3, 4, 5))
+    edge = to_edge(torch.export.export(module, inputs))
+    after = edge.transform([RemovePermutesAroundElementwiseOps()]).exported_program()
+    calls = [op_name(node) for node in after.graph.nodes]
+    assert calls.count("aten.permute_copy.default") == left
+    torch.testing.assert_close(after.module()(*inputs), module(*inputs))
+
+
+def test_groups_take_operators_of_ones_own() -> None:
+    class Module(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return _back(_last(x).tanh())
+
+    inputs = (torch.randn(2, 3, 4, 5),)
+    edge = to_edge(torch.export.export(Module(), inputs))
+
+    def permutes_after(one: RemovePermutesAroundElementwiseOps) -> int:
+        graph = edge.transform([one]).exported_program().graph
+        return sum(op_name(node) == "aten.permute_copy.default" for node in graph.nodes)
+
+    assert permutes_after(RemovePermutesAroundElementwiseOps()) == 2
+    assert permutes_after(RemovePermutesAroundElementwiseOps({aten.tanh.default})) == 0

@@ -13,12 +13,12 @@ from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from executorch.exir import memory, schema
+from executorch.exir.dialects.targets import torch_op
 from executorch.exir.emit._containers import container_metadata
 from executorch.exir.emit._program_state import ProgramState
 from executorch.exir.emit._stack_frames import frames_of
 from executorch.exir.emit._values import ArgumentWriter, NodeValue, ValueTable, boxed, signature_of
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
-from executorch.exir.memory_lifetimes import torch_op
 from executorch.exir.tensor import TensorSpec, make_allocation_info, make_tensor_value
 
 _USER_OUTPUTS = (

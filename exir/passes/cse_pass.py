@@ -12,7 +12,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.pass_base import ExportPass
 
 
@@ -56,7 +56,7 @@ def _share(module: GraphModule, unsafe: frozenset[str]) -> bool:
 def _is_repeatable(node: Node, unsafe: frozenset[str]) -> bool:
     if node.op != "call_function":
         return False
-    op = node.target._op if isinstance(node.target, EdgeOpOverload) else node.target
+    op = without_dialect(node.target)
     if isinstance(op, torch._ops.HigherOrderOperator):
         return False
     if not isinstance(op, torch._ops.OpOverload):

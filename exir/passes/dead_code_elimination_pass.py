@@ -12,7 +12,7 @@ import torch
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.targets import torch_op
 
 
 def dead_code_elimination_pass(graph_module: GraphModule) -> PassResult:
@@ -31,5 +31,5 @@ def dead_code_elimination_pass(graph_module: GraphModule) -> PassResult:
 def _is_pure(kind: str, target: Any) -> bool:
     if kind != "call_function" or isinstance(target, torch._ops.HigherOrderOperator):
         return False
-    op = target._op if isinstance(target, EdgeOpOverload) else target
-    return not (isinstance(op, torch._ops.OpOverload) and op._schema.is_mutable)
+    op = torch_op(target)
+    return op is None or not op._schema.is_mutable

@@ -10,7 +10,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from executorch.exir.memory_lifetimes import torch_op
+from executorch.exir.dialects.targets import torch_op
 
 _VIEW = torch.ops.aten.view_copy.default
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from executorch.exir.dialects._ops import ops as exir_ops
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 from executorch.exir.tensor import dim_order_from_stride
 
@@ -40,8 +40,7 @@ class LegalizePortableDimOrderPass(ExportPass):
     def call_operator(
         self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], meta: NodeMetadata
     ) -> ProxyValue:
-        torch_op = op._op if isinstance(op, EdgeOpOverload) else op
-        if torch_op in _CONTIGUOUS_ONLY:
+        if without_dialect(op) in _CONTIGUOUS_ONLY:
             args = tuple(self._contiguous(arg, meta) for arg in args)
         return super().call_operator(op, args, kwargs, meta)
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
+from executorch.exir.dialects.edge._ops import edge_op_of
+from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.dim_order_utils import get_memory_format
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 from executorch.exir.retrace.builder import TO_DIM_ORDER
@@ -25,8 +26,8 @@ class MemoryFormatOpsPass(ExportPass):
     def call_operator(
         self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], meta: NodeMetadata
     ) -> ProxyValue:
-        torch_op = op._op if isinstance(op, EdgeOpOverload) else op
-        replacement = TO_DIM_ORDER.get(torch_op)
+        target = without_dialect(op)
+        replacement = TO_DIM_ORDER.get(target)
         if replacement is None:
             return super().call_operator(op, args, kwargs, meta)
         stride = meta["val"].stride()
@@ -41,8 +42,8 @@ class DimOrderOpsRevertPass(ExportPass):
     def call_operator(
         self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], meta: NodeMetadata
     ) -> ProxyValue:
-        torch_op = op._op if isinstance(op, EdgeOpOverload) else op
-        original = _FROM_DIM_ORDER.get(torch_op)
+        target = without_dialect(op)
+        original = _FROM_DIM_ORDER.get(target)
         if original is None:
             return super().call_operator(op, args, kwargs, meta)
         dropped = {"dim_order"}

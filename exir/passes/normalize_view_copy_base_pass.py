@@ -12,7 +12,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.targets import without_dialect
 
 _VIEW = torch.ops.aten.view_copy.default
 
@@ -45,5 +45,4 @@ def _views(graph_module: GraphModule) -> list[Node]:
 def _is_view(value: Any) -> bool:
     if not isinstance(value, Node) or value.op != "call_function":
         return False
-    target = value.target
-    return (target._op if isinstance(target, EdgeOpOverload) else target) is _VIEW
+    return without_dialect(value.target) is _VIEW

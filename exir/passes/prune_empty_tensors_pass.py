@@ -11,7 +11,8 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
+from executorch.exir.dialects.edge._ops import edge_op_of
+from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 
@@ -38,8 +39,7 @@ class PruneEmptyTensorsPass(ExportPass):
 
     def call(self, graph_module: GraphModule) -> PassResult:
         for node in graph_module.graph.nodes:
-            target = node.target._op if isinstance(node.target, EdgeOpOverload) else node.target
-            if target is torch.ops.aten.cat.default:
+            if without_dialect(node.target) is torch.ops.aten.cat.default:
                 self.remove_empty_tensors_from_cat(graph_module, node)
         dead_code_elimination_pass(graph_module)
         graph_module.recompile()

@@ -12,6 +12,7 @@ import torch
 from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
+from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 
 _aten = torch.ops.aten
@@ -34,8 +35,7 @@ class RemoveMixedTypeOperators(ExportPass):
     def call_operator(
         self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], meta: NodeMetadata
     ) -> ProxyValue:
-        torch_op = op._op if isinstance(op, EdgeOpOverload) else op
-        kind = _PROMOTION.get(torch_op)
+        kind = _PROMOTION.get(without_dialect(op))
         if kind is None:
             return super().call_operator(op, args, kwargs, meta)
         data = [arg.data if isinstance(arg, ProxyValue) else arg for arg in args]

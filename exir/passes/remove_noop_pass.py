@@ -13,7 +13,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.targets import torch_op
 from executorch.exir.pass_base import ExportPass
 
 _aten = torch.ops.aten
@@ -63,8 +63,8 @@ def _is_noop(node: Node, names: frozenset[str]) -> bool:
 
 
 def _schema_name(target: Any) -> str | None:
-    op = target._op if isinstance(target, EdgeOpOverload) else target
-    return op._schema.name if isinstance(op, torch._ops.OpOverload) else None
+    op = torch_op(target)
+    return op._schema.name if op is not None else None
 
 
 def is_dequantize(node: Node) -> bool:

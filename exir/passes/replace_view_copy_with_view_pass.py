@@ -7,14 +7,12 @@ Only where the bytes are the same: contiguous tensors; not of a buffer that is w
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir import memory
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.tensor import TensorSpec
 
 _aten = torch.ops.aten
@@ -33,7 +31,7 @@ _SAME_BYTES = frozenset(
 def shares_memory_as_view(node: Node) -> bool:
     """True for a call that may become a view of its first argument."""
     return node.op == "call_function" and (
-        node.target is memory.view or _torch_op(node.target) in _SAME_BYTES
+        node.target is memory.view or without_dialect(node.target) in _SAME_BYTES
     )
 
 
@@ -55,7 +53,7 @@ class ReplaceViewCopyWithViewPass(PassBase):
         return PassResult(graph_module, True)
 
     def _can_share(self, node: Node, is_branch: bool) -> bool:
-        if node.op != "call_function" or _torch_op(node.target) not in _SAME_BYTES:
+        if node.op != "call_function" or without_dialect(node.target) not in _SAME_BYTES:
             return False
         base = node.args[0]
         root = _root(base)
@@ -65,7 +63,7 @@ class ReplaceViewCopyWithViewPass(PassBase):
 
     def requires(self, graph_module: GraphModule) -> None:
         for node in graph_module.graph.nodes:
-            is_copy = node.op == "call_function" and _torch_op(node.target) in _SAME_BYTES
+            is_copy = node.op == "call_function" and without_dialect(node.target) in _SAME_BYTES
             if is_copy and "spec" not in node.meta:
                 raise ValueError(f"{node.name} has no spec yet; run SpecPropPass before")
 
@@ -77,7 +75,7 @@ class ReplaceViewCopyWithViewPass(PassBase):
 
 def _share(node: Node) -> None:
     base = node.args[0]
-    sizes = node.args[1] if _torch_op(node.target) is _aten.view_copy.default else None
+    sizes = node.args[1] if without_dialect(node.target) is _aten.view_copy.default else None
     if sizes is None or any(isinstance(size, int) and size < 0 for size in sizes):
         sizes = [size if type(size) is int else -1 for size in node.meta["val"].shape]
         if sizes.count(-1) > 1:
@@ -86,10 +84,6 @@ def _share(node: Node) -> None:
     node.args = (base, list(sizes))
     node.kwargs = {}
     node.meta["spec"].inplace_base = base.meta["spec"]
-
-
-def _torch_op(target: Any) -> Any:
-    return target._op if isinstance(target, EdgeOpOverload) else target
 
 
 def _root(node: Node) -> Node:

@@ -15,6 +15,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from torch.utils._pytree import tree_leaves
 
+from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.schema import TensorShapeDynamism
 from executorch.exir.sym_util import (
@@ -164,7 +165,7 @@ def _is_static(spec: TensorSpec) -> bool:
 def _evaluate(node: Node, spec: TensorSpec, evaluate: Callable[[Any], int | None]) -> bool:
     shape = [evaluate(size) for size in spec.shape]
     if None in shape:
-        op = getattr(node.target, "_op", node.target)
+        op = without_dialect(node.target)
         inference = upper_bound_shape_inference_table.get(op)
         bounds = inference(node.args, node.kwargs) if inference else []
         if len(bounds) == len(shape):

@@ -16,7 +16,7 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir import memory
 from executorch.exir.dialects.backend._ops import BackendOpOverload
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.targets import torch_op
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
 from executorch.exir.operator.custom_writes import writes_beside_results
@@ -75,10 +75,7 @@ def operators_in(graph_module: GraphModule) -> Iterator[tuple[Node, torch._ops.O
 
 
 def _operator(node: Node) -> torch._ops.OpOverload | None:
-    if node.op != "call_function":
-        return None
-    op = node.target._op if isinstance(node.target, EdgeOpOverload) else node.target
-    return op if isinstance(op, torch._ops.OpOverload) else None
+    return torch_op(node.target) if node.op == "call_function" else None
 
 
 def _stays(op: torch._ops.OpOverload) -> bool:

@@ -13,7 +13,7 @@ from math import inf
 
 from torch.fx import Graph, Node
 
-from executorch.exir.memory_lifetimes import torch_op
+from executorch.exir.dialects.targets import torch_op
 
 BATCH_NORM = "aten._native_batch_norm_legit_no_training.default"
 CONVOLUTION = "aten.convolution.default"

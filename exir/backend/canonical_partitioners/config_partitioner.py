@@ -16,7 +16,7 @@ from torch.fx.passes.infra.partitioner import Partition
 from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
-from executorch.exir.memory_lifetimes import torch_op
+from executorch.exir.dialects.targets import torch_op
 from executorch.exir.passes.external_constants_pass import is_param_node
 
 
