@@ -121,6 +121,7 @@ NOT_READ: dict[str, list[str]] = {
         "graph:XNNHeader FLATBUFFER_OFFSET_OFFSET",
         "graph:XNNHeader FLATBUFFER_SIZE_OFFSET",
         "op_table:Row is_custom",
+        "model:ETKernelKeyOpArgMeta arg_name",
         "_ops:EdgeDialectArgument allowed_types",
     ],
 }
