@@ -287,6 +287,38 @@ Prepared prepare(const LinearWeight& w, int64_t block, uint8_t* scratch) {
   return p;
 }
 
+#if HWY_TARGET == HWY_SCALAR
+
+// Vectors of one lane have no bytes to multiply side by side.
+template <int kX>
+void multiply_rows(const LinearWeight& w, int64_t block, const Prepared& p, const Activations& x,
+                   int64_t first, int64_t valid, float* out, int64_t out_stride) {
+  const int64_t groups = w.groups();
+  for (int64_t i = first; i < first + kX; ++i) {
+    const QuantizedRow& row = x.parameters[i];
+    for (int64_t j = 0; j < valid; ++j) {
+      float sum = -row.zero * p.rest[j];
+      for (int64_t g = 0; g < groups; ++g) {
+        const int32_t codes_sum = x.sums[i * groups + g];
+        int32_t dot = -w.offset() * codes_sum;
+        for (int64_t c = 0; c < w.group_size; ++c) {
+          const int64_t at = g * w.group_size + c;
+          dot += p.codes[at / 8 * 64 + j * 8 + at % 8] * x.codes[i * w.k + at];
+        }
+        sum += static_cast<float>(dot) * p.scales[g * kLanes + 2 * j];
+        if (w.has_zeros) {
+          const float moved =
+              static_cast<float>(codes_sum) - static_cast<float>(w.group_size) * row.zero;
+          sum -= p.zeros[g * kLanes + 2 * j] * moved;
+        }
+      }
+      out[i * out_stride + j] = row.scale * sum + (w.has_bias ? w.bias(block, j) : 0.0f);
+    }
+  }
+}
+
+#else
+
 using D8 = hn::CappedTag<uint8_t, 64>;
 using DI8 = hn::RebindToSigned<D8>;
 using D32 = hn::Repartition<int32_t, D8>;
@@ -369,6 +401,8 @@ void multiply_rows(const LinearWeight& w, int64_t block, const Prepared& p, cons
     }
   }
 }
+
+#endif  // HWY_TARGET == HWY_SCALAR
 
 void multiply_block_simd(const LinearWeight& w, int64_t block, const Activations& x, int64_t valid,
                          uint8_t* scratch, float* out, int64_t out_stride) {
