@@ -41,6 +41,7 @@ def check(name: str, measure: Measure, recorded: dict[str, page.Recorded]) -> No
         return
     assert page.refused(result) is None, page.refused(result)
     ours = result["ours"]
+    assert page.vanishing(result) is None
     assert page.problem(ours) is None, ours.get("trace")
     assert ours["bound"] <= ours["planned"] <= recorded[name].planned
     if recorded[name].upstream is not None:
@@ -83,13 +84,15 @@ def test_lowering_needs_little_memory_besides_the_weights() -> None:
     assert found and int(found[1]) < 150
 
 
-def result(planned: int, upstream: int, difference: float = 0.0) -> page.Result:
+def result(
+    planned: int, upstream: int, difference: float = 0.0, dead: list[int] | None = None
+) -> page.Result:
     side = {"cpu_seconds": 1.0, "bytes": 8, "difference": difference}
     return {
         "name": f"net{planned}",
         "kind": "text",
         "dynamic": {"batch": [1, 4]},
-        "export": {"nodes": 3},
+        "export": {"nodes": 3, "norm": 1.5, "dead": dead or []},
         "ours": {**side, "planned": planned, "bound": 100},
         "upstream": {**side, "planned": upstream, "difference": 0.0},
     }
@@ -97,11 +100,13 @@ def result(planned: int, upstream: int, difference: float = 0.0) -> page.Result:
 
 def test_the_page_counts_and_reads_back() -> None:
     refused = {**result(1, 1), "name": "no", "export": {"refused": "UserError: not `that`"}}
-    text = page.page([result(100, 120), result(110, 105), result(90, 90, 1.0), refused])
-    assert "2 of 3 exported programs equal eager here, 3 of 3 upstream" in text
+    still = result(80, 90, dead=[1])
+    text = page.page([result(100, 120), result(110, 105), result(90, 90, 1.0), still, refused])
+    assert "2 of 4 exported programs equal eager here, 3 of 4 upstream" in text
     assert "within 5 % of the bound on 1 of 2" in text
     assert "not above upstream's on 1 of the 2" in text
     assert "- net90: `differs from eager by 1.0e+00`" in text
+    assert "- net80: `vanishing or constant outputs of eager: 1`" in text
     assert "- no: `UserError: not 'that'`" in text
     assert page.recorded(text) == {
         "net100": page.Recorded(planned=100, upstream=120),

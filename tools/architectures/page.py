@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 Result = dict[str, Any]
-TOLERANCE = 1e-4
+TOLERANCE = 5e-5
 
 
 def keep(path: Path, result: Result) -> None:
@@ -48,13 +48,23 @@ def problem(side: Result) -> str | None:
     """What went wrong on one side, None where it ran and equals eager."""
     if "error" in side:
         return f"{side['step']}: {brief(side['error'])}"
-    if side["difference"] > TOLERANCE:
+    if side.get("difference", 0.0) > TOLERANCE:
         return f"differs from eager by {side['difference']:.1e}"
     return None
 
 
+def vanishing(result: Result) -> str | None:
+    """Which of eager's outputs could not tell right from wrong, None where all can."""
+    dead = result["export"].get("dead")
+    return f"vanishing or constant outputs of eager: {', '.join(map(str, dead))}" if dead else None
+
+
 def seconds(side: Result) -> str:
     return f"{side['cpu_seconds']:.2f}" if "cpu_seconds" in side else ""
+
+
+def number(value: float | None) -> str:
+    return "" if value is None else f"{value:.1e}"
 
 
 def brief(text: str) -> str:
@@ -67,7 +77,9 @@ def summary(result: Result) -> str:
     if why := refused(result):
         return f"{result['name']}: torch.export: {brief(why)}"
     ours = result["ours"]
-    text = f"{result['name']}: {problem(ours) or 'ok'}"
+    text = f"{result['name']}: {problem(ours) or vanishing(result) or 'ok'}"
+    if "difference" in ours:
+        text += f", difference {ours['difference']:.1e} of norm {result['export']['norm']:.2g}"
     if "planned" in ours:
         text += f", {seconds(ours)} s, planned {ours['planned']}, bound {ours['bound']}"
     if upstream := result.get("upstream"):
@@ -79,24 +91,28 @@ def summary(result: Result) -> str:
 
 HEAD = """# Architectures
 
-Small configurations of Hugging Face `transformers` with random weights, each exported with `torch.export`,
-lowered without a delegate, run by the runtime and compared with eager PyTorch. Written by
-`python -m executorch.tools.architectures --page docs/architectures.md`; nothing is downloaded.
+Small configurations of Hugging Face `transformers`, each exported with `torch.export`, lowered without a
+delegate, run by the runtime and compared with eager PyTorch. Written by
+`python -m executorch.tools.architectures --page docs/architectures.md`; nothing is downloaded. Weights are drawn,
+then scaled so that each layer's output has variance one on the first call (tools/architectures/weights.py).
 
 `lowering` is CPU seconds of `to_edge(...).to_executorch()` and writing; `planned` is bytes of the planned
-arenas; `bound` is the largest set of tensors alive at one step, under which no plan can go; `difference` is
-the largest |found - eager| / (1 + |eager|) over all results and calls. Where sizes are dynamic, the calls are
-the minimum, the maximum and one between. `upstream` is the wheel of executorch 1.4.1 on the same exported
-program, in an environment of its own.
+arenas; `bound` is the largest set of tensors alive at one step, under which no plan can go. `difference` is the
+largest ||found - eager|| / ||eager|| of an output over all outputs and calls, at most 5e-5; `norm` is the smallest
+root mean square of an output of eager. An output below 1e-3, or whose standard deviation is below 1e-3 of it, shows
+nothing: a program with such an output does not count as equal. Where sizes are dynamic, the calls are the minimum,
+the maximum and one between. `upstream` is the wheel of executorch 1.4.1 on the same exported program, in an
+environment of its own; where its difference is empty, its columns are those of the page of 2026-11-21, when weights
+were the library's own start values.
 
 """
 
 
 def page(results: list[Result]) -> str:
     ran = [result for result in results if not refused(result)]
-    good = [result for result in ran if problem(result["ours"]) is None]
+    good = [r for r in ran if problem(r["ours"]) is None and not vanishing(r)]
     lines = [HEAD, counts(ran, good), "\n", *table(good)]
-    failed = [(r["name"], problem(r["ours"]) or "") for r in ran if r not in good]
+    failed = [(r["name"], problem(r["ours"]) or vanishing(r) or "") for r in ran if r not in good]
     lines += listing("Not equal to eager here", failed)
     no = [(r["name"], brief(refused(r) or "")) for r in results if refused(r)]
     lines += listing("Refused by torch.export or by the model itself", no)
@@ -117,7 +133,7 @@ def recorded(text: str) -> dict[str, Recorded]:
     return {
         cells[0].removeprefix("| "): Recorded(int(cells[5]), int(cells[7]) if cells[7] else None)
         for cells in rows
-        if len(cells) == 11 and cells[5].isdigit()
+        if len(cells) == 13 and cells[5].isdigit()
     }
 
 
@@ -126,7 +142,7 @@ def counts(ran: list[Result], good: list[Result]) -> str:
     both = [r for r in good if "planned" in r.get("upstream", {})]
     below = [r for r in both if r["ours"]["planned"] <= r["upstream"]["planned"]]
     theirs = [r for r in ran if "upstream" in r]
-    well = [r for r in theirs if problem(r["upstream"]) is None]
+    well = [r for r in theirs if problem(r["upstream"]) is None and not vanishing(r)]
     return (
         f"{len(good)} of {len(ran)} exported programs equal eager here, {len(well)} of {len(theirs)} upstream. "
         f"Operators missing here: {sum('issing' in (problem(r['ours']) or '') for r in ran)}.\n"
@@ -138,8 +154,8 @@ def counts(ran: list[Result], good: list[Result]) -> str:
 def table(results: list[Result]) -> list[str]:
     lines = [
         "| name | kind | dynamic | lowering s | .pte bytes | planned | bound | upstream planned"
-        " | difference | upstream s | upstream |\n",
-        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|\n",
+        " | norm | difference | upstream s | upstream difference | upstream |\n",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
     ]
     for result in results:
         ours, upstream = result["ours"], result.get("upstream")
@@ -149,7 +165,8 @@ def table(results: list[Result]) -> list[str]:
         lines.append(
             f"| {result['name']} | {result['kind']} | {dynamic} | {seconds(ours)}"
             f" | {ours['bytes']} | {ours['planned']} | {ours['bound']} | {theirs.get('planned', '')}"
-            f" | {ours['difference']:.1e} | {seconds(theirs)} | {said} |\n"
+            f" | {result['export']['norm']:.2g} | {ours['difference']:.1e} | {seconds(theirs)}"
+            f" | {number(theirs.get('difference'))} | {said} |\n"
         )
     return lines
 

@@ -23,8 +23,8 @@ HEAD = f"""# Partitions
 Architectures of Hugging Face `transformers` (docs/architectures.md) lowered with `XnnpackPartitioner()` and nothing
 else, float32. Delegates, then calls left outside of them (items of several results not counted), from
 `get_delegation_info`; `upstream` is the wheel of executorch 1.4.1 on the same exported program. `difference` is
-the largest |found - eager| / (1 + |eager|) of our runtime over all results and calls. Written, for the rows that
-were named, by
+the largest ||found - eager|| / ||eager|| of our runtime over all outputs and calls; weights are those of
+docs/architectures.md. Written, for the rows that were named, by
 
     {COMMAND}
 
@@ -66,7 +66,7 @@ def line(result: page.Result) -> str:
         return f"{found.delegates} + {found.left}" if found else ""
 
     ours, theirs = result["ours"], result.get("upstream", {})
-    said = page.problem(ours) or "ok"
+    said = page.problem(ours) or page.vanishing(result) or "ok"
     difference = f"{ours['difference']:.1e}" if "difference" in ours else ""
     cells = [result["name"], text(ours), text(theirs), most_left(ours), difference, said]
     return f"| {' | '.join(cells)} |"
@@ -87,7 +87,7 @@ def text(results: list[page.Result]) -> str:
         f"{sum(cut(each[side]).left for each in both)} calls left"
         for side in ("ours", "upstream")
     ]
-    equal = sum(page.problem(each["ours"]) is None for each in known)
+    equal = sum(not (page.problem(each["ours"]) or page.vanishing(each)) for each in known)
     summary = (
         f"{equal} of {len(known)} programs equal eager. Of the {len(both)} that both lower, {fine} have neither more "
         f"delegates nor more calls left here: {sums[0]} here, {sums[1]} upstream.\n\n"

@@ -30,6 +30,7 @@ def check(name: str, measure: Measure) -> None:
     result = measure(named(name))
     assert page.refused(result) is None, page.refused(result)
     ours, upstream = result["ours"], RECORDED[name]
+    assert page.vanishing(result) is None
     assert page.problem(ours) is None, ours.get("trace")
     found = cut(ours)
     assert found is not None and upstream is not None

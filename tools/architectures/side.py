@@ -21,6 +21,9 @@ warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
 
 import torch  # noqa: E402
+import weights  # noqa: E402  (beside this file: the folder of a script is where it imports from)
+
+FAINT = 1e-3
 
 
 def tensor(wanted: dict, sizes: dict[str, int]) -> torch.Tensor:
@@ -82,6 +85,7 @@ def export(job: dict) -> dict:
     model = build(row)
     tries = sizes_to_try(row["sizes"])
     calls = [tuple(tensor(wanted, sizes) for wanted in row["inputs"].values()) for sizes in tries]
+    weights.draw(model, calls[0])
     with torch.no_grad():
         expected = [model(*call) for call in calls]
     start = time.perf_counter()
@@ -95,8 +99,30 @@ def export(job: dict) -> dict:
     seconds = time.perf_counter() - start
     torch.export.save(program, out)
     torch.save([(list(c), list(e)) for c, e in zip(calls, expected)], f"{out}.calls")
-    weights = sum(p.numel() * p.element_size() for p in model.parameters())
-    return {"export_seconds": seconds, "weights": weights, "nodes": len(program.graph.nodes)}
+    size = sum(p.numel() * p.element_size() for p in model.parameters())
+    return {
+        "export_seconds": seconds,
+        "weights": size,
+        "nodes": len(program.graph.nodes),
+        "norm": min(norm(each) for results in expected for each in results),
+        "dead": sorted({i for results in expected for i, e in enumerate(results) if is_dead(e)}),
+    }
+
+
+def norm(output: torch.Tensor) -> float:
+    """Root of the mean square; 1 where there is nothing to measure."""
+    return float(output.double().square().mean().sqrt()) if output.numel() else 1.0
+
+
+def is_dead(output: torch.Tensor) -> bool:
+    """Whether `output` cannot tell right from wrong: all but zero beside the unit scale that weights.draw gives to
+    signals, all but constant, or not finite."""
+    if output.numel() == 0:
+        return False
+    values, size = output.double(), norm(output)
+    if not values.isfinite().all() or size < FAINT:
+        return True
+    return values.numel() > 1 and float(values.std()) < FAINT * size
 
 
 def first_line(problem: Exception) -> str:
@@ -156,7 +182,8 @@ def bound(program: torch.export.ExportedProgram) -> int:
 
 
 def run(job: dict) -> dict:
-    """Runs the file on every call and compares with eager: the largest difference over 1 + |expected|."""
+    """Runs the file on every call and compares with eager: the largest norm of a difference, relative to the norm of
+    what eager gives."""
     from executorch.runtime import Runtime
 
     method = Runtime.get().load_program(job["program"]).load_method("forward")
@@ -169,14 +196,15 @@ def run(job: dict) -> dict:
 
 
 def difference(result: object, expected: torch.Tensor) -> float:
+    """||result - expected|| / ||expected||; infinite where one of them is not a number and the other is."""
     result = torch.as_tensor(result)
     assert result.shape == expected.shape, f"shape {result.shape}, expected {expected.shape}"
-    if expected.numel() == 0:
-        return 0.0
     left, right = result.double(), expected.double()
     same = (left == right) | (left.isnan() & right.isnan())
-    gap = torch.where(same, 0.0, (left - right).abs() / (1 + right.abs()))
-    return float(gap.nan_to_num(nan=float("inf")).max())
+    if bool(same.all()):
+        return 0.0
+    gap = float(torch.where(same, 0.0, left - right).norm() / right[right.isfinite()].norm())
+    return gap if gap == gap else float("inf")
 
 
 DO = {"export": export, "lower": lower, "delegate": delegate, "run": run}
