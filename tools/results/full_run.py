@@ -117,6 +117,10 @@ def steps(build: Path) -> list[Step]:
         ),
         Step("networks beside eager", [[PYTHON, "-m", "executorch.tools.bench.networks"]]),
         Step("lowering beside upstream", [[PYTHON, "-m", "executorch.tools.bench.lowering"]]),
+        Step(
+            "accuracy on trained weights",
+            [[PYTHON, "-m", "executorch.tools.accuracy", "--page", "docs/results/accuracy.md"]],
+        ),
         Step("demo", [["make", "demo"]]),
         Step("requirements", [[PYTHON, "-m", "executorch.tools.requirements.report", "--check"]]),
         Step("lint", [["make", "lint"]]),

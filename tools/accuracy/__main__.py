@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks with trained weights in float and 8 bits, on XNNPACK and on kernels, beside eager PyTorch and upstream.
+
+usage: python -m executorch.tools.accuracy [name ...] [--peer PYTHON | --no-peer] [--page docs/results/accuracy.md]
+
+Weights and inputs come from packages (scripts/requirements-accuracy.txt), installed once in build/accuracy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from executorch.tools.accuracy import page
+from executorch.tools.accuracy.measure import Prepared
+from executorch.tools.accuracy.networks import NETWORKS, Network, named
+from executorch.tools.accuracy.packages import ROOT, folder
+from executorch.tools.bench.turns import peer_python
+
+
+def measured(network: Network, packages: Path, peer: str | None) -> dict[str, Any]:
+    """All that a row of the page says."""
+    with tempfile.TemporaryDirectory() as work:
+        prepared = Prepared(network, packages, Path(work))
+        row: dict[str, Any] = {"name": network.name, "parameters": prepared.parameters}
+        row |= prepared.ask(sys.executable, ["xnnpack", "kernels"])
+        if peer:
+            theirs = prepared.ask(peer, ["xnnpack"])
+            row |= {f"upstream {precision}": found for precision, found in theirs.items()}
+        return row
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="all unless given")
+    parser.add_argument("--peer", help="the interpreter that has upstream's wheel")
+    parser.add_argument("--no-peer", action="store_true", help="leave upstream out")
+    parser.add_argument("--packages", type=Path, help="where the packages are, or go")
+    parser.add_argument("--page", type=Path, help="write the Markdown page from all results")
+    parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy.jsonl")
+    options = parser.parse_args(argv)
+    peer = None if options.no_peer else options.peer or peer_python()
+    packages = folder(options.packages)
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    below = 0
+    for network in [named(name) for name in options.names] or NETWORKS:
+        row = measured(network, packages, peer)
+        with options.results.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(page.line(row), flush=True)
+        for problem in page.problems(row, network.floor):
+            below += 1
+            print(f"  {problem}", flush=True)
+    if options.page:
+        options.page.write_text(page.text(page.read(options.results)))
+    return 1 if below else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

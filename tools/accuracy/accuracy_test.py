@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trained networks keep their accuracy: each reaches the floor that its row says, in float and in 8 bits."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.tools.accuracy import inputs, page, side
+from executorch.tools.accuracy.__main__ import measured
+from executorch.tools.accuracy.networks import NETWORKS, Network
+from executorch.tools.accuracy.packages import ROOT, folder, load
+
+
+@pytest.fixture(scope="module")
+def packages() -> Path:
+    try:
+        return folder()
+    except subprocess.CalledProcessError as failed:
+        pytest.skip(f"the packages of trained weights cannot be installed here: {failed}")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.name)
+def test_reaches_its_floor(network: Network, packages: Path) -> None:
+    row = measured(network, packages, None)
+    assert page.problems(row, network.floor) == []
+
+
+def test_the_page_has_every_network_above_its_floor() -> None:
+    text = (ROOT / "docs" / "results" / "accuracy.md").read_text()
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in text.splitlines()}
+    for network in NETWORKS:
+        cells = rows[network.name].split(" | ")
+        assert float(cells[3]) >= network.floor["float"]
+        assert float(cells[7]) >= network.floor["int8"]
+
+
+def test_decibels() -> None:
+    """An error of a tenth is 20 dB; the worst output of several counts, over all calls together."""
+    want = torch.tensor([3.0, 4.0])
+    assert side.sqnr([([want], [want * 1.1])]) == pytest.approx(20.0, abs=1e-4)
+    assert side.sqnr([([want, want], [want, want * 1.01])]) == pytest.approx(40.0, abs=1e-3)
+    assert side.sqnr([([want], [want])]) == math.inf
+    both = [([want], [want]), ([want], [want * 1.1])]
+    assert side.sqnr(both) == pytest.approx(20 + 10 * math.log10(2), abs=1e-4)
+
+
+def test_problems_name_network_precision_and_backend() -> None:
+    row = {
+        "name": "net",
+        "float": {"xnnpack": 120.0, "kernels": 70.0},
+        "int8": {"error": "ValueError: no"},
+    }
+    assert page.problems(row, {"float": 80, "int8": 20}) == [
+        "net float on kernels: 70.0 dB, expected 80",
+        "net int8: ValueError: no",
+    ]
+
+
+def test_mel_bands_of_a_tone() -> None:
+    """1 kHz is 15 on Slaney's scale, whose 40 bands up to 8 kHz are 1.104 apart: it peaks in band 13 of 0 to 39."""
+    seconds = torch.arange(16000) / 16000
+    bands = inputs.mel(torch.sin(2 * math.pi * 1000 * seconds), 40, 400, 160, to_decibel=False)
+    assert bands.shape == (101, 40)
+    assert set(bands[5:-5].argmax(1).tolist()) == {13}
+
+
+def test_one_file_of_a_package_is_loaded_with_stubs(tmp_path: Path) -> None:
+    file = tmp_path / "part.py"
+    file.write_text("import no_such_package\nvalue = no_such_package.NUMBER + 1\n")
+    assert load(file, "part", no_such_package={"NUMBER": 41}).value == 42

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One network: built here, exported, run eager; then lowered and run by side.py here and, where asked, upstream."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from executorch.tools.accuracy import inputs
+from executorch.tools.accuracy.networks import Network
+
+SIDE = Path(__file__).resolve().parent / "side.py"
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT = 1800  # seconds for a side
+Answer = dict[str, Any]
+
+
+class Prepared:
+    """A network as files: its program, and its calls with eager's results."""
+
+    def __init__(self, network: Network, packages: Path, work: Path) -> None:
+        inputs.use(packages)
+        self._work = work.resolve()
+        self._program = self._work / f"{network.name}.pt2"
+        self._calls = self._work / f"{network.name}.calls"
+        model, calls = network.make(packages)
+        model.eval()
+        self.parameters = sum(each.numel() for each in model.parameters())
+        with torch.no_grad():
+            torch.export.save(torch.export.export(model, calls[0]), self._program)
+            measured = [(call, pytree.tree_leaves(model(*call))) for call in calls]
+        saved = {
+            "calibration": calls[: network.calibration],
+            "measured": measured[network.calibration :],
+        }
+        torch.save(saved, self._calls)
+
+    def ask(self, python: str, backends: list[str]) -> Answer:
+        """What side.py answers."""
+        job = {
+            "program": str(self._program),
+            "calls": str(self._calls),
+            "backends": backends,
+        }
+        hidden = ("PYTHONPATH", "VIRTUAL_ENV")
+        environment = {k: v for k, v in os.environ.items() if k not in hidden}
+        if python == sys.executable:
+            environment["PYTHONPATH"] = str(ROOT / "src")
+        done = subprocess.run(
+            [python, str(SIDE), json.dumps(job)],
+            cwd=self._work,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT,
+        )
+        if done.returncode != 0:
+            lines = [line for line in done.stderr.splitlines() if line.strip()]
+            error = {"error": lines[-1] if lines else f"exit {done.returncode}"}
+            return {"float": error, "int8": error}
+        return json.loads(done.stdout.splitlines()[-1])
