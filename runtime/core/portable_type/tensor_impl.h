@@ -15,7 +15,7 @@
 #include <executorch/runtime/platform/assert.h>
 
 // printf conversions for what tensors return.
-#define ET_PRI_TENSOR_SIZE ET_PRIsize_t
+#define ET_PRI_TENSOR_SIZE ET_PRIssize_t
 #define ET_PRI_TENSOR_DIM ET_PRIssize_t
 #define ET_PRI_TENSOR_NUMEL ET_PRIssize_t
 #define ET_PRI_SIZES_AND_STRIDES PRId32
