@@ -48,11 +48,14 @@ class RemoveCloneOpsTransform(ExportPass):
                 modified = True
         return finished(graph_module, modified)
 
+    def _is_non_identity_clone(self, node: Node) -> bool:
+        return not _keeps_layout(node)
+
     def _what_it_copies(self, node: Node) -> Node | None:
         if node.target in self.clone_ops:
             source = node.args[0]
             at_both_ends = source.op == "placeholder" and any(u.op == "output" for u in node.users)
-            stays = (self._preserve and at_both_ends) or not _keeps_layout(node)
+            stays = (self._preserve and at_both_ends) or self._is_non_identity_clone(node)
             return None if stays else source
         name = op_name(node).partition(".")[2]
         if not self._pairs or not name.startswith("quantize_"):

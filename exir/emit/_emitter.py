@@ -20,6 +20,7 @@ from executorch.exir.emit._stack_frames import frames_of
 from executorch.exir.emit._values import ArgumentWriter, NodeValue, ValueTable, boxed, signature_of
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
 from executorch.exir.tensor import TensorSpec, make_allocation_info, make_tensor_value
+from executorch.exir.tensor import dim_order_from_stride as dim_order_from_stride
 
 _USER_OUTPUTS = (
     OutputKind.USER_OUTPUT,

@@ -7,6 +7,8 @@ Only where the bytes are the same: contiguous tensors; not of a buffer that is w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
@@ -14,8 +16,10 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from executorch.exir import memory
 from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.tensor import TensorSpec
+from executorch.exir.tensor import dim_order_from_stride as dim_order_from_stride
 
 _aten = torch.ops.aten
+_VIEW_OP = memory.view
 # Copying operators whose result has the bytes of a contiguous source, in the same order.
 _SAME_BYTES = frozenset(
     {
@@ -36,30 +40,11 @@ def shares_memory_as_view(node: Node) -> bool:
 
 
 class ReplaceViewCopyWithViewPass(PassBase):
-    """Runs after specs are known and before out variants are chosen. `kept_sources`: names of placeholders whose
-    memory is overwritten later."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept_sources: frozenset[str] = frozenset()
+    """Runs after specs are known and before out variants are chosen."""
 
     def call(self, graph_module: GraphModule) -> PassResult:
-        for module in graph_module.modules():
-            if isinstance(module, GraphModule):
-                is_branch = module is not graph_module
-                for node in module.graph.nodes:
-                    if self._can_share(node, is_branch):
-                        _share(node)
+        share_views(graph_module)
         return PassResult(graph_module, True)
-
-    def _can_share(self, node: Node, is_branch: bool) -> bool:
-        if node.op != "call_function" or without_dialect(node.target) not in _SAME_BYTES:
-            return False
-        base = node.args[0]
-        root = _root(base)
-        if root.op == "placeholder" and (is_branch or root.name in self.kept_sources):
-            return False
-        return _is_contiguous(base) and _is_contiguous(node)
 
     def requires(self, graph_module: GraphModule) -> None:
         for node in graph_module.graph.nodes:
@@ -71,6 +56,37 @@ class ReplaceViewCopyWithViewPass(PassBase):
         for node in graph_module.graph.nodes:
             if node.target is memory.view and node.meta["spec"].inplace_base is None:
                 raise ValueError(f"{node.name} does not know whose memory it shares")
+
+
+def share_views(graph_module: GraphModule, kept_sources: frozenset[str] = frozenset()) -> None:
+    """What the pass does, in place. `kept_sources`: names of placeholders whose memory is overwritten later."""
+    for module in graph_module.modules():
+        if isinstance(module, GraphModule):
+            is_branch = module is not graph_module
+            for node in module.graph.nodes:
+                if _can_share(node, is_branch, kept_sources):
+                    _share(node)
+
+
+def _can_share(node: Node, is_branch: bool, kept_sources: frozenset[str]) -> bool:
+    if node.op != "call_function" or without_dialect(node.target) not in _SAME_BYTES:
+        return False
+    base = node.args[0]
+    root = _root(base)
+    if root.op == "placeholder" and (is_branch or root.name in kept_sources):
+        return False
+    return _is_contiguous(base) and _is_contiguous(node)
+
+
+def _is_view_copy(node: Node) -> bool:
+    return node.op == "call_function" and without_dialect(node.target) is _aten.view_copy.default
+
+
+def _ViewSpec(base: TensorSpec, shape: Sequence[int]) -> TensorSpec:
+    """The spec of a view of these sizes, whose memory is that of `base`."""
+    spec = TensorSpec(base.dtype, shape)
+    spec.inplace_base = base
+    return spec
 
 
 def _share(node: Node) -> None:

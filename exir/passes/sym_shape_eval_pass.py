@@ -24,6 +24,7 @@ from executorch.exir.sym_util import (
     eval_expr,
     upper_bound_or_none,
 )
+from executorch.exir.sym_util import eval_upper_bound as eval_upper_bound
 from executorch.exir.tensor import TensorSpec, stride_from_dim_order
 
 # Operators whose result has a size that depends on data, and what bounds it.

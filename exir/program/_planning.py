@@ -27,11 +27,14 @@ from executorch.exir.passes.quant_fusion_pass import quant_fusion_and_const_prop
 from executorch.exir.passes.reinplace import DEFAULT_INPLACEABLE_OPS, reinplace_pass
 from executorch.exir.passes.remove_graph_asserts_pass import RemoveGraphAssertsPass
 from executorch.exir.passes.replace_edge_with_backend_pass import EdgeToBackendOpsPass
-from executorch.exir.passes.replace_view_copy_with_view_pass import ReplaceViewCopyWithViewPass
+from executorch.exir.passes.replace_view_copy_with_view_pass import (
+    ReplaceViewCopyWithViewPass,
+    share_views,
+)
 from executorch.exir.passes.scalar_constants_to_scalars_pass import (
     scalar_constants_to_scalars_pass,
 )
-from executorch.exir.passes.spec_prop_pass import SpecPropPass
+from executorch.exir.passes.spec_prop_pass import SpecPropPass, mark_constants
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from executorch.exir.passes.to_out_var_pass import MissingOutVariants
 from executorch.exir.passes.weights_to_outputs_pass import weights_to_outputs_pass
@@ -110,9 +113,8 @@ def _decompose(program: ExportedProgram, lowering: Lowering) -> None:
 
 
 def _make_specs(program: ExportedProgram) -> None:
-    specs = SpecPropPass()
-    specs(program.graph_module)
-    specs.update_placeholder_tensor_specs(program, program.graph_module)
+    SpecPropPass()(program.graph_module)
+    mark_constants(program, program.graph_module)
 
 
 def _place_on_devices(program: ExportedProgram, lowering: Lowering) -> None:
@@ -133,9 +135,7 @@ def _evaluate_shapes(program: ExportedProgram, lowering: Lowering) -> None:
 
 def _make_views(program: ExportedProgram, lowering: Lowering) -> None:
     if lowering.config.remove_view_copy:
-        views = ReplaceViewCopyWithViewPass()
-        views.kept_sources = _overwritten(program)
-        views(program.graph_module)
+        share_views(program.graph_module, kept_sources=_overwritten(program))
 
 
 def _to_out_variants(program: ExportedProgram, lowering: Lowering) -> None:

@@ -21,6 +21,7 @@ VISION = ("torch==2.14.1 torchvision==0.29.1",)
 AUDIO = Environment("neural-tilde", ("torch==2.13.0 numpy", "neural-tilde==0.1.0"))
 YOLO = Environment("ultralytics", (*VISION, "ultralytics==8.4.190"))
 RF_DETR = Environment("rfdetr", (*VISION, "rfdetr==1.11.2"))
+TRANSFORMERS = Environment("transformers", ("torch==2.13.0 numpy", "transformers==5.23.0"))
 NUMPY_RUNTIME = Environment(
     "numpy-runtime", ("executorch-numpy-runtime==1.4.0",), python="python3.12", with_wheel=False
 )
@@ -56,6 +57,15 @@ def test_rf_detr(tmp_path: Path) -> None:
     row = run(RF_DETR.interpreter(), "rf_detr.py", tmp_path)
     assert row["shapes"] == row["eager_shapes"], row
     assert max(row["relative_differences"]) < 1e-3, row
+
+
+@needs_wheel
+@pytest.mark.full
+def test_transformers(tmp_path: Path) -> None:
+    """Its exporter replaces functions inside of ours while it runs."""
+    differences = run(TRANSFORMERS.interpreter(), "transformers_exporter.py", tmp_path)
+    assert set(differences) == {"bert", "vit", "llama"}
+    assert max(differences.values()) < 1e-5, differences
 
 
 class Network(nn.Module):

@@ -23,6 +23,7 @@ from torch.fx import Node
 
 from executorch.backends.transforms.utils import get_param_tensor, is_param_node
 from executorch.backends.xnnpack.aot.graph_builder import ORDER, shape_of
+from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.backends.xnnpack.operators.quant_params import QuantParams
 from executorch.backends.xnnpack.serialization.graph import ALIGNMENT, NAMED_DATA_OFFSET, classes
@@ -290,6 +291,10 @@ class NodeVisitor:
         raise NotImplementedError(f"{type(self).__name__} must extend NodeVisitor.define_node")
 
 
+# What rows of aot/ops.py lower, for code that extends a visitor of these; register_node_visitor() makes one count.
+_node_visitor_dict: dict[str, type[NodeVisitor]] = dict.fromkeys(
+    [*TABLE, "aten.squeeze_copy.dim"], NodeVisitor
+)
 _VISITORS: dict[str, type[NodeVisitor]] = {}
 
 

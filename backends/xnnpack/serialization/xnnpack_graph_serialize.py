@@ -4,6 +4,7 @@
 from typing import Any
 
 from executorch.backends.xnnpack.serialization.graph import ALIGNMENT, XNNHeader, serialize
+from executorch.exir._serialize._flatbuffer import _flatc_compile
 
 CONSTANT_TENSOR_ALIGNMENT = ALIGNMENT
 
@@ -13,4 +14,4 @@ def serialize_xnnpack_binary(xnnpack_graph: Any, constant_data_bytes: bytearray)
     return serialize(xnnpack_graph, constant_data_bytes)
 
 
-__all__ = ["CONSTANT_TENSOR_ALIGNMENT", "XNNHeader", "serialize_xnnpack_binary"]
+__all__ = ["CONSTANT_TENSOR_ALIGNMENT", "XNNHeader", "_flatc_compile", "serialize_xnnpack_binary"]
