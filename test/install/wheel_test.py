@@ -6,6 +6,8 @@ from __future__ import annotations
 import email
 import os
 import re
+import shutil
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -47,6 +49,8 @@ def is_data(path: Path) -> bool:
     test = path.name.endswith(("_test.py", "_bench.py")) or path.name.startswith(
         ("test_", "conftest")
     )
+    if path.parts[:3] == ("backends", "test", "suite"):  # users run it on backends of their own
+        test = path.name.endswith("_test.py")
     inside = path.parts[0] in (*folders, "schema", "runtime") and not str(path).startswith(left_out)
     return inside and path.suffix in suffixes and not test
 
@@ -82,6 +86,18 @@ def test_the_wheel_has_what_programs_in_c_plus_plus_need(names: set[str]) -> Non
         assert name in names
     assert "include/executorch/extension/module/module.h" in names
     assert "include/executorch/schema/program_generated.h" in names
+
+
+@pytest.mark.skipif(not shutil.which("readelf"), reason="needs binutils")
+def test_interpreters_without_libpython_load_its_modules(tmp_path: Path) -> None:
+    """Those of distributions are often linked statically."""
+    archive = zipfile.ZipFile(WHEEL)
+    modules = [name for name in archive.namelist() if name.endswith(".so")]
+    assert len(modules) >= 3
+    for name in modules:
+        command = ["readelf", "-d", archive.extract(name, tmp_path)]
+        needs = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert "NEEDED" in needs and "libpython" not in needs, (name, needs)
 
 
 def test_the_wheel_has_nothing_superfluous(names: set[str]) -> None:
