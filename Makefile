@@ -8,6 +8,7 @@ PRESET ?= linux
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 MODEL ?= mv2
 PYTEST_ARGS ?=
+WHEEL_ARGS ?=
 PYTHON_BIN := $(VENV)/bin/python
 
 export VENV
@@ -17,7 +18,7 @@ export EXECUTORCH_BUILD_DIR := $(BUILD)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build demo test test-full unit bench lint format size requirements api docs clean
+.PHONY: help setup configure build wheel demo test test-full unit bench lint format size requirements api docs clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +31,9 @@ configure: setup
 
 build: configure ## Build everything of the preset (PRESET=linux) into cmake-out
 	@cmake --build "$(BUILD)"
+
+wheel: setup ## A release wheel in dist/, for glibc 2.27 and later (WHEEL_ARGS="--python python3.12": for other interpreters)
+	@$(PYTHON_BIN) scripts/release_wheel.py $(WHEEL_ARGS)
 
 demo: build ## Export MobileNetV2 (MODEL=mv2; MODEL=smollm2 writes text), run it from Python, C++ and on XNNPACK, compare with eager PyTorch
 	@$(PYTHON_BIN) -m executorch.examples.demo.$(if $(filter smollm2,$(MODEL)),smollm2,demo --model $(MODEL))

@@ -34,14 +34,15 @@ def run(*command: object, **variables: str) -> None:
         sys.exit(f"error: `{' '.join(words)}` ended with code {code}; see the lines above")
 
 
-def build_wheel() -> Path:
+def build_wheel(
+    folder: Path, *options: str, python: str = sys.executable, cmake: str = "", **variables: str
+) -> Path:
     """With the compiler's name and the flags of the C++ build, under which ccache keeps its objects."""
-    folder = BUILD / "wheel"
     shutil.rmtree(folder, ignore_errors=True)
     names = {k: v for k, v in (("CC", "cc"), ("CXX", "c++")) if shutil.which(v)}
-    names["CMAKE_ARGS"] = "-DEXECUTORCH_WARNINGS_AS_ERRORS=ON"
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT]
-    run(*command, **(names | os.environ))
+    names["CMAKE_ARGS"] = f"-DEXECUTORCH_WARNINGS_AS_ERRORS=ON {cmake}".strip()
+    command = [python, "-m", "pip", "wheel", "-q", "--no-deps", *options, "-w", folder, ROOT]
+    run(*command, **(names | os.environ | variables))
     (wheel,) = folder.glob("executorch-*.whl")
     return wheel
 
@@ -101,7 +102,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--wheel", type=Path, help="take this wheel instead of building one")
     options, arguments = parser.parse_known_args(argv)
-    wheel = (options.wheel or build_wheel()).resolve()
+    wheel = (options.wheel or build_wheel(BUILD / "wheel")).resolve()
     package = make_environment(wheel)
     link_tests(package)
     return run_tests(package, wheel, arguments)

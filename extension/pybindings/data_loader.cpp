@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Python module executorch.extension.pybindings.data_loader.
-#include <pybind11/stl/filesystem.h>
-
+#include <executorch/extension/pybindings/path.h>
 #include <executorch/extension/pybindings/py_data_loader.h>
 
 #include <executorch/runtime/platform/runtime.h>
@@ -14,8 +13,8 @@ PYBIND11_MODULE(data_loader, m) {
   executorch::runtime::runtime_init();
   route_messages();  // this module has a runtime of its own
   py::class_<PyDataLoader>(m, "PyDataLoader")
-      .def(py::init([](const std::filesystem::path& path) {
-             return std::make_unique<PyDataLoader>(open_data_loader(path.string()), py::none());
+      .def(py::init([](const Path& path) {
+             return std::make_unique<PyDataLoader>(open_data_loader(path.text), py::none());
            }),
            py::arg("path"), "Reads a file.");
 }

@@ -3,10 +3,8 @@
 // registries.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
 
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +17,7 @@
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/method_meta.h>
 #include <executorch/extension/pybindings/method_runner.h>
+#include <executorch/extension/pybindings/path.h>
 #include <executorch/extension/pybindings/py_data_loader.h>
 #include <executorch/extension/pybindings/text.h>
 #include <executorch/runtime/backend/interface.h>
@@ -35,7 +34,6 @@ namespace {
 
 using executorch::runtime::DataLoader;
 using executorch::runtime::Error;
-using Path = std::filesystem::path;  // str, bytes or os.PathLike
 using Verification = Program::Verification;
 
 // A bytes object, in place: it is immutable, and the callers keep it. Copied only where Python has
@@ -122,13 +120,13 @@ std::unique_ptr<Module> load_module(std::unique_ptr<Module> module, Verification
 std::unique_ptr<Module> module_from_file(const Path& program_path,
                                          const std::optional<Path>& data_path,
                                          Verification verification) {
-  const std::string path = program_path.string();
+  const std::string& path = program_path.text;
   // Mapped, so that weights that a delegate packs do not pass through the heap.
   constexpr auto kMode = Module::LoadMode::Mmap;
-  auto module = data_path.has_value() ? std::make_unique<Module>(path, data_path->string(), kMode)
+  auto module = data_path.has_value() ? std::make_unique<Module>(path, data_path->text, kMode)
                                       : std::make_unique<Module>(path, kMode);
   return load_module(std::move(module), verification,
-                     data_path.has_value() ? path + " with " + data_path->string() : path);
+                     data_path.has_value() ? path + " with " + data_path->text : path);
 }
 
 std::unique_ptr<Module> module_from_buffer(const py::bytes& buffer,
@@ -413,7 +411,7 @@ void bind_loading(py::module_& m) {
         refuse_etdump(etdump, debug_buffer_size);
         std::unique_ptr<DataLoader> data_loader;
         if (data_path.has_value()) {
-          data_loader = open_data_loader(data_path->string());
+          data_loader = open_data_loader(data_path->text);
         }
         auto module = std::make_unique<Module>(loader.take(), nullptr, nullptr, nullptr,
                                                std::move(data_loader));

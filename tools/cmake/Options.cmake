@@ -104,6 +104,8 @@ define_overridable_option(EXECUTORCH_SELECT_OPS_LIST "Register only these operat
 define_overridable_option(EXECUTORCH_SELECT_OPS_YAML "Register only the operators of this op table" STRING "")
 define_overridable_option(EXECUTORCH_SELECT_OPS_MODEL "Register only the operators that this .pte calls" STRING "")
 define_overridable_option(EXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD "Keep only the dtypes that EXECUTORCH_SELECT_OPS_MODEL uses" BOOL OFF)
+define_overridable_option(EXECUTORCH_OLDER_LIBRARIES
+  "Archives and Python modules link and start with glibc before 2.32 and libstdc++ before GCC 11's too (release wheels)" BOOL OFF)
 # Users' compilers know warnings that ours does not.
 set(_own_build ON)
 if(SKBUILD)

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What compiled code takes from glibc 2.32, the libstdc++ of GCC 11 and the libgcc of GCC 12, for programs that are linked or
+// start with older ones: the release wheel's modules, and what is linked with its archives (EXECUTORCH_OLDER_LIBRARIES).
+// Weak, because a newer library that is linked statically brings its own.
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#define ET_OLDER __attribute__((weak, visibility("hidden")))
+
+extern "C" {
+// false: reference counts are atomic in programs of one thread too.
+ET_OLDER extern char __libc_single_threaded;
+char __libc_single_threaded = 0;
+
+ET_OLDER [[noreturn]] void et_throw_bad_array_new_length() __asm__(
+    "_ZSt28__throw_bad_array_new_lengthv");
+void et_throw_bad_array_new_length() { throw std::bad_array_new_length(); }
+
+#if defined(__x86_64__) && defined(__FLT16_MAX__)
+// Half to single precision, which is exact.
+ET_OLDER float __extendhfsf2(_Float16 half) {
+  uint16_t bits;
+  std::memcpy(&bits, &half, sizeof(bits));
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  const uint32_t exponent = bits >> 10 & 0x1f;
+  const uint32_t fraction = bits & 0x3ff;
+  uint32_t wide = sign | (exponent + 112) << 23 | fraction << 13;
+  if (exponent == 0x1f) {
+    const uint32_t quiet = fraction == 0 ? 0 : 0x400000;
+    wide = sign | 0x7f800000 | quiet | fraction << 13;
+  } else if (exponent == 0) {
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+    std::memcpy(&wide, &magnitude, sizeof(wide));
+    wide |= sign;
+  }
+  float single;
+  std::memcpy(&single, &wide, sizeof(single));
+  return single;
+}
+#endif
+}
