@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,18 +56,30 @@ def command(*words: object, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A clone with this tree's changes, and the third-party sources that are here already."""
-    command("git", "clone", "-q", ROOT, "clone", cwd=tmp_path)
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone with this tree's changes, and the third-party sources that are here already. Its build folder stays from
+    one test to the next: what an isolated build compiled, the next one finds."""
+    folder = tmp_path_factory.mktemp("built")
+    command("git", "clone", "-q", ROOT, "clone", cwd=folder)
     changed = command("git", "ls-files", "-com", "--exclude-standard", cwd=ROOT).splitlines()
     for name in set(changed):
         if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
-            (tmp_path / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, tmp_path / "clone" / name)
+            (folder / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / "clone" / name)
     cache = Path(os.environ.get("EXECUTORCH_SOURCE_CACHE", ROOT / "third-party" / ".cache"))
-    shutil.copytree(cache / "tarballs", tmp_path / "clone" / "third-party" / ".cache" / "tarballs")
-    return tmp_path / "clone"
+    shutil.copytree(cache / "tarballs", folder / "clone" / "third-party" / ".cache" / "tarballs")
+    return folder / "clone"
+
+
+@contextlib.contextmanager
+def gone(folder: Path) -> Iterator[None]:
+    """What was installed from `folder` must not need it."""
+    away = folder.rename(folder.with_name("elsewhere"))
+    try:
+        yield
+    finally:
+        away.rename(folder)
 
 
 @pytest.fixture
@@ -95,8 +109,8 @@ def works(python: Path, folder: Path) -> str:
 def test_pip_install(clone: Path, python: Path, tmp_path: Path) -> None:
     """Also when the clone is gone."""
     command(python, "-m", "pip", "install", "-q", "--no-deps", ".", cwd=clone)
-    clone.rename(tmp_path / "elsewhere")
-    assert "site-packages" in works(python, tmp_path / "empty")
+    with gone(clone):
+        assert "site-packages" in works(python, tmp_path / "empty")
 
 
 @pytest.mark.req("BLD-005", "PY-014")
@@ -106,11 +120,12 @@ def test_an_editable_install_shows_edits(
 ) -> None:
     command(python, "-m", "pip", "install", "-q", "--no-deps", *isolation, "-e", ".", cwd=clone)
     assert works(python, tmp_path / "empty") == str(clone / "exir" / "__init__.py")
+    number = str(len(isolation) + 42)
     with (clone / "exir" / "__init__.py").open("a") as file:
-        file.write("EDITED = 42\n")
+        file.write(f"EDITED = {number}\n")
     code = "import executorch.exir, executorch; print(executorch.exir.EDITED, executorch.__file__)"
     edited, package = command(python, "-c", code, cwd=tmp_path).split()
-    assert edited == "42" and package == str(clone / "src" / "executorch" / "__init__.py")
+    assert edited == number and package == str(clone / "src" / "executorch" / "__init__.py")
 
 
 @pytest.mark.req("BLD-001")
@@ -124,6 +139,6 @@ def test_a_source_archive_gives_the_wheel(clone: Path, python: Path, tmp_path: P
         names = file.getnames()
     assert sum("/third-party/archives/" in name for name in names) == 6
     assert not [name for name in names if "/.cache/" in name or "/pip-out" in name]
-    clone.rename(tmp_path / "elsewhere")
-    command(python, "-m", "pip", "install", "-q", "--no-deps", wheel, cwd=tmp_path)
-    assert "site-packages" in works(python, tmp_path / "empty")
+    with gone(clone):
+        command(python, "-m", "pip", "install", "-q", "--no-deps", wheel, cwd=tmp_path)
+        assert "site-packages" in works(python, tmp_path / "empty")
