@@ -4,9 +4,9 @@ the places from the native planner; `passes/memory_planning_pass.py` runs it all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torch.export.graph_signature import ExportGraphSignature
 from torch.fx import GraphModule, Node
@@ -29,9 +29,11 @@ from executorch.exir.tensor import TensorSpec
 from executorch.exir.verification.memory_verifier import Verifier
 
 __all__ = [
+    "AllocationSpec",
     "MemoryAlgoResult",
     "MemoryPlanningAlgorithmSuite",
     "REGISTERED_ALGOS",
+    "SharedObject",
     "SpecAllocResult",
     "Verifier",
     "apply_algo",
@@ -48,8 +50,10 @@ __all__ = [
     "get_while_nodes",
     "greedy",
     "insert_calls_to_free",
+    "materialize_buffer",
     "naive",
     "peak_live_bytes",
+    "pick_shared_obj",
     "update_all_tensors_lifetime",
     "update_tensor_lifetime",
 ]
@@ -128,6 +132,72 @@ def naive(
 ) -> MemoryAlgoResult:
     """All tensors one after the other, nothing reused."""
     return _plan_arenas(plan_linear, alignment, specs, extra_padding)
+
+
+@dataclass
+class AllocationSpec:
+    """A tensor's place in a SharedObject: bytes from its start."""
+
+    offset: int
+    spec: TensorSpec
+
+
+@dataclass
+class SharedObject:
+    """A stretch of an arena that serves several tensors: a building block for planners of one's own. `offset` is -1
+    until materialize_buffer() has laid it out; the uses are the first and last step of any of its tensors."""
+
+    idx: int
+    offset: int
+    size: int
+    first_used_index: int
+    last_used_index: int
+    allocations: list[AllocationSpec] = field(default_factory=list)
+
+
+def pick_shared_obj(
+    shared_objects: list[SharedObject], spec: TensorSpec, allow_overlapping_allocations: bool = True
+) -> SharedObject:
+    """Places `spec` in the first object whose tensors all live at other times, else, if allowed, behind those that live
+    at its time in the first object with room there, else in a new object at the end of `shared_objects`. Specs are to
+    come from the largest to the smallest."""
+    start, end = spec.lifetime
+    size = spec.allocated_memory
+    if shared_objects and size > shared_objects[-1].size:
+        raise InternalError(
+            f"expected specs in descending size: {size} bytes come after {shared_objects[-1].size}; sort them first"
+        )
+
+    def behind(item: SharedObject) -> int:
+        """The end of what lives in the object at spec's time."""
+        live = (a for a in item.allocations if _live_together(a.spec.lifetime, (start, end)))
+        return max((a.offset + a.spec.allocated_memory for a in live), default=0)
+
+    places = [(item, behind(item)) for item in shared_objects]
+    found = next((place for place in places if place[1] == 0), None)
+    if found is None and allow_overlapping_allocations:
+        found = next((p for p in places if p[1] + size <= p[0].size), None)
+    if found is None:
+        found = SharedObject(len(shared_objects), -1, size, start, end), 0
+        shared_objects.append(found[0])
+    item, offset = found
+    item.allocations.append(AllocationSpec(offset, spec))
+    item.first_used_index = min(item.first_used_index, start)
+    item.last_used_index = max(item.last_used_index, end)
+    return item
+
+
+def _live_together(one: Sequence[int], other: Sequence[int]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+def materialize_buffer(shared_objects: list[SharedObject], input_total_size: int = 0) -> int:
+    """Lays the objects out one after the other from byte `input_total_size`; returns the size of the arena."""
+    total = input_total_size
+    for item in shared_objects:
+        item.offset = total
+        total += item.size
+    return total
 
 
 def peak_live_bytes(specs: Iterable[TensorSpec], alignment: int = 16) -> int:

@@ -16,10 +16,13 @@ from executorch.exir.error import ExportError, InternalError
 from executorch.exir.memory_planning import (
     MemoryAlgoResult,
     MemoryPlanningAlgorithmSuite,
+    SharedObject,
     SpecAllocResult,
     Verifier,
     greedy,
+    materialize_buffer,
     naive,
+    pick_shared_obj,
 )
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.tensor import TensorSpec
@@ -540,3 +543,53 @@ def test_unbounded_tensors_are_freed_after_their_last_use() -> None:
         in {s for a in node.all_input_nodes for s in memory_planning.get_node_tensor_specs(a)}
     ]
     assert [node for node in uses if node is not free][-1] is nodes[nodes.index(free) - 1]
+
+
+# (size, first step, last step) and the object that upstream's function puts it in, with and without sharing a time.
+PICKED = [
+    (
+        True,
+        [(96, 2, 4, 0), (80, 7, 10, 0), (80, 3, 7, 1), (64, 0, 2, 1), (48, 7, 9, 2), (32, 4, 5, 2)]
+        + [(16, 4, 8, 3), (16, 1, 3, 2)],
+        [96, 80, 48, 16],
+    ),
+    (
+        True,
+        [(80, 0, 1, 0), (80, 2, 2, 0), (48, 1, 5, 1), (48, 5, 9, 0), (16, 6, 8, 1), (16, 6, 8, 0)],
+        [80, 48],
+    ),
+    (False, [(80, 8, 9, 0), (48, 7, 11, 1), (48, 8, 9, 2), (32, 7, 11, 3), (16, 0, 3, 0)], None),
+    (False, [(96, 5, 9, 0), (96, 0, 1, 0), (32, 6, 10, 1), (16, 5, 8, 2), (16, 3, 3, 0)], None),
+]
+
+
+@pytest.mark.parametrize("overlapping, tensors, sizes", PICKED)
+def test_shared_objects_of_planners_of_ones_own(
+    overlapping: bool, tensors: list[tuple[int, ...]], sizes: list[int] | None
+) -> None:
+    objects: list[SharedObject] = []
+    for size, first, last, expected in tensors:
+        spec = TensorSpec.from_tensor(torch.empty(size, dtype=torch.uint8))
+        spec.lifetime = [first, last]
+        spec.realign(16)
+        found = pick_shared_obj(objects, spec, overlapping)
+        assert found is objects[expected] and found.idx == expected
+        assert found.first_used_index <= first and last <= found.last_used_index
+    assert sizes is None or [each.size for each in objects] == sizes
+    assert materialize_buffer(objects, 7) == 7 + sum(each.size for each in objects)
+    assert [each.offset for each in objects] == [
+        7 + sum(e.size for e in objects[:i]) for i in range(len(objects))
+    ]
+    for each in objects:
+        for one, other in itertools.combinations(each.allocations, 2):
+            apart = (
+                one.offset + one.spec.allocated_memory <= other.offset
+                or other.offset + other.spec.allocated_memory <= one.offset
+            )
+            (a, b), (c, d) = one.spec.lifetime, other.spec.lifetime
+            assert apart or b < c or d < a
+    large = TensorSpec.from_tensor(torch.empty(1000))
+    large.lifetime = [0, 1]
+    large.realign(16)
+    with pytest.raises(InternalError, match="expected specs in descending size"):
+        pick_shared_obj(objects, large)

@@ -141,10 +141,11 @@ def test_library_registers_its_whole_table(name: str) -> None:
 
 
 SQUARE, LONG = torch.randn(96, 96), torch.randn(1 << 16)
+# Inputs, and the most that the optimized kernel may take of the portable one's time; memory bounds both sums.
 TIMED = {
-    "aten::mm.out": (SQUARE, SQUARE),
-    "aten::add.out": (LONG, LONG, 1),
-    "aten::exp.out": (LONG,),
+    "aten::mm.out": ((SQUARE, SQUARE), 0.7),
+    "aten::add.out": ((LONG, LONG, 1), 1.25),
+    "aten::exp.out": ((LONG,), 0.7),
 }
 
 
@@ -152,12 +153,12 @@ TIMED = {
 @pytest.mark.parametrize("op", TIMED)
 def test_the_optimized_library_is_not_slower(op: str) -> None:
     """The best of turns taken one after the other, on one machine, in one process."""
-    calls = {}
+    (inputs, most), calls = TIMED[op], {}
     for name in LIBRARIES:
         call = calls[name] = Call(library(name), schemas()[op])
-        for argument, value in zip(schemas()[op].arguments, TIMED[op]):
+        for argument, value in zip(schemas()[op].arguments, inputs):
             call.add_input(argument, value)
-        call.add_outputs((torch.empty_like(TIMED[op][0]),))
+        call.add_outputs((torch.empty_like(inputs[0]),))
     best = dict.fromkeys(LIBRARIES, math.inf)
     for _ in range(30):
         for name, call in calls.items():
@@ -165,7 +166,7 @@ def test_the_optimized_library_is_not_slower(op: str) -> None:
             assert call.run() == 0
             best[name] = min(best[name], time.perf_counter() - start)
     torch.testing.assert_close(calls["optimized"].outputs[0], calls["portable"].outputs[0])
-    assert best["optimized"] <= best["portable"], best
+    assert best["optimized"] <= most * best["portable"], best
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

@@ -122,6 +122,7 @@ NOT_READ: dict[str, list[str]] = {
         "graph:XNNHeader FLATBUFFER_SIZE_OFFSET",
         "op_table:Row is_custom",
         "model:ETKernelKeyOpArgMeta arg_name",
+        "memory_planning:SharedObject idx",
         "_ops:EdgeDialectArgument allowed_types",
     ],
 }

@@ -118,6 +118,14 @@ def render(rows: list[Requirement], found: dict[str, State]) -> list[str]:
     return lines
 
 
+def write_page(page: Path, lines: list[str], commit: str | None) -> None:
+    """Puts the table into the page, between the lines `<!-- measured -->` and `<!-- end -->`."""
+    before, _, rest = page.read_text().partition("<!-- measured -->\n")
+    after = rest.partition("<!-- end -->\n")[2]
+    table = "\n".join([f"Measured at {commit}:", "", "```", *lines, "```"])
+    page.write_text(f"{before}<!-- measured -->\n{table}\n<!-- end -->\n{after}")
+
+
 def problems(found: dict[str, State], cases: list[Case], marks: dict[str, list[str]]) -> list[str]:
     """What --check fails on besides results of another commit."""
     ruled = read_all_rulings()
@@ -159,6 +167,7 @@ def main(argv: list[str] | None = None) -> int:
         nargs="*",
         help="folders of result files; build/results and the build's",
     )
+    parser.add_argument("--write", type=Path, help="put the table into this page as well")
     parser.add_argument(
         "--check",
         action="store_true",
@@ -174,8 +183,10 @@ def main(argv: list[str] | None = None) -> int:
     for row in shown:
         if found[row.id].name in args.list.split(","):
             print(f"{found[row.id].name:10s}  {row.id:8s}  {found[row.id].note}")
-    print("\n".join(render(shown, found)))
-    print(f"{len(runs)} result files with {len(cases)} tests")
+    lines = [*render(shown, found), f"{len(runs)} result files with {len(cases)} tests"]
+    print("\n".join(lines))
+    if args.write:
+        write_page(args.write, lines, commit_at(_ROOT))
     old = stale(runs, commit_at(_ROOT))
     wrong = problems(found, cases, marks) if args.check else []
     if old:

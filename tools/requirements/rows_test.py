@@ -17,6 +17,7 @@ from executorch.tools.requirements.report import (
     read_all_rulings,
     stale,
     states,
+    write_page,
 )
 from executorch.tools.requirements.results import Case, commit_at, last_cases, read_runs
 from executorch.tools.requirements.rows import (
@@ -147,6 +148,16 @@ def test_an_index_row_is_what_its_rows_are() -> None:
     assert of("proven", "open") == of("waived") == of() == "open"
     assert of("proven", "failed", "open") == "failed"
     assert of("proven", "not run") == "not run"
+
+
+def test_the_table_goes_into_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Text.\n<!-- measured -->\nold\n<!-- end -->\nRows.\n")
+    for _ in range(2):
+        write_page(page, ["all 3"], "0123456")
+    assert page.read_text() == (
+        "Text.\n<!-- measured -->\nMeasured at 0123456:\n\n```\nall 3\n```\n<!-- end -->\nRows.\n"
+    )
 
 
 def test_results_of_another_commit_are_told(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ FUZZ = [
     for library in ("portable", "optimized", "quantized")
 ]
 MUTANTS = [PYTHON, "-m", "executorch.test.hardening.mutants", "--count", "2500"]
+REQUIREMENTS = [PYTHON, "-m", "executorch.tools.requirements.report", "--check"]
+REQUIREMENTS += ["--write", "docs/results/requirements.md"]
 SANITIZER_SETTINGS = {
     "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:detect_leaks=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -122,7 +124,7 @@ def steps(build: Path) -> list[Step]:
             [[PYTHON, "-m", "executorch.tools.accuracy", "--page", "docs/results/accuracy.md"]],
         ),
         Step("demo", [["make", "demo"]]),
-        Step("requirements", [[PYTHON, "-m", "executorch.tools.requirements.report", "--check"]]),
+        Step("requirements", [REQUIREMENTS]),
         Step("lint", [["make", "lint"]]),
     ]
 
