@@ -157,7 +157,24 @@ def test_no_such_method(buffer: bytes) -> None:
 def test_no_etdump(buffer: bytes) -> None:
     with pytest.raises(RuntimeError, match="etdump"):
         Runtime.get().load_program(buffer).write_etdump_result_to_file("a", "b")
-    with pytest.raises(RuntimeError, match="etdump"):
-        Runtime.get().load_program(buffer, enable_etdump=True)
-    with pytest.raises(RuntimeError, match="load without enable_etdump and debug_buffer_size"):
+    with pytest.raises(RuntimeError, match="debug_buffer_size needs enable_etdump"):
         Runtime.get().load_program(buffer, debug_buffer_size=1024)
+
+
+@pytest.mark.req("DT-015")
+def test_etdumps_hold_what_ran_since_the_last(buffer: bytes, tmp_path: Path) -> None:
+    program = Runtime.get().load_program(buffer, enable_etdump=True, debug_buffer_size=4096)
+    method = program.load_method("forward")
+    dump, values = tmp_path / "a.etdp", tmp_path / "a.bin"
+    program.write_etdump_result_to_file(dump, values)
+    assert dump.read_bytes()[8:12] == b"ED00" and values.read_bytes() == b""
+    for _ in range(2):
+        method.execute(INPUTS)
+        program.write_etdump_result_to_file(dump, values)
+        assert len(values.read_bytes()) > 0
+    dump.unlink()
+    program.write_etdump_result_to_file(dump, values)
+    assert not dump.exists(), "nothing ran"
+    with pytest.raises(RuntimeError, match="Cannot write"):
+        method.execute(INPUTS)
+        program.write_etdump_result_to_file(tmp_path / "no" / "x", values)

@@ -30,3 +30,24 @@ function(et_flatbuffers_schema name)
   target_link_libraries(${name} INTERFACE flatbuffers_headers)
   install(TARGETS ${name} EXPORT ExecuTorchTargets)
 endfunction()
+
+# et_binary_schema(name FBS file.fbs): the schema in binary form (.bfbs), package data of the Python folder it stands in.
+function(et_binary_schema name)
+  cmake_parse_arguments(ARG "" "FBS" "" ${ARGN})
+  get_filename_component(source "${ARG_FBS}" ABSOLUTE)
+  get_filename_component(stem "${ARG_FBS}" NAME_WE)
+  get_filename_component(source_folder "${source}" DIRECTORY)
+  file(RELATIVE_PATH folder "${EXECUTORCH_ROOT}" "${source_folder}")
+  set(stamp "${CMAKE_CURRENT_BINARY_DIR}/${name}.stamp")
+  add_custom_command(
+    OUTPUT "${stamp}"
+    COMMAND "${ET_FLATC}" --binary --schema --bfbs-builtins -I "${EXECUTORCH_ROOT}/schema"
+            -o "${ET_PYTHON_TREE}/${folder}" "${source}"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
+    DEPENDS "${source}" "${EXECUTORCH_ROOT}/schema/scalar_type.fbs"
+    BYPRODUCTS "${ET_PYTHON_TREE}/${folder}/${stem}.bfbs"
+    COMMENT "flatc ${folder}/${stem}.fbs (binary schema)" VERBATIM)
+  add_custom_target(${name} ALL DEPENDS "${stamp}")
+  add_dependencies(python_modules ${name})
+  et_install_python(FILES "${ET_PYTHON_TREE}/${folder}/${stem}.bfbs" DESTINATION "${folder}")
+endfunction()

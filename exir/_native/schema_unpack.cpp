@@ -172,7 +172,16 @@ class Unpacker {
     }
   }
 
+  /// Strings that many tables share are made, and paid for, once.
   py::object string(uint64_t position) {
+    py::object& known = strings_[position];
+    if (!known) {
+      known = new_string(position);
+    }
+    return known;
+  }
+
+  py::object new_string(uint64_t position) {
     const uint32_t size = buffer_.read<uint32_t>(position);
     const uint8_t* const text = buffer_.at(position + 4, uint64_t{size} + 1);
     spend(size);
@@ -231,6 +240,7 @@ class Unpacker {
   const SchemaCodec& codec_;
   FlatbufferReader buffer_;
   uint64_t budget_;
+  std::unordered_map<uint64_t, py::object> strings_;  // by position
 };
 
 py::object SchemaCodec::unpack(const py::buffer& data) const {

@@ -93,18 +93,22 @@ std::string advice_for(py::handle value) {
 }  // namespace
 
 GuardedModule::Use::Use(GuardedModule& guarded) : guarded_(guarded) {
-  if (guarded.in_use_) {
+  if (guarded.in_use()) {
     throw RuntimeFailure(
-        "This program's methods are running on another thread: load one per thread");
+        guarded.tracing_ == nullptr
+            ? "This program's methods are running on another thread: load one per thread"
+            : "This program's methods are running on another thread: with enable_etdump one thread "
+              "runs them all");
   }
-  guarded.in_use_ = true;
+  guarded.in_use() = true;
 }
 
 MethodRunner::MethodRunner(std::shared_ptr<GuardedModule> module, const std::string& name)
     : module_(std::move(module)), name_(name) {
   const GuardedModule::Use use(*module_);
   const LogCapture capture;
-  const Error error = without_lock([&] { return use->load_method(name_); });
+  const Error error =
+      without_lock([&] { return use->load_method(name_, nullptr, module_->tracer()); });
   capture.check(error, "Cannot load method " + name_);
 }
 

@@ -11,22 +11,29 @@
 
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/tracing.h>
 #include <executorch/extension/tensor/tensor_ptr.h>
 #include <executorch/runtime/core/evalue.h>
 
 namespace executorch::extension::pybindings {
 
-// A Module that one thread uses at a time. Every call that finds another thread in it throws
-// RuntimeFailure.
+// A Module that one thread uses at a time, or all those of a program whose events are traced. Every
+// call that finds another thread in it throws RuntimeFailure.
 class GuardedModule {
  public:
-  explicit GuardedModule(std::unique_ptr<Module> module) : module_(std::move(module)) {}
+  // `tracing` may be null.
+  GuardedModule(std::unique_ptr<Module> module, std::shared_ptr<Tracing> tracing)
+      : tracing_(std::move(tracing)), module_(std::move(module)) {}
+
+  executorch::runtime::EventTracer* tracer() const {
+    return tracing_ == nullptr ? nullptr : tracing_->tracer();
+  }
 
   // Exclusive use until it is destroyed; made and destroyed under the interpreter lock.
   class Use {
    public:
     explicit Use(GuardedModule& guarded);
-    ~Use() { guarded_.in_use_ = false; }
+    ~Use() { guarded_.in_use() = false; }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
     Module& operator*() const { return *guarded_.module_; }
@@ -37,6 +44,9 @@ class GuardedModule {
   };
 
  private:
+  bool& in_use() { return tracing_ == nullptr ? in_use_ : tracing_->in_use; }
+
+  std::shared_ptr<Tracing> tracing_;  // outlives the methods that report to it
   std::unique_ptr<Module> module_;
   bool in_use_ = false;  // guarded by the interpreter lock
 };

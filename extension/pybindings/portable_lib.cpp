@@ -20,6 +20,7 @@
 #include <executorch/extension/pybindings/path.h>
 #include <executorch/extension/pybindings/py_data_loader.h>
 #include <executorch/extension/pybindings/text.h>
+#include <executorch/extension/pybindings/tracing.h>
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -141,24 +142,21 @@ std::unique_ptr<Module> module_from_buffer(const py::bytes& buffer,
   return load_module(std::move(module), verification, "the program in the buffer");
 }
 
-// The debug buffer holds what an event tracer keeps of intermediate values.
-void refuse_etdump(bool enable_etdump, size_t debug_buffer_size) {
-  if (enable_etdump || debug_buffer_size != 0) {
-    throw RuntimeFailure(
-        "This build has no event tracer: load without enable_etdump and debug_buffer_size");
+// The events of a program that is loaded with enable_etdump; null for others.
+std::shared_ptr<Tracing> make_tracing(bool enable_etdump, size_t debug_buffer_size) {
+  if (!enable_etdump && debug_buffer_size > 0) {
+    throw RuntimeFailure("debug_buffer_size needs enable_etdump: the values' shapes are there");
   }
-}
-
-[[noreturn]] void fail_no_etdump() {
-  throw RuntimeFailure("No etdump found: the program was loaded without enable_etdump");
+  return enable_etdump ? Tracing::create(debug_buffer_size) : nullptr;
 }
 
 // A program whose methods share one Module.
 class PyModule {
  public:
-  PyModule(std::unique_ptr<Module> module, std::vector<py::object> owners)
-      : owners_(std::move(owners)), program_(module->program()) {
-    module_ = std::make_shared<GuardedModule>(std::move(module));
+  PyModule(std::unique_ptr<Module> module, std::vector<py::object> owners,
+           std::shared_ptr<Tracing> tracing)
+      : owners_(std::move(owners)), program_(module->program()), tracing_(std::move(tracing)) {
+    module_ = std::make_shared<GuardedModule>(std::move(module), tracing_);
   }
 
   py::list run_method(const std::string& name, const py::sequence& inputs, const py::object& self,
@@ -173,6 +171,7 @@ class PyModule {
   }
 
   const Program& program() const { return *program_; }
+  Tracing* tracing() const { return tracing_.get(); }
 
  private:
   MethodRunner& runner(const std::string& name) {
@@ -185,6 +184,7 @@ class PyModule {
 
   std::vector<py::object> owners_;  // of the memory the program lies in
   std::shared_ptr<Program> program_;
+  std::shared_ptr<Tracing> tracing_;
   std::shared_ptr<GuardedModule> module_;
   std::map<std::string, std::unique_ptr<MethodRunner>> runners_;
 };
@@ -192,11 +192,13 @@ class PyModule {
 // A method with memory of its own.
 class PyMethod {
  public:
-  PyMethod(std::shared_ptr<Program> program, const std::string& name, py::object owner)
+  PyMethod(std::shared_ptr<Program> program, const std::string& name, py::object owner,
+           std::shared_ptr<Tracing> tracing)
       : owner_(std::move(owner)),
         program_(program),
         name_(name),
-        runner_(std::make_shared<GuardedModule>(std::make_unique<Module>(std::move(program))),
+        runner_(std::make_shared<GuardedModule>(std::make_unique<Module>(std::move(program)),
+                                                std::move(tracing)),
                 name) {}
 
   MethodRunner& runner() { return runner_; }
@@ -212,8 +214,9 @@ class PyMethod {
 
 class PyProgram {
  public:
-  PyProgram(const std::unique_ptr<Module>& module, py::object owner)
-      : owner_(std::move(owner)), program_(module->program()) {}
+  PyProgram(const std::unique_ptr<Module>& module, py::object owner,
+            std::shared_ptr<Tracing> tracing)
+      : owner_(std::move(owner)), program_(module->program()), tracing_(std::move(tracing)) {}
 
   size_t num_methods() const { return program_->num_methods(); }
 
@@ -224,14 +227,16 @@ class PyProgram {
   }
 
   std::unique_ptr<PyMethod> load_method(const std::string& name, py::object self) const {
-    return std::make_unique<PyMethod>(program_, name, std::move(self));
+    return std::make_unique<PyMethod>(program_, name, std::move(self), tracing_);
   }
 
   const Program& program() const { return *program_; }
+  Tracing* tracing() const { return tracing_.get(); }
 
  private:
   py::object owner_;
   std::shared_ptr<Program> program_;
+  std::shared_ptr<Tracing> tracing_;
 };
 
 // A single tensor may stand for a list of one.
@@ -255,17 +260,25 @@ constexpr const char* kRunHelp =
 constexpr const char* kMetaHelp = "What the program says about a method, without running it.";
 
 template <typename Class>
-void bind_no_etdump(Class& cls) {
+void bind_etdump(Class& cls) {
+  using Type = typename Class::type;
   cls.def(
-      "has_etdump", [](const typename Class::type&) { return false; },
+      "has_etdump", [](const Type& self) { return self.tracing() != nullptr; },
       "Whether executions are traced.");
   cls.def(
       "write_etdump_result_to_file",
-      [](const typename Class::type&, const Path&, const std::optional<Path>&) {
-        fail_no_etdump();
+      [](const Type& self, const Path& path, const std::optional<Path>& debug_buffer_path) {
+        if (self.tracing() == nullptr) {
+          throw RuntimeFailure("No etdump found: the program was loaded without enable_etdump");
+        }
+        if (self.tracing()->in_use) {
+          throw RuntimeFailure("A method is running: write its events when it has ended");
+        }
+        self.tracing()->write(path, debug_buffer_path);
       },
       py::arg("path"), py::arg("debug_buffer_path") = py::none(),
-      "Raises ExecuTorchError: see enable_etdump of the functions that load.");
+      "Writes the events since loading, or since the last call, and the values that operators gave "
+      "if there is a debug buffer. Raises ExecuTorchError without enable_etdump.");
 }
 
 void bind_module(py::module_& m) {
@@ -305,7 +318,7 @@ void bind_module(py::module_& m) {
       .def("__repr__", [](const PyModule& self) {
         return describe_program("ExecuTorchModule", self.program());
       });
-  bind_no_etdump(cls);
+  bind_etdump(cls);
 }
 
 void bind_method(py::module_& m) {
@@ -371,7 +384,7 @@ void bind_program(py::module_& m) {
       .def("__repr__", [](const PyProgram& self) {
         return describe_program("ExecuTorchProgram", self.program());
       });
-  bind_no_etdump(cls);
+  bind_etdump(cls);
 }
 
 void bind_loading(py::module_& m) {
@@ -380,9 +393,9 @@ void bind_loading(py::module_& m) {
       "_load_for_executorch",
       [](const Path& path, const std::optional<Path>& data_path, bool etdump,
          size_t debug_buffer_size, Verification verification) {
-        refuse_etdump(etdump, debug_buffer_size);
         return std::make_unique<PyModule>(module_from_file(path, data_path, verification),
-                                          std::vector<py::object>());
+                                          std::vector<py::object>(),
+                                          make_tracing(etdump, debug_buffer_size));
       },
       py::arg("program_path"), py::arg("data_path") = std::nullopt,
       py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
@@ -392,13 +405,13 @@ void bind_loading(py::module_& m) {
       "_load_for_executorch_from_buffer",
       [](const py::bytes& buffer, const std::optional<py::bytes>& data, bool etdump,
          size_t debug_buffer_size, Verification verification) {
-        refuse_etdump(etdump, debug_buffer_size);
         std::vector<py::object> owners = {buffer};
         if (data.has_value()) {
           owners.push_back(*data);
         }
         return std::make_unique<PyModule>(module_from_buffer(buffer, data, verification),
-                                          std::move(owners));
+                                          std::move(owners),
+                                          make_tracing(etdump, debug_buffer_size));
       },
       py::arg("buffer"), py::arg("data_map_buffer") = std::nullopt,
       py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
@@ -408,7 +421,6 @@ void bind_loading(py::module_& m) {
       "_load_for_executorch_from_data_loader",
       [](PyDataLoader& loader, const std::optional<Path>& data_path, bool etdump,
          size_t debug_buffer_size) {
-        refuse_etdump(etdump, debug_buffer_size);
         std::unique_ptr<DataLoader> data_loader;
         if (data_path.has_value()) {
           data_loader = open_data_loader(data_path->text);
@@ -417,16 +429,15 @@ void bind_loading(py::module_& m) {
                                                std::move(data_loader));
         return std::make_unique<PyModule>(
             load_module(std::move(module), Verification::InternalConsistency, "the program"),
-            std::vector<py::object>{loader.owner()});
+            std::vector<py::object>{loader.owner()}, make_tracing(etdump, debug_buffer_size));
       },
       py::arg("loader"), py::arg("data_path") = std::nullopt, py::arg("enable_etdump") = false,
       py::arg("debug_buffer_size") = 0);
   m.def(
       "_load_program",
       [](const Path& path, bool etdump, size_t debug_buffer_size, Verification verification) {
-        refuse_etdump(etdump, debug_buffer_size);
         return std::make_unique<PyProgram>(module_from_file(path, std::nullopt, verification),
-                                           py::none());
+                                           py::none(), make_tracing(etdump, debug_buffer_size));
       },
       py::arg("path"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
       py::arg("program_verification") = full,
@@ -435,9 +446,8 @@ void bind_loading(py::module_& m) {
       "_load_program_from_buffer",
       [](const py::bytes& buffer, bool etdump, size_t debug_buffer_size,
          Verification verification) {
-        refuse_etdump(etdump, debug_buffer_size);
         return std::make_unique<PyProgram>(module_from_buffer(buffer, std::nullopt, verification),
-                                           buffer);
+                                           buffer, make_tracing(etdump, debug_buffer_size));
       },
       py::arg("buffer"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
       py::arg("program_verification") = full,

@@ -362,9 +362,7 @@ def test_tensors_without_numbers_in_a_row_are_refused(
     assert all(word in str(caught.value) for word in ["input 1", *words]), str(caught.value)
 
 
-def test_etdump_is_refused(path: Path) -> None:
-    with pytest.raises(RuntimeError, match="enable_etdump"):
-        portable_lib._load_for_executorch(str(path), enable_etdump=True)
+def test_without_etdump_there_is_none(path: Path) -> None:
     with pytest.raises(RuntimeError, match="debug_buffer_size"):
         portable_lib._load_for_executorch(str(path), debug_buffer_size=1)
     module = portable_lib._load_for_executorch(str(path))

@@ -165,8 +165,9 @@ Error ModelRunner::find_method() {
 
 Error ModelRunner::load() {
   ET_CHECK_OK_OR_RETURN_ERROR(find_method());
-  ET_CHECK_OK_OR_RETURN_ERROR(module_.load_method(method_name_), "Cannot load method %s of %s",
-                              method_name_.c_str(), options_.model_path.c_str());
+  ET_CHECK_OK_OR_RETURN_ERROR(module_.load_method(method_name_, nullptr, options_.event_tracer),
+                              "Cannot load method %s of %s", method_name_.c_str(),
+                              options_.model_path.c_str());
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // inputs are prepared for a Method
   method_ = ET_UNWRAP(module_.method(method_name_));

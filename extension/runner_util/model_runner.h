@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/event_tracer.h>
 
 namespace executorch::extension {
 
@@ -25,6 +26,8 @@ struct ModelRunnerOptions {
   bool server_mode = false;
   // -1: as many as there are performance cores; 0: as the pool is; 1: without the pool.
   int32_t cpu_threads = -1;
+  // Sees the loading and all executions; may be null. Not owned.
+  runtime::EventTracer* event_tracer = nullptr;
   // The source file that the runner's own lines of output name. Lives as long as the program.
   const char* source_name = "executor_runner.cpp";
 };

@@ -207,7 +207,7 @@ class Method final {
   Error run_next_step();
   Error end_steps();
   Error run_instruction(size_t chain_idx, size_t instr_idx, size_t* next);
-  Error run_kernel(const LoadedInstruction& instruction);
+  Error run_kernel(const LoadedInstruction& instruction, size_t chain_idx, size_t instr_idx);
   Error run_delegate(const LoadedInstruction& instruction);
   Error check_arguments(const LoadedInstruction& instruction) const;
   Error check_inputs_are_set() const;

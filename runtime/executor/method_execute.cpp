@@ -71,6 +71,40 @@ const char* kind_name(Kind kind) {
   return "";
 }
 
+// What stands behind the last "::" of `text` goes to `at`, as far as it fits.
+char* append(char* at, const char* end, const char* text) {
+  for (const char* colon = text; *colon != '\0'; ++colon) {
+    if (colon[0] == ':' && colon[1] == ':') {
+      text = colon + 2;
+    }
+  }
+  while (*text != '\0' && at != end) {
+    *at++ = *text++;
+  }
+  *at = '\0';
+  return at;
+}
+
+// The event of an operator: "native_call_add.out".
+internal::EventTracerProfileOpScope operator_scope(EventTracer* event_tracer,
+                                                   const fb::ExecutionPlan& plan,
+                                                   const LoadedChain& chain, size_t instr_idx) {
+  char name[128];
+  if (internal::is_tracing_all(event_tracer)) {
+    const fb::KernelCall* call = chain.source->instructions()
+                                     ->Get(static_cast<uint32_t>(instr_idx))
+                                     ->instr_args_as_KernelCall();
+    const fb::Operator* op = plan.operators()->Get(static_cast<uint32_t>(call->op_index()));
+    const char* const end = name + sizeof(name) - 1;
+    char* at = append(name, end, "native_call_");
+    at = append(at, end, op->name()->c_str());
+    if (op->overload() != nullptr && op->overload()->size() > 0) {
+      append(append(at, end, "."), end, op->overload()->c_str());
+    }
+  }
+  return {event_tracer, name};
+}
+
 Error check_has_data(const Tensor& tensor, uint32_t argument) {
   ET_CHECK_OR_RETURN_ERROR(tensor.const_data_ptr() != nullptr || tensor.numel() == 0, InvalidState,
                            "Argument %u has no memory: an output that is not memory-planned needs "
@@ -130,13 +164,17 @@ Error Method::check_arguments(const LoadedInstruction& instruction) const {
   return Error::Ok;
 }
 
-Error Method::run_kernel(const LoadedInstruction& instruction) {
+Error Method::run_kernel(const LoadedInstruction& instruction, size_t chain_idx, size_t instr_idx) {
   if (instruction.reads_data) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_arguments(instruction));
   }
   KernelRuntimeContext context(event_tracer_, temp_allocator_);
   const Span<EValue*> args(instruction.args, instruction.num_args);
-  instruction.kernel(context, args);
+  {
+    const internal::EventTracerProfileOpScope scope =
+        operator_scope(event_tracer_, *plan_, chains_[chain_idx], instr_idx);
+    instruction.kernel(context, args);
+  }
   ET_CHECK_OK_OR_RETURN_ERROR(context.failure_state());
   // Outputs come last; a tensor list repeats them.
   if (!args.empty()) {
@@ -167,7 +205,7 @@ Error Method::run_instruction(size_t chain_idx, size_t instr_idx, size_t* next) 
   Error error = Error::Ok;
   switch (instruction.kind) {
     case Kind::kKernel:
-      error = run_kernel(instruction);
+      error = run_kernel(instruction, chain_idx, instr_idx);
       break;
     case Kind::kDelegate:
       error = run_delegate(instruction);

@@ -59,7 +59,14 @@ def is_data(path: Path) -> bool:
 def test_the_wheel_has_every_module_and_its_data(names: set[str]) -> None:
     missing = sorted(str(path) for path in files() if is_data(path) and str(path) not in names)
     assert not missing
-    for made in ("exir/schema.py", "backends/xnnpack/serialization/schema.bfbs", "py.typed"):
+    made_files = (
+        "exir/schema.py",
+        "backends/xnnpack/serialization/schema.bfbs",
+        "devtools/etdump/etdump_schema_flatcc.bfbs",
+        "devtools/bundled_program/schema/bundled_program_schema.bfbs",
+        "py.typed",
+    )
+    for made in made_files:
         assert made in names
     for module in (
         "extension/pybindings/_portable_lib",
@@ -77,6 +84,8 @@ def test_the_wheel_has_what_programs_in_c_plus_plus_need(names: set[str]) -> Non
         "libportable_kernels.a",
         "libportable_ops_lib.a",
         "libxnnpack_backend.a",
+        "libetdump.a",
+        "libbundled_program.a",
     ):
         assert f"lib/{name}" in names
     for name in (

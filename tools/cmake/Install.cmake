@@ -4,7 +4,7 @@
 # lib and share; the wheel has the same include, lib and share inside the package executorch.
 include(CMakePackageConfigHelpers)
 
-foreach(folder runtime schema kernels extension codegen)
+foreach(folder runtime schema kernels extension devtools codegen)
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
     install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch" COMPONENT headers
       FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE)

@@ -9,6 +9,8 @@
 #include <executorch/runtime/core/version.h>
 #include <executorch/runtime/platform/runtime.h>
 
+#include <executorch/examples/portable/executor_runner/tracing.h>
+
 using executorch::extension::Flag;
 using executorch::extension::FlagTable;
 using executorch::extension::ModelRunnerOptions;
@@ -30,7 +32,8 @@ int main(int argc, char** argv) {
   std::string inputs;
   std::string print_output = "summary";
   bool wants_version = false;
-  const FlagTable table{
+  Tracing tracing;
+  FlagTable table{
       "executor_runner: runs a method of a .pte program and shows its outputs.",
       "executor_runner --model_path=model.pte --inputs=image.npy,3,true --output_file=/tmp/out",
       {{"model_path", &options.model_path, "The program."},
@@ -53,6 +56,7 @@ int main(int argc, char** argv) {
         "pool; "
         "n: n threads."},
        {"version", &wants_version, "Prints the version and does nothing else."}}};
+  tracing.add_flags(&table.flags);
   bool wants_help = false;
   if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
     return 1;
@@ -73,5 +77,7 @@ int main(int argc, char** argv) {
   for (std::string file; std::getline(list, file, ',');) {
     options.inputs.push_back(file);
   }
-  return run_model(options) == Error::Ok ? 0 : 1;
+  const bool is_done = tracing.start(&options.event_tracer) == Error::Ok &&
+                       run_model(options) == Error::Ok && tracing.finish() == Error::Ok;
+  return is_done ? 0 : 1;
 }

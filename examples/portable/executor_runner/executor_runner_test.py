@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import torch
 from torch.export import Dim, export
 
+from executorch.devtools import Inspector
 from executorch.exir import EdgeCompileConfig, to_edge
 from executorch.test.e2e import build_tree
 from executorch.version import __version__
@@ -176,10 +178,47 @@ def test_quantized_kernels_run(tmp_path: Path) -> None:
     assert "[0., 0.5, -1., 63.5]" in done.stdout
 
 
+@pytest.mark.req("DT-017", "DT-015", "EXT-033")
+def test_events_and_values_go_to_files(scale: Path, tmp_path: Path) -> None:
+    dump, values = tmp_path / "x.etdp", tmp_path / "x.bin"
+    done = run(
+        f"--model_path={scale}", f"--etdump_path={dump}", f"--debug_buffer_path={values}",
+        "--num_executions=5", "--print_event_table",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^native_call_mul\.Scalar_out +5 ", done.stdout, re.MULTILINE)
+    inspector = Inspector(etdump_path=str(dump), debug_buffer_path=str(values))
+    (block,) = (block for block in inspector.event_blocks if block.name == "Execute")
+    events = {event.name: event for event in block.events}
+    assert len(events["native_call_mul.Scalar_out"].perf_data.raw) == 5
+    assert [t.tolist() for t in events["native_call_mul.Scalar_out"].debug_data] == [
+        [[1.0] * 3] * 2
+    ]
+    assert block.run_output[0].tolist() == [[2.0] * 3] * 2 and block.run_output[1:] == [
+        1,
+        1.0,
+        True,
+    ]
+    for flags in (
+        [f"--debug_buffer_path={values}"],
+        [f"--etdump_path={dump}", f"--debug_buffer_path={values}", "--debug_level=all"],
+        [f"--etdump_path={tmp_path / 'no' / 'x.etdp'}"],
+    ):
+        assert run(f"--model_path={scale}", *flags).returncode == 1
+
+
+def test_values_of_the_program_alone(scale: Path, tmp_path: Path) -> None:
+    dump, values = tmp_path / "x.etdp", tmp_path / "x.bin"
+    flags = [f"--etdump_path={dump}", f"--debug_buffer_path={values}", "--debug_level=program"]
+    assert run(f"--model_path={scale}", *flags).returncode == 0
+    assert len(values.read_bytes()) == 2 * 3 * 4
+
+
 def test_what_it_says_about_itself() -> None:
     assert run("--version").stdout == f"executor_runner {__version__}\n"
     text = run("--help").stdout
     documented = "model_path data_path inputs output_file print_output num_executions method_name"
+    documented += " etdump_path debug_buffer_path print_event_table"
     for flag in [*documented.split(), "server_mode", "cpu_threads", "version"]:
         assert f"--{flag} (" in text
     assert "Example:\n  executor_runner --model_path=model.pte --inputs=image.npy,3,true" in text
