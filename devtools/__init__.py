@@ -6,6 +6,8 @@ if __name__ == "devtools":
 
     _alias.install("devtools")
 else:
+    from executorch.devtools.bundled_program.core import BundledProgram
     from executorch.devtools.etrecord import ETRecord, generate_etrecord, parse_etrecord
+    from executorch.devtools.inspector import Inspector
 
-    __all__ = ["ETRecord", "generate_etrecord", "parse_etrecord"]
+    __all__ = ["BundledProgram", "ETRecord", "Inspector", "generate_etrecord", "parse_etrecord"]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bundled programs: what goes in, what comes back, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.export import Dim, export
+
+from executorch.devtools import BundledProgram
+from executorch.devtools.bundled_program import schema as bp_schema
+from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
+from executorch.devtools.bundled_program.core import (
+    assert_valid_bundle,
+    create_bundled_program,
+    get_input_dtype,
+    get_input_type,
+)
+from executorch.devtools.bundled_program.serialize import (
+    deserialize_from_flatbuffer_to_bundled_program,
+    serialize_from_bundled_program_to_flatbuffer,
+)
+from executorch.exir import to_edge
+from executorch.exir.program import ExecutorchProgramManager
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor, count: int, by: float, flag: bool) -> torch.Tensor:
+        return x * by + count
+
+    def inputs(self) -> tuple[Any, ...]:
+        return torch.ones(2, 3), 3, 0.5, True
+
+
+@pytest.fixture(scope="module")
+def program() -> ExecutorchProgramManager:
+    model = Model()
+    return to_edge(
+        {"forward": export(model, model.inputs()), "again": export(model, model.inputs())}
+    ).to_executorch()
+
+
+def suite(*cases: MethodTestCase, method: str = "forward") -> MethodTestSuite:
+    return MethodTestSuite(method, list(cases))
+
+
+def case(*inputs: Any, outputs: Any = None) -> MethodTestCase:
+    return MethodTestCase(inputs, (torch.ones(2, 3),) if outputs is None else outputs)
+
+
+@pytest.mark.req("DT-001", "DT-002", "DT-003", "DT-006", "PY-013")
+def test_there_and_back(program: ExecutorchProgramManager) -> None:
+    x = torch.arange(6.0).reshape(3, 2).t()
+    suites = [suite(case(x, 3, 0.5, True)), suite(case(x, 1, 2.0, False), method="again")]
+    bundle = BundledProgram(program, suites)
+    assert [each.method_name for each in bundle.method_test_suites] == ["again", "forward"]
+    data = serialize_from_bundled_program_to_flatbuffer(bundle)
+    assert data[4:8] == b"BP08"
+    read = deserialize_from_flatbuffer_to_bundled_program(data)
+    assert read == bundle.serialize_to_schema() and bundle.serialize_to_schema() is not read
+    assert (read.version, read.program) == (2, program.buffer)
+    tensor, *numbers = (value.val for value in read.method_test_suites[1].test_cases[0].inputs)
+    assert (tensor.sizes, tensor.dim_order) == ([2, 3], [0, 1])
+    assert tensor.data == x.contiguous().numpy().tobytes()
+    assert numbers == [bp_schema.Int(3), bp_schema.Double(0.5), bp_schema.Bool(True)]
+    for blob, alignment in ((read.program, 32), (tensor.data, 16)):
+        assert data.index(blob) % alignment == 0
+    plan = program.executorch_program
+    assert (get_input_dtype(plan, 0, 0), get_input_type(plan, 0, 1)) == (torch.float32, int)
+    assert create_bundled_program(program.buffer, suites) == read
+    assert_valid_bundle(plan, suites)
+
+
+def test_a_program_from_a_file(program: ExecutorchProgramManager, tmp_path: Path) -> None:
+    path = tmp_path / "model.pte"
+    program.save(str(path))
+    bundle = BundledProgram(None, [suite(case(torch.ones(2, 3)))], pte_file_path=str(path))
+    assert bundle.serialize_to_schema().program == path.read_bytes()
+
+
+WRONG = {
+    "number": ("The number of input in each bundled set", [torch.ones(2, 3)]),
+    "dtype": ("dtype shall be torch.float32, but now is torch.int32", [torch.ones(2, 3).int(), 3, 0.5, True]),
+    "type": ("expected <class 'int'> but get <class 'float'>", [torch.ones(2, 3), 3.0, 0.5, True]),
+    "tensor": ("expected <class 'torch.Tensor'>", [1, 3, 0.5, True]),
+    "sizes": (r"shall have sizes \[2, 3\], but now has \[3, 2\]", [torch.ones(3, 2), 3, 0.5, True]),
+}  # fmt: skip
+
+
+@pytest.mark.req("DT-004")
+@pytest.mark.parametrize("what", WRONG)
+def test_cases_that_do_not_fit(program: ExecutorchProgramManager, what: str) -> None:
+    message, inputs = WRONG[what]
+    with pytest.raises(AssertionError, match=message):
+        BundledProgram(program, [suite(case(*inputs))])
+
+
+@pytest.mark.req("DT-005")
+def test_methods_and_outputs_that_do_not_fit(program: ExecutorchProgramManager) -> None:
+    good = Model().inputs()
+    with pytest.raises(AssertionError, match=r"but \{'MISSING_METHOD_NAME'\} does not include"):
+        BundledProgram(program, [suite(case(*good), method="MISSING_METHOD_NAME")])
+    with pytest.raises(AssertionError, match="0-th expected output shall be a tensor"):
+        BundledProgram(program, [suite(case(*good, outputs=(3,)))])
+    with pytest.raises(AssertionError, match="is not supported"):
+        case("text")
+    with pytest.raises(RuntimeError, match="Either executorch_program or pte_file_path"):
+        BundledProgram(None, [])
+    with pytest.raises(RuntimeError, match="Only one of"):
+        BundledProgram(program, [], "x.pte")
+
+
+def test_sizes_may_be_smaller_than_their_bounds() -> None:
+    class Twice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    rows = Dim("rows", min=2, max=8)
+    program = to_edge(
+        export(Twice(), (torch.ones(4, 2),), dynamic_shapes={"x": {0: rows}})
+    ).to_executorch()
+    BundledProgram(program, [suite(case(torch.ones(3, 2)))])
+    with pytest.raises(AssertionError, match="sizes up to"):
+        BundledProgram(program, [suite(case(torch.ones(9, 2)))])
+
+
+@pytest.mark.parametrize("size", [0, 4, 40, 400])
+def test_what_is_no_bundle_says_so(program: ExecutorchProgramManager, size: int) -> None:
+    data = serialize_from_bundled_program_to_flatbuffer(
+        BundledProgram(program, [suite(case(*Model().inputs()))])
+    )
+    with pytest.raises(ValueError):
+        deserialize_from_flatbuffer_to_bundled_program(data[:size])
+    with pytest.raises(ValueError, match="BP08"):
+        deserialize_from_flatbuffer_to_bundled_program(program.buffer)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values that a run recorded: from bytes to tensors, and held against others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import torch
+
+from executorch.devtools.etdump.schema_flatcc import Tensor, Value, ValueType
+from executorch.exir.tensor import get_scalar_type, num_bytes_from_shape_and_dtype
+
+InferenceOutput: TypeAlias = torch.Tensor | list[torch.Tensor] | int | float | str | bool | None
+ProgramOutput: TypeAlias = list[InferenceOutput]
+
+
+def inflate_runtime_output(value: Value, output_buffer: bytes | None) -> InferenceOutput:
+    """The value; tensors from the debug buffer, whose order of dimensions their strides tell. Raises ValueError for
+    a tensor without a buffer or outside of it."""
+    if value.val == ValueType.INT.value and value.int_value is not None:
+        return value.int_value.int_val
+    if value.val == ValueType.BOOL.value and value.bool_value is not None:
+        return value.bool_value.bool_val
+    if value.val == ValueType.FLOAT.value and value.float_value is not None:
+        return value.float_value.float_val
+    if value.val == ValueType.DOUBLE.value and value.double_value is not None:
+        return value.double_value.double_val
+    if value.val == ValueType.TENSOR.value and value.tensor is not None:
+        return _tensor(value.tensor, output_buffer)
+    if value.val == ValueType.TENSOR_LIST.value and value.tensor_list is not None:
+        return [_tensor(tensor, output_buffer) for tensor in value.tensor_list.tensors]
+    raise ValueError(f"a value says it is {value.val} and holds none")
+
+
+def _tensor(tensor: Tensor, output_buffer: bytes | None) -> torch.Tensor:
+    dtype = get_scalar_type(tensor.scalar_type)
+    if any(size < 0 for size in (*tensor.sizes, *tensor.strides)):
+        raise ValueError(f"a tensor has sizes {tensor.sizes} and strides {tensor.strides}")
+    if len(tensor.sizes) != len(tensor.strides):
+        raise ValueError(f"sizes {tensor.sizes} and strides {tensor.strides} do not go together")
+    if 0 in tensor.sizes or tensor.offset in (None, -1):
+        return torch.zeros(tensor.sizes, dtype=dtype)
+    if output_buffer is None:
+        raise ValueError("a tensor's bytes are in the debug buffer: give debug_buffer_path")
+    num_elements = math.prod(tensor.sizes)
+    num_bytes = num_bytes_from_shape_and_dtype(tensor.sizes, dtype)
+    reached = 1 + sum((n - 1) * stride for n, stride in zip(tensor.sizes, tensor.strides))
+    if (
+        tensor.offset < 0
+        or tensor.offset + num_bytes > len(output_buffer)
+        or reached > num_elements
+    ):
+        raise ValueError(
+            f"a tensor of {num_bytes} bytes at offset {tensor.offset} lies outside the {len(output_buffer)} bytes of "
+            "the debug buffer"
+        )
+    flat = torch.frombuffer(
+        bytearray(output_buffer[tensor.offset : tensor.offset + num_bytes]), dtype=dtype
+    )
+    return flat.as_strided(tensor.sizes, tensor.strides)
+
+
+def is_debug_output(value: Value) -> bool:
+    """Whether a value is an output of the program."""
+    return value.output is not None and value.output.bool_val
+
+
+def is_inference_output_equal(output1: InferenceOutput, output2: InferenceOutput) -> bool:
+    """Equal in type and in every bit that counts: nan is equal to nan."""
+    if type(output1) is not type(output2):
+        return False
+    if isinstance(output1, torch.Tensor):
+        return (
+            output1.dtype == output2.dtype
+            and output1.shape == output2.shape
+            and bool(
+                torch.all((output1 == output2) | ((output1 != output1) & (output2 != output2)))
+            )
+        )
+    if isinstance(output1, (list, tuple)):
+        return len(output1) == len(output2) and all(
+            map(is_inference_output_equal, output1, output2)
+        )
+    return output1 == output2 or (output1 != output1 and output2 != output2)
+
+
+def verify_debug_data_equivalence(existing_data: ProgramOutput, new_data: ProgramOutput) -> None:
+    """Raises AssertionError when two runs of the same event gave different values."""
+    assert len(existing_data) == len(new_data), (
+        f"expected {len(existing_data)} values in each run, found {len(new_data)}"
+    )
+    for index, (existing, new) in enumerate(zip(existing_data, new_data)):
+        assert is_inference_output_equal(existing, new), f"value {index} differs between runs"
+
+
+def convert_to_float_tensor(input_data: Any) -> torch.Tensor:
+    """As float64, without NaN (0 in its place). Raises AssertionError for lists, ValueError for what is no number."""
+    assert not (isinstance(input_data, Sequence) and not isinstance(input_data, str)), (
+        "expected one tensor or number, found a sequence"
+    )
+    try:
+        tensor = torch.as_tensor(input_data).to(torch.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"expected a tensor or a number, found {input_data!r}: {error}") from error
+    tensor = tensor.detach().clone()
+    tensor[torch.isnan(tensor)] = 0.0
+    return tensor
+
+
+def _pairs(
+    ref_values: ProgramOutput, values: ProgramOutput
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    return [
+        (convert_to_float_tensor(ref), convert_to_float_tensor(value))
+        for ref, value in zip(ref_values, values, strict=True)
+    ]
+
+
+def calculate_mse(ref_values: ProgramOutput, values: ProgramOutput) -> list[float]:
+    """Mean squared error of each output."""
+    return [float(torch.mean((ref - value) ** 2)) for ref, value in _pairs(ref_values, values)]
+
+
+def calculate_snr(ref_values: ProgramOutput, values: ProgramOutput) -> list[float]:
+    """Signal to noise of each output, in dB; inf where there is no noise."""
+    return [
+        float(10 * torch.log10(torch.mean(ref**2) / torch.mean((ref - value) ** 2)))
+        for ref, value in _pairs(ref_values, values)
+    ]
+
+
+def calculate_cosine_similarity(ref_values: ProgramOutput, values: ProgramOutput) -> list[float]:
+    """Of each output, as one long vector."""
+    return [
+        float(torch.nn.functional.cosine_similarity(ref.flatten(), value.flatten(), dim=0))
+        for ref, value in _pairs(ref_values, values)
+    ]
+
+
+_METRICS = {
+    "snr": calculate_snr,
+    "mse": calculate_mse,
+    "cosine_similarity": calculate_cosine_similarity,
+}
+
+
+def compare_results(
+    reference_output: ProgramOutput,
+    run_output: ProgramOutput,
+    metrics: list[str] | None = None,
+    plot: bool = False,
+) -> dict[str, list[float]]:
+    """Each metric (of snr, mse, cosine_similarity; all) by output, printed with two digits, and drawn if asked for:
+    in a notebook, and in comparison_result.png. Raises ValueError for other names of metrics."""
+    wanted = list(_METRICS) if metrics is None else metrics
+    for name in wanted:
+        if name not in _METRICS:
+            raise ValueError(f"expected metrics of {', '.join(_METRICS)}, got {name!r}")
+    results = {name: _METRICS[name](reference_output, run_output) for name in wanted}
+    for name, numbers in results.items():
+        print(name, [f"{number:.2f}" for number in numbers])
+    if plot:
+        plot_metric(results)
+    return results
+
+
+def plot_metric(results: dict[str, list[float]], path: str = "comparison_result.png") -> None:
+    """Draws a curve for each metric. Needs matplotlib: ImportError says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install matplotlib") from error
+    figure, axes = plt.subplots(len(results), 1, squeeze=False, figsize=(8, 3 * len(results)))
+    for axis, (name, numbers) in zip(axes[:, 0], results.items()):
+        axis.plot(range(len(numbers)), numbers, marker="o")
+        axis.set(title=name, xlabel="output", ylabel=name)
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
