@@ -1,13 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Developer tools: what happened to a model, at export and at run time."""
 
-if __name__ == "devtools":
-    from executorch import _alias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-    _alias.install("devtools")
-else:
+if TYPE_CHECKING:
     from executorch.devtools.bundled_program.core import BundledProgram
     from executorch.devtools.etrecord import ETRecord, generate_etrecord, parse_etrecord
     from executorch.devtools.inspector import Inspector
 
-    __all__ = ["BundledProgram", "ETRecord", "Inspector", "generate_etrecord", "parse_etrecord"]
+if __name__ == "devtools":
+    from executorch import _alias
+
+    _alias.install("devtools")
+
+# Imported when they are asked for: exporting needs none of them.
+_HOMES = {
+    "BundledProgram": "bundled_program.core",
+    "ETRecord": "etrecord",
+    "Inspector": "inspector",
+    "generate_etrecord": "etrecord",
+    "parse_etrecord": "etrecord",
+}
+__all__ = ["BundledProgram", "ETRecord", "Inspector", "generate_etrecord", "parse_etrecord"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"executorch.devtools.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

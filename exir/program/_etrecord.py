@@ -16,6 +16,7 @@ import torch
 from torch.export import ExportedProgram
 
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.program._etrecord_form import from_upstream, to_upstream
 from executorch.exir.serde.export_serialize import SerializedArtifact
 from executorch.exir.serde.serialize import deserialize, serialize
 
@@ -121,7 +122,7 @@ class ETRecord:
             archive.writestr(_IDENTIFIER, "")
             for name, program in self._named_programs().items():
                 artifact = serialize(program)
-                archive.writestr(name, artifact.exported_program)
+                archive.writestr(name, to_upstream(artifact.exported_program))
                 for part in _PARTS:
                     archive.writestr(f"{name}_{part}", getattr(artifact, part))
             for name in _MAPS:
@@ -182,7 +183,7 @@ def parse_etrecord(etrecord_path: str | os.PathLike[str] | BinaryIO) -> ETRecord
 
 def _read_program(archive: zipfile.ZipFile, name: str) -> ExportedProgram:
     parts = {part: archive.read(f"{name}_{part}") for part in _PARTS}
-    return deserialize(SerializedArtifact(archive.read(name), **parts))
+    return deserialize(SerializedArtifact(from_upstream(archive.read(name)), **parts))
 
 
 def _not_a_record(path: Any) -> ExportError:
