@@ -77,9 +77,10 @@ class Program:
         return self._program.method_meta(method_name)
 
     def write_etdump_result_to_file(
-        self, etdump_path: str | os.PathLike[str], debug_buffer_path: str | os.PathLike[str]
+        self, etdump_path: str | os.PathLike[str], debug_buffer_path: str | os.PathLike[str] | None
     ) -> None:
-        """Raises RuntimeError unless the program was loaded with `enable_etdump`."""
+        """Writes the events since loading or since the last call, and the values if there is a debug buffer.
+        Raises RuntimeError unless the program was loaded with `enable_etdump`."""
         self._program.write_etdump_result_to_file(etdump_path, debug_buffer_path)
 
 

@@ -12,6 +12,7 @@ from torch import nn
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.exir import to_edge_transform_and_lower
+from executorch.runtime import Runtime
 from executorch.test.clients.environment import Environment, needs_wheel, run
 
 pytestmark = pytest.mark.slow
@@ -27,6 +28,14 @@ NUMPY_RUNTIME = Environment(
 )
 MODEL_EXPLORER = Environment(
     "model-explorer", ("pte-adapter-model-explorer==0.2.0",), with_wheel=False
+)
+RECORD_EXPLORER = Environment(
+    "record-explorer",
+    (
+        "torch==2.13.0 numpy",
+        "ai-edge-model-explorer>=0.1.28,<0.2.0",
+        "--no-deps etrecord-adapter-model-explorer==0.2.0 etdump-data-provider-model-explorer==0.1.0",
+    ),
 )
 NETWORKS = """yolo11n yolov5n yolov8n yolov9t yolov10n yolo12n yolo26n
  yolo11n-seg yolo11n-pose yolo11n-cls yolo11n-obb""".split()
@@ -118,3 +127,20 @@ def test_model_explorer_draws_our_files(written: tuple, tmp_path: Path) -> None:
         assert {"XNNConv2d", "XNNFullyConnected"} <= inside, graphs
     else:
         assert "aten::convolution" in graphs["forward"], graphs
+
+
+@needs_wheel
+@pytest.mark.full
+def test_model_explorer_draws_our_records_and_times(tmp_path: Path) -> None:
+    model, x = Network().eval(), torch.randn(2, 3, 17, 19)
+    program = to_edge_transform_and_lower(
+        torch.export.export(model, (x,)), generate_etrecord=True
+    ).to_executorch()
+    record, dump = tmp_path / "model.etrecord", tmp_path / "run.etdp"
+    program.get_etrecord().save(str(record))
+    loaded = Runtime.get().load_program(program.buffer, enable_etdump=True)
+    loaded.load_method("forward").execute((x,))
+    loaded.write_etdump_result_to_file(str(dump), None)
+    seen = run(RECORD_EXPLORER.interpreter(), "etdump_overlay.py", tmp_path, record, dump)
+    assert seen["errors"] == [] and "aten::convolution" in seen["labels"], seen
+    assert seen["timed"] >= 5, seen

@@ -2,7 +2,7 @@
 """Lowers saved programs and runs files, as a list of jobs says, inside the upstream wheel's environment (or with this
 repository's package, to have the same calls made with both).
 
-usage: python peer_side.py jobs.json     (a list of {"do": "lower" | "read" | "run" | "quantize", ...}; see peer.py)
+usage: python peer_side.py jobs.json     (a list of {"do": one of JOBS, ...}; see peer.py)
 This file imports public names only, and none that upstream lacks. Every job leaves its result or `<out>.error`.
 """
 
@@ -140,11 +140,85 @@ def quantize_exported(module: torch.nn.Module, inputs: tuple, precision: str) ->
     return convert_pt2e(prepared)
 
 
+def inspect(job: dict) -> None:
+    """What the Inspector says of a dump with its record, as JSON; both written again by their maker's tools."""
+    from executorch.devtools import Inspector, parse_etrecord
+    from executorch.devtools.etdump.serialize import (
+        deserialize_from_etdump_flatcc,
+        serialize_to_etdump_flatcc,
+    )
+
+    record = parse_etrecord(job["record"])
+    record.save(job["rewritten"])
+    data = serialize_to_etdump_flatcc(
+        deserialize_from_etdump_flatcc(Path(job["dump"]).read_bytes())
+    )
+    Path(job["out"] + ".etdp").write_bytes(len(data).to_bytes(4, "little") + data)
+    inspector = Inspector(etdump_path=job["dump"], etrecord=record, debug_buffer_path=job["values"])
+    table = [
+        [
+            block.name,
+            event.name,
+            event.perf_data.raw if event.perf_data else None,
+            event.op_types,
+            sorted(event.stack_traces.items()),
+        ]
+        for block in inspector.event_blocks
+        for event in block.events
+    ]
+    gaps = [gap[0] for gap in inspector.calculate_numeric_gap("MSE")["gap"]]
+    Path(job["out"]).write_text(json.dumps({"table": table, "gaps": gaps}))
+
+
+def rebundle(job: dict) -> None:
+    """Reads a bundled program and makes it again from what was read."""
+    from executorch.devtools import BundledProgram
+    from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
+    from executorch.devtools.bundled_program.serialize import (
+        deserialize_from_flatbuffer_to_bundled_program,
+        serialize_from_bundled_program_to_flatbuffer,
+    )
+
+    def value(stored: object) -> object:
+        if not hasattr(stored, "sizes"):
+            return next(iter(vars(stored).values()))
+        flat = torch.frombuffer(bytearray(stored.data), dtype=torch.float32)  # all the cases have
+        return flat.reshape(stored.sizes)
+
+    read = deserialize_from_flatbuffer_to_bundled_program(Path(job["bundle"]).read_bytes())
+    program = Path(job["out"] + ".pte")
+    program.write_bytes(read.program)
+    suites = [
+        MethodTestSuite(
+            suite.method_name,
+            [
+                MethodTestCase(
+                    *([value(v.val) for v in vs] for vs in (case.inputs, case.expected_outputs))
+                )
+                for case in suite.test_cases
+            ],
+        )
+        for suite in read.method_test_suites
+    ]
+    made = BundledProgram(None, suites, str(program))
+    Path(job["out"]).write_bytes(serialize_from_bundled_program_to_flatbuffer(made))
+
+
+JOBS = {
+    "lower": lower,
+    "read": read,
+    "run": run,
+    "quantize": quantize,
+    "inspect": inspect,
+    "rebundle": rebundle,
+}
+
+
 def main() -> None:
     torch.set_grad_enabled(False)
     for job in json.loads(Path(sys.argv[1]).read_text()):
         try:
-            {"lower": lower, "read": read, "run": run, "quantize": quantize}[job["do"]](job)
+            JOBS[job["do"]](job)
         except Exception:
             Path(job["out"] + ".error").write_text(traceback.format_exc())
 
