@@ -10,8 +10,24 @@ from typing import Any, TypeAlias
 import torch
 
 from executorch.devtools.etdump.schema_flatcc import Tensor, Value, ValueType
-from executorch.exir.tensor import get_scalar_type, num_bytes_from_shape_and_dtype
+from executorch.exir.scalar_type import ScalarType
+from executorch.exir.tensor import num_bytes_from_shape_and_dtype
 
+# Bits have no arithmetic: they are compared as numbers.
+_DTYPES = {
+    ScalarType.BYTE: torch.uint8,
+    ScalarType.CHAR: torch.int8,
+    ScalarType.SHORT: torch.int16,
+    ScalarType.INT: torch.int32,
+    ScalarType.LONG: torch.int64,
+    ScalarType.HALF: torch.float16,
+    ScalarType.FLOAT: torch.float32,
+    ScalarType.DOUBLE: torch.float64,
+    ScalarType.BOOL: torch.bool,
+    ScalarType.BFLOAT16: torch.bfloat16,
+    ScalarType.BITS16: torch.uint16,
+    ScalarType.UINT16: torch.uint16,
+}
 InferenceOutput: TypeAlias = torch.Tensor | list[torch.Tensor] | int | float | str | bool | None
 ProgramOutput: TypeAlias = list[InferenceOutput]
 
@@ -35,7 +51,9 @@ def inflate_runtime_output(value: Value, output_buffer: bytes | None) -> Inferen
 
 
 def _tensor(tensor: Tensor, output_buffer: bytes | None) -> torch.Tensor:
-    dtype = get_scalar_type(tensor.scalar_type)
+    dtype = _DTYPES.get(tensor.scalar_type)
+    if dtype is None:
+        raise ValueError(f"a value has elements of type {tensor.scalar_type.name}")
     if any(size < 0 for size in (*tensor.sizes, *tensor.strides)):
         raise ValueError(f"a tensor has sizes {tensor.sizes} and strides {tensor.strides}")
     if len(tensor.sizes) != len(tensor.strides):
