@@ -84,8 +84,8 @@ TEST_P(EtdumpTest, NothingWithoutBlocks) {
   EXPECT_EQ(gen_->is_static_etdump(), GetParam());
 }
 
-// req: DT-014, DT-C03, RT-C05
 TEST_P(EtdumpTest, EventsOfBlocks) {
+  RecordProperty("req", "DT-014 DT-C03 RT-C05");
   gen_->create_event_block("Default");
   EXPECT_EQ(gen_->track_allocator("planned"), 1u);
   EXPECT_EQ(gen_->track_allocator("temp"), 2u);
@@ -128,8 +128,8 @@ TEST_P(EtdumpTest, EventsOfBlocks) {
   EXPECT_EQ(dumped.run_data()->Get(1)->events()->size(), 0u);
 }
 
-// req: DT-019
 TEST_P(EtdumpTest, EventsOfDelegates) {
+  RecordProperty("req", "DT-019");
   gen_->create_event_block("Execute");
   gen_->set_chain_debug_handle(0, 2);
   gen_->end_profiling_delegate(gen_->start_profiling_delegate(nullptr, 9), "ab", 2);
@@ -152,8 +152,8 @@ TEST_P(EtdumpTest, EventsOfDelegates) {
   EXPECT_EQ(event(dumped, 0, 2).profile_event()->delegate_debug_id_int(), 0);
 }
 
-// req: DT-016
 TEST_P(EtdumpTest, Values) {
+  RecordProperty("req", "DT-016");
   TensorFactory<ScalarType::Float> floats;
   const Tensor tensor = floats.make({2, 3}, {1, 2, 3, 4, 5, 6});
   gen_->create_event_block("Execute");

@@ -85,8 +85,8 @@ class BundledModuleTest : public ::testing::Test {
   }
 };
 
-// req: DT-007
 TEST_F(BundledModuleTest, RunsAndVerifiesCases) {
+  RecordProperty("req", "DT-007");
   const TempFile file(bundle({{{1, 2}, {11, 22}}, {{1, 2}, {11, 22.1f}}, {{5, 6}, {}}}));
   auto module = BundledModule::from_file(file.path());
   ASSERT_TRUE(module.ok());
