@@ -117,7 +117,6 @@ class Inspector:
                 f"{source_time_scale.value} and {target_time_scale.value}"
             )
         debug_buffer_path = debug_buffer_path or buffer_path
-        self._source_time_scale, self._target_time_scale = source_time_scale, target_time_scale
         self._etrecord = _record(etrecord)
         etdump = gen_etdump_object(etdump_path=etdump_path, etdump_data=etdump_data)
         values = Path(debug_buffer_path).read_bytes() if debug_buffer_path is not None else None
