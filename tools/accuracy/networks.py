@@ -58,6 +58,35 @@ def _crepe(size: str) -> Callable[[Path], tuple[nn.Module, Calls]]:
     return make
 
 
+def _speaker(packages: Path) -> tuple[nn.Module, Calls]:
+    model = _Speaker()
+    state = torch.load(packages / "resemblyzer" / "pretrained.pt", "cpu")["model_state"]
+    model.load_state_dict({k: v for k, v in state.items() if not k.startswith("similarity")})
+    calls = []
+    for wave in inputs.speech(packages):
+        frames = inputs.mel(_at_volume(wave, -30), 40, 400, 160, to_decibel=False)
+        calls += [(part[None].contiguous(),) for part in (frames[:160], frames[-160:])]
+    return model, calls
+
+
+def _at_volume(wave: Tensor, decibel: float) -> Tensor:
+    return wave * 10 ** ((decibel - 10 * wave.square().mean().log10()) / 20)
+
+
+class _Speaker(nn.Module):
+    """Resemblyzer's VoiceEncoder; its own file imports packages for sound."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(40, 256, 3, batch_first=True)
+        self.linear = nn.Linear(256, 256)
+
+    def forward(self, mels: Tensor) -> Tensor:
+        _, (hidden, _) = self.lstm(mels)
+        embedding = F.relu(self.linear(hidden[-1]))
+        return embedding / torch.norm(embedding, dim=1, keepdim=True)
+
+
 def _voice_activity(packages: Path) -> tuple[nn.Module, Calls]:
     model = _VoiceActivity()
     path = packages / "silero_vad" / "data" / "silero_vad_16k.safetensors"
@@ -173,6 +202,10 @@ NETWORKS = [
     Network(
         "silero_vad", "silero-vad", "sound to voice activity, LSTM cell", _voice_activity, 20,
         {"float": 100, "int8": 27},
+    ),
+    Network(
+        "resemblyzer", "Resemblyzer", "sound to speaker, LSTM of three layers", _speaker, 10,
+        {"float": 100, "int8": 30},
     ),
 ]  # fmt: skip
 

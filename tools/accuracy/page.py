@@ -26,7 +26,7 @@ to what quantizing costs. An empty cell was not measured.
 
 mobilenet_v2 loses most at its second block: rounding that block's input to 8 bits of one scale (45 dB), with all else
 in float, leaves 5 dB behind the 1x1 convolution and its batch norm, whose gain is up to 26 on sums that nearly cancel.
-No choice of observer removes that; scales per channel of activations, or quantization-aware training, would.
+That is what one scale for all channels costs there, whoever chooses it: calibrating on all ten photographs gives 9.8.
 
 """
 _COLUMNS = (
