@@ -111,8 +111,9 @@ class KVCache(nn.Module):
     def _write(
         self, rows: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        self.k_cache.index_copy_(2, rows, k_val.to(self.k_cache.dtype))
-        self.v_cache.index_copy_(2, rows, v_val.to(self.v_cache.dtype))
+        # index_put: other runtimes of such files lack index_copy
+        self.k_cache[:, :, rows] = k_val.to(self.k_cache.dtype)
+        self.v_cache[:, :, rows] = v_val.to(self.v_cache.dtype)
         return self.k_cache, self.v_cache
 
     def update(

@@ -173,7 +173,8 @@ class Transformer(nn.Module):
         if self.params.output_prune_map:
             shape = (*logits.shape[:-1], self.vocab_size)
             full = torch.full(shape, float("-inf"), dtype=logits.dtype)
-            logits = full.index_copy(-1, self.output_ids, logits)
+            full[..., self.output_ids] = logits
+            logits = full
         return logits
 
 

@@ -205,13 +205,14 @@ class QuantizedKVCache(nn.Module):
                 _write(part, cache, start, indices)
         else:
             for part, cache in zip(quantized, caches):
-                cache.index_copy_(1, self._places(input_pos, value, indices), part)
+                cache[:, self._places(input_pos, value, indices)] = part
         if not self.return_float_values:
             return caches[0].transpose(1, 2)
         stored, scales, points = caches
         floats = (stored.float() - points.float()) * scales
-        exact = floats.index_copy(1, self._places(input_pos, value, indices), value.float())
-        return exact.to(value.dtype).transpose(1, 2)
+        places = self._places(input_pos, value, indices)
+        floats[:, places] = value.float()
+        return floats.to(value.dtype).transpose(1, 2)
 
     @staticmethod
     def _places(

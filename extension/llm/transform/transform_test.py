@@ -12,7 +12,7 @@ import torch
 from torchao.quantization.utils import compute_error
 
 from executorch.extension.llm.export.config.reading import build
-from executorch.extension.llm.export.pipeline import as_config, export_llama, prepare
+from executorch.extension.llm.export.pipeline import export_llama, prepare
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
@@ -74,7 +74,7 @@ def last_of_steps(logits: torch.Tensor) -> torch.Tensor:
 
 
 def prepared(config: Any) -> torch.nn.Module:
-    return prepare(as_config(config), Stages(say=False))[0].model
+    return prepare(config, Stages(say=False))[0].model
 
 
 @pytest.mark.req("LLM-006")

@@ -40,6 +40,10 @@ def _not_yet(holds: Callable[[LlmConfig], object], key: str) -> Rule:
 # Documented options whose work is not in this package; taking them out of this list is part of doing it.
 NOT_YET: tuple[Rule, ...] = (
     _not_yet(lambda c: _pre_quantized(c), "quantization.use_spin_quant and use_qat"),
+    _not_yet(
+        lambda c: c.model.quantize_kv_cache and c.model.use_sdpa_with_kv_cache,
+        "model.quantize_kv_cache together with model.use_sdpa_with_kv_cache",
+    ),
     _not_yet(lambda c: c.model.expand_rope_table, "model.expand_rope_table"),
     _not_yet(
         lambda c: str(c.quantization.quantize_scope) != "full", "quantization.quantize_scope=linear"
