@@ -95,25 +95,20 @@ void read_row(const AttentionRows& rows, int64_t batch, int64_t head, int64_t ro
   }
 }
 
-// c[rows][cols] = a[rows][k] * b (+ c), all tiles of it; b lies in rows, full vectors of it are
-// readable.
-void multiply_tiles(const float* a, int64_t lda, int64_t rows, const float* b, int64_t ldb,
-                    int64_t cols, int64_t k, float* c, int64_t ldc, bool accumulate) {
-  const GemmKernels& kernels = gemm_kernels();
-  const int64_t vectors = div_up(cols, kernels.lanes);
-  GemmTile tile = {};
-  tile.k = k;
-  tile.lda = lda;
-  tile.b = b;
-  tile.ldb = ldb;
-  tile.ldc = ldc;
-  tile.tail = cols - (vectors - 1) * kernels.lanes;
-  tile.accumulate = accumulate;
-  for (int64_t i = 0; i < rows; i += kernels.tile_rows) {
-    tile.a = a + i * lda;
-    tile.c = c + i * ldc;
-    kernels.tile[std::min(kernels.tile_rows, rows - i) - 1][vectors - 1](tile);
+// How many keys of a block a row sees, masks aside.
+int64_t keys_seen(const Plan& plan, int64_t row, Range keys) {
+  if (!plan.problem.causal) {
+    return keys.size();
   }
+  const int64_t end = plan.problem.first_query + row / plan.group + 1;
+  return std::clamp<int64_t>(end - keys.begin, 0, keys.size());
+}
+
+// A tile of so many rows and columns; full vectors of its B are readable.
+void multiply(const GemmKernels& kernels, GemmTile tile, int64_t rows, int64_t cols) {
+  const int64_t vectors = div_up(cols, kernels.lanes);
+  tile.tail = cols - (vectors - 1) * kernels.lanes;
+  kernels.tile[rows - 1][vectors - 1](tile);
 }
 
 // Dot products of few rows with keys that are read in place.
@@ -136,9 +131,10 @@ void score_by_dots(const Plan& plan, const Scratch& s, int64_t rows, const void*
 }
 
 // scores[row][key] of a block, by dot products when rows are few, else by tiles.
-void score_block(const Plan& plan, const Scratch& s, const Place& place, int64_t rows, Range keys) {
+void score_block(const Plan& plan, const Scratch& s, const Task& task, Range keys) {
   const AttentionRows& from = plan.problem.key;
-  const int64_t depth = plan.problem.depth;
+  const Place& place = task.place;
+  const int64_t depth = plan.problem.depth, rows = task.rows.size();
   const void* data = row_at(from, place.batch, place.key_head, keys.begin);
   const bool few = rows <= kDotRows;
   ScalarType type = from.type;
@@ -157,12 +153,24 @@ void score_block(const Plan& plan, const Scratch& s, const Place& place, int64_t
   }
   const GemmKernels& kernels = gemm_kernels();
   const int64_t width = kTileVectors * kernels.lanes;
+  GemmTile tile = {};
+  tile.k = tile.lda = depth;
+  tile.b = s.panel;
+  tile.ldb = width;
+  tile.ldc = kKeys;
   for (int64_t j = 0; j < keys.size(); j += width) {
     const int64_t cols = std::min(width, keys.size() - j);
     kernels.transpose(static_cast<const float*>(data) + j * stride, stride, cols, depth, s.panel,
                       width, /*add=*/false);
-    multiply_tiles(s.query, depth, rows, s.panel, width, cols, depth, s.scores + j, kKeys,
-                   /*accumulate=*/false);
+    for (int64_t i = 0; i < rows; i += kernels.tile_rows) {
+      const int64_t end = std::min(i + kernels.tile_rows, rows);
+      if (keys_seen(plan, task.rows.begin + end - 1, keys) <= j) {
+        continue;
+      }
+      tile.a = s.query + i * depth;
+      tile.c = s.scores + i * kKeys + j;
+      multiply(kernels, tile, end - i, cols);
+    }
   }
 }
 
@@ -216,12 +224,9 @@ void weigh_block(const Plan& plan, const Scratch& s, const Task& task, Range key
       mask_row(p, mask_offset(plan, task, row) + keys.begin * p.mask_col_stride, keys.size(),
                scores);
     }
-    const int64_t end = p.first_query + row / plan.group + 1;
-    if (p.causal && end < keys.end) {
-      const int64_t seen = std::max<int64_t>(0, end - keys.begin);
-      std::fill(scores + seen, scores + keys.size(), kForbidden);
-    }
-    const float factor = softmax_step(scores, keys.size(), softmax[i]);
+    const int64_t seen = keys_seen(plan, row, keys);
+    const float factor = softmax_step(scores, seen, softmax[i]);
+    std::fill(scores + seen, scores + keys.size(), 0.0f);
     float* sum = sums + i * p.value_depth;
     for (int64_t j = 0; factor != 1.0f && j < p.value_depth; ++j) {
       sum[j] *= factor;
@@ -229,9 +234,9 @@ void weigh_block(const Plan& plan, const Scratch& s, const Task& task, Range key
   }
 }
 
-void add_values(const Plan& plan, const Scratch& s, const Place& place, int64_t rows, Range keys,
-                float* sums) {
+void add_values(const Plan& plan, const Scratch& s, const Task& task, Range keys, float* sums) {
   const AttentionRows& from = plan.problem.value;
+  const Place& place = task.place;
   const int64_t depth = plan.problem.value_depth;
   const auto* values =
       static_cast<const float*>(row_at(from, place.batch, place.key_head, keys.begin));
@@ -243,10 +248,22 @@ void add_values(const Plan& plan, const Scratch& s, const Place& place, int64_t 
     }
     values = s.values;
   }
-  const int64_t width = kTileVectors * gemm_kernels().lanes;
+  const GemmKernels& kernels = gemm_kernels();
+  const int64_t width = kTileVectors * kernels.lanes, rows = task.rows.size();
+  GemmTile tile = {};
+  tile.lda = kKeys;
+  tile.ldb = stride;
+  tile.ldc = depth;
+  tile.accumulate = true;
   for (int64_t j = 0; j < depth; j += width) {
-    multiply_tiles(s.scores, kKeys, rows, values + j, stride, std::min(width, depth - j),
-                   keys.size(), sums + j, depth, /*accumulate=*/true);
+    tile.b = values + j;
+    for (int64_t i = 0; i < rows; i += kernels.tile_rows) {
+      const int64_t end = std::min(i + kernels.tile_rows, rows);
+      tile.k = keys_seen(plan, task.rows.begin + end - 1, keys);
+      tile.a = s.scores + i * kKeys;
+      tile.c = sums + i * depth + j;
+      multiply(kernels, tile, end - i, std::min(width, depth - j));
+    }
   }
 }
 
@@ -270,9 +287,9 @@ void run_task(const Plan& plan, const Scratch& s, const Task& task, RunningSoftm
   const int64_t last_key = p.causal ? std::min(task.keys.end, seen) : task.keys.end;
   for (int64_t key = task.keys.begin; key < last_key; key += kKeys) {
     const Range keys{key, std::min(key + kKeys, last_key)};
-    score_block(plan, s, task.place, rows, keys);
+    score_block(plan, s, task, keys);
     weigh_block(plan, s, task, keys, softmax, sums);
-    add_values(plan, s, task.place, rows, keys, sums);
+    add_values(plan, s, task, keys, sums);
   }
 }
 
@@ -344,7 +361,10 @@ Plan plan_of(const AttentionProblem& p) {
   const int64_t lanes = gemm_kernels().lanes;
   Plan plan{p, p.heads / p.key_heads, 0, div_up(p.value_depth, lanes) * lanes, false, 0, 1, 0};
   plan.rows = p.queries * plan.group;
-  plan.values_in_place = p.value.type == ScalarType::Float && p.value_depth % lanes == 0;
+  // Rows of a cache lie so far apart that each is in a page of its own: copied where many queries
+  // read them.
+  const bool near = plan.rows <= kDotRows || p.value.row_stride == p.value_depth;
+  plan.values_in_place = p.value.type == ScalarType::Float && p.value_depth % lanes == 0 && near;
   plan.row_blocks = div_up(plan.rows, kRows);
   plan.key_splits = splits_of(plan, p.batch * p.key_heads * plan.row_blocks);
   plan.keys_per_split = div_up(div_up(p.keys, plan.key_splits), kKeys) * kKeys;
