@@ -274,7 +274,7 @@ void bind_etdump(Class& cls) {
         if (self.tracing()->in_use) {
           throw RuntimeFailure("A method is running: write its events when it has ended");
         }
-        self.tracing()->write(path, debug_buffer_path);
+        self.tracing()->write(path.text, debug_buffer_path ? &debug_buffer_path->text : nullptr);
       },
       py::arg("path"), py::arg("debug_buffer_path") = py::none(),
       "Writes the events since loading, or since the last call, and the values that operators gave "

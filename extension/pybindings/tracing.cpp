@@ -22,8 +22,7 @@ class Dump final : public Tracing {
 
   runtime::EventTracer* tracer() override { return &gen_; }
 
-  void write(const std::filesystem::path& etdump_path,
-             const std::optional<std::filesystem::path>& debug_buffer_path) override {
+  void write(const std::string& etdump_path, const std::string* debug_buffer_path) override {
     const ETDumpResult result = gen_.get_etdump_data();
     const std::unique_ptr<void, decltype(&std::free)> owner(result.buf, &std::free);
     const bool has_values = gen_.get_data_sink() != nullptr;
@@ -33,7 +32,7 @@ class Dump final : public Tracing {
       return;
     }
     write_file(etdump_path, result.buf, result.size);
-    if (has_values && debug_buffer_path.has_value()) {
+    if (has_values && debug_buffer_path != nullptr) {
       write_file(*debug_buffer_path, values_.data(), num_value_bytes);
     }
   }
@@ -47,9 +46,9 @@ class Dump final : public Tracing {
     }
   }
 
-  static void write_file(const std::filesystem::path& path, const void* data, size_t size) {
+  static void write_file(const std::string& path, const void* data, size_t size) {
     const LogCapture capture;
-    auto file = capture.take(FileDataSink::create(path.string().c_str()), "Cannot write an ETDump");
+    auto file = capture.take(FileDataSink::create(path.c_str()), "Cannot write an ETDump");
     capture.check(file.write(data, size).error(), "Cannot write an ETDump");
   }
 

@@ -2,9 +2,8 @@
 // Tracing: the events of a program that was loaded with enable_etdump.
 #pragma once
 
-#include <filesystem>
 #include <memory>
-#include <optional>
+#include <string>
 
 #include <executorch/runtime/core/event_tracer.h>
 
@@ -23,10 +22,10 @@ class Tracing {
 
   virtual runtime::EventTracer* tracer() = 0;
 
-  /// Writes the events since the last call, and the values when there are any; no file without
-  /// events. Throws RuntimeFailure for a file that cannot be written.
-  virtual void write(const std::filesystem::path& etdump_path,
-                     const std::optional<std::filesystem::path>& debug_buffer_path) = 0;
+  /// Writes the events since the last call, and the values when there are any and
+  /// `debug_buffer_path` is not null; no file without events. Throws RuntimeFailure for a file that
+  /// cannot be written.
+  virtual void write(const std::string& etdump_path, const std::string* debug_buffer_path) = 0;
 };
 
 }  // namespace executorch::extension::pybindings
