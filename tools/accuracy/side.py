@@ -11,10 +11,7 @@ import math
 import sys
 import warnings
 
-warnings.filterwarnings("ignore")
-logging.disable(logging.WARNING)
-
-import torch  # noqa: E402
+import torch
 
 
 def quantized(program: torch.export.ExportedProgram, calls: list) -> torch.nn.Module:
@@ -95,5 +92,7 @@ def _flat(result: object) -> list:
 
 
 if __name__ == "__main__":
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
     with torch.no_grad():
         print(json.dumps(main(json.loads(sys.argv[1]))))
