@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import sympy
 import torch
 from torch.utils._sympy.numbers import int_oo
-from torch.utils._sympy.value_ranges import bound_sympy
+from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
 from executorch.exir.error import ExportError, ExportErrorType
 
@@ -38,16 +38,27 @@ def any_upper_bound(maybe_symint: int | torch.SymInt) -> int | None:
     """The largest value the ranges allow, also one that no file can hold; None when they allow all."""
     if isinstance(maybe_symint, int):
         return maybe_symint
-    node = maybe_symint.node
-    constant = node.maybe_as_int()
+    constant = maybe_symint.node.maybe_as_int()
     if constant is not None:
         return constant
-    shape_env = node.shape_env
-    expr = shape_env.simplify(node.expr) if hasattr(shape_env, "simplify") else node.expr
-    upper = bound_sympy(expr, shape_env.var_to_range).upper
+    upper = _range(maybe_symint).upper
     if upper in _UNBOUNDED or not upper.is_number or int(upper) >= _NO_BOUND:
         return None
     return int(upper)
+
+
+def never_negative(maybe_symint: int | torch.SymInt) -> bool:
+    """The ranges allow no value below 0."""
+    if isinstance(maybe_symint, int):
+        return maybe_symint >= 0
+    return bool(_range(maybe_symint).lower >= 0)
+
+
+def _range(symint: torch.SymInt) -> ValueRanges[sympy.Expr]:
+    node = symint.node
+    shape_env = node.shape_env
+    expr = shape_env.simplify(node.expr) if hasattr(shape_env, "simplify") else node.expr
+    return bound_sympy(expr, shape_env.var_to_range)
 
 
 def eval_upper_bound(maybe_symint: int | torch.SymInt) -> int:

@@ -119,9 +119,10 @@ def test_each_scalar_operator_runs_and_computes_as_python_does(name: str) -> Non
     total.meta["val"] = function(*(values[:1] if unary else values))
     program = edge.to_executorch()
     operators = program.executorch_program.execution_plan[0].operators
-    assert (f"executorch_prim::{name}", "Scalar") in {(op.name, op.overload) for op in operators}
+    written = "floordiv" if name == "mod" else name  # the runtime's remainder is that of C++
+    assert (f"executorch_prim::{written}", "Scalar") in {(op.name, op.overload) for op in operators}
     method = _load_for_executorch_from_buffer(program.buffer)
-    for a, b in ((7, 3), (3, 7), (6, 6)):
+    for a, b in ((7, 3), (3, 7), (6, 6), (-7, 3), (7, -3)):
         (found,) = method.forward((torch.tensor(a), torch.tensor(b)))
         expected = function(a) if unary else function(a, b)
         assert found == expected and type(found) is type(expected)

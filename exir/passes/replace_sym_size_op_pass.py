@@ -2,11 +2,17 @@
 """Arithmetic on sizes becomes operators that the runtime's core carries out.
 
 before: %n = operator.mul(%s, 2)                 after: %n = executorch_prim.mul.Scalar(%s, 2)
+
+A file's remainder is that of C++, Python's has the sign of its divisor: where a side may be negative, a % b becomes
+a - a // b * b.
 """
 
 from __future__ import annotations
 
-from torch.fx import GraphModule
+import operator
+from typing import Any
+
+from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir.dialects.backend._ops import backend_op_of
@@ -16,6 +22,7 @@ from executorch.exir.passes.executorch_prim_ops_registry import (
     _PYTHON_SYM_OPS_TO_EXECUTORCH_SYM_OPS as PRIM_OPS,
 )
 from executorch.exir.passes.executorch_prim_ops_registry import UNSUPPORTED_SYM_OPS
+from executorch.exir.sym_util import never_negative
 
 
 class ReplaceSymSizeOpPass(PassBase):
@@ -26,6 +33,9 @@ class ReplaceSymSizeOpPass(PassBase):
         for module in graph_module.modules():
             if not isinstance(module, GraphModule):
                 continue
+            for node in module.graph.find_nodes(op="call_function", target=operator.mod):
+                if not all(never_negative(_value(side)) for side in node.args):
+                    _floor_remainder(node)
             for node in module.graph.nodes:
                 if node.op != "call_function" or isinstance(node.target, EdgeOpOverload):
                     continue
@@ -40,3 +50,19 @@ class ReplaceSymSizeOpPass(PassBase):
                 "+, -, *, //, %, comparisons, torch.sym_max or torch.sym_min",
             )
         return PassResult(graph_module, True)
+
+
+def _value(side: Any) -> Any:
+    return side.meta["val"] if isinstance(side, Node) else side
+
+
+def _floor_remainder(node: Node) -> None:
+    """a % b written as a - a // b * b."""
+    a, b = node.args
+    node.target = operator.sub
+    with node.graph.inserting_before(node):
+        quotient = node.graph.call_function(operator.floordiv, (a, b))
+        product = node.graph.call_function(operator.mul, (quotient, b))
+    quotient.meta = {**node.meta, "val": _value(a) // _value(b)}
+    product.meta = {**node.meta, "val": quotient.meta["val"] * _value(b)}
+    node.args = (a, product)
