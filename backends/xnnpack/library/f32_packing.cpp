@@ -19,7 +19,9 @@ void xnn_pack_f32_conv_goki_w(size_t groups, size_t filters, size_t taps, size_t
                               const float* bias, const void* scale, float* packed,
                               size_t extra_bytes, const void* params) {
   const xnn_gemm_config* const table = xnn_init_f32_gemm_config();
-  if (kr == 1 && sr == 1 && extra_bytes == 0 && table != nullptr && table->nr == panel) {
+  const bool is_of_matrices =
+      table != nullptr && table->nr == panel && table->log2_kr == 0 && table->log2_sr == 0;
+  if (kr == 1 && sr == 1 && extra_bytes == 0 && is_of_matrices) {
     const auto pack = reinterpret_cast<xnn_packw_gemm_goi_ukernel_fn>(table->pack_gemm_goi);
     pack(groups, filters, taps * channels, panel, kr, sr, weights, bias, scale, packed, extra_bytes,
          params);
