@@ -134,7 +134,16 @@ def _functionalise(program: ExportedProgram, preserve: frozenset[OpOverload]) ->
     for op, function in decomposition_table().items():
         if op not in preserve:
             table[op] = function
-    return program.run_decompositions(table)
+    notes = {node.name: node.meta["custom"] for node in _inputs(program) if "custom" in node.meta}
+    functional = program.run_decompositions(table)
+    for node in _inputs(functional):
+        if node.name in notes:
+            node.meta["custom"] = notes[node.name]
+    return functional
+
+
+def _inputs(program: ExportedProgram) -> list[Node]:
+    return program.graph.find_nodes(op="placeholder")
 
 
 class _Retrace:
@@ -253,6 +262,10 @@ class _Retrace:
             kind = _MUTATION_OF.get(spec.kind)
             if kind is None:
                 raise NeedsFullTrace(f"a write to {placeholder.name}, a constant")
+            if (
+                value in values
+            ):  # one buffer under two names: each has memory of its own in a program
+                value = self._tracer.own_copy(value)
             specs.append(OutputSpec(kind, TensorArgument(value.name), target))
             values.append(value)
         changed = {env.name for env in written}

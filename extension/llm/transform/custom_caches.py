@@ -333,6 +333,6 @@ def replace_kv_cache_with_ring_kv_cache(module: nn.Module, layer_sizes: list[int
             owner.kv_cache = RingKVCache(*sizes, cache.enable_dynamic_shape, cache.dtype)
         if hasattr(owner.SDPA, "use_attention_mask"):
             owner.SDPA.use_attention_mask = True
-        if hasattr(owner.SDPA, "kv_cache"):
-            owner.SDPA.kv_cache = owner.kv_cache
+        if hasattr(owner.SDPA, "read_from"):
+            owner.SDPA.read_from(owner.kv_cache)
     return module

@@ -55,8 +55,17 @@ class QuantizedSDPA(nn.Module):
         scale: float | None = None,
     ) -> None:
         super().__init__()
-        self.dim, self.kv_cache, self.scale = dim, kv_cache, scale
+        self.dim, self.scale = dim, scale
         self.use_attention_mask = use_attention_mask
+        # in a tuple, for it is no module of this one: its buffers are the attention layer's, and would be there twice
+        self._cache = (kv_cache,)
+
+    @property
+    def kv_cache(self) -> QuantizedKVCache:
+        return self._cache[0]
+
+    def read_from(self, cache: QuantizedKVCache) -> None:
+        self._cache = (cache,)
 
     def forward(
         self,
