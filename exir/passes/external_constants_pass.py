@@ -77,6 +77,15 @@ def delegate_external_constants_pass_unlifted(
     return PassResult(module, modified)
 
 
+def delegate_data_file(node: Node) -> str | None:
+    """The data file (without `.ptd`) that a delegate's constant goes to, None for the program; what is computed from
+    constants (a dequantized weight) goes where the first of them goes."""
+    while node.op == "call_function" and node.all_input_nodes:
+        node = node.all_input_nodes[0]
+    custom = node.meta.get("custom") or {}
+    return node.meta.get("delegate_constant_tag") or custom.get("delegate_constant_tag")
+
+
 def _attribute(module: Any, target: str) -> Any:
     for part in target.split("."):
         module = getattr(module, part)

@@ -55,7 +55,15 @@ def read_job(program: Path, out: Path) -> Job:
     return {"do": "read", "program": str(program), "out": str(out)}
 
 
-def run_job(program: Path, calls: list[Any], out: Path, data: Path | None = None) -> Job:
+def export_llm_job(config: dict[str, Any], out: Path) -> Job:
+    """A language model by the peer's export_llm; `config` is what its YAML file would hold."""
+    return {"do": "export_llm", "config": config, "out": str(out)}
+
+
+def run_job(
+    program: Path, calls: list[Any], out: Path, data: Path | None = None, llm: bool = False
+) -> Job:
+    """`llm`: with the operators of language models."""
     saved = out.with_suffix(".calls")
     torch.save(calls, saved)
     return {
@@ -64,6 +72,7 @@ def run_job(program: Path, calls: list[Any], out: Path, data: Path | None = None
         "calls": str(saved),
         "out": str(out),
         "data": str(data) if data else None,
+        "llm": llm,
     }
 
 

@@ -59,7 +59,21 @@ def read(job: dict) -> None:
     Path(job["out"]).write_text(json.dumps(found))
 
 
+def export_llm(job: dict) -> None:
+    from omegaconf import OmegaConf
+
+    from executorch.examples.models.llama.export_llama_lib import export_llama
+    from executorch.extension.llm.export.config.llm_config import LlmConfig
+
+    place = {"export": {"output_name": job["out"]}}
+    tree = OmegaConf.merge(OmegaConf.structured(LlmConfig), job["config"], place)
+    export_llama(OmegaConf.to_object(tree))
+
+
 def run(job: dict) -> None:
+    if job.get("llm"):  # registered on import
+        import executorch.extension.llm.custom_ops.custom_ops
+        import executorch.kernels.quantized  # noqa: F401
     calls = torch.load(job["calls"], weights_only=True)
     results = []
     if job.get("data"):
@@ -206,6 +220,7 @@ def rebundle(job: dict) -> None:
 
 JOBS = {
     "lower": lower,
+    "export_llm": export_llm,
     "read": read,
     "run": run,
     "quantize": quantize,

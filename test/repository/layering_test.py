@@ -41,8 +41,9 @@ PYTHON_LAYERS = {
     "devtools": {"schema", "exir", "extension", "runtime"},
 }
 ROOTS = {*CPP_LAYERS, *PYTHON_LAYERS, "examples", "test", "tools"}
-# Documented paths above what their root may import: the command that exports language models is under extension/.
-ABOVE = {"extension/llm/": {"backends", "devtools"}}
+# Documented paths above what their root may import: the command that exports language models is under extension/, and
+# packs weights for torchao's kernels.
+ABOVE = {"extension/llm/": {"backends", "devtools", "kernels"}}
 # What a backend offers to executorch.export, which finds it by registration.
 RECIPES = "recipes"
 

@@ -27,6 +27,7 @@ from executorch.backends.xnnpack.serialization.graph import (
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
 from executorch.exir.dim_order_utils import is_channel_last_dim_order
+from executorch.exir.passes.external_constants_pass import delegate_data_file
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 PLAIN = "plain"
@@ -218,7 +219,7 @@ class GraphBuilder:
         data = bytes(memoryview(tensor_bytes(tensor.detach().contiguous())))
         key = prefix + hashlib.sha256(data).hexdigest()
         if key not in self._data_places:
-            tag = node.meta.get("delegate_constant_tag")
+            tag = delegate_data_file(node)
             self.store.add_named_data(key, data, alignment=ALIGNMENT, external_tag=tag)
             entry = make(
                 "ConstantDataOffset", offset=NAMED_DATA_OFFSET, size=len(data), named_key=key

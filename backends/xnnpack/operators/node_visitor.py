@@ -34,6 +34,7 @@ from executorch.backends.xnnpack.utils.xnnpack_constants import (
 )
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
+from executorch.exir.passes.external_constants_pass import delegate_data_file
 
 _FLOATS = {torch.float32: "xnn_datatype_fp32", torch.float16: "xnn_datatype_fp16"}
 _BY_TENSOR = {
@@ -192,7 +193,7 @@ class NodeVisitor:
             id_out=made,
         )
         if quant_params is not None:
-            tag = tensor.meta.get("delegate_constant_tag")
+            tag = delegate_data_file(tensor)
             parameters = self.get_quant_params(quant_params, xnn_graph, tag)
             value = kind["XNNQuantizedTensorValue"](tensor_value=value, quant_params=parameters)
         xnn_graph.xvalues.append(kind["XValue"](xvalue_union=value))
@@ -237,7 +238,7 @@ class NodeVisitor:
             data = data.permute(ORDER["nhwc"])
         if quant_params is not None and (quant_params.is_qc4w or quant_params.per_channel_group):
             data = self.convert_to_qc4w(data)
-        return self._add_data(xnn_graph, data, source.meta.get("delegate_constant_tag"))
+        return self._add_data(xnn_graph, data, delegate_data_file(source))
 
     def _add_data(
         self, xnn_graph: Any, data: torch.Tensor, tag: str | None, prefix: str = ""

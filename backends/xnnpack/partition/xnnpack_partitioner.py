@@ -33,7 +33,25 @@ from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 logger = logging.getLogger(__name__)
 
 
+# what a file may hold twice, in bytes: a delegate's constant that a call outside reads, too
+_MAY_REPEAT = 1 << 12
+
 Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
+
+
+def _read_elsewhere(program: ExportedProgram, constants: Constants) -> dict[Node, str]:
+    """Large constants that calls read which no row takes, and such a call: tied weights of an embedding, say."""
+    readers: dict[int, str] = {}
+    large: list[tuple[Node, int]] = []
+    for node in program.graph.find_nodes(op="placeholder"):
+        if node not in constants or constants[node].nbytes <= _MAY_REPEAT:
+            continue
+        place = constants[node].untyped_storage().data_ptr()
+        large.append((node, place))
+        outside = [user for user in node.users if op_name(user) not in TABLE]
+        if outside:
+            readers.setdefault(place, outside[0].name)
+    return {node: readers[place] for node, place in large if place in readers}
 
 
 class XnnpackPartitioner(Partitioner):
@@ -55,6 +73,7 @@ class XnnpackPartitioner(Partitioner):
         self._ops = None if configs is None else {config.op for config in configs}
         if isinstance(config_precisions, ConfigPrecisionType):
             config_precisions = [config_precisions]
+        self._others: dict[Node, str] = {}
         self._modes = {each.mode for each in config_precisions or ConfigPrecisionType}
         made = [config(**kwargs) for config in configs or ALL_PARTITIONER_CONFIGS]
         for config in made:
@@ -108,6 +127,7 @@ class XnnpackPartitioner(Partitioner):
     def _groups(self, program: ExportedProgram) -> list[list[Node]]:
         """Each node that a row takes, with what must go along."""
         constants = Constants(program)
+        self._others = _read_elsewhere(program, constants)
         report = WhyNoPartition(logger)
         groups: list[list[Node]] = []
         for node in program.graph.nodes:
@@ -141,6 +161,11 @@ class XnnpackPartitioner(Partitioner):
             return "not among the configs"
         if self._ops is None and TABLE[op_name(node)].slower:
             return TABLE[op_name(node)].slower
+        twice = next((each for each in node.all_input_nodes if each in self._others), None)
+        if twice is not None:
+            return (
+                f"{twice.name} is read by {self._others[twice]}, too: the file would hold it twice"
+            )
         if len(self._modes) == len(ConfigPrecisionType):
             return ""
         mode = mode_of(node, constants)

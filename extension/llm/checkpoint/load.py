@@ -10,6 +10,7 @@ from torch import nn
 
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.keys import Pair, to_model_names
+from executorch.extension.llm.checkpoint.prequantized import Prequantized, quantized_pairs
 from executorch.extension.llm.checkpoint.reader import Checkpoint
 from executorch.extension.llm.model.families import Family
 from executorch.extension.llm.model.lora import LoRALinear
@@ -67,14 +68,18 @@ def load_into(
     family: Family,
     dtype: torch.dtype | None = None,
     adapter: Iterable[Pair] = (),
+    prequantized: Prequantized | None = None,
 ) -> None:
-    """Fills a model that was built on the meta device; `adapter` are tensors besides, under the model's names.
+    """Fills a model that was built on the meta device; `adapter` are tensors besides, under the model's names,
+    `prequantized` says how a checkpoint of integers with scales is meant.
 
     Raises CheckpointError: a tensor of the wrong shape, an unknown name, or weights that are missing.
     """
     where = str(checkpoint.path)
     try:
         pairs = to_model_names(checkpoint, checkpoint.names, family, model.params)
+        if prequantized is not None:
+            pairs = quantized_pairs(pairs, prequantized, where)
         loaded = load_pairs(model, pairs, where, dtype)
         load_pairs(model, adapter, where, dtype)
     except CheckpointError:
@@ -82,7 +87,7 @@ def load_into(
     except Exception as error:
         raise CheckpointError(f"{where}: {error}") from error
     if model.output is not None and "tok_embeddings.weight" in loaded and family.tied:
-        same = "output.weight" not in loaded or _equal(model)
+        same = "output.weight" not in loaded or (prequantized is None and _equal(model))
         if same:
             tie(model)
     check_complete(model, where)

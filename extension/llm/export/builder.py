@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from executorch.exir import (
     EdgeCompileConfig,
@@ -127,15 +128,24 @@ class LLMEdgeManager:
         return self
 
     def _shapes(self) -> Any:
-        """How long a call may be: `max_seq_len` - 1 tokens, one fewer than a cache of that length has rows."""
         if self.dynamic_shapes is not None or not self.enable_dynamic_shape:
             return self.dynamic_shapes
-        tokens = {1: torch.export.Dim("token_dim", max=max(self.max_seq_len - 1, 1))}
+        tokens = {1: torch.export.Dim("token_dim", max=self._max_tokens())}
         if not self.use_kv_cache:
             return (tokens,)
         # the position is the second input, or stands in a dict of options
         options = self.example_inputs[1]
         return (tokens, {name: {0: 1} for name in options} if isinstance(options, dict) else {0: 1})
+
+    def _max_tokens(self) -> int:
+        """How long a call may be: `max_seq_len` - 1 tokens, one fewer than a cache of that length has rows, and no
+        more than a window's cache holds."""
+        rings = [m for m in self.model.modules() if getattr(m, "is_ring_buffer", False)]
+        limits = [ring.max_tokens for ring in rings if hasattr(ring, "max_tokens")]
+        most = max(min([self.max_seq_len - 1, *limits]), 1)
+        if most < self.max_seq_len - 1 and self.metadata and "get_max_seq_len" in self.metadata:
+            self.metadata["get_max_seq_len"] = most
+        return most
 
     def export(self) -> LLMEdgeManager:
         """Captures the model; `pre_autograd_graph_module` is what pt2e quantizes."""
@@ -150,6 +160,18 @@ class LLMEdgeManager:
         self.pre_autograd_graph_module = self.exported_program.module()
         if self.save_exported_program:
             torch.export.save(self.exported_program, f"{self.output_dir}/{self.modelname}.pt2")
+        return self
+
+    def tag_constants(self, tag: Callable[[torch.fx.Node], str | None]) -> LLMEdgeManager:
+        """Notes the data file (without `.ptd`) that a delegate's constants go to; the program's own follow
+        `to_executorch(external_constants_tag=tag)`."""
+        program = self._captured()
+        if any(is_traceable_wrapper_subclass(t) for t in program.state_dict.values()):
+            # quantized weights become the tensors that they consist of
+            program = self.exported_program = program.run_decompositions({})
+        for node in program.graph.find_nodes(op="placeholder"):
+            if (name := tag(node)) is not None:
+                node.meta.setdefault("custom", {})["delegate_constant_tag"] = name
         return self
 
     def run_canonical_optimizations(self) -> LLMEdgeManager:
@@ -252,11 +274,26 @@ class LLMEdgeManager:
         self._report_delegation()
         return self
 
+    def lower_together(
+        self, others: dict[str, LLMEdgeManager], partitioners: list[Any] | None
+    ) -> LLMEdgeManager:
+        """`to_edge_transform_and_lower` of several captured models, one method each; metadata is this manager's."""
+        self.edge_manager = to_edge_transform_and_lower(
+            {name: other._captured() for name, other in others.items()},
+            partitioner=dict.fromkeys(others, partitioners) if partitioners else None,
+            constant_methods=self.metadata,
+            compile_config=self._compile_config(),
+            generate_etrecord=self.generate_etrecord,
+        )
+        self._report_delegation()
+        return self
+
     def _report_delegation(self) -> None:
         if self.verbose:
             from executorch.devtools.backend_debug import print_delegation_info
 
-            print_delegation_info(self.edge_manager.exported_program().graph_module)
+            for method in self.edge_manager.methods:
+                print_delegation_info(self.edge_manager.exported_program(method).graph_module)
 
     def to_executorch(
         self,

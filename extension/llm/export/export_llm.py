@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exports a language model as a YAML file and overrides say.
 
-usage: python -m executorch.extension.llm.export.export_llm [--config FILE.yaml] [group.key=value ...]
+usage: python -m executorch.extension.llm.export.export_llm [--config FILE.yaml] [--eval TEXT] [group.key=value ...]
 e.g.   python -m executorch.extension.llm.export.export_llm base.model_class=smollm2 base.checkpoint=model.gguf \
            model.use_kv_cache=True backend.xnnpack.enabled=True
 """
@@ -27,8 +27,7 @@ def _keys_text() -> str:
     return "options (default):\n" + "\n".join(lines)
 
 
-def parse_config_arg() -> tuple[str | None, list[str]]:
-    """The value of `--config` (None without one) and all other arguments of the command line."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export_llm",
         description="Exports a language model to a .pte file.",
@@ -36,8 +35,16 @@ def parse_config_arg() -> tuple[str | None, list[str]]:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--config", help="a YAML file of options")
-    options, rest = parser.parse_known_args()
-    return options.config, rest
+    parser.add_argument(
+        "--eval", help="a text: prints its perplexity before and after quantization"
+    )
+    return parser
+
+
+def parse_config_arg() -> tuple[str | None, list[str]]:
+    """The value of `--config` (None without one) and all other arguments of the command line."""
+    options, rest = _parser().parse_known_args()
+    return options.config, rest + ([] if options.eval is None else ["--eval", options.eval])
 
 
 def pop_config_arg() -> str | None:
@@ -47,21 +54,21 @@ def pop_config_arg() -> str | None:
     return config
 
 
-def hydra_main(llm_config: LlmConfig) -> None:
+def hydra_main(llm_config: LlmConfig, eval_text: str | None = None) -> None:
     # the compiler loads when there is something to compile
     from executorch.extension.llm.export.pipeline import export_llama
 
-    export_llama(llm_config)
+    export_llama(llm_config, eval_text)
 
 
 def main() -> None:
     """Ends with a message, and code 1, where options or a checkpoint are wrong."""
-    path, overrides = parse_config_arg()
+    options, overrides = _parser().parse_known_args()
     unknown = [text for text in overrides if text.startswith("-")]
     try:
         if unknown:
             raise ValueError(f"unknown flag {unknown[0]!r}: options are given as group.key=value")
-        hydra_main(read(path, overrides))
+        hydra_main(read(options.config, overrides), options.eval)
     except (ValueError, TypeError, OSError) as error:
         sys.exit(f"export_llm: error: {error}")
 

@@ -14,10 +14,18 @@ import torch
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.load import load_into, tie
 from executorch.extension.llm.checkpoint.params import params_from_config, params_from_gguf
+from executorch.extension.llm.checkpoint.prequantized import (
+    ADAPTOR_SCALE,
+    Prequantized,
+    adapted_layers,
+    embedding_kind,
+)
 from executorch.extension.llm.checkpoint.reader import Checkpoint, open_checkpoint
 from executorch.extension.llm.export.config.llm_config import LlmConfig, LoraConfig
 from executorch.extension.llm.model.args import ModelArgs, read_params
+from executorch.extension.llm.model.attention import ATTENTION_TARGETS
 from executorch.extension.llm.model.families import FAMILIES, Family
+from executorch.extension.llm.model.feed_forward import FEED_FORWARD_TARGETS
 from executorch.extension.llm.model.transformer import Transformer, construct_transformer
 
 # in place of a checkpoint: weights drawn at random, to try a shape
@@ -145,8 +153,46 @@ def model_args(
         "input_prune_map": _prune_map(config.model.input_prune_map, "model.input_prune_map"),
         "output_prune_map": _prune_map(config.model.output_prune_map, "model.output_prune_map"),
         **_lora(lora),
+        **_adaptors(config, shape, checkpoint),
     }
     return ModelArgs(**given)
+
+
+def _adaptors(
+    config: LlmConfig, shape: dict[str, Any], checkpoint: Checkpoint | None
+) -> dict[str, Any]:
+    """The adapters that a checkpoint of quantization-aware training carries (`base.use_lora`)."""
+    rank = config.base.use_lora
+    if not rank:
+        return {}
+    told = shape.get("lora_args") or {}
+    if told.get("rank", rank) != rank:
+        raise ValueError(
+            f"base.use_lora: expected the rank of base.params ({told['rank']}), found {rank}"
+        )
+    layers = adapted_layers(checkpoint.names if checkpoint else ())
+    targets = {**ATTENTION_TARGETS, **FEED_FORWARD_TARGETS}
+    adapted = [target for target, layer in targets.items() if layer in layers]
+    if layers - set(targets.values()) or not adapted:
+        raise ValueError(
+            f"base.use_lora: expected adapters of {', '.join(sorted(set(targets.values())))} in the checkpoint, "
+            f"found {', '.join(sorted(layers)) or 'none'}"
+        )
+    alpha = told.get("scale", ADAPTOR_SCALE) * rank
+    return {"r": rank, "lora_alpha": alpha, "target_modules": adapted}
+
+
+def _prequantized(config: LlmConfig, args: ModelArgs) -> Prequantized | None:
+    mode, group = config.base.preq_mode, config.base.preq_group_size
+    if mode is None:
+        return None
+    told = (args.quantization_args or {}).get("group_size", group)
+    if told != group:
+        raise ValueError(
+            f"base.preq_group_size: expected the group of base.params ({told}), found {group}"
+        )
+    kind = embedding_kind(config.base.preq_embedding_quantize)
+    return Prequantized(group, str(mode) == "8da4w_output_8da8w", *kind, dtype_of(config))
 
 
 def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel:
@@ -166,7 +212,8 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
         with torch.device("meta"):
             model = construct_transformer(args)
         adapters = _adapter_pairs(lora, family, args)
-        load_into(model, checkpoint, family, dtype_of(config), adapters)
+        how = _prequantized(config, args)
+        load_into(model, checkpoint, family, dtype_of(config), adapters, how)
         model = model.to(dtype_of(config))
     return LoadedModel(model.eval().requires_grad_(False), args, checkpoint)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,10 @@ from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.config.rules import check
 from executorch.extension.llm.export.models import LoadedModel, load_model
 from executorch.extension.llm.export.partitioner_lib import get_xnnpack_partitioner
+from executorch.extension.llm.export.perplexity import module_logits, perplexity
 from executorch.extension.llm.export.stages import Stages
+from executorch.extension.llm.export.tokens import read_tokenizer
+from executorch.extension.llm.export.weight_files import weight_tags
 from executorch.extension.llm.transform.plan import transforms_for
 
 ExportOptions = Any  # LlmConfig, argparse.Namespace or omegaconf's DictConfig
@@ -37,8 +41,14 @@ def as_config(options: ExportOptions) -> LlmConfig:
     return options
 
 
-def example_inputs(config: LlmConfig) -> tuple[Any, ...]:
-    """Tokens, and with a cache the position of the first, in the form that the model takes them."""
+def example_inputs(config: LlmConfig, seq_len: int | None = None) -> tuple[Any, ...]:
+    """Tokens, and with a cache the position of the first, in the form that the model takes them; `seq_len` is the
+    number of tokens of a method of fixed length."""
+    if seq_len is not None:
+        tokens = torch.ones(1, seq_len, dtype=torch.long)
+        return (
+            (tokens, {"input_pos": torch.tensor([0])}) if config.model.use_kv_cache else (tokens,)
+        )
     length = max(3, config.export.max_seq_length)
     if not config.model.use_kv_cache:
         tokens = length - 1 if config.model.enable_dynamic_shape else length
@@ -80,10 +90,18 @@ def _metadata(config: LlmConfig, loaded: LoadedModel) -> dict[str, Any]:
     return found
 
 
+Measure = Callable[[str, LoadedModel], None]
+
+
 def prepare(
-    config: LlmConfig, stages: Stages, lora: LoraConfig | None = None
+    config: LlmConfig,
+    stages: Stages,
+    lora: LoraConfig | None = None,
+    seq_len: int | None = None,
+    measure: Measure | None = None,
 ) -> tuple[LLMEdgeManager, LoadedModel]:
-    """The model with its weights, rewritten as the config asks, ready to be captured."""
+    """The model with its weights, rewritten as the config asks, ready to be captured; `seq_len` fixes the number of
+    tokens of a call, `measure` sees the model before and after."""
     with stages.stage("load"):
         loaded = load_model(config, lora)
     manager = LLMEdgeManager(
@@ -91,9 +109,9 @@ def prepare(
         modelname=str(config.base.model_class),
         max_seq_len=config.export.max_seq_length,
         use_kv_cache=config.model.use_kv_cache,
-        example_inputs=example_inputs(config),
+        example_inputs=example_inputs(config, seq_len),
         dtype=DType(str(config.model.dtype_override)),
-        enable_dynamic_shape=config.model.enable_dynamic_shape,
+        enable_dynamic_shape=config.model.enable_dynamic_shape and seq_len is None,
         generate_full_logits=config.debug.generate_full_logits,
         calibration_tasks=config.quantization.calibration_tasks,
         calibration_limit=config.quantization.calibration_limit,
@@ -104,9 +122,31 @@ def prepare(
         metadata=_metadata(config, loaded),
         generate_etrecord=config.debug.generate_etrecord,
     ).set_output_dir(config.export.output_dir)
+    if measure is not None:
+        measure("before", loaded)
     with stages.stage("transform"):
         manager.source_transform(transforms_for(config, loaded.args))
+    if measure is not None:
+        loaded.model = manager.model
+        measure("after", loaded)
     return manager, loaded
+
+
+def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:
+    """Prints how well a model foresees a text (`--eval`), with the config's tokenizer or a GGUF file's own."""
+
+    def measure(when: str, loaded: LoadedModel) -> None:
+        gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
+        if config.base.tokenizer_path is None and gguf is None:
+            raise ValueError("--eval needs base.tokenizer_path, a tokenizer.json")
+        own = None if config.base.tokenizer_path or gguf is None else tokenizer_json(gguf)
+        encode = read_tokenizer(config.base.tokenizer_path, own)
+        tokens = encode(Path(text).read_text(encoding="utf-8"))
+        window = max(2, config.export.max_seq_length - 1)
+        found = perplexity(module_logits(loaded.model), tokens, window)
+        print(f"perplexity {when}: {found:.4f} over {len(tokens)} tokens")
+
+    return measure
 
 
 def partitioners_for(config: LlmConfig) -> list[Any]:
@@ -131,8 +171,9 @@ def output_path(config: LlmConfig) -> Path:
     return Path(config.export.output_dir) / f"{name}.pte"
 
 
-def export_llama(export_options: ExportOptions) -> str:
-    """Exports and writes what the options ask for; gives the path of the file.
+def export_llama(export_options: ExportOptions, eval_text: str | Path | None = None) -> str:
+    """Exports and writes what the options ask for; gives the path of the file. With a text the perplexity before and
+    after quantization is printed.
 
     Raises:
         ConfigError, ValueError: options that do not exist or cannot go together.
@@ -141,15 +182,18 @@ def export_llama(export_options: ExportOptions) -> str:
     config = as_config(export_options)
     stages = Stages(say=config.debug.verbose or Stages().say)
     try:
-        return _export(config, stages)
+        return _export(config, stages, eval_text)
     finally:
         if config.debug.profile_path:
             stages.write_html(config.debug.profile_path)
 
 
-def _export(config: LlmConfig, stages: Stages) -> str:
+def _export(config: LlmConfig, stages: Stages, eval_text: str | Path | None = None) -> str:
     path = output_path(config)
-    manager, loaded = prepare(config, stages, config.base.lora_config)
+    if config.multimethod.methods:
+        return _export_methods(config, stages, path)
+    measure = None if eval_text is None else perplexity_of(config, eval_text)
+    manager, loaded = prepare(config, stages, config.base.lora_config, measure=measure)
     with stages.stage("torch.export"):
         manager.export()
     if config.export.export_only:
@@ -163,10 +207,40 @@ def _export(config: LlmConfig, stages: Stages) -> str:
         with stages.stage("pt2e quantize"):
             wanted = get_pt2e_quantization_params(str(config.quantization.pt2e_quantize))
             manager.pt2e_quantize(get_pt2e_quantizers(wanted, config.export.so_library))
+    tags = weight_tags(config.export)
     with stages.stage("lower"):
+        if tags is not None:
+            manager.tag_constants(tags)
         manager.to_edge_transform_and_lower(partitioners_for(config))
     with stages.stage("plan and emit"):
-        manager.to_executorch()
+        manager.to_executorch(external_constants_tag=tags)
+    return _write(config, stages, manager, loaded, path)
+
+
+def _export_methods(config: LlmConfig, stages: Stages, path: Path) -> str:
+    """Each of `multimethod.methods` is loaded and captured by itself; all are lowered into one program, which holds
+    equal weights once."""
+    managers: dict[str, LLMEdgeManager] = {}
+    first = None
+    for method in config.multimethod.methods:
+        manager, loaded = prepare(config, stages, method.lora_config, method.export_seq_len)
+        with stages.stage(f"torch.export {method.method_name}"):
+            manager.export()
+        managers[method.method_name] = manager
+        first = first or (manager, loaded)
+    manager, loaded = first
+    if config.export.export_only:
+        return str(path)
+    with stages.stage("lower"):
+        manager.lower_together(managers, partitioners_for(config))
+    with stages.stage("plan and emit"):
+        manager.to_executorch(share_mutable_buffers=config.multimethod.share_mutable_buffers)
+    return _write(config, stages, manager, loaded, path)
+
+
+def _write(
+    config: LlmConfig, stages: Stages, manager: LLMEdgeManager, loaded: LoadedModel, path: Path
+) -> str:
     with stages.stage("write"):
         manager.save_to_pte(str(path))
         _write_companions(config, manager, loaded, path)

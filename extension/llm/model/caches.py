@@ -79,8 +79,18 @@ class Ring:
         held = self.cache_positions_manager.cache_positions
         return positions_mask(held, queries, self.window_size, self.sink_size)
 
+    @property
+    def max_tokens(self) -> int:
+        """Of one call: with more, the last ones would overwrite what the first ones see."""
+        return self.window_size + 1
+
     def _rows(self, input_pos: torch.Tensor, seq_len: int) -> torch.Tensor:
-        torch._check(seq_len <= self.max_context_length)
+        torch._check(
+            seq_len <= self.max_tokens,
+            lambda: (
+                f"expected at most {self.max_tokens} tokens in a call (the window and one), found {seq_len}"
+            ),
+        )
         return self.cache_positions_manager.calculate_positions_and_update_indices(
             input_pos, seq_len
         )
@@ -165,7 +175,6 @@ class KVCacheWithAttentionSink(Ring, KVCache):
     def update(
         self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        torch._check(k_val.shape[2] <= 2 * self.window_size)
         return self._write(self._rows(input_pos, k_val.shape[2]), k_val, v_val)
 
     def evict_tokens(self, input_pos: torch.Tensor, seq_len: int) -> int:

@@ -11,6 +11,9 @@ from torch import nn
 
 from executorch.extension.llm.export.config.llm_config import LlmConfig
 from executorch.extension.llm.model.args import ModelArgs
+from executorch.extension.llm.transform.hadamard import (
+    inject_fast_hadamard_transform_native_for_spin_quant,
+)
 from executorch.extension.llm.transform.quantize import (
     embedding_bits,
     linear_bits,
@@ -28,15 +31,32 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
     float to 8 bits to rings."""
     quantization, options = config.quantization, config.model
     found: list[Transform] = []
-    if quantization.embedding_quantize:
+    if quantization.use_spin_quant:
+        found.append(inject_fast_hadamard_transform_native_for_spin_quant)
+    if quantization.embedding_quantize and not options.use_shared_embedding:
         wanted = embedding_bits(quantization.embedding_quantize)
         found.append(partial(quantize_embeddings, wanted=wanted, use_hqq=quantization.use_hqq))
     if quantization.qmode:
         bits = linear_bits(quantization.qmode, quantization.group_size)
-        found.append(partial(quantize_linears, wanted=bits))
-    if found:
+        found.append(partial(quantize_linears, wanted=bits, use_hqq=quantization.use_hqq))
+    if found or config.base.preq_mode:
         found.append(partial(_reported, say=config.debug.verbose))
-    return [*found, *_caches(options, args)]
+    return [*found, *_caches(options, args), *_packed(config)]
+
+
+def _packed(config: LlmConfig) -> list[Transform]:
+    kernels, table = config.backend.torchao, config.quantization.embedding_quantize or ""
+    linears = kernels.use_torchao_kernels_linear
+    tied = config.model.use_shared_embedding
+    if not (linears or tied or table.startswith("torchao:")):
+        return []
+    # torchao's operators are registered when something needs them
+    from executorch.extension.llm.transform import low_bits
+
+    return [
+        partial(low_bits.pack_low_bits, linears=linears, tied=tied),
+        low_bits.pack_odd_embeddings,
+    ]
 
 
 def _caches(options: object, args: ModelArgs) -> list[Transform]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-# group of 8da4w and of the torchao forms where none is given
-DEFAULT_GROUP = 128
+from executorch.extension.llm.export.config.llm_config import DEFAULT_GROUP
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,17 @@ def _dtype(bits: int) -> torch.dtype:
     return getattr(torch, f"int{bits}")
 
 
+def _scales(use_hqq: bool) -> str:
+    """By least error (half-quadratic), or by the largest value of a group."""
+    return "hqq_scale_only" if use_hqq else "affine"
+
+
 def _own_weight(module: nn.Module) -> None:
     """A tied weight is held twice from here on, each time in its own bits."""
     module.weight = nn.Parameter(module.weight.detach(), requires_grad=False)
 
 
-def quantize_linears(model: nn.Module, wanted: WeightBits) -> nn.Module:
+def quantize_linears(model: nn.Module, wanted: WeightBits, use_hqq: bool = True) -> nn.Module:
     """Every linear layer whose inputs a group divides; others stay as they are, which the report says."""
     from torchao.quantization.quant_api import (
         Int8DynamicActivationIntxWeightConfig,
@@ -70,13 +74,18 @@ def quantize_linears(model: nn.Module, wanted: WeightBits) -> nn.Module:
         quantize_,
     )
 
+    scales = _scales(use_hqq)
     if wanted.dynamic:
         config = Int8DynamicActivationIntxWeightConfig(
-            weight_dtype=_dtype(wanted.bits), weight_granularity=_granularity(wanted)
+            weight_dtype=_dtype(wanted.bits),
+            weight_granularity=_granularity(wanted),
+            intx_choose_qparams_algorithm=scales,
         )
     else:
         config = IntxWeightOnlyConfig(
-            weight_dtype=_dtype(wanted.bits), granularity=_granularity(wanted)
+            weight_dtype=_dtype(wanted.bits),
+            granularity=_granularity(wanted),
+            intx_choose_qparams_algorithm=scales,
         )
 
     def chosen(module: nn.Module, _: str) -> bool:
@@ -104,7 +113,7 @@ def quantize_embeddings(model: nn.Module, wanted: WeightBits, use_hqq: bool = Tr
     config = IntxWeightOnlyConfig(
         weight_dtype=_dtype(wanted.bits),
         granularity=_granularity(wanted),
-        intx_choose_qparams_algorithm="hqq_scale_only" if use_hqq else "affine",
+        intx_choose_qparams_algorithm=_scales(use_hqq),
     )
     quantize_(model, config, lambda module, _: isinstance(module, nn.Embedding))
     return model

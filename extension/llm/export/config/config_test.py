@@ -142,7 +142,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
         ("backend.vulkan.enabled=True", "backend.vulkan is not in this package"),
         ("backend.mlx.enabled=True", "backend.mlx is not in this package"),
         ("base.model_class=llama3_2_vision", "torchtune"),
-        ("export.foundation_weights_file=f", "backend.xnnpack"),
+        ("export.foundation_weights_file=f multimethod.methods=[{method_name:a}]", "one method"),
         ("base.lora_config.lora_rank=2 multimethod.methods=[{method_name:a}]", "adapters"),
     ],
 )

@@ -14,6 +14,9 @@ from typing import ClassVar
 
 from executorch.extension.llm.model.families import FAMILIES
 
+# group of 8da4w and of the torchao forms where none is given
+DEFAULT_GROUP = 128
+
 
 class _Choice(str, Enum):
     """Values are their own names; what is printed is the value."""

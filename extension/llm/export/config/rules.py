@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from executorch.extension.llm.export.config.llm_config import LlmConfig
+from executorch.extension.llm.export.config.llm_config import DEFAULT_GROUP, LlmConfig
 
 # Backends that `backend.<name>.enabled` may name and that lower language models here.
 PRESENT = ("xnnpack",)
@@ -29,6 +29,13 @@ def _torchao(text: str | None) -> bool:
     return bool(text) and text.startswith("torchao:")
 
 
+def _same_bits(c: LlmConfig) -> bool:
+    mode, table = c.quantization.qmode or "", c.quantization.embedding_quantize or ""
+    group = c.quantization.group_size or DEFAULT_GROUP
+    bits = mode.removeprefix("torchao:8da").removesuffix("w")
+    return table.removeprefix("torchao:").split(",")[:2] == [bits, str(group)]
+
+
 def _pre_quantized(c: LlmConfig) -> bool:
     return bool(c.quantization.use_spin_quant or c.quantization.use_qat)
 
@@ -39,30 +46,12 @@ def _not_yet(holds: Callable[[LlmConfig], object], key: str) -> Rule:
 
 # Documented options whose work is not in this package; taking them out of this list is part of doing it.
 NOT_YET: tuple[Rule, ...] = (
-    _not_yet(lambda c: _pre_quantized(c), "quantization.use_spin_quant and use_qat"),
-    _not_yet(
-        lambda c: c.model.quantize_kv_cache and c.model.use_sdpa_with_kv_cache,
-        "model.quantize_kv_cache together with model.use_sdpa_with_kv_cache",
-    ),
     _not_yet(lambda c: c.model.expand_rope_table, "model.expand_rope_table"),
     _not_yet(
         lambda c: str(c.quantization.quantize_scope) != "full", "quantization.quantize_scope=linear"
     ),
     _not_yet(lambda c: c.quantization.calibration_limit, "quantization.calibration_limit"),
-    _not_yet(
-        lambda c: (
-            c.backend.torchao.use_torchao_kernels_linear
-            or c.backend.torchao.use_torchao_kernels_tied_embedding
-        ),
-        "backend.torchao",
-    ),
     _not_yet(lambda c: c.debug.profile_memory, "debug.profile_memory"),
-    _not_yet(lambda c: c.base.preq_embedding_quantize != "8,0", "base.preq_embedding_quantize"),
-    _not_yet(
-        lambda c: c.export.foundation_weights_file or c.export.lora_weights_file,
-        "export.foundation_weights_file and export.lora_weights_file",
-    ),
-    _not_yet(lambda c: c.multimethod.methods, "multimethod.methods"),
     _not_yet(
         lambda c: c.base.lora_config and c.base.lora_config.adapter_quant,
         "lora_config.adapter_quant",
@@ -103,6 +92,26 @@ RULES: tuple[Rule, ...] = (
         "forms, of equal bits",
     ),
     (
+        lambda c: c.model.use_shared_embedding and not _same_bits(c),
+        "model.use_shared_embedding: expected equal bits and groups of quantization.qmode=torchao:8da<bits>w with "
+        "quantization.group_size and quantization.embedding_quantize=torchao:<bits>,<group>",
+    ),
+    (
+        lambda c: (
+            c.backend.torchao.use_torchao_kernels_linear
+            and not (c.quantization.qmode or "").startswith("torchao:8da")
+        ),
+        "backend.torchao.use_torchao_kernels_linear needs quantization.qmode=torchao:8da<bits>w",
+    ),
+    (
+        lambda c: (
+            c.multimethod.methods
+            and (c.export.foundation_weights_file or c.export.lora_weights_file)
+        ),
+        "export.foundation_weights_file and export.lora_weights_file are for one method: methods share weights in the "
+        "program",
+    ),
+    (
         lambda c: c.base.lora_config and c.multimethod.methods,
         "base.lora_config and multimethod.methods both name adapters: give base.lora_config to the method",
     ),
@@ -113,14 +122,6 @@ RULES: tuple[Rule, ...] = (
     (
         lambda c: len({m.method_name for m in c.multimethod.methods}) < len(c.multimethod.methods),
         "multimethod.methods: two methods have the same method_name",
-    ),
-    (
-        lambda c: (
-            (c.export.foundation_weights_file or c.export.lora_weights_file)
-            and not c.backend.xnnpack.enabled
-        ),
-        "export.foundation_weights_file and export.lora_weights_file are written for XNNPACK: "
-        "set backend.xnnpack.enabled",
     ),
     (
         lambda c: _pre_quantized(c) and not c.base.preq_mode,
