@@ -50,10 +50,8 @@ NOT_READ: dict[str, list[str]] = {
         "args:ModelArgs eos_count",
         "args:ModelArgs eos_idx",
         "args:ModelArgs kv_io_bit_width",
-        "args:ModelArgs lora_args",
         "args:ModelArgs model_architecture",
         "args:ModelArgs peft_type",
-        "args:ModelArgs quantization_args",
     ],
     "every kind of attention is made and called with the same": [
         "attention:AttentionMHA:__init__ _kwargs",
@@ -75,7 +73,6 @@ NOT_READ: dict[str, list[str]] = {
         "llm_config:VulkanConfig *",
         "partitioner_lib:get_* *",
     ],
-    "given by methods, which are refused yet": ["llm_config:MethodConfig export_seq_len"],
     "torch asks it for shapes, with all arguments of an operator": [
         "custom_ops:*_meta *",
         "custom_ops:custom_sdpa *",

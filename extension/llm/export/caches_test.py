@@ -50,6 +50,7 @@ ROWS: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"llama::update_cache_with_indices", "llama::custom_sdpa"},
     ),
 }
+_ALWAYS = ("custom_sdpa", "8_bits_sdpa", "rings_8_bits_sdpa")
 
 
 def operators(path: Path) -> set[str]:
@@ -69,7 +70,10 @@ def run_steps(path: str | Path, steps: Any = STEPS, tokens: torch.Tensor = TOKEN
 
 @pytest.mark.slow
 @pytest.mark.req("LLM-006", "LLM-007", "KS-007")
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in _ALWAYS else pytest.param(name, marks=pytest.mark.full) for name in ROWS],
+)
 def test_a_program_keeps_what_its_eager_model_keeps(
     name: str, checkpoint: tuple, tmp_path: Path
 ) -> None:
@@ -148,7 +152,9 @@ def test_local_layers_forget_what_a_window_has_left(checkpoint: tuple, tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delegated", [False, True], ids=["kernels", "xnnpack"])
+@pytest.mark.parametrize(
+    "delegated", [True, pytest.param(False, marks=pytest.mark.full)], ids=["xnnpack", "kernels"]
+)
 def test_a_tied_table_is_in_the_file_once(
     delegated: bool, checkpoint: tuple, tmp_path: Path
 ) -> None:

@@ -82,7 +82,7 @@ def config(folder: Path, **groups: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.req("LLM-014")
-@pytest.mark.parametrize("bits", ["float", "8da4w"])
+@pytest.mark.parametrize("bits", ["float", pytest.param("8da4w", marks=pytest.mark.full)])
 def test_two_adapters_share_a_file_of_weights(bits: str, checkpoint: tuple, tmp_path: Path) -> None:
     folder, model = checkpoint
     quantization = {} if bits == "float" else {"qmode": "8da4w", "group_size": 32}
@@ -118,6 +118,7 @@ def test_two_adapters_share_a_file_of_weights(bits: str, checkpoint: tuple, tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.req("LLM-014")
 def test_an_adapter_has_a_file_of_its_own(checkpoint: tuple, tmp_path: Path) -> None:
     """The program without its two data files is a few kilobytes; another adapter of the shape fits in it."""
@@ -144,7 +145,7 @@ def test_an_adapter_has_a_file_of_its_own(checkpoint: tuple, tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.req("LLM-014")
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("shared", [True, pytest.param(False, marks=pytest.mark.full)])
 def test_methods_of_one_program_hold_weights_once(
     shared: bool, checkpoint: tuple, tmp_path: Path
 ) -> None:

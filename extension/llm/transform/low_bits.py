@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 import executorch.kernels.torchao  # noqa: F401  (registers the operators)
+from executorch.extension.llm.transform.quantize import WeightBits, quantize_linears
 
 
 class PackedLinear(nn.Module):
@@ -107,37 +108,41 @@ def _is_dynamic(module: nn.Module) -> bool:
     return isinstance(module, nn.Linear) and bool(getattr(weight, "activation_quantization", None))
 
 
-def pack_low_bits(model: nn.Module, linears: bool, tied: bool) -> nn.Module:
-    """`linears`: quantized linear layers and embeddings; `tied`: the output layer, whose weight is the table."""
-    if tied:
-        share_embedding(model)
+def pack_low_bits(model: nn.Module, linears: bool) -> nn.Module:
+    """Quantized linear layers and embeddings, where `linears` asks for it; other tables only of bits that no operator
+    of ExecuTorch's own has (1, 3, 5, 6 and 7)."""
     if linears:
         _replace(model, _is_dynamic, PackedLinear)
-        _replace(model, _is_quantized_table, PackedEmbedding)
-    return model
+    return _replace(model, _is_quantized_table if linears else _is_odd_table, PackedEmbedding)
 
 
 def _is_quantized_table(module: nn.Module) -> bool:
     return isinstance(module, nn.Embedding) and hasattr(module.weight, "qdata")
 
 
-def share_embedding(model: nn.Module) -> nn.Module:
-    """The table of embeddings is read out of the output layer's packed weight."""
-    if model.output is None or model.tok_embeddings is None:
-        raise ValueError("model.use_shared_embedding: the model has no embeddings and output layer")
-    dtype = model.tok_embeddings.weight.dtype
-    model.output = PackedLinear(model.output, "output")
+def _is_odd_table(module: nn.Module) -> bool:
+    return _is_quantized_table(module) and _parts(module.weight, "")[1] not in (2, 4, 8)
+
+
+def share_embedding(
+    model: nn.Module, wanted: WeightBits, use_hqq: bool, required: bool
+) -> nn.Module:
+    """The output layer is quantized and packed, and the table of embeddings read out of it. Where the two are not
+    tied, nothing happens, or ValueError (`required`)."""
+    output, table = model.output, model.tok_embeddings
+    if output is None or table is None or output.weight is not table.weight:
+        if required:
+            raise ValueError(
+                "model.use_shared_embedding: expected a model whose output layer is its table of embeddings; this "
+                "one holds two weights"
+            )
+        return model
+    dtype = table.weight.dtype
+    holder = nn.ModuleDict({"output": output})
+    quantize_linears(holder, wanted, use_hqq)
+    model.output = PackedLinear(output, "output")
     model.tok_embeddings = SharedEmbedding(model.output, dtype)
     return model
-
-
-def pack_odd_embeddings(model: nn.Module) -> nn.Module:
-    """Tables of bits that no operator of ExecuTorch's own has: 1, 3, 5, 6 and 7."""
-
-    def odd(module: nn.Module) -> bool:
-        return _is_quantized_table(module) and _parts(module.weight, "")[1] not in (2, 4, 8)
-
-    return _replace(model, odd, PackedEmbedding)
 
 
 def _replace(model: nn.Module, wanted: Any, make: Any) -> nn.Module:

@@ -10,6 +10,7 @@ from functools import partial
 from torch import nn
 
 from executorch.extension.llm.export.config.llm_config import LlmConfig
+from executorch.extension.llm.export.config.rules import same_low_bits
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.transform.hadamard import (
     inject_fast_hadamard_transform_native_for_spin_quant,
@@ -33,7 +34,18 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
     found: list[Transform] = []
     if quantization.use_spin_quant:
         found.append(inject_fast_hadamard_transform_native_for_spin_quant)
-    if quantization.embedding_quantize and not options.use_shared_embedding:
+    kernels = config.backend.torchao
+    if options.use_shared_embedding or (
+        kernels.use_torchao_kernels_tied_embedding and same_low_bits(config)
+    ):
+        from executorch.extension.llm.transform.low_bits import share_embedding
+
+        shared = linear_bits(quantization.qmode, quantization.group_size)
+        required = options.use_shared_embedding
+        found.append(
+            partial(share_embedding, wanted=shared, use_hqq=quantization.use_hqq, required=required)
+        )
+    if quantization.embedding_quantize:
         wanted = embedding_bits(quantization.embedding_quantize)
         found.append(partial(quantize_embeddings, wanted=wanted, use_hqq=quantization.use_hqq))
     if quantization.qmode:
@@ -45,18 +57,13 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
 
 
 def _packed(config: LlmConfig) -> list[Transform]:
-    kernels, table = config.backend.torchao, config.quantization.embedding_quantize or ""
-    linears = kernels.use_torchao_kernels_linear
-    tied = config.model.use_shared_embedding
-    if not (linears or tied or table.startswith("torchao:")):
+    linears = config.backend.torchao.use_torchao_kernels_linear
+    if not (linears or (config.quantization.embedding_quantize or "").startswith("torchao:")):
         return []
     # torchao's operators are registered when something needs them
-    from executorch.extension.llm.transform import low_bits
+    from executorch.extension.llm.transform.low_bits import pack_low_bits
 
-    return [
-        partial(low_bits.pack_low_bits, linears=linears, tied=tied),
-        low_bits.pack_odd_embeddings,
-    ]
+    return [partial(pack_low_bits, linears=linears)]
 
 
 def _caches(options: object, args: ModelArgs) -> list[Transform]:

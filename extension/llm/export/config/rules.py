@@ -29,7 +29,8 @@ def _torchao(text: str | None) -> bool:
     return bool(text) and text.startswith("torchao:")
 
 
-def _same_bits(c: LlmConfig) -> bool:
+def same_low_bits(c: LlmConfig) -> bool:
+    """Whether linear layers and embeddings are asked for in the same bits and groups, by torchao's names."""
     mode, table = c.quantization.qmode or "", c.quantization.embedding_quantize or ""
     group = c.quantization.group_size or DEFAULT_GROUP
     bits = mode.removeprefix("torchao:8da").removesuffix("w")
@@ -92,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         "forms, of equal bits",
     ),
     (
-        lambda c: c.model.use_shared_embedding and not _same_bits(c),
+        lambda c: c.model.use_shared_embedding and not same_low_bits(c),
         "model.use_shared_embedding: expected equal bits and groups of quantization.qmode=torchao:8da<bits>w with "
         "quantization.group_size and quantization.embedding_quantize=torchao:<bits>,<group>",
     ),
