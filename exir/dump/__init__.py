@@ -68,7 +68,7 @@ def summary(program: schema.Program, data: bytes) -> dict[str, Any]:
             {"offset": base + segment.offset, "bytes": segment.size, "holds": holds}
             for segment, holds in zip(program.segments, _contents(program), strict=True)
         ],
-        "external_data": sorted(_external_names(program)),
+        "external_data": sorted(external_names(program)),
     }
 
 
@@ -107,14 +107,14 @@ def _json(program: schema.Program, data: bytes, everything: bool) -> str:
 
 def _method(plan: schema.ExecutionPlan) -> dict[str, Any]:
     calls = [one.instr_args for chain in plan.chains for one in chain.instructions]
-    operators = Counter(_operator(plan, c) for c in calls if isinstance(c, schema.KernelCall))
+    operators = Counter(operator_name(plan, c) for c in calls if isinstance(c, schema.KernelCall))
     delegates = Counter(
         plan.delegates[c.delegate_index].id for c in calls if isinstance(c, schema.DelegateCall)
     )
     return {
         "name": plan.name,
-        "inputs": [_value(plan, index) for index in plan.inputs],
-        "outputs": [_value(plan, index) for index in plan.outputs],
+        "inputs": [value_text(plan, index) for index in plan.inputs],
+        "outputs": [value_text(plan, index) for index in plan.outputs],
         "planned_bytes": list(plan.non_const_buffer_sizes[1:]),
         "values": len(plan.values),
         "instructions": len(calls),
@@ -123,12 +123,12 @@ def _method(plan: schema.ExecutionPlan) -> dict[str, Any]:
     }
 
 
-def _operator(plan: schema.ExecutionPlan, call: schema.KernelCall) -> str:
+def operator_name(plan: schema.ExecutionPlan, call: schema.KernelCall) -> str:
     operator = plan.operators[call.op_index]
     return f"{operator.name}.{operator.overload}" if operator.overload else operator.name
 
 
-def _value(plan: schema.ExecutionPlan, index: int) -> str:
+def value_text(plan: schema.ExecutionPlan, index: int) -> str:
     value = plan.values[index].val
     if not isinstance(value, schema.Tensor):
         return type(value).__name__
@@ -159,7 +159,7 @@ def _contents(program: schema.Program) -> list[list[str]]:
     return held
 
 
-def _external_names(program: schema.Program) -> set[str]:
+def external_names(program: schema.Program) -> set[str]:
     values = (value.val for plan in program.execution_plan for value in plan.values)
     extras = [value.extra_tensor_info for value in values if isinstance(value, schema.Tensor)]
     return {

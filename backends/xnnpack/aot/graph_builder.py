@@ -21,6 +21,7 @@ from executorch.backends.xnnpack.serialization.graph import (
     ALIGNMENT,
     INVALID_VALUE_ID,
     NAMED_DATA_OFFSET,
+    NO_DEBUG_HANDLE,
     classes,
     make,
 )
@@ -34,7 +35,6 @@ PLAIN = "plain"
 NHWC = "nhwc"  # memory of a channels_last tensor
 ORDER = {NHWC: [0, 2, 3, 1], PLAIN: [0, 3, 1, 2]}
 _INPUT, _OUTPUT = 1, 2
-_NO_DEBUG_HANDLE = 65535
 
 
 def shape_of(node: Node) -> list[int]:
@@ -115,7 +115,7 @@ class GraphBuilder:
             constant_data=self._data,
         )
         ids = {each: self.read(each) for each in node.all_input_nodes if each not in self.constants}
-        handle = node.meta.get("debug_handle", _NO_DEBUG_HANDLE)
+        handle = node.meta.get("debug_handle", NO_DEBUG_HANDLE)
         define_node(node, graph, ids, handle)
         if node not in ids:
             raise ValueError(
@@ -253,9 +253,9 @@ class GraphBuilder:
         bounds = None
         if limits is not None:
             bounds = make("OutputMinMax", output_min=limits[0], output_max=limits[1])
-        handle = node.meta.get("debug_handle", _NO_DEBUG_HANDLE)
+        handle = node.meta.get("debug_handle", NO_DEBUG_HANDLE)
         if not isinstance(handle, int):
-            handle = _NO_DEBUG_HANDLE
+            handle = NO_DEBUG_HANDLE
         self._nodes.append(
             make("XNode", xnode_union=union, debug_handle=handle, output_min_max=bounds)
         )

@@ -17,6 +17,7 @@ from executorch.exir._serialize.schema_generator import Declaration, parse
 
 INVALID_VALUE_ID = 0xFFFFFFFF
 NAMED_DATA_OFFSET = 0xFFFFFFFFFFFFFFFF
+NO_DEBUG_HANDLE = 65535
 ALIGNMENT = 16
 _HEADER = struct.Struct("<4x4sHIIIQ")
 _FOLDER = Path(__file__).parent

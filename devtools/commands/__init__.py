@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of `python -m executorch.devtools`: one row of COMMANDS and one module of that name each.
+
+A module has a docstring (its help, with an example), `add_arguments(parser)`, and `report(arguments) -> Report`, which
+raises OSError, ValueError or ExportError, with a sentence, for what it cannot work on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+COMMANDS = {
+    "explain": "who owns which bytes of a program file",
+    "diff": "what differs between two program files, in operators and in bytes",
+}
+PROGRAM = "python -m executorch.devtools"
+FAILED = 2  # the command could not do its work; 1: it did, and found something
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status: that of the report, or FAILED with a sentence on stderr."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] not in COMMANDS:
+        return _main_help(given)
+    module = import_module(f"executorch.devtools.commands.{given[0]}")
+    parser = argparse.ArgumentParser(
+        prog=f"{PROGRAM} {given[0]}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="JSON instead of text")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="PAGE",
+        help="also a page that needs nothing else, to be seen in a browser",
+    )
+    options = parser.parse_args(given[1:])
+    from executorch.exir.error import ExportError
+
+    try:
+        report = module.report(options)
+        if options.html is not None:
+            from executorch.devtools.commands.page import page
+
+            options.html.write_text(page(report))
+    except (OSError, ValueError, ExportError) as problem:
+        print(f"{PROGRAM} {given[0]}: {problem}", file=sys.stderr)
+        return FAILED
+    try:
+        print(report.as_json() if options.json else report.as_text())
+    except BrokenPipeError:  # `... | head`
+        sys.stderr.close()
+    return report.status
+
+
+def _main_help(given: list[str]) -> int:
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name.ljust(width)}  {summary}" for name, summary in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description="What a program file holds, and what became of a model.",
+        epilog=f"commands:\n{rows}\n\n`{PROGRAM} <command> --help` says more and has an example.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=COMMANDS, metavar="command", help="see below")
+    parser.parse_args(given or ["--help"])
+    return FAILED

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who owns which bytes of a program file.
+
+Every byte is counted once: constants belong to the call that reads them first. With the record of the model
+(generate_etrecord=True) operators have their module and their line of Python, those inside of delegates, too.
+
+    python -m executorch.devtools explain model.pte --etrecord model.etrecord --html model.html
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from executorch.devtools.commands import owners
+from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands.program_file import ProgramFile
+from executorch.devtools.commands.report import Report, Row, Table
+from executorch.exir.dump import summary
+from executorch.exir.scalar_type import ScalarType
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="a .pte file")
+    parser.add_argument("--etrecord", type=Path, help="the model's record, for modules and lines")
+
+
+def report(arguments: argparse.Namespace) -> Report:
+    file = ProgramFile(arguments.file)
+    origins = Origins.read(arguments.etrecord)
+    whole = len(file.data)
+    parts = owners.parts(file)
+    facts = summary(file.program, file.data)
+    delegated = owners.delegates(file)
+    sentences = [
+        f"{whole:,} bytes: "
+        + ", ".join(f"{part} {size / whole:.1%}" for part, size in parts.items()),
+        *(_method_sentence(method) for method in facts["methods"]),
+    ]
+    if facts["external_data"]:
+        sentences.append(
+            f"{len(facts['external_data'])} tensors are in data files, not in this one."
+        )
+    tables = [
+        Table("parts", "Parts of the file", _shares(parts, "part", whole), "bytes"),
+        Table(
+            "program", "Program data", _shares(owners.program_parts(file), "what", whole), "bytes"
+        ),
+        Table("operators", "Operators and the constants that they read", _operators(file), "bytes"),
+        Table("delegates", "Delegates", _delegates(delegated), "bytes"),
+        Table(
+            "delegated", "Operators inside of delegates", _delegated(delegated, origins), "bytes"
+        ),
+        Table("modules", "Modules", _modules(file, delegated, origins), "bytes"),
+        Table("constants", "Largest constants", _constants(file, origins), "bytes", shown=10),
+    ]
+    return Report(
+        str(arguments.file),
+        sentences,
+        tables,
+        facts={"file_bytes": whole, "methods": facts["methods"]},
+    )
+
+
+def _method_sentence(method: Row) -> str:
+    operators, delegates = sum(method["operators"].values()), sum(method["delegates"].values())
+    arenas = sum(method["planned_bytes"])
+    return (
+        f"method {method['name']}: {operators} calls of operators, {delegates} of delegates, {arenas:,} bytes of "
+        "planned memory"
+    )
+
+
+def _shares(sizes: dict[str, int], title: str, whole: int) -> list[Row]:
+    return [
+        {title: name, "bytes": size, "share": f"{size / whole:.1%}"} for name, size in sizes.items()
+    ]
+
+
+def _operators(file: ProgramFile) -> list[Row]:
+    calls = Counter(call.name for call in file.calls if call.delegate is None)
+    sizes = Counter[str]()
+    for call, size in owners.constant_bytes(file).items():
+        sizes[call.name if call else "(nothing reads these)"] += size
+    rows = [
+        {"operator": name, "calls": calls.get(name, 0), "bytes": sizes.get(name, 0)}
+        for name in {*calls, *sizes}
+    ]
+    return sorted(rows, key=lambda row: (-row["bytes"], -row["calls"], row["operator"]))
+
+
+def _delegates(delegated: list[owners.Delegated]) -> list[Row]:
+    return [
+        {
+            "method": each.method,
+            "delegate": each.index,
+            "backend": each.backend,
+            "operators": len(each.operators) if each.operators is not None else "unknown",
+            "payload bytes": each.payload_bytes,
+            "bytes": each.payload_bytes + each.named_bytes,
+        }
+        for each in delegated
+    ]
+
+
+def _delegated(delegated: list[owners.Delegated], origins: Origins | None) -> list[Row]:
+    """By kind without a record; each operator with one."""
+    if origins is None:
+        calls, sizes = Counter[str](), Counter[str]()
+        for each in delegated:
+            for kind, _, size in each.operators or ():
+                calls[kind] += 1
+                sizes[kind] += size
+        return [
+            {"operator": kind, "calls": calls[kind], "bytes": size}
+            for kind, size in sizes.most_common()
+        ]
+    rows = [
+        {
+            "delegate": each.index,
+            "operator": kind,
+            "bytes": size,
+            "module": origin.module if origin else "",
+            "line": str(origin) if origin else "",
+        }
+        for each in delegated
+        for kind, handle, size in each.operators or ()
+        for origin in [origins.by_handle.get(handle) if handle is not None else None]
+    ]
+    return sorted(rows, key=lambda row: -row["bytes"])
+
+
+def _modules(
+    file: ProgramFile, delegated: list[owners.Delegated], origins: Origins | None
+) -> list[Row]:
+    if origins is None:
+        return []
+    sizes = Counter[str]()
+    for call, size in owners.constant_bytes(file).items():
+        found = origins.of_call(call) if call else []
+        sizes[found[0].module if found else "(unknown)"] += size
+    for each in delegated:
+        for _, handle, size in each.operators or ():
+            found = origins.of_handles(handle)
+            sizes[found[0].module if found else "(unknown)"] += size
+    return [
+        {"module": name or "(the model)", "bytes": size}
+        for name, size in sizes.most_common()
+        if size
+    ]
+
+
+def _constants(file: ProgramFile, origins: Origins | None) -> list[Row]:
+    rows = []
+    for constant in sorted(file.constants, key=lambda each: -each.num_bytes):
+        tensor = constant.tensor
+        row = {
+            "constant": constant.name,
+            "dtype": ScalarType(tensor.scalar_type).name.lower() if tensor else "",
+            "sizes": list(tensor.sizes) if tensor else [],
+            "bytes": constant.num_bytes,
+            "read by": list(dict.fromkeys(call.name for call in constant.readers)),
+        }
+        if origins is not None:
+            lines = [str(origin) for call in constant.readers for origin in origins.of_call(call)]
+            row["line"] = lines[0] if lines else ""
+        rows.append(row)
+    return rows

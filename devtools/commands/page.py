@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A report as one HTML page: no scripts, nothing loaded from elsewhere, light and dark."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from executorch.devtools.commands.report import Report, Table, cell
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8885; --bar: #4a7dcf66; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.n, th.n { text-align: right; }
+td.bar { background: linear-gradient(var(--bar), var(--bar)) no-repeat; }
+td.long { font-family: ui-monospace, monospace; font-size: .85rem; }
+svg { max-width: 100%; height: auto; } svg text { fill: currentColor; font: 12px system-ui, sans-serif; }
+"""
+
+
+def page(report: Report) -> str:
+    """The whole page."""
+    parts = [f"<h1>{escape(report.title)}</h1>"]
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in report.summary]
+    parts += [
+        f"<h2>{escape(each.title)}</h2>\n<div class=wide>{each.svg}</div>"
+        for each in report.pictures
+    ]
+    parts += [_table(table) for table in report.tables if table.rows]
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(report.title)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
+    )
+
+
+def _table(table: Table) -> str:
+    columns = list(table.rows[0])
+    largest = max((row[table.bars] or 0 for row in table.rows), default=0) if table.bars else 0
+    kinds = ["n" if isinstance(table.rows[0][column], (int, float)) else "" for column in columns]
+    head = "".join(
+        f'<th class="{kind}">{escape(column)}</th>'
+        for column, kind in zip(columns, kinds, strict=True)
+    )
+    rows = []
+    for row in table.rows:
+        cells = "".join(
+            _cell(
+                row[column],
+                kind,
+                row[column] / largest if column == table.bars and largest else None,
+            )
+            for column, kind in zip(columns, kinds, strict=True)
+        )
+        rows.append(f"<tr>{cells}</tr>")
+    body = "\n".join(rows)
+    return (
+        f"<h2>{escape(table.title)}</h2>\n<div class=wide><table><thead><tr>{head}</tr></thead>\n"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(value: Any, kind: str, share: float | None) -> str:
+    text = escape(cell(value))
+    if share is not None:
+        return f'<td class="n bar" style="background-size: {100 * share:.1f}% 100%">{text}</td>'
+    return f'<td class="{kind or ("long" if len(text) > 40 else "")}">{text}</td>'

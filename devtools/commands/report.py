@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a command found: sentences, tables and pictures, to be shown as text, JSON or a page (page.py)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tabulate import tabulate
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows with the same keys, which are the columns' titles. `bars`: the column that pages draw as bars; `shown`:
+    how many rows the text has, while JSON and pages have all."""
+
+    name: str
+    title: str
+    rows: Sequence[Row]
+    bars: str | None = None
+    shown: int = 20
+
+
+@dataclass(frozen=True)
+class Picture:
+    """For pages. `svg`: without scripts and without anything from elsewhere."""
+
+    title: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """`status`: 1 when something was found that the user should act upon."""
+
+    title: str
+    summary: Sequence[str]
+    tables: Sequence[Table] = ()
+    pictures: Sequence[Picture] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 0
+
+    def as_json(self) -> str:
+        return json.dumps(
+            {
+                "title": self.title,
+                "summary": list(self.summary),
+                "status": self.status,
+                **self.facts,
+                **{table.name: list(table.rows) for table in self.tables},
+            },
+            indent=2,
+        )
+
+    def as_text(self) -> str:
+        parts = [self.title, *self.summary]
+        for table in self.tables:
+            if table.rows:
+                parts.append(f"\n{table.title}\n{_text(table)}")
+        return "\n".join(parts)
+
+
+def cell(value: Any) -> str:
+    """A value as tables show it: numbers in groups of three, lists by commas, None as nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return ", ".join(map(cell, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _text(table: Table) -> str:
+    rows = table.rows[: table.shown]
+    columns = list(rows[0])
+    cells = [[cell(row[column]) for column in columns] for row in rows]
+    numeric = [isinstance(rows[0][column], (int, float)) for column in columns]
+    text = tabulate(
+        cells,
+        headers=columns,
+        tablefmt="presto",
+        disable_numparse=True,
+        colalign=["right" if is_number else "left" for is_number in numeric],
+    )
+    left = len(table.rows) - len(rows)
+    return text + (f"\n... and {left:,} more rows: --json or --html has them" if left else "")
