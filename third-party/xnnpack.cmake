@@ -61,7 +61,7 @@ target_sources(XNNPACK PRIVATE
   "${library}/convolution/lines.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
   "${library}/tile_order.cpp" "${library}/panel_products.cpp"
   "${library}/product_lines.cpp")
-xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w)
+xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w xnn_pack_f32_gemm_gio_w)
 xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights)
 xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker)
 foreach(type f32 f16 qs8 qs8_qc8w qu8)
@@ -105,6 +105,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   xnnpack_keeps_nan(ET_SMALL_EXPONENT "f32-vsigmoid/gen/.*-avx512f-")
   xnnpack_keeps_nan(ET_EXACT_ROOT "f16-vsqrt/gen/.*-f16c-")
 endif()
+foreach(instructions sse2 avx2 fma3 neon)
+  xnnpack_keeps_nan("ET_LOG_SIMD=\"xnnpack/simd/f32-${instructions}.h\"" "f32-vlog/gen/.*-${instructions}-rational")
+endforeach()
 # Its kernels for AMX, with any compiler that knows those instructions, and where they pay (amx.h).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT MSVC)
   include(CheckCCompilerFlag)

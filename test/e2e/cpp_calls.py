@@ -61,9 +61,13 @@ def decode(data: bytes, at: int) -> tuple[Any, int]:
 
 
 def call_in_cpp(
-    pte: Path, calls: Sequence[tuple[str, Sequence[Any]]], data_files: Sequence[Path] = ()
+    pte: Path,
+    calls: Sequence[tuple[str, Sequence[Any]]],
+    data_files: Sequence[Path] = (),
+    emulator: Sequence[str] = (),
 ) -> list[list[Any]]:
-    """Outputs of each (method, flat inputs) on one Module; raises with its messages when a call fails."""
+    """Outputs of each (method, flat inputs) on one Module; raises with its messages when a call fails. With an
+    emulator (a command and its arguments) on the processor that it emulates."""
     parts = [struct.pack("<I", len(calls))]
     for method, inputs in calls:
         name = method.encode()
@@ -72,7 +76,7 @@ def call_in_cpp(
     with tempfile.TemporaryDirectory() as folder:
         asked, answered = Path(folder, "calls.bin"), Path(folder, "outputs.bin")
         asked.write_bytes(b"".join(parts))
-        done = run(binary("module_calls"), pte, asked, answered, *data_files)
+        done = run(*emulator, binary("module_calls"), pte, asked, answered, *data_files)
         if done.returncode != 0:
             raise RuntimeError(
                 f"module_calls ended with {done.returncode}:\n{done.stdout}{done.stderr}"

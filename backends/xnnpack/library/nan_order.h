@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Included ahead of XNNPACK's kernels for x86 that lose NaN (third-party/xnnpack.cmake says which):
+// Included ahead of XNNPACK's kernels that lose NaN (third-party/xnnpack.cmake says which). On x86
 // the instructions for minimum and maximum give their second operand where either is NaN.
 //
 //   ET_BOUNDS_SECOND  The second operand is a bound. It comes first, and NaN stays, at no cost.
@@ -8,9 +8,13 @@
 //                     behind them, not those whose weight is zero: NaN times zero is NaN.
 //   ET_SMALL_EXPONENT The exponent -|x| of a sigmoid stays in the range that is computed.
 //   ET_EXACT_ROOT     A root, not x times an estimate of its reciprocal: that is NaN for infinity.
+//   ET_LOG_SIMD       XNNPACK's header of a vector type: logarithms of infinity and NaN are
+//                     those, not that of 2^128.
 #pragma once
 
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
 #include <immintrin.h>
+#endif
 
 #ifdef ET_BOUNDS_SECOND
 #define _mm_min_ps(value, bound) (_mm_min_ps)(bound, value)
@@ -67,4 +71,23 @@ static inline __m512i at_least_128_below(__m512i exponent) {
 
 #ifdef ET_EXACT_ROOT
 #define _mm256_mul_ps(x, estimate) _mm256_sqrt_ps(x)
+#endif
+
+#ifdef ET_LOG_SIMD
+#include ET_LOG_SIMD
+// In place of the kernels' own. The exponent of `a` as a number: -infinity for zero, `a` for
+// infinity and NaN, NaN below zero. The biased exponent becomes the low bits of 256 + exponent.
+#define HAVE_XNN_SIGNED_GETEXP_F32
+static XNN_INLINE xnn_simd_f32_t xnn_signed_getexp_f32(xnn_simd_f32_t a) {
+  XNN_SIMD_CONST_F32(sign, -0.0f);
+  XNN_SIMD_CONST_F32(bias_256, 256.0f);
+  XNN_SIMD_CONST_F32(bias_383, 383.0f);
+  XNN_SIMD_CONST_F32_FROM_INT32(exponent, 0x7f800000);
+  XNN_SIMD_CONST_F32_FROM_INT32(sign_and_exponent, 0xff800000);
+  a = xnn_or_f32(xnn_and_f32(xnn_cmpeq_f32(a, xnn_zero_f32()), sign), a);
+  const xnn_simd_f32_t shifted = xnn_sra_f32(xnn_and_f32(a, sign_and_exponent), 8);
+  const xnn_simd_f32_t of_numbers = xnn_sub_f32(xnn_or_f32(bias_256, shifted), bias_383);
+  const xnn_simd_f32_t no_number = xnn_cmpeq_f32(xnn_and_f32(a, exponent), exponent);
+  return xnn_or_f32(of_numbers, xnn_and_f32(no_number, a));  // 128 has only bits of infinity
+}
 #endif
