@@ -81,6 +81,43 @@ def test_minimal_platform_has_no_time_and_no_heap(tmp_path: Path) -> None:
     assert subprocess.run([str(program)]).returncode == 0
 
 
+ANDROID_LOG_H = """
+enum { ANDROID_LOG_UNKNOWN, ANDROID_LOG_DEBUG = 3, ANDROID_LOG_INFO, ANDROID_LOG_ERROR = 6, ANDROID_LOG_FATAL };
+#include <cstdarg>
+#include <cstdio>
+inline int __android_log_print(int priority, const char* tag, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::printf("%d %s ", priority, tag);
+  std::vprintf(format, arguments);
+  std::printf("\\n");
+  va_end(arguments);
+  return 0;
+}
+"""
+
+
+@pytest.mark.req("RT-037")
+def test_messages_of_the_android_platform_go_to_the_log_of_the_system(tmp_path: Path) -> None:
+    """With a header of our own in the place of Android's, which prints what the log would get."""
+    (tmp_path / "android").mkdir()
+    (tmp_path / "android" / "log.h").write_text(ANDROID_LOG_H)
+    source, program = tmp_path / "main.cpp", tmp_path / "main"
+    source.write_text(
+        f'#include "{ROOT}/runtime/platform/default/android.cpp"\n'
+        "int main() {\n"
+        "  et_pal_init();\n"
+        '  et_pal_emit_log_message(0, kError, "file.cpp", "f", 7, "text", 4);\n'
+        '  et_pal_emit_log_message(0, kInfo, "file.cpp", "f", 8, "more", 4);\n'
+        "}\n"
+    )
+    command = [str(COMPILER), "-std=c++17", *INCLUDES, f"-I{tmp_path}", str(source)]
+    subprocess.run([*command, "-o", str(program)], check=True)
+    printed = subprocess.run([str(program)], check=True, capture_output=True, text=True)
+    assert printed.stdout == "6 ExecuTorch [file.cpp:7] text\n4 ExecuTorch [file.cpp:8] more\n"
+    assert printed.stderr == ""
+
+
 @pytest.mark.req("RT-040")
 @pytest.mark.parametrize("optimization", ["-O0", "-O2"])
 @pytest.mark.parametrize(

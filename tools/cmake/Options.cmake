@@ -24,6 +24,17 @@ macro(set_overridable_option NAME VALUE)
   endif()
 endmacro()
 
+# set_preset_option(NAME value): as set_overridable_option, for the presets that ship with us: they ask for all that the
+# documents have, and what this build does not have yet is left out and said.
+macro(set_preset_option NAME VALUE)
+  _et_missing(${NAME} "${VALUE}" _et_left_out)
+  if(_et_left_out)
+    message(STATUS "Preset: ${NAME}=${VALUE} left out: ${_et_left_out}")
+  else()
+    set_overridable_option(${NAME} "${VALUE}")
+  endif()
+endmacro()
+
 macro(load_build_preset)
   if(DEFINED EXECUTORCH_BUILD_PRESET_FILE)
     include("${EXECUTORCH_BUILD_PRESET_FILE}")
@@ -83,6 +94,7 @@ function(print_configured_options)
   endforeach()
 endfunction()
 
+include("${CMAKE_CURRENT_LIST_DIR}/RefusedOptions.cmake")
 set(ET_OPTION_NAMES "")
 load_build_preset()
 
@@ -95,7 +107,7 @@ define_overridable_option(EXECUTORCH_LOG_LEVEL "Debug, Info, Error or Fatal" STR
 define_overridable_option(EXECUTORCH_STRIP_MESSAGES "Compile out all message text, errors included (bare metal)" BOOL OFF)
 define_overridable_option(EXECUTORCH_ENABLE_PROGRAM_VERIFICATION "Full verification of programs at load" BOOL ON)
 define_overridable_option(EXECUTORCH_OPTIMIZE_SIZE "-Os, no exceptions, no RTTI, no unwind tables" BOOL OFF)
-define_overridable_option(EXECUTORCH_PAL_DEFAULT "Platform layer: posix or minimal" STRING "posix")
+define_overridable_option(EXECUTORCH_PAL_DEFAULT "Platform layer: posix, minimal or android" STRING "posix")
 define_overridable_option(EXECUTORCH_PAL_DEFAULT_FILE_PATH "Source file of the platform layer" STRING
   "${CMAKE_CURRENT_LIST_DIR}/../../runtime/platform/default/${EXECUTORCH_PAL_DEFAULT}.cpp")
 define_overridable_option(EXECUTORCH_MAX_KERNEL_NUM "Slots of the kernel registry; empty = 2000" STRING "")
@@ -178,4 +190,4 @@ check_conflicting_options_on(IF_ON EXECUTORCH_SELECT_OPS_LIST CONFLICTS_WITH EXE
 if(EXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD AND EXECUTORCH_SELECT_OPS_MODEL STREQUAL "")
   message(FATAL_ERROR "EXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD needs EXECUTORCH_SELECT_OPS_MODEL: the model says which dtypes are used")
 endif()
-include("${CMAKE_CURRENT_LIST_DIR}/RefusedOptions.cmake")
+_et_refuse()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Documented options that can be said and not had: each takes the one value under which nothing is missing, and any other
-# is an error that names what is. A row leaves when its part arrives.
+# is an error that names what is. A preset that ships with us asks for all that the documents have and leaves these out. A row
+# leaves when its part arrives.
 set(_et_refused
   # name | type | value | what is missing
   "EXECUTORCH_BUILD_ARM_BAREMETAL|BOOL|OFF|the Ethos-U delegate and Cortex-M kernels are a later part"
@@ -15,6 +16,8 @@ set(_et_refused
   "EXECUTORCH_BUILD_CADENCE|BOOL|OFF|Cadence's DSP toolchain, which no package registry has"
   "EXECUTORCH_CADENCE_CPU_RUNNER|BOOL|OFF|the Cadence backend"
   "EXECUTORCH_NNLIB_OPT|BOOL|OFF|Cadence's nnlib, which no package registry has"
+  "EXECUTORCH_FUSION_G3_OPT|BOOL|OFF|Cadence's nnlib for Fusion G3, which no package registry has"
+  "EXECUTORCH_VISION_OPT|BOOL|OFF|Cadence's kernels for Vision DSPs, which no package registry has"
   "EXECUTORCH_BUILD_COREML|BOOL|OFF|macOS with Xcode, the Core ML delegate is a later part"
   "EXECUTORCH_COREML_BUILD_EXECUTOR_RUNNER|BOOL|OFF|macOS with Xcode, the Core ML delegate is a later part"
   "EXECUTORCH_BUILD_MPS|BOOL|OFF|macOS with Xcode, the MPS delegate is a later part"
@@ -40,6 +43,7 @@ set(_et_refused
   "EXECUTORCH_BUILD_NXP_NEUTRON_RUNNER|BOOL|OFF|NXP's eIQ Neutron SDK"
   "EXECUTORCH_BUILD_QNN|BOOL|OFF|Qualcomm's AI Engine Direct SDK (QNN_SDK_ROOT)"
   "EXECUTORCH_BUILD_ENN|BOOL|OFF|Samsung's Exynos AI SDK"
+  "EXECUTORCH_BUILD_EXYNOS|BOOL|OFF|Samsung's Exynos AI SDK"
   "EXECUTORCH_BUILD_OPENVINO|BOOL|OFF|the OpenVINO delegate is a later part"
   "EXECUTORCH_BUILD_VGF|BOOL|OFF|the VGF delegate is a later part"
   "ET_ENABLE_VGF_INPUT_DUMP|BOOL|OFF|the VGF delegate is a later part"
@@ -56,6 +60,25 @@ set(_et_refused
   "EXECUTORCH_XNNPACK_ENABLE_KLEIDI|BOOL|OFF|KleidiAI, which no package registry has as sources"
   "EXECUTORCH_FLATBUFFERS_MAX_ALIGNMENT|STRING|1024|alignment is not limited by the build: any power of two is written and read")
 
+# Whether `value` of the option `name` can be had: `missing` gets what is not there, or nothing.
+function(_et_missing name value missing)
+  set(${missing} "" PARENT_SCOPE)
+  foreach(row IN LISTS _et_refused)
+    string(REPLACE "|" ";" cells "${row}")
+    list(GET cells 0 known)
+    if(NOT known STREQUAL name)
+      continue()
+    endif()
+    list(GET cells 1 type)
+    list(GET cells 2 taken)
+    list(GET cells 3 reason)
+    if((type STREQUAL "BOOL" AND ((value AND NOT taken) OR (taken AND NOT value)))
+       OR (type STREQUAL "STRING" AND NOT "${value}" STREQUAL taken))
+      set(${missing} "${reason}" PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # What was asked for and cannot be had, in one error.
 function(_et_refuse)
   set(wrong "")
@@ -64,12 +87,12 @@ function(_et_refuse)
     list(GET cells 0 name)
     list(GET cells 1 type)
     list(GET cells 2 taken)
-    list(GET cells 3 missing)
+    list(GET cells 3 reason)
     if(NOT DEFINED ${name})
-      set(${name} "${taken}" CACHE ${type} "${missing}")
+      set(${name} "${taken}" CACHE ${type} "${reason}")
     endif()
-    if((type STREQUAL "BOOL" AND (("${${name}}" AND NOT taken) OR (taken AND NOT "${${name}}")))
-       OR (type STREQUAL "STRING" AND NOT "${${name}}" STREQUAL taken))
+    _et_missing(${name} "${${name}}" missing)
+    if(missing)
       string(APPEND wrong "\n  ${name}=${${name}}: ${missing}")
     endif()
   endforeach()
@@ -77,4 +100,3 @@ function(_et_refuse)
     message(FATAL_ERROR "This build cannot have all that was asked for; leave these options out:${wrong}")
   endif()
 endfunction()
-_et_refuse()

@@ -39,6 +39,7 @@ ET_WEAK et_tick_ratio_t et_pal_ticks_to_ns_multiplier(void) {
   return {1, 1};
 }
 
+#ifndef ET_PAL_LOGS_ELSEWHERE
 // I 00:00:00.043703 executorch:executor_runner.cpp:379] Message
 ET_WEAK void et_pal_emit_log_message(et_timestamp_t timestamp, et_pal_log_level_t level,
                                      const char* filename, ET_UNUSED const char* function,
@@ -50,6 +51,7 @@ ET_WEAK void et_pal_emit_log_message(et_timestamp_t timestamp, et_pal_log_level_
                static_cast<unsigned long>(micros % 1000000), filename, line, message);
   std::fflush(stderr);
 }
+#endif
 
 ET_WEAK void* et_pal_allocate(size_t size) {
   return std::malloc(size);

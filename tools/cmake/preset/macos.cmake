@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+include("${CMAKE_CURRENT_LIST_DIR}/apple.cmake")
+set_preset_option(EXECUTORCH_BUILD_EXECUTOR_RUNNER ON)
+set_preset_option(EXECUTORCH_COREML_BUILD_EXECUTOR_RUNNER ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_EVALUE_UTIL ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_RUNNER_UTIL ON)

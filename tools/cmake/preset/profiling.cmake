@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that measure: events are compiled in, executor_runner writes them as ETDump.
+set_preset_option(EXECUTORCH_BUILD_DEVTOOLS ON)
+set_preset_option(EXECUTORCH_ENABLE_EVENT_TRACER ON)
+set_preset_option(EXECUTORCH_BUILD_EXECUTOR_RUNNER ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_DATA_LOADER ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_EVALUE_UTIL ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_MODULE ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_NAMED_DATA_MAP ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_RUNNER_UTIL ON)
+set_preset_option(EXECUTORCH_BUILD_EXTENSION_TENSOR ON)
+set_preset_option(EXECUTORCH_BUILD_KERNELS_LLM ON)
+set_preset_option(EXECUTORCH_BUILD_KERNELS_OPTIMIZED ON)
+set_preset_option(EXECUTORCH_BUILD_KERNELS_QUANTIZED ON)
+set_preset_option(EXECUTORCH_BUILD_XNNPACK ON)

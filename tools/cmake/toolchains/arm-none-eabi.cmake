@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Arm processors without an operating system: GCC and newlib. TARGET_CPU is a name of -mcpu.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR arm)
+set(TARGET_CPU "cortex-m55" CACHE STRING "Processor, as -mcpu has it")
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TARGET_CPU)
+find_program(ET_ARM_COMPILER arm-none-eabi-g++)
+if(NOT ET_ARM_COMPILER)
+  message(FATAL_ERROR "building for Arm without an operating system needs arm-none-eabi-g++, which is not on PATH: install "
+    "Debian's gcc-arm-none-eabi and libstdc++-arm-none-eabi-newlib, or Arm's GNU toolchain")
+endif()
+set(CMAKE_C_COMPILER arm-none-eabi-gcc)
+set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+
+set(_flags "-mcpu=${TARGET_CPU} -mthumb -ffunction-sections -fdata-sections -fno-unwind-tables -fno-asynchronous-unwind-tables")
+if(TARGET_CPU MATCHES "cortex-m(4|7|33|35p|52|55|85)$")
+  string(APPEND _flags " -mfloat-abi=hard")
+else()
+  string(APPEND _flags " -mfloat-abi=soft")
+endif()
+if(TARGET_CPU MATCHES "cortex-m(4|33|35p)$")
+  string(APPEND _flags " -mfpu=auto")
+endif()
+set(CMAKE_C_FLAGS_INIT "${_flags}")
+set(CMAKE_CXX_FLAGS_INIT "${_flags} -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
