@@ -32,7 +32,9 @@ function(_et_target_defaults name scope)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/executorch/runtime/core/portable_type/c10>)
   if(NOT scope STREQUAL "INTERFACE")
     target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:et_compile_rules>)
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")  # without an operating system, addresses are known when linking
+      set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
   endif()
 endfunction()
 

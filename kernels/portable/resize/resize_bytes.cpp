@@ -78,7 +78,7 @@ uint8_t filtered(const Tap& tap, int precision, const uint8_t* from, int64_t str
   for (int64_t k = 0; k < tap.count; ++k) {
     sum += tap.weights[k] * at[k * stride];
   }
-  return static_cast<uint8_t>(std::min(std::max(sum >> precision, 0), 255));
+  return static_cast<uint8_t>(std::min<int32_t>(std::max<int32_t>(sum >> precision, 0), 255));
 }
 
 }  // namespace
