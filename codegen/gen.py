@@ -151,6 +151,19 @@ def selected_rows(table: list[Row], selection: Path | None, whitelist: list[str]
     return [row for row in table if row.schema.qualified_name in names]
 
 
+def check_listed_once(tables: list[list[Row]], paths: list[Path]) -> None:
+    """Raises SchemaError for an operator that two tables have: it could be registered once only."""
+    first: dict[str, Path] = {}
+    for rows, path in zip(tables, paths, strict=True):
+        for row in rows:
+            other = first.setdefault(row.schema.qualified_name, path)
+            if other != path:
+                raise SchemaError(
+                    f"{row.schema.qualified_name} is in {other} and in {path}; merge_yaml(FUNCTIONS_YAML "
+                    "<the one that wins> FALLBACK_YAML <the other> OUTPUT_DIR <folder>) chooses one"
+                )
+
+
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
@@ -190,7 +203,9 @@ def main(argv: list[str] | None = None) -> int:
         parser.error("give --functions-yaml-path or --custom-ops-yaml-path")
     try:
         schemas = SchemaSource()
-        table = [row for path in paths for row in read_table(path, schemas)]
+        tables = [read_table(path, schemas) for path in paths]
+        check_listed_once(tables, paths)
+        table = [row for rows in tables for row in rows]
     except (SchemaError, OSError, yaml.YAMLError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,39 +54,141 @@ class Row:
     is_custom: bool
 
 
+# What a row and one of its kernels may have; other tools read the second list.
+ROW_KEYS = ("op", "func", "kernels", "type_alias", "dim_order_alias")
+TORCHGEN_ROW_KEYS = (
+    *("variants", "tags", "dispatch", "autogen", "python_module", "device_check", "device_guard"),
+    *("structured", "structured_delegate", "structured_inherits", "cpp_no_default_args"),
+    *("manual_cpp_binding", "manual_kernel_registration", "category_override", "precomputed"),
+)
+KERNEL_KEYS = ("arg_meta", "kernel_name")
+
+
+class YamlRow(dict[str, Any]):
+    """A row of a table file; `where` is its file and line."""
+
+    where: str = ""
+
+
 def row_name(row: dict[str, Any]) -> str:
     """The operator a yaml row is for: `add.out`, or the full name of a `func` row's schema."""
     if "op" in row:
         return str(row["op"])
     if "func" in row:
-        return parse_schema(str(row["func"])).qualified_name
-    raise SchemaError(f"row has neither `op` nor `func`: {row}")
+        try:
+            return parse_schema(str(row["func"])).qualified_name
+        except SchemaError as error:
+            raise SchemaError(f"{_where(row)}{error}") from None
+    raise SchemaError(f"{_where(row)}row has neither `op` nor `func`: {dict(row)}")
+
+
+def _where(row: dict[str, Any]) -> str:
+    return f"{row.where}: " if isinstance(row, YamlRow) else ""
 
 
 def read_yaml(path: Path) -> list[dict[str, Any]]:
-    """The rows of a table file; an empty file is an empty table."""
-    rows = yaml.safe_load(path.read_text()) or []
-    if not isinstance(rows, list):
-        raise SchemaError(f"{path}: expected a list of rows, found {type(rows).__name__}")
-    return rows
+    """The rows of a table file; an empty file is an empty table. Raises SchemaError naming file and line."""
+    loader = yaml.SafeLoader(path.read_text())
+    loader.name = str(path)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return []
+        if not isinstance(node, yaml.SequenceNode):
+            kind = {"map": "mapping", "str": "text"}.get(node.tag.rpartition(":")[2], node.tag)
+            line = node.start_mark.line + 1
+            raise SchemaError(f"{path}:{line}: expected a list of rows, found a {kind}")
+        return [_read_row(loader, path, item) for item in node.value]
+    except yaml.MarkedYAMLError as error:
+        line = (error.problem_mark or error.context_mark).line + 1
+        raise SchemaError(f"{path}:{line}: not YAML: {error.problem}") from None
+    finally:
+        loader.dispose()
+
+
+def _read_row(loader: yaml.SafeLoader, path: Path, node: yaml.Node) -> YamlRow:
+    where = f"{path}:{node.start_mark.line + 1}"
+    content = loader.construct_object(node, deep=True)
+    if not isinstance(content, dict):
+        raise SchemaError(f"{where}: expected a row of keys, found {content!r}")
+    row = YamlRow(content)
+    row.where = where
+    try:
+        _check_keys(content, "a row", ROW_KEYS, TORCHGEN_ROW_KEYS)
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
+    return row
+
+
+def _check_keys(
+    found: Iterable[str], what: str, ours: tuple[str, ...], others: tuple[str, ...] = ()
+) -> None:
+    for key in found:
+        if key not in ours and key not in others:
+            near = difflib.get_close_matches(str(key), ours, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise SchemaError(f"{what} has {', '.join(ours)}; found {key}{hint}")
 
 
 def read_table(path: Path, schemas: SchemaSource) -> list[Row]:
-    """Reads and resolves a table; raises SchemaError naming the row that is wrong."""
+    """Reads and resolves a table; raises SchemaError naming file and line of the row that is wrong."""
     rows = read_yaml(path)
-    aten = schemas.find(str(r["op"]) for r in rows if "op" in r)
-    table, seen = [], set()
+    aten = _aten_schemas(rows, schemas)
+    table: list[Row] = []
+    seen: dict[str, str] = {}
     for row in rows:
+        assert isinstance(row, YamlRow)
         name = row_name(row)
         schema = aten[name] if "op" in row else parse_schema(str(row["func"]))
-        if schema.qualified_name in seen:
-            raise SchemaError(f"{path}: {schema.qualified_name} is listed twice")
-        seen.add(schema.qualified_name)
+        if first := seen.get(schema.qualified_name):
+            raise SchemaError(
+                f"{row.where}: {schema.qualified_name} is listed twice; first in {first}"
+            )
+        seen[schema.qualified_name] = row.where
         if not row.get("kernels"):
-            raise SchemaError(f"{path}: {name} has no kernels")
-        kernels = tuple(_kernel(schema, row, k) for k in row["kernels"])
+            raise SchemaError(f"{row.where}: {name} has no kernels")
+        try:
+            kernels = _kernels(schema, row)
+        except SchemaError as error:
+            raise SchemaError(f"{row.where}: {error}") from None
         table.append(Row(schema, kernels, is_custom="func" in row))
     return table
+
+
+def _aten_schemas(rows: list[dict[str, Any]], schemas: SchemaSource) -> dict[str, Schema]:
+    """All at once, which is fast; one by one to tell which row has a name that nothing knows."""
+    named = [row for row in rows if "op" in row]
+    try:
+        return schemas.find(str(row["op"]) for row in named)
+    except SchemaError:
+        for row in named:
+            try:
+                schemas.find([str(row["op"])])
+            except SchemaError as error:
+                raise SchemaError(f"{_where(row)}{error}") from None
+        raise
+
+
+def _kernels(schema: Schema, row: YamlRow) -> tuple[Kernel, ...]:
+    if not isinstance(row["kernels"], list):
+        raise SchemaError(f"expected a list of kernels, found {row['kernels']!r}")
+    kernels: list[Kernel] = []
+    taken: dict[str, str] = {}
+    for entry in row["kernels"]:
+        if not isinstance(entry, dict):
+            raise SchemaError(f"expected a kernel with {', '.join(KERNEL_KEYS)}, found {entry!r}")
+        _check_keys(entry, "a kernel", KERNEL_KEYS)
+        if not entry.get("kernel_name"):
+            raise SchemaError(f"a kernel of {schema.qualified_name} lacks kernel_name: {entry}")
+        kernel = _kernel(schema, row, entry)
+        for key in kernel.keys or ("all dtypes and dim orders",):
+            if other := taken.get(key):
+                raise SchemaError(
+                    f"{schema.qualified_name} has two kernels for {key}: {other} and {kernel.function}"
+                )
+            taken[key] = kernel.function
+        kernels.append(kernel)
+    return tuple(kernels)
 
 
 def _kernel(schema: Schema, row: dict[str, Any], kernel: dict[str, Any]) -> Kernel:

@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from ..op_table import YamlRow
+
 
 class BlankLineDumper(yaml.SafeDumper):
     """Dumper with an empty line after each item of the outermost list."""
@@ -15,3 +17,6 @@ class BlankLineDumper(yaml.SafeDumper):
         super().write_line_break(data)
         if len(self.indents) == 1:
             super().write_line_break()
+
+
+BlankLineDumper.add_representer(YamlRow, lambda dumper, row: dumper.represent_dict(row.items()))

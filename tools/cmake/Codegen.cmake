@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # From op tables to libraries that register kernels.
+#
+# In a source tree, and installed beside executorch-config.cmake, which includes it and sets EXECUTORCH_ROOT: the folder
+# that has codegen/, schema/ and kernels/.
 include_guard(DIRECTORY)
-include("${CMAKE_CURRENT_LIST_DIR}/executorch_targets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/executorch_targets.cmake" OPTIONAL)
 if(NOT PYTHON_EXECUTABLE)
   include("${CMAKE_CURRENT_LIST_DIR}/PythonExecutable.cmake")
 endif()
@@ -29,9 +33,25 @@ function(_et_find_input path what result)
   message(FATAL_ERROR "${what}: no file ${path} where cmake was started, in ${CMAKE_SOURCE_DIR} or in ${CMAKE_BINARY_DIR}")
 endfunction()
 
-# merge_yaml(FUNCTIONS_YAML a FALLBACK_YAML b OUTPUT_DIR dir): dir/merged.yaml has every operator of both; a wins.
+# merge_yaml(FUNCTIONS_YAML a FALLBACK_YAML b OUTPUT_DIR dir): dir/merged.yaml has every operator of both; a wins. Also as
+# merge_yaml(a b dir).
 function(merge_yaml)
-  cmake_parse_arguments(ARG "" "FUNCTIONS_YAML;FALLBACK_YAML;OUTPUT_DIR" "" ${ARGN})
+  set(names FUNCTIONS_YAML FALLBACK_YAML OUTPUT_DIR)
+  cmake_parse_arguments(ARG "" "${names}" "" ${ARGN})
+  if(ARGC GREATER 0 AND NOT "${ARGV0}" IN_LIST names)
+    set(ARG_FUNCTIONS_YAML "${ARGV0}")
+    set(ARG_FALLBACK_YAML "${ARGV1}")
+    set(ARG_OUTPUT_DIR "${ARGV2}")
+  endif()
+  foreach(name IN LISTS names)
+    if(NOT ARG_${name})
+      message(FATAL_ERROR "merge_yaml: ${name} is missing; call merge_yaml(FUNCTIONS_YAML a FALLBACK_YAML b OUTPUT_DIR dir)")
+    endif()
+  endforeach()
+  get_filename_component(ARG_OUTPUT_DIR "${ARG_OUTPUT_DIR}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
+  foreach(name FUNCTIONS_YAML FALLBACK_YAML)
+    _et_find_input("${ARG_${name}}" "merge_yaml: ${name}" ARG_${name})
+  endforeach()
   _et_run_codegen("merge_yaml(${ARG_FUNCTIONS_YAML} ${ARG_FALLBACK_YAML})" "${PYTHON_EXECUTABLE}" -m
     codegen.tools.merge_yaml "--functions-yaml-path=${ARG_FUNCTIONS_YAML}"
     "--fallback-yaml-path=${ARG_FALLBACK_YAML}" "--output_dir=${ARG_OUTPUT_DIR}")
@@ -120,6 +140,20 @@ function(generate_bindings_for_kernels)
   set(command "${PYTHON_EXECUTABLE}" -m codegen.gen
     "--install-dir=${ARG_OUTPUT_DIR}" "--registration-function=${ARG_REGISTRATION_FUNCTION}")
   set(inputs ${_ET_CODEGEN_SOURCES})
+  foreach(table FUNCTIONS_YAML CUSTOM_OPS_YAML)
+    if(ARG_${table})
+      _et_find_input("${ARG_${table}}" "generate_bindings_for_kernels(${ARG_LIB_NAME}): ${table}" ARG_${table})
+    endif()
+  endforeach()
+  # Errors of the tables stop configuring, with their file and line, and not a build of some time later.
+  set(check "${PYTHON_EXECUTABLE}" -m codegen.gen --dry-run)
+  if(ARG_FUNCTIONS_YAML)
+    list(APPEND check "--functions-yaml-path=${ARG_FUNCTIONS_YAML}")
+  endif()
+  if(ARG_CUSTOM_OPS_YAML)
+    list(APPEND check "--custom-ops-yaml-path=${ARG_CUSTOM_OPS_YAML}")
+  endif()
+  _et_run_codegen("generate_bindings_for_kernels(${ARG_LIB_NAME})" ${check})
   if(ARG_FUNCTIONS_YAML)
     list(APPEND command "--functions-yaml-path=${ARG_FUNCTIONS_YAML}")
     list(APPEND inputs "${ARG_FUNCTIONS_YAML}")
@@ -170,6 +204,19 @@ function(_et_dtype_selected_copy copy library folder)
   add_dependencies(${copy} portable_ops_lib_bindings)
 endfunction()
 
+# gen_operators_lib for projects that found an installed package; uses the caller's gen_command_*.
+function(_et_installed_operators_lib name selects_dtypes)
+  if(selects_dtypes)
+    message(FATAL_ERROR "gen_operators_lib(${name}): DTYPE_SELECTIVE_BUILD builds the portable kernels once more, from their "
+      "sources: take ExecuTorch by add_subdirectory, not by find_package")
+  endif()
+  add_library(${name} STATIC ${gen_command_sources})
+  target_link_libraries(${name} PUBLIC ${ARGN})
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  executorch_target_link_options_shared_lib(${name})
+  add_dependencies(${name} ${gen_command_target})
+endfunction()
+
 # gen_operators_lib(LIB_NAME name KERNEL_LIBS ... DEPS ... [DTYPE_SELECTIVE_BUILD ON]): the static library that registers
 # the kernels of the last generate_bindings_for_kernels. Whoever links it links all of it. With dtype selection the
 # portable kernels are built once more, without the dtypes that gen_selected_ops(LIB_NAME name) found unused.
@@ -184,6 +231,10 @@ function(gen_operators_lib)
   set(install_option "")
   if(ARG_NO_INSTALL)
     set(install_option NO_INSTALL)
+  endif()
+  if(NOT COMMAND et_library)
+    _et_installed_operators_lib(${ARG_LIB_NAME} "${ARG_DTYPE_SELECTIVE_BUILD}" ${ARG_DEPS} ${ARG_KERNEL_LIBS})
+    return()
   endif()
   if(ARG_DTYPE_SELECTIVE_BUILD)
     if(NOT ARG_KERNEL_LIBS STREQUAL "portable_kernels")

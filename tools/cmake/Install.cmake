@@ -30,7 +30,20 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/executorch-config.cmake
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/executorch-config-version.cmake"
   VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMajorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/executorch-config.cmake" "${CMAKE_BINARY_DIR}/executorch-config-version.cmake"
-  "${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake" DESTINATION "${_package_dir}" COMPONENT headers)
+  "${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake" "${CMAKE_CURRENT_LIST_DIR}/Codegen.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/PythonExecutable.cmake" DESTINATION "${_package_dir}" COMPONENT headers)
+
+# What Codegen.cmake runs and reads; the wheel has these folders as Python packages.
+if(NOT SKBUILD)
+  foreach(folder codegen schema kernels)
+    install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION share/executorch
+      FILES_MATCHING PATTERN "*.yaml" PATTERN "*.fbs" PATTERN "aten_schemas.txt" PATTERN "register_prim_ops.cpp"
+      REGEX "/codegen/.*\\.py$" REGEX "_test\\.py$" EXCLUDE REGEX "/(test|__pycache__)$" EXCLUDE)
+  endforeach()
+  if(ET_FLATC)
+    install(PROGRAMS "${ET_FLATC}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endif()
+endif()
 
 # Also where projects that were written for a wheel look: executorch_DIR=<site-packages>/executorch/share/cmake.
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/share/executorch-config.cmake" @ONLY CONTENT
