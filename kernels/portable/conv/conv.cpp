@@ -59,7 +59,8 @@ bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weigh
       call.ctx, groups > 0 && groups <= INT32_MAX && input.dim() >= 3 && input.dim() <= 5,
       InvalidArgument, false,
       "%s: expected 3 to 5 dims for input and 1 to %d groups, found %d dims and %lld groups",
-      call.op, static_cast<int>(INT32_MAX), static_cast<int>(input.dim()), static_cast<long long>(groups));
+      call.op, static_cast<int>(INT32_MAX), static_cast<int>(input.dim()),
+      static_cast<long long>(groups));
   if (!check_rank(call, "weight", weight, input.dim())) {
     return false;
   }
