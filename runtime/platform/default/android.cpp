@@ -2,7 +2,7 @@
 // Platform for Android: as posix, but that messages go to the system's log (adb logcat) under the
 // tag ExecuTorch. All weak.
 #define ET_PAL_LOGS_ELSEWHERE
-#include "posix.cpp"
+#include <executorch/runtime/platform/default/posix.cpp>
 
 #include <android/log.h>
 
