@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.fx import Node
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 
@@ -19,3 +20,8 @@ def torch_op(target: Any) -> torch._ops.OpOverload | None:
     """The torch operator that a node calls, itself or inside an operator of a dialect; None for anything else."""
     op = without_dialect(target)
     return op if isinstance(op, torch._ops.OpOverload) else None
+
+
+def op_name(node: Node) -> str:
+    """`aten.add.Tensor`; empty for what is no call of an operator."""
+    return str(torch_op(node.target) or "") if node.op == "call_function" else ""

@@ -22,12 +22,17 @@ def binary(name: str) -> Path:
     return path
 
 
-def load_demo_backends() -> None:
-    """Registers the backends of the documents' examples with the Python runtime."""
+def load_backend(library: str) -> None:
+    """Registers the backends of a library that is LOADABLE (tools/cmake) with the Python runtime."""
     from executorch.extension.pybindings import _portable_lib  # noqa: F401  what the library links
 
     suffix = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
-    ctypes.CDLL(str(binary(f"libdemo_backends.{suffix}")))
+    ctypes.CDLL(str(binary(f"lib{library}.{suffix}")))
+
+
+def load_demo_backends() -> None:
+    """The backends of the documents' examples."""
+    load_backend("demo_backend")
 
 
 def run(*command: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:

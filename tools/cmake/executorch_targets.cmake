@@ -68,14 +68,34 @@ function(et_library name)
   endif()
 endfunction()
 
-# et_backend(name SRCS ... [DEPS ...] [PRIVATE_DEPS ...] [NO_INSTALL]): a library that registers a backend, for programs that
-# link it and for the Python runtime. The file that registers defines the C variable executorch_<name>.
+# et_backend(name SRCS ... [DEPS ...] [PRIVATE_DEPS ...] [NO_INSTALL] [LOADABLE]): a library that registers a backend, for
+# programs that link it and for the Python runtime. The file that registers defines the C variable executorch_<name>.
+# LOADABLE: no part of the Python runtime but a library of its own, lib<name>.so in the build folder, which Python loads; it
+# registers with the runtime of whichever _portable_lib is loaded.
 function(et_backend name)
-  et_library(${name} ${ARGN})
+  cmake_parse_arguments(ARG "LOADABLE" "" "" ${ARGN})
+  et_library(${name} ${ARG_UNPARSED_ARGUMENTS})
   executorch_target_link_options_symbol(${name} executorch_${name})
-  if(TARGET portable_lib)
-    target_link_libraries(portable_lib PRIVATE ${name})
+  if(NOT TARGET portable_lib)
+    return()
   endif()
+  if(NOT ARG_LOADABLE)
+    target_link_libraries(portable_lib PRIVATE ${name})
+    return()
+  endif()
+  cmake_parse_arguments(ARG "NO_INSTALL" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARG_UNPARSED_ARGUMENTS})
+  add_library(${name}_loadable SHARED ${ARG_SRCS})
+  _et_target_defaults(${name}_loadable PRIVATE)
+  # The runtime is the one in portable_lib: of other libraries only how to compile with them.
+  foreach(library ${ARG_DEPS} ${ARG_PRIVATE_DEPS})
+    target_include_directories(${name}_loadable PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
+    target_include_directories(${name}_loadable SYSTEM PRIVATE
+      $<TARGET_PROPERTY:${library},INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)
+    target_compile_definitions(${name}_loadable PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>)
+    add_dependencies(${name}_loadable ${library})
+  endforeach()
+  target_link_libraries(${name}_loadable PRIVATE portable_lib)
+  set_target_properties(${name}_loadable PROPERTIES OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endfunction()
 
 # et_executable(name SRCS ... DEPS ... [NO_INSTALL])

@@ -9,7 +9,7 @@ What does not follow this rule says so at its end: <args>0,2 (values count from 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch.export import ExportedProgram
@@ -17,6 +17,7 @@ from torch.fx import Node
 
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.utils import is_shape_dynamic
 from executorch.exir.dialects._ops import ops
 from executorch.exir.error import ExportError, ExportErrorType
 
@@ -60,26 +61,30 @@ class BackendWithCompilerDemo(BackendDetails):
         return PreprocessResult(text.encode(), debug_handle_map)
 
 
-def _check(node: Node) -> None:
+def why_not(node: Node) -> str:
+    """Why the compiler does not take a call; empty when it does."""
     if node.target not in _ARITY:
+        return f"expected one of {', '.join(map(str, _ARITY))}"
+    if node.kwargs or not all(isinstance(arg, Node) for arg in node.args):
+        return "expected tensors without further arguments"
+    values = [each.meta["val"] for each in (node, *node.args)]
+    if any(value.dtype != torch.float32 or not value.is_contiguous() for value in values):
+        return f"expected contiguous f32 tensors, found {[value.dtype for value in values]}"
+    shapes = [value.shape for value in values]
+    if any(is_shape_dynamic(each) for each in (node, *node.args)):
+        return f"expected sizes that are known ahead of time, found {shapes}"
+    if node.target is not ops.edge.aten.mm.default and any(shape != shapes[0] for shape in shapes):
+        return f"expected tensors of one shape, found {shapes}"
+    return ""
+
+
+def _check(node: Node) -> None:
+    reason = why_not(node)
+    if reason:
         raise ExportError(
             ExportErrorType.NOT_SUPPORTED,
-            f"BackendWithCompilerDemo: node {node.name} calls {node.target}; expected one of "
-            f"{', '.join(map(str, _ARITY))}. Let the partitioner leave it out",
+            f"BackendWithCompilerDemo: node {node.name} ({node.target}): {reason}. Let the partitioner leave it out",
         )
-    shapes = [value.meta["val"].shape for value in (node, *node.args)]
-    is_product = node.target is ops.edge.aten.mm.default
-    if node.kwargs or node.meta["val"].dtype != torch.float32:
-        raise _unfit(node, "f32 tensors without further arguments", node.meta["val"].dtype)
-    if not is_product and any(shape != shapes[0] for shape in shapes):
-        raise _unfit(node, "tensors of one shape", shapes)
-
-
-def _unfit(node: Node, expected: str, found: Any) -> ExportError:
-    return ExportError(
-        ExportErrorType.NOT_SUPPORTED,
-        f"BackendWithCompilerDemo: node {node.name} ({node.target}): expected {expected}, found {found}",
-    )
 
 
 def _demo_op(node: Node) -> DemoOp:

@@ -9,11 +9,11 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
-from torch.fx.passes.operator_support import OperatorSupportBase, any_chain
+from torch.fx.passes.operator_support import OperatorSupportBase, any_chain, chain
 
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
-from executorch.exir.backend.test.backend_with_compiler_demo import BackendWithCompilerDemo
+from executorch.exir.backend.test.backend_with_compiler_demo import BackendWithCompilerDemo, why_not
 from executorch.exir.backend.test.executor_backend import ExecutorBackend
 from executorch.exir.backend.utils import tag_constant_data
 from executorch.exir.dialects._ops import ops
@@ -33,6 +33,13 @@ class AddOperatorSupport(_Targets):
 
 class MatmulOperatorSupport(_Targets):
     targets = (ops.edge.aten.mm.default,)
+
+
+class CompilerDemoSupport(OperatorSupportBase):
+    """What BackendWithCompilerDemo compiles."""
+
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
+        return node.op == "call_function" and not why_not(node)
 
 
 class AllOperatorSupport(OperatorSupportBase):
@@ -59,7 +66,7 @@ def _tag(
 
 
 class AddMulPartitionerDemo(Partitioner):
-    """Additions and matrix products, in branches, too, go to BackendWithCompilerDemo."""
+    """Additions and matmuls that it takes, in branches, too, go to BackendWithCompilerDemo."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +75,8 @@ class AddMulPartitionerDemo(Partitioner):
         )
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
-        support = any_chain(AddOperatorSupport(), MatmulOperatorSupport())
+        wanted = any_chain(AddOperatorSupport(), MatmulOperatorSupport())
+        support = chain(wanted, CompilerDemoSupport())
         tags = _tag(exported_program.graph_module, support, self.delegation_spec)
         return PartitionResult(exported_program, tags)
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is known ahead of time: the data of a program, and what some operators make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.fx.node import map_arg
+
+from executorch.exir.dialects.targets import op_name
+from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
+
+
+class Constants(Mapping[Node, torch.Tensor]):
+    """By node, placeholders in their order. `computed`: operators whose results are constant when all that they read
+    is; they are computed when they are asked for, and kept."""
+
+    def __init__(self, program: ExportedProgram, computed: Collection[str] = ()) -> None:
+        self._data = dict(get_constant_placeholder_dict(program))
+        self._computed: set[Node] = set()
+        for node in program.graph.nodes:
+            if op_name(node) in computed and all(each in self for each in node.all_input_nodes):
+                self._computed.add(node)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._data or node in self._computed
+
+    def __getitem__(self, node: Node) -> torch.Tensor:
+        if node not in self._data:
+            if node not in self._computed:
+                raise KeyError(node)
+            args, kwargs = map_arg((node.args, node.kwargs), self.__getitem__)
+            with torch.no_grad():
+                self._data[node] = node.target(*args, **kwargs)
+        return self._data[node]
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(dict.fromkeys([*self._data, *self._computed]))
+
+    def __len__(self) -> int:
+        return len({*self._data, *self._computed})
+
+    def is_computed(self, node: Node) -> bool:
+        return node in self._computed

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of a backend: one row per operator, with the conditions under which it is taken. The partitioner, the
+backend's compiler, the reasons why a call stays outside and the page of operators all read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from torch.fx import Graph, Node
+from torch.fx.passes.infra.partitioner import Partition
+
+from executorch.exir.backend._grouping import grouped_partitions
+from executorch.exir.dialects.targets import op_name
+
+Constants = Collection[Node]
+NO_ROW = "no row of the table"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`test` holds for a call that is taken; `reason`, in terms of what is expected, is why any other stays outside.
+    Later conditions of a row may rely on earlier ones."""
+
+    test: Callable[[Node, Constants], bool]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """`lower` writes a call; what it is given is the backend's choice. Backends that need more derive."""
+
+    lower: Callable[..., None]
+    conditions: tuple[Condition, ...] = ()
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
+    """Rows by the operator's name, such as `aten.add.Tensor`. `of_all`: conditions of every row, before its own."""
+
+    def __init__(self, rows: Mapping[str, AnyRow], of_all: tuple[Condition, ...] = ()) -> None:
+        self._rows = dict(rows)
+        self.of_all = of_all
+
+    def __getitem__(self, name: str) -> AnyRow:
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, node: Node) -> AnyRow:
+        """Of a call that has one."""
+        return self._rows[op_name(node)]
+
+    def why_not(self, node: Node, constants: Constants) -> str:
+        """The first reason why a call is not taken; empty when it is."""
+        row = self._rows.get(op_name(node))
+        if row is None:
+            return NO_ROW
+        conditions = (*self.of_all, *row.conditions)
+        return next((each.reason for each in conditions if not each.test(node, constants)), "")
+
+    def claimed(
+        self, graph: Graph, constants: Constants, report: Callable[[Node, str], Any]
+    ) -> list[Partition]:
+        """All calls that are taken, in the largest partitions that can each run in one step; `report` gets the reasons
+        for the others."""
+        taken = []
+        for node in graph.nodes:
+            if node.op == "call_function":
+                reason = self.why_not(node, constants)
+                if reason:
+                    report(node, reason)
+                else:
+                    taken.append([node])
+        return grouped_partitions(graph, taken)
