@@ -14,8 +14,10 @@ from importlib import import_module
 from pathlib import Path
 
 COMMANDS = {
-    "explain": "who owns which bytes of a program file",
+    "bench": "how long a program takes, warm and cold; two programs in turns",
+    "check": "will a program load there: operators, dtypes, backends, memory, versions, external data",
     "diff": "what differs between two program files, in operators and in bytes",
+    "explain": "who owns which bytes of a program file",
 }
 PROGRAM = "python -m executorch.devtools"
 FAILED = 2  # the command could not do its work; 1: it did, and found something

@@ -20,7 +20,8 @@ from executorch.exir.dump import operator_name
 
 @dataclass(frozen=True)
 class Call:
-    """One instruction that computes; `instruction` counts within its chain, of which our programs have one. `delegate`: its index in the method's delegates, None for an operator."""
+    """One instruction that computes; `instruction` counts within its chain, of which our programs have one.
+    `delegate`: its index in the method's delegates, None for an operator."""
 
     method: str
     instruction: int
@@ -107,9 +108,10 @@ class ProgramFile:
         readers: dict[int, list[Call]] = {}
         for plan in self.program.execution_plan:
             for call in calls_of(plan):
-                for index in constant_indices(plan, call):
-                    if call not in readers.setdefault(index, []):
-                        readers[index].append(call)
+                for index in {
+                    each.data_buffer_idx for each in tensors_of(plan, call) if is_constant(each)
+                }:
+                    readers.setdefault(index, []).append(call)
             for entry in plan.values:
                 if is_constant(entry.val):
                     tensors.setdefault(entry.val.data_buffer_idx, entry.val)
@@ -124,15 +126,15 @@ def is_constant(value: Any) -> bool:
     )
 
 
-def constant_indices(plan: schema.ExecutionPlan, call: Call) -> Iterator[int]:
-    """Of the constants among a call's arguments, those in lists included."""
+def tensors_of(plan: schema.ExecutionPlan, call: Call) -> Iterator[schema.Tensor]:
+    """The tensors among a call's arguments, those in lists included."""
     for argument in call.arguments:
         value = plan.values[argument].val
         if isinstance(value, (schema.TensorList, schema.OptionalTensorList)):
             items = [plan.values[item].val for item in value.items if item >= 0]
         else:
             items = [value]
-        yield from (item.data_buffer_idx for item in items if is_constant(item))
+        yield from (item for item in items if isinstance(item, schema.Tensor))
 
 
 def calls_of(plan: schema.ExecutionPlan) -> Iterator[Call]:

@@ -38,7 +38,7 @@ PYTHON_LAYERS = {
     "backends": {"schema", "exir"},
     "extension": {"schema", "exir", "runtime"},
     "export": {"schema", "exir", "backends", "extension", "runtime", "devtools"},
-    "devtools": {"schema", "exir", "extension", "runtime"},
+    "devtools": {"schema", "exir", "extension", "runtime", "codegen"},
 }
 ROOTS = {*CPP_LAYERS, *PYTHON_LAYERS, "examples", "test", "tools"}
 # Documented paths above what their root may import: the command that exports language models is under extension/, and
