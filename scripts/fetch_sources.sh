@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Brings the sources of the third-party libraries that the build compiles: Highway, XNNPACK, pthreadpool, cpuinfo,
-# FXdiv and FP16.
+# FXdiv, FP16, and for tokenizers PCRE2, utf8proc and JSON for Modern C++.
 # They are the unmodified upstream tarballs of the Debian pool, checked by sha256; nothing is downloaded twice.
 #   fetch_sources.sh [name...]     default: every component of the table
 #   fetch_sources.sh --archives    puts the tarballs of all into third-party/archives, where a source distribution has them
@@ -23,6 +23,10 @@ cpuinfo pool/main/c/cpuinfo/cpuinfo_0.0~git20250327.39ea79a.orig.tar.xz 2a100289
 xnnpack pool/main/x/xnnpack/xnnpack_0.0~git20241108.4ea82e5.orig.tar.xz 90bde2caef0f880f627bab0dc805a86c4b8070cd98e3243db3046ab3f3be1a99
 fp16 pool/main/f/fp16/fp16_0.0~git20200514.4dfe081.orig.tar.xz 7d7782b37b74136e0e12593a2a93ccbe7db831f4374cc408e44623d9b708b54e
 fxdiv pool/main/f/fxdiv/fxdiv_0.0~git20200417.b408327.orig.tar.xz 7953482badaf4cb34026c3487c257b8e4ab2df061c019bd6fabbbc12ad52c44b
+pcre2 pool/main/p/pcre2/pcre2_10.46.orig.tar.gz 8d28d7f2c3b970c3a4bf3776bcbb5adfc923183ce74bc8df1ebaad8c1985bd07
+pcre2 pool/main/p/pcre2/pcre2_10.45.orig.tar.gz 0e138387df7835d7403b8351e2226c1377da804e0737db0e071b48f07c9d12ee
+utf8proc pool/main/u/utf8proc/utf8proc_2.11.3.orig.tar.gz abfed50b6d4da51345713661370290f4f4747263ee73dc90356299dfc7990c78
+json pool/main/n/nlohmann-json3/nlohmann-json3_3.11.3.orig.tar.gz 0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406
 '
 
 say() { printf '[sources] %s\n' "$*" >&2; }

@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 foreach(folder runtime schema kernels extension devtools codegen)
   if(EXISTS "${EXECUTORCH_ROOT}/${folder}")
     install(DIRECTORY "${EXECUTORCH_ROOT}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/executorch" COMPONENT headers
-      FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE)
+      FILES_MATCHING PATTERN "*.h" PATTERN "test" EXCLUDE PATTERN "_native" EXCLUDE PATTERN "tokenizers" EXCLUDE)
   endif()
 endforeach()
 install(DIRECTORY "${EXECUTORCH_GENERATED_DIR}/executorch" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Looking for a text or a regular expression, whichever the file names.
+#pragma once
+
+#include <executorch/extension/llm/tokenizers/parts/fields.h>
+#include <pytorch/tokenizers/regex.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tokenizers::detail {
+
+/// A regular expression gave up on a text. Caught where the text is encoded.
+struct MatchFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Search {
+ public:
+  /// Throws BadPart when the expression does not compile.
+  explicit Search(const Pattern& pattern) : literal_(pattern.text) {
+    if (!pattern.is_regex) {
+      return;
+    }
+    auto regex = std::make_unique<Pcre2Regex>();
+    if (regex->compile(pattern.text) != Error::Ok) {
+      throw BadPart("a regular expression that does not compile");
+    }
+    regex_ = std::move(regex);
+  }
+
+  /// Appends what is found in text that is UTF-8, from left to right, never empty. Throws
+  /// MatchFailure.
+  void find_all(std::string_view text, std::vector<Match>& out) const {
+    if (regex_ != nullptr) {
+      const size_t before = out.size();
+      if (regex_->find_all(text, out) != Error::Ok) {
+        throw MatchFailure("a regular expression took too many steps");
+      }
+      size_t kept = before;
+      for (size_t i = before; i < out.size(); ++i) {
+        if (out[i].start != out[i].end) {
+          out[kept++] = out[i];
+        }
+      }
+      out.resize(kept);
+      return;
+    }
+    for (size_t at = 0; !literal_.empty(); at = out.back().end) {
+      at = text.find(literal_, at);
+      if (at == std::string_view::npos) {
+        break;
+      }
+      out.push_back({at, at + literal_.size()});
+    }
+  }
+
+  std::vector<Match> find_all(std::string_view text) const {
+    std::vector<Match> out;
+    find_all(text, out);
+    return out;
+  }
+
+ private:
+  std::string literal_;
+  std::unique_ptr<const Pcre2Regex> regex_;
+};
+
+}  // namespace tokenizers::detail

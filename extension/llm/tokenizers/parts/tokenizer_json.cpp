@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One pass over the file: a vocabulary of 100,000 pieces as a JSON tree would take four times as
+// long.
+#include <executorch/extension/llm/tokenizers/parts/tokenizer_json.h>
+#include <pytorch/tokenizers/log.h>
+#include <pytorch/tokenizers/result.h>
+
+#include <fstream>
+
+namespace tokenizers::detail {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kDepth = 64;
+
+class Reader : public Json::json_sax_t {
+ public:
+  explicit Reader(TokenizerJson& out) : out_(out) {}
+
+  bool null() override { return scalar(nullptr); }
+  bool boolean(bool value) override { return scalar(value); }
+  bool number_integer(number_integer_t value) override {
+    return state_ == State::kScores ? score(static_cast<double>(value)) : scalar(value);
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (state_ == State::kIds) {
+      out_.vocabulary.push_back({piece_, value, 0});
+      return true;
+    }
+    return state_ == State::kScores ? score(static_cast<double>(value)) : scalar(value);
+  }
+  bool number_float(number_float_t value, const string_t&) override {
+    return state_ == State::kScores ? score(value) : scalar(value);
+  }
+  bool string(string_t& value) override {
+    switch (state_) {
+      case State::kTree:
+        return scalar(value);
+      case State::kIds:
+        return refuse("a number for a piece of model.vocab");
+      case State::kScores:
+        if (inner_ != 1 || parts_ != 0) {
+          return refuse("[piece, score] in model.vocab");
+        }
+        ++parts_;
+        piece_ = keep(value);
+        return true;
+      case State::kMerges:
+        return merge(value);
+    }
+    return false;
+  }
+  bool binary(binary_t&) override { return false; }
+  bool key(string_t& value) override {
+    if (state_ == State::kIds) {
+      piece_ = keep(value);
+    } else {
+      key_ = value;
+      if (open_.size() == 1) {
+        section_ = value;
+      }
+    }
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    if (state_ != State::kTree) {
+      return refuse("no object inside model.vocab or model.merges");
+    }
+    if (in_model() && key_ == "vocab") {
+      state_ = State::kIds;
+      out_.has_vocabulary = true;
+      out_.vocabulary.clear();
+      return true;
+    }
+    return open(Json::object());
+  }
+  bool end_object() override {
+    if (state_ == State::kIds) {
+      state_ = State::kTree;
+      return true;
+    }
+    return close();
+  }
+  bool start_array(std::size_t) override {
+    if (state_ == State::kTree && in_model() && (key_ == "vocab" || key_ == "merges")) {
+      const bool is_merges = key_ == "merges";
+      state_ = is_merges ? State::kMerges : State::kScores;
+      inner_ = parts_ = 0;
+      (is_merges ? out_.has_merges : out_.has_vocabulary) = true;
+      out_.has_scores = out_.has_scores || !is_merges;
+      return true;
+    }
+    if (state_ == State::kTree) {
+      return open(Json::array());
+    }
+    if (state_ == State::kIds || inner_ != 0) {
+      return refuse("pairs inside model.vocab or model.merges");
+    }
+    inner_ = 1;
+    parts_ = 0;
+    return true;
+  }
+  bool end_array() override {
+    if (state_ == State::kTree) {
+      return close();
+    }
+    if (inner_ == 0) {
+      state_ = State::kTree;
+      return true;
+    }
+    inner_ = 0;
+    return parts_ == 2 || refuse("two parts in each pair of model.vocab or model.merges");
+  }
+  bool parse_error(std::size_t at, const std::string&, const Json::exception& why) override {
+    TK_LOG(Error, "Error parsing json file: byte %zu: %s", at, why.what());
+    return false;
+  }
+
+ private:
+  enum class State { kTree, kIds, kScores, kMerges };
+
+  bool refuse(const char* expected) {
+    TK_LOG(Error,
+           "tokenizer.json: expected %s, near entry %zu of the vocabulary, %zu of the merges",
+           expected, out_.vocabulary.size(), out_.merges.size());
+    return false;
+  }
+
+  bool in_model() const { return open_.size() == 2 && section_ == "model"; }
+
+  TokenizerJson::Text keep(const std::string& text) {
+    const auto start = static_cast<uint32_t>(out_.texts.size());
+    out_.texts += text;
+    return {start, static_cast<uint32_t>(text.size())};
+  }
+
+  bool score(double value) {
+    if (inner_ != 1 || parts_ != 1) {
+      return refuse("[piece, score] in model.vocab");
+    }
+    ++parts_;
+    out_.vocabulary.push_back({piece_, out_.vocabulary.size(), value});
+    return true;
+  }
+
+  bool merge(const std::string& value) {
+    if (inner_ == 1) {
+      if (parts_ == 2) {
+        return refuse("two parts in each pair of model.merges");
+      }
+      const TokenizerJson::Text part = keep(value);
+      if (parts_++ == 0) {
+        piece_ = part;
+      } else {
+        out_.merges.push_back({piece_, part});
+      }
+      return true;
+    }
+    const size_t space = value.find(' ');
+    if (space == std::string::npos || value.find(' ', space + 1) != std::string::npos) {
+      return refuse("\"left right\" in model.merges");
+    }
+    const TokenizerJson::Text both = keep(value);
+    const auto cut = static_cast<uint32_t>(space);
+    out_.merges.push_back({{both.start, cut}, {both.start + cut + 1, both.size - cut - 1}});
+    return true;
+  }
+
+  bool scalar(Json value) {
+    if (state_ != State::kTree) {
+      return refuse("only pieces and numbers in model.vocab and model.merges");
+    }
+    place(std::move(value));
+    return true;
+  }
+
+  Json* place(Json value) {
+    if (open_.empty()) {
+      out_.rest = std::move(value);
+      return &out_.rest;
+    }
+    Json& into = *open_.back();
+    if (into.is_array()) {
+      into.push_back(std::move(value));
+      return &into.back();
+    }
+    return &(into[key_] = std::move(value));
+  }
+
+  bool open(Json container) {
+    if (open_.size() == kDepth) {
+      return refuse("at most 64 levels");
+    }
+    open_.push_back(place(std::move(container)));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  TokenizerJson& out_;
+  std::vector<Json*> open_;
+  std::string key_, section_;
+  State state_ = State::kTree;
+  TokenizerJson::Text piece_{0, 0};
+  int inner_ = 0, parts_ = 0;
+};
+
+}  // namespace
+
+Error parse_tokenizer_json(std::string_view bytes, TokenizerJson& out) {
+  out.texts.reserve(bytes.size() / 2);
+  Reader reader(out);
+  const bool is_read = Json::sax_parse(bytes.data(), bytes.data() + bytes.size(), &reader);
+  return is_read ? Error::Ok : Error::ParseFailure;
+}
+
+Error read_file(const std::string& path, std::string& out) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
+  // What cannot be read (a folder, too) has no size, or one that no file has.
+  TK_CHECK_OR_RETURN_ERROR(size >= 0 && size < (std::streamoff{1} << 31), LoadFailure,
+                           "cannot read %s: expected a file below 2 GiB", path.c_str());
+  out.resize(static_cast<size_t>(size));
+  file.seekg(0);
+  file.read(out.data(), size);
+  TK_CHECK_OR_RETURN_ERROR(file.gcount() == size, LoadFailure, "cannot read %s: %lld of %lld bytes",
+                           path.c_str(), static_cast<long long>(file.gcount()),
+                           static_cast<long long>(size));
+  return Error::Ok;
+}
+
+}  // namespace tokenizers::detail
