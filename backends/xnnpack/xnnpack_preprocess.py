@@ -47,7 +47,7 @@ class XnnpackBackend(BackendDetails):
             _lower(builder, step, visitors)
         return PreprocessResult(
             processed_bytes=serialize(builder.finish(outputs)),
-            debug_handle_map={},
+            debug_handle_map=builder.handles,
             data_store_output=builder.store.get_named_data_store_output(),
         )
 
@@ -80,8 +80,10 @@ def _lower(builder: GraphBuilder, step: Step, visitors: dict[str, NodeVisitor]) 
     if reason:
         raise _cannot(f"{step.head.name} ({op_name(step.head) or step.head.target}): {reason}")
     builder.reads_stored = step.mode is Mode.STATIC
+    builder.step = step
     TABLE[op_name(step.head)].lower(builder, step)
     builder.reads_stored = False
+    builder.step = None
 
 
 class NotInXnnpack(ExportError, RuntimeError):

@@ -420,14 +420,17 @@ def _at(table: Mapping[Any, Any] | None, instruction: int | None) -> Any:
 
 
 def _delegated_handles(delegate_map: Mapping[Any, Any], identifier: int | str) -> Any:
-    """By the identifier, by its text, or by what is contained in it: "conv #3 [7]" belongs to "[7]"."""
+    """By the identifier, by its text, or by all in it: "conv #3 [7] [8]" belongs to "[7]" and to "[8]"."""
     for key in (identifier, str(identifier)):
         if key in delegate_map:
             return delegate_map[key]
-    for key, handles in delegate_map.items():
-        if isinstance(key, str) and key in str(identifier):
-            return handles
-    return None
+    found = [
+        handle
+        for key, handles in delegate_map.items()
+        if isinstance(key, str) and key in str(identifier)
+        for handle in handles
+    ]
+    return tuple(dict.fromkeys(found)) or None
 
 
 def _metadata_columns(event: Event) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from executorch.devtools.inspector._events import (
 )
 from executorch.devtools.inspector._graphs import one_method
 from executorch.devtools.inspector._inspector_utils import (
+    DELEGATE_CALL,
     EDGE_DIALECT_GRAPH_KEY,
     EXCLUDED_COLUMNS_WHEN_PRINTING,
     EXCLUDED_EVENTS_FOR_INTERMEDIATE_OUTPUT,
@@ -199,13 +200,13 @@ class Inspector:
 
     def find_total_for_module(self, module_name: str) -> float:
         """Average times of the operators that come from modules with `module_name` in their name, added up: in
-        the target's unit. Needs a record and enable_module_hierarchy."""
+        the target's unit. A delegate that reports its operators counts by these, any other one by its call. Needs a
+        record and enable_module_hierarchy."""
         return sum(
             event.perf_data.avg
             for block in self.event_blocks
-            for event in block.events
-            if event.name not in EXCLUDED_EVENTS_WHEN_PRINTING
-            and event.perf_data is not None
+            for event in _counted_once(block)
+            if event.perf_data is not None
             and any(
                 module_name in key
                 for modules in event.module_hierarchy.values()
@@ -361,6 +362,17 @@ class Inspector:
                 event.raw_delegate_debug_metadatas
             )
         ]
+
+
+def _counted_once(block: EventBlock) -> list[Event]:
+    """The events that share no time with each other."""
+    inside = {event._instruction_id for event in block.events if event.is_delegated_op}
+    return [
+        event
+        for event in block.events
+        if event.name not in EXCLUDED_EVENTS_WHEN_PRINTING
+        and not (event.name == DELEGATE_CALL and event._instruction_id in inside)
+    ]
 
 
 def _record(etrecord: ETRecord | str | None) -> ETRecord | None:

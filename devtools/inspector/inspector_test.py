@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPar
 from executorch.devtools import ETRecord, Inspector
 from executorch.devtools.inspector import Event, EventBlock, TimeScale, compare_results
 from executorch.devtools.inspector.numerical_comparator import NumericalComparatorBase
+from executorch.examples.models.mobilenet_v2 import MobileNetV2
 from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Runtime
 from executorch.test.repository.sources import ROOT
@@ -209,6 +211,55 @@ def test_operators_inside_a_delegate(delegated: Run) -> None:
     assert total <= call.perf_data.raw[-1] * 1.01 + 0.001 * len(inside)  # XNNPACK counts in µs
     table = inspector.calculate_numeric_gap("L1")
     assert {gap[0] < 1e-3 for gap in table["gap"]} == {True}
+
+
+@pytest.mark.req("DT-026", "DT-028", "XQ-012")
+def test_operators_inside_a_delegate_have_their_lines(delegated: Run) -> None:
+    inspector = delegated.inspector(enable_module_hierarchy=True)
+    (block,) = (block for block in inspector.event_blocks if block.name == "Execute")
+    inside = [event for event in block.events if event.is_delegated_op]
+    lines = {
+        kind: [LINES[op_type] for op_type in op_types]
+        for kind, op_types in {
+            "Transpose": ["aten.convolution.default", "aten.relu.default"],  # of the input
+            "Convolution": ["aten.convolution.default", "aten.relu.default"],
+            "Mean": ["aten.mean.dim"],
+            "Copy": ["aten.mean.dim"],  # the reshape
+            "Fully Connected": ["aten.linear.default"],
+        }.items()
+    }
+    assert [event.name.partition(" (")[0] for event in inside] == list(lines)
+    for event, expected in zip(inside, lines.values()):
+        traces = list(event.stack_traces.values())
+        assert len(traces) == len(expected), event.name
+        assert all(line in trace for line, trace in zip(expected, traces)), event.name
+    convolutions = [event for event in inside if "aten.convolution.default" in event.op_types]
+    total = inspector.find_total_for_module("conv_layer")
+    assert total == pytest.approx(sum(event.perf_data.avg for event in convolutions))
+
+
+@pytest.mark.req("DT-026", "DT-027")
+@pytest.mark.parametrize("partitioner", [None, XnnpackPartitioner()], ids=["kernels", "xnnpack"])
+def test_the_operators_of_a_network_take_its_time(partitioner: Any) -> None:
+    x = (torch.randn(1, 3, 128, 128),)
+    torch.manual_seed(0)
+    program = to_edge_transform_and_lower(
+        export(MobileNetV2().eval(), x),
+        partitioner=[partitioner] if partitioner else None,
+        generate_etrecord=True,
+    ).to_executorch()
+    loaded = Runtime.get().load_program(program.buffer, enable_etdump=True)
+    for _ in range(5):
+        loaded.load_method("forward").execute(x)
+    with tempfile.NamedTemporaryFile() as dump:
+        loaded.write_etdump_result_to_file(dump.name, None)
+        inspector = Inspector(etdump_path=dump.name, etrecord=program.get_etrecord())
+    (block,) = (block for block in inspector.event_blocks if block.name == "Execute")
+    parts = [e for e in block.events if e.is_delegated_op or e.name.startswith("native_call_")]
+    assert len(parts) > 60 and all(event.stack_traces for event in parts)
+    whole = block.events[-1].perf_data.raw
+    shares = [sum(e.perf_data.raw[run] for e in parts) / whole[run] for run in range(1, 5)]
+    assert 0.97 <= max(shares) <= 1.03, shares
 
 
 def test_loops_add_up(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE
-from executorch.backends.xnnpack.aot.steps import op_name
+from executorch.backends.xnnpack.aot.steps import Mode, Step, nodes_of, op_name
 from executorch.backends.xnnpack.aot.value_types import FLOATS, Type, quantized_type, type_of
 from executorch.backends.xnnpack.serialization.graph import (
     ALIGNMENT,
@@ -71,6 +71,10 @@ class GraphBuilder:
         self._data_places: dict[str, int] = {}
         self._quantized_rows: dict[int, int] = {}  # float value -> the same, quantized by rows
         self.reads_stored = False  # of dequantize: read what it reads
+        self.handles: dict[
+            str, tuple[int, ...]
+        ] = {}  # in names of operators -> what they stand for
+        self.step: Step | None = None  # that is being lowered
         self._outputs: dict[Node, tuple[str, int]] = {}  # -> layout, external id
         self._written: set[Node] = set()  # outputs that a node writes itself
         self._externals: dict[int, list[int]] = {_INPUT: [], _OUTPUT: []}
@@ -115,7 +119,7 @@ class GraphBuilder:
             constant_data=self._data,
         )
         ids = {each: self.read(each) for each in node.all_input_nodes if each not in self.constants}
-        handle = node.meta.get("debug_handle", NO_DEBUG_HANDLE)
+        handle = self._handle(node)
         define_node(node, graph, ids, handle)
         if node not in ids:
             raise ValueError(
@@ -253,12 +257,29 @@ class GraphBuilder:
         bounds = None
         if limits is not None:
             bounds = make("OutputMinMax", output_min=limits[0], output_max=limits[1])
-        handle = node.meta.get("debug_handle", NO_DEBUG_HANDLE)
-        if not isinstance(handle, int):
-            handle = NO_DEBUG_HANDLE
         self._nodes.append(
-            make("XNode", xnode_union=union, debug_handle=handle, output_min_max=bounds)
+            make(
+                "XNode",
+                xnode_union=union,
+                debug_handle=self._handle(node),
+                output_min_max=bounds,
+            )
         )
+
+    def _handle(self, node: Node) -> int:
+        """Of the head of the step that is being lowered, else of `node`; what the step joins is noted under it."""
+        head = self.step.head if self.step is not None else node
+        handle = head.meta.get("debug_handle")
+        if not isinstance(handle, int):
+            return NO_DEBUG_HANDLE
+        joined = [head] if self.step is None else _joined(self.step)
+        found = [each.meta.get("debug_handle") for each in joined]
+        known = [
+            *self.handles.get(f"[{handle}]", ()),
+            *(each for each in found if isinstance(each, int)),
+        ]
+        self.handles[f"[{handle}]"] = tuple(dict.fromkeys(known))
+        return handle
 
     def _transpose(self, node: Node, source: int, target: int, layout: str) -> None:
         self.emit(
@@ -302,6 +323,14 @@ class GraphBuilder:
             )
         self._values.append(make("XValue", xvalue_union=value))
         return len(self._values) - 1
+
+
+def _joined(step: Step) -> list[Node]:
+    """The nodes of a step, and the calls before them that it makes superfluous."""
+    nodes = nodes_of(step)
+    if step.mode is Mode.FLOAT:
+        return nodes
+    return [*(each for each in step.head.all_input_nodes if op_name(each) == DEQUANTIZE), *nodes]
 
 
 def _is_channels_last(node: Node) -> bool:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XNNPACK's runtime, but for four things: it wrote zeros to all of its workspace, by one thread,
-// before the kernels that write there; it did not say where that is; it runs one operator after
-// another (product_lines.h); and bounds of a clamp behind a pool went over the pool's padding.
+// XNNPACK's runtime, but for five things: it wrote zeros to all of its workspace, by one thread,
+// before the kernels that write there; it did not say where that is, nor what its operators write;
+// it runs one operator after another (product_lines.h); and bounds of a clamp behind a pool went
+// over the pool's padding.
 #ifndef __MACH__
 #define _POSIX_C_SOURCE 199309L  // as it has it: for its clock
 #endif
@@ -70,6 +71,22 @@ static enum xnn_status optimize(xnn_subgraph_t subgraph, uint32_t flags) {
 
 void* xnn_get_workspace_data(xnn_workspace_t workspace) {
   return workspace->data;
+}
+
+/// The first output of each operator that is measured, in the order in which they are; gives their
+/// number.
+size_t xnn_get_operator_outputs(xnn_runtime_t runtime, uint32_t* out_outputs, size_t max_outputs) {
+  size_t count = 0;
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    if (runtime->opdata[i].operator_objects[0] == NULL) {
+      continue;
+    }
+    if (count < max_outputs) {
+      out_outputs[count] = runtime->opdata[i].outputs[0];
+    }
+    ++count;
+  }
+  return count;
 }
 
 /// Room for lines depends on more than the sizes of values, so it is planned anew.

@@ -3,6 +3,7 @@
 // output of exactly one node that stands before its readers.
 #include <executorch/backends/xnnpack/runtime/builder.h>
 #include <executorch/backends/xnnpack/runtime/nodes.h>
+#include <executorch/backends/xnnpack/runtime/profile.h>
 #include <executorch/backends/xnnpack/runtime/types.h>
 
 #include <algorithm>
@@ -319,6 +320,9 @@ Error Builder::make_runtime(xnn_subgraph_t subgraph) {
                             options_.profile ? XNN_FLAG_BASIC_PROFILING : 0, &runtime),
       "a runtime"));
   delegate_.runtime_.reset(runtime);
+  if (options_.profile) {
+    delegate_.handles_ = handles_of_operators(runtime, *payload_.graph, ids_);
+  }
   return Error::Ok;
 }
 

@@ -152,7 +152,7 @@ Error Delegate::invoke(runtime::EventTracer* tracer) {
   const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(runtime_.get()), "to run"));
   if (is_profiled_ && tracer != nullptr) {
-    report_operators(runtime_.get(), *tracer, start);
+    report_operators(runtime_.get(), handles_, *tracer, start);
   }
   return Error::Ok;
 }

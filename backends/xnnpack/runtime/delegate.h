@@ -16,6 +16,7 @@
 #include <xnnpack.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace executorch::backends::xnnpack {
@@ -93,6 +94,7 @@ class Delegate final {
   std::unique_ptr<PackedWeights> weights_;
   std::shared_ptr<Workspace> workspace_;
   Runtime runtime_;
+  std::vector<std::string> handles_;  // of operators that are measured
   bool is_profiled_ = false;
   bool has_shapes_ = false;  // XNNPACK knows shapes_
   bool has_run_ = false;

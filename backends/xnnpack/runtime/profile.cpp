@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// An operator comes from the nodes between its output and the outputs of others.
 // XNNPACK gives names as one text with NULs between them, and times in microseconds.
 #include <executorch/backends/xnnpack/runtime/profile.h>
+#include <executorch/backends/xnnpack/runtime/shapes.h>
 
 #include <executorch/runtime/platform/platform.h>
 
+#include <algorithm>
 #include <cstring>
-#include <string>
-#include <vector>
+#include <unordered_map>
+#include <unordered_set>
+
+#ifdef EXECUTORCH_XNNPACK_LIBRARY
+extern "C" size_t xnn_get_operator_outputs(xnn_runtime_t runtime, uint32_t* out_outputs,
+                                           size_t max_outputs);  // library/runtime.c
+#endif
 
 namespace executorch::backends::xnnpack {
 
@@ -26,6 +34,41 @@ std::vector<T> info(xnn_runtime_t runtime, xnn_profile_info kind) {
   return status == xnn_status_success ? values : std::vector<T>();
 }
 
+/// What writers put where a node has no debug handle.
+constexpr uint32_t kNoDebugHandle = 65535;
+
+std::vector<uint32_t> outputs_of(xnn_runtime_t runtime) {
+#ifdef EXECUTORCH_XNNPACK_LIBRARY
+  std::vector<uint32_t> outputs(xnn_get_operator_outputs(runtime, nullptr, 0));
+  xnn_get_operator_outputs(runtime, outputs.data(), outputs.size());
+  return outputs;
+#else
+  static_cast<void>(runtime);
+  return {};
+#endif
+}
+
+struct Writer {
+  uint32_t handle = kNoDebugHandle;
+  std::vector<uint32_t> inputs;  // XNNPACK's ids
+};
+
+std::unordered_map<uint32_t, Writer> writers_of(const fb_xnnpack::XNNGraph& graph,
+                                                const std::vector<uint32_t>& ids) {
+  std::unordered_map<uint32_t, Writer> writers;
+  for (const fb_xnnpack::XNode* node : *graph.xnodes()) {
+    Operands operands;
+    static_cast<void>(operands_of(*node, operands));  // known: it has been defined
+    Writer& writer = writers[ids[operands.output]];
+    writer.handle = node->debug_handle();
+    for (size_t i = 0; i < operands.num_inputs; ++i) {
+      writer.inputs.push_back(ids[operands.inputs[i]]);
+    }
+  }
+  writers.erase(XNN_INVALID_VALUE_ID);
+  return writers;
+}
+
 }  // namespace
 
 bool is_profiling_built() {
@@ -36,7 +79,41 @@ bool is_profiling_built() {
 #endif
 }
 
-void report_operators(xnn_runtime_t runtime, runtime::EventTracer& tracer, et_timestamp_t start) {
+std::vector<std::string> handles_of_operators(xnn_runtime_t runtime,
+                                              const fb_xnnpack::XNNGraph& graph,
+                                              const std::vector<uint32_t>& ids) {
+  const std::vector<uint32_t> outputs = outputs_of(runtime);
+  const std::unordered_set<uint32_t> computed(outputs.begin(), outputs.end());
+  const auto writers = writers_of(graph, ids);
+  std::vector<std::string> names;
+  for (const uint32_t output : outputs) {
+    std::vector<uint32_t> handles;
+    std::vector<uint32_t> left = {output};
+    while (!left.empty()) {
+      const auto found = writers.find(left.back());
+      left.pop_back();
+      if (found == writers.end()) {
+        continue;
+      }
+      const Writer& writer = found->second;
+      if (writer.handle != kNoDebugHandle &&
+          std::find(handles.begin(), handles.end(), writer.handle) == handles.end()) {
+        handles.push_back(writer.handle);
+      }
+      std::copy_if(writer.inputs.begin(), writer.inputs.end(), std::back_inserter(left),
+                   [&](uint32_t id) { return computed.count(id) == 0; });
+    }
+    std::string name;
+    for (auto handle = handles.rbegin(); handle != handles.rend(); ++handle) {
+      name += " [" + std::to_string(*handle) + "]";
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+void report_operators(xnn_runtime_t runtime, const std::vector<std::string>& handles,
+                      runtime::EventTracer& tracer, et_timestamp_t start) {
   if (tracer.event_tracer_profiling_level() !=
       runtime::EventTracerProfilingLevel::kProfileAllEvents) {
     return;
@@ -49,7 +126,8 @@ void report_operators(xnn_runtime_t runtime, runtime::EventTracer& tracer, et_ti
   double elapsed = 0;
   const char* name = names.data();
   for (size_t i = 0; i < times.size() && name < names.data() + names.size(); ++i) {
-    const std::string title = std::string(name) + " #" + std::to_string(i + 1);
+    const std::string title = std::string(name) + " #" + std::to_string(i + 1) +
+                              (i < handles.size() ? handles[i] : std::string());
     const auto begin = start + static_cast<et_timestamp_t>(elapsed);
     elapsed += static_cast<double>(times[i]) * ticks;
     tracer.log_profiling_delegate(title.c_str(), runtime::kUnsetDelegateDebugIntId, begin,

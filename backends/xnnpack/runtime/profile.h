@@ -2,17 +2,32 @@
 // What XNNPACK measured of a run, as events of the runtime's tracer.
 #pragma once
 
+#include <executorch/backends/xnnpack/serialization/schema_generated.h>
 #include <executorch/runtime/core/event_tracer.h>
 
 #include <xnnpack.h>
+
+#include <string>
+#include <vector>
 
 namespace executorch::backends::xnnpack {
 
 /// Whether events are compiled in; only then XNNPACK is asked to measure.
 bool is_profiling_built();
 
-/// Reports every operator of the run that has just ended: "<name> #<place>", one after the other
-/// from `start` on. The runtime was created with XNN_FLAG_BASIC_PROFILING.
-void report_operators(xnn_runtime_t runtime, runtime::EventTracer& tracer, et_timestamp_t start);
+/// For each operator that XNNPACK measures, in its order: the debug handles of its nodes, as " [3]
+/// [4]", which is how payload's debug_handle_map names them. XNNPACK joins nodes, so an operator
+/// stands for the node that writes its output and for those before it that no other operator
+/// computes. `ids`: XNNPACK's id of each value. Empty with an installed XNNPACK, which does not
+/// tell.
+std::vector<std::string> handles_of_operators(xnn_runtime_t runtime,
+                                              const fb_xnnpack::XNNGraph& graph,
+                                              const std::vector<uint32_t>& ids);
+
+/// Reports every operator of the run that has just ended, one after the other from `start` on:
+/// "<name> #<place>", then what `handles` has for it. The runtime was created with
+/// XNN_FLAG_BASIC_PROFILING.
+void report_operators(xnn_runtime_t runtime, const std::vector<std::string>& handles,
+                      runtime::EventTracer& tracer, et_timestamp_t start);
 
 }  // namespace executorch::backends::xnnpack

@@ -15,6 +15,8 @@ namespace {
 using namespace executorch::runtime;
 using executorch::aten::Tensor;
 
+constexpr uint32_t kNoDebugHandle = 65535;
+
 struct Event {
   std::string name;
   et_timestamp_t start;
@@ -37,7 +39,11 @@ std::vector<Event> events_of_a_run(bool profile, EventTracerProfilingLevel level
   runtime_init();
   EXPECT_EQ(register_xnnpack_backend(), Error::Ok);
   EXPECT_TRUE(get_backend_class(xnnpack_backend_key)->is_available());  // initializes XNNPACK
-  const auto bytes = pack(sample_graph(), Constants::kRegion);
+  auto graph = sample_graph();
+  for (size_t i = 0; i < graph.xnodes.size(); ++i) {
+    graph.xnodes[i]->debug_handle = i == 4 ? kNoDebugHandle : 20 + static_cast<uint32_t>(i);
+  }
+  const auto bytes = pack(graph, Constants::kRegion);
   std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<uint8_t*>(aligned.data()));
   DelegateOptions options;
@@ -57,7 +63,13 @@ TEST(XnnpackProfileTest, EveryOperatorIsAnEvent) {
   const auto events = events_of_a_run(true, EventTracerProfilingLevel::kProfileAllEvents);
   ASSERT_EQ(events.size(), 5u);  // convolution, sum, pool, transpose, slice
   EXPECT_EQ(events[0].name.rfind("Convolution", 0), 0u) << events[0].name;
-  EXPECT_EQ(events[4].name.substr(events[4].name.size() - 2), "#5");
+  const auto ends_with = [&](size_t i, const std::string& end) {
+    const std::string& name = events[i].name;
+    return name.size() > end.size() && name.substr(name.size() - end.size()) == end;
+  };
+  EXPECT_TRUE(ends_with(0, " #1 [20]")) << events[0].name;
+  EXPECT_TRUE(ends_with(2, " #3 [22]")) << events[2].name;
+  EXPECT_TRUE(ends_with(4, " #5")) << events[4].name;
   for (size_t i = 0; i < events.size(); ++i) {
     EXPECT_LE(events[i].start, events[i].end);
     EXPECT_TRUE(i == 0 || events[i - 1].end == events[i].start);
