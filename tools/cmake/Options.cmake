@@ -132,7 +132,7 @@ if(EXECUTORCH_BUILD_TESTS AND EXECUTORCH_BUILD_KERNELS_OPTIMIZED)
   set(_llm_kernels ON)
 endif()
 define_overridable_option(EXECUTORCH_BUILD_KERNELS_LLM "Operators of language models (custom_ops)" BOOL ${_llm_kernels})
-define_overridable_option(EXECUTORCH_BUILD_EXTENSION_LLM "Tokenizers of language models" BOOL ${EXECUTORCH_BUILD_TESTS})
+define_overridable_option(EXECUTORCH_BUILD_EXTENSION_LLM "Tokenizers and sampler of language models" BOOL ${EXECUTORCH_BUILD_TESTS})
 define_overridable_option(EXECUTORCH_BUILD_PTHREADPOOL "Thread pool" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_CPUINFO "Core counting with cpuinfo" BOOL ${desktop})
 if(NOT EXECUTORCH_BUILD_PTHREADPOOL OR NOT EXECUTORCH_BUILD_CPUINFO)
@@ -142,6 +142,7 @@ define_overridable_option(EXECUTORCH_BUILD_KERNELS_TORCHAO "Kernels on weights o
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_DATA_LOADER "Data loaders" BOOL ON)
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR "Reader and writer of .ptd files" BOOL ON)
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_NAMED_DATA_MAP "Merging of data files" BOOL ${desktop})
+define_overridable_option(EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER "Runner of language models: extension_llm_runner, llama_main" BOOL ${EXECUTORCH_BUILD_EXTENSION_LLM})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_MODULE "Module API" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TENSOR "TensorPtr API" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_RUNNER_UTIL "Preparation of inputs" BOOL ${desktop})
@@ -171,6 +172,8 @@ define_overridable_option(EXECUTORCH_USE_DL "Link libdl, for platform layers tha
 define_overridable_option(EXECUTORCH_BAREMETAL_SKIP_INSTALL "No install rules" BOOL OFF)
 
 check_required_options_on(IF_ON EXECUTORCH_BUILD_PYBIND REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE EXECUTORCH_BUILD_EXTENSION_TENSOR)
+check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER REQUIRES EXECUTORCH_BUILD_EXTENSION_LLM
+  EXECUTORCH_BUILD_EXTENSION_MODULE EXECUTORCH_BUILD_EXTENSION_TENSOR)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_MODULE REQUIRES EXECUTORCH_BUILD_EXTENSION_DATA_LOADER
   EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR EXECUTORCH_BUILD_EXTENSION_NAMED_DATA_MAP)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR REQUIRES EXECUTORCH_BUILD_EXTENSION_DATA_LOADER)

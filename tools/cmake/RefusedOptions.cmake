@@ -29,7 +29,6 @@ set(_et_refused
   "ET_MLX_ALLOW_CUSTOM_KERNEL_EXECUTION|BOOL|ON|the MLX delegate is a later part"
   "EXECUTORCH_BUILD_EXTENSION_APPLE|BOOL|OFF|macOS with Xcode, the Objective-C and Swift wrapper is a later part"
   "EXECUTORCH_BUILD_EXTENSION_LLM_APPLE|BOOL|OFF|macOS with Xcode, the Objective-C wrapper of language models is a later part"
-  "EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER|BOOL|OFF|the runner of language models is a later part"
   "EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER|BOOL|OFF|the runner of speech models is a later part"
   "EXECUTORCH_BUILD_EXTENSION_IMAGE|BOOL|OFF|the image extension is a later part"
   "EXECUTORCH_BUILD_EXTENSION_TRAINING|BOOL|OFF|training in C++ is a later part"

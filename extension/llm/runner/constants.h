@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names of methods that programs of language models have.
+#pragma once
+
+namespace executorch::extension::llm {
+
+// Constants of a program, each a method without inputs. See get_llm_metadata().
+inline constexpr auto kEnableDynamicShape = "enable_dynamic_shape";
+inline constexpr auto kBosId = "get_bos_id";
+inline constexpr auto kEosIds = "get_eos_ids";
+inline constexpr auto kMaxSeqLen = "get_max_seq_len";
+inline constexpr auto kMaxContextLen = "get_max_context_len";
+inline constexpr auto kVocabSize = "get_vocab_size";
+inline constexpr auto kUseKVCache = "use_kv_cache";
+inline constexpr auto kUseSDPAWithKVCache = "use_sdpa_with_kv_cache";
+// Whether each layer's cache has a row for every position of the context: then one can go back. A
+// window or a state that is carried along cannot.
+inline constexpr auto kKeepsAllPositions = "keeps_all_positions";
+
+// The parts of a program that takes images or sound.
+inline constexpr auto kAudioEncoderMethod = "audio_encoder";
+inline constexpr auto kVisionEncoderMethod = "vision_encoder";
+inline constexpr auto kTokenEmbeddingMethod = "token_embedding";
+inline constexpr auto kTextModelMethod = "text_decoder";
+
+}  // namespace executorch::extension::llm

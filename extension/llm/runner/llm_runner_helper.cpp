@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/llm/runner/llm_runner_helper.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <utility>
+
+#include <pytorch/tokenizers/load_tokenizer.h>
+
+#include <executorch/extension/llm/runner/constants.h>
+#include <executorch/extension/llm/runner/text_llm_runner.h>
+#include <executorch/extension/memory_allocator/cpu_caching_malloc_allocator.h>
+#include <executorch/runtime/platform/runtime.h>
+
+namespace executorch::extension::llm {
+
+using runtime::Error;
+using runtime::EValue;
+using runtime::Result;
+
+namespace {
+
+// What calls need beside planned memory is kept for the next call up to this size.
+constexpr uint32_t kTemporaryBytes = 10 * 1024 * 1024;
+
+struct Default {
+  const char* name;
+  int64_t value;
+};
+constexpr Default kDefaults[] = {{kEnableDynamicShape, 0},
+                                 {kMaxSeqLen, 128},
+                                 {kMaxContextLen, 128},
+                                 {kUseKVCache, 1},
+                                 {kUseSDPAWithKVCache, 0}};
+
+Result<int64_t> constant(Module* module, const std::string& name) {
+  const EValue value = ET_UNWRAP(module->get(name), "Cannot read constant method %s", name.c_str());
+  ET_CHECK_OR_RETURN_ERROR(value.isInt() || value.isBool() || value.isDouble(), InvalidProgram,
+                           "Expected a number from method %s", name.c_str());
+  return value.isInt()    ? value.toInt()
+         : value.isBool() ? static_cast<int64_t>(value.toBool())
+                          : static_cast<int64_t>(value.toDouble());
+}
+
+// How many tokens a call takes: the bound of the method's first input, which may be less than the
+// metadata says.
+int64_t tokens_per_call(Module* module, const std::string& method, int64_t max_seq_len) {
+  const auto meta = module->method_meta(method);
+  if (!meta.ok() || meta->num_inputs() == 0) {
+    return max_seq_len;
+  }
+  const auto info = meta->input_tensor_meta(0);
+  if (!info.ok() || info->sizes().size() != 2) {
+    return max_seq_len;
+  }
+  return std::min<int64_t>(max_seq_len, info->sizes()[1]);
+}
+
+}  // namespace
+
+std::unique_ptr<tokenizers::Tokenizer> load_tokenizer(
+    const std::string& tokenizer_path, std::unique_ptr<std::vector<std::string>> special_tokens,
+    std::optional<std::string> pattern, size_t bos_token_index, size_t eos_token_index) {
+  runtime::runtime_init();
+  return tokenizers::load_tokenizer(tokenizer_path, std::move(special_tokens), std::move(pattern),
+                                    bos_token_index, eos_token_index);
+}
+
+Result<std::unordered_map<std::string, int64_t>> get_llm_metadata(tokenizers::Tokenizer* tokenizer,
+                                                                  Module* module) {
+  const auto names = module->method_names();
+  ET_CHECK_OR_RETURN_ERROR(names.ok(), InvalidArgument, "Cannot read the program's methods: %s",
+                           runtime::to_string(names.error()));
+  ET_CHECK_OR_RETURN_ERROR(names->count(kMaxSeqLen) > 0, InvalidArgument,
+                           "The program has no method %s: export it with export_llm, or pass "
+                           "constant_methods={\"%s\": ...}",
+                           kMaxSeqLen, kMaxSeqLen);
+  std::unordered_map<std::string, int64_t> metadata;
+  for (const Default& row : kDefaults) {
+    int64_t value = row.value;
+    if (names->count(row.name) > 0) {
+      value = ET_UNWRAP(constant(module, row.name));
+    } else {
+      ET_LOG(Info, "Method %s not found, using the default value %" PRId64, row.name, row.value);
+    }
+    ET_LOG(Info, "Metadata: %s = %" PRId64, row.name, value);
+    metadata[row.name] = value;
+  }
+  if (names->count(kMaxContextLen) == 0) {
+    metadata[kMaxContextLen] = metadata[kMaxSeqLen];
+  }
+  metadata[kKeepsAllPositions] =
+      names->count(kKeepsAllPositions) > 0 ? ET_UNWRAP(constant(module, kKeepsAllPositions))
+          : static_cast<int64_t>(metadata[kMaxSeqLen] >= metadata[kMaxContextLen]);
+          metadata[kBosId] = static_cast<int64_t>(tokenizer->bos_tok());
+          metadata[kVocabSize] = tokenizer->vocab_size();
+          return metadata;
+}
+
+std::unordered_set<uint64_t> get_eos_ids(tokenizers::Tokenizer* tokenizer, Module* module) {
+  std::unordered_set<uint64_t> ids = {tokenizer->eos_tok()};
+  const auto names = module->method_names();
+  if (!names.ok() || names->count(kEosIds) == 0) {
+    return ids;
+  }
+  ids.clear();
+  const auto outputs = module->execute(kEosIds);
+  if (!outputs.ok()) {
+    ET_LOG(Error, "Method %s failed: no token ends an answer", kEosIds);
+    return ids;
+  }
+  for (const EValue& value : *outputs) {
+    if (value.isInt()) {
+      ids.insert(static_cast<uint64_t>(value.toInt()));
+      ET_LOG(Info, "eos_id = %" PRId64, value.toInt());
+    }
+  }
+  return ids;
+}
+
+std::unique_ptr<TextLLMRunner> create_text_llm_runner(
+    const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+    std::optional<const std::string> data_path, float temperature, const std::string& method_name,
+    Module::LoadMode load_mode) {
+  std::vector<std::string> data_files;
+  if (data_path.has_value()) {
+    data_files.push_back(*data_path);
+  }
+  return create_text_llm_runner(model_path, std::move(tokenizer), std::move(data_files),
+                                temperature, nullptr, method_name, load_mode);
+}
+
+std::unique_ptr<TextLLMRunner> create_text_llm_runner(
+    const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+    std::vector<std::string> data_files, float temperature,
+    std::unique_ptr<::executorch::runtime::EventTracer> event_tracer,
+    const std::string& method_name, Module::LoadMode load_mode) {
+  if (tokenizer == nullptr || !tokenizer->is_loaded()) {
+    ET_LOG(Error, "Expected a loaded tokenizer: load_tokenizer() makes one from a file");
+    return nullptr;
+  }
+  auto module = std::make_unique<Module>(model_path, std::move(data_files), load_mode,
+                                         std::move(event_tracer), nullptr,
+                                         std::make_unique<CPUCachingAllocator>(kTemporaryBytes));
+  auto read = get_llm_metadata(tokenizer.get(), module.get());
+  if (!read.ok()) {
+    ET_LOG(Error, "Cannot read metadata of %s", model_path.c_str());
+    return nullptr;
+  }
+  auto metadata = std::move(*read);
+  auto eos_ids =
+      std::make_unique<std::unordered_set<uint64_t>>(get_eos_ids(tokenizer.get(), module.get()));
+  const bool use_kv_cache = metadata.at(kUseKVCache) != 0;
+  auto io_manager = std::make_unique<IOManager>(*module);
+  auto decoder = std::make_unique<TextDecoderRunner>(
+      module.get(), io_manager.get(), method_name,
+      std::make_unique<Sampler>(static_cast<int32_t>(metadata.at(kVocabSize)),
+                                std::max(temperature, 0.0f)));
+  auto prefiller = std::make_unique<TextPrefiller>(
+      decoder.get(), use_kv_cache, metadata.at(kEnableDynamicShape) != 0,
+      tokens_per_call(module.get(), method_name, metadata.at(kMaxSeqLen)));
+  auto stats = std::make_unique<Stats>();
+  auto generator = std::make_unique<TextTokenGenerator>(
+      tokenizer.get(), decoder.get(), use_kv_cache, std::move(eos_ids), stats.get());
+  return std::make_unique<TextLLMRunner>(std::move(metadata), std::move(tokenizer),
+                                         std::move(module), std::move(decoder),
+                                         std::move(prefiller), std::move(io_manager),
+                                         std::move(generator), std::move(stats), temperature);
+}
+
+}  // namespace executorch::extension::llm

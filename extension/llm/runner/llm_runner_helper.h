@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From files to runners.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <pytorch/tokenizers/tokenizer.h>
+
+#include <executorch/extension/module/module.h>
+#include <executorch/runtime/core/event_tracer.h>
+#include <executorch/runtime/core/result.h>
+#include <executorch/runtime/platform/compiler.h>
+
+namespace executorch::extension::llm {
+
+class TextLLMRunner;
+
+// tokenizers::load_tokenizer(): the first tokenizer that can read the file. Null if none can; each
+// has logged why. special_tokens, with the indices of begin and end among them, and pattern are
+// tiktoken's, whose files have none; a pattern alone has no effect. Initializes the runtime.
+std::unique_ptr<tokenizers::Tokenizer> load_tokenizer(
+    const std::string& tokenizer_path,
+    std::unique_ptr<std::vector<std::string>> special_tokens = nullptr,
+    std::optional<std::string> pattern = std::nullopt, size_t bos_token_index = 0,
+    size_t eos_token_index = 1);
+
+// Constants of a program by the names of constants.h, with defaults for those that it lacks: 0 for
+// enable_dynamic_shape and use_sdpa_with_kv_cache, 1 for use_kv_cache, get_max_seq_len for
+// get_max_context_len, 1 for keeps_all_positions unless get_max_seq_len is less. get_bos_id and
+// get_vocab_size are the tokenizer's. InvalidArgument if the program cannot be read or has no
+// get_max_seq_len; errors of its methods.
+::executorch::runtime::Result<std::unordered_map<std::string, int64_t>> get_llm_metadata(
+    tokenizers::Tokenizer* tokenizer, Module* module);
+
+// Tokens that end an answer: those of the program's get_eos_ids, or the tokenizer's. Empty if that
+// method fails.
+std::unordered_set<uint64_t> get_eos_ids(tokenizers::Tokenizer* tokenizer, Module* module);
+
+// A runner of the method of a program and its data files (.ptd). Null, with the reason logged, if
+// the tokenizer is null or not loaded or the program has no metadata. temperature: see
+// TextLLMRunner.
+std::unique_ptr<TextLLMRunner> create_text_llm_runner(
+    const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+    std::optional<const std::string> data_path, float temperature = -1.0f,
+    const std::string& method_name = "forward",
+    Module::LoadMode load_mode = Module::LoadMode::MmapUseMlockIgnoreErrors);
+std::unique_ptr<TextLLMRunner> create_text_llm_runner(
+    const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+    std::vector<std::string> data_files = {}, float temperature = -1.0f,
+    std::unique_ptr<::executorch::runtime::EventTracer> event_tracer = nullptr,
+    const std::string& method_name = "forward",
+    Module::LoadMode load_mode = Module::LoadMode::MmapUseMlockIgnoreErrors);
+
+}  // namespace executorch::extension::llm

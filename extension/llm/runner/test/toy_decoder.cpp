@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/llm/runner/test/toy_decoder.h>
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
+#include <executorch/runtime/kernel/kernel_runtime_context.h>
+#include <executorch/runtime/kernel/operator_registry.h>
+
+namespace executorch::extension::llm::toys {
+
+using executorch::aten::Tensor;
+using runtime::Error;
+using runtime::EValue;
+using runtime::Kernel;
+using runtime::KernelRuntimeContext;
+using runtime::Span;
+using runtime::testing::MethodBuilder;
+using runtime::testing::ProgramBuilder;
+using runtime::testing::TensorSpec;
+using ByteResult = ::tokenizers::Result<std::string>;
+
+namespace {
+
+// toy::decode.out(Tensor tokens, Tensor position, Tensor(a!) cache, *, Tensor(b!) logits): puts the
+// tokens into the cache from the first position on; the next token's logit is 10, others are 0.
+void decode_out(KernelRuntimeContext& context, Span<EValue*> args) {
+  const Tensor tokens = args[0]->toTensor();
+  const Tensor positions = args[1]->toTensor();
+  const Tensor cache = args[2]->toTensor();
+  const Tensor logits = args[3]->toTensor();
+  const auto* ids = tokens.const_data_ptr<int64_t>();
+  const auto* at = positions.const_data_ptr<int64_t>();
+  auto* rows = cache.mutable_data_ptr<int64_t>();
+  toy_calls().count++;
+  toy_calls().last_num_tokens = tokens.numel();
+  int64_t end = 0;
+  for (ssize_t i = 0; i < tokens.numel(); ++i) {
+    const int64_t row = positions.numel() > 1 ? at[i] : at[0] + i;
+    if (row < 0 || row >= cache.numel()) {
+      context.fail(Error::InvalidArgument);
+      return;
+    }
+    rows[row] = ids[i];
+    end = row + 1;
+  }
+  std::vector<uint64_t> seen(rows, rows + end);
+  auto* out = logits.mutable_data_ptr<float>();
+  std::fill(out, out + logits.numel(), 0.0f);
+  out[toy_next(seen)] = 10.0f;
+}
+
+int32_t add_long(MethodBuilder& method, std::vector<int32_t> sizes, bool is_input,
+                 bool is_dynamic) {
+  TensorSpec spec{std::move(sizes)};
+  spec.scalar_type = runtime::testing::fb::ScalarType::LONG;
+  spec.planned = !is_input;
+  spec.dynamic = is_dynamic;
+  return method.add_tensor(spec);
+}
+
+void add_constant(ProgramBuilder& builder, const char* name, std::vector<int64_t> values) {
+  MethodBuilder& method = builder.add_method(name);
+  std::vector<int32_t> outputs;
+  for (const int64_t value : values) {
+    outputs.push_back(method.add_int(value));
+  }
+  method.inputs({}).outputs(outputs);
+}
+
+}  // namespace
+
+ToyCalls& toy_calls() {
+  static ToyCalls calls;
+  return calls;
+}
+
+void register_toy_kernel() {
+  static const Kernel kernel("toy::decode.out", decode_out);
+  static const Error registered = runtime::register_kernels({&kernel, 1});
+  ASSERT_EQ(registered, Error::Ok);
+}
+
+ProgramBuilder toy_program(const ToyOptions& options) {
+  ProgramBuilder builder;
+  MethodBuilder& method = builder.add_method("forward");
+  const int32_t length = options.is_dynamic ? options.tokens_per_call : 1;
+  const int32_t tokens = add_long(method, {1, length}, true, options.is_dynamic);
+  const int32_t cache = add_long(method, {options.max_context_len}, false, false);
+  const int32_t logits = method.add_tensor({{1, kToyVocabulary}});
+  int32_t position;
+  if (options.use_kv_cache) {
+    position = add_long(method, {options.all_positions ? length : 1}, true, options.all_positions);
+    method.inputs({tokens, position});
+  } else {
+    const uint32_t zero = builder.add_constant(std::vector<int64_t>{0});
+    TensorSpec spec{{1}};
+    spec.scalar_type = runtime::testing::fb::ScalarType::LONG;
+    spec.planned = false;
+    spec.data_buffer_idx = zero;
+    position = method.add_tensor(spec);
+    method.inputs({tokens});
+  }
+  method.outputs(std::vector<int32_t>(static_cast<size_t>(options.num_outputs), logits));
+  method.call("toy::decode", "out", {tokens, position, cache, logits, logits});
+  add_constant(builder, "get_max_seq_len", {options.max_seq_len});
+  add_constant(builder, "get_max_context_len", {options.max_context_len});
+  add_constant(builder, "enable_dynamic_shape", {options.is_dynamic ? 1 : 0});
+  add_constant(builder, "use_kv_cache", {options.use_kv_cache ? 1 : 0});
+  if (!options.eos_ids.empty()) {
+    add_constant(builder, "get_eos_ids", options.eos_ids);
+  }
+  return builder;
+}
+
+std::string write_toy(const std::string& name, const ToyOptions& options) {
+  const std::vector<uint8_t> bytes = toy_program(options).build();
+  const std::string path = testing::TempDir() + "/llm_runner_" + name + ".pte";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  return path;
+}
+
+uint64_t toy_next(const std::vector<uint64_t>& tokens) {
+  uint64_t hash = 0;
+  for (const uint64_t token : tokens) {
+    hash = (hash * 31 + token + 7) % 89;
+  }
+  return hash + 33;
+}
+
+std::vector<uint64_t> toy_answer(std::vector<uint64_t> tokens, size_t count) {
+  std::vector<uint64_t> answer;
+  for (size_t i = 0; i < count; ++i) {
+    answer.push_back(toy_next(tokens));
+    tokens.push_back(answer.back());
+  }
+  return answer;
+}
+
+std::string toy_text(const std::vector<uint64_t>& tokens) {
+  return {tokens.begin(), tokens.end()};
+}
+
+std::vector<uint64_t> toy_tokens(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+ByteTokenizer::ByteTokenizer(bool is_loaded) {
+  initialized_ = is_loaded;
+  vocab_size_ = kToyVocabulary;
+  bos_tok_ = 1;
+  eos_tok_ = 2;
+}
+
+::tokenizers::Error ByteTokenizer::load(const std::string&) {
+  initialized_ = true;
+  return ::tokenizers::Error::Ok;
+}
+
+ByteResult ByteTokenizer::id_to_piece(uint64_t token) const {
+  return decode(0, token, false);
+}
+
+::tokenizers::Result<uint64_t> ByteTokenizer::piece_to_id(const std::string& text) const {
+  return static_cast<uint64_t>(text.at(0));
+}
+
+::tokenizers::Result<std::vector<uint64_t>> ByteTokenizer::encode(const std::string& input,
+                                                                  int8_t bos, int8_t eos) const {
+  if (input.find('\x7f') != std::string::npos) {
+    return ::tokenizers::Error::EncodeFailure;
+  }
+  std::vector<uint64_t> tokens(static_cast<size_t>(bos), bos_tok());
+  tokens.insert(tokens.end(), input.begin(), input.end());
+  tokens.insert(tokens.end(), static_cast<size_t>(eos), eos_tok());
+  return tokens;
+}
+
+ByteResult ByteTokenizer::decode(uint64_t, uint64_t token, bool) const {
+  if (token >= 126) {
+    return ::tokenizers::Error::DecodeFailure;
+  }
+  return std::string(1, static_cast<char>(token));
+}
+
+std::unique_ptr<ByteTokenizer> byte_tokenizer() {
+  return std::make_unique<ByteTokenizer>();
+}
+
+}  // namespace executorch::extension::llm::toys

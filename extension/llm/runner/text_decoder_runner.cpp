@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/llm/runner/text_decoder_runner.h>
+
+#include <vector>
+
+#include <executorch/extension/llm/runner/util.h>
+
+namespace executorch::extension::llm {
+
+using executorch::aten::Tensor;
+using runtime::Error;
+using runtime::EValue;
+using runtime::Result;
+
+Error TextDecoderRunner::load() {
+  ET_CHECK_OK_OR_RETURN_ERROR(module_->load_method(method_name_),
+                              "Failed to load method '%s': check that the program has it and that "
+                              "its operators and backends are linked",
+                              method_name_.c_str());
+  return Error::Ok;
+}
+
+Result<Tensor> TextDecoderRunner::step(TensorPtr& input, int64_t start_pos) {
+  const auto meta = ET_UNWRAP(module_->method_meta(method_name_));
+  std::vector<EValue> outputs;
+  if (meta.num_inputs() > 1) {
+    std::vector<int64_t> positions;
+    const auto position = ET_UNWRAP(populate_start_pos_or_cache_position(
+        module_, start_pos, positions, static_cast<int>(input->numel()), method_name_.c_str()));
+    const auto inputs = ET_UNWRAP(io_manager_->prepare_decode(input, position, method_name_));
+    outputs = ET_UNWRAP(module_->execute(method_name_, inputs));
+    ET_CHECK_OK_OR_RETURN_ERROR(io_manager_->update_decode(outputs, method_name_));
+  } else {
+    outputs = ET_UNWRAP(module_->execute(method_name_, EValue(input)));
+  }
+  ET_CHECK_OR_RETURN_ERROR(outputs.size() == 1 && outputs[0].isTensor(), InvalidProgram,
+                           "Expected method %s to return one tensor of logits, found %zu outputs",
+                           method_name_.c_str(), outputs.size());
+  return outputs[0].toTensor();
+}
+
+}  // namespace executorch::extension::llm

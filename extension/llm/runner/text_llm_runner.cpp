@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/llm/runner/text_llm_runner.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <utility>
+
+#include <executorch/extension/llm/runner/constants.h>
+#include <executorch/extension/llm/runner/say.h>
+#include <executorch/extension/llm/runner/util.h>
+
+namespace executorch::extension::llm {
+
+using runtime::Error;
+using runtime::Result;
+
+namespace {
+
+using Show = std::function<void(const std::string&)>;
+
+void say_memory(const char* when, bool is_warming) {
+  const double mebibytes = static_cast<double>(get_rss_bytes()) / (1 << 20);
+  if (is_warming) {
+    ET_LOG(Debug, "RSS after %s: %f MiB (0 if unsupported)", when, mebibytes);
+  } else {
+    say("RSS after %s: %f MiB (0 if unsupported)", when, mebibytes);
+  }
+}
+
+}  // namespace
+
+TextLLMRunner::TextLLMRunner(std::unordered_map<std::string, int64_t> metadata,
+                             std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+                             std::unique_ptr<::executorch::extension::Module> module,
+                             std::unique_ptr<TextDecoderRunner> text_decoder_runner,
+                             std::unique_ptr<TextPrefiller> text_prefiller,
+                             std::unique_ptr<IOManager> io_manager,
+                             std::unique_ptr<TextTokenGenerator> text_token_generator,
+                             std::unique_ptr<Stats> stats, float temperature)
+    : metadata_(std::move(metadata)),
+      tokenizer_(std::move(tokenizer)),
+      module_(std::move(module)),
+      text_decoder_runner_(std::move(text_decoder_runner)),
+      text_prefiller_(std::move(text_prefiller)),
+      io_manager_(std::move(io_manager)),
+      text_token_generator_(std::move(text_token_generator)),
+      stats_(std::move(stats)),
+      temperature_(temperature) {}
+
+int64_t TextLLMRunner::constant(const char* name, int64_t otherwise) const {
+  const auto found = metadata_.find(name);
+  return found == metadata_.end() ? otherwise : found->second;
+}
+
+bool TextLLMRunner::keeps_all_positions() const {
+  return constant(kKeepsAllPositions, constant(kMaxSeqLen, 128) >= constant(kMaxContextLen, 128)) !=
+         0;
+}
+
+int64_t TextLLMRunner::max_context_len() const {
+  return constant(kMaxContextLen, 128);
+}
+
+int64_t TextLLMRunner::occupied() const {
+  return keeps_all_positions() ? static_cast<int64_t>(context_.size()) : 0;
+}
+
+bool TextLLMRunner::is_loaded() const {
+  return text_prefiller_->is_loaded() && text_token_generator_->is_loaded();
+}
+
+Error TextLLMRunner::load() {
+  if (!is_loaded()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(text_prefiller_->load());
+    ET_CHECK_OK_OR_RETURN_ERROR(io_manager_->load());
+    ET_CHECK_OK_OR_RETURN_ERROR(text_token_generator_->load());
+  }
+  is_ready_.store(true);
+  return Error::Ok;
+}
+
+void TextLLMRunner::stop() {
+  if (!is_ready_.load()) {
+    ET_LOG(Error, "stop() of a runner that is not loaded has no effect");
+    return;
+  }
+  should_stop_.store(true);
+  text_token_generator_->stop();
+}
+
+void TextLLMRunner::reset() {
+  stats_->reset();
+  context_.clear();
+  pending_.reset();
+  if (Sampler* sampler = text_decoder_runner_->sampler()) {
+    sampler->forget_accepted();
+  }
+  if (io_manager_->reset() != Error::Ok) {
+    ET_LOG(Error, "The IOManager failed to reset: the next context may see this one's");
+  }
+}
+
+Error TextLLMRunner::rewind(int64_t position) {
+  const auto size = static_cast<int64_t>(context_.size());
+  ET_CHECK_OR_RETURN_ERROR(position >= 0 && position <= size, InvalidArgument,
+                           "Expected a position from 0 to %" PRId64
+                           ", the tokens of the context, got %" PRId64,
+                           size, position);
+  ET_CHECK_OR_RETURN_ERROR(
+      position == 0 || position == size || keeps_all_positions(), NotSupported,
+      "The caches do not keep all of the %" PRId64 " positions: reset() and begin anew", size);
+  if (position < size) {
+    pending_.reset();
+  }
+  context_.resize(static_cast<size_t>(position));
+  return Error::Ok;
+}
+
+Result<std::vector<uint64_t>> TextLLMRunner::encode(const std::vector<MultimodalInput>& inputs,
+                                                    int32_t num_bos, int32_t num_eos) const {
+  std::vector<uint64_t> tokens;
+  bool is_first_text = true;
+  for (const MultimodalInput& input : inputs) {
+    if (const auto* given = input.try_get_tokens()) {
+      tokens.insert(tokens.end(), given->begin(), given->end());
+      continue;
+    }
+    ET_CHECK_OR_RETURN_ERROR(input.is_text(), NotSupported,
+                             "Expected text or tokens, got %s: MultimodalRunner takes others",
+                             input.type_name());
+    const auto found =
+        tokenizer_->encode(input.get_text(), static_cast<int8_t>(is_first_text ? num_bos : 0),
+                           static_cast<int8_t>(is_first_text ? num_eos : 0));
+    ET_CHECK_OR_RETURN_ERROR(found.ok(), InvalidArgument,
+                             "Failed to encode the prompt: tokenizer error %d",
+                             static_cast<int>(static_cast<uint32_t>(found.error())));
+    tokens.insert(tokens.end(), found->begin(), found->end());
+    is_first_text = false;
+  }
+  ET_CHECK_OR_RETURN_ERROR(!tokens.empty(), InvalidArgument,
+                           "Expected a token at least in the prompt, got none");
+  return tokens;
+}
+
+Error TextLLMRunner::check_room(size_t num_tokens) const {
+  ET_CHECK_OR_RETURN_ERROR(
+      occupied() + static_cast<int64_t>(num_tokens) < max_context_len(), InvalidArgument,
+      "The context is full: expected fewer than %" PRId64 " tokens, found %" PRId64
+      " in it and %zu in the prompt. Shorten the prompt, call reset(), or export with a larger "
+      "max_context_length",
+      max_context_len(), occupied(), num_tokens);
+  return Error::Ok;
+}
+
+Result<uint64_t> TextLLMRunner::feed(std::vector<uint64_t> tokens, float temperature) {
+  pending_.reset();
+  if (Sampler* sampler = text_decoder_runner_->sampler()) {
+    std::for_each(tokens.begin(), tokens.end(), [&](uint64_t token) { sampler->accept(token); });
+  }
+  const bool use_kv_cache = constant(kUseKVCache, 1) != 0;
+  const auto before = static_cast<int64_t>(context_.size());
+  auto position = use_kv_cache ? before : 0;
+  std::vector<uint64_t> fed = tokens;
+  if (!use_kv_cache) {
+    fed.insert(fed.begin(), context_.begin(), context_.end());
+  }
+  const auto next = text_prefiller_->prefill(fed, position, temperature);
+  context_.insert(context_.end(), tokens.begin(), tokens.end());
+  if (!next.ok()) {
+    context_.resize(static_cast<size_t>(std::max(before, position)));
+    return next.error();
+  }
+  if (Sampler* sampler = text_decoder_runner_->sampler()) {
+    sampler->accept(*next);
+  }
+  return *next;
+}
+
+Result<uint64_t> TextLLMRunner::prefill(const std::vector<MultimodalInput>& inputs, int32_t num_bos,
+                                        int32_t num_eos) {
+  ET_CHECK_OK_OR_RETURN_ERROR(load());
+  auto tokens = ET_UNWRAP(encode(inputs, num_bos, num_eos));
+  ET_CHECK_OK_OR_RETURN_ERROR(check_room(tokens.size()));
+  const uint64_t next = ET_UNWRAP(feed(std::move(tokens), 0.0f));
+  pending_ = Pending{next, false};
+  return next;
+}
+
+Result<uint64_t> TextLLMRunner::prefill(const std::string& prompt, int32_t num_bos,
+                                        int32_t num_eos) {
+  return prefill({make_text_input(prompt)}, num_bos, num_eos);
+}
+
+Error TextLLMRunner::warmup(const std::string& prompt, int32_t max_new_tokens) {
+  GenerationConfig config;
+  config.echo = false;
+  config.max_new_tokens = max_new_tokens;
+  config.warming = true;
+  const Error error = generate(prompt, config);
+  reset();
+  return error;
+}
+
+Error TextLLMRunner::generate(const std::string& prompt, const GenerationConfig& config,
+                              std::function<void(const std::string&)> token_callback,
+                              std::function<void(const Stats&)> stats_callback) {
+  if (prompt.empty()) {
+    return run(nullptr, {}, config, token_callback, stats_callback);
+  }
+  return run(&prompt, {make_text_input(prompt)}, config, token_callback, stats_callback);
+}
+
+Error TextLLMRunner::generate(const std::vector<MultimodalInput>& inputs,
+                              const GenerationConfig& config,
+                              std::function<void(const std::string&)> token_callback,
+                              std::function<void(const Stats&)> stats_callback) {
+  const std::string* text = inputs.empty() ? nullptr : inputs.back().try_get_text();
+  return run(text, inputs, config, token_callback, stats_callback);
+}
+
+Error TextLLMRunner::generate_from_pos(const std::string& prompt, int64_t start_pos,
+                                       const GenerationConfig& config,
+                                       std::function<void(const std::string&)> token_callback,
+                                       std::function<void(const Stats&)> stats_callback) {
+  ET_CHECK_OK_OR_RETURN_ERROR(rewind(start_pos));
+  return generate(prompt, config, std::move(token_callback), std::move(stats_callback));
+}
+
+void TextLLMRunner::set_sampling(const GenerationConfig& config) {
+  Sampler* sampler = text_decoder_runner_->sampler();
+  if (sampler == nullptr) {
+    return;
+  }
+  sampler->set_topk(config.top_k);
+  sampler->set_topp(config.top_p);
+  sampler->set_min_p(config.min_p);
+  sampler->set_repetition_penalty(config.repetition_penalty);
+  if (config.seed != 0) {
+    sampler->set_seed(config.seed);
+  }
+}
+
+Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
+  ET_CHECK_OR_RETURN_ERROR(temperature >= 0 && temperature <= 1, InvalidArgument,
+                           "Expected a temperature from 0 to 1, got %f",
+                           static_cast<double>(temperature));
+  ET_CHECK_OR_RETURN_ERROR(config.repetition_penalty > 0, InvalidArgument,
+                           "Expected a repetition penalty above 0, got %f",
+                           static_cast<double>(config.repetition_penalty));
+  should_stop_.store(false);
+  finish_reason_ = FinishReason::None;
+  stats_->reset();
+  if (!is_loaded()) {
+    stats_->model_load_start_ms = time_in_ms();
+    ET_CHECK_OK_OR_RETURN_ERROR(load());
+    stats_->model_load_end_ms = time_in_ms();
+  }
+  if (config.warming) {
+    say("Doing a warmup run...");
+  }
+  say_memory("loading model", config.warming);
+  set_sampling(config);
+  text_token_generator_->set_ignore_eos(config.ignore_eos);
+  return Error::Ok;
+}
+
+Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalInput>& inputs,
+                         const GenerationConfig& config, const Show& token_callback,
+                         const std::function<void(const Stats&)>& stats_callback) {
+  const float temperature = temperature_ == -1.0f ? config.temperature : temperature_;
+  ET_CHECK_OK_OR_RETURN_ERROR(begin(config, temperature));
+  const Show show = [&](const std::string& piece) {
+    if (!config.warming) {
+      safe_printf(piece.c_str());
+      std::fflush(stdout);
+    }
+    if (token_callback) {
+      token_callback(piece);
+    }
+    // A stop() that came before the generator began is not lost.
+    if (should_stop_.load()) {
+      text_token_generator_->stop();
+    }
+  };
+  stats_->inference_start_ms = time_in_ms();
+  if (!inputs.empty()) {
+    auto tokens = ET_UNWRAP(encode(inputs, config.num_bos, config.num_eos));
+    ET_CHECK_OK_OR_RETURN_ERROR(check_room(tokens.size()));
+    stats_->num_prompt_tokens = static_cast<int64_t>(tokens.size());
+    if (config.echo && text != nullptr) {
+      show(*text);
+    }
+    pending_ = Pending {
+      ET_UNWRAP(feed(std::move(tokens), temperature))
+      , false
+    };
+  }
+  ET_CHECK_OR_RETURN_ERROR(pending_.has_value(), InvalidState,
+                           "An empty prompt has nothing to go on from: give a prompt, or call "
+                           "prefill() first");
+  ET_CHECK_OK_OR_RETURN_ERROR(answer(config, temperature, show));
+  if (inputs.empty()) {
+    stats_->num_prompt_tokens = static_cast<int64_t>(context_.size());
+  }
+  if (config.warming) {
+    say("Warmup run finished!");
+  } else {
+    print_report(*stats_);
+  }
+  if (stats_callback) {
+    stats_callback(*stats_);
+  }
+  return Error::Ok;
+}
+
+// Shows the token that waits, then makes up to `count` more; how many. What was fed belongs to the
+// context; the last token waits again.
+Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& config,
+                                      float temperature, const Show& show) {
+  const Pending from = *pending_;
+  if (!from.is_shown) {
+    const auto piece = tokenizer_->decode(from.token, from.token);
+    ET_CHECK_OR_RETURN_ERROR(
+        piece.ok(), InvalidArgument,
+        "The tokenizer has no text for token %" PRIu64 ": it does not fit the model", from.token);
+    pending_->is_shown = true;
+    show(*piece);
+  }
+  say_memory("prompt prefill", config.warming);
+  if (should_stop_.load()) {
+    return 0;
+  }
+  if (!from.is_shown && !config.ignore_eos && text_token_generator_->is_eos(from.token)) {
+    finish_reason_ = FinishReason::EndOfText;
+    return 0;
+  }
+  std::vector<uint64_t> tokens = context_;
+  tokens.push_back(from.token);
+  const auto done = text_token_generator_->generate(
+      std::move(tokens), static_cast<int64_t>(context_.size()), count, temperature, show);
+  const auto& made = text_token_generator_->made_tokens();
+  if (!made.empty()) {
+    context_.push_back(from.token);
+    context_.insert(context_.end(), made.begin(), made.end() - 1);
+    pending_ = Pending{made.back(), true};
+  }
+  if (text_token_generator_->is_at_eos()) {
+    finish_reason_ = FinishReason::EndOfText;
+  } else if (!done.ok()) {
+    // Caches that do not keep all positions have no bound that is known beforehand.
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        static_cast<int64_t>(context_.size()) >= max_context_len() ? Error::Ok : done.error());
+    finish_reason_ = FinishReason::ContextFull;
+  }
+  return static_cast<int64_t>(made.size());
+}
+
+Error TextLLMRunner::answer(const GenerationConfig& config, float temperature, const Show& show) {
+  const int64_t most = max_context_len();
+  const int64_t taken = occupied();
+  const int32_t wanted = config.resolve_max_new_tokens(most, taken);
+  ET_LOG(Info,
+         "Max new tokens resolved: %d, given pos_ %" PRId64 ", num_prompt_tokens %" PRId64
+         ", max_context_len %" PRId64,
+         static_cast<int>(wanted), taken, stats_->num_prompt_tokens, most);
+  ET_CHECK_OR_RETURN_ERROR(wanted > 0, InvalidArgument,
+                           "No token may be generated: expected room in the context of %" PRId64
+                           " tokens, seq_len and max_new_tokens, found %" PRId64 " occupied",
+                           most, taken);
+  stats_->first_token_ms = stats_->prompt_eval_end_ms = time_in_ms();
+  const int32_t count = pending_->is_shown ? wanted : wanted - 1;
+  const int64_t made = ET_UNWRAP(decode(count, config, temperature, show));
+  if (finish_reason_ == FinishReason::EndOfText) {
+    pending_.reset();
+  } else if (finish_reason_ == FinishReason::None) {
+    const bool fills_context = wanted == most - taken && config.max_new_tokens != wanted;
+    finish_reason_ = made < count    ? FinishReason::Stopped
+                     : fills_context ? FinishReason::ContextFull
+                                     : FinishReason::Length;
+  }
+  stats_->inference_end_ms = time_in_ms();
+  stats_->num_generated_tokens = made;
+  if (!config.warming) {
+    std::printf("\n");
+  }
+  say_memory("finishing text generation", config.warming);
+  if (finish_reason_ == FinishReason::ContextFull) {
+    say("The context of %" PRId64 " tokens is full: reset() begins another", most);
+  } else if (finish_reason_ == FinishReason::Length && !config.warming) {
+    say("Max new tokens %i reached!", static_cast<int>(wanted));
+  }
+  return Error::Ok;
+}
+
+}  // namespace executorch::extension::llm

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// TextLLMRunner: text in, text out, by a decoder program and a tokenizer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <pytorch/tokenizers/tokenizer.h>
+
+#include <executorch/extension/llm/runner/io_manager/io_manager.h>
+#include <executorch/extension/llm/runner/irunner.h>
+#include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/multimodal_input.h>
+#include <executorch/extension/llm/runner/stats.h>
+#include <executorch/extension/llm/runner/text_decoder_runner.h>
+#include <executorch/extension/llm/runner/text_prefiller.h>
+#include <executorch/extension/llm/runner/text_token_generator.h>
+#include <executorch/extension/module/module.h>
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/result.h>
+
+namespace executorch::extension::llm {
+
+// Why a generation ended.
+enum class FinishReason {
+  None,         // nothing was generated, or an error ended it
+  EndOfText,    // the model said so
+  Length,       // max_new_tokens or seq_len
+  ContextFull,  // no room: reset(), or go back by generate_from_pos()
+  Stopped,      // stop()
+};
+
+// Keeps its context, the tokens whose keys and values the decoder has cached, from call to call:
+// each prompt goes behind it. The last token of an answer is not in it, as nothing has been
+// computed from it; generate("") goes on from there. Threads: one at a time, but stop().
+class TextLLMRunner : public IRunner {
+ public:
+  // create_text_llm_runner() makes all of these. metadata: see get_llm_metadata(). temperature: -1,
+  // or what holds instead of the configuration's.
+  explicit TextLLMRunner(std::unordered_map<std::string, int64_t> metadata,
+                         std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+                         std::unique_ptr<::executorch::extension::Module> module,
+                         std::unique_ptr<TextDecoderRunner> text_decoder_runner,
+                         std::unique_ptr<TextPrefiller> text_prefiller,
+                         std::unique_ptr<IOManager> io_manager,
+                         std::unique_ptr<TextTokenGenerator> text_token_generator,
+                         std::unique_ptr<Stats> stats, float temperature = -1.0f);
+
+  bool is_loaded() const override;
+  ::executorch::runtime::Error load() override;
+
+  // Appends the prompt and an answer. Pieces also go to the standard output unless config.warming.
+  // An empty prompt goes on: from a prefill(), or from an answer that did not reach its end.
+  // InvalidArgument, and nothing done, if the prompt has no tokens, does not fit into the context,
+  // or the temperature is not from 0 to 1; InvalidState for an empty prompt without anything to go
+  // on from; errors of the decoder, after which the context holds what was done.
+  ::executorch::runtime::Error generate(
+      const std::string& prompt, const GenerationConfig& config,
+      std::function<void(const std::string&)> token_callback = {},
+      std::function<void(const Stats&)> stats_callback = {}) override;
+
+  // The same with text and tokens in any order; see prefill().
+  ::executorch::runtime::Error generate(const std::vector<MultimodalInput>& inputs,
+                                        const GenerationConfig& config,
+                                        std::function<void(const std::string&)> token_callback = {},
+                                        std::function<void(const Stats&)> stats_callback = {});
+
+  ::executorch::runtime::Error generate_from_pos(
+      const std::string& prompt, int64_t start_pos, const GenerationConfig& config,
+      std::function<void(const std::string&)> token_callback = {},
+      std::function<void(const Stats&)> stats_callback = {}) override;
+
+  // Appends text and tokens; begin and end tokens go to the first text. The best next token, which
+  // the answer of generate("") begins with. NotSupported for images and sound, InvalidArgument if
+  // there are no tokens or no room for them.
+  ::executorch::runtime::Result<uint64_t> prefill(const std::vector<MultimodalInput>& inputs,
+                                                  int32_t num_bos = 0,
+                                                  int32_t num_eos = 0) override;
+  ::executorch::runtime::Result<uint64_t> prefill(const std::string& prompt, int32_t num_bos = 0,
+                                                  int32_t num_eos = 0);
+  ET_DEPRECATED ::executorch::runtime::Result<uint64_t> prefill(const std::string& prompt,
+                                                                const GenerationConfig& config) {
+    return prefill(prompt, config.num_bos, config.num_eos);
+  }
+
+  // An answer that nobody sees, then reset(): what is done once has been done before it counts.
+  ::executorch::runtime::Error warmup(const std::string& prompt, int32_t max_new_tokens);
+
+  void stop() override;
+  void reset() override;
+
+  // The context; its size is the position of the next token.
+  const std::vector<uint64_t>& context() const { return context_; }
+
+  // Forgets what follows the first `position` tokens. InvalidArgument if there are fewer;
+  // NotSupported for a program whose caches do not keep all positions, which can go back to 0 only.
+  ::executorch::runtime::Error rewind(int64_t position);
+
+  // Of the last generate().
+  FinishReason finish_reason() const { return finish_reason_; }
+
+  // What it was made from; they live as long as it.
+  ::tokenizers::Tokenizer* tokenizer() { return tokenizer_.get(); }
+  Module* module() { return module_.get(); }
+  const std::unordered_map<std::string, int64_t>& metadata() const { return metadata_; }
+
+ private:
+  // What waits to be fed: the next token, and whether its text has been shown.
+  struct Pending {
+    uint64_t token;
+    bool is_shown;
+  };
+
+  runtime::Error run(const std::string* text, const std::vector<MultimodalInput>& inputs,
+                     const GenerationConfig& config,
+                     const std::function<void(const std::string&)>& token_callback,
+                     const std::function<void(const Stats&)>& stats_callback);
+  runtime::Error begin(const GenerationConfig& config, float temperature);
+  runtime::Result<std::vector<uint64_t>> encode(const std::vector<MultimodalInput>& inputs,
+                                                int32_t num_bos, int32_t num_eos) const;
+  runtime::Error check_room(size_t num_tokens) const;
+  runtime::Result<uint64_t> feed(std::vector<uint64_t> tokens, float temperature);
+  runtime::Error answer(const GenerationConfig& config, float temperature,
+                        const std::function<void(const std::string&)>& show);
+  runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config, float temperature,
+                                  const std::function<void(const std::string&)>& show);
+  void set_sampling(const GenerationConfig& config);
+  int64_t constant(const char* name, int64_t otherwise) const;
+  bool keeps_all_positions() const;
+  int64_t max_context_len() const;
+  // Positions of the context that the next tokens cannot have.
+  int64_t occupied() const;
+
+  std::unordered_map<std::string, int64_t> metadata_;
+  std::unique_ptr<::tokenizers::Tokenizer> tokenizer_;
+  std::unique_ptr<::executorch::extension::Module> module_;
+  std::unique_ptr<TextDecoderRunner> text_decoder_runner_;
+  std::unique_ptr<TextPrefiller> text_prefiller_;
+  std::unique_ptr<IOManager> io_manager_;
+  std::unique_ptr<TextTokenGenerator> text_token_generator_;
+  std::unique_ptr<Stats> stats_;
+  float temperature_;
+
+  std::vector<uint64_t> context_;
+  std::optional<Pending> pending_;
+  FinishReason finish_reason_ = FinishReason::None;
+  std::atomic<bool> is_ready_{false};  // is_loaded(), for other threads
+  std::atomic<bool> should_stop_{false};
+};
+
+}  // namespace executorch::extension::llm

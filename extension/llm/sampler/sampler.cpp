@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/llm/sampler/sampler.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
+
+namespace executorch::extension::llm {
+
+namespace {
+
+// Better first; of equal tokens the earlier one.
+bool is_better(const ProbIndex<float>& a, const ProbIndex<float>& b) {
+  return a.prob != b.prob ? a.prob > b.prob : a.index < b.index;
+}
+
+// The token at which the running sum passes `random`; rounding may leave it just above the sum.
+int32_t pick(const ProbIndex<float>* tokens, size_t count, float random) {
+  float sum = 0;
+  for (size_t i = 0; i < count; ++i) {
+    sum += tokens[i].prob;
+    if (random < sum) {
+      return tokens[i].index;
+    }
+  }
+  return tokens[count - 1].index;
+}
+
+}  // namespace
+
+Sampler::Sampler(int32_t vocab_size, float temperature, float topp, unsigned long long rng_seed)
+    : vocab_size_(vocab_size),
+      temperature_(temperature < 0 ? 0 : temperature),
+      topp_(topp),
+      rng_state_(rng_seed) {}
+
+Sampler::Sampler(int32_t vocab_size, float temperature)
+    : Sampler(vocab_size, temperature, kTopp, static_cast<unsigned long long>(std::time(nullptr))) {
+}
+
+// xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016).
+float Sampler::next_random() {
+  rng_state_ ^= rng_state_ >> 12;
+  rng_state_ ^= rng_state_ << 25;
+  rng_state_ ^= rng_state_ >> 27;
+  const auto bits = static_cast<uint32_t>((rng_state_ * 0x2545F4914F6CDD1Dull) >> 32);
+  return static_cast<float>(bits >> 8) / 16777216.0f;
+}
+
+// Keskar et al., "CTRL" (2019), section 4.1.
+void Sampler::penalize() {
+  for (const int64_t token : accepted_) {
+    if (token >= 0 && token < static_cast<int64_t>(probs_.size())) {
+      float& logit = probs_[static_cast<size_t>(token)];
+      logit = logit > 0 ? logit / penalty_ : logit * penalty_;
+    }
+  }
+}
+
+void Sampler::softmax() {
+  const float largest = *std::max_element(probs_.begin(), probs_.end());
+  float sum = 0;
+  for (float& prob : probs_) {
+    prob = std::exp(prob - largest);
+    sum += prob;
+  }
+  for (float& prob : probs_) {
+    prob /= sum;
+  }
+}
+
+// Nguyen et al., "Turning Up the Heat: Min-p Sampling" (2024).
+void Sampler::drop_improbable() {
+  const float bound = min_p_ * *std::max_element(probs_.begin(), probs_.end());
+  float sum = 0;
+  for (float& prob : probs_) {
+    prob = prob < bound ? 0 : prob;
+    sum += prob;
+  }
+  for (float& prob : probs_) {
+    prob /= sum;
+  }
+}
+
+int32_t Sampler::sample_multinomial(float random) const {
+  float sum = 0;
+  int32_t last_possible = 0;
+  for (size_t i = 0; i < probs_.size(); ++i) {
+    sum += probs_[i];
+    if (probs_[i] > 0) {
+      last_possible = static_cast<int32_t>(i);
+    }
+    if (random < sum) {
+      return static_cast<int32_t>(i);
+    }
+  }
+  return last_possible;
+}
+
+int32_t Sampler::sample_topp(float random) {
+  // No token below this bound can be among those that make up topp: sorting skips them.
+  const float bound = (1.0f - topp_) / static_cast<float>(probs_.size() - 1);
+  possible_.clear();
+  for (size_t i = 0; i < probs_.size(); ++i) {
+    if (probs_[i] >= bound) {
+      possible_.push_back({probs_[i], static_cast<int32_t>(i)});
+    }
+  }
+  std::sort(possible_.begin(), possible_.end(), is_better);
+  float sum = 0;
+  size_t count = 0;
+  while (count < possible_.size() && sum <= topp_) {
+    sum += possible_[count++].prob;
+  }
+  return pick(possible_.data(), count, random * sum);
+}
+
+int32_t Sampler::sample_topk(float random) {
+  possible_.resize(probs_.size());
+  for (size_t i = 0; i < probs_.size(); ++i) {
+    possible_[i] = {probs_[i], static_cast<int32_t>(i)};
+  }
+  const auto end = possible_.begin() + topk_;
+  std::partial_sort(possible_.begin(), end, possible_.end(), is_better);
+  float sum = 0;
+  for (auto token = possible_.begin(); token != end; ++token) {
+    sum += token->prob;
+  }
+  return pick(possible_.data(), static_cast<size_t>(topk_), random * sum);
+}
+
+int32_t Sampler::sample_probabilities() {
+  const auto best = std::max_element(probs_.begin(), probs_.end());
+  if (temperature_ == 0 || probs_.size() == 1 || !std::isfinite(*best)) {
+    return static_cast<int32_t>(best - probs_.begin());
+  }
+  for (float& logit : probs_) {
+    logit *= 1.0f / temperature_;
+  }
+  softmax();
+  if (min_p_ > 0) {
+    drop_improbable();
+  }
+  const float random = next_random();
+  if (topk_ > 0 && topk_ < static_cast<int32_t>(probs_.size())) {
+    return sample_topk(random);
+  }
+  return topp_ <= 0 || topp_ >= 1 ? sample_multinomial(random) : sample_topp(random);
+}
+
+template <typename T>
+int32_t Sampler::sample(const T* logits, int32_t count) {
+  probs_.resize(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i) {
+    probs_[static_cast<size_t>(i)] = static_cast<float>(logits[i]);
+  }
+  if (penalty_ != 1) {
+    penalize();
+  }
+  return sample_probabilities();
+}
+
+template <typename T>
+int32_t Sampler::sample(T* logits) {
+  return sample(static_cast<const T*>(logits), vocab_size_);
+}
+
+#define ET_SAMPLER_OF(T)                   \
+  template int32_t Sampler::sample<T>(T*); \
+  template int32_t Sampler::sample<T>(const T*, int32_t)
+ET_SAMPLER_OF(float);
+ET_SAMPLER_OF(uint16_t);
+ET_SAMPLER_OF(::executorch::aten::Half);
+ET_SAMPLER_OF(::executorch::aten::BFloat16);
+#undef ET_SAMPLER_OF
+
+}  // namespace executorch::extension::llm

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sampler: from the logits of a token to a token.
+//
+// In this order: repetition penalty, temperature, softmax, min-p, then top-k or top-p. A
+// temperature of 0 takes the best token instead and draws no random number.
+#pragma once
+
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+namespace executorch::extension::llm {
+
+inline constexpr auto kTopp = 0.9f;
+
+template <typename T>
+struct ProbIndex {
+  T prob;
+  int32_t index;
+};
+
+// Threads: one at a time. The same seed, options and logits give the same tokens on every machine
+// whose exp() agrees.
+class Sampler {
+ public:
+  // vocab_size: how many logits sample(T*) reads. topp: see set_topp(). rng_seed: the state of the
+  // generator as it is; with 0 every random number is 0.
+  Sampler(int32_t vocab_size, float temperature, float topp, unsigned long long rng_seed);
+
+  // topp is kTopp, the seed comes from the clock.
+  Sampler(int32_t vocab_size, float temperature);
+
+  // The index of a token. T is float, Half, BFloat16 or uint16_t, whose values count as numbers.
+  // Leaves `logits`, of vocab_size() elements, as they are. Equal logits: the first one counts as
+  // the best.
+  template <typename T>
+  int32_t sample(T* logits);
+
+  // As above, of the first `count` logits.
+  template <typename T>
+  int32_t sample(const T* logits, int32_t count);
+
+  // Divides logits; 0 and less: the best token.
+  void set_temperature(float temperature) { temperature_ = temperature < 0 ? 0 : temperature; }
+
+  // Only the k best tokens are possible, and top-p is not used; 0 or vocab_size and more: off.
+  void set_topk(int32_t topk) { topk_ = topk; }
+
+  // Only the best tokens whose probabilities first exceed this sum are possible; 0 and less, or 1
+  // and more: off.
+  void set_topp(float topp) { topp_ = topp; }
+
+  // Only tokens at least `min_p` times as probable as the best are possible; 0: off.
+  void set_min_p(float min_p) { min_p_ = min_p; }
+
+  // Logits of tokens that accept() was told of are divided by it if positive, else multiplied; 1:
+  // off. Holds at temperature 0, too.
+  void set_repetition_penalty(float penalty) { penalty_ = penalty; }
+
+  // Notes tokens of the prompt or the answer for the repetition penalty.
+  void accept(uint64_t token) { accepted_.insert(static_cast<int64_t>(token)); }
+  void forget_accepted() { accepted_.clear(); }
+
+  void set_seed(unsigned long long rng_seed) { rng_state_ = rng_seed; }
+
+  int32_t vocab_size() const { return vocab_size_; }
+
+ private:
+  int32_t sample_probabilities();
+  int32_t sample_multinomial(float random) const;
+  int32_t sample_topp(float random);
+  int32_t sample_topk(float random);
+  void penalize();
+  void softmax();
+  void drop_improbable();
+  float next_random();
+
+  int32_t vocab_size_;
+  float temperature_;
+  float topp_;
+  int32_t topk_ = 0;
+  float min_p_ = 0;
+  float penalty_ = 1;
+  unsigned long long rng_state_;
+  std::unordered_set<int64_t> accepted_;
+  std::vector<float> probs_;                // logits, then probabilities, of one call
+  std::vector<ProbIndex<float>> possible_;  // of one call
+};
+
+}  // namespace executorch::extension::llm
+
+// The historic spellings.
+namespace executorch::llm {
+using ::executorch::extension::llm::kTopp;
+using ::executorch::extension::llm::ProbIndex;
+using ::executorch::extension::llm::Sampler;
+}  // namespace executorch::llm
+namespace torch::executor {
+using ::executorch::extension::llm::ProbIndex;
+using ::executorch::extension::llm::Sampler;
+}  // namespace torch::executor
