@@ -2,6 +2,8 @@
 #include <executorch/extension/runner_util/flags.h>
 
 #include <cerrno>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
@@ -25,6 +27,16 @@ bool parse_number(const std::string& text, T* out) {
   return true;
 }
 
+bool parse_number(const std::string& text, double* out) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(number)) {
+    return false;
+  }
+  *out = number;
+  return true;
+}
+
 bool parse_bool(const std::string& text, bool* out) {
   *out = text == "true" || text == "1";
   return *out || text == "false" || text == "0";
@@ -41,6 +53,9 @@ bool set(const Flag& flag, const std::string& text) {
   if (auto* const* out = std::get_if<uint32_t*>(&flag.value)) {
     return parse_number(text, *out);
   }
+  if (auto* const* out = std::get_if<double*>(&flag.value)) {
+    return parse_number(text, *out);
+  }
   return parse_bool(text, std::get<bool*>(flag.value));
 }
 
@@ -53,6 +68,11 @@ std::string describe(const Flag& flag) {
   }
   if (auto* const* value = std::get_if<uint32_t*>(&flag.value)) {
     return "number, default " + std::to_string(**value);
+  }
+  if (auto* const* value = std::get_if<double*>(&flag.value)) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%g", **value);
+    return std::string("number, default ") + text;
   }
   return *std::get<bool*>(flag.value) ? "true or false, default true"
                                       : "true or false, default false";

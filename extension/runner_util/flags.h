@@ -15,7 +15,7 @@ namespace executorch::extension {
 // A flag and the variable it sets, whose value beforehand is the default.
 struct Flag {
   const char* name;
-  std::variant<std::string*, int32_t*, uint32_t*, bool*> value;
+  std::variant<std::string*, int32_t*, uint32_t*, double*, bool*> value;
   const char* help;
 };
 

@@ -18,11 +18,10 @@
 #include <executorch/extension/evalue_util/print_evalue.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/runner_util/given_inputs.h>
+#include <executorch/extension/runner_util/threads.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/runtime/platform/platform.h>
 #ifdef ET_USE_THREADPOOL
-#include <executorch/extension/threadpool/cpuinfo_utils.h>
-#include <executorch/extension/threadpool/threadpool.h>
 #include <executorch/extension/threadpool/threadpool_guard.h>
 #endif
 
@@ -260,26 +259,12 @@ Error check_options(const ModelRunnerOptions& options) {
   return Error::Ok;
 }
 
-void set_threads(int32_t cpu_threads) {
-#ifdef ET_USE_THREADPOOL
-  const uint32_t count =
-      cpu_threads == -1 ? cpuinfo::get_num_performant_cores() : static_cast<uint32_t>(cpu_threads);
-  if (cpu_threads != 0 && cpu_threads != 1 && count > 0) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the documented way to set the threads
-    threadpool::get_threadpool()->_unsafe_reset_threadpool(count);
-#pragma GCC diagnostic pop
-  }
-#else
-  (void)cpu_threads;
-#endif
-}
-
 }  // namespace
 
 Error run_model(const ModelRunnerOptions& options) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_options(options));
-  set_threads(options.cpu_threads);
+  // One thread is without the pool: see ModelRunner::run().
+  set_cpu_threads(options.cpu_threads == 1 ? 0 : options.cpu_threads);
   ModelRunner runner(options);
   ET_CHECK_OK_OR_RETURN_ERROR(runner.load());
   if (!options.server_mode) {

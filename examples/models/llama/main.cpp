@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs a language model from the command line: llama_main --help.
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/text_llm_runner.h>
+#include <executorch/extension/runner_util/flags.h>
+#include <executorch/extension/runner_util/threads.h>
+#include <executorch/runtime/platform/runtime.h>
+
+#include <executorch/examples/portable/executor_runner/tracing.h>
+
+namespace llm = executorch::extension::llm;
+using executorch::extension::FlagTable;
+using executorch::extension::Module;
+using executorch::runtime::Error;
+
+namespace {
+
+struct Options {
+  std::string model_path = "llama2.pte";
+  std::string data_paths;
+  std::string tokenizer_path = "tokenizer.bin";
+  std::string prompt = "The answer to the ultimate question is";
+  std::string prompt_file;
+  double temperature = 0.8;
+  int32_t seq_len = 128;
+  int32_t max_new_tokens = -1;
+  int32_t cpu_threads = -1;
+  int32_t num_bos = 0;
+  int32_t num_eos = 0;
+  bool warmup = false;
+  bool ignore_eos = false;
+  bool verbose = false;
+  std::string method_name = "forward";
+};
+
+FlagTable flags_of(Options* options) {
+  return {
+      "llama_main: continues a text with a language model.",
+      "llama_main --model_path=llama3_2.pte --tokenizer_path=tokenizer.model --temperature=0 "
+      "--prompt=\"What is the meaning of life?\"",
+      {{"model_path", &options->model_path, "The program (.pte)."},
+       {"data_paths", &options->data_paths, "Its data files (.ptd), separated by commas."},
+       {"tokenizer_path", &options->tokenizer_path,
+        "tokenizer.json or its folder, tekken.json, a tiktoken or SentencePiece .model file, or a "
+        "Llama2.c .bin file."},
+       {"prompt", &options->prompt, "The text that the model continues."},
+       {"prompt_file", &options->prompt_file, "A file with the text, instead of --prompt."},
+       {"temperature", &options->temperature,
+        "0 takes the best token each time; up to 1 others are drawn the more."},
+       {"seq_len", &options->seq_len,
+        "Tokens of prompt and answer together. Deprecated: use --max_new_tokens."},
+       {"max_new_tokens", &options->max_new_tokens,
+        "Tokens of the answer at most; then --seq_len does not count. -1: as --seq_len says."},
+       {"cpu_threads", &options->cpu_threads,
+        "-1: as many as there are performance cores; 0: as the thread pool is; n: n threads."},
+       {"num_bos", &options->num_bos, "Begin tokens before the prompt."},
+       {"num_eos", &options->num_eos, "End tokens behind the prompt."},
+       {"warmup", &options->warmup, "Generates once before, so that the second run is measured."},
+       {"ignore_eos", &options->ignore_eos, "Goes on when the model ends its answer."},
+       {"verbose", &options->verbose, "Tells what was read from the files."},
+       {"method_name", &options->method_name, "The method that is the decoder."}}};
+}
+
+bool read_prompt(Options* options) {
+  if (options->prompt_file.empty()) {
+    return true;
+  }
+  std::ifstream file(options->prompt_file, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) {
+    std::cerr << "--prompt_file: expected a file with text, found none at " << options->prompt_file
+              << "\n";
+    return false;
+  }
+  options->prompt = text.str();
+  return true;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::stringstream stream(list);
+  for (std::string part; std::getline(stream, part, ',');) {
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+llm::GenerationConfig config_of(const Options& options) {
+  llm::GenerationConfig config;
+  config.temperature = static_cast<float>(options.temperature);
+  config.max_new_tokens = options.max_new_tokens;
+  config.seq_len = options.max_new_tokens == -1 ? options.seq_len : -1;
+  config.num_bos = options.num_bos;
+  config.num_eos = options.num_eos;
+  config.ignore_eos = options.ignore_eos;
+  return config;
+}
+
+void describe(llm::TextLLMRunner& runner) {
+  std::fprintf(stderr, "tokenizer: %d tokens, begin %" PRIu64 ", end %" PRIu64 "\n",
+               static_cast<int>(runner.tokenizer()->vocab_size()), runner.tokenizer()->bos_tok(),
+               runner.tokenizer()->eos_tok());
+  for (const auto& [name, value] : runner.metadata()) {
+    std::fprintf(stderr, "%s: %" PRId64 "\n", name.c_str(), value);
+  }
+}
+
+Error run(const Options& options, Tracing& tracing) {
+  executorch::extension::set_cpu_threads(options.cpu_threads);
+  auto runner =
+      llm::create_text_llm_runner(options.model_path, llm::load_tokenizer(options.tokenizer_path),
+                                  split(options.data_paths), -1.0f, nullptr, options.method_name);
+  ET_CHECK_OR_RETURN_ERROR(runner != nullptr, InvalidArgument,
+                           "Cannot run %s: check --model_path and --tokenizer_path",
+                           options.model_path.c_str());
+  if (options.verbose) {
+    describe(*runner);
+  }
+  executorch::runtime::EventTracer* tracer = nullptr;
+  ET_CHECK_OK_OR_RETURN_ERROR(tracing.start(&tracer));
+  if (tracer != nullptr) {
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        runner->module()->load_method(options.method_name, nullptr, tracer));
+  }
+  const llm::GenerationConfig config = config_of(options);
+  if (options.warmup) {
+    llm::GenerationConfig warming = config;
+    warming.warming = true;
+    warming.echo = false;
+    ET_CHECK_OK_OR_RETURN_ERROR(runner->generate(options.prompt, warming));
+    runner->reset();
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(runner->generate(options.prompt, config),
+                              "Generation failed; the lines above say why");
+  return tracing.finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  executorch::runtime::runtime_init();
+  Options options;
+  FlagTable table = flags_of(&options);
+  Tracing tracing;
+  tracing.add_flags(&table.flags);
+  bool wants_help = false;
+  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
+    return 1;
+  }
+  if (wants_help) {
+    print_help(table, std::cout);
+    return 0;
+  }
+  return read_prompt(&options) && run(options, tracing) == Error::Ok ? 0 : 1;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/runner_util/threads.h>
+
+#ifdef ET_USE_THREADPOOL
+#include <executorch/extension/threadpool/cpuinfo_utils.h>
+#include <executorch/extension/threadpool/threadpool.h>
+#endif
+
+namespace executorch::extension {
+
+void set_cpu_threads(int32_t cpu_threads) {
+#ifdef ET_USE_THREADPOOL
+  const uint32_t count =
+      cpu_threads == -1 ? cpuinfo::get_num_performant_cores() : static_cast<uint32_t>(cpu_threads);
+  if (count > 0) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the documented way to set the threads
+    threadpool::get_threadpool()->_unsafe_reset_threadpool(count);
+#pragma GCC diagnostic pop
+  }
+#else
+  (void)cpu_threads;
+#endif
+}
+
+}  // namespace executorch::extension

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The documented flag --cpu_threads of programs that run models.
+#pragma once
+
+#include <cstdint>
+
+namespace executorch::extension {
+
+// Sizes the process's thread pool: -1 as many threads as there are performance cores, 0 leaves it
+// as it is, n > 0 that many. Without a thread pool in the build, no effect. To be called before
+// anything runs.
+void set_cpu_threads(int32_t cpu_threads);
+
+}  // namespace executorch::extension
