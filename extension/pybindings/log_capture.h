@@ -20,9 +20,10 @@ class RuntimeFailure : public std::runtime_error {
 // LogCapture collects. To be called once, when the module is imported.
 void route_messages();
 
-// Collects the errors that the calling thread logs while this lives. One inside another takes over
-// meanwhile. Works with and without the interpreter lock.
-class LogCapture {
+// For this and other native modules that run on this runtime. Collects the errors that the calling
+// thread logs while this lives. One inside another takes over meanwhile. Works with and without the
+// interpreter lock.
+class __attribute__((visibility("default"))) LogCapture {
  public:
   LogCapture();
   ~LogCapture();

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The runner of language models in Python: text in, text out, by a program and a tokenizer file.
+
+runner = TextLLMRunner("model.pte", "tokenizer.json")
+runner.generate("Once upon a time", GenerationConfig(max_new_tokens=50), token_callback=print)
+"""
+
+try:
+    # Kernels and backends register with the runtime in this module.
+    from executorch.extension.pybindings import _portable_lib  # noqa: F401  # isort: skip
+    from executorch.extension.llm.runner._llm_runner import (
+        Audio,
+        GenerationConfig,
+        Image,
+        MultimodalInput,
+        RawAudio,
+        Stats,
+        TextLLMRunner,
+        make_text_input,
+        make_token_input,
+    )
+except ImportError as error:
+    raise RuntimeError(
+        "the native module of executorch.extension.llm.runner is not here: install executorch's wheel, or build with "
+        f"EXECUTORCH_BUILD_PYBIND=ON and EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER=ON ({error})"
+    ) from error
+
+from executorch.extension.llm.runner.inputs import (
+    make_audio_input,
+    make_image_input,
+    make_raw_audio_input,
+)
+
+__all__ = [
+    "Audio",
+    "GenerationConfig",
+    "Image",
+    "MultimodalInput",
+    "RawAudio",
+    "Stats",
+    "TextLLMRunner",
+    "make_audio_input",
+    "make_image_input",
+    "make_raw_audio_input",
+    "make_text_input",
+    "make_token_input",
+]

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Python module executorch.extension.llm.runner._llm_runner. It runs on the runtime, kernels
+// and backends of _portable_lib, which is loaded before it.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <executorch/extension/llm/runner/bindings/inputs.h>
+#include <executorch/extension/llm/runner/irunner.h>
+#include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/text_llm_runner.h>
+#include <executorch/extension/llm/runner/util.h>
+#include <executorch/extension/pybindings/log_capture.h>
+#include <executorch/extension/pybindings/path.h>
+#include <executorch/runtime/platform/runtime.h>
+
+namespace py = pybind11;
+
+namespace executorch::extension::llm {
+namespace {
+
+using pybindings::LogCapture;
+using pybindings::Path;
+using runtime::Error;
+
+// Whole characters out of pieces of bytes; what can be none becomes U+FFFD.
+class Characters {
+ public:
+  py::str add(const std::string& piece) {
+    held_ += piece;
+    const size_t whole = utf8_complete_prefix_len(held_);
+    py::str text = decode(held_.substr(0, whole));
+    held_.erase(0, whole);
+    return text;
+  }
+  py::str finish() {
+    py::str text = decode(held_);
+    held_.clear();
+    return text;
+  }
+
+ private:
+  static py::str decode(const std::string& bytes) {
+    PyObject* text =
+        PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
+    if (text == nullptr) {
+      throw py::error_already_set();
+    }
+    return py::reinterpret_steal<py::str>(text);
+  }
+
+  std::string held_;
+};
+
+// A runner for Python: errors are exceptions, and two threads that use it at once are told.
+class PyTextLLMRunner {
+ public:
+  using Prompt = std::variant<std::string, std::vector<uint64_t>, std::vector<MultimodalInput>>;
+
+  PyTextLLMRunner(const Path& model, const Path& tokenizer, const std::optional<Path>& data) {
+    const LogCapture capture;
+    auto loaded = load_tokenizer(tokenizer.text, nullptr, std::nullopt, 0, 0);
+    capture.check(loaded == nullptr ? Error::InvalidArgument : Error::Ok,
+                  "Failed to load tokenizer from: " + tokenizer.text);
+    std::vector<std::string> data_files;
+    if (data.has_value()) {
+      data_files.push_back(data->text);
+    }
+    runner_ = create_text_llm_runner(model.text, std::move(loaded), std::move(data_files));
+    capture.check(runner_ == nullptr ? Error::InvalidArgument : Error::Ok,
+                  "Failed to create text llm runner with model: " + model.text);
+  }
+
+  void generate(const Prompt& prompt, const GenerationConfig& config, const py::object& on_token,
+                const py::object& on_stats) {
+    const Busy busy(*this);
+    Characters characters;
+    const auto token_callback = [&](const std::string& piece) {
+      const py::gil_scoped_acquire acquire;
+      if (PyErr_CheckSignals() != 0) {
+        throw py::error_already_set();
+      }
+      if (!on_token.is_none()) {
+        show(on_token, characters.add(piece));
+      }
+    };
+    std::optional<Stats> stats;
+    const auto stats_callback = [&](const Stats& found) { stats.emplace(found); };
+    const LogCapture capture;
+    Error error;
+    {
+      const py::gil_scoped_release release;
+      error = start(prompt, config, token_callback, stats_callback);
+    }
+    capture.check(error, "Generation failed");
+    if (!on_token.is_none()) {
+      show(on_token, characters.finish());
+    }
+    if (!on_stats.is_none() && stats.has_value()) {
+      on_stats(*stats);
+    }
+  }
+
+  void prefill(const Prompt& prompt, const GenerationConfig& config) {
+    const Busy busy(*this);
+    const LogCapture capture;
+    const std::vector<MultimodalInput> inputs = inputs_of(prompt);
+    Error error;
+    {
+      const py::gil_scoped_release release;
+      error = runner_->prefill(inputs, config.num_bos, config.num_eos).error();
+    }
+    capture.check(error, "Prefill failed");
+  }
+
+  void load() {
+    const Busy busy(*this);
+    const LogCapture capture;
+    Error error;
+    {
+      const py::gil_scoped_release release;
+      error = runner_->load();
+    }
+    capture.check(error, "Loading failed");
+  }
+
+  void reset() {
+    const Busy busy(*this);
+    runner_->reset();
+  }
+
+  void rewind(int64_t position) {
+    const Busy busy(*this);
+    const LogCapture capture;
+    capture.check(runner_->rewind(position), "Rewinding failed");
+  }
+
+  void stop() { runner_->stop(); }
+
+  std::vector<uint64_t> context() const { return runner_->context(); }
+  const char* finish_reason() const {
+    switch (runner_->finish_reason()) {
+      case FinishReason::None:
+        return "none";
+      case FinishReason::EndOfText:
+        return "end_of_text";
+      case FinishReason::Length:
+        return "length";
+      case FinishReason::ContextFull:
+        return "context_full";
+      case FinishReason::Stopped:
+        return "stopped";
+    }
+    return "none";
+  }
+  int64_t vocab_size() const { return runner_->tokenizer()->vocab_size(); }
+  std::unordered_map<std::string, int64_t> metadata() const { return runner_->metadata(); }
+
+  std::vector<uint64_t> encode(const std::string& text, int8_t bos, int8_t eos) const {
+    const LogCapture capture;
+    auto tokens = runner_->tokenizer()->encode(text, bos, eos);
+    capture.check(tokens.ok() ? Error::Ok : Error::InvalidArgument, "Encoding failed");
+    return std::move(*tokens);
+  }
+
+ private:
+  // Of one call; another one meanwhile is refused.
+  class Busy {
+   public:
+    explicit Busy(PyTextLLMRunner& owner) : flag_(owner.is_busy_) {
+      if (flag_.exchange(true)) {
+        throw std::runtime_error(
+            "The runner is in use: one call at a time, other than stop(). Make a runner per "
+            "thread");
+      }
+    }
+    ~Busy() { flag_.store(false); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    std::atomic<bool>& flag_;
+  };
+
+  static void show(const py::object& on_token, const py::str& text) {
+    if (py::len(text) > 0) {
+      on_token(text);
+    }
+  }
+
+  static std::vector<MultimodalInput> inputs_of(const Prompt& prompt) {
+    if (const auto* text = std::get_if<std::string>(&prompt)) {
+      return {make_text_input(*text)};
+    }
+    if (const auto* tokens = std::get_if<std::vector<uint64_t>>(&prompt)) {
+      return {make_token_input(*tokens)};
+    }
+    return std::get<std::vector<MultimodalInput>>(prompt);
+  }
+
+  Error start(const Prompt& prompt, const GenerationConfig& config,
+              const std::function<void(const std::string&)>& on_token,
+              const std::function<void(const Stats&)>& on_stats) {
+    if (const auto* text = std::get_if<std::string>(&prompt)) {
+      return runner_->generate(*text, config, on_token, on_stats);
+    }
+    const auto* tokens = std::get_if<std::vector<uint64_t>>(&prompt);
+    if (tokens != nullptr && tokens->empty()) {
+      return runner_->generate(std::string(), config, on_token, on_stats);
+    }
+    return runner_->generate(inputs_of(prompt), config, on_token, on_stats);
+  }
+
+  std::unique_ptr<TextLLMRunner> runner_;
+  std::atomic<bool> is_busy_{false};
+};
+
+void define_config(py::module_& module) {
+  const GenerationConfig unset;
+  py::class_<GenerationConfig>(module, "GenerationConfig")
+      .def(py::init([](bool echo, int32_t max_new_tokens, bool warming, int32_t seq_len,
+                       float temperature, int32_t num_bos, int32_t num_eos, bool ignore_eos,
+                       int32_t top_k, float top_p, float min_p, float repetition_penalty,
+                       uint64_t seed) {
+             GenerationConfig config;
+             config.echo = echo;
+             config.max_new_tokens = max_new_tokens;
+             config.warming = warming;
+             config.seq_len = seq_len;
+             config.temperature = temperature;
+             config.num_bos = num_bos;
+             config.num_eos = num_eos;
+             config.ignore_eos = ignore_eos;
+             config.top_k = top_k;
+             config.top_p = top_p;
+             config.min_p = min_p;
+             config.repetition_penalty = repetition_penalty;
+             config.seed = seed;
+             return config;
+           }),
+           py::arg("echo") = unset.echo, py::arg("max_new_tokens") = unset.max_new_tokens,
+           py::arg("warming") = unset.warming, py::arg("seq_len") = unset.seq_len,
+           py::arg("temperature") = unset.temperature, py::arg("num_bos") = unset.num_bos,
+           py::arg("num_eos") = unset.num_eos, py::kw_only(),
+           py::arg("ignore_eos") = unset.ignore_eos, py::arg("top_k") = unset.top_k,
+           py::arg("top_p") = unset.top_p, py::arg("min_p") = unset.min_p,
+           py::arg("repetition_penalty") = unset.repetition_penalty, py::arg("seed") = unset.seed)
+      .def_readwrite("echo", &GenerationConfig::echo)
+      .def_readwrite("max_new_tokens", &GenerationConfig::max_new_tokens)
+      .def_readwrite("warming", &GenerationConfig::warming)
+      .def_readwrite("seq_len", &GenerationConfig::seq_len)
+      .def_readwrite("temperature", &GenerationConfig::temperature)
+      .def_readwrite("num_bos", &GenerationConfig::num_bos)
+      .def_readwrite("num_eos", &GenerationConfig::num_eos)
+      .def_readwrite("ignore_eos", &GenerationConfig::ignore_eos)
+      .def_readwrite("top_k", &GenerationConfig::top_k)
+      .def_readwrite("top_p", &GenerationConfig::top_p)
+      .def_readwrite("min_p", &GenerationConfig::min_p)
+      .def_readwrite("repetition_penalty", &GenerationConfig::repetition_penalty)
+      .def_readwrite("seed", &GenerationConfig::seed)
+      .def("resolve_max_new_tokens", &GenerationConfig::resolve_max_new_tokens,
+           py::arg("max_context_len"), py::arg("num_tokens_occupied"))
+      .def("__repr__", [](const GenerationConfig& config) {
+        return "<GenerationConfig max_new_tokens=" + std::to_string(config.max_new_tokens) +
+               " seq_len=" + std::to_string(config.seq_len) +
+               " temperature=" + std::to_string(config.temperature) +
+               " echo=" + (config.echo ? "True" : "False") +
+               " warming=" + (config.warming ? "True" : "False") + ">";
+      });
+}
+
+void define_stats(py::module_& module) {
+  py::class_<Stats>(module, "Stats")
+      .def_readonly("SCALING_FACTOR_UNITS_PER_SECOND", &Stats::SCALING_FACTOR_UNITS_PER_SECOND)
+      .def_readonly("model_load_start_ms", &Stats::model_load_start_ms)
+      .def_readonly("model_load_end_ms", &Stats::model_load_end_ms)
+      .def_readonly("inference_start_ms", &Stats::inference_start_ms)
+      .def_readonly("token_encode_end_ms", &Stats::token_encode_end_ms)
+      .def_readonly("model_execution_start_ms", &Stats::model_execution_start_ms)
+      .def_readonly("model_execution_end_ms", &Stats::model_execution_end_ms)
+      .def_readonly("prompt_eval_end_ms", &Stats::prompt_eval_end_ms)
+      .def_readonly("first_token_ms", &Stats::first_token_ms)
+      .def_readonly("inference_end_ms", &Stats::inference_end_ms)
+      .def_readonly("aggregate_sampling_time_ms", &Stats::aggregate_sampling_time_ms)
+      .def_readonly("num_prompt_tokens", &Stats::num_prompt_tokens)
+      .def_readonly("num_generated_tokens", &Stats::num_generated_tokens)
+      .def("on_sampling_begin", &Stats::on_sampling_begin)
+      .def("on_sampling_end", &Stats::on_sampling_end)
+      .def("reset", &Stats::reset, py::arg("all_stats") = false)
+      .def("to_json_string", &stats_to_json_string)
+      .def("__repr__", [](const Stats& stats) {
+        const double seconds =
+            static_cast<double>(stats.inference_end_ms - stats.inference_start_ms) / 1000;
+        const double rate =
+            seconds > 0 ? static_cast<double>(stats.num_generated_tokens) / seconds : 0;
+        return "<Stats num_prompt_tokens=" + std::to_string(stats.num_prompt_tokens) +
+               " num_generated_tokens=" + std::to_string(stats.num_generated_tokens) +
+               " tokens_per_second=" + std::to_string(rate) + ">";
+      });
+}
+
+void define_text_runner(py::module_& module) {
+  py::class_<PyTextLLMRunner>(module, "TextLLMRunner")
+      .def(py::init<const Path&, const Path&, const std::optional<Path>&>(), py::arg("model_path"),
+           py::arg("tokenizer_path"), py::arg("data_path") = py::none())
+      .def("generate", &PyTextLLMRunner::generate, py::arg("prompt"), py::arg("config"),
+           py::arg("token_callback") = py::none(), py::arg("stats_callback") = py::none(),
+           "Appends a text, or ids, and an answer to the context. token_callback gets whole "
+           "characters as they come, stats_callback the Stats at the end. \"\" goes on with an "
+           "answer that was interrupted, or from prefill().")
+      .def("prefill", &PyTextLLMRunner::prefill, py::arg("prompt"),
+           py::arg("config") = GenerationConfig())
+      .def("load", &PyTextLLMRunner::load, "Loads the model; generate() does it, too.")
+      .def("stop", &PyTextLLMRunner::stop,
+           "Ends generate() after the token that it is at; from any thread.")
+      .def("reset", &PyTextLLMRunner::reset, "Forgets the context.")
+      .def("rewind", &PyTextLLMRunner::rewind, py::arg("position"),
+           "Forgets what follows the first `position` ids of the context.")
+      .def("encode", &PyTextLLMRunner::encode, py::arg("text"), py::arg("bos") = 0,
+           py::arg("eos") = 0)
+      .def("get_vocab_size", &PyTextLLMRunner::vocab_size)
+      .def_property_readonly("context", &PyTextLLMRunner::context,
+                             "The ids that the model has in its cache.")
+      .def_property_readonly("finish_reason", &PyTextLLMRunner::finish_reason,
+                             "Why the last answer ended: end_of_text, length, context_full, "
+                             "stopped, or none after an error.")
+      .def_property_readonly("metadata", &PyTextLLMRunner::metadata)
+      .def("__repr__", [](const PyTextLLMRunner&) { return "<TextLLMRunner>"; });
+}
+
+}  // namespace
+}  // namespace executorch::extension::llm
+
+PYBIND11_MODULE(_llm_runner, module) {
+  using namespace executorch::extension::llm;
+  py::module_::import("executorch.extension.pybindings._portable_lib");
+  executorch::runtime::runtime_init();
+  define_config(module);
+  define_stats(module);
+  define_python_inputs(module);
+  define_text_runner(module);
+}

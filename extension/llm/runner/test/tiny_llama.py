@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A small Llama with random weights: its program, a tokenizer of its own, and transformers' model beside them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from executorch.extension.llm.export.config.reading import build
+from executorch.extension.llm.export.pipeline import export_llama
+
+CONTEXT = 128
+VOCABULARY = 320
+END = "<|im_end|>"
+# What instruction-tuned checkpoints carry, in short.
+TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog.",
+    "Pack my box with five dozen liquor jugs; how vexingly quick daft zebras jump!",
+    "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich. こんにちは 😀",
+]
+
+
+@dataclass(frozen=True)
+class TinyLlama:
+    folder: Path
+    program: Path
+    tokenizer: Path  # tokenizer.json, with tokenizer_config.json beside it
+    model: torch.nn.Module  # transformers'
+
+    def encode(self, text: str) -> list[int]:
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_file(str(self.tokenizer)).encode(text).ids
+
+    def decode(self, ids: list[int]) -> str:
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_file(str(self.tokenizer)).decode(ids, skip_special_tokens=False)
+
+    @torch.no_grad()
+    def greedy(self, prompt: list[int], count: int) -> list[int]:
+        """The best tokens after a prompt, by transformers."""
+        ids = list(prompt)
+        for _ in range(count):
+            ids.append(int(self.model(torch.tensor([ids])).logits[0, -1].argmax()))
+        return ids[len(prompt) :]
+
+
+def make(folder: Path) -> TinyLlama:
+    import transformers
+
+    torch.manual_seed(11)
+    config = transformers.LlamaConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=CONTEXT,
+        tie_word_embeddings=False,
+    )
+    model = transformers.LlamaForCausalLM(config).eval().float()
+    with torch.no_grad():
+        for parameter in model.parameters():  # answers that depend on what came long before
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    model.save_pretrained(folder)
+    path = export_llama(
+        build(
+            {
+                "base": {"model_class": "llama3_2", "checkpoint": str(folder)},
+                "model": {"use_kv_cache": True},
+                "backend": {"xnnpack": {"enabled": True}},
+                "export": {
+                    "max_seq_length": CONTEXT,
+                    "max_context_length": CONTEXT,
+                    "output_dir": str(folder),
+                },
+            }
+        )
+    )
+    return TinyLlama(folder, Path(path), _tokenizer(folder), model)
+
+
+def _tokenizer(folder: Path) -> Path:
+    """Bytes, some merges, and the special tokens of a chat; exactly as many as the model has logits."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    special = ["<|endoftext|>", "<|im_start|>", END]
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(TEXTS * 20, trainer)
+    assert tokenizer.get_vocab_size() == VOCABULARY
+    path = folder / "tokenizer.json"
+    tokenizer.save(str(path))
+    settings = {"bos_token": special[0], "eos_token": END, "chat_template": TEMPLATE}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    return path
