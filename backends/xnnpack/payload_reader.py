@@ -7,10 +7,25 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from executorch.backends.xnnpack.serialization.graph import NO_DEBUG_HANDLE, deserialize
-from executorch.exir.backend.payload import PayloadConstant, PayloadOperator
+import torch
+
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.backends.xnnpack.serialization.graph import (
+    NO_DEBUG_HANDLE,
+    XNNHeader,
+    deserialize,
+    serialize,
+)
+from executorch.exir.backend.payload import PayloadConstant, PayloadOperator, PayloadValue
 
 BACKEND_ID = "XnnpackBackend"
+_OUTPUT = 2
+_DTYPES = {
+    "xnn_datatype_fp32": torch.float32,
+    "xnn_datatype_fp16": torch.float16,
+    "xnn_datatype_qint8": torch.int8,
+    "xnn_datatype_quint8": torch.uint8,
+}
 
 
 def operators(payload: bytes) -> list[PayloadOperator]:
@@ -56,3 +71,31 @@ def _constants(graph: Any, value: Any) -> Iterator[PayloadConstant]:
             yield PayloadConstant(data.size or 0, data.named_key or None)
         elif graph.constant_buffer and place < len(graph.constant_buffer):
             yield PayloadConstant(len(graph.constant_buffer[place].storage))
+
+
+def partitioner() -> XnnpackPartitioner:
+    return XnnpackPartitioner()
+
+
+def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:
+    """The payload with what its operators write as outputs, but for values that no tensor can hold."""
+    graph, header = deserialize(payload), XNNHeader.from_bytes(payload)
+    last = {
+        node.debug_handle: node.xnode_union.output_id
+        for node in graph.xnodes
+        if node.debug_handle not in (None, NO_DEBUG_HANDLE)
+    }
+    values = []
+    for handle, value_id in last.items():
+        union = graph.xvalues[value_id].xvalue_union
+        tensor = getattr(union, "tensor_value", union)
+        dtype = _DTYPES.get(tensor.datatype.name)
+        if dtype is None:
+            continue
+        if not tensor.flags:
+            tensor.flags, tensor.external_id = _OUTPUT, graph.num_externs
+            graph.num_externs += 1
+            graph.output_ids.append(value_id)
+        values.append(PayloadValue(handle, tensor.external_id, dtype, tuple(tensor.dims)))
+    start = header.constant_data_offset
+    return serialize(graph, payload[start : start + header.constant_data_size]), values

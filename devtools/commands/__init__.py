@@ -15,6 +15,7 @@ from pathlib import Path
 
 COMMANDS = {
     "bench": "how long a program takes, warm and cold; two programs in turns",
+    "bisect": "the first operator whose output leaves the model's, by line of Python",
     "check": "will a program load there: operators, dtypes, backends, memory, versions, external data",
     "diff": "what differs between two program files, in operators and in bytes",
     "explain": "who owns which bytes of a program file",

@@ -3,11 +3,17 @@
 
 A backend whose folder has a module `payload_reader` offers this: there `BACKEND_ID` is its name in files, and
 `operators(payload: bytes) -> list[PayloadOperator]` lists what the payload runs, in order; ValueError for bytes
-that are none of its payloads."""
+that are none of its payloads. It may also have:
+
+- `expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]`: the payload with the last value of each debug handle as
+  an output, those that are none yet behind all arguments, and these values.
+- `partitioner() -> Partitioner`: the one that users choose first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+import torch
 
 
 @dataclass(frozen=True)
@@ -25,3 +31,13 @@ class PayloadOperator:
     kind: str
     debug_handle: int | None
     constants: tuple[PayloadConstant, ...] = ()
+
+
+@dataclass(frozen=True)
+class PayloadValue:
+    """What an operator writes: argument number `argument` of the delegate's call, contiguous in these sizes."""
+
+    debug_handle: int
+    argument: int
+    dtype: torch.dtype
+    sizes: tuple[int, ...]
