@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch._decomp import _core_aten_decompositions_post_autograd, get_decompositions
 
+from executorch.exir.decompositions.user_operators import has_out_variant
 from executorch.exir.retrace.own_decompositions import OWN_DECOMPOSITIONS
 
 aten = torch.ops.aten
@@ -112,6 +113,12 @@ def _has_explicit_kernel(op: OpOverload) -> bool:
     )
 
 
+def has_kernel_of_a_user(op: OpOverload) -> bool:
+    """An operator of no one's but a user's, with an out variant: a function of C++ may look composite, and compute in
+    memory that no trace sees."""
+    return op.namespace not in ("aten", "prims", "prim") and has_out_variant(op)
+
+
 def is_view(op: OpOverload) -> bool:
     schema = op._schema
     return not schema.is_mutable and any(ret.alias_info is not None for ret in schema.returns)
@@ -195,7 +202,7 @@ class OpRules:
         if op in _COPY_FORMS:
             return Rule.VIEW
         # Before views: narrow is slice, and no kernel of narrow_copy knows negative dimensions.
-        if is_composite(op):
+        if is_composite(op) and not has_kernel_of_a_user(op):
             return Rule.DECOMPOSE
         if is_view(op) and copy_form(op) is not None:
             return Rule.VIEW

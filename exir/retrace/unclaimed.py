@@ -19,6 +19,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from executorch.exir.decompositions import late_decompositions
 from executorch.exir.decompositions.sizes import CannotDecompose
+from executorch.exir.decompositions.user_operators import bodies_of_user_operators
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.retrace.builder import DebugHandles, EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule
@@ -43,7 +44,7 @@ def decompose_unclaimed(
 
 def decompose_unserved(program: ExportedProgram, skip_dim_order: bool) -> None:
     """Decomposes, in branches too, what no kernel serves and no backend has claimed. Calls without such a form stay."""
-    table = late_decompositions()
+    table = {**late_decompositions(), **bodies_of_user_operators(_ops_of(program))}
     rules = OpRules(more=table)
     shape_env = fake_mode_of(program).shape_env
     # topk asks whether a size that varies is large enough; the answer must not narrow the caller's program.
@@ -71,6 +72,12 @@ def _decompose_calls(
         else:
             builder.symbols.observe(node, node.meta.get("val"))
     module.recompile()
+
+
+def _ops_of(program: ExportedProgram) -> set[torch._ops.OpOverload]:
+    modules = (m for m in program.graph_module.modules() if isinstance(m, GraphModule))
+    found = {_op_of(node) for module in modules for node in module.graph.nodes}
+    return {op for op in found if op is not None}
 
 
 def _op_of(node: Node) -> torch._ops.OpOverload | None:
