@@ -27,26 +27,26 @@ class ModelError(ValueError):
 
 def model_operators(path: Path) -> dict[str, list[str]]:
     """Operator name to the kernel keys of its calls, in all methods of the program at `path`."""
-    program, types = _as_json(path), _scalar_types()
+    program, types = as_json(path), scalar_types()
     keys: dict[str, dict[str, None]] = {}
     for plan in program.get("execution_plan", []):
-        names = [_operator_name(operator) for operator in plan.get("operators", [])]
+        names = [operator_name(operator) for operator in plan.get("operators", [])]
         for chain in plan.get("chains", []):
             for instruction in chain.get("instructions", []):
                 if instruction["instr_args_type"] != "KernelCall":
                     continue
                 call = instruction["instr_args"]
-                key = _kernel_key([plan["values"][i] for i in call["args"]], types)
+                key = kernel_key([plan["values"][i] for i in call["args"]], types)
                 keys.setdefault(names[call["op_index"]], {})[key] = None
     return {name: list(found) for name, found in keys.items()}
 
 
-def _operator_name(operator: dict[str, str]) -> str:
+def operator_name(operator: dict[str, str]) -> str:
     overload = operator.get("overload", "")
     return operator["name"] + (f".{overload}" if overload else "")
 
 
-def _kernel_key(arguments: list[dict[str, Any]], types: dict[str, int]) -> str:
+def kernel_key(arguments: list[dict[str, Any]], types: dict[str, int]) -> str:
     parts = []
     for argument in arguments:
         if argument["val_type"] == "Tensor":
@@ -56,7 +56,7 @@ def _kernel_key(arguments: list[dict[str, Any]], types: dict[str, int]) -> str:
     return "v1/" + "|".join(parts)
 
 
-def _scalar_types() -> dict[str, int]:
+def scalar_types() -> dict[str, int]:
     text = (_SCHEMA / "scalar_type.fbs").read_text()
     return {name: int(number) for name, number in _ENUMERATOR.findall(text)}
 
@@ -74,7 +74,7 @@ def _program_bytes(path: Path) -> bytes:
         return file.read(size)
 
 
-def _as_json(path: Path) -> dict[str, Any]:
+def as_json(path: Path) -> dict[str, Any]:
     flatc = os.environ.get("FLATC_EXECUTABLE")  # builds have their own
     if not flatc:
         from executorch.data.bin import flatc_path

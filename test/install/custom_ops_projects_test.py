@@ -164,4 +164,6 @@ def test_an_operator_in_c_plus_plus_for_pytorch_and_for_programs(
     assert command(sys.executable, "-c", IN_PYTORCH, library) == "ok\n"
     model = tmp_path / "model.pte"
     expected = float(command(sys.executable, CONSUMER / "custom_linear/export.py", library, model))
-    assert float(command(tmp_path / "b/custom_op_runner", model)) == pytest.approx(expected, abs=1e-6)
+    assert float(command(tmp_path / "b/custom_op_runner", model)) == pytest.approx(
+        expected, abs=1e-6
+    )

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a program as C++ source and a header for C: direct calls of its kernels, weights and memory as arrays.
+
+    python -m executorch.codegen.c mnist.pte            mnist.h, mnist.cpp
+
+Compile the source with the headers of ExecuTorch and link portable_kernels (and quantized_kernels) and executorch_core:
+no interpreter, no flatbuffer, no heap. Sizes are fixed; parts for backends are not taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import yaml
+
+from ..model_operators import ModelError
+from ..op_table import Row, read_table
+from ..schema import SchemaError, SchemaSource
+from .plan import CannotWrite, read_plan
+from .source import write_files
+
+_KERNELS = Path(__file__).resolve().parents[2] / "kernels"
+TABLES = [_KERNELS / "portable" / "functions.yaml", _KERNELS / "quantized" / "quantized.yaml"]
+
+
+def rows_by_operator(paths: list[Path]) -> dict[str, Row]:
+    """The rows of all tables; an operator of an earlier table wins."""
+    schemas, rows = SchemaSource(), {}
+    for path in paths:
+        for row in read_table(path, schemas):
+            rows.setdefault(row.schema.qualified_name, row)
+    return rows
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m executorch.codegen.c",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("model", type=Path, help="a .pte")
+    add("--method", default="forward")
+    add(
+        "-o",
+        "--output-dir",
+        type=Path,
+        default=Path(),
+        help="where the files go; the current folder",
+    )
+    add("--name", help="how files and functions are called; the name of the model's file")
+    add(
+        "--functions-yaml-path",
+        type=Path,
+        action="append",
+        default=[],
+        help="tables asked before those of the portable and quantized kernels",
+    )
+    add(
+        "--custom-ops-yaml-path",
+        type=Path,
+        action="append",
+        default=[],
+        help="likewise, with `func` rows",
+    )
+    add(
+        "--scratch-bytes",
+        type=int,
+        default=1024,
+        help="memory that kernels may ask for while they run; a macro of the header changes it",
+    )
+    options = parser.parse_args(arguments)
+    name = re.sub(r"\W", "_", options.name or options.model.stem)
+    tables = [*options.functions_yaml_path, *options.custom_ops_yaml_path, *TABLES]
+    try:
+        plan = read_plan(options.model, options.method)
+        files = write_files(
+            plan, rows_by_operator(tables), name, options.model.name, options.scratch_bytes
+        )
+        options.output_dir.mkdir(parents=True, exist_ok=True)
+        (options.output_dir / f"{name}.h").write_text(files.header)
+        (options.output_dir / f"{name}.cpp").write_text(files.source)
+    except (CannotWrite, ModelError, SchemaError, OSError, yaml.YAMLError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"{options.output_dir / name}.cpp, {options.output_dir / name}.h")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
