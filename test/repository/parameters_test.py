@@ -120,7 +120,6 @@ NOT_READ: dict[str, list[str]] = {
         "schema_flatcc:AllocationEvent allocator_id",
         "schema_flatcc:Event allocation_event",
         "schema_flatcc:RunData allocators",
-        "schema_flatcc:String string_val",
         "model:ETKernelKeyOpArgMeta arg_name",
         "memory_planning:SharedObject idx",
         "_ops:EdgeDialectArgument allowed_types",
