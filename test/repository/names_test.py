@@ -97,7 +97,7 @@ def test_nothing_is_called_util_common_misc_or_helpers() -> None:
 
 
 def test_includes_are_spelled_from_the_package() -> None:
-    """<executorch/...> everywhere, so that a header means the same file to us and to users, whose projects have their own."""
+    """<executorch/...> everywhere: a header means the same file to us and to users, whose projects have their own."""
     offences = [
         f"{path}:{line}: {included}"
         for path in with_suffix(".h", ".cpp")
