@@ -171,16 +171,20 @@ def output_path(config: LlmConfig) -> Path:
     return Path(config.export.output_dir) / f"{name}.pte"
 
 
-def export_llama(export_options: ExportOptions, eval_text: str | Path | None = None) -> str:
+def export_llama(
+    export_options: ExportOptions,
+    eval_text: str | Path | None = None,
+    stages: Stages | None = None,
+) -> str:
     """Exports and writes what the options ask for; gives the path of the file. With a text the perplexity before and
-    after quantization is printed.
+    after quantization is printed; `stages` gets the seconds and memory of each stage.
 
     Raises:
         ConfigError, ValueError: options that do not exist or cannot go together.
         CheckpointError: a checkpoint that cannot be read, or is not the model's.
     """
     config = as_config(export_options)
-    stages = Stages(say=config.debug.verbose or Stages().say)
+    stages = stages or Stages(say=config.debug.verbose or Stages().say)
     try:
         return _export(config, stages, eval_text)
     finally:

