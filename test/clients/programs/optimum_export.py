@@ -26,7 +26,6 @@ from transformers import (
     CLIPImageProcessor,
     CLIPVisionConfig,
     Gemma3Config,
-    Gemma3ForConditionalGeneration,
     Gemma3ImageProcessor,
     Gemma3Processor,
     Gemma3TextConfig,
@@ -274,9 +273,8 @@ def speech_recognition() -> dict:
 
 @torch.no_grad()
 def image_to_text() -> dict:
-    from transformers import AutoProcessor
-
     from optimum.executorch import ExecuTorchModelForMultiModalToText
+    from transformers import AutoProcessor
 
     eager = AutoModelForPreTraining.from_pretrained(CHECKPOINT).eval()
     processor = AutoProcessor.from_pretrained(CHECKPOINT)
