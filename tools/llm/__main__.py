@@ -27,13 +27,14 @@ MEASURES = {
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("measures", nargs="*", choices=[[], *MEASURES], help="none unless given")
+    parser.add_argument("--only", default="", help="only rows whose name contains this")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "llm", help="for files")
     parser.add_argument("--page", type=Path, help="write the Markdown page from all results")
     options = parser.parse_args(argv)
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.work / "results.jsonl"
     for name in options.measures:
-        for row in MEASURES[name](options.work):
+        for row in MEASURES[name](options.work, options.only):
             with results.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(json.dumps(row), flush=True)

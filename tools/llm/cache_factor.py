@@ -25,7 +25,7 @@ WRITTEN = 8  # tokens
 TURNS = {128: 5, 1024: 3, 4096: 1}
 
 
-def factors(folder: Path) -> Iterator[Row]:
+def factors(folder: Path, only: str = "") -> Iterator[Row]:
     gguf = smollm2.fetch(folder)
     where = folder / "factor"
     where.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def factors(folder: Path) -> Iterator[Row]:
         ]
         path = export_llama(read(None, options))
         methods[name] = Runtime.get().load_program(path).load_method("forward")
-    for context in CONTEXTS:
+    for context in (each for each in CONTEXTS if only in str(each)):
         times = {name: measured(method, context) for name, method in methods.items()}
         for phase, index in (("prefill", 0), ("decode", 1)):
             yield {

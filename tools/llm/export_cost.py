@@ -85,8 +85,8 @@ EXPORTS = (
 )
 
 
-def costs(folder: Path) -> Iterator[Row]:
-    for export in EXPORTS:
+def costs(folder: Path, only: str = "") -> Iterator[Row]:
+    for export in (each for each in EXPORTS if only in each.name):
         with tempfile.TemporaryDirectory() as work:
             yield {"table": "export", "row": export.name, **_measured(export, folder, Path(work))}
 
@@ -118,6 +118,7 @@ def main() -> None:
     path = Path(export_llama(read(None, sys.argv[1:]), stages=stages))
     row = {
         "stages": {stage.name: stage.seconds for stage in stages.done},
+        "cpu": {stage.name: stage.cpu for stage in stages.done},
         "peak": peak_bytes(),
         "peak_of_imports": before,
         "bytes": path.stat().st_size,

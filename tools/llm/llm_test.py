@@ -45,7 +45,7 @@ def test_the_page_says_what_was_measured_last(tmp_path) -> None:
         '{"table": "perplexity", "row": "ours", "perplexity": 10.5, "tokens": 20066, "bytes": 5e6}',
         '{"table": "factor", "row": "decode 128", "plain": 0.03, "operators": 0.01}',
         f'{{"table": "export", "row": "{export.name}", "peak": 2e9, "bytes": 5.38e8, '
-        '"stages": {"load": 1.0, "torch.export": 2.0, "lower": 4.0}}',
+        '"cpu": {"load": 1.0, "torch.export": 2.0, "lower": 4.0}}',
     ]
     path = tmp_path / "results.jsonl"
     path.write_text("\n".join(lines))

@@ -37,7 +37,8 @@ and no row keeps them packed.
     "export": """## Cost of an export
 
 `export_llm` with KV cache, custom SDPA and XNNPACK, lengths of 128; a process of its own each, whose imports count in
-the peak. Upstream's figures: executorch 1.4.1 on 2 cores; an empty cell was not measured.
+the peak. Seconds are those that the process had of its cores, all threads together: other work ran on the machine.
+Upstream's: executorch 1.4.1 on 2 cores of the same machine, by the clock; an empty cell was not measured.
 """,
     "factor": """## Attention and caches by operators
 
@@ -101,8 +102,8 @@ def export(rows: list[Row]) -> str:
         if "error" in row:
             cells.append([row["row"], "fails", "", "", "", "", "", ""])
             continue
-        whole = sum(row["stages"].values())
-        captured = sum(s for name, s in row["stages"].items() if name.startswith(_CAPTURE))
+        whole = sum(row["cpu"].values())
+        captured = sum(s for name, s in row["cpu"].items() if name.startswith(_CAPTURE))
         theirs = "" if upstream.seconds is None else f"{upstream.note} {upstream.seconds:.0f}"
         cells.append(
             [

@@ -57,11 +57,11 @@ class Precision:
     is_rotated: bool = False
 
 
+PEER = "transformers, float"
 PRECISIONS = (
     Precision("float (GGUF blocks dequantized)"),
     Precision("float, 8-bit KV cache", _EIGHT_BIT_CACHE),
     Precision("8da4w, group 32, embedding 4 bits, group 32", _FEW_BITS),
-    Precision("the same with an 8-bit KV cache", (*_FEW_BITS, *_EIGHT_BIT_CACHE)),
     Precision("the same bits, weights rotated (R1, R2)", _FEW_BITS, is_rotated=True),
 )
 
@@ -72,7 +72,7 @@ def text() -> str:
     return "\n".join(topics[name] for name in sorted(topics))
 
 
-def greedy(folder: Path) -> Iterator[Row]:
+def greedy(folder: Path, only: str = "") -> Iterator[Row]:
     """A row for each prompt: whether our float program's tokens are transformers', and at which margin they part."""
     from tokenizers import Tokenizer
 
@@ -80,7 +80,7 @@ def greedy(folder: Path) -> Iterator[Row]:
     path = smollm2.export(gguf, folder, [])
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     ours, theirs = smollm2.program_logits(path), smollm2.transformers_logits(gguf)
-    for prompt in smollm2.PROMPTS:
+    for prompt in (each for each in smollm2.PROMPTS if only in each):
         ids = tokenizer.encode(prompt).ids
         start = time.perf_counter()
         found, leads = smollm2.greedy(ours, ids, ANSWER, stop=2)
@@ -108,15 +108,15 @@ def transformers_perplexity(folder: Path, tokens: list[int]) -> float:
     return perplexity(lambda piece: model(piece).logits[0], tokens, WINDOW)
 
 
-def perplexities(folder: Path) -> Iterator[Row]:
+def perplexities(folder: Path, only: str = "") -> Iterator[Row]:
     """transformers' row first, then those of PRECISIONS, each run by our runtime."""
     gguf = open_checkpoint(smollm2.fetch(folder)).gguf
     tokens = read_tokenizer(None, tokenizer_json(gguf))(text())[:TOKENS]
     foreseen = TOKENS // WINDOW * (WINDOW - 1)
     base = {"table": "perplexity", "tokens": foreseen}
-    found = transformers_perplexity(folder, tokens)
-    yield {**base, "row": "transformers, float", "perplexity": found}
-    for precision in PRECISIONS:
+    if only in PEER:
+        yield {**base, "row": PEER, "perplexity": transformers_perplexity(folder, tokens)}
+    for precision in (each for each in PRECISIONS if only in each.name):
         path = export(folder, precision)
         start = time.perf_counter()
         found = perplexity(program_logits(path), tokens, WINDOW)

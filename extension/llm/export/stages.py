@@ -27,6 +27,7 @@ class Stage:
     name: str
     start: float
     seconds: float = 0.0
+    cpu: float = 0.0  # seconds of all threads
     peak: int = 0
 
 
@@ -39,13 +40,14 @@ class Stages:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        stage = Stage(name, time.perf_counter())
+        stage, cpu = Stage(name, time.perf_counter()), time.process_time()
         if self.say:
             print(f"[export_llm] {name:<28s}", end="", flush=True, file=sys.stderr)
         try:
             yield
         finally:
             stage.seconds, stage.peak = time.perf_counter() - stage.start, peak_bytes()
+            stage.cpu = time.process_time() - cpu
             self.done.append(stage)
             if self.say:
                 text = f"{stage.seconds:8.1f} s   peak {stage.peak / 1e6:8.0f} MB"
