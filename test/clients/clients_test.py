@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -37,8 +38,36 @@ RECORD_EXPLORER = Environment(
         "--no-deps etrecord-adapter-model-explorer==0.2.0 etdump-data-provider-model-explorer==0.1.0",
     ),
 )
+# its recipes for Core ML are read with all others, and import coremltools
+OPTIMUM = Environment(
+    "optimum",
+    (
+        "torch==2.13.0 numpy",
+        "transformers==5.0.0rc1 optimum~=2.0.0 accelerate>=0.26.0 coremltools==9.0 pillow",
+        "--no-deps optimum-executorch==1.1.0",
+    ),
+)
+OPERATORS = ("--use_custom_sdpa", "--use_custom_kv_cache")
 NETWORKS = """yolo11n yolov5n yolov8n yolov9t yolov10n yolo12n yolo26n
  yolo11n-seg yolo11n-pose yolo11n-cls yolo11n-obb""".split()
+
+
+def optimum(case: str, recipe: str, *options: str, rows: tuple[str, ...]) -> object:
+    """A parameter: a checkpoint of optimum_export.py, a recipe, options, and the requirements that they meet."""
+    name = "-".join((case, recipe, *(word.strip("-") for word in options)))
+    return pytest.param(case, recipe, options, id=name, marks=pytest.mark.req(*rows))
+
+
+OPTIMUM_ROWS = [
+    optimum("llama", "portable", rows=("LLM-028", "LLM-029", "LLM-031", "LLM-032", "LLM-033")),
+    optimum("llama", "xnnpack", rows=("LLM-024", "LLM-029", "LLM-031")),
+    optimum("llama", "xnnpack", *OPERATORS, rows=("LLM-025", "LLM-030")),
+    optimum("llama", "xnnpack", *OPERATORS, "--qlinear", "8da4w", "--qembedding", "8w", rows=("LLM-025",)),
+    optimum("llama", "xnnpack", *OPERATORS, "--qlinear", "8da4w", "--qembedding", "4w", rows=("LLM-026",)),
+    optimum("qwen3", "portable", *OPERATORS, rows=("LLM-033",)),
+    optimum("whisper", "portable", rows=("LLM-028", "LLM-029")),
+    optimum("whisper", "xnnpack", rows=("LLM-028", "LLM-033")),
+]  # fmt: skip
 
 
 @needs_wheel
@@ -75,6 +104,36 @@ def test_transformers(tmp_path: Path) -> None:
     differences = run(TRANSFORMERS.interpreter(), "transformers_exporter.py", tmp_path)
     assert set(differences) == {"bert", "vit", "llama"}
     assert max(differences.values()) < 1e-5, differences
+
+
+@needs_wheel
+@pytest.mark.full
+@pytest.mark.parametrize("case, recipe, options", OPTIMUM_ROWS)
+def test_optimum_writes_what_transformers_writes(
+    case: str, recipe: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Small checkpoints by `optimum-cli export executorch`, and text from ExecuTorchModelFor...; weights of 8 and 4
+    bits keep the logits to some decibels, float ones to the order of sums."""
+    row = run(OPTIMUM.interpreter(), "optimum_export.py", tmp_path, case, recipe, *options)
+    assert row["files"] == ["model.pte"], row
+    if "--qlinear" in options:
+        assert row["decibels"] > 12, row
+    else:
+        assert row["found"] == row["expected"] and row["decibels"] > 90, row
+
+
+@needs_wheel
+@pytest.mark.full
+@pytest.mark.req("LLM-027")
+def test_optimum_lists_its_options() -> None:
+    command = OPTIMUM.interpreter().with_name("optimum-cli")
+    done = subprocess.run(
+        [command, "export", "executorch", "--help"], capture_output=True, text=True, check=True
+    )
+    documented = (
+        "model task recipe use_custom_sdpa use_custom_kv_cache qlinear qembedding max_seq_len"
+    )
+    assert all(f"--{name}" in done.stdout for name in documented.split())
 
 
 class Network(nn.Module):

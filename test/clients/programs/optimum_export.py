@@ -23,6 +23,7 @@ from transformers import (
     AutoModelForSeq2SeqLM,
     AutoModelForSpeechSeq2Seq,
     AutoTokenizer,
+    BartConfig,
     CLIPImageProcessor,
     CLIPVisionConfig,
     Gemma3Config,
@@ -37,7 +38,6 @@ from transformers import (
     PreTrainedTokenizerFast,
     Qwen3Config,
     SiglipVisionConfig,
-    T5Config,
     WhisperConfig,
     WhisperFeatureExtractor,
 )
@@ -110,10 +110,12 @@ def make(case: str) -> str:
             eos_token_id=2,
         )
         save(config, AutoModelForCausalLM)
-    elif case == "t5":
-        config = T5Config(
-            vocab_size=64, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4,
-            decoder_start_token_id=0, pad_token_id=0, eos_token_id=2,
+    elif case == "bart":
+        config = BartConfig(
+            vocab_size=64, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+            decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64,
+            max_position_embeddings=64, decoder_start_token_id=0, pad_token_id=0, bos_token_id=1,
+            eos_token_id=2, forced_eos_token_id=None,
         )  # fmt: skip
         save(config, AutoModelForSeq2SeqLM)
         return "text2text-generation"
@@ -166,7 +168,7 @@ def make(case: str) -> str:
             Gemma3ImageProcessor(size={"height": 28, "width": 28}),
             tokenizer(),
             image_seq_length=4,
-            chat_template=TEMPLATE,
+            chat_template=TEMPLATE.replace("<image>", "<boi>"),
         ).save_pretrained(CHECKPOINT)
         return "image-text-to-text"
     return "text-generation"
