@@ -4,7 +4,8 @@
 usage: python -m executorch.test.hardening.mutants --count 2000 [--seed 7] [program.pte ...]
 
 Without files, these programs are made: plain, with a cache in buffers, with a branch, with two methods, with a
-dynamic shape, and delegated to XNNPACK: float, 8-bit, with a dynamic shape, with large matrices, computed by line.
+dynamic shape, delegated to XNNPACK: float, 8-bit, with a dynamic shape, with large matrices, computed by line, and
+language models (language_models.py).
 Only the program part and the delegates' graphs are damaged (weights are numbers). Methods run twice: delegates pack
 matrices the second time. A mutant may be refused (an exception) or accepted (it runs); CRASH, ABORT (SIGABRT) and
 HANG (ten seconds) fail the run. Under sanitizers set ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1
@@ -36,10 +37,12 @@ from executorch.examples.models.example import Method
 from executorch.examples.xnnpack.quantization import quantized_method
 from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Runtime
+from executorch.test.hardening import language_models
 
 PLAIN = ("linear", "llama_kv", "cond", "two_methods", "dynamic_rows")
 DELEGATED = ("linear", "small_image", "small_image_q8", "dynamic_rows", "wide", "expansion")
-PROGRAMS = (*PLAIN, *(f"xnnpack_{name}" for name in DELEGATED))
+LANGUAGE = language_models.NAMES
+PROGRAMS = (*PLAIN, *(f"xnnpack_{name}" for name in DELEGATED), *LANGUAGE)
 SECONDS = 10
 REFUSED = 3
 BOUNDARIES = (0, 1, 2, 3, 0x7F, 0x7FFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF)
@@ -70,6 +73,9 @@ def methods_of(name: str) -> dict[str, Method]:
 def make_programs(folder: Path) -> list[Path]:
     paths = [folder / f"{name}.pte" for name in PROGRAMS]
     for name, path in zip(PROGRAMS, paths):
+        if name in LANGUAGE:
+            language_models.make(name, folder)
+            continue
         exported = {key: method.export() for key, method in methods_of(name).items()}
         partitioner = [XnnpackPartitioner()] if name.startswith("xnnpack_") else None
         edge = to_edge_transform_and_lower(exported, partitioner=partitioner)
@@ -79,6 +85,8 @@ def make_programs(folder: Path) -> list[Path]:
 
 def intended_inputs(path: Path) -> Inputs:
     """What to run each method with: an example's own inputs, zeros of the wanted shapes for any other file."""
+    if path.stem in LANGUAGE:
+        return language_models.INPUTS
     if path.stem in PROGRAMS:
         methods = make_example(path.stem.removeprefix("xnnpack_").removesuffix("_q8")).methods
         return {name: tree_leaves(method.inputs) for name, method in methods.items()}
@@ -146,14 +154,18 @@ def run_in_child(path: Path, inputs: Inputs) -> None:
     signal.alarm(SECONDS)
     code = 0
     try:
-        program = Runtime.get().load_program(path)
-        for name, values in inputs.items():
-            method = program.load_method(name)
-            method.execute(values)
-            method.execute(values)
+        run_program(path, inputs)
     except Exception:
         code = REFUSED
     os._exit(code)
+
+
+def run_program(path: Path, inputs: Inputs) -> None:
+    program = Runtime.get().load_program(path)
+    for name, values in inputs.items():
+        method = program.load_method(name)
+        method.execute(values)
+        method.execute(values)
 
 
 def verdict(path: Path, inputs: Inputs) -> str:

@@ -100,7 +100,7 @@ def sanitizer_steps(name: str) -> list[Step]:
         settings = preload(PRELOADED[name])
         found.append(Step(f"kernels beside eager, {name}", [pytest("kernels")], settings))
         found.append(Step(f"drawn calls, {name}", FUZZ, settings))
-        found.append(Step(f"27,500 mutants, {name}", [MUTANTS], settings))
+        found.append(Step(f"2,500 mutants of each program, {name}", [MUTANTS], settings))
     return found
 
 
@@ -109,7 +109,7 @@ def steps(build: Path) -> list[Step]:
         Step("C++ tests", [*built("linux", build), *ctest(build)]),
         Step("Python tests", [[PYTHON, "scripts/installed.py", "-q", "-m", "full or not full"]]),
         Step("drawn calls", FUZZ),
-        Step("27,500 mutants", [MUTANTS]),
+        Step("2,500 mutants of each program", [MUTANTS]),
         *(step for name in ("asan", "ubsan", "tsan") for step in sanitizer_steps(name)),
         Step("the default build again", built("linux", build)),
         Step("size of the core", [["make", "size"]]),

@@ -65,7 +65,7 @@ base:
 model: {{use_kv_cache: True}}
 export: {{max_seq_length: 16, max_context_length: 16}}
 backend: {{xnnpack: {{enabled: True, extended_ops: True}}}}
-debug: {{verbose: True, generate_etrecord: True, profile_path: profile.html}}
+debug: {{verbose: True, generate_etrecord: True, profile_memory: True, profile_path: profile.html}}
 """)
     module = "executorch.extension.llm.export.export_llm"
     done = run(module, "--config", "config.yaml", cwd=tmp_path)
@@ -73,6 +73,8 @@ debug: {{verbose: True, generate_etrecord: True, profile_path: profile.html}}
     assert "Total delegated subgraphs" in done.stdout and "torch.export" in done.stderr
     assert "lower" in (tmp_path / "profile.html").read_text()
     assert (tmp_path / "etrecord.bin").stat().st_size > 1000
+    trace = json.loads((tmp_path / "memory_profile.json").read_text())["traceEvents"]
+    assert any(event["name"].startswith("aten_embedding") for event in trace)
     program = Runtime.get().load_program(str(tmp_path / "llama3_2.pte"))
     methods = {name: program.load_method(name) for name in program.method_names}
     (logits,) = methods["forward"].execute([TOKENS, torch.tensor([0])])

@@ -256,9 +256,15 @@ def _write(
 def _write_companions(
     config: LlmConfig, manager: LLMEdgeManager, loaded: LoadedModel, path: Path
 ) -> None:
-    """What stands beside the program: its ETRecord, and the tokenizer of a GGUF file."""
+    """What stands beside the program: its ETRecord, a trace of its memory, and the tokenizer of a GGUF file."""
     if config.debug.generate_etrecord:
         manager.export_program.get_etrecord().save(str(path.with_name("etrecord.bin")))
+    if config.debug.profile_memory:
+        from executorch.devtools.memory_trace import generate_memory_trace
+
+        method = sorted(manager.edge_manager.methods)[0]
+        trace = str(path.with_name("memory_profile.json"))
+        generate_memory_trace(manager.export_program, trace, True, method)
     gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
     if gguf is None:
         return

@@ -52,7 +52,6 @@ NOT_YET: tuple[Rule, ...] = (
         lambda c: str(c.quantization.quantize_scope) != "full", "quantization.quantize_scope=linear"
     ),
     _not_yet(lambda c: c.quantization.calibration_limit, "quantization.calibration_limit"),
-    _not_yet(lambda c: c.debug.profile_memory, "debug.profile_memory"),
     _not_yet(
         lambda c: c.base.lora_config and c.base.lora_config.adapter_quant,
         "lora_config.adapter_quant",
