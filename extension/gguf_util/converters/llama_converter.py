@@ -31,6 +31,7 @@ def _convert_gguf_tensor_name_to_llama_nn(gguf_name: str) -> str:
 def _create_pt_model(gguf_model_args: GGUFModelArgs) -> nn.Module:
     """The model without weights, on the meta device."""
     args = gguf_model_args
+    head_dim = args.embedding_length // args.attention.head_count
     with torch.device("meta"):
         return construct_transformer(
             ModelArgs(
@@ -42,6 +43,7 @@ def _create_pt_model(gguf_model_args: GGUFModelArgs) -> nn.Module:
                 hidden_dim=args.feed_forward_length,
                 norm_eps=args.attention.layer_norm_rms_epsilon,
                 rope_theta=args.rope.freq_base,
+                partial_rotary_factor=(args.rope.dimension_count or head_dim) / head_dim,
                 max_seq_len=LONGEST,
                 max_context_len=LONGEST,
                 generate_full_logits=True,
