@@ -76,6 +76,19 @@ def test_an_option_that_needs_another_switches_it_on_and_says_so(tmp_path: Path)
     assert "EXECUTORCH_BUILD_EXTENSION_MODULE needs EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR" in text
 
 
+@pytest.mark.req("BLD-039")
+def test_the_runner_of_language_models_brings_what_it_needs(tmp_path: Path) -> None:
+    needed = ("EXTENSION_LLM", "EXTENSION_MODULE", "EXTENSION_TENSOR")
+    off = [f"-DEXECUTORCH_BUILD_{name}=OFF" for name in needed]
+    code, values, said = configure(tmp_path, "-DEXECUTORCH_BUILD_EXTENSION_LLM_RUNNER=ON", *off)
+    assert code == 0
+    for name in needed:
+        assert values[f"EXECUTORCH_BUILD_{name}"] == "ON"
+        assert f"needs EXECUTORCH_BUILD_{name}: switched on" in said
+    code, _, said = configure(tmp_path, "-DEXECUTORCH_BUILD_EXTENSION_LLM_APPLE=ON")
+    assert code != 0 and "EXECUTORCH_BUILD_EXTENSION_LLM_APPLE" in said
+
+
 def test_true_conflicts_are_errors(tmp_path: Path) -> None:
     code, _, text = configure(
         tmp_path,

@@ -147,8 +147,18 @@ class LLMEdgeManager:
             self.metadata["get_max_seq_len"] = most
         return most
 
+    def _keeps_all_positions(self) -> bool:
+        """Whether the state has a row for each position of the context, so that a runner can go back to any: windows
+        and states that are carried along have not."""
+        return not any(
+            getattr(module, "is_ring_buffer", False) or hasattr(module, "conv_state")
+            for module in self.model.modules()
+        )
+
     def export(self) -> LLMEdgeManager:
         """Captures the model; `pre_autograd_graph_module` is what pt2e quantizes."""
+        if self.use_kv_cache and self.metadata is not None:
+            self.metadata.setdefault("keeps_all_positions", self._keeps_all_positions())
         with sdpa_kernel([SDPBackend.MATH]), torch.no_grad():
             self.exported_program = torch.export.export(
                 self.model,

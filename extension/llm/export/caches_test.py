@@ -124,6 +124,7 @@ def test_texts_beyond_the_lengths_are_errors(checkpoint: tuple, tmp_path: Path) 
         program = Runtime.get().load_program(str(path))
         assert program.load_method("get_max_seq_len").execute([]) == [8]
         assert program.load_method("get_max_context_len").execute([]) == [16]
+        assert program.load_method("keeps_all_positions").execute([]) == [True]
         method = program.load_method("forward")
         tokens = torch.arange(12)[None]
         (logits,) = method.execute([tokens[:, :7].clone(), torch.tensor([0])])
@@ -147,6 +148,7 @@ def test_local_layers_forget_what_a_window_has_left(checkpoint: tuple, tmp_path:
     program = Runtime.get().load_program(str(path))
     # a call of more would overwrite, within itself, what its first tokens see
     assert program.load_method("get_max_seq_len").execute([]) == [5]
+    assert program.load_method("keeps_all_positions").execute([]) == [False]
     with pytest.raises(RuntimeError, match="5"):
         program.load_method("forward").execute([TOKENS[:, :6].clone(), torch.tensor([0])])
 
