@@ -24,6 +24,7 @@ DOCUMENTED = (
     "test/fuzz/corpus/",
     "exir/passes/",
     "exir/dialects/",
+    "extension/llm/runner/",
     # Modules of one name that other people's code imports.
     "exir/_program_utils.py",
     "exir/types.py",

@@ -42,6 +42,10 @@ struct GenerationConfig {
   float repetition_penalty = 1;
   // Of the random numbers of this call; 0: they go on from those of the last one.
   uint64_t seed = 0;
+  // The text of a token that ends the answer does not go to the callback.
+  bool hide_eos = false;
+  // Text goes to the callback only, and nothing but errors to the log.
+  bool silent = false;
 
   // How many tokens may be generated when `num_tokens_occupied` of a context of `max_context_len`
   // are in use: as many as are free, less what seq_len and max_new_tokens forbid; 0 at least.

@@ -19,9 +19,9 @@ namespace {
 
 using Show = std::function<void(const std::string&)>;
 
-void say_memory(const char* when, bool is_warming) {
+void say_memory(const char* when, const GenerationConfig& config) {
   const double mebibytes = static_cast<double>(get_rss_bytes()) / (1 << 20);
-  if (is_warming) {
+  if (config.warming || config.silent) {
     ET_LOG(Debug, "RSS after %s: %f MiB (0 if unsupported)", when, mebibytes);
   } else {
     say("RSS after %s: %f MiB (0 if unsupported)", when, mebibytes);
@@ -256,12 +256,13 @@ Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
     ET_CHECK_OK_OR_RETURN_ERROR(load());
     stats_->model_load_end_ms = time_in_ms();
   }
-  if (config.warming) {
+  if (config.warming && !config.silent) {
     say("Doing a warmup run...");
   }
-  say_memory("loading model", config.warming);
+  say_memory("loading model", config);
   set_sampling(config);
   text_token_generator_->set_ignore_eos(config.ignore_eos);
+  text_token_generator_->set_hide_eos(config.hide_eos);
   return Error::Ok;
 }
 
@@ -271,7 +272,7 @@ Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalIn
   const float temperature = temperature_ == -1.0f ? config.temperature : temperature_;
   ET_CHECK_OK_OR_RETURN_ERROR(begin(config, temperature));
   const Show show = [&](const std::string& piece) {
-    if (!config.warming) {
+    if (!config.warming && !config.silent) {
       safe_printf(piece.c_str());
       std::fflush(stdout);
     }
@@ -303,9 +304,9 @@ Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalIn
   if (inputs.empty()) {
     stats_->num_prompt_tokens = static_cast<int64_t>(context_.size());
   }
-  if (config.warming) {
+  if (config.warming && !config.silent) {
     say("Warmup run finished!");
-  } else {
+  } else if (!config.silent) {
     print_report(*stats_);
   }
   if (stats_callback) {
@@ -325,14 +326,17 @@ Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& con
         piece.ok(), InvalidArgument,
         "The tokenizer has no text for token %" PRIu64 ": it does not fit the model", from.token);
     pending_->is_shown = true;
-    show(*piece);
+    const bool is_end = !config.ignore_eos && text_token_generator_->is_eos(from.token);
+    if (!is_end || !config.hide_eos) {
+      show(*piece);
+    }
+    if (is_end) {
+      finish_reason_ = FinishReason::EndOfText;
+      return 0;
+    }
   }
-  say_memory("prompt prefill", config.warming);
+  say_memory("prompt prefill", config);
   if (should_stop_.load()) {
-    return 0;
-  }
-  if (!from.is_shown && !config.ignore_eos && text_token_generator_->is_eos(from.token)) {
-    finish_reason_ = FinishReason::EndOfText;
     return 0;
   }
   std::vector<uint64_t> tokens = context_;
@@ -354,6 +358,21 @@ Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& con
     finish_reason_ = FinishReason::ContextFull;
   }
   return static_cast<int64_t>(made.size());
+}
+
+void TextLLMRunner::say_end(const GenerationConfig& config, int32_t wanted) const {
+  if (!config.warming && !config.silent) {
+    std::printf("\n");
+  }
+  say_memory("finishing text generation", config);
+  if (config.silent) {
+    return;
+  }
+  if (finish_reason_ == FinishReason::ContextFull) {
+    say("The context of %" PRId64 " tokens is full: reset() begins another", max_context_len());
+  } else if (finish_reason_ == FinishReason::Length && !config.warming) {
+    say("Max new tokens %i reached!", static_cast<int>(wanted));
+  }
 }
 
 Error TextLLMRunner::answer(const GenerationConfig& config, float temperature, const Show& show) {
@@ -381,15 +400,7 @@ Error TextLLMRunner::answer(const GenerationConfig& config, float temperature, c
   }
   stats_->inference_end_ms = time_in_ms();
   stats_->num_generated_tokens = made;
-  if (!config.warming) {
-    std::printf("\n");
-  }
-  say_memory("finishing text generation", config.warming);
-  if (finish_reason_ == FinishReason::ContextFull) {
-    say("The context of %" PRId64 " tokens is full: reset() begins another", most);
-  } else if (finish_reason_ == FinishReason::Length && !config.warming) {
-    say("Max new tokens %i reached!", static_cast<int>(wanted));
-  }
+  say_end(config, wanted);
   return Error::Ok;
 }
 

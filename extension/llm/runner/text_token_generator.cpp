@@ -68,12 +68,14 @@ Result<int64_t> TextTokenGenerator::generate(
     } else {
       tokens.push_back(token);
     }
-    token_callback(*piece);
+    is_at_eos_ = !ignore_eos_ && is_eos(token);
+    if (!is_at_eos_ || !hide_eos_) {
+      token_callback(*piece);
+    }
     if (should_stop_.load(std::memory_order_relaxed)) {
       break;
     }
-    if (!ignore_eos_ && is_eos(token)) {
-      is_at_eos_ = true;
+    if (is_at_eos_) {
       ET_LOG(Info, "\nReached to the end of generation");
       break;
     }

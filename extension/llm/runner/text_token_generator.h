@@ -49,6 +49,8 @@ class TextTokenGenerator {
   void stop() { should_stop_.store(true, std::memory_order_relaxed); }
 
   void set_ignore_eos(bool ignore_eos) { ignore_eos_ = ignore_eos; }
+  // The text of a token that ends the answer does not go to the callback.
+  void set_hide_eos(bool hide_eos) { hide_eos_ = hide_eos; }
 
   // They run in this order on the logits of each token; null ones are ignored.
   void add_logit_processor(std::shared_ptr<LogitProcessor> processor);
@@ -80,6 +82,7 @@ class TextTokenGenerator {
   Stats* stats_;
   std::vector<std::shared_ptr<LogitProcessor>> logit_processors_;
   bool ignore_eos_ = false;
+  bool hide_eos_ = false;
   std::atomic<bool> should_stop_{false};
   std::vector<uint64_t> made_tokens_;
   bool is_at_eos_ = false;

@@ -228,7 +228,7 @@ void define_config(py::module_& module) {
       .def(py::init([](bool echo, int32_t max_new_tokens, bool warming, int32_t seq_len,
                        float temperature, int32_t num_bos, int32_t num_eos, bool ignore_eos,
                        int32_t top_k, float top_p, float min_p, float repetition_penalty,
-                       uint64_t seed) {
+                       uint64_t seed, bool hide_eos, bool silent) {
              GenerationConfig config;
              config.echo = echo;
              config.max_new_tokens = max_new_tokens;
@@ -243,6 +243,8 @@ void define_config(py::module_& module) {
              config.min_p = min_p;
              config.repetition_penalty = repetition_penalty;
              config.seed = seed;
+             config.hide_eos = hide_eos;
+             config.silent = silent;
              return config;
            }),
            py::arg("echo") = unset.echo, py::arg("max_new_tokens") = unset.max_new_tokens,
@@ -251,7 +253,8 @@ void define_config(py::module_& module) {
            py::arg("num_eos") = unset.num_eos, py::kw_only(),
            py::arg("ignore_eos") = unset.ignore_eos, py::arg("top_k") = unset.top_k,
            py::arg("top_p") = unset.top_p, py::arg("min_p") = unset.min_p,
-           py::arg("repetition_penalty") = unset.repetition_penalty, py::arg("seed") = unset.seed)
+           py::arg("repetition_penalty") = unset.repetition_penalty, py::arg("seed") = unset.seed,
+           py::arg("hide_eos") = unset.hide_eos, py::arg("silent") = unset.silent)
       .def_readwrite("echo", &GenerationConfig::echo)
       .def_readwrite("max_new_tokens", &GenerationConfig::max_new_tokens)
       .def_readwrite("warming", &GenerationConfig::warming)
@@ -265,6 +268,8 @@ void define_config(py::module_& module) {
       .def_readwrite("min_p", &GenerationConfig::min_p)
       .def_readwrite("repetition_penalty", &GenerationConfig::repetition_penalty)
       .def_readwrite("seed", &GenerationConfig::seed)
+      .def_readwrite("hide_eos", &GenerationConfig::hide_eos)
+      .def_readwrite("silent", &GenerationConfig::silent)
       .def("resolve_max_new_tokens", &GenerationConfig::resolve_max_new_tokens,
            py::arg("max_context_len"), py::arg("num_tokens_occupied"))
       .def("__repr__", [](const GenerationConfig& config) {

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -44,6 +45,10 @@ class TinyLlama:
 
         return Tokenizer.from_file(str(self.tokenizer)).decode(ids, skip_special_tokens=False)
 
+    def with_metadata(self, metadata: dict[str, Any]) -> Path:
+        """The same program with other constants."""
+        return _export(self.folder, "other", metadata)
+
     @torch.no_grad()
     def greedy(self, prompt: list[int], count: int) -> list[int]:
         """The best tokens after a prompt, by transformers."""
@@ -72,21 +77,26 @@ def make(folder: Path) -> TinyLlama:
         for parameter in model.parameters():  # answers that depend on what came long before
             parameter.add_(0.1 * torch.randn_like(parameter))
     model.save_pretrained(folder)
+    return TinyLlama(folder, _export(folder, "llama"), _tokenizer(folder), model)
+
+
+def _export(checkpoint: Path, name: str, metadata: dict[str, Any] | None = None) -> Path:
+    lengths = {"max_seq_length": CONTEXT, "max_context_length": CONTEXT}
     path = export_llama(
         build(
             {
-                "base": {"model_class": "llama3_2", "checkpoint": str(folder)},
+                "base": {
+                    "model_class": "llama3_2",
+                    "checkpoint": str(checkpoint),
+                    "metadata": json.dumps(metadata or {}),
+                },
                 "model": {"use_kv_cache": True},
                 "backend": {"xnnpack": {"enabled": True}},
-                "export": {
-                    "max_seq_length": CONTEXT,
-                    "max_context_length": CONTEXT,
-                    "output_dir": str(folder),
-                },
+                "export": {**lengths, "output_name": str(checkpoint / f"{name}.pte")},
             }
         )
     )
-    return TinyLlama(folder, Path(path), _tokenizer(folder), model)
+    return Path(path)
 
 
 def _tokenizer(folder: Path) -> Path:

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chat templates beside transformers', stop strings, answers that reuse what was computed, the terminal chat."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from executorch.extension.llm import chat
+from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
+from executorch.extension.llm.runner.chat_template import ChatTemplate, ChatTemplateError
+from executorch.extension.llm.runner.conversation import StopFilter, answer, keep_shared_beginning
+from executorch.extension.llm.runner.test.tiny_llama import CONTEXT, TinyLlama
+
+TALK = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Hi, <b>you</b> & 😀"},
+    {"role": "assistant", "content": "Hello."},
+    {"role": "user", "content": "Why?"},
+]
+# Constructs of published templates: namespaces, loop controls, slices, tojson, trimmed blocks.
+TEMPLATES = {
+    "chatml": "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>' + '\n'}}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
+    "llama3": "{%- set ns = namespace(first=true) %}\n{% for m in messages %}\n"
+    "    {%- if ns.first %}{{ bos_token }}{% set ns.first = false %}{% endif %}\n"
+    "    {{- '<|start_header_id|>' ~ m.role ~ '<|end_header_id|>\n\n' ~ m.content | trim ~ '<|eot_id|>' }}\n"
+    "{%- endfor %}\n{%- if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}",
+    "controls": "{% for m in messages[1:] %}{% if m.role == 'assistant' %}{% continue %}{% endif %}\n"
+    "  {{ m | tojson }}{% if loop.last %}{% break %}{% endif %}\n{% endfor %}{{ eos_token }}",
+}
+
+
+@pytest.fixture
+def runner(llama: TinyLlama) -> TextLLMRunner:
+    return TextLLMRunner(llama.program, llama.tokenizer)
+
+
+def greedy(count: int, **more: Any) -> GenerationConfig:
+    return GenerationConfig(
+        temperature=0, max_new_tokens=count, ignore_eos=True, silent=True, **more
+    )
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_templates_render_as_transformers_do(llama: TinyLlama, name: str) -> None:
+    from transformers import PreTrainedTokenizerFast
+
+    reference = PreTrainedTokenizerFast(
+        tokenizer_file=str(llama.tokenizer), bos_token="<|endoftext|>", eos_token="<|im_end|>"
+    )
+    expected = reference.apply_chat_template(
+        TALK, chat_template=TEMPLATES[name], add_generation_prompt=True, tokenize=False
+    )
+    ours = ChatTemplate(
+        TEMPLATES[name], {"bos_token": "<|endoftext|>", "eos_token": "<|im_end|>"}
+    ).render(TALK)
+    assert ours == expected
+
+
+def test_templates_are_found_beside_the_tokenizer(llama: TinyLlama, tmp_path: Path) -> None:
+    expected = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    hello = [{"role": "user", "content": "Hi"}]
+    assert ChatTemplate.beside(llama.tokenizer).render(hello) == expected
+    assert ChatTemplate.beside(llama.folder).render(hello) == expected
+    with pytest.raises(ChatTemplateError, match="found neither"):
+        ChatTemplate.beside(tmp_path)
+    assert ChatTemplate.beside(tmp_path, or_chatml=True).render(hello) == expected
+    (tmp_path / "tokenizer_config.json").write_text(
+        json.dumps({"chat_template": [{"name": "default", "template": "{{ bos_token }}!"}],
+                    "bos_token": {"content": "<s>"}})
+    )  # fmt: skip
+    assert ChatTemplate.beside(tmp_path).render(hello) == "<s>!"
+    (tmp_path / "chat_template.jinja").write_text("{{ messages[0].content }}")
+    assert ChatTemplate.beside(tmp_path).render(hello) == "Hi"
+
+
+def test_templates_that_refuse() -> None:
+    with pytest.raises(ChatTemplateError, match="is not Jinja2"):
+        ChatTemplate("{% for %}")
+    with pytest.raises(ChatTemplateError, match="refuses these messages: roles must alternate"):
+        ChatTemplate("{{ raise_exception('roles must alternate') }}").render(TALK)
+    with pytest.raises(ChatTemplateError, match="refuses"):
+        ChatTemplate("{{ ''.__class__.__mro__ }}").render(TALK)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_stop_strings_are_found_across_pieces(size: int) -> None:
+    text = "one END two STOP three"
+    stop = StopFilter(["STOP", "END!", ""])
+    shown = "".join(stop.add(text[i : i + size]) for i in range(0, len(text), size)) + stop.finish()
+    assert shown == "one END two " and stop.is_hit
+    none = StopFilter(["nowhere"])
+    pieces = [none.add(text[i : i + size]) for i in range(0, len(text), size)]
+    assert "".join(pieces) + none.finish() == text and not none.is_hit
+
+
+def test_a_prompt_reuses_the_beginning_it_shares(llama: TinyLlama, runner: TextLLMRunner) -> None:
+    first = llama.encode("The quick brown fox")
+    done = answer(runner, first, greedy(6))
+    assert (done.prompt_tokens, done.reused_tokens) == (len(first), 0)
+    assert (done.completion_tokens, done.reason) == (6, "length")
+    assert done.text == llama.decode(llama.greedy(first, 6))
+    second = first[:3] + [40, 41]
+    done = answer(runner, second, greedy(6))
+    assert done.reused_tokens == 3
+    assert done.text == llama.decode(llama.greedy(second, 6))
+    assert answer(runner, second, greedy(6)).reused_tokens == len(second) - 1
+    assert keep_shared_beginning(runner, [99]) == 0 and runner.context == []
+
+
+def test_an_answer_ends_at_a_stop_string(llama: TinyLlama, runner: TextLLMRunner) -> None:
+    prompt = llama.encode("The quick brown fox")
+    whole = answer(runner, prompt, greedy(30)).text
+    stop = whole[10:13]
+    shown: list[str] = []
+    done = answer(runner, prompt, greedy(30), shown.append, [stop])
+    assert done.reason == "stop" and done.text == whole[: whole.index(stop)] == "".join(shown)
+    assert done.completion_tokens < 30
+
+
+def test_the_token_that_ends_an_answer_is_not_shown(llama: TinyLlama) -> None:
+    """The program says that the third token of this answer ends it."""
+    prompt = llama.encode("x")
+    expected = llama.greedy(prompt, 6)
+    end = next(i for i in range(2, 6) if expected[i] not in expected[:i])
+    program = llama.with_metadata({"get_eos_ids": [expected[end]]})
+    runner = TextLLMRunner(program, llama.tokenizer)
+    config = GenerationConfig(temperature=0, silent=True)
+    done = answer(runner, prompt, config)
+    assert done.reason == "stop" and done.completion_tokens == end + 1
+    assert done.text == llama.decode(expected[:end])
+
+
+def test_a_prompt_that_does_not_fit_is_refused(runner: TextLLMRunner) -> None:
+    with pytest.raises(RuntimeError, match="The context is full"):
+        answer(runner, [5] * CONTEXT, greedy(1))
+    with pytest.raises(ValueError, match="expected a token at least"):
+        answer(runner, [], greedy(1))
+
+
+def options(llama: TinyLlama, *more: str) -> Any:
+    return chat._parser().parse_args(
+        [str(llama.program), "--tokenizer", str(llama.tokenizer), "--temperature", "0", *more]
+    )
+
+
+def test_the_chat_keeps_its_messages(llama: TinyLlama) -> None:
+    out = io.StringIO()
+    lines = ["Hi\n", "\n", "Go on\n", "/reset\n", "Hi\n", "/quit\n", "never\n"]
+    chat.chat(options(llama, "--max-new-tokens", "5"), lines, out)
+    template = ChatTemplate.beside(llama.tokenizer)
+    runner = TextLLMRunner(llama.program, llama.tokenizer)
+
+    def expected(messages: list[dict[str, str]]) -> str:
+        config = GenerationConfig(temperature=0, max_new_tokens=5, silent=True)
+        return answer(runner, llama.encode(template.render(messages)), config).text
+
+    talk = [{"role": "user", "content": "Hi"}]
+    first = expected(talk)
+    talk += [{"role": "assistant", "content": first}, {"role": "user", "content": "Go on"}]
+    assert out.getvalue() == f"{first}\n{expected(talk)}\n{first}\n"
+
+
+def test_the_chat_tells_when_the_context_is_full(llama: TinyLlama) -> None:
+    out = io.StringIO()
+    chat.chat(options(llama), ["word " * 60, "again " * 60], out)
+    assert "[Generation failed" in out.getvalue() and "The context is full" in out.getvalue()
+
+
+def test_the_command(llama: TinyLlama) -> None:
+    command = [sys.executable, "-m", "executorch.extension.llm.chat"]
+    done = subprocess.run(
+        [*command, str(llama.program), "--temperature=0", "--max-new-tokens=3"],
+        input="Hi\n/quit\n", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout and "RSS" not in done.stderr and "PyTorchObserver" not in done.stdout
+    done = subprocess.run(
+        [*command, "/nowhere/model.pte"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and "name it with --tokenizer" in done.stderr
