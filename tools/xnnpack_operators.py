@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints which operators the XNNPACK backend takes, as CSV from its table: `python -m tools.xnnpack_operators`
-(--write FILE). The conditions are the reasons for which the table's checks leave a call outside."""
+(--write FILE). The conditions are the reasons for which its rows leave a call outside."""
 
 from __future__ import annotations
 
 import argparse
-import ast
 import csv
-import inspect
 import io
 import sys
-import textwrap
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
 
@@ -27,29 +22,13 @@ QUANTIZATION = {
 }
 
 
-def reasons(check: Callable[..., str]) -> list[str]:
-    """Texts that `check` returns, in the order of its source, with those of the module's functions it calls."""
-    if "lambda" in check.__name__:
-        return []
-    module = inspect.getmodule(check)
-    found: list[str] = []
-    tree = ast.parse(textwrap.dedent(inspect.getsource(check)))
-    returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value]
-    for statement in sorted(returns, key=lambda node: node.lineno):
-        for node in ast.walk(statement.value):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                called: Any = getattr(module, node.func.id, None)
-                found += reasons(called) if inspect.isfunction(called) else []
-        value = statement.value
-        parts = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
-        for part in parts:
-            if isinstance(part, ast.Constant) and part.value:
-                found.append(part.value)
-    return list(dict.fromkeys(found))
-
-
 def line(operator: str, row: Row) -> tuple[str, str, str, str]:
-    return operator, "fp32", QUANTIZATION[row.quantized], "; ".join(reasons(row.check))
+    return (
+        operator,
+        "fp32",
+        QUANTIZATION[row.quantized],
+        "; ".join(each.reason for each in row.conditions),
+    )
 
 
 def table() -> str:

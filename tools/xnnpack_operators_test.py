@@ -25,15 +25,7 @@ def test_every_row_is_there(tmp_path: Path) -> None:
     assert (tmp_path / "made" / "op-support.csv").read_text() == xnnpack_operators.table()
 
 
-def test_conditions_are_those_of_the_checks() -> None:
-    def inner(size: int) -> str:
-        return "" if size else "empty"
-
-    def check(size: int) -> str:
-        if size < 0:
-            return "negative"
-        return "" if size < 9 else "large"
-
-    assert xnnpack_operators.reasons(inner) == ["empty"]
-    assert xnnpack_operators.reasons(check) == ["negative", "large"]
-    assert "constant" in lines()["aten.linear.default"]["Left outside because"]
+def test_conditions_are_those_of_the_rows() -> None:
+    said = lines()["aten.linear.default"]["Left outside because"]
+    assert said == "weight and bias must be constant; a weight of two dimensions is expected"
+    assert not lines()["aten.abs.default"]["Left outside because"]

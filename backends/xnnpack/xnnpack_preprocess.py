@@ -12,14 +12,15 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.batches import unfold_batches
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
-from executorch.backends.xnnpack.aot.ops import TABLE, why_not
+from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.padding import fold_sides
 from executorch.backends.xnnpack.aot.quantized_steps import quantized_steps_of
-from executorch.backends.xnnpack.aot.steps import Mode, Step, op_name
+from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.operators.node_visitor import NodeVisitor, get_node_visitors
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.dialects.targets import op_name
 from executorch.exir.error import ExportError, ExportErrorType
 
 
@@ -76,7 +77,7 @@ def _lower(builder: GraphBuilder, step: Step, visitors: dict[str, NodeVisitor]) 
     if name not in TABLE and name in visitors:
         builder.define(step.head, visitors[name].define_node)
         return
-    reason = why_not(step.head, builder.constants)
+    reason = TABLE.why_not(step.head, builder.constants)
     if reason:
         raise _cannot(f"{step.head.name} ({op_name(step.head) or step.head.target}): {reason}")
     builder.reads_stored = step.mode is Mode.STATIC

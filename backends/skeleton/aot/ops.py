@@ -11,32 +11,32 @@ from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from executorch.backends.skeleton.aot.payload import Payload
-from executorch.exir.backend.op_table import Condition, Constants, OpTable, Row
+from executorch.exir.backend.lowering.op_table import (
+    Condition,
+    Constants,
+    OpTable,
+    Row,
+    TensorCondition,
+    tensors_of,
+)
 
 
-def _tensors(node: Node) -> list[torch.Tensor]:
-    return [each.meta["val"] for each in (*node.all_input_nodes, node)]
+def _is_plain(tensor: Node, call: Node) -> bool:
+    value = tensor.meta["val"]
+    is_float = isinstance(value, torch.Tensor) and value.dtype == torch.float32
+    return is_float and value.is_contiguous()
 
 
-def _are_plain(node: Node, constants: Constants) -> bool:
-    return (
-        len(node.args) == 2
-        and all(isinstance(arg, Node) for arg in node.args)
-        and all(
-            isinstance(value, torch.Tensor)
-            and value.dtype == torch.float32
-            and value.is_contiguous()
-            for value in _tensors(node)
-        )
-    )
+def _is_of_tensors(node: Node, constants: Constants) -> bool:
+    return all(isinstance(arg, Node) for arg in node.args)
 
 
 def _have_one_shape(node: Node, constants: Constants) -> bool:
-    first, *others = (value.shape for value in _tensors(node))
+    shapes = [each.meta["val"].shape for each in tensors_of(node)]
     return all(
-        len(first) == len(other)
-        and all(statically_known_true(a == b) for a, b in zip(first, other, strict=True))
-        for other in others
+        len(shape) == len(shapes[0])
+        and all(statically_known_true(a == b) for a, b in zip(shape, shapes[0], strict=True))
+        for shape in shapes
     )
 
 
@@ -60,8 +60,9 @@ TABLE = OpTable(
         "aten.add.Tensor": Row(binary("Add"), (Condition(_has_no_factor, "alpha must be 1"),)),
         "aten.mul.Tensor": Row(binary("Mul")),
     },
-    of_all=(
-        Condition(_are_plain, "contiguous tensors of dtype float32 are expected"),
+    of_tensors=(TensorCondition(_is_plain, "a contiguous tensor of dtype float32 is expected"),),
+    of_calls=(
+        Condition(_is_of_tensors, "tensors are expected, not numbers"),
         Condition(_have_one_shape, "tensors of one shape are expected"),
         Condition(_reads_a_value, "all operands are static: it is computed ahead of time"),
     ),

@@ -9,7 +9,7 @@ from torch.export import ExportedProgram
 
 from executorch.backends.skeleton.aot.ops import TABLE
 from executorch.backends.skeleton.aot.preprocess import SkeletonBackend
-from executorch.exir.backend.constants import Constants
+from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 

@@ -12,8 +12,8 @@ from torch.fx import Node
 
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
-from executorch.exir.backend.constants import Constants
-from executorch.exir.backend.payload_schema import PayloadSchema
+from executorch.exir.backend.lowering.constants import Constants
+from executorch.exir.backend.lowering.payload_schema import PayloadSchema
 from executorch.exir.passes.external_constants_pass import delegate_data_file
 
 SCHEMA = PayloadSchema(Path(__file__).parents[1] / "schema" / "skeleton.fbs")

@@ -9,7 +9,7 @@ from executorch.backends.skeleton.aot.ops import TABLE
 from executorch.backends.skeleton.aot.payload import Payload
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.backend.constants import Constants
+from executorch.exir.backend.lowering.constants import Constants
 from executorch.exir.error import ExportError, ExportErrorType
 
 

@@ -3,15 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
-import torch
 from torch.export import ExportedProgram
-from torch.fx import Node
-from torch.fx.node import map_arg
 
-from executorch.backends.xnnpack.aot.steps import op_name
-from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
+from executorch.exir.backend.lowering import constants
 
 _COMPUTED = frozenset(
     {
@@ -26,34 +20,6 @@ _COMPUTED = frozenset(
 )
 
 
-class Constants(Mapping[Node, torch.Tensor]):
-    """By node. What is computed is computed when it is asked for, and kept."""
-
+class Constants(constants.Constants):
     def __init__(self, program: ExportedProgram) -> None:
-        self._data = dict(get_constant_placeholder_dict(program))
-        self._computed: set[Node] = set()
-        for node in program.graph.nodes:
-            inputs = node.all_input_nodes
-            if op_name(node) in _COMPUTED and all(each in self for each in inputs):
-                self._computed.add(node)
-
-    def __contains__(self, node: object) -> bool:
-        return node in self._data or node in self._computed
-
-    def __getitem__(self, node: Node) -> torch.Tensor:
-        if node not in self._data:
-            if node not in self._computed:
-                raise KeyError(node)
-            args, kwargs = map_arg((node.args, node.kwargs), self.__getitem__)
-            with torch.no_grad():
-                self._data[node] = node.target(*args, **kwargs)
-        return self._data[node]
-
-    def __iter__(self) -> Iterator[Node]:
-        return iter({*self._data, *self._computed})
-
-    def __len__(self) -> int:
-        return len({*self._data, *self._computed})
-
-    def is_computed(self, node: Node) -> bool:
-        return node in self._computed
+        super().__init__(program, _COMPUTED)

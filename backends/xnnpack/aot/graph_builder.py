@@ -15,18 +15,20 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE
-from executorch.backends.xnnpack.aot.steps import Mode, Step, nodes_of, op_name
+from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.aot.value_types import FLOATS, Type, quantized_type, type_of
 from executorch.backends.xnnpack.serialization.graph import (
     ALIGNMENT,
     INVALID_VALUE_ID,
     NAMED_DATA_OFFSET,
     NO_DEBUG_HANDLE,
-    classes,
+    SCHEMA,
     make,
 )
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
+from executorch.exir.backend.lowering.steps import nodes_of
+from executorch.exir.dialects.targets import op_name
 from executorch.exir.dim_order_utils import is_channel_last_dim_order
 from executorch.exir.passes.external_constants_pass import delegate_data_file
 from executorch.exir.sym_util import eval_shape_upper_bound
@@ -309,7 +311,7 @@ class GraphBuilder:
         dims = [int(size) for size in shape] or [1]
         value = make(
             "XNNTensorValue",
-            datatype=classes()["XNNDatatype"][stored.name],
+            datatype=SCHEMA.classes["XNNDatatype"][stored.name],
             num_dims=len(dims),
             dims=dims,
             constant_buffer_idx=constant,

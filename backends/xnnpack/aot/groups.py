@@ -6,14 +6,11 @@ from __future__ import annotations
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.ops import why_not
+from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.quantized_steps import computed_inputs, quantized_group
-from executorch.backends.xnnpack.aot.steps import (
-    BATCH_NORM,
-    first_item,
-    foldable_convolution,
-    op_name,
-)
+from executorch.backends.xnnpack.aot.steps import BATCH_NORM, foldable_convolution
+from executorch.exir.backend.lowering.steps import first_item
+from executorch.exir.dialects.targets import op_name
 
 
 def group_of(node: Node, constants: Constants) -> list[Node]:
@@ -26,6 +23,6 @@ def group_of(node: Node, constants: Constants) -> list[Node]:
         group.append(first_item(node))
     if op_name(node) == BATCH_NORM:
         convolution = foldable_convolution(node)
-        if convolution is not None and not why_not(convolution, constants):
+        if convolution is not None and not TABLE.why_not(convolution, constants):
             group.insert(0, convolution)
     return group

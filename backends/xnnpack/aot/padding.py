@@ -15,7 +15,8 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
-from executorch.backends.xnnpack.aot.steps import CONVOLUTION, op_name
+from executorch.backends.xnnpack.aot.steps import CONVOLUTION
+from executorch.exir.dialects.targets import op_name
 
 PAD = "aten.constant_pad_nd.default"
 _SIDES = "xnnpack_padding"

@@ -18,7 +18,7 @@ from executorch.backends.transforms.duplicate_dynamic_quant_chain import (
     chain_of,
 )
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, is_over_image, why_not
+from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
 from executorch.backends.xnnpack.aot.quantization import (
     DEQUANTIZE,
     QUANTIZE,
@@ -29,28 +29,29 @@ from executorch.backends.xnnpack.aot.quantization import (
     quantizes_back,
     weight_of,
 )
-from executorch.backends.xnnpack.aot.steps import (
-    CONVOLUTION,
-    Mode,
-    Step,
-    limits_of,
-    nodes_of,
-    only_user,
-    op_name,
-    step_at,
-    steps_of,
-)
+from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step, limits_of
+from executorch.exir.backend.lowering.steps import first_item, nodes_of, only_user, steps_of
+from executorch.exir.dialects.targets import op_name
 
 LINEAR = "aten.linear.default"
-# What XNNPACK's kernels can scale by: the least (0: any) and what must not be reached.
-_SCALES = {CONVOLUTION: (0.0, 256.0), LINEAR: (0.0, 256.0), "aten.mul.Tensor": (2**-16, 256.0)}
-_SCALE_OF_AN_ADDEND = (2**-10, 256.0)
-_SCALE_OF_A_MEAN = (2**-8, 256.0)
+
+
+def step_at(head: Node) -> Step:
+    """The float step of which `head` is the head."""
+    result, batch_norm, limits = first_item(head) or head, None, None
+    user = only_user(result)
+    if op_name(head) == CONVOLUTION and user is not None and op_name(user) == BATCH_NORM:
+        batch_norm, result = user, first_item(user)
+        user = only_user(result)
+    row = TABLE.get(op_name(head))
+    if row is not None and row.clamps and user is not None and limits_of(user) is not None:
+        limits, result = limits_of(user), user
+    return Step(head, result, limits, batch_norm)
 
 
 def quantized_steps_of(graph: Graph, constants: Constants) -> list[Step]:
     """All steps of a graph; dequantize is one only where somebody reads floats."""
-    steps = [in_its_mode(step, constants) for step in steps_of(graph)]
+    steps = [in_its_mode(step, constants) for step in steps_of(graph, step_at)]
     written = {step.result for step in steps if step.mode is Mode.STATIC}
     static = {step.head for step in steps if step.mode is Mode.STATIC}
     return [
@@ -70,7 +71,7 @@ def _reads_as_stored(dequantize: Node, static: set[Node]) -> bool:
 
 def quantized_group(node: Node, constants: Constants) -> list[Node]:
     """A call with what must be in its delegate so that it computes on 8-bit values; empty for any other call."""
-    if why_not(node, constants):
+    if TABLE.why_not(node, constants):
         return []
     step = in_its_mode(step_at(node), constants)
     match step.mode:
@@ -91,9 +92,9 @@ def mode_of(node: Node, constants: Constants) -> Mode:
 
 
 def in_its_mode(step: Step, constants: Constants) -> Step:
-    if why_not(step.head, constants) or step.batch_norm is not None:
+    if TABLE.why_not(step.head, constants) or step.batch_norm is not None:
         return step
-    if not _has_image(step.head):
+    if not TABLE.row(step.head).in_8_bits(step.head):
         return step
     user = only_user(step.result)
     if user is not None and op_name(user) == QUANTIZE and _is_static(step, user, constants):
@@ -101,16 +102,9 @@ def in_its_mode(step: Step, constants: Constants) -> Step:
     return replace(step, mode=Mode.DYNAMIC) if _is_dynamic(step, constants) else step
 
 
-def _has_image(node: Node) -> bool:
-    """What is computed on 8-bit values for images only."""
-    if op_name(node) == "aten.mean.dim":
-        return is_over_image(node)
-    return op_name(node) != CONVOLUTION or node.args[0].meta["val"].dim() == 4
-
-
 def _operands(node: Node) -> list[Node]:
     """Tensors that are computed on, but for weights and biases."""
-    if TABLE[op_name(node)].quantized is Quantized.WEIGHTED:
+    if TABLE.row(node).quantized is Quantized.WEIGHTED:
         return [node.args[0]]
     return list(node.all_input_nodes)
 
@@ -124,7 +118,8 @@ def computed_inputs(node: Node, constants: Constants) -> list[Node]:
 def _is_static(step: Step, result: Node, constants: Constants) -> bool:
     out = parameters_of(result)
     inputs = [parameters_of(each) for each in _operands(step.head)]
-    kind = TABLE[op_name(step.head)].quantized
+    row = TABLE.row(step.head)
+    kind = row.quantized
     if out is None or not inputs or None in inputs or kind is Quantized.NO:
         return False
     if any(op_name(each) != DEQUANTIZE for each in _operands(step.head)):
@@ -136,13 +131,13 @@ def _is_static(step: Step, result: Node, constants: Constants) -> bool:
     if kind is Quantized.LOOKUP:
         return True
     if kind is Quantized.ARITHMETIC:
-        return _scales_fit(step.head, inputs, out)
+        return _scales_fit(row, inputs, out)
     weight = weight_of(step.head.args[1], constants)
     if weight is None or weight.group_size or weight.bits == 4:
         return False
     if not _axis_fits(step.head, weight):
         return False
-    least, most = _SCALES[op_name(step.head)]
+    least, most = row.scales
     ratio = float(weight.scales.max()) * inputs[0].scale / out.scale
     return least <= ratio < most
 
@@ -156,13 +151,12 @@ def _axis_fits(node: Node, weight: Weight) -> bool:
     return weight.axis == 0
 
 
-def _scales_fit(node: Node, inputs: list[Parameters], out: Parameters) -> bool:
-    if op_name(node) == "aten.mul.Tensor":
-        least, most = _SCALES["aten.mul.Tensor"]
-        product = inputs[0].scale * (inputs[-1].scale)
-        return least <= product / out.scale < most
-    least, most = _SCALE_OF_A_MEAN if op_name(node) == "aten.mean.dim" else _SCALE_OF_AN_ADDEND
-    return all(least <= each.scale / out.scale < most for each in inputs)
+def _scales_fit(row: Row, inputs: list[Parameters], out: Parameters) -> bool:
+    scales = [each.scale for each in inputs]
+    if row.multiplies:
+        scales = [scales[0] * scales[-1]]
+    least, most = row.scales
+    return all(least <= scale / out.scale < most for scale in scales)
 
 
 def _has_room(limits: tuple[float, float] | None, out: Parameters) -> bool:

@@ -10,8 +10,8 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, parameters_of
-from executorch.backends.xnnpack.aot.steps import op_name
 from executorch.backends.xnnpack.serialization.graph import make
+from executorch.exir.dialects.targets import op_name
 
 
 @dataclass(frozen=True)

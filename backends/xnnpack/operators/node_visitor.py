@@ -26,7 +26,7 @@ from executorch.backends.xnnpack.aot.graph_builder import ORDER, shape_of
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.backends.xnnpack.operators.quant_params import QuantParams
-from executorch.backends.xnnpack.serialization.graph import ALIGNMENT, NAMED_DATA_OFFSET, classes
+from executorch.backends.xnnpack.serialization.graph import ALIGNMENT, NAMED_DATA_OFFSET, SCHEMA
 from executorch.backends.xnnpack.utils.utils import check_or_raise, get_input_node
 from executorch.backends.xnnpack.utils.xnnpack_constants import (
     XNN_INVALID_VALUE_ID,
@@ -115,7 +115,7 @@ class NodeVisitor:
     def get_serialized_dtype(
         self, quant_params: QuantParams | None, node: Node, force_fp32: bool = False
     ) -> Any:
-        kinds = classes()["XNNDatatype"]
+        kinds = SCHEMA.classes["XNNDatatype"]
         if force_fp32:
             return kinds["xnn_datatype_fp32"]
         if quant_params is None:
@@ -135,7 +135,7 @@ class NodeVisitor:
         self, quant_params: QuantParams, xnn_graph: Any, external_tag: str | None = None
     ) -> Any:
         """The table of the payload that says how a value is quantized; scales by channel are data."""
-        made = classes()
+        made = SCHEMA.classes
         if quant_params.is_dynamic:
             return made["PerTokenDynamicQuant"](num_nonbatch_dims=quant_params.num_nonbatch_dims)
         if not quant_params.per_channel:
@@ -182,7 +182,7 @@ class NodeVisitor:
             sizes = [sizes[1] * groups, sizes[0] // groups, *sizes[2:]]
         if convert_to_nhwc and len(sizes) == 4:
             sizes = [sizes[dim] for dim in ORDER["nhwc"]]
-        kind = classes()
+        kind = SCHEMA.classes
         value = kind["XNNTensorValue"](
             datatype=self.get_serialized_dtype(quant_params, tensor, force_fp32),
             num_dims=max(len(sizes), 1),
@@ -249,7 +249,7 @@ class NodeVisitor:
         if key in known:
             return known.index(key)
         self._named_data_store.add_named_data(key, raw, alignment=ALIGNMENT, external_tag=tag)
-        entry = classes()["ConstantDataOffset"]
+        entry = SCHEMA.classes["ConstantDataOffset"]
         if not known:  # place 0 means none
             xnn_graph.constant_data.append(entry(offset=0, size=0, named_key=""))
         xnn_graph.constant_data.append(

@@ -16,10 +16,9 @@ from torch.fx.passes.infra.partitioner import Partition
 
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.groups import group_of
-from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE, why_not
+from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE
 from executorch.backends.xnnpack.aot.padding import fold_padding
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of, own_dequantized_inputs
-from executorch.backends.xnnpack.aot.steps import op_name
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.partition.config.xnnpack_config import (
     ConfigPrecisionType,
@@ -29,6 +28,7 @@ from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
 from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
+from executorch.exir.dialects.targets import op_name
 
 logger = logging.getLogger(__name__)
 
@@ -142,7 +142,7 @@ class XnnpackPartitioner(Partitioner):
                 else:
                     report(node, f"{type(own).__name__} does not take it")
                 continue
-            reason = why_not(node, constants) or self._unwanted(node, constants)
+            reason = TABLE.why_not(node, constants) or self._unwanted(node, constants)
             if reason:
                 report(node, reason)
             else:

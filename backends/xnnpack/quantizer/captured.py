@@ -8,7 +8,8 @@ import torch
 from torch.fx import GraphModule, Node
 
 from executorch.backends.xnnpack.aot.ops import TABLE, Row
-from executorch.backends.xnnpack.aot.steps import CONVOLUTION, op_name
+from executorch.backends.xnnpack.aot.steps import CONVOLUTION
+from executorch.exir.dialects.targets import op_name
 
 # Masks hold values beyond it; one of them would take all the range from what it is added to.
 LARGEST = 1e4

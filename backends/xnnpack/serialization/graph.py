@@ -6,60 +6,21 @@ Every field may be None, which leaves it out of the file."""
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, make_dataclass
-from enum import IntEnum
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from executorch.exir._native import SchemaCodec
-from executorch.exir._serialize.schema_generator import Declaration, parse
+from executorch.exir.backend.lowering.payload_schema import PayloadSchema
 
 INVALID_VALUE_ID = 0xFFFFFFFF
 NAMED_DATA_OFFSET = 0xFFFFFFFFFFFFFFFF
 NO_DEBUG_HANDLE = 65535
 ALIGNMENT = 16
 _HEADER = struct.Struct("<4x4sHIIIQ")
-_FOLDER = Path(__file__).parent
 
 
-def _table(declaration: Declaration) -> type:
-    types = {
-        name: "bytes" if kind == "[ubyte]" else "Optional" for name, kind in declaration.members
-    }
-    return make_dataclass(declaration.name, [(name, kind, None) for name, kind in types.items()])
-
-
-@cache
-def classes() -> dict[str, type]:
-    """The classes by name."""
-    declarations = parse((_FOLDER / "schema.fbs").read_text())
-    made: dict[str, type] = {}
-    for declaration in declarations:
-        if declaration.kind == "table":
-            made[declaration.name] = _table(declaration)
-        elif declaration.kind == "enum":
-            made[declaration.name] = IntEnum(declaration.name, [*map(_number, declaration.members)])
-    for declaration in declarations:
-        if declaration.kind == "union":
-            for name, table in declaration.members:
-                if table:
-                    made[name] = make_dataclass(name, [], bases=(made[table],))
-    return made
-
-
-def _number(member: tuple[str, str]) -> tuple[str, int]:
-    return member[0], int(member[1])
-
-
-@cache
-def _codec() -> SchemaCodec:
-    return SchemaCodec((_FOLDER / "schema.bfbs").read_bytes(), classes())
-
-
-def make(name: str, **fields: Any) -> Any:
-    """An instance of the class `name`."""
-    return classes()[name](**fields)
+SCHEMA = PayloadSchema(Path(__file__).with_name("schema.fbs"))
+make = SCHEMA.make
 
 
 @dataclass
@@ -114,7 +75,7 @@ class XNNHeader:
 
 def serialize(graph: Any, constants: bytes | bytearray = b"") -> bytes:
     """The payload: header, flatbuffer and `constants`; those that are named data are not among them."""
-    flatbuffer = _codec().pack(graph, {})
+    flatbuffer = SCHEMA.pack(graph)
     offset = 2 * ALIGNMENT
     padding = -len(flatbuffer) % ALIGNMENT
     start = offset + len(flatbuffer) + padding
@@ -128,4 +89,4 @@ def deserialize(payload: bytes) -> Any:
         raise ValueError(f"expected an XNNPACK payload with XH00 at byte 4, found {payload[:8]!r}")
     header = XNNHeader.from_bytes(payload)
     end = header.flatbuffer_offset + header.flatbuffer_size
-    return _codec().unpack(payload[header.flatbuffer_offset : end])
+    return SCHEMA.unpack(payload[header.flatbuffer_offset : end])

@@ -6,9 +6,9 @@ from __future__ import annotations
 import functools
 import operator
 
-from executorch.backends.xnnpack.serialization.graph import classes
+from executorch.backends.xnnpack.serialization.graph import SCHEMA
 
-_CLASSES = classes()
+_CLASSES = SCHEMA.classes
 
 # Bases of the nodes that have the same fields.
 XNNNode1x1 = _CLASSES["_XNNNode1x1"]

@@ -16,12 +16,11 @@ from executorch.backends.xnnpack.aot.ops import (
     KEPT_WHOLE,
     TABLE,
     Quantized,
-    tensors_why_not,
-    why_not,
 )
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of
-from executorch.backends.xnnpack.aot.steps import Mode, op_name
+from executorch.backends.xnnpack.aot.steps import Mode
 from executorch.exir.backend.canonical_partitioners.config_partitioner import PartitionerConfig
+from executorch.exir.dialects.targets import op_name
 
 
 class ConfigPrecisionType(Enum):
@@ -81,7 +80,7 @@ class XNNPartitionerConfig(PartitionerConfig):
     def check_common_constraints(self, node: Node, ep: ExportedProgram) -> bool:
         """Whether XNNPACK takes the tensors of the call: all of one float type, none empty."""
         is_it = op_name(node) == self.op if self.op else self.is_target(node)
-        return is_it and not tensors_why_not(node)
+        return is_it and not TABLE.tensors_why_not(node)
 
     def is_target(self, node: Node) -> bool:
         """Whether it is a call of `target_name`."""
@@ -92,7 +91,7 @@ class XNNPartitionerConfig(PartitionerConfig):
         if not self.op:
             return True
         constants = Constants(ep)
-        if op_name(node) != self.op or why_not(node, constants):
+        if op_name(node) != self.op or TABLE.why_not(node, constants):
             return False
         mode = mode_of(node, constants)
         return any(each.mode is mode for each in self.enabled_precision_types)

@@ -20,10 +20,10 @@ class Constants(Mapping[Node, torch.Tensor]):
 
     def __init__(self, program: ExportedProgram, computed: Collection[str] = ()) -> None:
         self._data = dict(get_constant_placeholder_dict(program))
-        self._computed: set[Node] = set()
+        self._computed: dict[Node, None] = {}
         for node in program.graph.nodes:
             if op_name(node) in computed and all(each in self for each in node.all_input_nodes):
-                self._computed.add(node)
+                self._computed[node] = None
 
     def __contains__(self, node: object) -> bool:
         return node in self._data or node in self._computed

@@ -28,6 +28,14 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class TensorCondition:
+    """`test` holds for each tensor that a call reads or gives, and the call; `reason` says what is expected of one."""
+
+    test: Callable[[Node, Node], bool]
+    reason: str
+
+
+@dataclass(frozen=True)
 class Row:
     """`lower` writes a call; what it is given is the backend's choice. Backends that need more derive."""
 
@@ -39,11 +47,18 @@ AnyRow = TypeVar("AnyRow", bound=Row)
 
 
 class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
-    """Rows by the operator's name, such as `aten.add.Tensor`. `of_all`: conditions of every row, before its own."""
+    """Rows by the operator's name, such as `aten.add.Tensor`. Conditions of every row, before its own: `of_tensors`,
+    then `of_calls`."""
 
-    def __init__(self, rows: Mapping[str, AnyRow], of_all: tuple[Condition, ...] = ()) -> None:
+    def __init__(
+        self,
+        rows: Mapping[str, AnyRow],
+        of_tensors: tuple[TensorCondition, ...] = (),
+        of_calls: tuple[Condition, ...] = (),
+    ) -> None:
         self._rows = dict(rows)
-        self.of_all = of_all
+        self._of_tensors = of_tensors
+        self._of_calls = of_calls
 
     def __getitem__(self, name: str) -> AnyRow:
         return self._rows[name]
@@ -63,8 +78,20 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
         row = self._rows.get(op_name(node))
         if row is None:
             return NO_ROW
-        conditions = (*self.of_all, *row.conditions)
+        reason = self.tensors_why_not(node)
+        if reason:
+            return reason
+        conditions = (*self._of_calls, *row.conditions)
         return next((each.reason for each in conditions if not each.test(node, constants)), "")
+
+    def tensors_why_not(self, node: Node) -> str:
+        """The first reason why the tensors of a call are not taken, whatever it computes."""
+        tensors = tensors_of(node)
+        for condition in self._of_tensors:
+            for each in tensors:
+                if not condition.test(each, node):
+                    return f"{each.name}: {condition.reason}"
+        return ""
 
     def claimed(
         self, graph: Graph, constants: Constants, report: Callable[[Node, str], Any]
@@ -80,3 +107,11 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
                 else:
                     taken.append([node])
         return grouped_partitions(graph, taken)
+
+
+def tensors_of(node: Node) -> list[Node]:
+    """What a call reads and gives; for a call of several results, their items."""
+    nodes = (*node.all_input_nodes, node)
+    if isinstance(node.meta["val"], tuple | list):
+        nodes = (*node.all_input_nodes, *node.users)
+    return [each for each in nodes if not isinstance(each.meta.get("val"), tuple | list)]

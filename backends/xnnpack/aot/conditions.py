@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Under which conditions XNNPACK takes a call, for the rows of ops.py. Of the conditions of a row, later ones rely on
+earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
+
+from executorch.backends.xnnpack.aot.graph_builder import num_varying, shape_of
+from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
+from executorch.backends.xnnpack.aot.steps import limits_of
+from executorch.backends.xnnpack.aot.value_types import value_of
+from executorch.exir.backend.lowering.op_table import Condition, Constants, TensorCondition
+from executorch.exir.backend.lowering.steps import first_item
+from executorch.exir.dialects.targets import op_name
+
+MAX_RANK = 6
+MOST_REPEATED = 25
+POWERS = {2: "XNNSquare", 0.5: "XNNSquareRoot", -0.5: "XNNReciprocalSquareRoot"}
+
+Test = Callable[[Node, Constants], bool]
+
+
+def argument(node: Node, position: int, name: str, default: Any = None) -> Any:
+    if len(node.args) > position:
+        return node.args[position]
+    return node.kwargs.get(name, default)
+
+
+def _sizes(node: Node) -> tuple[Any, ...]:
+    return tuple(node.meta["val"].shape)
+
+
+def is_over_image(node: Node) -> bool:
+    dims = argument(node, 1, "dim") or []
+    return len(_sizes(node.args[0])) == 4 and sorted(dim % 4 for dim in dims) == [2, 3]
+
+
+def covers_image(node: Node) -> bool:
+    """A window in which all of the image lies, once."""
+    before, after, kernel = _sizes(node.args[0])[2:], _sizes(node)[2:], node.args[1]
+    if len(_sizes(node)) != 4 or any(argument(node, 3, "padding") or []):
+        return False
+    fits = all(isinstance(b, int) and k >= b for k, b in zip(kernel * 2, before, strict=False))
+    return fits and list(after) == [1, 1]
+
+
+# ---- Tensors, of every row ----
+
+
+def _has_its_dtype(tensor: Node, call: Node) -> bool:
+    """All of one float type; of quantize and dequantize, one side int8."""
+    value, name = tensor.meta.get("val"), op_name(call)
+    stored = tensor is call.args[0] if name == DEQUANTIZE else tensor is call and name == QUANTIZE
+    is_half = value_of(call).dtype == torch.float16 and name != DEQUANTIZE
+    dtype = torch.int8 if stored else torch.float16 if is_half else torch.float32
+    return isinstance(value, torch.Tensor) and value.dtype == dtype
+
+
+def _may_be_empty(tensor: Node, call: Node) -> bool:
+    sizes = _sizes(tensor)
+    return any(free_unbacked_symbols(s) and not statically_known_true(s > 0) for s in sizes)
+
+
+OF_TENSORS = (
+    TensorCondition(_has_its_dtype, "one float type throughout is expected, int8 where quantized"),
+    TensorCondition(
+        lambda tensor, call: len(_sizes(tensor)) <= MAX_RANK,
+        f"at most {MAX_RANK} dimensions are expected",
+    ),
+    TensorCondition(lambda tensor, call: 0 not in shape_of(tensor), "it is empty"),
+    TensorCondition(
+        lambda tensor, call: not _may_be_empty(tensor, call),
+        "it has a size that data decide, which may be 0",
+    ),
+)
+
+
+# ---- What several rows share ----
+
+
+def _static(*positions: int) -> Test:
+    """Arguments that may be left out, or else are constants."""
+
+    def test(node: Node, constants: Constants) -> bool:
+        given = [node.args[position] for position in positions if position < len(node.args)]
+        return all(each is None or each in constants for each in given)
+
+    return test
+
+
+def _fixed_rows(source: Node, num_dims: int) -> bool:
+    return all(isinstance(size, int) for size in _sizes(source)[-num_dims:])
+
+
+WEIGHTS = "weight and bias must be constant"
+FIRST_OUTPUT = Condition(
+    lambda node, constants: first_item(node) is not None, "only its first output may be used"
+)
+ONE_SIZE_VARIES = "at most one size may vary"
+RESHAPED = Condition(lambda node, constants: num_varying(node) <= 1, ONE_SIZE_VARIES)
+FIXED_ROWS = "what is averaged must not vary in size"
+NOT_CONSTANT = Condition(
+    lambda node, constants: node.args[0] not in constants,
+    "the first matrix must not be constant",
+)
+
+
+# ---- Weights ----
+
+
+def _are_numbers(node: Node, constants: Constants) -> bool:
+    values = (*node.args[3], *node.args[4], *node.args[5], *node.args[7])
+    return all(isinstance(value, int) for value in values)
+
+
+def _pads_below_stride(node: Node, constants: Constants) -> bool:
+    below = all(o < s for o, s in zip(node.args[7], node.args[3], strict=False))
+    return below or not node.args[6]
+
+
+CONVOLUTION = (
+    Condition(_static(1, 2), WEIGHTS),
+    Condition(
+        lambda node, constants: len(_sizes(node)) in (3, 4),
+        "one or two spatial dimensions are expected",
+    ),
+    Condition(
+        lambda node, constants: (
+            len(_sizes(node)) == 4 or (num_varying(node) <= 1 and num_varying(node.args[0]) <= 1)
+        ),
+        ONE_SIZE_VARIES,
+    ),
+    Condition(_are_numbers, "parameters must be numbers"),
+    Condition(_pads_below_stride, "output padding must be below the stride"),
+)
+BATCH_NORM = (Condition(_static(1, 2, 3, 4), "statistics must be constant"), FIRST_OUTPUT)
+LAYER_NORM = (
+    FIRST_OUTPUT,
+    Condition(_static(2, 3), WEIGHTS),
+    Condition(
+        lambda node, constants: _fixed_rows(node.args[0], len(node.args[1])),
+        FIXED_ROWS,
+    ),
+    Condition(lambda node, constants: num_varying(first_item(node)) <= 1, ONE_SIZE_VARIES),
+)
+LINEAR = (
+    Condition(
+        lambda node, constants: all(
+            each is None or each in constants for each in (node.args[1], argument(node, 2, "bias"))
+        ),
+        WEIGHTS,
+    ),
+    Condition(
+        lambda node, constants: node.args[1].meta["val"].dim() == 2,
+        "a weight of two dimensions is expected",
+    ),
+)
+PRELU = (
+    Condition(lambda node, constants: len(_sizes(node)) >= 2, "channels are expected"),
+    Condition(_static(1), "weights must be constant"),
+)
+
+
+def _is_of_values(node: Node, constants: Constants) -> bool:
+    """A matmul of two values that are computed: no bias."""
+    return len(node.args) == 2 and node.args[1] not in constants
+
+
+def _of_weights(test: Test) -> Test:
+    """Of a matmul by weights."""
+    return lambda node, constants: _is_of_values(node, constants) or test(node, constants)
+
+
+MATMUL = (
+    Condition(
+        lambda node, constants: not _is_of_values(node, constants) or node.args[0] not in constants,
+        NOT_CONSTANT.reason,
+    ),
+    Condition(
+        lambda node, constants: (
+            not _is_of_values(node, constants)
+            or all(num_varying(each) <= 1 for each in (*node.args, node))
+        ),
+        ONE_SIZE_VARIES,
+    ),
+    Condition(
+        _of_weights(
+            lambda node, constants: all(
+                each in constants for each in (*node.args[:-2], node.args[-1])
+            )
+        ),
+        WEIGHTS,
+    ),
+    Condition(
+        _of_weights(lambda node, constants: all(len(_sizes(b)) == 1 for b in node.args[:-2])),
+        "a bias of one dimension is expected",
+    ),
+    Condition(
+        _of_weights(lambda node, constants: all(each == 1 for each in node.kwargs.values())),
+        "factors must be 1",
+    ),
+)
+
+
+# ---- Element by element ----
+
+ALPHA = (Condition(lambda node, constants: node.kwargs.get("alpha", 1) == 1, "alpha must be 1"),)
+GELU = (
+    Condition(
+        lambda node, constants: node.kwargs.get("approximate", "none") == "none",
+        "the exact form is expected",
+    ),
+)
+ELU = (
+    Condition(lambda node, constants: all(arg == 1 for arg in node.args[2:]), "scales must be 1"),
+)
+CLAMP = (
+    Condition(
+        lambda node, constants: limits_of(node) is not None,
+        "limits must be numbers, the lower one first",
+    ),
+)
+POWER = (
+    Condition(
+        lambda node, constants: node.args[1] in POWERS, f"an exponent of {list(POWERS)} is expected"
+    ),
+)
+CONVERT = (
+    Condition(
+        lambda node, constants: parameters_of(node) is not None,
+        "the whole range of int8 is expected",
+    ),
+    Condition(lambda node, constants: node.args[0] not in constants, "it is computed ahead"),
+)
+
+
+# ---- Along dimensions ----
+
+
+def _is_over_last(node: Node, constants: Constants) -> bool:
+    rank, dims = len(_sizes(node.args[0])), argument(node, 1, "dim") or []
+    return rank > 0 and sorted(dim % rank for dim in dims) == list(range(rank - len(dims), rank))
+
+
+def _of_rows(test: Test) -> Test:
+    """Of a mean that is not over an image."""
+    return lambda node, constants: is_over_image(node) or test(node, constants)
+
+
+SOFTMAX = (
+    Condition(
+        lambda node, constants: node.args[1] in (-1, len(_sizes(node)) - 1),
+        "the last dimension is expected",
+    ),
+)
+MEAN = (
+    Condition(lambda node, constants: node.kwargs.get("dtype") is None, "dtype is not supported"),
+    Condition(_of_rows(_is_over_last), "the mean over the last dimensions is expected"),
+    Condition(
+        _of_rows(lambda node, constants: bool(argument(node, 1, "dim"))),
+        "a dimension is expected",
+    ),
+    Condition(
+        _of_rows(lambda node, constants: _fixed_rows(node.args[0], len(argument(node, 1, "dim")))),
+        FIXED_ROWS,
+    ),
+    Condition(_of_rows(RESHAPED.test), ONE_SIZE_VARIES),
+)
+SUM = (
+    Condition(lambda node, constants: not is_over_image(node), "the sum over an image"),
+    *MEAN,
+)
+
+
+# ---- Windows ----
+
+
+def _window(ceil_position: int, test: Callable[[Node], bool] = lambda node: True) -> tuple:
+    """Of calls that `test` holds for."""
+    return (
+        Condition(
+            lambda node, constants: not test(node) or len(_sizes(node.args[0])) == 4,
+            "four dimensions are expected",
+        ),
+        Condition(
+            lambda node, constants: (
+                not test(node) or not argument(node, ceil_position, "ceil_mode", False)
+            ),
+            "ceil_mode is not supported",
+        ),
+        Condition(
+            lambda node, constants: not test(node) or torch.Size(node.args[1]).numel() > 1,
+            "a window of one element",
+        ),
+    )
+
+
+def _padding_counts(node: Node, constants: Constants) -> bool:
+    return any(argument(node, 3, "padding", [0, 0])) and argument(
+        node, 5, "count_include_pad", True
+    )
+
+
+MAX_POOL = (
+    Condition(lambda node, constants: first_item(node) is not None, "only the values may be used"),
+    *_window(5),
+)
+AVERAGE_POOL = (
+    Condition(
+        lambda node, constants: not _padding_counts(node, constants), "padding must not count"
+    ),
+    Condition(
+        lambda node, constants: argument(node, 6, "divisor_override") is None,
+        "divisor_override is not supported",
+    ),
+    *_window(4, lambda node: not covers_image(node)),
+)
+
+
+def _keeps_whole_sizes(node: Node, constants: Constants) -> bool:
+    scales = argument(node, 3, "scale_factors")
+    before, after = _sizes(node.args[0])[2:], _sizes(node)[2:]
+    return not scales or all(
+        old * scale == new for old, scale, new in zip(before, scales, after, strict=True)
+    )
+
+
+RESIZE = (
+    Condition(
+        lambda node, constants: (
+            len(_sizes(node)) == 4 and not num_varying(node) and not num_varying(node.args[0])
+        ),
+        "four dimensions that do not vary are expected",
+    ),
+    Condition(_keeps_whole_sizes, "scales must give whole sizes"),
+)
+
+
+# ---- Moves ----
+
+
+def _cut(where: Callable[[Node], tuple[int, Any, Any]]) -> tuple[Condition, ...]:
+    """A number of elements from a fixed place; of a dimension that varies, counted from its begin. `where` gives the
+    dimension, the begin and the number."""
+
+    def is_fixed(node: Node, constants: Constants) -> bool:
+        _, start, size = where(node)
+        return isinstance(start, int) and isinstance(size, int)
+
+    def is_counted_from_a_fixed_end(node: Node, constants: Constants) -> bool:
+        dim, start, _ = where(node)
+        return start >= 0 or isinstance(_sizes(node.args[0])[dim], int)
+
+    return (
+        Condition(is_fixed, "what is cut must not vary"),
+        Condition(is_counted_from_a_fixed_end, "a place counted from an end that varies"),
+    )
+
+
+def _of_slice(node: Node) -> tuple[int, Any, Any]:
+    dim = argument(node, 1, "dim", 0)
+    return dim, argument(node, 2, "start") or 0, _sizes(node)[dim]
+
+
+def _repeats_one(node: Node, constants: Constants) -> bool:
+    sizes = zip(_sizes(node.args[0]), _sizes(node), strict=True)
+    repeated = [new for old, new in sizes if str(old) != str(new)]
+    return len(repeated) == 1 and isinstance(repeated[0], int) and repeated[0] <= MOST_REPEATED
+
+
+def _changes_nothing(node: Node, constants: Constants) -> bool:
+    before, after = node.args[0].meta["val"], node.meta["val"]
+    return before.shape == after.shape and before.stride() == after.stride()
+
+
+CONCATENATE = (
+    Condition(lambda node, constants: len(node.args[0]) >= 2, "at least two tensors are expected"),
+)
+SLICE = (
+    Condition(lambda node, constants: argument(node, 4, "step", 1) == 1, "a step of 1 is expected"),
+    *_cut(_of_slice),
+)
+SELECT = (*_cut(lambda node: (node.args[1], node.args[2], 1)), RESHAPED)
+SAME = (
+    Condition(lambda node, constants: node.args[0] not in constants, "a constant"),
+    Condition(_changes_nothing, "a copy that changes nothing is expected"),
+)
+EXPAND = (
+    Condition(
+        lambda node, constants: (
+            len(_sizes(node.args[0])) == len(_sizes(node)) and node.args[0] not in constants
+        ),
+        "a value of the same number of dimensions is expected",
+    ),
+    Condition(_repeats_one, f"one dimension, repeated at most {MOST_REPEATED} times, is expected"),
+)
+PAD = (
+    Condition(
+        lambda node, constants: all(isinstance(p, int) and p >= 0 for p in node.args[1]),
+        "negative padding",
+    ),
+)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of ops: what is claimed, the reason for what is not, steps of several calls, and data that are computed."""
+
+from __future__ import annotations
+
+import torch
+from torch.export import ExportedProgram, export
+from torch.fx import Node
+
+from executorch.exir import to_edge
+from executorch.exir.backend.lowering.constants import Constants
+from executorch.exir.backend.lowering.op_table import (
+    NO_ROW,
+    Condition,
+    OpTable,
+    Row,
+    TensorCondition,
+)
+from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, only_user, steps_of
+
+
+def _lower() -> None:
+    """Nothing is written here."""
+
+
+TABLE = OpTable(
+    {
+        "aten.add.Tensor": Row(
+            _lower,
+            (
+                Condition(lambda node, constants: len(node.args) == 2, "two tensors are expected"),
+                Condition(lambda node, constants: node.args[1] in constants, "a bias is expected"),
+            ),
+        ),
+        "aten.relu.default": Row(_lower),
+    },
+    of_tensors=(
+        TensorCondition(lambda tensor, call: tensor.meta["val"].dim() == 2, "a matrix is expected"),
+    ),
+    of_calls=(Condition(lambda node, constants: "forbidden" not in node.meta, "it is forbidden"),),
+)
+
+
+class Model(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.randn(2, 3))
+
+    def forward(self, x: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.relu(x + self.bias), x + x, torch.relu(v), torch.neg(x), x.max(1)[0]
+
+
+def _program() -> ExportedProgram:
+    return to_edge(export(Model(), (torch.randn(2, 3), torch.randn(4)))).exported_program()
+
+
+def test_the_first_reason_is_given() -> None:
+    program = _program()
+    said: list[tuple[Node, str]] = []
+    claimed = TABLE.claimed(
+        program.graph, Constants(program), lambda node, reason: said.append((node, reason))
+    )
+    assert [[node.name for node in each.nodes] for each in claimed] == [
+        ["aten_add_tensor", "aten_relu_default"]
+    ]
+    assert {node.name: reason for node, reason in said} == {
+        "aten_add_tensor_1": "a bias is expected",
+        "aten_relu_default_1": "v: a matrix is expected",
+        "aten_neg_default": NO_ROW,
+        "aten_max_dim": NO_ROW,
+        "getitem": NO_ROW,
+    }
+    relu = list(claimed[0].nodes)[1]
+    relu.meta["forbidden"] = True
+    assert TABLE.why_not(relu, Constants(program)) == "it is forbidden"
+    assert list(TABLE) == ["aten.add.Tensor", "aten.relu.default"] and len(TABLE) == 2
+
+
+def test_steps_cover_a_graph() -> None:
+    graph = _program().graph
+
+    def step_at(head: Node) -> Step:
+        return Step(head, first_item(head) or only_user(head) or head)
+
+    steps = steps_of(graph, step_at)
+    names = [[node.name for node in nodes_of(step)] for step in steps]
+    assert ["aten_add_tensor", "aten_relu_default"] in names
+    assert ["aten_max_dim", "getitem"] in names
+    assert sorted(sum(names, [])) == sorted(n.name for n in graph.nodes if n.op == "call_function")
+
+
+def test_what_constants_become_is_computed_when_it_is_asked_for() -> None:
+    class Scaled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + torch.neg(torch.neg(self.weight)) + torch.neg(x)
+
+    program = export(Scaled(), (torch.ones(2),))
+    constants = Constants(program, {"aten.neg.default"})
+    weight, *computed = constants
+    assert not constants.is_computed(weight) and all(map(constants.is_computed, computed))
+    assert [node.name for node in computed] == ["neg", "neg_1"] and len(constants) == 3
+    assert constants[computed[1]].tolist() == [1.0, 2.0] and constants[computed[0]].sum() == -3
+    (of_x,) = (node for node in program.graph.nodes if node.name == "neg_2")
+    assert of_x not in constants and constants.get(of_x) is None
