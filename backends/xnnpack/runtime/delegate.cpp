@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Execution: shapes of this call, outputs resized, pointers handed over, run.
-#include <executorch/backends/xnnpack/runtime/builder.h>
-#include <executorch/backends/xnnpack/runtime/nodes.h>
+#include <executorch/backends/xnnpack/runtime/delegate.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
@@ -53,40 +52,42 @@ Result<std::unique_ptr<Delegate>> Delegate::create(const Payload& payload,
                                                    const DelegateOptions& options) {
   auto delegate = std::unique_ptr<Delegate>(new (std::nothrow) Delegate());
   ET_CHECK_OR_RETURN_ERROR(delegate != nullptr, MemoryAllocationFailed, "no memory for a delegate");
-  auto builder = std::make_unique<Builder>(payload, data, *delegate, options);
-  ET_CHECK_OK_OR_RETURN_ERROR(builder->build());
-  if (!builder->is_done()) {
-    delegate->builder_ = std::move(builder);
+  Executable& run = delegate->run_;
+  run.graph = ET_UNWRAP(read_graph(*payload.graph));
+  delegate->shapes_ = run.graph.shapes;
+  delegate->is_profiled_ = options.profile;
+  auto maker = std::make_unique<RuntimeMaker>(payload, data, options, run);
+  ET_CHECK_OK_OR_RETURN_ERROR(maker->make());
+  if (!maker->is_done()) {
+    delegate->maker_ = std::move(maker);
   }
   return delegate;
 }
 
-Delegate::Delegate() = default;
-
 Delegate::~Delegate() {
-  if (runtime_ != nullptr) {
-    const std::lock_guard<std::mutex> lock(workspace_->mutex);
-    runtime_.reset();
+  if (run_.runtime != nullptr) {
+    const std::lock_guard<std::mutex> lock(run_.workspace->mutex);
+    run_.runtime.reset();
     if (!has_run_) {
-      workspace_->end_first_run();
+      run_.workspace->end_first_run();
     }
   }
 }
 
 Error Delegate::read_input_shapes(Span<EValue*> args, bool& changed) {
-  for (size_t place = 0; place < externals_.size(); ++place) {
+  for (size_t place = 0; place < run_.graph.externals.size(); ++place) {
     ET_CHECK_OR_RETURN_ERROR(args[place]->isTensor(), InvalidArgument,
                              "argument %zu of an XNNPACK delegate: expected a tensor", place);
     const Tensor& tensor = args[place]->toTensor();
-    ET_CHECK_OR_RETURN_ERROR(tensor.scalar_type() == externals_[place].type, InvalidArgument,
-                             "argument %zu of an XNNPACK delegate: expected dtype %d, found %d",
-                             place, static_cast<int>(externals_[place].type),
-                             static_cast<int>(tensor.scalar_type()));
-    if (externals_[place].is_output) {
+    ET_CHECK_OR_RETURN_ERROR(
+        tensor.scalar_type() == run_.graph.externals[place].type, InvalidArgument,
+        "argument %zu of an XNNPACK delegate: expected dtype %d, found %d", place,
+        static_cast<int>(run_.graph.externals[place].type), static_cast<int>(tensor.scalar_type()));
+    if (run_.graph.externals[place].is_output) {
       continue;
     }
     const Shape shape = ET_UNWRAP(shape_in_memory(tensor));
-    Shape& known = shapes_[externals_[place].value];
+    Shape& known = shapes_[run_.graph.externals[place].value];
     ET_CHECK_OR_RETURN_ERROR(shape.rank == known.rank, InvalidArgument,
                              "argument %zu of an XNNPACK delegate: expected %zu dimensions, "
                              "found %zu",
@@ -102,30 +103,32 @@ Error Delegate::read_input_shapes(Span<EValue*> args, bool& changed) {
 }
 
 Error Delegate::propagate_shapes() {
-  for (const fb_xnnpack::XNode* node : *graph_->xnodes()) {
-    ET_CHECK_OR_RETURN_ERROR(infer_shape(*node, shapes_) == Error::Ok, InvalidArgument,
+  for (const GraphNode& node : run_.graph.nodes) {
+    ET_CHECK_OR_RETURN_ERROR(infer_shape(node, shapes_) == Error::Ok, InvalidArgument,
                              "XNNPACK %s: inputs of these sizes do not go through the graph",
-                             fb_xnnpack::EnumNameXNodeUnion(node->xnode_union_type()));
+                             name_of(*node.node));
   }
-  for (uint32_t place = 0; place < externals_.size(); ++place) {
-    const Shape& shape = shapes_[externals_[place].value];
-    if (!externals_[place].is_output) {
+  for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
+    const Shape& shape = shapes_[run_.graph.externals[place].value];
+    if (!run_.graph.externals[place].is_output) {
       ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-          xnn_reshape_external_value(runtime_.get(), place, shape.rank, shape.dims), "a shape"));
+          xnn_reshape_external_value(run_.runtime.get(), place, shape.rank, shape.dims),
+          "a shape"));
     }
   }
-  return check_status(xnn_reshape_runtime(runtime_.get()), "new shapes");
+  return check_status(xnn_reshape_runtime(run_.runtime.get()), "new shapes");
 }
 
 Error Delegate::resize_outputs(Span<EValue*> args) {
-  for (uint32_t place = 0; place < externals_.size(); ++place) {
-    if (!externals_[place].is_output) {
+  for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
+    if (!run_.graph.externals[place].is_output) {
       continue;
     }
     Shape found;
     ET_CHECK_OK_OR_RETURN_ERROR(check_status(
-        xnn_get_external_value_shape(runtime_.get(), place, &found.rank, found.dims), "a shape"));
-    const Shape& expected = shapes_[externals_[place].value];
+        xnn_get_external_value_shape(run_.runtime.get(), place, &found.rank, found.dims),
+        "a shape"));
+    const Shape& expected = shapes_[run_.graph.externals[place].value];
     ET_CHECK_OR_RETURN_ERROR(found == expected, Internal,
                              "XNNPACK: output %u has another shape than its nodes say",
                              static_cast<unsigned>(place));
@@ -135,36 +138,36 @@ Error Delegate::resize_outputs(Span<EValue*> args) {
 }
 
 Error Delegate::set_up(Span<EValue*> args) {
-  pointers_.resize(externals_.size());
-  pointers_.insert(pointers_.end(), matrices_.begin(), matrices_.end());
-  for (uint32_t place = 0; place < externals_.size(); ++place) {
+  pointers_.resize(run_.graph.externals.size());
+  pointers_.insert(pointers_.end(), run_.matrices.begin(), run_.matrices.end());
+  for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
     void* data = args[place]->toTensor().mutable_data_ptr();
     ET_CHECK_OR_RETURN_ERROR(data != nullptr, InvalidArgument,
                              "argument %u of an XNNPACK delegate has no memory",
                              static_cast<unsigned>(place));
     pointers_[place] = {place, data};
   }
-  return check_status(xnn_setup_runtime_v2(runtime_.get(), pointers_.size(), pointers_.data()),
+  return check_status(xnn_setup_runtime_v2(run_.runtime.get(), pointers_.size(), pointers_.data()),
                       "the arguments");
 }
 
 Error Delegate::invoke(runtime::EventTracer* tracer) {
   const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
-  ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(runtime_.get()), "to run"));
+  ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(run_.runtime.get()), "to run"));
   if (is_profiled_ && tracer != nullptr) {
-    report_operators(runtime_.get(), handles_, *tracer, start);
+    report_operators(run_.runtime.get(), run_.handles, *tracer, start);
   }
   return Error::Ok;
 }
 
 Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
-  ET_CHECK_OR_RETURN_ERROR(args.size() == externals_.size(), InvalidArgument,
+  ET_CHECK_OR_RETURN_ERROR(args.size() == run_.graph.externals.size(), InvalidArgument,
                            "an XNNPACK delegate of %zu arguments was called with %zu",
-                           externals_.size(), args.size());
-  const std::lock_guard<std::mutex> lock(workspace_->mutex);
-  if (builder_ != nullptr && has_run_) {
-    ET_CHECK_OK_OR_RETURN_ERROR(builder_->finish());
-    builder_.reset();
+                           run_.graph.externals.size(), args.size());
+  const std::lock_guard<std::mutex> lock(run_.workspace->mutex);
+  if (maker_ != nullptr && has_run_) {
+    ET_CHECK_OK_OR_RETURN_ERROR(maker_->finish());
+    maker_.reset();
     has_shapes_ = false;
   }
   bool changed = !has_shapes_;
@@ -179,7 +182,7 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
   const Error ran = invoke(tracer);
   if (!has_run_) {
     has_run_ = true;
-    workspace_->end_first_run();  // there may be no other
+    run_.workspace->end_first_run();  // there may be no other
   }
   return ran;
 }

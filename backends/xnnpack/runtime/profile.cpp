@@ -2,7 +2,6 @@
 // An operator comes from the nodes between its output and the outputs of others.
 // XNNPACK gives names as one text with NULs between them, and times in microseconds.
 #include <executorch/backends/xnnpack/runtime/profile.h>
-#include <executorch/backends/xnnpack/runtime/shapes.h>
 
 #include <executorch/runtime/platform/platform.h>
 
@@ -53,14 +52,12 @@ struct Writer {
   std::vector<uint32_t> inputs;  // XNNPACK's ids
 };
 
-std::unordered_map<uint32_t, Writer> writers_of(const fb_xnnpack::XNNGraph& graph,
-                                                const std::vector<uint32_t>& ids) {
+std::unordered_map<uint32_t, Writer> writers_of(const Graph& graph, const Ids& ids) {
   std::unordered_map<uint32_t, Writer> writers;
-  for (const fb_xnnpack::XNode* node : *graph.xnodes()) {
-    Operands operands;
-    static_cast<void>(operands_of(*node, operands));  // known: it has been defined
+  for (const GraphNode& node : graph.nodes) {
+    const Operands& operands = node.operands;
     Writer& writer = writers[ids[operands.output]];
-    writer.handle = node->debug_handle();
+    writer.handle = node.node->debug_handle();
     for (size_t i = 0; i < operands.num_inputs; ++i) {
       writer.inputs.push_back(ids[operands.inputs[i]]);
     }
@@ -79,9 +76,8 @@ bool is_profiling_built() {
 #endif
 }
 
-std::vector<std::string> handles_of_operators(xnn_runtime_t runtime,
-                                              const fb_xnnpack::XNNGraph& graph,
-                                              const std::vector<uint32_t>& ids) {
+std::vector<std::string> handles_of_operators(xnn_runtime_t runtime, const Graph& graph,
+                                              const Ids& ids) {
   const std::vector<uint32_t> outputs = outputs_of(runtime);
   const std::unordered_set<uint32_t> computed(outputs.begin(), outputs.end());
   const auto writers = writers_of(graph, ids);

@@ -2,7 +2,7 @@
 // What XNNPACK measured of a run, as events of the runtime's tracer.
 #pragma once
 
-#include <executorch/backends/xnnpack/serialization/schema_generated.h>
+#include <executorch/backends/xnnpack/runtime/graph.h>
 #include <executorch/runtime/core/event_tracer.h>
 
 #include <xnnpack.h>
@@ -20,9 +20,8 @@ bool is_profiling_built();
 /// stands for the node that writes its output and for those before it that no other operator
 /// computes. `ids`: XNNPACK's id of each value. Empty with an installed XNNPACK, which does not
 /// tell.
-std::vector<std::string> handles_of_operators(xnn_runtime_t runtime,
-                                              const fb_xnnpack::XNNGraph& graph,
-                                              const std::vector<uint32_t>& ids);
+std::vector<std::string> handles_of_operators(xnn_runtime_t runtime, const Graph& graph,
+                                              const Ids& ids);
 
 /// Reports every operator of the run that has just ended, one after the other from `start` on:
 /// "<name> #<place>", then what `handles` has for it. The runtime was created with

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shapes of the values of a graph, and what each kind of node makes of them. XNNPACK trusts its
-// caller in much of this (a filter's size, the channels of an input); here it is checked.
+// The shape of a value.
 #pragma once
 
 #include <executorch/backends/xnnpack/serialization/schema_generated.h>
@@ -27,22 +26,5 @@ struct Shape {
   bool operator==(const Shape& other) const;
   bool operator!=(const Shape& other) const { return !(*this == other); }
 };
-
-/// Values that a node reads and the one it writes, by id.
-struct Operands {
-  uint32_t inputs[5] = {};
-  size_t num_inputs = 0;
-  /// How many of the inputs, from the second on, are packed when the graph is built, and not read
-  /// any more when it runs.
-  size_t num_packed = 0;
-  uint32_t output = 0;
-};
-
-/// NotImplemented for a kind of node that is not supported.
-runtime::Error operands_of(const fb_xnnpack::XNode& node, Operands& out);
-
-/// Sets the shape of the node's output from those of its inputs, `shapes` by id. InvalidProgram
-/// when they do not fit the node, or each other.
-runtime::Error infer_shape(const fb_xnnpack::XNode& node, std::vector<Shape>& shapes);
 
 }  // namespace executorch::backends::xnnpack

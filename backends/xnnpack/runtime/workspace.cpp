@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the workspaces that are shared.
 #include <executorch/backends/xnnpack/runtime/memory.h>
-#include <executorch/backends/xnnpack/runtime/nodes.h>
+#include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
 #include <executorch/backends/xnnpack/runtime/workspace.h>
 
 #include <map>

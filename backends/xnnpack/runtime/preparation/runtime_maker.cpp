@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The whole graph is defined once; matrices that wait make it wait, behind a graph of the first
+// run.
+#include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
+#include <executorch/backends/xnnpack/runtime/profile.h>
+
+#include <algorithm>
+
+namespace executorch::backends::xnnpack {
+
+using runtime::Error;
+
+Error RuntimeMaker::define_graph() {
+  const Graph& graph = out_.graph;
+  ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(graph.externals.size(), subgraph_));
+  ids_.assign(graph.values.size(), XNN_INVALID_VALUE_ID);
+  ET_CHECK_OK_OR_RETURN_ERROR(definitions_.define_values(subgraph_.get(), ids_));
+  for (const GraphNode& node : graph.nodes) {
+    if (!node.is_needed) {
+      continue;
+    }
+    ET_CHECK_OK_OR_RETURN_ERROR(Definitions::define_node(subgraph_.get(), node, ids_));
+    if (node.operands.num_packed > 0 && out_.weights != nullptr) {
+      packings_.push_back({&node, {}, nullptr});
+    }
+  }
+  return Error::Ok;
+}
+
+Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph) {
+  PackedWeights* const weights = out_.weights.get();
+  xnn_runtime_t runtime = nullptr;
+  ET_CHECK_OK_OR_RETURN_ERROR(check_status(
+      xnn_create_runtime_v4(subgraph, weights == nullptr ? nullptr : weights->provider(),
+                            out_.workspace->handle(), options_.pool,
+                            options_.profile ? XNN_FLAG_BASIC_PROFILING : 0, &runtime),
+      "a runtime"));
+  out_.runtime.reset(runtime);
+  if (options_.profile) {
+    out_.handles = handles_of_operators(runtime, out_.graph, ids_);
+  }
+  return Error::Ok;
+}
+
+Error RuntimeMaker::make_first_runtime() {
+  Subgraph first_run;
+  ET_CHECK_OK_OR_RETURN_ERROR(deferred_.define(first_run, out_.matrices));
+  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(first_run.get()));
+  give_back_packed();
+  return Error::Ok;
+}
+
+Error RuntimeMaker::make_last_runtime() {
+  ET_CHECK_OK_OR_RETURN_ERROR(make_runtime(subgraph_.get()));
+  if (out_.weights != nullptr) {
+    out_.weights->forget_sources();
+  }
+  return Error::Ok;
+}
+
+void RuntimeMaker::pack(std::vector<Packing>& packings) {
+  if (!packings.empty()) {
+    xnnpack::pack(definitions_, packings, *out_.weights, options_.pool, options_.large_from);
+  }
+}
+
+/// What is packed is not read again.
+void RuntimeMaker::give_back_packed() {
+  std::vector<const void*> kept;
+  const auto keep = [&](const Packing& packing) {
+    const Operands& operands = packing.node->operands;
+    for (size_t i = 1; i <= operands.num_packed; ++i) {
+      kept.push_back(definitions_.contents(operands.inputs[i]).bytes.data());
+    }
+  };
+  std::for_each(deferred_.packings().begin(), deferred_.packings().end(), keep);
+  for (const Packing& packing : packings_) {
+    const auto [filter, bias] = source_of(definitions_, *packing.node);
+    if (!out_.weights->holds(filter, bias)) {
+      keep(packing);
+    }
+  }
+  definitions_.give_back_but(kept);
+}
+
+Error RuntimeMaker::make() {
+  if (options_.share_weights) {
+    out_.weights = std::make_unique<PackedWeights>();
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
+  ET_CHECK_OK_OR_RETURN_ERROR(define_graph());
+  out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
+  if (!options_.profile) {  // what is measured is measured as it will run
+    deferred_.choose(packings_, options_.large_from);
+  }
+  pack(packings_);
+  const std::lock_guard<std::mutex> lock(out_.workspace->mutex);
+  ET_CHECK_OK_OR_RETURN_ERROR(is_done() ? make_last_runtime() : make_first_runtime());
+  out_.workspace->expect_first_run();
+  return Error::Ok;
+}
+
+Error RuntimeMaker::finish() {
+  pack(deferred_.packings());
+  ET_CHECK_OK_OR_RETURN_ERROR(make_last_runtime());
+  out_.matrices.clear();
+  return Error::Ok;
+}
+
+}  // namespace executorch::backends::xnnpack

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a graph to a runtime of XNNPACK's with packed weights.
+#pragma once
+
+#include <executorch/backends/xnnpack/runtime/packed_weights.h>
+#include <executorch/backends/xnnpack/runtime/preparation/deferred_matrices.h>
+#include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
+#include <executorch/backends/xnnpack/runtime/workspace.h>
+
+#include <pthreadpool.h>
+#include <xnnpack.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace executorch::backends::xnnpack {
+
+struct DelegateOptions {
+  /// Null: none. Must outlive the delegate.
+  pthreadpool_t pool = nullptr;
+  /// Bytes of weights from which on all threads of the pool pack them, and matrices are packed when
+  /// the delegate runs again, not when it is loaded.
+  size_t large_from = size_t{1} << 18;
+  /// Whether packed weights are those of the process, or this delegate's own.
+  bool share_weights = true;
+  WorkspaceSharingMode workspaces = WorkspaceSharingMode::PerModel;
+  /// Stands for the method that the delegate is a part of; may be null.
+  const void* model = nullptr;
+  /// Whether the time of every operator is measured.
+  bool profile = false;
+};
+
+struct DeleteRuntime {
+  void operator()(xnn_runtime* runtime) const { xnn_delete_runtime(runtime); }
+};
+
+/// What a delegate runs with. The runtime uses all that stands before it.
+struct Executable {
+  Graph graph;
+  Kept kept;
+  std::vector<xnn_external_value> matrices;  // of the file, arguments behind the others
+  std::unique_ptr<PackedWeights> weights;
+  std::shared_ptr<Workspace> workspace;
+  std::vector<std::string> handles;  // of operators that are measured
+  std::unique_ptr<xnn_runtime, DeleteRuntime> runtime;
+};
+
+/// Used once. All members return what Delegate::create() does.
+class RuntimeMaker final {
+ public:
+  /// `out.graph` has been read. `out` must outlive the maker.
+  RuntimeMaker(const Payload& payload, const runtime::NamedDataMap* data,
+               const DelegateOptions& options, Executable& out)
+      : definitions_(out.graph, payload, data, out.kept),
+        deferred_(definitions_),
+        options_(options),
+        out_(out) {}
+
+  /// Makes the runtime, and is done, or one for a first run.
+  runtime::Error make();
+  bool is_done() const { return deferred_.empty(); }
+  /// After make() that was not done: packs the rest. Its caller holds the lock of the workspace.
+  runtime::Error finish();
+
+ private:
+  runtime::Error define_graph();
+  runtime::Error make_runtime(xnn_subgraph_t subgraph);
+  runtime::Error make_first_runtime();
+  runtime::Error make_last_runtime();
+  void pack(std::vector<Packing>& packings);
+  void give_back_packed();
+
+  Definitions definitions_;
+  std::vector<Packing> packings_;
+  DeferredMatrices deferred_;
+  DelegateOptions options_;
+  Executable& out_;
+  Subgraph subgraph_;  // the whole graph
+  Ids ids_;            // XNNPACK's, in that
+};
+
+}  // namespace executorch::backends::xnnpack
