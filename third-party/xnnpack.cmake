@@ -56,12 +56,15 @@ endfunction()
 
 set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
 target_include_directories(XNNPACK PRIVATE "${EXECUTORCH_ROOT}/src")
+set_target_properties(XNNPACK PROPERTIES CXX_STANDARD 17)  # no source in C++ is its own
 target_sources(XNNPACK PRIVATE
   "${library}/f32_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
   "${library}/convolution/lines.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
+  "${library}/convolution/depthwise_taps.cpp"
   "${library}/tile_order.cpp" "${library}/panel_products.cpp"
   "${library}/product_lines.cpp")
 xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w xnn_pack_f32_gemm_gio_w)
+xnnpack_replaces(XNNPACK configs/dwconv-config.c xnn_init_f32_dwconv_config xnn_init_qs8_qc8w_dwconv_config)
 xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights)
 xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker)
 foreach(type f32 f16 qs8 qs8_qc8w qu8)
@@ -74,11 +77,16 @@ xnnpack_replaces(operators operators/dynamic-fully-connected-nc.c xnn_reshape_dy
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   target_sources(XNNPACK PRIVATE "${library}/winograd/winograd.cpp" "${library}/winograd/winograd_avx512.cpp"
     "${library}/roots.cpp" "${library}/max_pool/max_pool.cpp" "${library}/max_pool/max_pool_avx.cpp"
-    "${library}/max_pool/max_pool_avx512.cpp")
+    "${library}/max_pool/max_pool_avx512.cpp"
+    "${library}/convolution/depthwise_taps_avx2.cpp" "${library}/convolution/depthwise_taps_avx512.cpp")
   xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_sqrt_config xnn_init_f32_rsqrt_config)
   xnnpack_replaces(XNNPACK configs/maxpool-config.c xnn_init_f32_maxpool_config)
   set_source_files_properties("${library}/max_pool/max_pool_avx.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "$<IF:$<BOOL:${MSVC}>,/arch:AVX,-mavx>")
+  set_source_files_properties("${library}/convolution/depthwise_taps_avx2.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
+    COMPILE_OPTIONS "-mavx2;-mfma")
+  set_source_files_properties("${library}/convolution/depthwise_taps_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
+    COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mprefer-vector-width=512")
   if(NOT MSVC)
     set_property(SOURCE "${library}/roots.cpp" TARGET_DIRECTORY XNNPACK APPEND PROPERTY COMPILE_OPTIONS "-fno-math-errno")
   endif()

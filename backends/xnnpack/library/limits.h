@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Included ahead of the parts of XNNPACK that know operators: how many rows a tile of a product has
-// at most. No kernel that is built has more than 16.
+// at most (no kernel that is built has more than 16), and how many kernels an operator may have.
 #pragma once
 
 #if !defined(__cplusplus) && !defined(_POSIX_C_SOURCE)
@@ -8,6 +8,7 @@
 #endif
 
 #include "xnnpack.h"
+#include "xnnpack/config.h"
 #include "xnnpack/microfnptr.h"
 
 // Kernels read parameters of rows quantized while running for a whole tile (on processors with GFNI
@@ -19,3 +20,9 @@
 // Every operator has room for kernels of each number of rows, twice; XNNPACK's is for 32.
 #undef XNN_MAX_MR
 #define XNN_MAX_MR 16
+
+// Depthwise convolutions have kernels for more numbers of taps (convolution/depthwise_taps.cpp).
+#undef XNN_MAX_F32_DWCONV_UKERNELS
+#define XNN_MAX_F32_DWCONV_UKERNELS 11
+#undef XNN_MAX_QC8_DWCONV_UKERNELS
+#define XNN_MAX_QC8_DWCONV_UKERNELS 10

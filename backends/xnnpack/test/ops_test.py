@@ -87,6 +87,7 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("conv_depthwise_multiplier", nn.Conv2d(8, 16, 3, groups=8), [X]),
     ("conv_depthwise_two_taps", nn.Conv2d(8, 8, (1, 2), groups=8), [X]),
     ("conv_depthwise_five_taps", nn.Conv2d(8, 8, (5, 1), groups=8), [X]),
+    ("conv_depthwise_wide", nn.Conv2d(8, 8, 7, padding=3, groups=8), [X]),
     ("conv_transposed", nn.ConvTranspose2d(8, 6, 3, 2, 1, output_padding=1), [X]),
     ("conv_transposed_grouped", nn.ConvTranspose2d(8, 6, 3, 2, groups=2), [X]),
     ("conv_batch_norm_relu6", conv_bn(8, 6, 3, bias=False), [X]),
