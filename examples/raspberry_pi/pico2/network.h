@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The network, as main.cpp sees it: network_interpreter.cpp loads and runs the program,
+// network_source.cpp calls the source that executorch.codegen.c made of it. Both have static memory
+// alone.
+#pragma once
+
+#include <cstdint>
+
+/// To be called once: 0, or an error code of the runtime.
+uint32_t network_load();
+/// The 784 pixels of the next run, 1 for white.
+float* network_input();
+/// Runs; `scores` are ten numbers, valid until the next run. 0, or an error code.
+uint32_t network_run(const float*& scores);

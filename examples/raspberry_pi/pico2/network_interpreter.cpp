@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+
+#include <executorch/runtime/executor/program.h>
+#include <executorch/runtime/platform/runtime.h>
+
+#include <executorch/examples/raspberry_pi/pico2/hal.h>
+#include <executorch/examples/raspberry_pi/pico2/network.h>
+
+using namespace executorch::runtime;
+
+extern const uint8_t model_pte[];
+extern const size_t model_pte_size;
+
+namespace {
+
+constexpr size_t kMaxArenas = 2;
+alignas(16) uint8_t method_pool[4 * 1024];
+alignas(16) uint8_t temp_pool[1024];
+alignas(16) uint8_t arena_pool[16 * 1024];
+float pixels[784];
+
+class ArrayLoader final : public DataLoader {
+ public:
+  Result<FreeableBuffer> load(size_t offset, size_t size, const SegmentInfo&) const override {
+    if (offset > model_pte_size || size > model_pte_size - offset) {
+      return Error::InvalidArgument;
+    }
+    return FreeableBuffer(model_pte + offset, size, nullptr);
+  }
+  Result<size_t> size() const override { return model_pte_size; }
+};
+
+// Objects that live as long as the firmware.
+struct Network {
+  ArrayLoader loader;
+  MemoryAllocator arenas{sizeof(arena_pool), arena_pool};
+  MemoryAllocator method_allocator{sizeof(method_pool), method_pool};
+  MemoryAllocator temp_allocator{sizeof(temp_pool), temp_pool};
+  Span<uint8_t> spans[kMaxArenas];
+  std::optional<Program> program;
+  std::optional<HierarchicalAllocator> planned;
+  std::optional<MemoryManager> manager;
+  std::optional<Method> method;
+};
+
+Network& network() {
+  static Network instance;
+  return instance;
+}
+
+Error load(Network& net) {
+  Result<Program> program = Program::load(&net.loader);
+  ET_CHECK_OK_OR_RETURN_ERROR(program.error());
+  net.program.emplace(std::move(*program));
+  const Result<const char*> name = net.program->get_method_name(0);
+  ET_CHECK_OK_OR_RETURN_ERROR(name.error());
+  const Result<MethodMeta> meta = net.program->method_meta(*name);
+  ET_CHECK_OK_OR_RETURN_ERROR(meta.error());
+  const size_t count = meta->num_memory_planned_buffers();
+  ET_CHECK_OR_RETURN_ERROR(count <= kMaxArenas, NotSupported,
+                           "expected at most %zu arenas, found %zu", kMaxArenas, count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto bytes = static_cast<size_t>(*meta->memory_planned_buffer_size(i));
+    auto* arena = static_cast<uint8_t*>(net.arenas.allocate(bytes, 16));
+    ET_CHECK_OR_RETURN_ERROR(arena != nullptr, MemoryAllocationFailed,
+                             "arena %zu has %zu bytes, more than arena_pool has left", i, bytes);
+    net.spans[i] = {arena, bytes};
+  }
+  net.planned.emplace(Span<Span<uint8_t>>(net.spans, count));
+  net.manager.emplace(&net.method_allocator, &*net.planned, &net.temp_allocator);
+  Result<Method> method = net.program->load_method(*name, &*net.manager);
+  ET_CHECK_OK_OR_RETURN_ERROR(method.error());
+  net.method.emplace(std::move(*method));
+  return Error::Ok;
+}
+
+Error run(Method& method, const float*& scores) {
+  executorch::aten::SizesType sizes[] = {1, 784};
+  executorch::aten::StridesType strides[] = {784, 1};
+  executorch::aten::DimOrderType order[] = {0, 1};
+  executorch::aten::TensorImpl impl(executorch::aten::ScalarType::Float, 2, sizes, pixels, order,
+                                    strides);
+  ET_CHECK_OK_OR_RETURN_ERROR(method.set_input(executorch::aten::Tensor(&impl), 0));
+  ET_CHECK_OK_OR_RETURN_ERROR(method.execute());
+  scores = method.get_output(0).toTensor().const_data_ptr<float>();
+  return Error::Ok;
+}
+
+}  // namespace
+
+uint32_t network_load() {
+  runtime_init();
+  const Error error = load(network());
+  if (error == Error::MemoryAllocationFailed) {
+    hal_write("Memory allocation failed: the model needs larger pools\n");
+  }
+  if (error == Error::OperatorMissing) {
+    hal_write("Operator missing: build_firmware_pico.sh --operators=... names what is linked\n");
+  }
+  return static_cast<uint32_t>(error);
+}
+
+float* network_input() {
+  return pixels;
+}
+
+uint32_t network_run(const float*& scores) {
+  return static_cast<uint32_t>(run(*network().method, scores));
+}

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The digits of examples/raspberry_pi/pico2: exported, as an array, and on an emulated Cortex-M33 without heap."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.codegen.c.__main__ import main as write_source
+from executorch.runtime import Runtime
+from executorch.test.e2e.build_tree import binary
+from executorch.test.repository.sources import ROOT
+
+PICO2 = ROOT / "examples" / "raspberry_pi" / "pico2"
+LABELS = (0, 1, 4, 7)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `python export_mlp_mnist.py` writes into the current folder."""
+    folder = tmp_path_factory.mktemp("pico2")
+    words = [sys.executable, str(PICO2 / "export_mlp_mnist.py")]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    return folder / "balanced_tiny_mlp_mnist.pte"
+
+
+def build(
+    model: Path, board: str, *options: str, name: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Into a folder of the tree that stays, so that the kernels are compiled once."""
+    command = [str(PICO2 / "build_firmware_pico.sh"), f"--model={model}", f"--board={board}"]
+    command += [f"--build={ROOT / 'build' / ('firmware-' + board + name)}", *options]
+    env = {**os.environ, "PYTHON_EXECUTABLE": sys.executable}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+def firmware(model: Path, board: str, *options: str, name: str = "") -> Path:
+    done = build(model, board, *options, name=name)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return ROOT / "build" / f"firmware-{board}{name}" / "executorch_pico.elf"
+
+
+def run_on_cortex_m33(elf: Path) -> tuple[int, str]:
+    """mps2-an505; the linker script gives it the memory of a Pico 2. Exit code and text of semihosting."""
+    command = ["qemu-system-arm", "-M", "mps2-an505", "-nographic", "-kernel", str(elf)]
+    command += ["-semihosting-config", "enable=on,target=native"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+def flash_and_ram(elf: Path) -> tuple[int, int]:
+    """Bytes of code, weights and start values; and of variables and stack."""
+    words = ["arm-none-eabi-size", str(elf)]
+    line = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()[1]
+    text, data, bss = map(int, line.split()[:3])
+    return text + data, data + bss
+
+
+def check_text(text: str) -> None:
+    """As documented, with the scores that PyTorch computes."""
+    script = runpy.run_path(str(PICO2 / "export_mlp_mnist.py"))
+    network, digits = script["BalancedTinyMLP"]().eval(), script["read_digits"]()
+    for label, pixels in digits.items():
+        part = text.split(f"=== Digit {label} ===\n")[1].split("=== Digit")[0]
+        rows = "".join(part.split("\n")[:28])
+        assert [float(pixel == "#") for pixel in rows] == pixels.tolist()
+        assert f"Input stats: {int(pixels.sum())} white pixels out of 784 total\n" in part
+        with torch.no_grad():
+            scores = network(pixels[None])[0].tolist()
+        found = re.findall(r"Digit (\d): (-?\d+\.\d{3})( ← PREDICTED)?\n", part)
+        assert [f"{score:.3f}" for score in scores] == [number for _, number, _ in found]
+        assert [int(digit) for digit, _, chosen in found if chosen] == [label]
+        assert f"PREDICTED: {label} (Expected: {label}) ✅ CORRECT!\n" in part
+
+
+@pytest.mark.req("EMB-001", "EMB-C02")
+def test_the_exported_network_tells_the_digits_apart(model: Path) -> None:
+    digits = runpy.run_path(str(PICO2 / "export_mlp_mnist.py"))["read_digits"]()
+    assert tuple(digits) == LABELS
+    method = Runtime.get().load_program(model).load_method("forward")
+    predicted = {label: int(method.execute([x[None]])[0].argmax()) for label, x in digits.items()}
+    assert predicted == {label: label for label in LABELS}
+
+
+@pytest.mark.req("EMB-003", "EMB-024")
+def test_a_program_as_an_array(model: Path, tmp_path: Path) -> None:
+    """The compiler's array is the file, at an address that programs need."""
+    source, main = tmp_path / "model_pte.cpp", tmp_path / "main.cpp"
+    script = [sys.executable, str(PICO2 / "pte_to_array.py")]
+    subprocess.run([*script, str(model), str(source)], check=True)
+    main.write_text(
+        "#include <cstdint>\n#include <cstdio>\nextern const uint8_t model_pte[];\n"
+        "extern const size_t model_pte_size;\nint main() {\n"
+        "  if (reinterpret_cast<uintptr_t>(model_pte) % 16 != 0) return 1;\n"
+        "  std::fwrite(model_pte, 1, model_pte_size, stdout);\n}\n"
+    )
+    subprocess.run(["c++", str(source), str(main), "-o", str(tmp_path / "main")], check=True)
+    written = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True).stdout
+    assert written == model.read_bytes()
+    refused = subprocess.run(
+        [*script, str(main), str(source)], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 1 and "expected a program with identifier ET12" in refused.stderr
+
+
+# What the network's source needs of the repository, so that the test is a matter of seconds.
+SOURCES = """examples/raspberry_pi/pico2/{main,hal_qemu,network_source} kernels/portable/{matmul,unary}
+    kernels/portable/loops/{checks,convert,element_type,elementwise,strided}
+    runtime/platform/{abort,log,platform,runtime} runtime/platform/default/{minimal}
+    runtime/core/{memory_allocator} runtime/core/portable_type/{tensor_impl}"""
+FLAGS = """-mcpu=cortex-m33 -mthumb -mfloat-abi=hard -mfpu=auto -Os -std=c++17 -ffunction-sections -fdata-sections
+    -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-unwind-tables
+    -fno-asynchronous-unwind-tables -Wno-psabi -DC10_USING_CUSTOM_GENERATED_MACROS -DET_LOG_ENABLED=0""".split()
+
+
+def sources() -> list[Path]:
+    found = []
+    for words in SOURCES.split():
+        folder, names = words.rstrip("}").split("{")
+        found += [ROOT / folder / f"{name}.cpp" for name in names.split(",")]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.req("EMB-004", "EMB-005", "EMB-023", "EMB-025", "RT-047")
+def test_the_network_as_source_on_a_cortex_m33_without_heap(model: Path, tmp_path: Path) -> None:
+    """python -m executorch.codegen.c. The heap's function ends the firmware; the linker counts all memory."""
+    assert write_source([str(model), "-o", str(tmp_path), "--name=model", "--scratch-bytes=0"]) == 0
+    includes = [ROOT / "src", binary("executor_runner").parent / "generated", tmp_path]
+    includes.append(ROOT / "runtime/core/portable_type/c10")
+    compiler = ["arm-none-eabi-g++", *FLAGS, *(f"-I{folder}" for folder in includes)]
+
+    def compiled(source: Path) -> str:
+        words = [*compiler, "-c", str(source), "-o", str(tmp_path / f"{source.stem}.o")]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return words[-1]
+
+    with ThreadPoolExecutor(2) as pool:
+        objects = list(pool.map(compiled, [*sources(), tmp_path / "model.cpp"]))
+    elf = tmp_path / "pico.elf"
+    link = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections", f"-Wl,-T,{PICO2}/qemu.ld"]
+    words = [*compiler, *link, *objects, "-o", str(elf)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    code, text = run_on_cortex_m33(elf)
+    assert code == 0, text[-1000:]
+    check_text(text)
+    flash, ram = flash_and_ram(elf)
+    print(f"flash {flash}, RAM {ram}, of it a stack of 16384")
+    # Weights of 784 x 4 floats in flash; pixels and scores in RAM.
+    assert 12544 < flash < 64 * 1024 and 3136 < ram - 16384 < 8 * 1024
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.req("EMB-004", "EMB-005", "EMB-022", "EMB-025", "RT-047", "BLD-050")
+def test_the_interpreter_runs_it_on_a_cortex_m33_without_heap(model: Path) -> None:
+    """The heap's function ends the firmware; all memory is in the sections that the linker counts."""
+    elf = firmware(model, "qemu")
+    code, text = run_on_cortex_m33(elf)
+    assert code == 0, text[-1000:]
+    check_text(text)
+    flash, ram = flash_and_ram(elf)
+    print(f"flash {flash}, RAM {ram}, of it a stack of 16384")
+    assert ram < 64 * 1024 and flash < 160 * 1024
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.req("EMB-004", "EMB-005", "RT-047")
+def test_the_source_runs_it_there_in_less_memory(model: Path) -> None:
+    """python -m executorch.codegen.c: the same text; neither interpreter nor verifier nor file."""
+    whole, source = (
+        firmware(model, "qemu"),
+        firmware(model, "qemu", "--no-interpreter", name="-source"),
+    )
+    code, text = run_on_cortex_m33(source)
+    assert code == 0 and text == run_on_cortex_m33(whole)[1]
+    check_text(text)
+    names = subprocess.run(
+        ["arm-none-eabi-nm", "-C", str(source)], check=True, capture_output=True, text=True
+    ).stdout
+    assert "Method::" not in names and "flatbuffers" not in names and "linear_out" in names
+    print(f"flash, RAM: interpreter {flash_and_ram(whole)}, source {flash_and_ram(source)}")
+    assert flash_and_ram(source)[0] < flash_and_ram(whole)[0] / 2
+    assert flash_and_ram(source)[1] < flash_and_ram(whole)[1]
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.req("EMB-006", "EMB-007", "KS-037")
+def test_operators_by_name_and_the_documented_looks_at_the_firmware(model: Path) -> None:
+    """--operators=add,mul,relu lacks what the model calls: the firmware says so."""
+    elf = firmware(model, "qemu", "--operators=add,mul,relu", name="-operators")
+    code, text = run_on_cortex_m33(elf)
+    assert code == 1 and "Operator missing" in text and "aten::linear.out" in text
+    commands = {
+        "arm-none-eabi-size -A": ".text",
+        "arm-none-eabi-objdump -h": ".bss",
+        "arm-none-eabi-nm --print-size --size-sort --radix=d": "model_pte",
+        "arm-none-eabi-objdump -t": ".bss",
+        "arm-none-eabi-readelf -l": "LOAD",
+    }
+    for command, word in commands.items():
+        words = [*command.split(), str(elf)]
+        done = subprocess.run(words, check=True, capture_output=True, text=True)
+        assert word in done.stdout, command
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.req("EMB-004")
+def test_the_same_firmware_on_this_computer(model: Path) -> None:
+    done = subprocess.run(
+        [str(firmware(model, "host"))], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and done.stdout.endswith("LED: 10 flashes of 500 ms\n")
+    check_text(done.stdout)
+
+
+def test_what_is_missing_is_named(model: Path, tmp_path: Path) -> None:
+    script = str(PICO2 / "build_firmware_pico.sh")
+    env = {k: v for k, v in os.environ.items() if k != "PICO_SDK_PATH"}
+    generator = shutil.which("cmake")
+    assert generator
+
+    def said(*options: str) -> str:
+        words = [script, f"--build={tmp_path / 'b'}", *options]
+        done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode != 0
+        return " ".join(done.stderr.split())
+
+    assert "--model=FILE is missing" in said()
+    assert "no model none.pte here or in" in said("--model=none.pte")
+    assert "unknown argument --bord=x" in said("--bord=x")
+    assert "BOARD=pico2 needs the Pico SDK: set PICO_SDK_PATH" in said(f"--model={model}")
+    assert "expected pico2, qemu or host, found 'pico3'" in said(
+        f"--model={model}", "--board=pico3"
+    )
