@@ -24,7 +24,12 @@ from executorch.devtools.bundled_program.serialize import (
     serialize_from_bundled_program_to_flatbuffer,
 )
 from executorch.exir import to_edge
-from executorch.exir.program import ExecutorchProgramManager
+from executorch.exir.program import (
+    ExecutorchProgram,
+    ExecutorchProgramManager,
+    ExirExportedProgram,
+    MultiMethodExecutorchProgram,
+)
 
 
 class Model(torch.nn.Module):
@@ -51,7 +56,7 @@ def case(*inputs: Any, outputs: Any = None) -> MethodTestCase:
     return MethodTestCase(inputs, (torch.ones(2, 3),) if outputs is None else outputs)
 
 
-@pytest.mark.req("DT-001", "DT-002", "DT-003", "DT-006", "PY-013")
+@pytest.mark.req("DT-001", "DT-002", "DT-003", "DT-006")
 def test_there_and_back(program: ExecutorchProgramManager) -> None:
     x = torch.arange(6.0).reshape(3, 2).t()
     suites = [suite(case(x, 3, 0.5, True)), suite(case(x, 1, 2.0, False), method="again")]
@@ -72,6 +77,19 @@ def test_there_and_back(program: ExecutorchProgramManager) -> None:
     assert (get_input_dtype(plan, 0, 0), get_input_type(plan, 0, 1)) == (torch.float32, int)
     assert create_bundled_program(program.buffer, suites) == read
     assert_valid_bundle(plan, suites)
+
+
+@pytest.mark.req("CMP-010")
+def test_older_classes_are_programs_too(program: ExecutorchProgramManager) -> None:
+    model = Model()
+    older = ExirExportedProgram(export(model, model.inputs()), False).to_edge().to_executorch()
+    assert isinstance(older, ExecutorchProgram)
+    several = MultiMethodExecutorchProgram(program)
+    suites = [suite(case(*model.inputs()))]
+    for each in (older, several):
+        assert BundledProgram(each, suites).serialize_to_schema().program == each.buffer
+    with pytest.raises(AssertionError, match="does not include"):
+        BundledProgram(older, [suite(case(*model.inputs()), method="again")])
 
 
 def test_a_program_from_a_file(program: ExecutorchProgramManager, tmp_path: Path) -> None:

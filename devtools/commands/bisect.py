@@ -26,6 +26,7 @@ from executorch.devtools.commands.program_file import ProgramFile, payload_reade
 from executorch.devtools.commands.reference import Compared, compare
 from executorch.devtools.commands.report import Report, Row, Table
 from executorch.devtools.inspector._graphs import FORWARD, one_method
+from executorch.exir.backend.payload import operator_key
 from executorch.exir.program._etrecord import ETRecord, parse_etrecord
 
 
@@ -152,7 +153,7 @@ def _by_handles(record: ETRecord, found: list[Found]) -> list[tuple[tuple[int, .
             handles = at(handle_map, each.instruction)
         else:
             joined = (at(delegates, each.instruction) or {}).get("delegate_map") or {}
-            handles = joined.get(f"[{each.delegate_handle}]", (each.delegate_handle,))
+            handles = joined.get(operator_key(each.delegate_handle), (each.delegate_handle,))
         if handles is not None:
             pairs.append(((handles,) if isinstance(handles, int) else tuple(handles), each))
     return pairs

@@ -420,17 +420,23 @@ def _at(table: Mapping[Any, Any] | None, instruction: int | None) -> Any:
 
 
 def _delegated_handles(delegate_map: Mapping[Any, Any], identifier: int | str) -> Any:
-    """By the identifier, by its text, or by all in it: "conv #3 [7] [8]" belongs to "[7]" and to "[8]"."""
+    """By the identifier, by its text, or by all in it: "conv #3 [7] [8]" belongs to "[7]" and to
+    operator_key(8)."""
     for key in (identifier, str(identifier)):
         if key in delegate_map:
             return delegate_map[key]
     found = [
         handle
         for key, handles in delegate_map.items()
-        if isinstance(key, str) and key in str(identifier)
+        if isinstance(key, str) and _first_word(key) in str(identifier)
         for handle in handles
     ]
     return tuple(dict.fromkeys(found)) or None
+
+
+def _first_word(key: str) -> str:
+    """Of keys of operator_key (exir/backend/payload.py); other keys as they are."""
+    return key.partition(" ")[0] if key.startswith("[") else key
 
 
 def _metadata_columns(event: Event) -> dict[str, Any]:

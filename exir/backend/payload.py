@@ -16,6 +16,13 @@ from dataclasses import dataclass
 import torch
 
 
+def operator_key(debug_handle: int) -> str:
+    """For PreprocessResult.debug_handle_map, where a delegate's events have "[<handle>]" in their names. Upstream's
+    Inspector takes a key for the name of an event that contains all of it; it must not find these, since it cannot
+    compare values then unless the delegate records one for each of its operators."""
+    return f"[{debug_handle}] and what is joined with it"
+
+
 @dataclass(frozen=True)
 class PayloadConstant:
     """Bytes that an operator reads: of the payload itself, or named data of the program under `key`."""

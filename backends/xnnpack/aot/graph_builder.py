@@ -29,6 +29,7 @@ from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
 from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.dialects.targets import op_name
+from executorch.exir.backend.payload import operator_key
 from executorch.exir.dim_order_utils import is_channel_last_dim_order
 from executorch.exir.passes.external_constants_pass import delegate_data_file
 from executorch.exir.sym_util import eval_shape_upper_bound
@@ -274,13 +275,14 @@ class GraphBuilder:
         handle = head.meta.get("debug_handle")
         if not isinstance(handle, int):
             return NO_DEBUG_HANDLE
+        key = operator_key(handle)
         joined = [head] if self.step is None else _joined(self.step)
         found = [each.meta.get("debug_handle") for each in joined]
         known = [
-            *self.handles.get(f"[{handle}]", ()),
+            *self.handles.get(key, ()),
             *(each for each in found if isinstance(each, int)),
         ]
-        self.handles[f"[{handle}]"] = tuple(dict.fromkeys(known))
+        self.handles[key] = tuple(dict.fromkeys(known))
         return handle
 
     def _transpose(self, node: Node, source: int, target: int, layout: str) -> None:
