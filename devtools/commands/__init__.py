@@ -18,6 +18,7 @@ COMMANDS = {
     "bisect": "the first operator whose output leaves the model's, by line of Python",
     "check": "will a program load there: operators, dtypes, backends, memory, versions, external data",
     "diff": "what differs between two program files, in operators and in bytes",
+    "doctor": "what stops a program, slows it or takes its memory, with lines of Python and next steps",
     "explain": "who owns which bytes of a program file",
 }
 PROGRAM = "python -m executorch.devtools"

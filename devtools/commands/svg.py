@@ -38,6 +38,21 @@ def histogram(values: Sequence[float], unit: str, bins: int = 60) -> str:
     )
 
 
+def steps(values: Sequence[float], first: str, last: str, marked: int) -> str:
+    """One bar for each step, the one of index `marked` in another colour."""
+    wide = (_WIDTH - 2 * _LEFT) / max(1, len(values))
+    highest = max(values, default=0) or 1
+    bars = "".join(
+        f'<rect x="{_LEFT + index * wide:.2f}" y="{_HEIGHT - _BOTTOM - tall:.1f}" width="{wide * 0.95:.2f}" '
+        f'height="{tall:.1f}" fill="{"#d9822b" if index == marked else "#4a7dcf"}"/>'
+        for index, value in enumerate(values)
+        for tall in [value / highest * (_HEIGHT - 2 * _BOTTOM)]
+    )
+    return _svg(
+        bars + text(_LEFT, _HEIGHT - 4, first) + text(_WIDTH - _LEFT, _HEIGHT - 4, last, "end")
+    )
+
+
 def text(x: float, y: float, words: str, anchor: str = "start") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
