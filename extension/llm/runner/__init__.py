@@ -13,6 +13,7 @@ try:
         GenerationConfig,
         Image,
         MultimodalInput,
+        MultimodalRunner,
         RawAudio,
         Stats,
         TextLLMRunner,
@@ -25,20 +26,27 @@ except ImportError as error:
         f"EXECUTORCH_BUILD_PYBIND=ON and EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER=ON ({error})"
     ) from error
 
+from executorch.extension.llm.runner.hf import generate_hf, generate_text_hf
 from executorch.extension.llm.runner.inputs import (
     make_audio_input,
     make_image_input,
     make_raw_audio_input,
 )
 
+MultimodalRunner.generate_hf = generate_hf
+MultimodalRunner.generate_text_hf = generate_text_hf
+
 __all__ = [
     "Audio",
     "GenerationConfig",
     "Image",
     "MultimodalInput",
+    "MultimodalRunner",
     "RawAudio",
     "Stats",
     "TextLLMRunner",
+    "generate_hf",
+    "generate_text_hf",
     "make_audio_input",
     "make_image_input",
     "make_raw_audio_input",

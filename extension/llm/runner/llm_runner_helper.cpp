@@ -8,6 +8,7 @@
 #include <pytorch/tokenizers/load_tokenizer.h>
 
 #include <executorch/extension/llm/runner/constants.h>
+#include <executorch/extension/llm/runner/multimodal_runner.h>
 #include <executorch/extension/llm/runner/text_llm_runner.h>
 #include <executorch/extension/memory_allocator/cpu_caching_malloc_allocator.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -166,6 +167,37 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
                                          std::move(module), std::move(decoder),
                                          std::move(prefiller), std::move(io_manager),
                                          std::move(generator), std::move(stats), temperature);
+}
+
+std::unique_ptr<MultimodalRunner> create_multimodal_runner(
+    const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+    std::optional<const std::string> data_path, Module::LoadMode load_mode) {
+  if (tokenizer == nullptr || !tokenizer->is_loaded()) {
+    ET_LOG(Error, "Expected a loaded tokenizer: load_tokenizer() makes one from a file");
+    return nullptr;
+  }
+  auto module = data_path.has_value() ? std::make_unique<Module>(model_path, *data_path, load_mode)
+                                      : std::make_unique<Module>(model_path, load_mode);
+  auto read = get_llm_metadata(tokenizer.get(), module.get());
+  if (!read.ok()) {
+    ET_LOG(Error, "Cannot read metadata of %s", model_path.c_str());
+    return nullptr;
+  }
+  auto metadata = std::move(*read);
+  auto eos_ids =
+      std::make_unique<std::unordered_set<uint64_t>>(get_eos_ids(tokenizer.get(), module.get()));
+  auto io_manager = std::make_unique<IOManager>(*module);
+  auto decoder = std::make_unique<MultimodalDecoderRunner>(
+      module.get(), io_manager.get(), kTextModelMethod,
+      std::make_unique<Sampler>(static_cast<int32_t>(metadata.at(kVocabSize)), 0.0f));
+  auto prefiller = std::make_unique<MultimodalPrefiller>(module.get(), decoder.get(),
+                                                         tokenizer.get(), io_manager.get());
+  auto stats = std::make_unique<Stats>();
+  auto generator = std::make_unique<TextTokenGenerator>(tokenizer.get(), decoder.get(), true,
+                                                        std::move(eos_ids), stats.get());
+  return std::make_unique<MultimodalRunner>(
+      std::move(metadata), std::move(tokenizer), std::move(module), std::move(decoder),
+      std::move(prefiller), std::move(io_manager), std::move(generator), std::move(stats));
 }
 
 }  // namespace executorch::extension::llm

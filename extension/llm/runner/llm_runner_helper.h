@@ -19,6 +19,7 @@
 
 namespace executorch::extension::llm {
 
+class MultimodalRunner;
 class TextLLMRunner;
 
 // tokenizers::load_tokenizer(): the first tokenizer that can read the file. Null if none can; each
@@ -56,5 +57,12 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
     std::unique_ptr<::executorch::runtime::EventTracer> event_tracer = nullptr,
     const std::string& method_name = "forward",
     Module::LoadMode load_mode = Module::LoadMode::MmapUseMlockIgnoreErrors);
+
+// Likewise for a program that takes images or sound: methods token_embedding and text_decoder, and
+// vision_encoder or audio_encoder.
+std::unique_ptr<MultimodalRunner> create_multimodal_runner(
+    const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+    std::optional<const std::string> data_path = std::nullopt,
+    Module::LoadMode load_mode = Module::LoadMode::File);
 
 }  // namespace executorch::extension::llm

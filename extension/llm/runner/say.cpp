@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include <executorch/extension/llm/runner/util.h>
 #include <executorch/runtime/platform/platform.h>
 
 namespace executorch::extension::llm {
@@ -17,6 +18,15 @@ void say(const char* format, ...) {
   va_end(arguments);
   runtime::pal_emit_log_message(runtime::pal_current_ticks(), et_pal_log_level_t::kInfo,
                                 "llm_runner", "say", 0, message, std::strlen(message));
+}
+
+void say_memory(const char* when, const GenerationConfig& config) {
+  const double mebibytes = static_cast<double>(get_rss_bytes()) / (1 << 20);
+  if (config.warming || config.silent) {
+    ET_LOG(Debug, "RSS after %s: %f MiB (0 if unsupported)", when, mebibytes);
+  } else {
+    say("RSS after %s: %f MiB (0 if unsupported)", when, mebibytes);
+  }
 }
 
 }  // namespace executorch::extension::llm

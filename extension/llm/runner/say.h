@@ -3,6 +3,7 @@
 // Error.
 #pragma once
 
+#include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/runtime/platform/compiler.h>
 
 namespace executorch::extension::llm {
@@ -10,5 +11,8 @@ namespace executorch::extension::llm {
 // A line at level Info; of 255 bytes at most.
 ET_PRINTFLIKE(1, 2)
 void say(const char* format, ...);
+
+// "RSS after <when>: ..."; only a message of level Debug where the configuration wants no lines.
+void say_memory(const char* when, const GenerationConfig& config);
 
 }  // namespace executorch::extension::llm

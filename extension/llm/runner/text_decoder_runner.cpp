@@ -20,6 +20,19 @@ Error TextDecoderRunner::load() {
   return Error::Ok;
 }
 
+void TextDecoderRunner::set_sampling(const GenerationConfig& config) {
+  if (sampler_ == nullptr) {
+    return;
+  }
+  sampler_->set_topk(config.top_k);
+  sampler_->set_topp(config.top_p);
+  sampler_->set_min_p(config.min_p);
+  sampler_->set_repetition_penalty(config.repetition_penalty);
+  if (config.seed != 0) {
+    sampler_->set_seed(config.seed);
+  }
+}
+
 Result<Tensor> TextDecoderRunner::step(TensorPtr& input, int64_t start_pos) {
   const auto meta = ET_UNWRAP(module_->method_meta(method_name_));
   std::vector<EValue> outputs;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <executorch/extension/llm/runner/io_manager/io_manager.h>
+#include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/sampler/sampler.h>
 #include <executorch/extension/llm/sampler/util.h>
 #include <executorch/extension/module/module.h>
@@ -50,6 +51,9 @@ class TextDecoderRunner {
     sampler_->set_temperature(temperature);
     return sample_from_logits(logits_tensor, *sampler_);
   }
+
+  // Top-k, top-p, min-p, penalty and seed of the next tokens; without a sampler, no effect.
+  void set_sampling(const GenerationConfig& config);
 
   const std::string& method_name() const { return method_name_; }
 

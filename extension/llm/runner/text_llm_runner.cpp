@@ -19,15 +19,6 @@ namespace {
 
 using Show = std::function<void(const std::string&)>;
 
-void say_memory(const char* when, const GenerationConfig& config) {
-  const double mebibytes = static_cast<double>(get_rss_bytes()) / (1 << 20);
-  if (config.warming || config.silent) {
-    ET_LOG(Debug, "RSS after %s: %f MiB (0 if unsupported)", when, mebibytes);
-  } else {
-    say("RSS after %s: %f MiB (0 if unsupported)", when, mebibytes);
-  }
-}
-
 }  // namespace
 
 TextLLMRunner::TextLLMRunner(std::unordered_map<std::string, int64_t> metadata,
@@ -227,20 +218,6 @@ Error TextLLMRunner::generate_from_pos(const std::string& prompt, int64_t start_
   return generate(prompt, config, std::move(token_callback), std::move(stats_callback));
 }
 
-void TextLLMRunner::set_sampling(const GenerationConfig& config) {
-  Sampler* sampler = text_decoder_runner_->sampler();
-  if (sampler == nullptr) {
-    return;
-  }
-  sampler->set_topk(config.top_k);
-  sampler->set_topp(config.top_p);
-  sampler->set_min_p(config.min_p);
-  sampler->set_repetition_penalty(config.repetition_penalty);
-  if (config.seed != 0) {
-    sampler->set_seed(config.seed);
-  }
-}
-
 Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
   ET_CHECK_OR_RETURN_ERROR(temperature >= 0 && temperature <= 1, InvalidArgument,
                            "Expected a temperature from 0 to 1, got %f",
@@ -260,7 +237,7 @@ Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
     say("Doing a warmup run...");
   }
   say_memory("loading model", config);
-  set_sampling(config);
+  text_decoder_runner_->set_sampling(config);
   text_token_generator_->set_ignore_eos(config.ignore_eos);
   text_token_generator_->set_hide_eos(config.hide_eos);
   return Error::Ok;

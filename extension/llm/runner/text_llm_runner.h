@@ -131,7 +131,6 @@ class TextLLMRunner : public IRunner {
   runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config, float temperature,
                                   const std::function<void(const std::string&)>& show);
   void say_end(const GenerationConfig& config, int32_t wanted) const;
-  void set_sampling(const GenerationConfig& config);
   int64_t constant(const char* name, int64_t otherwise) const;
   bool keeps_all_positions() const;
   int64_t max_context_len() const;

@@ -15,6 +15,7 @@
 #include <executorch/extension/llm/runner/bindings/inputs.h>
 #include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/multimodal_runner.h>
 #include <executorch/extension/llm/runner/text_llm_runner.h>
 #include <executorch/extension/llm/runner/util.h>
 #include <executorch/extension/pybindings/log_capture.h>
@@ -60,89 +61,132 @@ class Characters {
 };
 
 // A runner for Python: errors are exceptions, and two threads that use it at once are told.
-class PyTextLLMRunner {
+template <typename Runner>
+class PyRunner {
  public:
-  using Prompt = std::variant<std::string, std::vector<uint64_t>, std::vector<MultimodalInput>>;
+  using Create = std::unique_ptr<Runner> (*)(const std::string& model,
+                                             std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+                                             const std::optional<Path>& data);
 
-  PyTextLLMRunner(const Path& model, const Path& tokenizer, const std::optional<Path>& data) {
+  PyRunner(const char* kind, Create create, const Path& model, const Path& tokenizer,
+           const std::optional<Path>& data) {
     const LogCapture capture;
     auto loaded = load_tokenizer(tokenizer.text, nullptr, std::nullopt, 0, 0);
     capture.check(loaded == nullptr ? Error::InvalidArgument : Error::Ok,
                   "Failed to load tokenizer from: " + tokenizer.text);
-    std::vector<std::string> data_files;
-    if (data.has_value()) {
-      data_files.push_back(data->text);
-    }
-    runner_ = create_text_llm_runner(model.text, std::move(loaded), std::move(data_files));
+    runner_ = create(model.text, std::move(loaded), data);
     capture.check(runner_ == nullptr ? Error::InvalidArgument : Error::Ok,
-                  "Failed to create text llm runner with model: " + model.text);
+                  std::string("Failed to create ") + kind + " runner with model: " + model.text);
   }
 
-  void generate(const Prompt& prompt, const GenerationConfig& config, const py::object& on_token,
-                const py::object& on_stats) {
+  void load() {
+    guarded("Loading failed", [&] { return runner_->load(); });
+  }
+  void reset() {
     const Busy busy(*this);
-    Characters characters;
-    const auto token_callback = [&](const std::string& piece) {
-      const py::gil_scoped_acquire acquire;
-      if (PyErr_CheckSignals() != 0) {
-        throw py::error_already_set();
-      }
-      if (!on_token.is_none()) {
-        show(on_token, characters.add(piece));
-      }
-    };
-    std::optional<Stats> stats;
-    const auto stats_callback = [&](const Stats& found) { stats.emplace(found); };
+    runner_->reset();
+  }
+  void stop() { runner_->stop(); }
+  int64_t vocab_size() const { return runner_->tokenizer()->vocab_size(); }
+
+ protected:
+  // Without the interpreter's lock.
+  template <typename Call>
+  void guarded(const char* what, Call call) {
+    const Busy busy(*this);
     const LogCapture capture;
     Error error;
     {
       const py::gil_scoped_release release;
-      error = start(prompt, config, token_callback, stats_callback);
+      error = call();
     }
-    capture.check(error, "Generation failed");
-    if (!on_token.is_none()) {
-      show(on_token, characters.finish());
-    }
+    capture.check(error, what);
+  }
+
+  // call(token_callback, stats_callback) generates. on_token gets whole characters, on_stats the
+  // statistics at the end; each may be None.
+  template <typename Call>
+  void stream(Call call, const py::object& on_token, const py::object& on_stats) {
+    Characters characters;
+    const std::function<void(const std::string&)> token_callback = [&](const std::string& piece) {
+      const py::gil_scoped_acquire acquire;
+      if (PyErr_CheckSignals() != 0) {
+        throw py::error_already_set();
+      }
+      show(on_token, on_token.is_none() ? py::str() : characters.add(piece));
+    };
+    std::optional<Stats> stats;
+    const std::function<void(const Stats&)> stats_callback = [&](const Stats& found) {
+      stats.emplace(found);
+    };
+    guarded("Generation failed", [&] { return call(token_callback, stats_callback); });
+    show(on_token, characters.finish());
     if (!on_stats.is_none() && stats.has_value()) {
       on_stats(*stats);
     }
   }
 
-  void prefill(const Prompt& prompt, const GenerationConfig& config) {
-    const Busy busy(*this);
-    const LogCapture capture;
+  std::unique_ptr<Runner> runner_;
+
+ private:
+  // Of one call; another one meanwhile is refused.
+  class Busy {
+   public:
+    explicit Busy(PyRunner& owner) : flag_(owner.is_busy_) {
+      if (flag_.exchange(true)) {
+        throw std::runtime_error(
+            "The runner is in use: one call at a time, other than stop(). Make a runner per "
+            "thread");
+      }
+    }
+    ~Busy() { flag_.store(false); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    std::atomic<bool>& flag_;
+  };
+
+  static void show(const py::object& on_token, const py::str& text) {
+    if (!on_token.is_none() && py::len(text) > 0) {
+      on_token(text);
+    }
+  }
+
+  std::atomic<bool> is_busy_{false};
+};
+
+class PyTextLLMRunner : public PyRunner<TextLLMRunner> {
+ public:
+  using Prompt = std::variant<std::string, std::vector<uint64_t>, std::vector<MultimodalInput>>;
+
+  PyTextLLMRunner(const Path& model, const Path& tokenizer, const std::optional<Path>& data)
+      : PyRunner("text llm", &create, model, tokenizer, data) {}
+
+  void generate(const Prompt& prompt, const GenerationConfig& config, const py::object& on_token,
+                const py::object& on_stats) {
+    const auto* text = std::get_if<std::string>(&prompt);
     const std::vector<MultimodalInput> inputs = inputs_of(prompt);
-    Error error;
-    {
-      const py::gil_scoped_release release;
-      error = runner_->prefill(inputs, config.num_bos, config.num_eos).error();
-    }
-    capture.check(error, "Prefill failed");
+    const bool goes_on = inputs.empty();
+    stream(
+        [&](const auto& token_callback, const auto& stats_callback) {
+          return text != nullptr || goes_on
+                     ? runner_->generate(goes_on ? std::string() : *text, config, token_callback,
+                                         stats_callback)
+                     : runner_->generate(inputs, config, token_callback, stats_callback);
+        },
+        on_token, on_stats);
   }
 
-  void load() {
-    const Busy busy(*this);
-    const LogCapture capture;
-    Error error;
-    {
-      const py::gil_scoped_release release;
-      error = runner_->load();
-    }
-    capture.check(error, "Loading failed");
-  }
-
-  void reset() {
-    const Busy busy(*this);
-    runner_->reset();
+  void prefill(const Prompt& prompt, const GenerationConfig& config) {
+    const std::vector<MultimodalInput> inputs = inputs_of(prompt);
+    guarded("Prefill failed",
+            [&] { return runner_->prefill(inputs, config.num_bos, config.num_eos).error(); });
   }
 
   void rewind(int64_t position) {
-    const Busy busy(*this);
-    const LogCapture capture;
-    capture.check(runner_->rewind(position), "Rewinding failed");
+    guarded("Rewinding failed", [&] { return runner_->rewind(position); });
   }
-
-  void stop() { runner_->stop(); }
 
   std::vector<uint64_t> context() const { return runner_->context(); }
   const char* finish_reason() const {
@@ -160,7 +204,6 @@ class PyTextLLMRunner {
     }
     return "none";
   }
-  int64_t vocab_size() const { return runner_->tokenizer()->vocab_size(); }
   std::unordered_map<std::string, int64_t> metadata() const { return runner_->metadata(); }
 
   std::vector<uint64_t> encode(const std::string& text, int8_t bos, int8_t eos) const {
@@ -171,55 +214,63 @@ class PyTextLLMRunner {
   }
 
  private:
-  // Of one call; another one meanwhile is refused.
-  class Busy {
-   public:
-    explicit Busy(PyTextLLMRunner& owner) : flag_(owner.is_busy_) {
-      if (flag_.exchange(true)) {
-        throw std::runtime_error(
-            "The runner is in use: one call at a time, other than stop(). Make a runner per "
-            "thread");
-      }
+  static std::unique_ptr<TextLLMRunner> create(const std::string& model,
+                                               std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+                                               const std::optional<Path>& data) {
+    std::vector<std::string> data_files;
+    if (data.has_value()) {
+      data_files.push_back(data->text);
     }
-    ~Busy() { flag_.store(false); }
-    Busy(const Busy&) = delete;
-    Busy& operator=(const Busy&) = delete;
-
-   private:
-    std::atomic<bool>& flag_;
-  };
-
-  static void show(const py::object& on_token, const py::str& text) {
-    if (py::len(text) > 0) {
-      on_token(text);
-    }
+    return create_text_llm_runner(model, std::move(tokenizer), std::move(data_files));
   }
 
+  // None for an empty text or no ids.
   static std::vector<MultimodalInput> inputs_of(const Prompt& prompt) {
     if (const auto* text = std::get_if<std::string>(&prompt)) {
-      return {make_text_input(*text)};
+      return text->empty() ? std::vector<MultimodalInput>{}
+                           : std::vector<MultimodalInput>{make_text_input(*text)};
     }
     if (const auto* tokens = std::get_if<std::vector<uint64_t>>(&prompt)) {
-      return {make_token_input(*tokens)};
+      return tokens->empty() ? std::vector<MultimodalInput>{}
+                             : std::vector<MultimodalInput>{make_token_input(*tokens)};
     }
     return std::get<std::vector<MultimodalInput>>(prompt);
   }
+};
 
-  Error start(const Prompt& prompt, const GenerationConfig& config,
-              const std::function<void(const std::string&)>& on_token,
-              const std::function<void(const Stats&)>& on_stats) {
-    if (const auto* text = std::get_if<std::string>(&prompt)) {
-      return runner_->generate(*text, config, on_token, on_stats);
-    }
-    const auto* tokens = std::get_if<std::vector<uint64_t>>(&prompt);
-    if (tokens != nullptr && tokens->empty()) {
-      return runner_->generate(std::string(), config, on_token, on_stats);
-    }
-    return runner_->generate(inputs_of(prompt), config, on_token, on_stats);
+class PyMultimodalRunner : public PyRunner<MultimodalRunner> {
+ public:
+  using Inputs = std::vector<MultimodalInput>;
+
+  PyMultimodalRunner(const Path& model, const Path& tokenizer, const std::optional<Path>& data)
+      : PyRunner("multimodal", &create, model, tokenizer, data) {}
+
+  void generate(const Inputs& inputs, const GenerationConfig& config, const py::object& on_token,
+                const py::object& on_stats) {
+    stream(
+        [&](const auto& token_callback, const auto& stats_callback) {
+          return runner_->generate(inputs, config, token_callback, stats_callback);
+        },
+        on_token, on_stats);
   }
 
-  std::unique_ptr<TextLLMRunner> runner_;
-  std::atomic<bool> is_busy_{false};
+  py::str generate_text(const Inputs& inputs, const GenerationConfig& config) {
+    const py::list pieces;
+    generate(inputs, config, pieces.attr("append"), py::none());
+    return py::str("").attr("join")(pieces);
+  }
+
+  void prefill(const Inputs& inputs) {
+    guarded("Prefill failed", [&] { return runner_->prefill(inputs).error(); });
+  }
+
+ private:
+  static std::unique_ptr<MultimodalRunner> create(
+      const std::string& model, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+      const std::optional<Path>& data) {
+    return data.has_value() ? create_multimodal_runner(model, std::move(tokenizer), data->text)
+                            : create_multimodal_runner(model, std::move(tokenizer));
+  }
 };
 
 void define_config(py::module_& module) {
@@ -340,6 +391,24 @@ void define_text_runner(py::module_& module) {
       .def("__repr__", [](const PyTextLLMRunner&) { return "<TextLLMRunner>"; });
 }
 
+void define_multimodal_runner(py::module_& module) {
+  py::class_<PyMultimodalRunner>(module, "MultimodalRunner", py::dynamic_attr())
+      .def(py::init<const Path&, const Path&, const std::optional<Path>&>(), py::arg("model_path"),
+           py::arg("tokenizer_path"), py::arg("data_path") = py::none())
+      .def("generate", &PyMultimodalRunner::generate, py::arg("inputs"), py::arg("config"),
+           py::arg("token_callback") = py::none(), py::arg("stats_callback") = py::none(),
+           "Appends inputs in their order, and an answer, to the context.")
+      .def("generate_text", &PyMultimodalRunner::generate_text, py::arg("inputs"),
+           py::arg("config"), "As generate(); the text, with the last one of the inputs if echoed.")
+      .def("prefill", &PyMultimodalRunner::prefill, py::arg("inputs"))
+      .def("load", &PyMultimodalRunner::load)
+      .def("stop", &PyMultimodalRunner::stop,
+           "Ends generate() after the token that it is at; from any thread.")
+      .def("reset", &PyMultimodalRunner::reset, "Forgets the context.")
+      .def("get_vocab_size", &PyMultimodalRunner::vocab_size)
+      .def("__repr__", [](const PyMultimodalRunner&) { return "<MultimodalRunner>"; });
+}
+
 }  // namespace
 }  // namespace executorch::extension::llm
 
@@ -351,4 +420,5 @@ PYBIND11_MODULE(_llm_runner, module) {
   define_stats(module);
   define_python_inputs(module);
   define_text_runner(module);
+  define_multimodal_runner(module);
 }

@@ -62,16 +62,28 @@ int32_t add_long(MethodBuilder& method, std::vector<int32_t> sizes, bool is_inpu
   return method.add_tensor(spec);
 }
 
-void add_constant(ProgramBuilder& builder, const char* name, std::vector<int64_t> values) {
-  MethodBuilder& method = builder.add_method(name);
-  std::vector<int32_t> outputs;
-  for (const int64_t value : values) {
-    outputs.push_back(method.add_int(value));
+}  // namespace
+
+void add_toy_constants(ProgramBuilder& builder,
+                       const std::map<std::string, std::vector<int64_t>>& constants) {
+  for (const auto& [name, values] : constants) {
+    MethodBuilder& method = builder.add_method(name);
+    std::vector<int32_t> outputs;
+    for (const int64_t value : values) {
+      outputs.push_back(method.add_int(value));
+    }
+    method.inputs({}).outputs(outputs);
   }
-  method.inputs({}).outputs(outputs);
 }
 
-}  // namespace
+std::string write_toy_file(const std::string& name, ProgramBuilder& builder) {
+  const std::vector<uint8_t> bytes = builder.build();
+  const std::string path = testing::TempDir() + "/llm_runner_" + name + ".pte";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  return path;
+}
 
 ToyCalls& toy_calls() {
   static ToyCalls calls;
@@ -106,23 +118,19 @@ ProgramBuilder toy_program(const ToyOptions& options) {
   }
   method.outputs(std::vector<int32_t>(static_cast<size_t>(options.num_outputs), logits));
   method.call("toy::decode", "out", {tokens, position, cache, logits, logits});
-  add_constant(builder, "get_max_seq_len", {options.max_seq_len});
-  add_constant(builder, "get_max_context_len", {options.max_context_len});
-  add_constant(builder, "enable_dynamic_shape", {options.is_dynamic ? 1 : 0});
-  add_constant(builder, "use_kv_cache", {options.use_kv_cache ? 1 : 0});
+  add_toy_constants(builder, {{"get_max_seq_len", {options.max_seq_len}},
+                              {"get_max_context_len", {options.max_context_len}},
+                              {"enable_dynamic_shape", {options.is_dynamic ? 1 : 0}},
+                              {"use_kv_cache", {options.use_kv_cache ? 1 : 0}}});
   if (!options.eos_ids.empty()) {
-    add_constant(builder, "get_eos_ids", options.eos_ids);
+    add_toy_constants(builder, {{"get_eos_ids", options.eos_ids}});
   }
   return builder;
 }
 
 std::string write_toy(const std::string& name, const ToyOptions& options) {
-  const std::vector<uint8_t> bytes = toy_program(options).build();
-  const std::string path = testing::TempDir() + "/llm_runner_" + name + ".pte";
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  return path;
+  ProgramBuilder builder = toy_program(options);
+  return write_toy_file(name, builder);
 }
 
 uint64_t toy_next(const std::vector<uint64_t>& tokens) {

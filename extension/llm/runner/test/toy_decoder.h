@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,11 @@ runtime::testing::ProgramBuilder toy_program(const ToyOptions& options = {});
 
 // Writes it to a file in the folder of temporary files; its path.
 std::string write_toy(const std::string& name, const ToyOptions& options = {});
+
+// Methods that give these numbers.
+void add_toy_constants(runtime::testing::ProgramBuilder& builder,
+                       const std::map<std::string, std::vector<int64_t>>& constants);
+std::string write_toy_file(const std::string& name, runtime::testing::ProgramBuilder& builder);
 
 // The token that the toy finds best after these: a hash of them modulo 89, plus 33.
 uint64_t toy_next(const std::vector<uint64_t>& tokens);

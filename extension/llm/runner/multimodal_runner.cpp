@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/llm/runner/multimodal_runner.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <utility>
+
+#include <executorch/extension/llm/runner/constants.h>
+#include <executorch/extension/llm/runner/say.h>
+#include <executorch/extension/llm/runner/util.h>
+
+namespace executorch::extension::llm {
+
+MultimodalRunner::MultimodalRunner(std::unordered_map<std::string, int64_t> metadata,
+                                   std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+                                   std::unique_ptr<Module> module,
+                                   std::unique_ptr<MultimodalDecoderRunner> text_decoder_runner,
+                                   std::unique_ptr<MultimodalPrefiller> multimodal_prefiller,
+                                   std::unique_ptr<IOManager> io_manager,
+                                   std::unique_ptr<TextTokenGenerator> text_token_generator,
+                                   std::unique_ptr<Stats> stats)
+    : metadata_(std::move(metadata)),
+      tokenizer_(std::move(tokenizer)),
+      module_(std::move(module)),
+      text_decoder_runner_(std::move(text_decoder_runner)),
+      multimodal_prefiller_(std::move(multimodal_prefiller)),
+      io_manager_(std::move(io_manager)),
+      text_token_generator_(std::move(text_token_generator)),
+      stats_(std::move(stats)) {}
+
+bool MultimodalRunner::is_loaded() const {
+  return multimodal_prefiller_->is_method_loaded() && text_token_generator_->is_loaded();
+}
+
+Error MultimodalRunner::load() {
+  if (is_loaded()) {
+    return Error::Ok;
+  }
+  stats_->model_load_start_ms = time_in_ms();
+  ET_CHECK_OK_OR_RETURN_ERROR(multimodal_prefiller_->load());
+  ET_CHECK_OK_OR_RETURN_ERROR(text_token_generator_->load());
+  stats_->model_load_end_ms = time_in_ms();
+  return Error::Ok;
+}
+
+void MultimodalRunner::stop() {
+  should_stop_.store(true);
+  text_token_generator_->stop();
+}
+
+void MultimodalRunner::reset() {
+  stats_->reset();
+  pos_ = 0;
+  prefill_next_token_.reset();
+}
+
+Result<uint64_t> MultimodalRunner::prefill(const std::vector<MultimodalInput>& inputs,
+                                           int32_t num_bos, int32_t num_eos) {
+  uint64_t next = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_first = i == 0 && pos_ == 0;
+    const bool has_text = inputs[i].is_text() || inputs[i].is_tokens();
+    if (is_first && !has_text && num_bos > 0) {
+      const auto bos = static_cast<uint64_t>(metadata_.at(kBosId));
+      const std::vector<uint64_t> begin(static_cast<size_t>(num_bos), bos);
+      ET_CHECK_OK_OR_RETURN_ERROR(
+          multimodal_prefiller_->prefill(make_token_input(begin), pos_).error());
+    }
+    next = ET_UNWRAP(multimodal_prefiller_->prefill(inputs[i], pos_, is_first ? num_bos : 0,
+                                                    is_first ? num_eos : 0),
+                     "Input %zu of %zu (%s) failed", i, inputs.size(), inputs[i].type_name());
+    prefill_next_token_ = next;
+  }
+  return next;
+}
+
+Result<uint64_t> MultimodalRunner::prefill(const std::string& prompt, int32_t num_bos,
+                                           int32_t num_eos) {
+  return prefill({make_text_input(prompt)}, num_bos, num_eos);
+}
+
+Error MultimodalRunner::generate(const std::string& prompt, const GenerationConfig& config,
+                                 std::function<void(const std::string&)> token_callback,
+                                 std::function<void(const Stats&)> stats_callback) {
+  ET_CHECK_OR_RETURN_ERROR(!prompt.empty(), InvalidArgument, "Expected a prompt, got none");
+  return generate(std::vector<MultimodalInput>{make_text_input(prompt)}, config,
+                  std::move(token_callback), std::move(stats_callback));
+}
+
+Error MultimodalRunner::begin(const GenerationConfig& config) {
+  ET_CHECK_OR_RETURN_ERROR(config.temperature >= 0 && config.temperature <= 1, InvalidArgument,
+                           "Expected a temperature from 0 to 1, got %f",
+                           static_cast<double>(config.temperature));
+  should_stop_.store(false);
+  stats_->reset();
+  ET_CHECK_OK_OR_RETURN_ERROR(load());
+  if (config.warming && !config.silent) {
+    say("Doing a warmup run...");
+  }
+  say_memory("loading model", config);
+  text_decoder_runner_->set_sampling(config);
+  text_token_generator_->set_ignore_eos(config.ignore_eos);
+  text_token_generator_->set_hide_eos(config.hide_eos);
+  return Error::Ok;
+}
+
+Error MultimodalRunner::generate(const std::vector<MultimodalInput>& inputs,
+                                 const GenerationConfig& config,
+                                 std::function<void(const std::string&)> token_callback,
+                                 std::function<void(const Stats&)> stats_callback) {
+  ET_CHECK_OR_RETURN_ERROR(!inputs.empty(), InvalidArgument, "Expected an input, got none");
+  ET_CHECK_OK_OR_RETURN_ERROR(begin(config));
+  const auto show = [&](const std::string& piece) {
+    if (!config.warming && !config.silent) {
+      safe_printf(piece.c_str());
+      std::fflush(stdout);
+    }
+    if (token_callback) {
+      token_callback(piece);
+    }
+    // A stop() that came before the generator began is not lost.
+    if (should_stop_.load()) {
+      text_token_generator_->stop();
+    }
+  };
+  stats_->inference_start_ms = time_in_ms();
+  if (config.echo && inputs.back().is_text()) {
+    show(inputs.back().get_text());
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(prefill(inputs, config.num_bos, config.num_eos).error());
+  say_memory("multimodal input processing", config);
+  ET_CHECK_OK_OR_RETURN_ERROR(answer(config, show));
+  if (config.warming && !config.silent) {
+    say("Warmup run finished!");
+  } else if (!config.silent) {
+    print_report(*stats_);
+  }
+  if (stats_callback) {
+    stats_callback(*stats_);
+  }
+  return Error::Ok;
+}
+
+Error MultimodalRunner::answer(const GenerationConfig& config,
+                               const std::function<void(const std::string&)>& show) {
+  const int64_t most = metadata_.at(kMaxContextLen);
+  const int32_t wanted = config.resolve_max_new_tokens(most, pos_);
+  ET_CHECK_OR_RETURN_ERROR(wanted > 0, InvalidArgument,
+                           "No token may be generated: expected room in the context of %" PRId64
+                           " positions, seq_len and max_new_tokens, found %" PRId64 " occupied",
+                           most, pos_);
+  const uint64_t first = multimodal_prefiller_->sample(config.temperature);
+  stats_->first_token_ms = stats_->prompt_eval_end_ms = time_in_ms();
+  stats_->num_prompt_tokens = pos_;
+  const auto piece = tokenizer_->decode(first, first);
+  ET_CHECK_OR_RETURN_ERROR(
+      piece.ok(), InvalidArgument,
+      "The tokenizer has no text for token %" PRIu64 ": it does not fit the model", first);
+  const bool is_end = !config.ignore_eos && text_token_generator_->is_eos(first);
+  if (!is_end || !config.hide_eos) {
+    show(*piece);
+  }
+  if (!is_end && !should_stop_.load()) {
+    const auto made =
+        text_token_generator_->generate({first}, pos_, wanted - 1, config.temperature, show);
+    stats_->num_generated_tokens =
+        static_cast<int64_t>(text_token_generator_->made_tokens().size());
+    pos_ += stats_->num_generated_tokens;
+    ET_CHECK_OK_OR_RETURN_ERROR(made.error());
+  }
+  stats_->inference_end_ms = time_in_ms();
+  if (!config.warming && !config.silent) {
+    std::printf("\n");
+  }
+  say_memory("finishing text generation", config);
+  return Error::Ok;
+}
+
+}  // namespace executorch::extension::llm
