@@ -50,6 +50,14 @@ def selection(kernels: dict[str, list[str]], source: str, *, include_all: bool) 
     }
 
 
+def _operators_of_models(paths: str) -> dict[str, list[str]]:
+    keys: dict[str, dict[str, None]] = {}
+    for path in filter(None, re.split("[,;]", paths)):
+        for name, found in model_operators(Path(path.strip())).items():
+            keys.setdefault(name, {}).update(dict.fromkeys(found))
+    return {name: list(found) for name, found in keys.items()}
+
+
 def _full_name(name: str) -> str:
     return name if "::" in name else f"aten::{name}"
 
@@ -62,7 +70,8 @@ def gen_oplist(
     ops_dict: str | None = None,
     include_all_operators: bool = False,
 ) -> None:
-    """Writes the selection of the one source that is given.
+    """Writes the selection of the one source that is given. `model_file_path` may be several, divided by commas or
+    semicolons: what any of them calls is selected.
 
     Raises ValueError when none or several are given, or when the source cannot be read.
     """
@@ -79,7 +88,7 @@ def gen_oplist(
         raise ValueError(f"expected exactly one of {', '.join(sources)}; found {found}")
     kernels: dict[str, list[str]] = {}
     if model_file_path:
-        kernels = model_operators(Path(model_file_path))
+        kernels = _operators_of_models(model_file_path)
     elif ops_schema_yaml_path:
         rows = read_yaml(Path(ops_schema_yaml_path))
         kernels = {_full_name(row_name(row)): ALL_KERNELS for row in rows}
@@ -102,7 +111,11 @@ def main(args: list[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("--output_path", "--output-path", required=True)
-    add("--model_file_path", "--model-file-path", help="a .pte: the operators and dtypes it uses")
+    add(
+        "--model_file_path",
+        "--model-file-path",
+        help="a .pte, or several divided by commas",
+    )
     add("--ops_schema_yaml_path", "--ops-schema-yaml-path", help="an op table: all its rows")
     add("--root_ops", "--root-ops", help="operator names divided by commas or spaces")
     add("--ops_dict", "--ops-dict", help="JSON: operator name to kernel keys")

@@ -140,7 +140,7 @@ def test_message_text_in_the_object(
     } == present
 
 
-@pytest.mark.req("RT-040")
+@pytest.mark.req("RT-040", "BLD-052", "BLD-C05")
 def test_log_level_in_any_case(tmp_path: Path) -> None:
     for level, expected in (("DEBUG", "Debug"), ("info", "Info"), ("Fatal", "Fatal")):
         script = tmp_path / "level.cmake"

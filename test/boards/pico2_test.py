@@ -163,7 +163,7 @@ def test_the_network_as_source_on_a_cortex_m33_without_heap(model: Path, tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.req("EMB-004", "EMB-005", "EMB-022", "EMB-025", "RT-047", "BLD-050")
+@pytest.mark.req("EMB-004", "EMB-005", "EMB-022", "EMB-025", "EMB-026", "RT-047", "BLD-050")
 def test_the_interpreter_runs_it_on_a_cortex_m33_without_heap(model: Path) -> None:
     """The heap's function ends the firmware; all memory is in the sections that the linker counts."""
     elf = firmware(model, "qemu")

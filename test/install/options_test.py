@@ -291,10 +291,12 @@ BUILT_BY_OPTION = {
     "EXTENSION_RUNNER_UTIL": "libextension_runner_util.a",
     "EXTENSION_NAMED_DATA_MAP": "libextension_named_data_map.a",
     "EXECUTOR_RUNNER": "executor_runner",
+    "KERNELS_QUANTIZED": "libquantized_kernels.a",
+    "XNNPACK": "libxnnpack_backend.a",
 }
 
 
-@pytest.mark.req("BLD-036", "BLD-037", "BLD-042", "BLD-043", "BLD-044", "BLD-045")
+@pytest.mark.req("BLD-036", "BLD-037", "BLD-042", "BLD-043", "BLD-044", "BLD-045", "BLD-049")
 @pytest.mark.parametrize("value", ["ON", "OFF"])
 def test_options_of_extensions_decide_what_is_built(tmp_path: Path, value: str) -> None:
     options = [f"-DEXECUTORCH_BUILD_{name}={value}" for name in BUILT_BY_OPTION]

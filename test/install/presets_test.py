@@ -110,7 +110,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.req("BLD-029", "BLD-032", "BLD-040")
+@pytest.mark.req("BLD-029")
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS has them")
 @pytest.mark.parametrize("name", REFUSALS)
 def test_a_preset_whose_tools_are_missing_says_which(name: str, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_the_exporter_runs_from_the_root(package: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.req("CMP-035")
+@pytest.mark.req("CMP-035", "BLD-069")
 def test_the_test_exporter_writes_program_and_data(tmp_path: Path) -> None:
     done = from_root(
         *("-m", "test.models.export_program", "--modules", "ModuleAddMul"),

@@ -120,7 +120,7 @@ def test_imports_point_down() -> None:
     assert not offences, "\n".join(offences)
 
 
-@pytest.mark.req("RT-046")
+@pytest.mark.req("RT-046", "EMB-031")
 def test_runtime_includes_no_file_of_another_project() -> None:
     """flatbuffers and the headers of systems aside: the core depends on nothing else."""
     allowed = ("executorch/", "flatbuffers/", "c10/", "torch/headeronly/")

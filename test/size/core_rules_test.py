@@ -62,7 +62,7 @@ def may_compute(file: str, section: str) -> bool:
     return file in FLOATING or compares
 
 
-@pytest.mark.req("RT-045")
+@pytest.mark.req("RT-045", "EMB-027")
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
 def test_the_core_needs_no_exceptions_rtti_heap_or_threads(compiler: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
@@ -75,7 +75,7 @@ def test_the_core_needs_no_exceptions_rtti_heap_or_threads(compiler: str, tmp_pa
     assert symbols.offences(needed) == []
 
 
-@pytest.mark.req("RT-045", "RT-043")
+@pytest.mark.req("RT-045", "RT-043", "EMB-029")
 def test_a_small_arm_core_computes_nothing_in_floating_point_and_is_small(tmp_path: Path) -> None:
     """Thumb code of a Cortex-M3, which has no unit for floating-point numbers."""
     if shutil.which(THUMB[0]) is None:

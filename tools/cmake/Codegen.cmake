@@ -59,7 +59,8 @@ function(merge_yaml)
 endfunction()
 
 # gen_selected_ops(LIB_NAME name [OPS_SCHEMA_YAML file | ROOT_OPS "aten::add.out,..." | INCLUDE_ALL_OPS ON |
-#   OPS_FROM_MODEL file.pte [DTYPE_SELECTIVE_BUILD ON]]): one source of operators. Also in the older form
+#   OPS_FROM_MODEL "file.pte[,file.pte...]" [DTYPE_SELECTIVE_BUILD ON]]): one source of operators; of several models, what
+# any of them calls. Also in the older form
 # gen_selected_ops(ops_schema_yaml root_ops include_all_ops ops_from_model dtype_selective_build), "" for none.
 # Writes <binary dir>/name/selected_operators.yaml and sets gen_selected_ops_output_yaml to its path; with dtype
 # selection also selected_op_variants.h beside it.
@@ -81,10 +82,14 @@ function(gen_selected_ops)
   set(output "${folder}/selected_operators.yaml")
   set(command "${PYTHON_EXECUTABLE}" -m codegen.tools.gen_oplist "--output_path=${output}")
   foreach(source OPS_SCHEMA_YAML OPS_FROM_MODEL)
-    if(ARG_${source})
-      _et_find_input("${ARG_${source}}" "gen_selected_ops(${ARG_LIB_NAME}): ${source}" ARG_${source})
-      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${ARG_${source}}")
-    endif()
+    string(REPLACE "," ";" given "${ARG_${source}}")
+    set(ARG_${source} "")
+    foreach(file IN LISTS given)
+      _et_find_input("${file}" "gen_selected_ops(${ARG_LIB_NAME}): ${source}" found)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${found}")
+      string(APPEND ARG_${source} "${separator_of_${source}}${found}")
+      set(separator_of_${source} ",")
+    endforeach()
   endforeach()
   if(ARG_OPS_SCHEMA_YAML)
     list(APPEND command "--ops_schema_yaml_path=${ARG_OPS_SCHEMA_YAML}")

@@ -113,7 +113,7 @@ define_overridable_option(EXECUTORCH_PAL_DEFAULT_FILE_PATH "Source file of the p
 define_overridable_option(EXECUTORCH_MAX_KERNEL_NUM "Slots of the kernel registry; empty = 2000" STRING "")
 define_overridable_option(EXECUTORCH_SELECT_OPS_LIST "Register only these operators: names divided by commas" STRING "")
 define_overridable_option(EXECUTORCH_SELECT_OPS_YAML "Register only the operators of this op table" STRING "")
-define_overridable_option(EXECUTORCH_SELECT_OPS_MODEL "Register only the operators that this .pte calls" STRING "")
+define_overridable_option(EXECUTORCH_SELECT_OPS_MODEL "Register only the operators that this .pte calls, or these, divided by commas" STRING "")
 define_overridable_option(EXECUTORCH_ENABLE_DTYPE_SELECTIVE_BUILD "Keep only the dtypes that EXECUTORCH_SELECT_OPS_MODEL uses" BOOL OFF)
 define_overridable_option(EXECUTORCH_OLDER_LIBRARIES
   "Archives and Python modules link and start with glibc before 2.32 and libstdc++ before GCC 11's too (release wheels)" BOOL OFF)
