@@ -102,7 +102,7 @@ def delegated(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.req("LLM-033", "LLM-048", "LLM-051", "LLM-052")
+@pytest.mark.req("LLM-033", "LLM-052")
 @pytest.mark.parametrize("make", [llava, gemma3, voxtral], ids=lambda f: f.__name__)
 @torch.no_grad()
 def test_words_among_images_or_sound(make: object, delegated: bool, tmp_path: Path) -> None:

@@ -20,10 +20,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
     AutoModelForPreTraining,
-    AutoModelForSeq2SeqLM,
     AutoModelForSpeechSeq2Seq,
     AutoTokenizer,
-    BartConfig,
     CLIPImageProcessor,
     CLIPVisionConfig,
     Gemma3Config,
@@ -110,15 +108,6 @@ def make(case: str) -> str:
             eos_token_id=2,
         )
         save(config, AutoModelForCausalLM)
-    elif case == "bart":
-        config = BartConfig(
-            vocab_size=64, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
-            decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64,
-            max_position_embeddings=64, decoder_start_token_id=0, pad_token_id=0, bos_token_id=1,
-            eos_token_id=2, forced_eos_token_id=None,
-        )  # fmt: skip
-        save(config, AutoModelForSeq2SeqLM)
-        return "text2text-generation"
     elif case == "whisper":
         config = WhisperConfig(
             vocab_size=64, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
@@ -149,7 +138,7 @@ def make(case: str) -> str:
             num_additional_image_tokens=1,
             chat_template=TEMPLATE,
         ).save_pretrained(CHECKPOINT)
-        return "image-text-to-text"
+        return "multimodal-text-to-text"
     elif case == "gemma3":
         vision = SiglipVisionConfig(
             hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
@@ -170,7 +159,7 @@ def make(case: str) -> str:
             image_seq_length=4,
             chat_template=TEMPLATE.replace("<image>", "<boi>"),
         ).save_pretrained(CHECKPOINT)
-        return "image-text-to-text"
+        return "multimodal-text-to-text"
     return "text-generation"
 
 
@@ -194,7 +183,7 @@ def export(task: str, recipe: str, options: list[str]) -> None:
     """As its documentation spells the command; in this process where it would fetch a picture."""
     words = ["export", "executorch", "--model", str(CHECKPOINT), "--task", task, "--recipe", recipe]
     words += [*options, "--output_dir", str(EXPORTED)]
-    if task != "image-text-to-text":
+    if task != "multimodal-text-to-text":
         subprocess.run([Path(sys.executable).with_name("optimum-cli"), *words], check=True)
         return
     from optimum.commands.optimum_cli import main
@@ -225,24 +214,6 @@ def text_generation() -> dict:
         "found": found,
         "expected": words.decode(wanted[0], skip_special_tokens=True),
         "decibels": decibels(logits, eager(inputs).logits[:, -1:]),
-    }
-
-
-@torch.no_grad()
-def text_to_text() -> dict:
-    from optimum.executorch import ExecuTorchModelForSeq2SeqLM
-
-    words = AutoTokenizer.from_pretrained(CHECKPOINT)
-    eager = AutoModelForSeq2SeqLM.from_pretrained(CHECKPOINT).eval()
-    ours = ExecuTorchModelForSeq2SeqLM.from_pretrained(EXPORTED)
-    inputs = words(PROMPT, return_tensors="pt").input_ids
-    wanted = eager.generate(inputs, do_sample=False, max_length=LONGEST)
-    start = torch.tensor([[0]])
-    logits, _ = ours.forward(inputs, start, torch.tensor([0]))
-    return {
-        "found": ours.generate(inputs, max_seq_len=LONGEST),
-        "expected": wanted[0].tolist(),
-        "decibels": decibels(logits, eager(input_ids=inputs, decoder_input_ids=start).logits),
     }
 
 
@@ -309,9 +280,8 @@ def image_to_text() -> dict:
 
 RUN = {
     "text-generation": text_generation,
-    "text2text-generation": text_to_text,
     "automatic-speech-recognition": speech_recognition,
-    "image-text-to-text": image_to_text,
+    "multimodal-text-to-text": image_to_text,
 }
 
 
