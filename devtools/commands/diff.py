@@ -28,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def report(arguments: argparse.Namespace) -> Report:
-    a, b = ProgramFile(arguments.a), ProgramFile(arguments.b)
+    return differences(ProgramFile(arguments.a), ProgramFile(arguments.b))
+
+
+def differences(a: ProgramFile, b: ProgramFile) -> Report:
     title = f"{a.path} -> {b.path}"
     if a.data == b.data:
         return Report(title, ["The files are equal, byte by byte."], facts={"equal": True})

@@ -49,9 +49,10 @@ class Constant:
 class ProgramFile:
     """Raises OSError for a file that cannot be read, ValueError for bytes that are no program or a damaged one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, data: bytes | None = None) -> None:
+        """`data`: the bytes of the file, where they are known; `path` is its name then."""
         self.path = path
-        self.data = path.read_bytes()
+        self.data = path.read_bytes() if data is None else data
         try:
             self.program = read_program(self.data)
             verify_program(self.data)

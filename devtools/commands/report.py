@@ -56,11 +56,12 @@ class Report:
             indent=2,
         )
 
-    def as_text(self) -> str:
+    def as_text(self, most_rows: int | None = None) -> str:
+        """`most_rows`: of each table, where that is less than it shows."""
         parts = [self.title, *self.summary]
         for table in self.tables:
             if table.rows:
-                parts.append(f"\n{table.title}\n{_text(table)}")
+                parts.append(f"\n{table.title}\n{_text(table, most_rows)}")
         return "\n".join(parts)
 
 
@@ -77,8 +78,9 @@ def cell(value: Any) -> str:
     return ", ".join(map(cell, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _text(table: Table) -> str:
-    rows = table.rows[: table.shown]
+def _text(table: Table, most_rows: int | None) -> str:
+    shown = table.shown if most_rows is None else min(most_rows, table.shown)
+    rows = table.rows[:shown]
     columns = list(rows[0])
     cells = [[cell(row[column]) for column in columns] for row in rows]
     numeric = [isinstance(rows[0][column], (int, float)) for column in columns]

@@ -100,6 +100,21 @@ def test_a_record_by_hand(tmp_path: Path, copied_first: bool) -> None:
     assert set(record.graph_map) == {"before/forward", "again/forward"}
 
 
+@pytest.mark.req("DT-031")
+def test_every_call_has_a_handle_of_its_own() -> None:
+    class Twice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.sin(torch.sin(x) + x) + x
+
+    edge = to_edge(export(Twice(), (torch.ones(3),)))
+    handles = [
+        node.meta["debug_handle"]
+        for node in edge.exported_program().graph.nodes
+        if node.op == "call_function"
+    ]
+    assert len(handles) == 4 == len(set(handles)) and min(handles) > 0
+
+
 def test_inputs_and_outputs_come_back(tmp_path: Path) -> None:
     program = export(Model(), INPUTS)
     record = to_edge(program, generate_etrecord=True).to_executorch().get_etrecord()

@@ -101,6 +101,7 @@ def test_the_tutorial_quantized() -> None:
     assert ours <= 1.1 * theirs < 0.6 * expected.norm()
 
 
+@pytest.mark.req("DT-032")
 def test_the_troubleshooting_page_shows_reasons(capsys: pytest.CaptureFixture[str]) -> None:
     logger = logging.getLogger("executorch.backends.xnnpack.partition")
     before = logger.level, list(logger.handlers)

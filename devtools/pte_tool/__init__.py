@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`python -m executorch.devtools.pte_tool.diff_pte`: a documented path."""
