@@ -44,6 +44,9 @@ LIBRARIES = (
     "extension_module",
     "extension_module_static",
     "extension_tensor",
+    "tokenizers",
+    "extension_llm_sampler",
+    "extension_llm_runner",
 )
 
 
@@ -245,6 +248,15 @@ def test_a_project_that_has_the_sources_as_a_folder(tmp_path: Path) -> None:
 def test_each_public_header_compiles_alone(consumer: Path) -> None:
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
     command("cmake", "--build", consumer, "--target", "headers_alone", "-j", jobs, "--", "-k", "0")
+
+
+@pytest.mark.req("LLM-043")
+def test_llama_main_is_built_on_the_installed_package(prefix: Path, tmp_path: Path) -> None:
+    source = ROOT / "examples" / "models" / "llama"
+    command("cmake", "-S", source, "-B", tmp_path, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    command("cmake", "--build", tmp_path)
+    shown = command(tmp_path / "llama_main", "--help")
+    assert shown.startswith("llama_main: ") and "--tokenizer_path" in shown
 
 
 def test_a_missing_component_is_named(prefix: Path, tmp_path: Path) -> None:
