@@ -203,7 +203,8 @@ def test_the_xnnpack_backend_links_without_cmake(prefix: Path, tmp_path: Path) -
         "-Wl,--no-whole-archive",
     ]
     for name, words in (("with", backend), ("without", ["-lxnnpack_backend"])):
-        archives = ["xnnpack_backend", "XNNPACK", "microkernels-prod", *PLAIN]
+        ours = ["executorch_xnnpack", "executorch_xnnpack_microkernels"]
+        archives = ["xnnpack_backend", *ours, *PLAIN]
         rest = [f"-l{each}" for each in archives if (prefix / "lib" / f"lib{each}.a").exists()]
         group = ["-Wl,--start-group", *rest, "-Wl,--end-group", "-pthread", "-lm"]
         command(

@@ -240,6 +240,7 @@ def test_options_become_flags_and_rules(tmp_path: Path) -> None:
         "EXECUTORCH_XNNPACK_ENABLE_WEIGHT_CACHE": "OFF",
         "EXECUTORCH_XNNPACK_SHARED_WORKSPACE": "OFF",
         "EXECUTORCH_XNNPACK_LOG_LEVEL": "4",
+        "EXECUTORCH_XNNPACK_TUNING": "OFF",
     }
     targets_of_the_whole_tree(tmp_path / "given", *(f"-D{n}={v}" for n, v in options.items()))
     targets_of_the_whole_tree(tmp_path / "default", "-DEXECUTORCH_BUILD_XNNPACK=ON")
@@ -253,6 +254,8 @@ def test_options_become_flags_and_rules(tmp_path: Path) -> None:
         "-DXNN_LOG_LEVEL=4",
     ):
         assert words in given and words not in default, words
+    assert all("matrix_padding.cpp" in text for text in (given, default))
+    assert "winograd.cpp" in default and "winograd.cpp" not in given
     assert " -ldl" in default and " -ldl" not in given
     assert not (tmp_path / "given" / "cmake_install.cmake").exists()
     assert (tmp_path / "default" / "cmake_install.cmake").exists()
@@ -331,8 +334,23 @@ def test_an_installed_xnnpack_is_taken(tmp_path: Path) -> None:
         (prefix / name).touch()
     options = ("-DEXECUTORCH_BUILD_XNNPACK=ON", f"-DEXECUTORCH_XNNPACK_ROOT={prefix}")
     built, _ = targets_of_the_whole_tree(tmp_path / "b", *options)
-    assert "libxnnpack_backend.a" in built and "libXNNPACK.a" not in built
+    assert "libxnnpack_backend.a" in built and "libexecutorch_xnnpack.a" not in built
     assert str(prefix / "lib/libXNNPACK.a") in (tmp_path / "b" / "build.ninja").read_text()
+
+
+@pytest.mark.full
+def test_the_backend_without_tuning(tmp_path: Path) -> None:
+    """Corrections are there, and payloads give the same."""
+    options = ("BUILD_XNNPACK=ON", "BUILD_TESTS=ON", "XNNPACK_TUNING=OFF")
+    build, tests = tmp_path / "b", ["xnnpack_library_test", "xnnpack_backend_test"]
+    flags = [f"-DEXECUTORCH_{option}" for option in options]
+    for words in (
+        ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *flags],
+        ["cmake", "--build", build, "--target", *tests],
+        *([build / "backends" / "xnnpack" / test] for test in tests),
+    ):
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
 @pytest.mark.full
@@ -346,13 +364,14 @@ def test_the_backend_on_an_installed_xnnpack(tmp_path: Path) -> None:
         for line in cache.splitlines()
         if line.startswith("XNNPACK_SOURCE_DIR:")
     )
-    for source, folder in (
-        (archives / "libXNNPACK.a", "lib"),
-        (archives / "libmicrokernels-prod.a", "lib"),
-        (header, "include"),
+    for source, place in (
+        (archives / "libexecutorch_xnnpack.a", "lib/libXNNPACK.a"),
+        (archives / "libexecutorch_xnnpack_microkernels.a", "lib/libmicrokernels-prod.a"),
+        (header, "include/xnnpack.h"),
     ):
-        (tmp_path / "prefix" / folder).mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, tmp_path / "prefix" / folder)
+        target = tmp_path / "prefix" / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
     build, test = tmp_path / "b", "xnnpack_backend_test"
     options = ("BUILD_XNNPACK=ON", "BUILD_TESTS=ON", f"XNNPACK_ROOT={tmp_path / 'prefix'}")
     for words in (

@@ -166,6 +166,7 @@ define_overridable_option(EXECUTORCH_THREADPOOL_USE_ALL_LOGICAL_CORES "Threads =
 define_overridable_option(EXECUTORCH_THREADPOOL_USE_PERFORMANCE_CORES "Threads = performance cores, as without either" BOOL OFF)
 define_overridable_option(EXECUTORCH_XNNPACK_ENABLE_WEIGHT_CACHE "Delegates share packed weights unless told otherwise" BOOL ON)
 define_overridable_option(EXECUTORCH_XNNPACK_SHARED_WORKSPACE "Delegates of a method share memory unless told otherwise" BOOL ON)
+define_overridable_option(EXECUTORCH_XNNPACK_TUNING "XNNPACK compiled with what makes it faster (backends/xnnpack/library/tuning.cmake)" BOOL ON)
 define_overridable_option(EXECUTORCH_XNNPACK_LOG_LEVEL "XNNPACK's own log: 0 (none) to 5 (debug); empty = 5 in Debug, else 0" STRING "")
 define_overridable_option(EXECUTORCH_USE_CPP_CODE_COVERAGE "Count which lines run (gcov; llvm-cov with clang)" BOOL OFF)
 define_overridable_option(EXECUTORCH_USE_DL "Link libdl, for platform layers that look symbols up" BOOL ON)

@@ -3,7 +3,6 @@
 include_guard(DIRECTORY)
 include(GNUInstallDirs)
 include("${CMAKE_CURRENT_LIST_DIR}/LinkOptions.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/StartOrder.cmake")
 
 set(EXECUTORCH_ROOT "${CMAKE_CURRENT_LIST_DIR}/../..")
 get_filename_component(EXECUTORCH_ROOT "${EXECUTORCH_ROOT}" ABSOLUTE)

@@ -87,7 +87,7 @@ ProductSize::~ProductSize() {
 
 using namespace executorch::backends::xnnpack;
 
-// XNNPACK's own under other names (third-party/xnnpack.cmake). Kernels whose rows have parameters
+// XNNPACK's own under other names (tuning.cmake). Kernels whose rows have parameters
 // of their own lie in the same places.
 #define TAKE_TILES(type, minmax)                                                             \
   decltype(xnn_init_##type##_gemm_config) xnn_init_##type##_gemm_config_any;                 \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Included ahead of XNNPACK's kernels that lose NaN (third-party/xnnpack.cmake says which). On x86
+// Included ahead of XNNPACK's kernels that lose NaN (corrections.cmake says which). On x86
 // the instructions for minimum and maximum give their second operand where either is NaN.
 //
 //   ET_BOUNDS_SECOND  The second operand is a bound. It comes first, and NaN stays, at no cost.

@@ -16,7 +16,7 @@
 extern "C" {
 void xnn_compute_packw_gemm_goi(void*, size_t, size_t);  // which its header declares for C alone
 
-/// XNNPACK's own under another name (third-party/xnnpack.cmake).
+/// XNNPACK's own under another name (tuning.cmake).
 decltype(xnn_reshape_dynamic_fully_connected_nc_f32) xnn_reshape_dynamic_fully_connected_nc_f32_any;
 }
 

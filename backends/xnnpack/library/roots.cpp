@@ -8,7 +8,7 @@
 #include <cstddef>
 
 extern "C" {
-/// XNNPACK's own under another name (third-party/xnnpack.cmake).
+/// XNNPACK's own under another name (corrections.cmake).
 decltype(xnn_init_f32_sqrt_config) xnn_init_f32_sqrt_config_any;
 decltype(xnn_init_f32_rsqrt_config) xnn_init_f32_rsqrt_config_any;
 }

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XNNPACK's runtime, but for five things: it wrote zeros to all of its workspace, by one thread,
-// before the kernels that write there; it did not say where that is, nor what its operators write;
-// it runs one operator after another (product_lines.h); and bounds of a clamp behind a pool went
-// over the pool's padding.
+// XNNPACK's runtime, but for three things: it did not say where its workspace is, nor what its
+// operators write; and bounds of a clamp behind a pool went over the pool's padding. With
+// EXECUTORCH_XNNPACK_TUNING for two more: it wrote zeros to all of the workspace, by one thread,
+// before the kernels that write there; and it runs one operator after another (product_lines.h).
 #ifndef __MACH__
 #define _POSIX_C_SOURCE 199309L  // as it has it: for its clock
 #endif
+#ifdef EXECUTORCH_XNNPACK_TUNING
 #include <executorch/backends/xnnpack/library/product_lines.h>
+#endif
 
 #include "xnnpack/allocator.h"
 #include "xnnpack/math.h"
 #include "xnnpack/operator.h"
 #include "xnnpack/subgraph.h"
-
-static inline void* allocate_workspace(size_t size) {
-  const bool is_state = size == sizeof(struct xnn_workspace);
-  return is_state ? xnn_allocate_zero_simd_memory(size) : xnn_allocate_simd_memory(size);
-}
 
 // What XNNPACK does next, but for the parameters of nodes that are no clamps: those lie where a
 // clamp's bounds would.
@@ -61,11 +58,18 @@ static enum xnn_status optimize(xnn_subgraph_t subgraph, uint32_t flags) {
 }
 
 #define xnn_subgraph_optimize optimize
+#ifdef EXECUTORCH_XNNPACK_TUNING
+static inline void* allocate_workspace(size_t size) {
+  const bool is_state = size == sizeof(struct xnn_workspace);
+  return is_state ? xnn_allocate_zero_simd_memory(size) : xnn_allocate_simd_memory(size);
+}
+
 #define xnn_allocate_zero_simd_memory allocate_workspace
 #define xnn_plan_value_allocation_tracker(tracker) xnn_plan_product_lines(runtime, tracker)
 #define xnn_run_operator_with_index(op, index, place, pool) \
   xnn_run_product_lines(runtime, index, place)
 #define xnn_reshape_runtime xnn_reshape_runtime_any
+#endif
 #include "src/runtime.c"
 #undef xnn_reshape_runtime
 
@@ -89,8 +93,10 @@ size_t xnn_get_operator_outputs(xnn_runtime_t runtime, uint32_t* out_outputs, si
   return count;
 }
 
+#ifdef EXECUTORCH_XNNPACK_TUNING
 /// Room for lines depends on more than the sizes of values, so it is planned anew.
 enum xnn_status xnn_reshape_runtime(xnn_runtime_t runtime) {
   runtime->memory_planned = false;
   return xnn_reshape_runtime_any(runtime);
 }
+#endif

@@ -50,7 +50,7 @@ void order_gemm(xnn_operator* op) {
 
 extern "C" {
 
-/// XNNPACK's own under another name (third-party/xnnpack.cmake).
+/// XNNPACK's own under another name (tuning.cmake).
 decltype(xnn_reshape_fully_connected_nc_f32) xnn_reshape_fully_connected_nc_f32_any;
 
 xnn_status xnn_reshape_fully_connected_nc_f32(xnn_operator_t op, size_t batch,

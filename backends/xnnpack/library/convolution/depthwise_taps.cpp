@@ -93,7 +93,7 @@ using namespace executorch::backends::xnnpack;
 
 extern "C" {
 
-/// XNNPACK's own under other names (third-party/xnnpack.cmake).
+/// XNNPACK's own under other names (tuning.cmake).
 decltype(xnn_init_f32_dwconv_config) xnn_init_f32_dwconv_config_any;
 decltype(xnn_init_qs8_qc8w_dwconv_config) xnn_init_qs8_qc8w_dwconv_config_any;
 

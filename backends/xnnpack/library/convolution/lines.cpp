@@ -120,7 +120,7 @@ using namespace executorch::backends::xnnpack;
 
 extern "C" {
 
-/// XNNPACK's own under another name (third-party/xnnpack.cmake).
+/// XNNPACK's own under another name (tuning.cmake).
 decltype(xnn_create_convolution2d_nhwc_qs8_qc8w) xnn_create_convolution2d_nhwc_qs8_qc8w_any;
 
 xnn_status xnn_create_convolution2d_nhwc_qs8_qc8w(

@@ -224,7 +224,7 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
 
 }  // namespace executorch::backends::xnnpack
 
-// XNNPACK's own under other names (third-party/xnnpack.cmake).
+// XNNPACK's own under other names (tuning.cmake).
 #define RESHAPE_WITHOUT_TABLE(type)                                                            \
   decltype(xnn_reshape_convolution2d_nhwc_##type) xnn_reshape_convolution2d_nhwc_##type##_any; \
   xnn_status xnn_reshape_convolution2d_nhwc_##type(                                            \
@@ -243,5 +243,4 @@ RESHAPE_WITHOUT_TABLE(f32)
 RESHAPE_WITHOUT_TABLE(f16)
 RESHAPE_WITHOUT_TABLE(qs8)
 RESHAPE_WITHOUT_TABLE(qs8_qc8w)
-RESHAPE_WITHOUT_TABLE(qu8)
 }

@@ -7,7 +7,7 @@
 #include "xnnpack/hardware-config.h"
 
 extern "C" {
-/// XNNPACK's own under another name (third-party/xnnpack.cmake).
+/// XNNPACK's own under another name (corrections.cmake).
 decltype(xnn_init_f32_maxpool_config) xnn_init_f32_maxpool_config_any;
 
 const xnn_maxpool_config* xnn_init_f32_maxpool_config() {

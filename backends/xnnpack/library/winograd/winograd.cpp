@@ -282,7 +282,7 @@ using namespace executorch::backends::xnnpack::winograd;
 
 extern "C" {
 
-/// XNNPACK's own under other names (third-party/xnnpack.cmake).
+/// XNNPACK's own under other names (tuning.cmake).
 decltype(xnn_reshape_convolution2d_nhwc_f32) xnn_reshape_convolution2d_nhwc_f32_any;
 decltype(xnn_setup_convolution2d_nhwc_f32) xnn_setup_convolution2d_nhwc_f32_any;
 
