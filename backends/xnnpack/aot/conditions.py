@@ -102,9 +102,9 @@ WEIGHTS = "weight and bias must be constant"
 FIRST_OUTPUT = Condition(
     lambda node, constants: first_item(node) is not None, "only its first output may be used"
 )
-ONE_SIZE_VARIES = "at most one size may vary"
+ONE_SIZE_VARIES = "at most one size may be dynamic"
 RESHAPED = Condition(lambda node, constants: num_varying(node) <= 1, ONE_SIZE_VARIES)
-FIXED_ROWS = "what is averaged must not vary in size"
+FIXED_ROWS = "sizes that are averaged must be static"
 NOT_CONSTANT = Condition(
     lambda node, constants: node.args[0] not in constants,
     "the first matrix must not be constant",
@@ -336,7 +336,7 @@ RESIZE = (
         lambda node, constants: (
             len(_sizes(node)) == 4 and not num_varying(node) and not num_varying(node.args[0])
         ),
-        "four dimensions that do not vary are expected",
+        "four static dimensions are expected",
     ),
     Condition(_keeps_whole_sizes, "scales must give whole sizes"),
 )
@@ -358,8 +358,10 @@ def _cut(where: Callable[[Node], tuple[int, Any, Any]]) -> tuple[Condition, ...]
         return start >= 0 or isinstance(_sizes(node.args[0])[dim], int)
 
     return (
-        Condition(is_fixed, "what is cut must not vary"),
-        Condition(is_counted_from_a_fixed_end, "a place counted from an end that varies"),
+        Condition(is_fixed, "start and length of what is cut must be static"),
+        Condition(
+            is_counted_from_a_fixed_end, "a place counted from the end of a dynamic dimension"
+        ),
     )
 
 
