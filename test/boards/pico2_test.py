@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import runpy
@@ -40,7 +41,10 @@ def build(
     command = [str(PICO2 / "build_firmware_pico.sh"), f"--model={model}", f"--board={board}"]
     command += [f"--build={ROOT / 'build' / ('firmware-' + board + name)}", *options]
     env = {**os.environ, "PYTHON_EXECUTABLE": sys.executable}
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    (ROOT / "build").mkdir(exist_ok=True)
+    with (ROOT / "build" / f"firmware-{board}{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
 def firmware(model: Path, board: str, *options: str, name: str = "") -> Path:

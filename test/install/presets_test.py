@@ -158,7 +158,6 @@ FRAGMENTS = [
 ]
 
 
-@pytest.mark.req("BLD-021")
 @pytest.mark.parametrize("options", FRAGMENTS)
 def test_documented_options_from_a_build_folder(options: str, tmp_path: Path) -> None:
     """`cmake .. <options>`, with a copy's own folder in place of the repository's."""
