@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The formats, in the order in which they are tried.
 #include <pytorch/tokenizers/hf_tokenizer.h>
+#include <pytorch/tokenizers/llama2c_tokenizer.h>
 #include <pytorch/tokenizers/load_tokenizer.h>
+#include <pytorch/tokenizers/sentencepiece.h>
+#include <pytorch/tokenizers/tekken.h>
 #include <pytorch/tokenizers/tiktoken.h>
 
 #include <string_view>
@@ -40,8 +43,9 @@ struct Format {
   std::unique_ptr<Tokenizer> (*make)(TiktokenArguments&);
 };
 constexpr Format kFormats[] = {
-    {"json", "", make<HFTokenizer>},
-    {"TikToken", "", make_tiktoken},
+    {"tekken", "tekken.json", make<Tekken>}, {"json", "", make<HFTokenizer>},
+    {"TikToken", "", make_tiktoken},         {"Sentencepiece", "", make<SPTokenizer>},
+    {"BPE", "", make<Llama2cTokenizer>},
 };
 
 bool ends_with(std::string_view path, std::string_view suffix) {

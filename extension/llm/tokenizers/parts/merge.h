@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace tokenizers::detail {
@@ -85,14 +86,18 @@ void merge_by_heap(MergeScratch& scratch, const MergeOf& merge_of) {
   auto& heap = scratch.heap;
   const auto count = static_cast<uint32_t>(symbols.size());
   links.resize(count);
+  scratch.ranks.assign(count, kNone);
+  scratch.ids.resize(count);
   heap.clear();
   const std::greater<uint64_t> later;
-  // Rank above position: the lowest number is the lowest rank, and of equal ones the leftmost.
+  // Rank above position: the lowest number is the lowest rank, and of equal ones the leftmost. An
+  // entry counts as long as ranks has its rank at that position.
   const auto look = [&](uint32_t i) {
     const PairTable::Merge merge = merge_of(symbols[i], symbols[links[i].next]);
+    scratch.ranks[i] = merge.rank;
+    scratch.ids[i] = merge.id;
     if (merge.rank != kNone) {
       heap.push_back(static_cast<uint64_t>(merge.rank) << 32 | i);
-      std::push_heap(heap.begin(), heap.end(), later);
     }
   };
   for (uint32_t i = 0; i < count; ++i) {
@@ -101,30 +106,33 @@ void merge_by_heap(MergeScratch& scratch, const MergeOf& merge_of) {
   for (uint32_t i = 0; i + 1 < count; ++i) {
     look(i);
   }
+  std::make_heap(heap.begin(), heap.end(), later);
+  const auto look_again = [&](uint32_t i) {
+    const size_t before = heap.size();
+    look(i);
+    if (heap.size() > before) {
+      std::push_heap(heap.begin(), heap.end(), later);
+    }
+  };
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), later);
     const auto at = static_cast<uint32_t>(heap.back());
     const auto rank = static_cast<uint32_t>(heap.back() >> 32);
     heap.pop_back();
+    if (scratch.ranks[at] != rank) {
+      continue;
+    }
     const uint32_t next = links[at].next;
-    if (symbols[at].size == 0 || next == count) {
-      continue;
-    }
-    // An entry is out of date when the pair has changed since; a newer one is in the heap then.
-    const PairTable::Merge merge = merge_of(symbols[at], symbols[next]);
-    if (merge.rank != rank) {
-      continue;
-    }
-    symbols[at].id = merge.id;
+    symbols[at].id = scratch.ids[at];
     symbols[at].size += symbols[next].size;
-    symbols[next].size = 0;
+    scratch.ranks[at] = scratch.ranks[next] = kNone;
     links[at].next = links[next].next;
     if (links[at].next != count) {
       links[links[at].next].previous = at;
-      look(at);
+      look_again(at);
     }
     if (links[at].previous != kNone) {
-      look(links[at].previous);
+      look_again(links[at].previous);
     }
   }
   uint32_t kept = 0;

@@ -3,6 +3,7 @@
 #include <executorch/extension/llm/tokenizers/parts/bpe_model.h>
 #include <executorch/extension/llm/tokenizers/parts/fields.h>
 #include <executorch/extension/llm/tokenizers/parts/model.h>
+#include <executorch/extension/llm/tokenizers/parts/word_models.h>
 
 namespace tokenizers::detail {
 
@@ -14,15 +15,28 @@ Model::Ptr make_bpe(const TokenizerJson& file, bool bytes) {
   return std::make_unique<BpeModel>(file, bytes);
 }
 
+template <typename T>
+Model::Ptr make(const TokenizerJson& file, bool) {
+  return std::make_unique<T>(file);
+}
+
 struct ModelKind {
   const char* type;
   Model::Ptr (*make)(const TokenizerJson& file, bool bytes);
 };
-constexpr ModelKind kKinds[] = {{"BPE", make_bpe}};
+constexpr ModelKind kKinds[] = {
+    {"BPE", make_bpe},
+    {"Unigram", make<UnigramModel>},
+    {"WordLevel", make<WordLevelModel>},
+    {"WordPiece", make<WordPieceModel>},
+};
 
-/// Older files do not name the type: merges make it BPE.
+/// Older files do not name the type: what they have besides the vocabulary tells.
 std::string type_of(const Json& part) {
-  return field_or<std::string>(part, "type", "BPE");
+  const char* otherwise = part.contains("unk_id")                     ? "Unigram"
+                          : part.contains("max_input_chars_per_word") ? "WordPiece"
+                                                                      : "BPE";
+  return field_or<std::string>(part, "type", otherwise);
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 #include <executorch/extension/llm/tokenizers/parts/normalizer.h>
 #include <executorch/extension/llm/tokenizers/parts/search.h>
 #include <executorch/extension/llm/tokenizers/text/byte_level.h>
+#include <executorch/extension/llm/tokenizers/text/charsmap.h>
 #include <executorch/extension/llm/tokenizers/text/unicode.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
+#include <pytorch/tokenizers/base64.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -156,6 +159,27 @@ Normalizer::Ptr make_byte_level(const Json&) {
   return simple([](const std::string& text) { return to_byte_characters(text); });
 }
 
+/// SentencePiece's rules, one character and its marks after the other; rules on several characters
+/// that begin none of them alone are out of reach, as in the reference.
+Normalizer::Ptr make_precompiled(const Json& part) {
+  const auto base64 = field<std::string>(part, "precompiled_charsmap");
+  auto bytes = base64::decode(base64);
+  auto map = bytes.ok() ? Charsmap::read(*bytes) : std::nullopt;
+  if (!map) {
+    throw BadPart("precompiled_charsmap is not base64 of SentencePiece's rules");
+  }
+  return simple([map = std::move(*map)](const std::string& text) {
+    std::string out;
+    for (size_t at = 0; at < text.size();) {
+      const auto rule = map.longest(std::string_view(text).substr(at));
+      const size_t length = rule ? rule->length : utf8_length(text[at]);
+      out += rule ? rule->becomes : std::string_view(text).substr(at, length);
+      at += length;
+    }
+    return out;
+  });
+}
+
 constexpr Kind<Normalizer::Ptr> kKinds[] = {
     {"BertNormalizer", make_bert},
     {"ByteLevel", make_byte_level},
@@ -165,6 +189,7 @@ constexpr Kind<Normalizer::Ptr> kKinds[] = {
     {"NFKC", make_form<NormalForm::kNfkc>},
     {"NFKD", make_form<NormalForm::kNfkd>},
     {"Nmt", make_nmt},
+    {"Precompiled", make_precompiled},
     {"Prepend", make_prepend},
     {"Replace", make_replace},
     {"Sequence", make_sequence},

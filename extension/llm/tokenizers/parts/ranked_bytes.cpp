@@ -107,8 +107,12 @@ std::optional<uint64_t> RankedBytes::id(std::string_view piece) const {
   if (rank != kNone) {
     return uint64_t{base_} + rank;
   }
-  const uint32_t special = special_.find(piece);
-  return special == kNone ? std::nullopt : std::optional<uint64_t>(special);
+  return special(piece);
+}
+
+std::optional<uint64_t> RankedBytes::special(std::string_view text) const {
+  const uint32_t id = special_.find(text);
+  return id == kNone ? std::nullopt : std::optional<uint64_t>(id);
 }
 
 void surround(std::vector<uint64_t>& ids, uint64_t bos, int8_t num_bos, uint64_t eos,

@@ -34,8 +34,9 @@ class RankedBytes {
   std::optional<std::string> bytes(uint64_t id) const;
   bool is_special(uint64_t id) const { return special_.has(id); }
   std::optional<uint64_t> id(std::string_view piece) const;
+  /// The id of a special token.
+  std::optional<uint64_t> special(std::string_view text) const;
   size_t num_tokens() const { return ranks_.size(); }
-  size_t num_special() const { return special_.size(); }
   /// One more than the greatest rank.
   size_t end_of_ranks() const { return ranks_.end(); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One pass over the file: a vocabulary of 100,000 pieces as a JSON tree would take four times as
 // long.
+#include <executorch/extension/llm/tokenizers/parts/json_tree.h>
 #include <executorch/extension/llm/tokenizers/parts/tokenizer_json.h>
 #include <pytorch/tokenizers/log.h>
 #include <pytorch/tokenizers/result.h>
@@ -13,11 +14,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kDepth = 64;
-
 class Reader : public Json::json_sax_t {
  public:
-  explicit Reader(TokenizerJson& out) : out_(out) {}
+  explicit Reader(TokenizerJson& out) : out_(out), tree_(out.rest) {}
 
   bool null() override { return scalar(nullptr); }
   bool boolean(bool value) override { return scalar(value); }
@@ -57,8 +56,8 @@ class Reader : public Json::json_sax_t {
     if (state_ == State::kIds) {
       piece_ = keep(value);
     } else {
-      key_ = value;
-      if (open_.size() == 1) {
+      tree_.key(value);
+      if (tree_.depth() == 1) {
         section_ = value;
       }
     }
@@ -68,24 +67,26 @@ class Reader : public Json::json_sax_t {
     if (state_ != State::kTree) {
       return refuse("no object inside model.vocab or model.merges");
     }
-    if (in_model() && key_ == "vocab") {
+    if (in_model() && tree_.last_key() == "vocab") {
       state_ = State::kIds;
       out_.has_vocabulary = true;
       out_.vocabulary.clear();
       return true;
     }
-    return open(Json::object());
+    return tree_.open(Json::object()) || refuse("at most 64 levels");
   }
   bool end_object() override {
     if (state_ == State::kIds) {
       state_ = State::kTree;
       return true;
     }
-    return close();
+    tree_.close();
+    return true;
   }
   bool start_array(std::size_t) override {
-    if (state_ == State::kTree && in_model() && (key_ == "vocab" || key_ == "merges")) {
-      const bool is_merges = key_ == "merges";
+    if (state_ == State::kTree && in_model() &&
+        (tree_.last_key() == "vocab" || tree_.last_key() == "merges")) {
+      const bool is_merges = tree_.last_key() == "merges";
       state_ = is_merges ? State::kMerges : State::kScores;
       inner_ = parts_ = 0;
       (is_merges ? out_.has_merges : out_.has_vocabulary) = true;
@@ -93,7 +94,7 @@ class Reader : public Json::json_sax_t {
       return true;
     }
     if (state_ == State::kTree) {
-      return open(Json::array());
+      return tree_.open(Json::array()) || refuse("at most 64 levels");
     }
     if (state_ == State::kIds || inner_ != 0) {
       return refuse("pairs inside model.vocab or model.merges");
@@ -104,7 +105,8 @@ class Reader : public Json::json_sax_t {
   }
   bool end_array() override {
     if (state_ == State::kTree) {
-      return close();
+      tree_.close();
+      return true;
     }
     if (inner_ == 0) {
       state_ = State::kTree;
@@ -128,7 +130,7 @@ class Reader : public Json::json_sax_t {
     return false;
   }
 
-  bool in_model() const { return open_.size() == 2 && section_ == "model"; }
+  bool in_model() const { return tree_.depth() == 2 && section_ == "model"; }
 
   TokenizerJson::Text keep(const std::string& text) {
     const auto start = static_cast<uint32_t>(out_.texts.size());
@@ -172,39 +174,13 @@ class Reader : public Json::json_sax_t {
     if (state_ != State::kTree) {
       return refuse("only pieces and numbers in model.vocab and model.merges");
     }
-    place(std::move(value));
-    return true;
-  }
-
-  Json* place(Json value) {
-    if (open_.empty()) {
-      out_.rest = std::move(value);
-      return &out_.rest;
-    }
-    Json& into = *open_.back();
-    if (into.is_array()) {
-      into.push_back(std::move(value));
-      return &into.back();
-    }
-    return &(into[key_] = std::move(value));
-  }
-
-  bool open(Json container) {
-    if (open_.size() == kDepth) {
-      return refuse("at most 64 levels");
-    }
-    open_.push_back(place(std::move(container)));
-    return true;
-  }
-
-  bool close() {
-    open_.pop_back();
+    tree_.place(std::move(value));
     return true;
   }
 
   TokenizerJson& out_;
-  std::vector<Json*> open_;
-  std::string key_, section_;
+  JsonTree tree_;
+  std::string section_;
   State state_ = State::kTree;
   TokenizerJson::Text piece_{0, 0};
   int inner_ = 0, parts_ = 0;

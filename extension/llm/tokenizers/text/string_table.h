@@ -29,14 +29,17 @@ inline uint64_t hash_bytes(std::string_view text) {
     hash = mix(hash, word);
   }
   word = 0;
-  switch (left) {  // a copy of unknown length would be a call
-    case 8:
-      std::memcpy(&word, from, 8);
-      break;
-    default:
-      for (size_t i = 0; i < left; ++i) {
-        word |= static_cast<uint64_t>(static_cast<uint8_t>(from[i])) << 8 * i;
-      }
+  // A copy of unknown length would be a call: two that overlap, or three bytes.
+  if (left >= 4) {
+    uint32_t low = 0, high = 0;
+    std::memcpy(&low, from, 4);
+    std::memcpy(&high, from + left - 4, 4);
+    word = static_cast<uint64_t>(high) << 32 | low;
+  } else if (left > 0) {
+    const auto byte = [&](size_t i) {
+      return static_cast<uint64_t>(static_cast<uint8_t>(from[i]));
+    };
+    word = byte(0) << 16 | byte(left / 2) << 8 | byte(left - 1);
   }
   return mix(hash, word);
 }
@@ -88,6 +91,8 @@ class StringTable {
   }
   /// One more than the greatest number.
   size_t end() const { return spans_.size(); }
+  /// Of all texts together.
+  size_t num_bytes() const { return bytes_.size(); }
   /// Different texts.
   size_t size() const { return count_; }
 
@@ -152,12 +157,15 @@ class PairTable {
     }
     slots_.assign(capacity, Slot{kEmpty, {kNone, kNone}});
     mask_ = capacity - 1;
+    for (shift_ = 64; capacity > 1; capacity /= 2) {
+      --shift_;
+    }
   }
 
   /// At most as many as were reserved; a pair that is added again gets the later merge.
   void add(uint32_t left, uint32_t right, Merge merge) {
     const uint64_t key = key_of(left, right);
-    size_t at = mix(key, 0) & mask_;
+    size_t at = first(key);
     while (slots_[at].key != kEmpty && slots_[at].key != key) {
       at = (at + 1) & mask_;
     }
@@ -170,7 +178,7 @@ class PairTable {
       return {kNone, kNone};
     }
     const uint64_t key = key_of(left, right);
-    size_t at = mix(key, 0) & mask_;
+    size_t at = first(key);
     while (slots_[at].key != kEmpty && slots_[at].key != key) {
       at = (at + 1) & mask_;
     }
@@ -183,12 +191,17 @@ class PairTable {
     uint64_t key;
     Merge merge;
   };
+  /// The upper bits of a product with the golden ratio.
+  size_t first(uint64_t key) const {
+    return static_cast<size_t>(key * 0x9E3779B97F4A7C15u >> shift_);
+  }
   static uint64_t key_of(uint32_t left, uint32_t right) {
     return static_cast<uint64_t>(left) << 32 | right;
   }
 
   std::vector<Slot> slots_;
   size_t mask_ = 0;
+  int shift_ = 64;
 };
 
 }  // namespace tokenizers::detail

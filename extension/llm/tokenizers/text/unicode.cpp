@@ -58,8 +58,7 @@ bool is_mark(char32_t code) {
 }
 
 bool is_other(char32_t code) {
-  const auto kind = category(code);
-  return kind == UTF8PROC_CATEGORY_CN || kind >= UTF8PROC_CATEGORY_CC;
+  return category(code) >= UTF8PROC_CATEGORY_CC;
 }
 
 bool is_word(char32_t code) {

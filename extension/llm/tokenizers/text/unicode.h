@@ -16,7 +16,7 @@ bool is_punctuation(char32_t code);
 /// General category Mn; any M*.
 bool is_nonspacing_mark(char32_t code);
 bool is_mark(char32_t code);
-/// General category Cc, Cf, Co or Cn.
+/// General category Cc, Cf, Cs or Co; not Cn.
 bool is_other(char32_t code);
 /// What \w matches: alphabetic, marks, decimal digits, connectors.
 bool is_word(char32_t code);

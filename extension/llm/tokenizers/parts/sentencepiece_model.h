@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A SentencePiece model: what its protobuf says, and the two ways of encoding with it.
+#pragma once
+
+#include <executorch/extension/llm/tokenizers/text/charsmap.h>
+#include <executorch/extension/llm/tokenizers/text/literal_trie.h>
+#include <executorch/extension/llm/tokenizers/text/prefix_trie.h>
+#include <executorch/extension/llm/tokenizers/text/string_table.h>
+#include <pytorch/tokenizers/error.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tokenizers::detail {
+
+class SentencePieceModel {
+ public:
+  enum class Type : uint8_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte };
+
+  /// ParseFailure with the reason in the log.
+  Error read(std::string_view bytes);
+
+  std::vector<uint64_t> encode(std::string_view text) const;
+  /// The package's text of a sequence; ids are all there.
+  std::string decode(const std::vector<uint64_t>& ids) const;
+
+  size_t size() const { return types_.size(); }
+  Type type(uint64_t id) const { return types_[id]; }
+  std::string_view piece(uint64_t id) const { return pieces_.text(static_cast<uint32_t>(id)); }
+  uint32_t find(std::string_view piece) const { return pieces_.find(piece); }
+  /// Ids of control tokens by the names that the file gives them; kNone where there is none.
+  uint32_t control(const std::string& name) const;
+  const std::string& bos_piece() const { return bos_piece_; }
+  const std::string& eos_piece() const { return eos_piece_; }
+
+ private:
+  enum class Algorithm { kUnigram = 1, kBpe = 2 };
+  struct Normalized {
+    std::string_view text;
+    size_t length;
+  };
+
+  Error read_piece(std::string_view message);
+  Error read_trainer(std::string_view message);
+  Error read_normalizer(std::string_view message);
+  Error finish();
+  void rank_pieces();
+  std::string normalize(std::string_view text) const;
+  Normalized normalize_prefix(std::string_view text) const;
+  std::vector<std::pair<std::string_view, uint32_t>> cut_bpe(std::string_view text) const;
+  std::vector<std::pair<std::string_view, uint32_t>> cut_unigram(std::string_view text) const;
+
+  StringTable pieces_;
+  std::vector<float> scores_;
+  std::vector<Type> types_;
+  /// By id, in order of falling scores; equal scores share a rank.
+  std::vector<uint32_t> ranks_;
+  std::array<uint32_t, 256> byte_ids_;
+  LiteralTrie user_defined_;
+  PrefixTrie trie_;
+  Charsmap charsmap_;
+  std::string bos_piece_ = "<s>", eos_piece_ = "</s>", unknown_surface_ = " \u2047 ";
+  Algorithm algorithm_ = Algorithm::kUnigram;
+  bool is_known_algorithm_ = true, byte_fallback_ = false, space_is_suffix_ = false;
+  bool adds_prefix_ = true, removes_spaces_ = true, escapes_spaces_ = true;
+  uint32_t unknown_ = kNone;
+  float lowest_ = 0, highest_ = 0;
+};
+
+}  // namespace tokenizers::detail
