@@ -20,6 +20,9 @@ using Span = PieceList::Span;
 constexpr const char kByteLevelPattern[] =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
+// \w+|[^\w\s]+ where joiners are of words.
+constexpr const char kWhitespacePattern[] = "[\\w\\x{200C}\\x{200D}]+|[^\\w\\s\\x{200C}\\x{200D}]+";
+
 /// What becomes of the parts that match, beside those between them.
 enum class Behavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
@@ -313,7 +316,7 @@ PreTokenizer::Ptr make_white_space_split(const Json&) {
 }
 
 PreTokenizer::Ptr make_white_space(const Json&) {
-  return make_cut(each_match({"\\w+|[^\\w\\s]+", true}), Behavior::kRemoved, true);
+  return make_cut(each_match({kWhitespacePattern, true}), Behavior::kRemoved, true);
 }
 
 PreTokenizer::Ptr make_bert(const Json& part) {

@@ -6,6 +6,9 @@
 #include <pytorch/tokenizers/log.h>
 #include <pytorch/tokenizers/result.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <fstream>
 
 namespace tokenizers::detail {
@@ -13,6 +16,38 @@ namespace tokenizers::detail {
 namespace {
 
 using Json = nlohmann::json;
+
+/// A number as serde_json makes it of its digits: all of them as an integer, then one division or
+/// product, which is not always the nearest double. Scores have to be the same to the last bit, as
+/// ties between cuts are common.
+double as_reference_reads(std::string_view text) {
+  const bool is_negative = text.front() == '-';
+  uint64_t digits = 0;
+  int exponent = 0;
+  bool is_fraction = false, is_full = false;
+  size_t i = is_negative ? 1 : 0;
+  for (; i < text.size() && text[i] != 'e' && text[i] != 'E'; ++i) {
+    if (text[i] == '.') {
+      is_fraction = true;
+      continue;
+    }
+    const uint64_t digit = static_cast<uint64_t>(text[i] - '0');
+    is_full = is_full || digits > (UINT64_MAX - digit) / 10;
+    if (is_full) {
+      exponent += is_fraction ? 0 : 1;
+    } else {
+      digits = 10 * digits + digit;
+      exponent -= is_fraction ? 1 : 0;
+    }
+  }
+  if (i < text.size()) {
+    exponent += static_cast<int>(std::strtol(text.data() + i + 1, nullptr, 10));
+  }
+  const double power = std::pow(10.0, std::min(std::abs(exponent), 308));
+  const double value =
+      exponent >= 0 ? static_cast<double>(digits) * power : static_cast<double>(digits) / power;
+  return is_negative ? -value : value;
+}
 
 class Reader : public Json::json_sax_t {
  public:
@@ -30,8 +65,8 @@ class Reader : public Json::json_sax_t {
     }
     return state_ == State::kScores ? score(static_cast<double>(value)) : scalar(value);
   }
-  bool number_float(number_float_t value, const string_t&) override {
-    return state_ == State::kScores ? score(value) : scalar(value);
+  bool number_float(number_float_t value, const string_t& text) override {
+    return state_ == State::kScores ? score(as_reference_reads(text)) : scalar(value);
   }
   bool string(string_t& value) override {
     switch (state_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // utf8proc's tables behind the questions that tokenizers ask.
 #include <executorch/extension/llm/tokenizers/text/unicode.h>
+#include <executorch/extension/llm/tokenizers/text/unicode_age.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 
 #include <utf8proc.h>
@@ -45,20 +46,25 @@ bool is_punctuation(char32_t code) {
            (code >= '[' && code <= '`') || (code >= '{' && code <= '~');
   }
   const auto kind = category(code);
-  return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO;
+  return (kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO) !=
+         is_other_punctuation(code);
 }
 
 bool is_nonspacing_mark(char32_t code) {
-  return category(code) == UTF8PROC_CATEGORY_MN;
+  return (category(code) == UTF8PROC_CATEGORY_MN && !is_not_normalized(code)) !=
+         is_other_nonspacing(code);
 }
 
 bool is_mark(char32_t code) {
   const auto kind = category(code);
-  return kind >= UTF8PROC_CATEGORY_MN && kind <= UTF8PROC_CATEGORY_ME;
+  const bool was_mark = code == 0x1CF2 || code == 0x1CF3;  // until Unicode 12
+  return (kind >= UTF8PROC_CATEGORY_MN && kind <= UTF8PROC_CATEGORY_ME &&
+          !is_not_normalized(code)) ||
+         was_mark;
 }
 
 bool is_other(char32_t code) {
-  return category(code) >= UTF8PROC_CATEGORY_CC;
+  return category(code) >= UTF8PROC_CATEGORY_CC && !is_later_format(code);
 }
 
 bool is_word(char32_t code) {
@@ -68,9 +74,9 @@ bool is_word(char32_t code) {
   }
   const auto kind = category(code);
   return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NL) ||
-         kind == UTF8PROC_CATEGORY_PC || (code >= 0x24B6 && code <= 0x24E9) ||
-         (code >= 0x1F130 && code <= 0x1F149) || (code >= 0x1F150 && code <= 0x1F169) ||
-         (code >= 0x1F170 && code <= 0x1F189);
+         kind == UTF8PROC_CATEGORY_PC || code == 0x200C || code == 0x200D ||
+         (code >= 0x24B6 && code <= 0x24E9) || (code >= 0x1F130 && code <= 0x1F149) ||
+         (code >= 0x1F150 && code <= 0x1F169) || (code >= 0x1F170 && code <= 0x1F189);
 }
 
 bool is_cjk(char32_t code) {
@@ -80,23 +86,49 @@ bool is_cjk(char32_t code) {
          (code >= 0xF900 && code <= 0xFAFF) || (code >= 0x2F800 && code <= 0x2FA1F);
 }
 
+namespace {
+
+void append_normalized(std::string_view text, utf8proc_option_t options, std::string& out) {
+  if (is_ascii(text)) {
+    out += text;
+    return;
+  }
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                 static_cast<utf8proc_ssize_t>(text.size()), &mapped, options);
+  if (size < 0) {
+    throw std::bad_alloc();  // the text is UTF-8: nothing else can fail
+  }
+  out.append(reinterpret_cast<char*>(mapped), static_cast<size_t>(size));
+  std::free(mapped);
+}
+
+}  // namespace
+
 std::string normalized(const std::string& text, NormalForm form) {
   if (is_ascii(text)) {
     return text;
   }
-  int options = UTF8PROC_STABLE;
-  options |=
-      form == NormalForm::kNfc || form == NormalForm::kNfkc ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
-  options |= form == NormalForm::kNfkc || form == NormalForm::kNfkd ? UTF8PROC_COMPAT : 0;
-  utf8proc_uint8_t* mapped = nullptr;
-  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                 static_cast<utf8proc_ssize_t>(text.size()), &mapped,
-                                 static_cast<utf8proc_option_t>(options));
-  if (size < 0) {
-    throw std::bad_alloc();  // the text is UTF-8: nothing else can fail
+  const bool composes = form == NormalForm::kNfc || form == NormalForm::kNfkc;
+  const bool is_compatible = form == NormalForm::kNfkc || form == NormalForm::kNfkd;
+  const auto options = static_cast<utf8proc_option_t>(
+      UTF8PROC_STABLE | (composes ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
+      (is_compatible ? UTF8PROC_COMPAT : 0));
+  // A character that is not assigned is a starter which nothing composes with: forms end before it
+  // and begin after it.
+  std::string out;
+  out.reserve(text.size());
+  size_t done = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = at + utf8_length(text[at]);
+    if (is_not_normalized(code_point(text, at))) {
+      append_normalized(std::string_view(text).substr(done, at - done), options, out);
+      out.append(text, at, end - at);
+      done = end;
+    }
+    at = end;
   }
-  std::string out(reinterpret_cast<char*>(mapped), static_cast<size_t>(size));
-  std::free(mapped);
+  append_normalized(std::string_view(text).substr(done), options, out);
   return out;
 }
 

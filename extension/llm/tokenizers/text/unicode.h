@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Properties and normal forms of Unicode.
+// Properties and normal forms of Unicode, as the reference has them (see unicode_age.h).
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ bool is_nonspacing_mark(char32_t code);
 bool is_mark(char32_t code);
 /// General category Cc, Cf, Cs or Co; not Cn.
 bool is_other(char32_t code);
-/// What \w matches: alphabetic, marks, decimal digits, connectors.
+/// What \w matches: alphabetic, marks, decimal digits, connectors, joiners.
 bool is_word(char32_t code);
 /// The blocks of ideographs that BERT sets apart.
 bool is_cjk(char32_t code);
