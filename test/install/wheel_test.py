@@ -44,7 +44,8 @@ def is_data(path: Path) -> bool:
         "extension",
         "kernels",
     )
-    left_out = ("kernels/test", "exir/_native")
+    # The last is the package pytorch_tokenizers beside executorch.
+    left_out = ("kernels/test", "exir/_native", "extension/llm/tokenizers/pytorch_tokenizers")
     suffixes = (".py", ".fbs", ".yaml", ".json", ".typed")
     test = path.name.endswith(("_test.py", "_bench.py")) or path.name.startswith(
         ("test_", "conftest")

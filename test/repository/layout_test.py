@@ -23,6 +23,7 @@ DOCUMENTED = (
     "docs/",
     "test/fuzz/corpus/",
     "exir/passes/",
+    "extension/llm/tokenizers/pytorch_tokenizers/",
     "exir/dialects/",
     "extension/llm/runner/",
     # Modules of one name that other people's code imports.

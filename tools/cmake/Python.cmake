@@ -42,9 +42,12 @@ endfunction()
 
 # et_python_module(name FOLDER <source folder of the package> SRCS ... DEPS ... [EXPORTS version script]): a native module
 # that is placed next to its Python package (git ignores it) and installed into the wheel at the same place. Nothing of it
-# can be linked to, but what EXPORTS names.
+# can be linked to, but what EXPORTS names. IN_WHEEL: another folder in the wheel, seen from the package executorch.
 function(et_python_module name)
-  cmake_parse_arguments(ARG "" "FOLDER;EXPORTS" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER;EXPORTS;IN_WHEEL" "SRCS;DEPS" ${ARGN})
+  if(NOT ARG_IN_WHEEL)
+    set(ARG_IN_WHEEL "${ARG_FOLDER}")
+  endif()
   if(ARG_EXPORTS)
     # As pybind11_add_module(SHARED), which links libpython: not every interpreter has one.
     add_library(${name} SHARED ${ARG_SRCS})
@@ -71,5 +74,5 @@ function(et_python_module name)
   target_link_options_gc_sections(${name})
   et_place_module(${name} "${ARG_FOLDER}")
   add_dependencies(python_modules ${name})
-  et_install_python(TARGETS ${name} LIBRARY DESTINATION "${ARG_FOLDER}")
+  et_install_python(TARGETS ${name} LIBRARY DESTINATION "${ARG_IN_WHEEL}")
 endfunction()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Header of four int32, then score, length and bytes of each piece, all little-endian.
-#include <executorch/extension/llm/tokenizers/parts/merge.h>
 #include <executorch/extension/llm/tokenizers/parts/ranked_bytes.h>
 #include <executorch/extension/llm/tokenizers/parts/tokenizer_json.h>
 #include <executorch/extension/llm/tokenizers/text/fallback.h>
+#include <executorch/extension/llm/tokenizers/text/merge.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 #include <pytorch/tokenizers/llama2c_tokenizer.h>
 

@@ -102,4 +102,12 @@ Result<uint64_t> SPTokenizer::piece_to_id(const std::string& text) const {
   return uint64_t{id};
 }
 
+Result<float> SPTokenizer::score(uint64_t token) const {
+  TK_CHECK_OR_RETURN_ERROR(initialized_, Uninitialized, "score before load");
+  TK_CHECK_OR_RETURN_ERROR(token < model_->size(), DecodeFailure,
+                           "expected an id below %d, got %llu", vocab_size_,
+                           static_cast<unsigned long long>(token));
+  return model_->score(token);
+}
+
 }  // namespace tokenizers

@@ -35,6 +35,9 @@ class SPTokenizer : public Tokenizer {
   Result<std::string> decode(const std::vector<uint64_t>& tokens) const;
   Result<std::string> id_to_piece(uint64_t token) const override;
   Result<uint64_t> piece_to_id(const std::string& text) const override;
+  /// What training gave the piece: the logarithm of a probability, or a place in the order of
+  /// merges. DecodeFailure for an id that is not there.
+  Result<float> score(uint64_t token) const;
 
  private:
   std::unique_ptr<detail::SentencePieceModel> model_;

@@ -2,8 +2,8 @@
 // What turns one piece of a text into ids.
 #pragma once
 
-#include <executorch/extension/llm/tokenizers/parts/merge.h>
 #include <executorch/extension/llm/tokenizers/parts/tokenizer_json.h>
+#include <executorch/extension/llm/tokenizers/text/merge.h>
 #include <executorch/extension/llm/tokenizers/text/string_table.h>
 
 #include <memory>

@@ -3,8 +3,8 @@
 // Tekken's way.
 #pragma once
 
-#include <executorch/extension/llm/tokenizers/parts/merge.h>
 #include <executorch/extension/llm/tokenizers/text/literal_trie.h>
+#include <executorch/extension/llm/tokenizers/text/merge.h>
 #include <executorch/extension/llm/tokenizers/text/string_table.h>
 #include <pytorch/tokenizers/regex.h>
 #include <pytorch/tokenizers/result.h>

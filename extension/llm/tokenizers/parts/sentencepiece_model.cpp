@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The messages of sentencepiece_model.proto by field numbers, then the reference's algorithms.
-#include <executorch/extension/llm/tokenizers/parts/merge.h>
 #include <executorch/extension/llm/tokenizers/parts/sentencepiece_model.h>
-#include <executorch/extension/llm/tokenizers/parts/viterbi.h>
 #include <executorch/extension/llm/tokenizers/text/fallback.h>
+#include <executorch/extension/llm/tokenizers/text/merge.h>
 #include <executorch/extension/llm/tokenizers/text/protobuf.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
+#include <executorch/extension/llm/tokenizers/text/viterbi.h>
 #include <pytorch/tokenizers/result.h>
 
 #include <algorithm>

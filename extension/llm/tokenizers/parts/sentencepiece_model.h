@@ -28,6 +28,7 @@ class SentencePieceModel {
 
   size_t size() const { return types_.size(); }
   Type type(uint64_t id) const { return types_[id]; }
+  float score(uint64_t id) const { return scores_[id]; }
   std::string_view piece(uint64_t id) const { return pieces_.text(static_cast<uint32_t>(id)); }
   uint32_t find(std::string_view piece) const { return pieces_.find(piece); }
   /// Ids of control tokens by the names that the file gives them; kNone where there is none.

@@ -2,10 +2,10 @@
 // What the reference does with each piece, unknown ones included.
 #include <executorch/extension/llm/tokenizers/parts/fields.h>
 #include <executorch/extension/llm/tokenizers/parts/search.h>
-#include <executorch/extension/llm/tokenizers/parts/viterbi.h>
 #include <executorch/extension/llm/tokenizers/parts/word_models.h>
 #include <executorch/extension/llm/tokenizers/text/fallback.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
+#include <executorch/extension/llm/tokenizers/text/viterbi.h>
 
 #include <algorithm>
 #include <cmath>
