@@ -108,7 +108,8 @@ class TiktokenTokenizer(_Base):
         return self.model.encode(s, bos=int(bos), eos=int(eos))
 
     def decode(self, t: Sequence[int], skip_special_tokens: bool = False) -> str:
-        pieces = (self.model.id_to_piece(token) for token in t)
+        left_out = {*self.special_tokens.values()} if skip_special_tokens else set()
+        pieces = (self.model.id_to_piece(token) for token in t if token not in left_out)
         return b"".join(pieces).decode("utf-8", "replace")
 
 

@@ -91,6 +91,11 @@ def test_tiktoken(count: int, tmp_path: Path) -> None:
         lambda ids: b"".join(map(tokenizer.id_to_piece, ids)).decode("utf-8", "replace"),
         reference.decode,
     )
+    python = ours.TiktokenTokenizer(str(path), references.QWEN, special)
+    ids = python.encode("a<META>b", bos=True, eos=True)
+    assert ids == reference.encode("<s>a<META>b</s>", allowed_special="all")
+    assert python.decode(ids) == "<s>a<META>b</s>"
+    assert python.decode(ids, skip_special_tokens=True) == "ab"
     for broken in ("a\ud800b", "\udc00", "\ud83d\ude00", "x\ud83d"):
         assert tokenizer.encode(broken) == reference.encode(broken)
 
