@@ -11,10 +11,18 @@ from typing import Any
 import torch
 
 from executorch.exir.decompositions.sizes import CannotDecompose
+from executorch.exir.operator.convert import NoOutVariant, to_out_variant
 
 
 def has_out_variant(op: torch._ops.OpOverload) -> bool:
-    return any(name == "out" or name.endswith("_out") for name in op.overloadpacket.overloads())
+    """Of this overload: others of its name may have some."""
+    if op._schema.is_mutable:
+        return False
+    try:
+        to_out_variant(op)
+    except NoOutVariant:
+        return False
+    return True
 
 
 def bodies_of_user_operators(

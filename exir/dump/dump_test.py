@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from executorch.exir import ExecutorchBackendConfig, dump, to_edge
-from executorch.exir.backend.test.op_partitioner_demo import AddMulPartitionerDemo
+from executorch.exir.backend.test.op_partitioner_demo import AddAttributePartitionerDemo
 
 GOLDEN = sorted((Path(__file__).parents[2] / "test" / "golden").glob("*.pte"))
 
@@ -32,7 +32,7 @@ class Net(torch.nn.Module):
 def file(tmp_path: Path) -> Path:
     rows = torch.export.Dim("rows", min=1, max=8)
     program = torch.export.export(Net(), (torch.ones(2, 4),), dynamic_shapes=({0: rows},))
-    lowered = to_edge(program).to_backend(AddMulPartitionerDemo())
+    lowered = to_edge(program).to_backend(AddAttributePartitionerDemo())
     config = ExecutorchBackendConfig(extract_delegate_segments=True)
     path = tmp_path / "net.pte"
     lowered.to_executorch(config).save(path)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is measured in a process of its own: memory, and payloads that may crash. `python -m <this> FOLDER [LIBRARY]`
-prints a line of JSON per stage. FOLDER has weighted.pte and its input x.pt; damaged.pte, where its payload lies in
-span.json, and its input small.pt; cut*.pte, with payloads that end too early."""
+"""What is measured in a process of its own: memory, and payloads that may crash; prints a line of JSON per stage.
+
+FOLDER has weighted.pte and its input x.pt; damaged.pte, where its payload lies in span.json, and its input small.pt;
+cut*.pte, with payloads that end too early."""
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import random
@@ -79,8 +81,15 @@ def _say(stage: str, result: Any) -> None:
     print(json.dumps({stage: result}), flush=True)
 
 
-def main(folder: Path, library: str = "") -> None:
-    """`library`: registers the backend."""
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog="example: python -m executorch.backends.test.conformance.child FOLDER",
+    )
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("library", nargs="?", help="registers the backend")
+    options = parser.parse_args()
+    folder, library = options.folder, options.library
     if library:
         _say("unregistered", _unregistered(folder))
         load_backend(library)
@@ -94,4 +103,4 @@ def main(folder: Path, library: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    main()
