@@ -148,6 +148,8 @@ def test_a_preset_configures_with_standard_variables(name: str, tmp_path: Path) 
     rules = (tmp_path / "cmake-out/build.ninja").read_text()
     assert "libexecutorch_core.a" in rules and "libportable_kernels.a" in rules
     assert ("-mcpu=cortex-m55 -mthumb" in rules) is (name == "arm-baremetal")
+    headers = re.findall(r"^  COMMAND = (.*)\n  DESC = flatc \S+\.fbs$", rules, re.M)
+    assert headers and all("/bin/flatc --cpp " in each for each in headers), headers
 
 
 FRAGMENTS = [
