@@ -9,6 +9,7 @@ loading and the first run cost, then, for each line read, nanoseconds of the run
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -72,8 +73,19 @@ def _answer(value: Any) -> None:
 
 
 def main() -> None:
-    file, method_name, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    inputs = [_input(described) for described in json.loads(sys.argv[4])]
+    parser = argparse.ArgumentParser(
+        description="Loads a program and runs it as often as lines of standard input say; answers in JSON. The process "
+        "behind `python -m executorch.devtools bench`."
+    )
+    parser.add_argument("file")
+    parser.add_argument("method")
+    parser.add_argument("threads", type=int)
+    parser.add_argument(
+        "inputs", type=json.loads, help="JSON: sizes and dtype of each tensor, or its value"
+    )
+    options = parser.parse_args()
+    file, method_name, threads = options.file, options.method, options.threads
+    inputs = [_input(described) for described in options.inputs]
     from executorch.runtime import Runtime
 
     runtime = Runtime.get()

@@ -7,6 +7,7 @@ other six digits score -3.
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 
@@ -50,6 +51,9 @@ class BalancedTinyMLP(nn.Module):
 
 
 def main() -> None:
+    argparse.ArgumentParser(
+        description=__doc__, epilog="example: python export_mlp_mnist.py"
+    ).parse_args()
     model, inputs = BalancedTinyMLP().eval(), (torch.zeros(1, 784),)
     program = to_edge(torch.export.export(model, inputs)).to_executorch()
     program.save("balanced_tiny_mlp_mnist.pte")
