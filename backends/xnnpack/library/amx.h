@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of bytes on AMX tiles, where processor and system have them. XNNPACK's kernels for those
-// take 16 rows and 64 columns, and where XNNPACK takes them, it does so for all products. But a
+// 8-bit GEMMs on AMX tiles, where processor and system have them. XNNPACK's kernels for those
+// take 16 rows and 64 columns, and where XNNPACK takes them, it does so for all GEMMs. But a
 // narrow layer leaves much of 64 columns empty, and short sums take less time than what follows.
 #pragma once
 
@@ -8,15 +8,14 @@
 
 namespace executorch::backends::xnnpack {
 
-/// While it lives, convolutions of bytes that this thread creates are of this size: a product of
-/// pixels of `depth` channels with `outputs` filters for each tap. All other products of bytes use
-/// tiles.
-class ProductSize {
+/// While it lives, 8-bit convolutions that this thread creates are of this size: a GEMM of pixels
+/// of `depth` channels with `outputs` filters for each tap. All other 8-bit GEMMs use tiles.
+class GemmSize {
  public:
-  ProductSize(size_t depth, size_t outputs);
-  ~ProductSize();
-  ProductSize(const ProductSize&) = delete;
-  ProductSize& operator=(const ProductSize&) = delete;
+  GemmSize(size_t depth, size_t outputs);
+  ~GemmSize();
+  GemmSize(const GemmSize&) = delete;
+  GemmSize& operator=(const GemmSize&) = delete;
 };
 
 }  // namespace executorch::backends::xnnpack

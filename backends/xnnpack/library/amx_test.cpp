@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of bytes on tiles beside those on vectors: the same numbers, as sums are exact. Where
+// 8-bit GEMMs on tiles beside those on vectors: the same numbers, as sums are exact. Where
 // there are no tiles, both are on vectors.
 #include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
@@ -29,7 +29,7 @@ class Amx : public ByteConvolutionTest {
 
   /// Not by the function that looks at the size of a convolution.
   Operator create_on_vectors(const Image& c) {
-    const ProductSize narrow(1, 1);
+    const GemmSize narrow(1, 1);
     return create_bytes(c, xnn_create_convolution2d_nhwc_qs8_qc8w_any);
   }
 };
@@ -113,7 +113,7 @@ TEST_F(Amx, DynamicLinearLayersAreThoseOfVectors) {
   };
   const Operator op = create_linear();
   EXPECT_EQ(is_on_tiles(op), has_tiles());
-  const ProductSize narrow(1, 1);
+  const GemmSize narrow(1, 1);
   const Operator on_vectors = create_linear();
   EXPECT_FALSE(is_on_tiles(on_vectors));
   for (const size_t rows : {1, 2, 15, 16, 17, 37}) {

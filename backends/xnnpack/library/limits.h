@@ -11,10 +11,11 @@
 #include "xnnpack/config.h"
 
 // Kernels read parameters of rows quantized while running for a whole tile (on processors with GFNI
-// 14 rows), and for rows that there are not must find the last row's: what they compute from these
-// goes where the last row goes. XNNPACK repeats them 10 times, too few for 1 to 3 rows of 14.
+// 14 rows, on tiles 32), and for rows that there are not must find the last row's: what they
+// compute from these goes where the last row goes. XNNPACK repeats them 10 times, too few for 1 to
+// 3 rows of 14.
 #undef XNN_EXTRA_QUANTIZATION_PARAMS
-#define XNN_EXTRA_QUANTIZATION_PARAMS 16
+#define XNN_EXTRA_QUANTIZATION_PARAMS 32
 
 // Depthwise convolutions have kernels for more numbers of taps (convolution/depthwise_taps.cpp).
 #undef XNN_MAX_F32_DWCONV_UKERNELS

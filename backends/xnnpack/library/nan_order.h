@@ -4,7 +4,7 @@
 //
 //   ET_BOUNDS_SECOND  The second operand is a bound. It comes first, and NaN stays, at no cost.
 //   ET_VALUES         Both are values: NaN of either stays.
-//   ET_LANES_BY_DEPTH The last step of a product, of fewer values than lanes, leaves out the lanes
+//   ET_LANES_BY_DEPTH The last step of a sum, of fewer values than lanes, leaves out the lanes
 //                     behind them, not those whose weight is zero: NaN times zero is NaN.
 //   ET_SMALL_EXPONENT The exponent -|x| of a sigmoid stays in the range that is computed.
 //   ET_EXACT_ROOT     A root, not x times an estimate of its reciprocal: that is NaN for infinity.

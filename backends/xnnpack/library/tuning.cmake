@@ -2,13 +2,14 @@
 # What makes XNNPACK faster, or smaller in memory, with the same results (EXECUTORCH_XNNPACK_TUNING): functions of ours in
 # place of its own. Included by third-party/xnnpack.cmake after corrections.cmake.
 target_sources(XNNPACK PRIVATE
-  "${library}/filter_packing.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
-  "${library}/convolution/lines.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
+  "${library}/filter_packing.cpp" "${library}/blocks/packing.cpp"
+  "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
+  "${library}/convolution/filter_rows.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
   "${library}/convolution/depthwise_taps.cpp"
-  "${library}/tile_order.cpp" "${library}/panel_products.cpp" "${library}/product_lines.cpp")
+  "${library}/tile_order.cpp" "${library}/panel_gemm.cpp" "${library}/ring_buffer.cpp")
 set_property(SOURCE "${library}/runtime.c" TARGET_DIRECTORY subgraph APPEND PROPERTY
   COMPILE_DEFINITIONS EXECUTORCH_XNNPACK_TUNING)
-xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w)
+xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w xnn_pack_qs8_qb4w_gemm_goi_w)
 xnnpack_replaces(XNNPACK configs/dwconv-config.c xnn_init_f32_dwconv_config xnn_init_qs8_qc8w_dwconv_config)
 xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights)
 xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker)
@@ -36,13 +37,16 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT MSVC)
   check_c_compiler_flag("-mamx-int8" ET_HAS_AMX)
 endif()
 if(ET_HAS_AMX)
-  target_sources(XNNPACK PRIVATE "${library}/amx.cpp")
-  xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qs8_qc8w_gemm_config xnn_init_qd8_f32_qc8w_gemm_config)
+  target_sources(XNNPACK PRIVATE "${library}/amx.cpp" "${library}/blocks/gemm_amx.cpp")
+  set_source_files_properties("${library}/blocks/gemm_amx.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS
+    "-mamx-tile;-mamx-int8;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mprefer-vector-width=512;-ffp-contract=off;-Wno-maybe-uninitialized;-Wno-uninitialized")
+  xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qs8_qc8w_gemm_config xnn_init_qd8_f32_qc8w_gemm_config
+    xnn_init_qd8_f32_qb4w_gemm_config)
   set_property(SOURCE "${fetched}/xnnpack/src/configs/hardware-config.c" TARGET_DIRECTORY hardware-config APPEND PROPERTY
     COMPILE_OPTIONS "-UXNN_ENABLE_AVX512AMX;-DXNN_ENABLE_AVX512AMX=1")
-  foreach(product qs8-qc8w-gemm qs8-qc8w-igemm qd8-f32-qc8w-gemm qd8-f32-qc8w-igemm)
-    file(GLOB kernels "${fetched}/xnnpack/src/${product}/gen/*-1x64c4-*-avx512amx.c"
-      "${fetched}/xnnpack/src/${product}/gen/*-16x64c4-*-avx512amx.c")
+  foreach(gemm qs8-qc8w-gemm qs8-qc8w-igemm qd8-f32-qc8w-gemm qd8-f32-qc8w-igemm)
+    file(GLOB kernels "${fetched}/xnnpack/src/${gemm}/gen/*-1x64c4-*-avx512amx.c"
+      "${fetched}/xnnpack/src/${gemm}/gen/*-16x64c4-*-avx512amx.c")
     target_sources(microkernels-prod PRIVATE ${kernels})
     set_property(SOURCE ${kernels} TARGET_DIRECTORY microkernels-prod APPEND PROPERTY
       COMPILE_OPTIONS "-include;${library}/amx_tiles.h")

@@ -61,7 +61,7 @@ struct Free {
 using Pool = std::unique_ptr<pthreadpool, Free>;
 using Operator = std::unique_ptr<xnn_operator, Free>;
 
-/// Outputs whose products may be added in another order: some kernels of XNNPACK take channels four
+/// Outputs whose terms may be added in another order: some kernels of XNNPACK take channels four
 /// at a time.
 inline auto SumsAre(const std::vector<float>& expected) {
   return ::testing::Pointwise(::testing::FloatNear(1e-4f), expected);

@@ -22,19 +22,20 @@ namespace {
 constexpr size_t kMaxTapsDown = 32;
 constexpr size_t kBlock = 8;  // outputs whose pointers are found at once
 
-/// The pixels of a line of outputs. Kernels take them by column, and columns that an output shares
+/// The pixels of a row of outputs. Kernels take them by column, and columns that an output shares
 /// with the one before once.
 class Row {
  public:
-  /// `ring` is the number of lines that the image has room for.
+  /// `ring` is the number of rows that the image has room for.
   Row(const dwconv_indirection_init_context& of, size_t row, size_t ring)
       : of_(of), zeros_(reinterpret_cast<uintptr_t>(of.zero_buffer)) {
     for (size_t y = 0; y < of.kernel_height; ++y) {
       // Wraps around ahead of the image.
-      const size_t line = row * of.stride_height + y * of.dilation_height - of.input_padding_top;
-      const bool is_inside = line < of.input_height;
+      const size_t input_row =
+          row * of.stride_height + y * of.dilation_height - of.input_padding_top;
+      const bool is_inside = input_row < of.input_height;
       lines_[y] = is_inside ? reinterpret_cast<uintptr_t>(of.input) +
-                                  line % ring * of.input_width * of.input_pixel_stride
+                                  input_row % ring * of.input_width * of.input_pixel_stride
                             : zeros_;
       steps_[y] = is_inside ? of.input_pixel_stride : 0;
     }
@@ -110,7 +111,7 @@ class Row {
 /// `buffer` is where kernels that take several passes add up.
 void compute(const Depthwise& d, size_t image, size_t row, uint8_t* buffer,
              size_t ring = SIZE_MAX) {
-  const dwconv_context& c = d.products;
+  const dwconv_context& c = d.dwconv;
   const Row found(d.pixels, row, ring);
   uintptr_t pointers[kMaxPointers];
   auto** const input = reinterpret_cast<const void**>(pointers);
@@ -140,12 +141,12 @@ uint8_t* buffer_of(const dwconv_context& c, size_t index) {
 }
 
 void compute_row_in_passes(const Depthwise* d, size_t image, size_t row) {
-  uint8_t* const buffer = buffer_of(d->products, image * d->products.output_height + row);
+  uint8_t* const buffer = buffer_of(d->dwconv, image * d->dwconv.output_height + row);
   compute(*d, image, row, buffer);
 }
 
 void compute_row_of_thread(const Depthwise* d, size_t thread, size_t image, size_t row) {
-  compute(*d, image, row, buffer_of(d->products, thread));
+  compute(*d, image, row, buffer_of(d->dwconv, thread));
 }
 
 }  // namespace
@@ -154,8 +155,8 @@ void compute_row(const Depthwise* d, size_t image, size_t row) {
   compute(*d, image, row, nullptr);
 }
 
-void compute_row_of_ring(const Depthwise& d, size_t row, size_t lines) {
-  compute(d, 0, row, nullptr, lines);
+void compute_row_of_ring(const Depthwise& d, size_t row, size_t ring_rows) {
+  compute(d, 0, row, nullptr, ring_rows);
 }
 
 bool fits_rows(const xnn_operator* op) {
@@ -171,11 +172,10 @@ bool find_pixels_of_rows(xnn_operator_t op, compute_parameters& step, size_t* wo
        replace_task(step.task_2d_with_thread, xnn_compute_dwconv_multipass_with_thread,
                     compute_row_of_thread));
   if (is_known) {
-    dwconv_context& products = op->context.dwconv.dwconv;
+    dwconv_context& dwconv = op->context.dwconv.dwconv;
     // Buffers for several passes follow the table.
-    *workspace_size -=
-        products.buffer_size == 0 ? *workspace_size : products.multipass_buffer_offset;
-    products.multipass_buffer_offset = 0;
+    *workspace_size -= dwconv.buffer_size == 0 ? *workspace_size : dwconv.multipass_buffer_offset;
+    dwconv.multipass_buffer_offset = 0;
   }
   return is_known;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Depthwise convolutions without the table of pointers that XNNPACK keeps for each, one for every
-// line of outputs, column of pixels and tap down it: 0.9 MB for a MobileNetV2, which has 2.4 MB of
-// weights in 8 bits. Threads find the pixels of a line as they compute it.
+// row of outputs, column of pixels and tap down it: 0.9 MB for a MobileNetV2, which has 2.4 MB of
+// weights in 8 bits. Threads find the pixels of a row as they compute it.
 #pragma once
 
 #include "xnnpack/compute.h"
@@ -13,18 +13,19 @@ namespace executorch::backends::xnnpack {
 
 /// What is known of a depthwise convolution, as it lies in its operator.
 struct Depthwise {
-  dwconv_context products;
+  dwconv_context dwconv;
   dwconv_indirection_init_context pixels;
 };
 static_assert(offsetof(Depthwise, pixels) ==
               offsetof(xnn_operator, context.dwconv.dwconv_indirection_init) -
                   offsetof(xnn_operator, context.dwconv.dwconv));
 
-/// A line of outputs of an image.
+/// A row of outputs of an image.
 void compute_row(const Depthwise* d, size_t image, size_t row);
 
-/// The same of the first image, whose line n takes the place of line n - `lines`.
-void compute_row_of_ring(const Depthwise& d, size_t row, size_t lines);
+/// The same of the first image, a ring buffer in which row n takes the place of row n -
+/// `ring_rows`.
+void compute_row_of_ring(const Depthwise& d, size_t row, size_t ring_rows);
 
 /// Whether the pointers of an output fit onto the stack of a thread.
 bool fits_rows(const xnn_operator* op);

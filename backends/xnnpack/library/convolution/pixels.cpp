@@ -3,7 +3,7 @@
 // for a table in the workspace (XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER), XNNPACK fills that in a
 // step ahead of the one that computes; here both become one, with a table of one tile.
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
-#include <executorch/backends/xnnpack/library/convolution/lines.h>
+#include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/pixels.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
@@ -44,8 +44,8 @@ class Tile {
  public:
   Tile(const Convolution& convolution, size_t first)
       : of_(convolution.pixels),
-        input_(convolution.lines.height == 0 ? of_.input : Lines::copy(of_)),
-        size_(convolution.products.ks_scaled / (convolution.products.ks * sizeof(void*))) {
+        input_(convolution.padded.height == 0 ? of_.input : PaddedImage::copy(of_)),
+        size_(convolution.igemm.ks_scaled / (convolution.igemm.ks * sizeof(void*))) {
     const size_t outputs = std::min(size_, of_.output_height * of_.output_width - first);
     size_t row = first / of_.output_width, column = first % of_.output_width;
     for (size_t i = 0; i < outputs; ++row, column = 0) {
@@ -72,7 +72,7 @@ class Tile {
   }
 
  private:
-  /// Outputs of one line and the pixels of their first taps, which may lie ahead of the input: all
+  /// Outputs of one row and the pixels of their first taps, which may lie ahead of the input: all
   /// wraps around. Returns how many.
   size_t place_line(size_t i, size_t outputs, size_t row, size_t column) {
     const size_t y = row * of_.stride_height - of_.input_padding_top;
@@ -130,7 +130,7 @@ void compute(const Convolution* convolution, size_t image, size_t group, size_t 
              size_t channel, size_t outputs, size_t channels) {
   uintptr_t pointers[kMaxPointers + kStep];
   Tile(*convolution, first).find(pointers);
-  const igemm_context& c = convolution->products;
+  const igemm_context& c = convolution->igemm;
   c.ukernel.function[XNN_UARCH_DEFAULT](
       outputs, channels, c.kc, c.ks_scaled, reinterpret_cast<const void**>(pointers),
       advance(c.packed_w, group * c.gw_stride + channel * c.w_stride),
@@ -168,7 +168,7 @@ bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* w
              !replace_task(step.task_4d_tile_2d, xnn_compute_grouped_batch_igemm, compute)) {
     return false;
   }
-  reinterpret_cast<Convolution*>(&op->context)->lines = {};
+  reinterpret_cast<Convolution*>(&op->context)->padded = {};
   *workspace_size = 0;
   return true;
 }

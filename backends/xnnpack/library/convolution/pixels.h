@@ -11,9 +11,9 @@
 
 namespace executorch::backends::xnnpack {
 
-/// An image that is copied before it is read (lines.h); `height` is 0 where it is not.
-struct Lines {
-  size_t height, bytes;                // lines of an image, and of one
+/// An image that is copied before it is read (filter_rows.h); `height` is 0 where it is not.
+struct PaddedImage {
+  size_t height, bytes;                // rows of an image, and bytes of one
   size_t padded_height, padded_bytes;  // the same of the copy
   size_t top, left_bytes;
 
@@ -24,9 +24,9 @@ struct Lines {
 
 /// What is known of a convolution, as it lies in its operator: what XNNPACK says, and then ours.
 struct Convolution {
-  igemm_context products;
+  igemm_context igemm;
   conv2d_igemm_indirection_init_context pixels;
-  Lines lines;
+  PaddedImage padded;
 };
 
 constexpr uint32_t kNoTable = XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER;

@@ -32,7 +32,7 @@ TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
       with({1, 9, 17, 12, 36, {1, 1, 1, 1}}, 3, 1, 1, 2),
       with({1, 9, 8, 256, 200, {1, 1, 1, 1}}, 3, 2, 1, 1),  // large weights: goes down the columns
       with({1, 7, 5, 600, 700, {0, 0, 0, 0}}, 1, 2, 1, 1),
-      with({1, 12, 190, 20, 20, {1, 1, 1, 1}}, 3, 1, 1, 20),  // depthwise: lines in several parts
+      with({1, 12, 190, 20, 20, {1, 1, 1, 1}}, 3, 1, 1, 20),  // depthwise: rows in several parts
       with({2, 13, 300, 33, 33, {0, 1, 1, 0}}, 3, 2, 1, 33),
       with({1, 11, 9, 8, 8, {2, 3, 1, 0}}, 3, 1, 2, 8),
       with({1, 9, 90, 8, 8, {2, 3, 1, 2}}, 3, 2, 2, 8),

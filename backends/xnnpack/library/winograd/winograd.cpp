@@ -3,7 +3,7 @@
 // pixels and few channels are computed with 2.25 times fewer multiplications (winograd.h). A block
 // of tiles goes through all three steps before the next, so that it stays in a core's own cache. As
 // tiles are added up, one infinite pixel makes NaN of every output of the tiles that it is in.
-#include <executorch/backends/xnnpack/library/convolution/lines.h>
+#include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include "xnnpack.h"

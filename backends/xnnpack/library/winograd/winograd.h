@@ -11,7 +11,7 @@
 
 namespace executorch::backends::xnnpack {
 
-struct Filter;  // convolution/lines.h
+struct Filter;  // convolution/filter_rows.h
 
 namespace winograd {
 

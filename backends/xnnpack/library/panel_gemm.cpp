@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its function that gives a product its size whose matrix
-// is an argument: that one packs all of the matrix into the workspace, then multiplies by it. Here
-// a thread packs a panel, multiplies by it while it is in the core's own cache, and packs the next
-// one into the same place.
+// Part of the library XNNPACK, in place of its function that gives a GEMM its size whose weights
+// are an argument: that one packs all of the weights into the workspace, then multiplies by them.
+// Here a thread packs a panel, multiplies by it while it is in the core's own cache, and packs the
+// next one into the same place.
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack.h"
@@ -37,17 +37,17 @@ void compute_panel(const uint8_t* context, size_t thread, size_t panel) {
       *reinterpret_cast<const xnn_operator*>(context - offsetof(xnn_operator, context));
   const compute_parameters& tiles = op.compute[1];
   packw_gemm_goi_context packing = op.context.gemm.packw_gemm_goi;
-  gemm_context product = op.context.gemm.gemm.gemm;
+  gemm_context gemm = op.context.gemm.gemm.gemm;
   const size_t first = panel * packing.nr;
   const size_t columns = std::min(packing.nr, tiles.range[1] - first);
   // Both look for a panel behind all that come before it, which are not there.
   const auto packed = reinterpret_cast<uintptr_t>(packing.packed_weights) +
                       (thread * packing.nr - first) * packing.w_stride;
   packing.packed_weights = reinterpret_cast<void*>(packed);
-  product.packed_w = packing.packed_weights;
+  gemm.packed_w = packing.packed_weights;
   xnn_compute_packw_gemm_goi(&packing, first, columns);
   for (size_t row = 0; row < tiles.range[0]; row += tiles.tile[0]) {
-    xnn_compute_gemm(&product, row, first, std::min(tiles.tile[0], tiles.range[0] - row), columns);
+    xnn_compute_gemm(&gemm, row, first, std::min(tiles.tile[0], tiles.range[0] - row), columns);
   }
 }
 
@@ -55,22 +55,22 @@ void compute_panel(const uint8_t* context, size_t thread, size_t panel) {
 /// need from the workspace.
 void join_packing(xnn_operator& op, size_t threads, size_t* workspace_size) {
   compute_parameters& packing = op.compute[0];
-  compute_parameters& product = op.compute[1];
+  compute_parameters& gemm = op.compute[1];
   if (op.state != xnn_run_state_needs_setup || (op.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0 ||
-      !is_gemm(product)) {
+      !is_gemm(gemm)) {
     return;
   }
   const packw_gemm_goi_context& panels = op.context.gemm.packw_gemm_goi;
-  const size_t count = divide_round_up(product.range[1], panels.nr);
-  if (count < kMinPanels * threads || product.range[0] > kMaxRows ||
-      product.range[0] * op.context.gemm.gemm.gemm.a_stride > kMaxBytes) {
+  const size_t count = divide_round_up(gemm.range[1], panels.nr);
+  if (count < kMinPanels * threads || gemm.range[0] > kMaxRows ||
+      gemm.range[0] * op.context.gemm.gemm.gemm.a_stride > kMaxBytes) {
     return;
   }
   packing.type = xnn_parallelization_type_1d_with_thread;
   packing.task_1d_with_thread = reinterpret_cast<pthreadpool_task_1d_with_thread_t>(compute_panel);
   packing.context_offset = 0;
   packing.range[0] = count;
-  product.type = xnn_parallelization_type_invalid;
+  gemm.type = xnn_parallelization_type_invalid;
   *workspace_size = threads * panels.nr * panels.w_stride;
 }
 

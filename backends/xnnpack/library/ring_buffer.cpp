@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/pixels.h>
-#include <executorch/backends/xnnpack/library/product_lines.h>
+#include <executorch/backends/xnnpack/library/ring_buffer.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack/compute.h"
@@ -17,11 +17,11 @@ namespace executorch::backends::xnnpack {
 
 namespace {
 
-/// A smaller product stays in the cores' own caches as it is.
+/// A smaller result of a GEMM stays in the cores' own caches as it is.
 constexpr size_t kMinBytes = size_t{3} << 19;
 /// The same of what the reader writes.
 constexpr size_t kMinOutputBytes = size_t{1} << 18;
-/// Parts of the image for each thread; lines between two parts are computed twice.
+/// Parts of the image for each thread; rows that two parts read are computed twice.
 constexpr size_t kParts = 2;
 
 /// Where a step writes its pixels.
@@ -43,7 +43,7 @@ Outputs outputs_of(xnn_operator& op, const compute_parameters& step) {
                                                        : Outputs{};
 }
 
-/// The last step of a product; those ahead of it pack a matrix or copy an image.
+/// The last step of a GEMM; those ahead of it pack a matrix or copy an image.
 compute_parameters& tiles_of(xnn_operator& op) {
   const auto is_none = [](const compute_parameters& step) {
     return step.type == xnn_parallelization_type_invalid;
@@ -56,35 +56,35 @@ size_t room_for(size_t bytes) {
   return round_up_po2(bytes + XNN_EXTRA_BYTES, XNN_ALLOCATION_ALIGNMENT);
 }
 
-/// A product and its reader, neighbors in a runtime, and the next product where nothing else reads
-/// what the reader writes.
+/// A GEMM and the depthwise convolution that reads it, neighbors in a runtime, and the next GEMM
+/// where nothing else reads what the convolution writes.
 struct Pair {
-  xnn_operator* product = nullptr;  // null: there is none
+  xnn_operator* producer = nullptr;  // null: there is none
   xnn_operator* reader = nullptr;
   uint32_t value = 0;
   xnn_operator* next = nullptr;  // null: outputs are kept
 
-  compute_parameters& tiles() const { return tiles_of(*product); }
+  compute_parameters& tiles() const { return tiles_of(*producer); }
   const Depthwise& depthwise() const {
     return *reinterpret_cast<const Depthwise*>(&reader->context);
   }
-  size_t line_bytes() const {
+  size_t row_bytes() const {
     const auto& pixels = depthwise().pixels;
     return pixels.input_width * pixels.input_pixel_stride;
   }
-  /// Lines that one line of outputs looks at.
-  size_t ring_lines() const {
+  /// Input rows that one row of outputs reads.
+  size_t ring_rows() const {
     const auto& pixels = depthwise().pixels;
     return (pixels.kernel_height - 1) * pixels.dilation_height + 1;
   }
-  /// Whether a step ahead of the product copies all that it reads.
+  /// Whether a step ahead of the GEMM copies all that it reads.
   bool copies_input() const {
     return !is_gemm(tiles()) &&
-           reinterpret_cast<const Convolution*>(&product->context)->lines.height != 0;
+           reinterpret_cast<const Convolution*>(&producer->context)->padded.height != 0;
   }
-  size_t ring_bytes() const { return room_for(ring_lines() * line_bytes()); }
-  size_t output_line_bytes() const { return depthwise().products.output_height_stride; }
-  size_t output_room() const { return room_for(output_line_bytes()); }
+  size_t ring_bytes() const { return room_for(ring_rows() * row_bytes()); }
+  size_t output_row_bytes() const { return depthwise().dwconv.output_height_stride; }
+  size_t output_room() const { return room_for(output_row_bytes()); }
 };
 
 bool is_ready(const xnn_operator* op) {
@@ -92,13 +92,13 @@ bool is_ready(const xnn_operator* op) {
          (op->state == xnn_run_state_needs_setup || op->state == xnn_run_state_ready);
 }
 
-/// Whether the steps are pixels, each a product, and then a depthwise convolution of one image of
+/// Whether the steps are pixels, each a GEMM's, and then a depthwise convolution of one image of
 /// them, as this computes them.
 bool has_known_steps(const Pair& pair) {
   const compute_parameters& rows = pair.reader->compute[0];
   const compute_parameters& tiles = pair.tiles();
   const auto& pixels = pair.depthwise().pixels;
-  const Outputs outputs = outputs_of(*pair.product, tiles);
+  const Outputs outputs = outputs_of(*pair.producer, tiles);
   return outputs.first != nullptr && outputs.stride == pixels.input_pixel_stride &&
          pair.reader->ukernel.type == xnn_microkernel_type_dwconv &&
          rows.type == xnn_parallelization_type_2d && is_task(rows.task_2d, compute_row) &&
@@ -111,16 +111,16 @@ bool has_one_reader(const xnn_value& value) {
   return value.allocation_type == xnn_allocation_type_workspace && value.num_consumers == 1;
 }
 
-/// Whether lines take less memory than a product that nothing else reads.
+/// Whether rings take less memory than the whole result, which nothing else reads.
 bool takes_less(const xnn_runtime& runtime, const Pair& pair) {
   const size_t height = pair.depthwise().pixels.input_height;
-  const size_t bytes = height * pair.line_bytes();
+  const size_t bytes = height * pair.row_bytes();
   return has_one_reader(runtime.values[pair.value]) && bytes >= kMinBytes &&
-         pair.ring_lines() <= height &&
+         pair.ring_rows() <= height &&
          pair.ring_bytes() * pthreadpool_get_threads_count(runtime.threadpool) <= bytes / 2;
 }
 
-/// Whether a product is of all pixels that the reader of a pair writes, and nothing else needs
+/// Whether a GEMM is of all pixels that the convolution of a pair writes, and nothing else needs
 /// them.
 bool is_next(const xnn_runtime& runtime, const Pair& pair, const xnn_operator_data& node,
              uint32_t outputs) {
@@ -133,12 +133,12 @@ bool is_next(const xnn_runtime& runtime, const Pair& pair, const xnn_operator_da
   const auto& pixels = pair.depthwise().pixels;
   return is_gemm(tiles) && tiles.context_offset == 0 &&
          tiles.range[0] == pixels.output_height * pixels.output_width &&
-         op->context.gemm.gemm.gemm.a_stride * pixels.output_width == pair.output_line_bytes() &&
-         pixels.output_height * pair.output_line_bytes() >= kMinOutputBytes &&
+         op->context.gemm.gemm.gemm.a_stride * pixels.output_width == pair.output_row_bytes() &&
+         pixels.output_height * pair.output_row_bytes() >= kMinOutputBytes &&
          pixels.output_height > pthreadpool_get_threads_count(runtime.threadpool) * kParts;
 }
 
-/// The product and the reader that begin with an operator.
+/// The GEMM and the convolution that begin with an operator.
 Pair two_at(const xnn_runtime& runtime, size_t index) {
   if (runtime.profiling || index + 1 >= runtime.num_ops) {
     return {};
@@ -146,18 +146,18 @@ Pair two_at(const xnn_runtime& runtime, size_t index) {
   const xnn_operator_data& first = runtime.opdata[index];
   const xnn_operator_data& second = runtime.opdata[index + 1];
   const Pair pair{first.operator_objects[0], second.operator_objects[0], first.outputs[0]};
-  if (!is_ready(pair.product) || !is_ready(pair.reader) || first.operator_objects[1] != nullptr ||
+  if (!is_ready(pair.producer) || !is_ready(pair.reader) || first.operator_objects[1] != nullptr ||
       second.operator_objects[1] != nullptr || pair.value != second.inputs[0]) {
     return {};
   }
   return has_known_steps(pair) && takes_less(runtime, pair) ? pair : Pair{};
 }
 
-/// The pair that begins with an operator. What begins a pair of its own is no next product.
+/// The pair that begins with an operator. What begins a pair of its own is no next GEMM.
 Pair pair_at(const xnn_runtime& runtime, size_t index) {
   Pair pair = two_at(runtime, index);
-  if (pair.product != nullptr && index + 2 < runtime.num_ops &&
-      two_at(runtime, index + 2).product == nullptr) {
+  if (pair.producer != nullptr && index + 2 < runtime.num_ops &&
+      two_at(runtime, index + 2).producer == nullptr) {
     const xnn_operator_data& node = runtime.opdata[index + 2];
     const bool is_read = is_next(runtime, pair, node, runtime.opdata[index + 1].outputs[0]);
     pair.next = is_read ? node.operator_objects[0] : nullptr;
@@ -165,7 +165,7 @@ Pair pair_at(const xnn_runtime& runtime, size_t index) {
   return pair;
 }
 
-/// A thread's way to compute lines of outputs, with operators of its own: what its steps are given
+/// A thread's way to compute rows of outputs, with operators of its own: what its steps are given
 /// lies in memory of its own.
 class Part {
  public:
@@ -175,9 +175,9 @@ class Part {
         outputs_(outputs),
         tiles_(pair.tiles()),
         depthwise_(pair.depthwise()) {
-    std::memcpy(&product_.context, &pair.product->context, sizeof(product_.context));
+    std::memcpy(&producer_.context, &pair.producer->context, sizeof(producer_.context));
     depthwise_.pixels.input = ring;
-    depthwise_.products.input_offset = 0;
+    depthwise_.dwconv.input_offset = 0;
     if (pair.next != nullptr) {
       next_ = pair.next->context.gemm.gemm.gemm;
     }
@@ -185,55 +185,56 @@ class Part {
 
   void compute(size_t first, size_t end) {
     const auto& pixels = depthwise_.pixels;
-    const size_t lines = pair_.ring_lines();
-    size_t computed = 0;  // lines, or left out
+    const size_t ring_rows = pair_.ring_rows();
+    size_t computed = 0;  // rows, or left out
     for (size_t row = first; row < end; ++row) {
       const size_t top = row * pixels.stride_height;
-      const auto in_image = [&](size_t line) {
-        return std::min(line - std::min(line, pixels.input_padding_top), pixels.input_height);
+      const auto in_image = [&](size_t input_row) {
+        return std::min(input_row - std::min(input_row, pixels.input_padding_top),
+                        pixels.input_height);
       };
       computed = std::max(computed, in_image(top));
-      for (; computed < in_image(top + lines); ++computed) {
-        compute_line(computed);
+      for (; computed < in_image(top + ring_rows); ++computed) {
+        compute_input_row(computed);
       }
       if (pair_.next == nullptr) {
-        compute_row_of_ring(depthwise_, row, lines);
+        compute_row_of_ring(depthwise_, row, ring_rows);
         continue;
       }
-      depthwise_.products.output = moved(outputs_, row, pair_.output_line_bytes());
-      compute_row_of_ring(depthwise_, row, lines);
-      next_.a = depthwise_.products.output;
+      depthwise_.dwconv.output = moved(outputs_, row, pair_.output_row_bytes());
+      compute_row_of_ring(depthwise_, row, ring_rows);
+      next_.a = depthwise_.dwconv.output;
       compute_tiles(tiles_of(*pair_.next), &next_, row, pixels.output_width);
     }
   }
 
  private:
-  /// Where line 0 would lie so that line `line` comes to `place`: steps go by the place of the
+  /// Where row 0 would lie so that row `row` comes to `place`: steps go by the place of the
   /// first one.
-  static void* moved(uint8_t* place, size_t line, size_t bytes) {
-    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(place) - line * bytes);
+  static void* moved(uint8_t* place, size_t row, size_t bytes) {
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(place) - row * bytes);
   }
 
-  static void compute_tiles(const compute_parameters& tiles, void* context, size_t line,
+  static void compute_tiles(const compute_parameters& tiles, void* context, size_t row,
                             size_t width) {
     for (size_t pixel = 0; pixel < width; pixel += tiles.tile[0]) {
-      tiles.task_2d_tile_2d(context, line * width + pixel, 0,
-                            std::min(tiles.tile[0], width - pixel), tiles.range[1]);
+      tiles.task_2d_tile_2d(context, row * width + pixel, 0, std::min(tiles.tile[0], width - pixel),
+                            tiles.range[1]);
     }
   }
 
-  void compute_line(size_t line) {
-    uint8_t* const place = ring_ + line % pair_.ring_lines() * pair_.line_bytes();
-    *outputs_of(product_, tiles_).first = moved(place, line, pair_.line_bytes());
-    compute_tiles(tiles_, &product_.context, line, depthwise_.pixels.input_width);
+  void compute_input_row(size_t row) {
+    uint8_t* const place = ring_ + row % pair_.ring_rows() * pair_.row_bytes();
+    *outputs_of(producer_, tiles_).first = moved(place, row, pair_.row_bytes());
+    compute_tiles(tiles_, &producer_.context, row, depthwise_.pixels.input_width);
   }
 
   const Pair& pair_;
   uint8_t* const ring_;
-  uint8_t* const outputs_;  // a line
+  uint8_t* const outputs_;  // a row
   const compute_parameters& tiles_;
   Depthwise depthwise_;
-  xnn_operator product_ = {};  // its context alone
+  xnn_operator producer_ = {};  // its context alone
   gemm_context next_ = {};
 };
 
@@ -252,7 +253,7 @@ struct Parts {
   }
 };
 
-/// All steps of a product but its last.
+/// All steps of a GEMM but its last.
 xnn_status run_ahead(xnn_operator& op, pthreadpool_t pool) {
   compute_parameters& tiles = tiles_of(op);
   if (&tiles == &op.compute[0]) {
@@ -265,9 +266,9 @@ xnn_status run_ahead(xnn_operator& op, pthreadpool_t pool) {
   return status;
 }
 
-/// `rings` and `outputs`: memory of all threads, the latter for a pair with a next product.
+/// `rings` and `outputs`: memory of all threads, the latter for a pair with a next GEMM.
 xnn_status run(const Pair& pair, void* rings, void* outputs, pthreadpool_t pool) {
-  for (xnn_operator* op : {pair.product, pair.next}) {
+  for (xnn_operator* op : {pair.producer, pair.next}) {
     const xnn_status status = op == nullptr ? xnn_status_success : run_ahead(*op, pool);
     if (status != xnn_status_success) {
       return status;
@@ -289,11 +290,11 @@ using executorch::backends::xnnpack::Pair;
 
 extern "C" {
 
-void xnn_plan_product_lines(xnn_runtime_t runtime, xnn_value_allocation_tracker* tracker) {
+void xnn_plan_ring_buffers(xnn_runtime_t runtime, xnn_value_allocation_tracker* tracker) {
   const size_t threads = pthreadpool_get_threads_count(runtime->threadpool);
   for (uint32_t i = 0; i < runtime->num_ops; ++i) {
     const Pair pair = executorch::backends::xnnpack::pair_at(*runtime, i);
-    if (pair.product == nullptr) {
+    if (pair.producer == nullptr) {
       continue;
     }
     const auto usage_of = [&](uint32_t value) {
@@ -305,9 +306,9 @@ void xnn_plan_product_lines(xnn_runtime_t runtime, xnn_value_allocation_tracker*
     const uint32_t last = pair.next == nullptr ? i + 1 : i + 2;
     tracker->usage[pair.value].tensor_size = threads * pair.ring_bytes();
     if (pair.next != nullptr) {
-      xnn_usage_record* const lines = &tracker->usage[runtime->opdata[i + 1].outputs[0]];
-      lines->tensor_size = threads * pair.output_room();
-      lines->first_node = i;
+      xnn_usage_record* const rows = &tracker->usage[runtime->opdata[i + 1].outputs[0]];
+      rows->tensor_size = threads * pair.output_room();
+      rows->first_node = i;
       tracker->usage[runtime->num_values + last].first_node = i;
     }
     xnn_usage_record* const matrix = &tracker->usage[runtime->num_values + i];
@@ -325,17 +326,17 @@ void xnn_plan_product_lines(xnn_runtime_t runtime, xnn_value_allocation_tracker*
   xnn_plan_value_allocation_tracker(tracker);
 }
 
-xnn_status xnn_run_product_lines(xnn_runtime_t runtime, size_t index, size_t place) {
+xnn_status xnn_run_ring_buffers(xnn_runtime_t runtime, size_t index, size_t place) {
   using executorch::backends::xnnpack::pair_at;
   using executorch::backends::xnnpack::two_at;
   xnn_operator_t op = runtime->opdata[index].operator_objects[place];
-  const bool is_reader = index >= 1 && two_at(*runtime, index - 1).product != nullptr;
+  const bool is_reader = index >= 1 && two_at(*runtime, index - 1).producer != nullptr;
   const bool is_next = index >= 2 && pair_at(*runtime, index - 2).next != nullptr;
   if (is_reader || is_next) {
     return xnn_status_success;
   }
   const Pair pair = pair_at(*runtime, index);
-  if (pair.product == nullptr) {
+  if (pair.producer == nullptr) {
     return xnn_run_operator_with_index(op, index, place, runtime->threadpool);
   }
   const uint32_t outputs = runtime->opdata[index + 1].outputs[0];

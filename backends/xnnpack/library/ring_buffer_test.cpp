@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products and depthwise convolutions line by line beside one after the other, as they are run when
+// GEMMs and depthwise convolutions by ring buffers beside one after the other, as they are run when
 // each operator is timed.
 #include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 
@@ -15,7 +15,7 @@ struct FreeGraph {
 using Graph = std::unique_ptr<xnn_subgraph, FreeGraph>;
 using Runtime = std::unique_ptr<xnn_runtime, FreeGraph>;
 
-/// A product of `filter` x `filter` pixels, of which a matrix may be an argument, and what reads
+/// A GEMM of `filter` x `filter` pixels, of which a matrix may be an argument, and what reads
 /// it.
 struct Block {
   size_t height, width, inputs, channels;
@@ -24,8 +24,8 @@ struct Block {
   Image reader = {};  // its kernel, stride, dilation and padding
   bool has_other_reader = false;
   bool is_bytes = false;
-  size_t next = 0;          // channels of a product of what the reader writes; 0: there is none
-  bool is_chained = false;  // the same reader again reads that product
+  size_t next = 0;          // channels of a GEMM of what the reader writes; 0: there is none
+  bool is_chained = false;  // the same reader again reads that GEMM
 
   size_t output_height() const { return sized().output_height(); }
   size_t output_width() const { return sized().output_width(); }
@@ -41,7 +41,7 @@ struct Block {
 
 constexpr uint32_t kInput = 0, kOutput = 1, kMatrix = 2, kOther = 3, kNextMatrix = 4;
 
-class ProductLines : public ByteConvolutionTest {
+class RingBuffer : public ByteConvolutionTest {
  protected:
   void draw_for_block(const Block& b) {
     input_ = draw(b.height * b.width * b.inputs + XNN_EXTRA_BYTES);
@@ -112,14 +112,14 @@ class ProductLines : public ByteConvolutionTest {
     const uint32_t output = values.activation({1, height, width, b.next == 0 ? b.channels : b.next},
                                               kOutput, XNN_VALUE_FLAG_EXTERNAL_OUTPUT);
     const uint32_t bias = values.constant({b.channels}, 0, bias_, byte_bias_);
-    const uint32_t copied = values.internal(), product = values.internal();
-    // So that what the product reads is in the workspace, too.
+    const uint32_t copied = values.internal(), gemm = values.internal();
+    // So that what the GEMM reads is in the workspace, too.
     EXPECT_EQ(xnn_define_unary(graph, xnn_unary_abs, nullptr, input, copied, 0),
               xnn_status_success);
     if (b.is_argument) {
       const uint32_t matrix =
           values.activation({b.channels, b.inputs}, kMatrix, XNN_VALUE_FLAG_EXTERNAL_INPUT);
-      EXPECT_EQ(xnn_define_fully_connected(graph, 0, 6, copied, matrix, bias, product, 0),
+      EXPECT_EQ(xnn_define_fully_connected(graph, 0, 6, copied, matrix, bias, gemm, 0),
                 xnn_status_success);
     } else {
       const uint32_t filters =
@@ -127,10 +127,10 @@ class ProductLines : public ByteConvolutionTest {
       const uint32_t padding = b.filter / 2;
       EXPECT_EQ(xnn_define_convolution_2d(graph, padding, padding, padding, padding, b.filter,
                                           b.filter, b.stride, b.stride, 1, 1, 1, b.inputs,
-                                          b.channels, 0, 6, copied, filters, bias, product, 0),
+                                          b.channels, 0, 6, copied, filters, bias, gemm, 0),
                 xnn_status_success);
     }
-    uint32_t last = define_reader(values, b.channels, product);
+    uint32_t last = define_reader(values, b.channels, gemm);
     if (b.next != 0) {
       const uint32_t read = std::exchange(last, values.internal());
       const uint32_t matrix =
@@ -150,7 +150,7 @@ class ProductLines : public ByteConvolutionTest {
     if (b.has_other_reader) {
       const uint32_t other =
           values.activation({1, height, width, b.channels}, kOther, XNN_VALUE_FLAG_EXTERNAL_OUTPUT);
-      EXPECT_EQ(xnn_define_unary(graph, xnn_unary_negate, nullptr, product, other, 0),
+      EXPECT_EQ(xnn_define_unary(graph, xnn_unary_negate, nullptr, gemm, other, 0),
                 xnn_status_success);
     }
     return Graph(graph);
@@ -190,8 +190,8 @@ class ProductLines : public ByteConvolutionTest {
     return output;
   }
 
-  /// Lines give what one step after the other gives, in a workspace that is smaller by more than
-  /// `saved` bytes.
+  /// Ring buffers give what one step after the other gives, in a workspace that is smaller by more
+  /// than `saved` bytes.
   void check(const Block& b, size_t saved, std::initializer_list<size_t> pools = {1, 3}) {
     draw_for_block(b);
     const Graph graph = graph_of(b);
@@ -199,9 +199,9 @@ class ProductLines : public ByteConvolutionTest {
       const Pool pool(pthreadpool_create(threads));
       const Runtime in_turn = runtime_of(graph, pool, true);
       const auto expected = computed_block(b, in_turn.get());
-      const Runtime lines = runtime_of(graph, pool, false);
-      EXPECT_EQ(computed_block(b, lines.get()), expected);
-      EXPECT_LT(lines->workspace->size + saved, in_turn->workspace->size);
+      const Runtime rings = runtime_of(graph, pool, false);
+      EXPECT_EQ(computed_block(b, rings.get()), expected);
+      EXPECT_LT(rings->workspace->size + saved, in_turn->workspace->size);
     }
   }
 
@@ -218,14 +218,14 @@ Image reading(uint32_t kernel, uint32_t stride, uint32_t dilation, uint32_t top,
   return image;
 }
 
-TEST_F(ProductLines, AreThoseOfOneStepAfterTheOther) {
+TEST_F(RingBuffer, AreThoseOfOneStepAfterTheOther) {
   const Block all[] = {
       {112, 112, 16, 96, 1, 1, false, reading(3, 2, 1, 0, 1)},
       {112, 112, 16, 96, 1, 1, true, reading(3, 2, 1, 1, 1)},
       {57, 61, 24, 144, 1, 1, false, reading(3, 1, 1, 1, 1)},
       {57, 61, 7, 144, 1, 1, true, reading(5, 1, 2, 4, 3)},
       {60, 90, 8, 100, 1, 1, false, reading(3, 1, 1, 0, 0)},
-      {64, 200, 8, 33, 1, 1, false, reading(2, 3, 1, 0, 0)},  // leaves lines out
+      {64, 200, 8, 33, 1, 1, false, reading(2, 3, 1, 0, 0)},  // leaves rows out
       {40, 300, 4, 50, 1, 1, false, reading(3, 1, 1, 3, 3)},  // outputs of padding alone
       {224, 224, 3, 32, 3, 2, false, reading(3, 1, 1, 1, 1)},
       {90, 130, 9, 48, 3, 1, false, reading(3, 2, 1, 1, 1)},
@@ -239,7 +239,7 @@ TEST_F(ProductLines, AreThoseOfOneStepAfterTheOther) {
   }
 }
 
-TEST_F(ProductLines, GoOnToTheNextProduct) {
+TEST_F(RingBuffer, GoOnToTheNextGemm) {
   const Block all[] = {
       {112, 112, 16, 96, 1, 1, false, reading(3, 2, 1, 0, 1), false, false, 24},
       {112, 112, 16, 96, 1, 1, true, reading(3, 2, 1, 0, 1), false, false, 24},
@@ -257,39 +257,39 @@ TEST_F(ProductLines, GoOnToTheNextProduct) {
   }
 }
 
-/// Products and depthwise convolutions in turns, as in the first MobileNet.
-TEST_F(ProductLines, AProductBelongsToOnePair) {
+/// GEMMs and depthwise convolutions in turns, as in the first MobileNet.
+TEST_F(RingBuffer, AGemmBelongsToOnePair) {
   Block b{96, 100, 8, 64, 1, 1, false, reading(3, 1, 1, 1, 1), false, false, 60};
   b.is_chained = true;
   check(b, 0, {2});
 }
 
-TEST_F(ProductLines, LeaveAProductThatOthersRead) {
+TEST_F(RingBuffer, LeaveAGemmThatOthersRead) {
   Block b{57, 61, 24, 144, 1, 1, false, reading(3, 1, 1, 1, 1)};
   b.has_other_reader = true;
   draw_for_block(b);
   const Graph graph = graph_of(b);
   const Pool pool(pthreadpool_create(2));
   const Runtime in_turn = runtime_of(graph, pool, true);
-  const Runtime lines = runtime_of(graph, pool, false);
-  EXPECT_EQ(computed_block(b, lines.get()), computed_block(b, in_turn.get()));
-  EXPECT_EQ(lines->workspace->size, in_turn->workspace->size);
+  const Runtime rings = runtime_of(graph, pool, false);
+  EXPECT_EQ(computed_block(b, rings.get()), computed_block(b, in_turn.get()));
+  EXPECT_EQ(rings->workspace->size, in_turn->workspace->size);
 }
 
-/// From lines to a product that is whole, and back, and to wider lines of fewer bytes in all.
-TEST_F(ProductLines, FollowTheSizeOfTheInput) {
+/// From rings to a result that is whole, and back, and to wider rows of fewer bytes in all.
+TEST_F(RingBuffer, FollowTheSizeOfTheInput) {
   Block b{80, 80, 8, 96, 1, 1, false, reading(3, 1, 1, 1, 1)};
   draw_for_block(b);
   const Graph graph = graph_of(b);
   const Pool pool(pthreadpool_create(2));
-  const Runtime lines = runtime_of(graph, pool, false);
+  const Runtime rings = runtime_of(graph, pool, false);
   for (const auto& [height, width] : std::initializer_list<std::pair<size_t, size_t>>{
            {80, 80}, {20, 20}, {80, 80}, {4, 1100}, {62, 66}}) {
     b.height = height;
     b.width = width;
     input_ = draw(height * width * b.inputs + XNN_EXTRA_BYTES);
     const Runtime in_turn = runtime_of(graph, pool, true);
-    EXPECT_EQ(computed_block(b, lines.get()), computed_block(b, in_turn.get()));
+    EXPECT_EQ(computed_block(b, rings.get()), computed_block(b, in_turn.get()));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products that pack a panel when they need it beside XNNPACK's, which packs all of them first.
+// GEMMs that pack a panel when they need it beside XNNPACK's, which packs all of them first.
 #include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 
 extern "C" decltype(xnn_reshape_dynamic_fully_connected_nc_f32)
@@ -8,7 +8,7 @@ extern "C" decltype(xnn_reshape_dynamic_fully_connected_nc_f32)
 namespace executorch::backends::xnnpack::testing {
 namespace {
 
-struct Product {
+struct Gemm {
   size_t rows, inputs, outputs, threads;
   bool has_bias;
 };
@@ -19,12 +19,12 @@ bool has_enough_panels(const Operator& op, size_t outputs, size_t threads) {
   return (outputs + width - 1) / width >= 4 * threads;
 }
 
-class PanelProducts : public ConvolutionTest {
+class PanelGemm : public ConvolutionTest {
  protected:
   using Reshape = decltype(xnn_reshape_dynamic_fully_connected_nc_f32);
 
-  std::vector<float> computed_product(const Product& p, Reshape* reshape, size_t& workspace_size,
-                                      bool& is_enough) {
+  std::vector<float> computed(const Gemm& p, Reshape* reshape, size_t& workspace_size,
+                              bool& is_enough) {
     constexpr size_t kGap = 3;  // columns between rows
     xnn_operator_t made = nullptr;
     EXPECT_EQ(xnn_create_dynamic_fully_connected_nc_f32(-1.5f, 2, 0, &made), xnn_status_success);
@@ -47,28 +47,27 @@ class PanelProducts : public ConvolutionTest {
   }
 };
 
-TEST_F(PanelProducts, AreThoseOfTheWholeMatrix) {
-  const Product all[] = {
+TEST_F(PanelGemm, AreThoseOfTheWholeMatrix) {
+  const Gemm all[] = {
       {1, 70, 1000, 1, true},  {1, 70, 1000, 3, false}, {9, 33, 385, 3, true},
       {37, 5, 512, 2, false},  {200, 64, 777, 3, true}, {16, 1, 1024, 4, true},
       {37, 100, 40, 3, true},   // two panels where they are 32 wide: packs first
       {1025, 3, 512, 2, true},  // so many rows do, too
   };
-  for (const Product& p : all) {
+  for (const Gemm& p : all) {
     SCOPED_TRACE(::testing::Message() << p.rows << " x " << p.inputs << " x " << p.outputs);
     input_ = draw(p.rows * p.inputs + XNN_EXTRA_BYTES);
     filters_ = draw(p.outputs * p.inputs);
     bias_ = draw(p.outputs);
     size_t ours = 0, theirs = 0;
     bool is_enough = false;
-    EXPECT_EQ(
-        computed_product(p, xnn_reshape_dynamic_fully_connected_nc_f32, ours, is_enough),
-        computed_product(p, xnn_reshape_dynamic_fully_connected_nc_f32_any, theirs, is_enough));
+    EXPECT_EQ(computed(p, xnn_reshape_dynamic_fully_connected_nc_f32, ours, is_enough),
+              computed(p, xnn_reshape_dynamic_fully_connected_nc_f32_any, theirs, is_enough));
     EXPECT_EQ(ours < theirs, is_enough && p.rows < 1025);
   }
 }
 
-TEST_F(PanelProducts, FollowTheirSizes) {
+TEST_F(PanelGemm, FollowTheirSizes) {
   xnn_operator_t made = nullptr;
   ASSERT_EQ(xnn_create_dynamic_fully_connected_nc_f32(-kInfinity, kInfinity, 0, &made),
             xnn_status_success);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolutions of images by lines beside XNNPACK's by taps: each output adds the same products.
+// Convolutions of images by filter rows beside XNNPACK's by taps: each output adds the same terms.
 #include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
-#include <executorch/backends/xnnpack/library/convolution/lines.h>
+#include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 
 extern "C" {
 decltype(xnn_create_convolution2d_nhwc_f32) xnn_create_convolution2d_nhwc_f32_any;
@@ -11,16 +11,16 @@ decltype(xnn_create_convolution2d_nhwc_qs8_qc8w) xnn_create_convolution2d_nhwc_q
 namespace executorch::backends::xnnpack::testing {
 namespace {
 
-constexpr bool kHasLines = XNN_MAX_UARCH_TYPES == 1;
+constexpr bool kHasFilterRows = XNN_MAX_UARCH_TYPES == 1;
 
 struct Case {
   Image image;
-  bool in_lines;
+  bool by_rows;
 };
 
-class ConvolutionLines : public ByteConvolutionTest {};
+class ConvolutionByFilterRows : public ByteConvolutionTest {};
 
-TEST_F(ConvolutionLines, AreThoseOfTheTaps) {
+TEST_F(ConvolutionByFilterRows, AreThoseOfTheTaps) {
   Image image{1, 33, 29, 3, 40, {3, 3, 3, 3}};
   image.kernel = 7;
   image.stride = 2;
@@ -39,14 +39,14 @@ TEST_F(ConvolutionLines, AreThoseOfTheTaps) {
   const Case cases[] = {{image, true},   {pair, true},   {tall, true},  {narrow, true},
                         {spread, false}, {deep, false},  {gaps, false}, {bare, true},
                         {wide, false},   {patches, true}};
-  for (const auto& [c, in_lines] : cases) {
+  for (const auto& [c, by_rows] : cases) {
     SCOPED_TRACE(::testing::PrintToString(c));
     draw_for(c);
     draw_bytes();
     const Operator op = create(c),
                    byte_op = create_bytes(c, xnn_create_convolution2d_nhwc_qs8_qc8w);
-    EXPECT_EQ(is_in_lines(op.get()), in_lines && kHasLines);
-    EXPECT_EQ(is_in_lines(byte_op.get()), in_lines && kHasLines);
+    EXPECT_EQ(is_by_filter_rows(op.get()), by_rows && kHasFilterRows);
+    EXPECT_EQ(is_by_filter_rows(byte_op.get()), by_rows && kHasFilterRows);
     const auto taps = computed(c, create(c, xnn_create_convolution2d_nhwc_f32_any).get(), 1);
     const auto byte_taps =
         computed_bytes(c, create_bytes(c, xnn_create_convolution2d_nhwc_qs8_qc8w_any).get(), 1);
@@ -57,7 +57,7 @@ TEST_F(ConvolutionLines, AreThoseOfTheTaps) {
   }
 }
 
-TEST_F(ConvolutionLines, FollowTheSizeOfTheImage) {
+TEST_F(ConvolutionByFilterRows, FollowTheSizeOfTheImage) {
   Image image{1, 20, 20, 3, 16, {1, 1, 1, 1}};
   image.stride = 2;
   check_sizes(image, {20, 3, 11, 20}, [this](const Image& c) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Part of the library XNNPACK, in place of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/amx.h>
-#include <executorch/backends/xnnpack/library/convolution/lines.h>
+#include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include <algorithm>
@@ -32,30 +32,31 @@ struct Padding {
   }
 };
 
-/// One line of the copy of all images.
-void copy_line(const Convolution* convolution, size_t line) {
-  const Lines& lines = convolution->lines;
-  const size_t image = line / lines.padded_height;
-  const size_t row = line % lines.padded_height - lines.top;  // wraps around ahead of the image
+/// One row of the copy of all images.
+void copy_row(const Convolution* convolution, size_t copied_row) {
+  const PaddedImage& padded = convolution->padded;
+  const size_t image = copied_row / padded.padded_height;
+  const size_t row =
+      copied_row % padded.padded_height - padded.top;  // wraps around ahead of the image
   const int padding = *static_cast<const uint8_t*>(convolution->pixels.zero_buffer);
   const auto* const from = static_cast<const uint8_t*>(convolution->pixels.input);
   auto* const to =
-      static_cast<uint8_t*>(lines.copy(convolution->pixels)) + line * lines.padded_bytes;
-  if (row >= lines.height) {
-    std::memset(to, padding, lines.padded_bytes);
+      static_cast<uint8_t*>(padded.copy(convolution->pixels)) + copied_row * padded.padded_bytes;
+  if (row >= padded.height) {
+    std::memset(to, padding, padded.padded_bytes);
     return;
   }
-  uint8_t* const right = to + lines.left_bytes + lines.bytes;
-  std::memset(to, padding, lines.left_bytes);
-  std::memcpy(to + lines.left_bytes, from + (image * lines.height + row) * lines.bytes,
-              lines.bytes);
-  std::memset(right, padding, static_cast<size_t>(to + lines.padded_bytes - right));
+  uint8_t* const right = to + padded.left_bytes + padded.bytes;
+  std::memset(to, padding, padded.left_bytes);
+  std::memcpy(to + padded.left_bytes, from + (image * padded.height + row) * padded.bytes,
+              padded.bytes);
+  std::memset(right, padding, static_cast<size_t>(to + padded.padded_bytes - right));
 }
 
 }  // namespace
 
 /// More padding than the filter reaches over would make a copy larger than all that is computed.
-bool Filter::suits_lines(uint32_t flags) const {
+bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
   return kCanJoin && (flags & ~kNoTable) == 0 && is_narrow && inputs <= kMaxInputs &&
@@ -67,7 +68,7 @@ xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, s
                                size_t height, size_t width, size_t* workspace_size,
                                size_t* workspace_alignment, size_t* output_height,
                                size_t* output_width, pthreadpool_t threadpool) {
-  if (!is_in_lines(op) || batch == 0 || height == 0 || width == 0) {
+  if (!is_by_filter_rows(op) || batch == 0 || height == 0 || width == 0) {
     return reshape_without_table(reshape, op, batch, height, width, workspace_size,
                                  workspace_alignment, output_height, output_width, threadpool);
   }
@@ -93,23 +94,23 @@ xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, s
   Convolution& convolution = *reinterpret_cast<Convolution*>(&op->context);
   const size_t pixel = convolution.pixels.input_pixel_stride;
   convolution.pixels.input_width = padded_width;
-  convolution.products.ba_stride = padded_height * padded_width * pixel;
+  convolution.igemm.ba_stride = padded_height * padded_width * pixel;
   if (padding.is_none()) {
     return status;
   }
-  Lines& lines = convolution.lines;
-  lines.height = height;
-  lines.bytes = width * pixel;
-  lines.padded_height = padded_height;
-  lines.padded_bytes = padded_width * pixel;
-  lines.top = padding.top;
-  lines.left_bytes = padding.left * pixel;
+  PaddedImage& padded = convolution.padded;
+  padded.height = height;
+  padded.bytes = width * pixel;
+  padded.padded_height = padded_height;
+  padded.padded_bytes = padded_width * pixel;
+  padded.top = padding.top;
+  padded.left_bytes = padding.left * pixel;
   op->compute[1] = op->compute[0];
   op->compute[0] = {};
   op->compute[0].type = xnn_parallelization_type_1d;
-  op->compute[0].task_1d = reinterpret_cast<pthreadpool_task_1d_t>(copy_line);
+  op->compute[0].task_1d = reinterpret_cast<pthreadpool_task_1d_t>(copy_row);
   op->compute[0].range[0] = batch * padded_height;
-  *workspace_size = batch * padded_height * lines.padded_bytes + XNN_EXTRA_BYTES;
+  *workspace_size = batch * padded_height * padded.padded_bytes + XNN_EXTRA_BYTES;
   *workspace_alignment = XNN_ALLOCATION_ALIGNMENT;
   return xnn_status_success;
 }
@@ -131,8 +132,8 @@ xnn_status xnn_create_convolution2d_nhwc_qs8_qc8w(
     const int8_t* filters, const int32_t* bias, int8_t output_zero, float output_scale, int8_t min,
     int8_t max, uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
     xnn_operator_t* out) {
-  const ProductSize size(inputs, outputs);
-  return create_in_lines(
+  const GemmSize size(inputs, outputs);
+  return create_by_filter_rows(
       xnn_create_convolution2d_nhwc_qs8_qc8w_any,
       {padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y, stride_x,
        dilation_y, dilation_x, groups, inputs, outputs, input_stride, output_stride},
@@ -157,8 +158,8 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
     return winograd::create(filter, filters, bias, min, max, flags, weights_cache, out);
   }
 #endif
-  return create_in_lines(xnn_create_convolution2d_nhwc_f32_any, filter, filters, bias, min, max,
-                         flags, code_cache, weights_cache, out);
+  return create_by_filter_rows(xnn_create_convolution2d_nhwc_f32_any, filter, filters, bias, min,
+                               max, flags, code_cache, weights_cache, out);
 }
 
 }  // extern "C"

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Our order of 4-bit weights with a scale per block beside the one that XNNPACK makes.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "xnnpack/math.h"
+#include "xnnpack/pack.h"
+
+extern "C" decltype(xnn_pack_qs8_qb4w_gemm_goi_w) xnn_pack_qs8_qb4w_gemm_goi_w_any;
+
+namespace {
+
+struct Shape {
+  size_t groups, columns, depth, panel, kr, sr, block;
+};
+
+/// Where XNNPACK packs to: aligned for the widest vectors.
+struct alignas(64) Line {
+  uint8_t bytes[64];
+};
+
+std::vector<uint8_t> packed_by(decltype(xnn_pack_qs8_qb4w_gemm_goi_w)& pack, const Shape& s) {
+  std::mt19937 random(static_cast<uint32_t>(s.columns * 1000 + s.depth));
+  std::vector<uint8_t> weights(s.groups * s.columns * s.depth / 2);
+  for (uint8_t& each : weights) {
+    each = static_cast<uint8_t>(random());
+  }
+  std::vector<xnn_bfloat16> scales(s.columns * (s.depth / s.block));
+  for (xnn_bfloat16& each : scales) {
+    each = xnn_bfloat16_from_float(static_cast<float>(random() % 1000 + 1) / 7.0f);
+  }
+  const size_t extra_of_block = s.panel * sizeof(xnn_bfloat16);
+  const size_t extra_of_panel = s.panel * sizeof(float);
+  const size_t panels = (s.columns + s.panel - 1) / s.panel;
+  const size_t of_panel = s.panel * sizeof(float) + s.panel * s.depth / 2 +
+                          s.depth / s.block * extra_of_block + extra_of_panel;
+  const size_t size = s.groups * panels * of_panel;
+  std::vector<Line> lines(size / sizeof(Line) + 1, Line{});
+  const xnn_qs8_qc4w_packing_params params{/*input_zero_point=*/1, /*kernel_zero_point=*/8};
+  pack(s.groups, s.columns, s.depth, s.panel, s.kr, s.sr, s.block, weights.data(), nullptr,
+       scales.data(), lines.data(), extra_of_block, extra_of_panel, &params);
+  const uint8_t* const packed = lines[0].bytes;
+  return {packed, packed + size};
+}
+
+TEST(BlockPacking, IsThatOfXnnpack) {
+  for (const size_t columns : {1, 7, 8, 16, 17, 50}) {
+    for (const size_t panel : {4, 8, 16}) {
+      for (const size_t kr : {4, 8}) {
+        for (const size_t block : {32, 64, 96, 256}) {
+          for (const size_t blocks : {1, 3}) {
+            const Shape shape{1, columns, block * blocks, panel, kr, 1, block};
+            EXPECT_EQ(packed_by(xnn_pack_qs8_qb4w_gemm_goi_w, shape),
+                      packed_by(xnn_pack_qs8_qb4w_gemm_goi_w_any, shape))
+                << columns << " columns of " << blocks << " blocks of " << block << ", panels of "
+                << panel << ", kr " << kr;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(BlockPacking, LeavesOtherOrdersToXnnpack) {
+  for (const Shape& shape : {Shape{1, 9, 64, 8, 2, 1, 32}, Shape{1, 9, 64, 8, 8, 2, 64}}) {
+    EXPECT_EQ(packed_by(xnn_pack_qs8_qb4w_gemm_goi_w, shape),
+              packed_by(xnn_pack_qs8_qb4w_gemm_goi_w_any, shape));
+  }
+}
+
+}  // namespace
