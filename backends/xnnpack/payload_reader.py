@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -11,8 +10,6 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.backends.xnnpack.serialization.graph import (
     NO_DEBUG_HANDLE,
@@ -21,7 +18,6 @@ from executorch.backends.xnnpack.serialization.graph import (
     serialize,
 )
 from executorch.exir.backend.payload import PayloadConstant, PayloadOperator, PayloadValue
-from executorch.exir.dialects.targets import op_name
 
 BACKEND_ID = "XnnpackBackend"
 _OUTPUT = 2
@@ -83,19 +79,8 @@ def partitioner() -> XnnpackPartitioner:
 
 
 def why_not_delegated(program: ExportedProgram) -> dict[str, str]:
-    """Names of calls that XnnpackPartitioner() leaves outside for a reason of their own."""
-    constants = Constants(program)
-    reasons = {}
-    for node in program.graph.nodes:
-        if node.op != "call_function" or node.target is operator.getitem:
-            continue
-        row = TABLE.get(op_name(node))
-        reason = TABLE.why_not(node, constants) or (row.slower if row else "")
-        if not reason and row and row.moves:
-            reason = "it only moves data, and nothing next to it is computed there"
-        if reason:
-            reasons[node.name] = reason
-    return reasons
+    """Names of calls that XnnpackPartitioner() leaves outside, and why; nothing is lowered for that."""
+    return {node.name: why for node, why in partitioner().outside(program).items()}
 
 
 def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:

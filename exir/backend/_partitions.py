@@ -152,10 +152,17 @@ def _assign_data(program: ExportedProgram, partitions: list[Partition]) -> None:
     signature = program.graph_signature
     specs = {spec.arg.name: spec for spec in signature.input_specs}
     new_value = written_buffers(program)
+    trained = {
+        each.target
+        for each in signature.output_specs
+        if each.kind == OutputKind.GRADIENT_TO_PARAMETER
+    }
     home = {node: one for one in partitions for node in one.nodes}
     for node in program.graph.find_nodes(op="placeholder"):
         if node.meta.get(TAG) is None:
             continue
+        if specs[node.name].target in trained:
+            raise error(_trained(node, specs[node.name].target))
         value = new_value.get(specs[node.name].target)
         if value is None:
             readers = dict.fromkeys(home[user] for user in node.users if user in home)
@@ -165,6 +172,14 @@ def _assign_data(program: ExportedProgram, partitions: list[Partition]) -> None:
                 one.owned.append(node)
         else:
             _assign_buffer(node, specs[node.name], value, home)
+
+
+def _trained(node: Node, target: str) -> str:
+    return (
+        f"parameter {target} (placeholder {node.name}) has a gradient and delegation tag {node.meta[TAG]!r}: a "
+        "delegate would keep the value of the export while an optimizer changes it. Claim no operators that read it, "
+        "or freeze it (requires_grad_(False)) before torch.export.export"
+    )
 
 
 def _copied(node: Node, readers: list[Partition]) -> str:

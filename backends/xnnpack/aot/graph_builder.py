@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Collects values, constants and nodes of one payload while the rows of ops.py lower a program.
 
-A value of four dimensions may exist in two layouts. A row asks for the one it needs; a transpose is made at the first
-such request and shared, so rows that follow what is there already cost none."""
+A value of three or four dimensions may exist in two layouts: plain, and channels last. A row asks for the one it needs;
+a transpose is made at the first such request and shared, so rows that follow what is there already cost none."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ from executorch.exir.passes.external_constants_pass import delegate_data_file
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 PLAIN = "plain"
-NHWC = "nhwc"  # memory of a channels_last tensor
+NHWC = "nhwc"  # channels last: memory of a channels_last tensor, or of a sequence's positions
 ORDER = {NHWC: [0, 2, 3, 1], PLAIN: [0, 3, 1, 2]}
+_ORDERS = {3: {NHWC: [0, 2, 1], PLAIN: [0, 2, 1]}, 4: ORDER}
 _INPUT, _OUTPUT = 1, 2
 
 
@@ -50,12 +51,17 @@ def num_varying(node: Node) -> int:
     return sum(isinstance(size, torch.SymInt) for size in node.meta["val"].shape)
 
 
+def order_of(rank: int, layout: str) -> list[int] | None:
+    """The permutation of the other layout that gives this one; None for ranks that have one layout only."""
+    return _ORDERS[rank][layout] if rank in _ORDERS else None
+
+
 def in_layout(shape: list[Any], layout: str) -> list[Any]:
-    return shape if layout == PLAIN else [shape[dim] for dim in ORDER[NHWC]]
+    return shape if layout == PLAIN else [shape[dim] for dim in _ORDERS[len(shape)][NHWC]]
 
 
-def axis_in_layout(axis: int, layout: str) -> int:
-    return axis if layout == PLAIN else ORDER[NHWC].index(axis)
+def axis_in_layout(axis: int, rank: int, layout: str) -> int:
+    return axis if layout == PLAIN else _ORDERS[rank][NHWC].index(axis)
 
 
 @dataclass
@@ -153,12 +159,16 @@ class GraphBuilder:
         """The one it must have as an output; empty for what is none."""
         return self._outputs.get(node, ("",))[0]
 
-    def read(self, node: Node, layout: str = PLAIN) -> int:
-        """The value of a node or constant, transposed if need be."""
+    def exists_in(self, node: Node, layout: str) -> bool:
+        """Whether reading it there costs nothing."""
+        return (self._stored(node), layout) in self._ids
+
+    def read(self, node: Node, layout: str = PLAIN, rank: int = 4) -> int:
+        """The value of a node or constant, transposed if need be; `rank`: of what a constant broadcasts with."""
         source = self._stored(node)
         if source in self.constants:
             stored = quantized_type(node) if source is not node else None
-            return self._read_constant(source, layout, stored)
+            return self._read_constant(source, layout, rank, stored)
         if (source, layout) not in self._ids:
             other = PLAIN if layout == NHWC else NHWC
             made = self._value(in_layout(shape_of(source), layout), type_of(source))
@@ -201,8 +211,8 @@ class GraphBuilder:
         return self._value(in_layout(shape_of(node), layout), type_of(node))
 
     def intermediate(self, shape: list[int], like: Node) -> int:
-        """A value that is no node's, of the type of `like`."""
-        return self._value(shape, type_of(like))
+        """A value that is no node's, of the type of `like` as it is read."""
+        return self._value(shape, type_of(self._stored(like)))
 
     def constant(
         self,
@@ -239,12 +249,13 @@ class GraphBuilder:
         is_stored = self.reads_stored and op_name(node) == DEQUANTIZE
         return node.args[0] if is_stored else node
 
-    def _read_constant(self, node: Node, layout: str, stored: Type | None) -> int:
+    def _read_constant(self, node: Node, layout: str, rank: int, stored: Type | None) -> int:
         tensor = self.constants[node]
-        while layout == NHWC and tensor.dim() < 4 and tensor.numel() > 1:
+        while layout == NHWC and tensor.dim() < rank and tensor.numel() > 1:
             tensor = tensor.unsqueeze(0)  # lines up as broadcasting does
-        permute = layout == NHWC and tensor.dim() == 4
-        return self.constant(node, tensor.permute(ORDER[NHWC]) if permute else tensor, stored)
+        if layout == NHWC and tensor.dim() == rank:
+            tensor = tensor.permute(_ORDERS[rank][NHWC])
+        return self.constant(node, tensor, stored)
 
     # Nodes
 
@@ -286,11 +297,12 @@ class GraphBuilder:
         return handle
 
     def _transpose(self, node: Node, source: int, target: int, layout: str) -> None:
+        order = _ORDERS[node.meta["val"].dim()][layout]
         self.emit(
             node,
             "XNNStaticTranspose",
-            num_dims=4,
-            perm=ORDER[layout],
+            num_dims=len(order),
+            perm=order,
             input_id=source,
             output_id=target,
         )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,11 +13,11 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.batches import is_transposed
 from executorch.backends.xnnpack.aot.graph_builder import (
     NHWC,
-    ORDER,
     PLAIN,
     GraphBuilder,
     axis_in_layout,
     in_layout,
+    order_of,
     shape_of,
 )
 from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
@@ -31,12 +32,14 @@ _MOST_CONCATENATED = 5
 
 
 def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
-    """NHWC when some operand has four dimensions in it and the others fit: the same rank, or constant."""
+    """NHWC when images meet one that exists in it, sequences when all do, and the others fit: the same rank, or
+    constant. Rows of tokens are sequences, too, and what computes on them is plain."""
+    rank = node.meta["val"].dim()
     computed = [each for each in operands if each not in builder.constants]
-    four = [each for each in computed if each.meta["val"].dim() == 4]
-    if node.meta["val"].dim() != 4 or len(four) != len(computed):
+    if rank not in (3, 4) or any(each.meta["val"].dim() != rank for each in computed):
         return PLAIN
-    return NHWC if any(builder.layout_of(each) == NHWC for each in four) else PLAIN
+    there = [builder.exists_in(each, NHWC) for each in computed]
+    return NHWC if any(there) and (rank == 4 or all(there)) else PLAIN
 
 
 def elementwise(
@@ -48,7 +51,8 @@ def elementwise(
         head = step.head
         operands = [arg for arg in head.args if isinstance(arg, Node)]
         layout = layout_for(builder, head, operands)
-        ids = [builder.read(operand, layout) for operand in operands]
+        rank = head.meta["val"].dim()
+        ids = [builder.read(operand, layout, rank) for operand in operands]
         names = ["input_id"] if len(ids) == 1 else ["input1_id", "input2_id"]
         fields: dict[str, Any] = dict(zip(names, ids, strict=True))
         if parameter is not None:
@@ -204,8 +208,9 @@ def concatenate_values(builder: GraphBuilder, step: Step, operands: list[Node], 
     """Five at a time."""
     head = step.head
     layout = layout_for(builder, head, operands)
-    rest = [(builder.read(each, layout), shape_of(each)) for each in operands]
-    place = axis_in_layout(axis, layout)
+    rank = head.meta["val"].dim()
+    rest = [(builder.read(each, layout, rank), shape_of(each)) for each in operands]
+    place = axis_in_layout(axis, rank, layout)
     while rest:
         some, rest = rest[:_MOST_CONCATENATED], rest[_MOST_CONCATENATED:]
         if rest:
@@ -215,19 +220,26 @@ def concatenate_values(builder: GraphBuilder, step: Step, operands: list[Node], 
             rest.insert(0, (out, shape))
         else:
             out = builder.write(step.result, layout)
-        names = {f"input{i + 1}_id": value for i, (value, _) in enumerate(some)}
-        missing = {f"input{i + 1}_id": INVALID_VALUE_ID for i in range(len(some), 5)}
-        kind = f"XNNConcatenate{len(some)}"
-        builder.emit(head, kind, axis=place, **names, **missing, output_id=out)
+        emit_concatenate(builder, head, [value for value, _ in some], place, out)
+
+
+def emit_concatenate(
+    builder: GraphBuilder, node: Node, values: list[int], axis: int, out: int
+) -> None:
+    """Of two to five values; `axis` is that of their layout."""
+    names = {f"input{i + 1}_id": value for i, value in enumerate(values)}
+    missing = {f"input{i + 1}_id": INVALID_VALUE_ID for i in range(len(values), _MOST_CONCATENATED)}
+    kind = f"XNNConcatenate{len(values)}"
+    builder.emit(node, kind, axis=axis, **names, **missing, output_id=out)
 
 
 def transpose(builder: GraphBuilder, step: Step) -> None:
-    """Between NCHW and NHWC only the name of what lies in memory changes."""
+    """Between plain and channels last only the name of what lies in memory changes."""
     source = step.head.args[0]
     rank = step.head.meta["val"].dim()
     perm = [dim % rank for dim in step.head.args[1]]
     for layout, other in ((NHWC, PLAIN), (PLAIN, NHWC)):
-        if rank == 4 and perm == ORDER[layout] and builder.layout_of(source) == layout:
+        if perm == order_of(rank, layout) and builder.layout_of(source) == layout:
             builder.rename(step.result, other, source, layout)
             return
     value = builder.read(source)
@@ -245,8 +257,10 @@ def reshape(builder: GraphBuilder, step: Step) -> None:
 
 
 def _is_same_in_both_layouts(node: Node) -> bool:
-    _, channels, height, width = (shape_of(node) + [0] * 4)[:4]
-    return node.meta["val"].dim() == 4 and (channels == 1 or height * width == 1)
+    if node.meta["val"].dim() not in (3, 4):
+        return False
+    _, channels, *sizes = shape_of(node)
+    return channels == 1 or math.prod(sizes) == 1
 
 
 def emit_reshape(

@@ -15,6 +15,7 @@ from torch.fx import Node
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder, shape_of
 from executorch.backends.xnnpack.aot.lower import emit_reshape, open_sizes, paddings
 from executorch.backends.xnnpack.aot.lower_norm import scale_and_shift
+from executorch.backends.xnnpack.aot.lower_transposed import by_phases, phases_of
 from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
 from executorch.backends.xnnpack.aot.padding import padding_of
 from executorch.backends.xnnpack.aot.quantization import dynamic_source
@@ -22,6 +23,10 @@ from executorch.backends.xnnpack.aot.steps import Mode, Step
 
 
 def convolution(builder: GraphBuilder, step: Step) -> None:
+    phases = phases_of(step)
+    if phases is not None:
+        by_phases(builder, step, phases, *_filter_and_offset(builder, step))
+        return
     source, weight, bias, stride, padding, dilation, transposed, extra, groups = step.head.args
     channels_out, channels_in, *kernel = weight.meta["val"].shape
     height, width = _for_both(kernel, kernel, 1)
@@ -46,9 +51,7 @@ def convolution(builder: GraphBuilder, step: Step) -> None:
     if step.batch_norm is None:
         filter_id, bias_id = filter_and_bias(builder, step, arrange, 3 if depthwise else 0)
     else:
-        data = _out_channels_first(builder.constants[weight].detach(), groups, transposed)
-        offset = None if bias is None else builder.constants[bias].detach()
-        data, offset = _folded(builder, step, data, offset)
+        data, offset = _filter_and_offset(builder, step)
         filter_id = builder.constant(weight, ordered(data))
         bias_id = builder.constant(weight if bias is None else bias, offset)
     fields: dict[str, Any] = {
@@ -76,6 +79,14 @@ def convolution(builder: GraphBuilder, step: Step) -> None:
     _from_image(builder, step, out)
 
 
+def _filter_and_offset(builder: GraphBuilder, step: Step) -> tuple[Tensor, Tensor | None]:
+    """Out channels first, with the batch norm in them."""
+    _, weight, bias, *_, transposed, _, groups = step.head.args
+    data = _out_channels_first(builder.constants[weight].detach(), groups, transposed)
+    offset = None if bias is None else builder.constants[bias].detach()
+    return (data, offset) if step.batch_norm is None else _folded(builder, step, data, offset)
+
+
 def _paddings(head: Node, both: list[int]) -> dict[str, int]:
     sides = padding_of(head)
     if sides is None:
@@ -94,25 +105,17 @@ def _as_image(builder: GraphBuilder, node: Node, source: Node) -> int:
     """[batch, channels, length] as [batch, 1, length, channels]."""
     batch, channels, length = source.meta["val"].shape
     sizes = shape_of(source)
-    turned = builder.intermediate([sizes[0], sizes[2], sizes[1]], source)
-    _turn(builder, node, builder.read(source), turned)
     made = builder.intermediate([sizes[0], 1, sizes[2], sizes[1]], source)
-    emit_reshape(builder, node, turned, made, open_sizes([batch, 1, length, channels]))
+    emit_reshape(
+        builder, node, builder.read(source, NHWC), made, open_sizes([batch, 1, length, channels])
+    )
     return made
 
 
 def _from_image(builder: GraphBuilder, step: Step, value: int) -> None:
     batch, channels, length = step.result.meta["val"].shape
-    sizes = shape_of(step.result)
-    flat = builder.intermediate([sizes[0], sizes[2], sizes[1]], step.result)
-    emit_reshape(builder, step.head, value, flat, open_sizes([batch, length, channels]))
-    _turn(builder, step.head, flat, builder.write(step.result))
-
-
-def _turn(builder: GraphBuilder, node: Node, value: int, out: int) -> None:
-    perm = [0, 2, 1]
-    kind = "XNNStaticTranspose"
-    builder.emit(node, kind, num_dims=3, perm=perm, input_id=value, output_id=out)
+    out = builder.write(step.result, NHWC)
+    emit_reshape(builder, step.head, value, out, open_sizes([batch, length, channels]))
 
 
 def _both(name: str, values: list[int]) -> dict[str, int]:

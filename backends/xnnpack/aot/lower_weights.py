@@ -82,7 +82,8 @@ def _by_tensor(name: str, scale: float) -> Type:
 
 def _packed(data: Tensor) -> Tensor:
     """Two values of 4 bits to a byte, each plus 8, the even column in the low half."""
-    shifted = (data + 8).to(torch.uint8)
+    shifted = data + 8
     if shifted.shape[1] % 2:
         shifted = torch.nn.functional.pad(shifted, (0, 1))
-    return shifted[:, ::2] | (shifted[:, 1::2] << 4)
+    pairs = shifted.contiguous().view(torch.int16)  # little endian: the even column is the low byte
+    return (pairs | pairs >> 4).to(torch.uint8)

@@ -112,7 +112,6 @@ _ROWS: dict[str, Row] = {
         clamps=True,
         quantized=Quantized.WEIGHTED,
         scales=_BY_WEIGHTS,
-        in_8_bits=lambda node: node.args[0].meta["val"].dim() == 4,
     ),
     BATCH_NORM: Row(batch_norm, c.BATCH_NORM, clamps=True),
     QUANTIZE: Row(convert, c.CONVERT, moves=True),

@@ -175,7 +175,8 @@ def _is_dynamic(step: Step, constants: Constants) -> bool:
         return False
     if name == CONVOLUTION:
         transposed, groups = step.head.args[6], step.head.args[8]
-        return weight.bits == 8 and not weight.group_size and not transposed and groups == 1
+        plain = weight.data.dim() == 4 and not transposed and groups == 1
+        return weight.bits == 8 and not weight.group_size and plain
     return weight.group_size == 0 or (weight.bits == 4 and weight.group_size % 32 == 0)
 
 

@@ -19,6 +19,7 @@ from executorch.backends.xnnpack.aot.groups import group_of
 from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE
 from executorch.backends.xnnpack.aot.padding import fold_padding
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of, own_dequantized_inputs
+from executorch.backends.xnnpack.aot.splits import slice_parts
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.partition.config.xnnpack_config import (
     ConfigPrecisionType,
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 # what a file may hold twice, in bytes: a delegate's constant that a call outside reads, too
 _MAY_REPEAT = 1 << 12
+_ALONE = "it only moves data, and nothing next to it is computed there"
 
 Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
 
@@ -102,6 +104,7 @@ class XnnpackPartitioner(Partitioner):
     def prepare(self, exported_program: ExportedProgram) -> None:
         fold_padding(exported_program)
         own_dequantized_inputs(exported_program)
+        slice_parts(exported_program, TABLE)
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         generate = self.generate_per_op_partitions if self.per_op_mode else self.generate_partitions
@@ -124,6 +127,19 @@ class XnnpackPartitioner(Partitioner):
         groups = filter(self._is_worth, self._groups(ep))
         return [Partition(number, nodes) for number, nodes in enumerate(groups)]
 
+    def outside(self, program: ExportedProgram) -> dict[Node, str]:
+        """Calls that partition() would leave, and why. Nothing is tagged."""
+        inside = {node for each in self.generate_partitions(program) for node in each.nodes}
+        constants = Constants(program)
+        return {
+            node: self._reason(node, constants) or _ALONE
+            for node in program.graph.nodes
+            if node.op == "call_function"
+            and node not in inside
+            and node.target is not operator.getitem
+            and not constants.is_computed(node)
+        }
+
     def _groups(self, program: ExportedProgram) -> list[list[Node]]:
         """Each node that a row takes, with what must go along."""
         constants = Constants(program)
@@ -142,7 +158,7 @@ class XnnpackPartitioner(Partitioner):
                 else:
                     report(node, f"{type(own).__name__} does not take it")
                 continue
-            reason = TABLE.why_not(node, constants) or self._unwanted(node, constants)
+            reason = self._reason(node, constants)
             if reason:
                 report(node, reason)
             else:
@@ -154,6 +170,9 @@ class XnnpackPartitioner(Partitioner):
         rows = [TABLE[op_name(node)] for node in nodes if op_name(node) in TABLE]
         own = any(config.is_target(node) for config in self._own for node in nodes)
         return own or any(not row.moves for row in rows)
+
+    def _reason(self, node: Node, constants: Constants) -> str:
+        return TABLE.why_not(node, constants) or self._unwanted(node, constants)
 
     def _unwanted(self, node: Node, constants: Constants) -> str:
         """Why a call that XNNPACK takes stays outside all the same."""

@@ -128,6 +128,26 @@ def test_heads_are_multiplied_as_they_are(masked: bool, varying: int | None) -> 
         torch.testing.assert_close(loaded.forward(each)[0], Attention()(*each))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "nodes"),
+    [
+        ((8, 16, 4, 2, 1), {"XNNConv2d": 4, "XNNConcatenate4": 1}),
+        ((8, 16, 2, 2), {"XNNConv2d": 1}),  # phases that are alike are channels of one
+        ((8, 3, 4, 2, 1), {"XNNConvTranspose2d": 1}),  # few channels
+        ((8, 16, 3, 2, 1), {"XNNConvTranspose2d": 1}),  # an odd number of rows
+    ],
+)
+def test_transposed_convolutions_are_plain_ones_by_phase(
+    arguments: tuple[int, ...], nodes: dict[str, int]
+) -> None:
+    exported = torch.export.export(
+        nn.ConvTranspose2d(*arguments).eval(), (torch.randn(1, 8, 5, 6),)
+    )
+    (graph,) = graphs(to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()]))
+    moves = ("XNNStaticTranspose", "XNNStaticReshape")
+    assert {kind: n for kind, n in kinds(graph).items() if kind not in moves} == nodes
+
+
 def test_a_view_in_between_that_others_read_stays() -> None:
     class Scores(nn.Module):
         def forward(self, q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -35,6 +35,22 @@ class Call(nn.Module):
         return self.function(*inputs)
 
 
+class LstmStep(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.LSTMCell(6, 5)
+
+    def forward(self, x: torch.Tensor, hidden: torch.Tensor, cell: torch.Tensor) -> torch.Tensor:
+        return torch.cat(self.cell(x, (hidden, cell)), 1)
+
+
+def gated(a: torch.Tensor) -> torch.Tensor:
+    """Parts of unequal sizes, of which one is read twice and one by nobody."""
+    size = a.shape[1]
+    one, two, _ = a.split([1, size - 2, 1], 1)
+    return two.sigmoid() * two + one
+
+
 def conv_bn(*arguments: int, **options: int) -> nn.Module:
     conv = nn.Conv2d(*arguments, **options)
     norm = nn.BatchNorm2d(conv.out_channels)
@@ -75,6 +91,33 @@ def channel_prelu(channels: int) -> nn.Module:
     return module
 
 
+class Sequence(nn.Module):
+    """Convolutions over one dimension with all that may stand between: sums with plain and turned values, constants,
+    parts joined along channels and positions, padding, norms, and rows of positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = (
+            nn.Conv1d(8, 6, 3, padding=1),
+            nn.Conv1d(6, 6, 3, padding=2, dilation=2),
+        )
+        self.depthwise, self.up = (
+            nn.Conv1d(12, 12, 3, groups=12),
+            nn.ConvTranspose1d(12, 8, 4, 2, 1),
+        )
+        self.norm, self.slopes = normalized(nn.BatchNorm1d(6)), channel_prelu(6)
+        self.rows = nn.Linear(8, 5)
+        self.offset = nn.Parameter(torch.linspace(-1, 1, 6).reshape(6, 1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.slopes(self.norm(torch.tanh(self.first(x)))) + self.offset
+        y = y + self.second(y) * x[:, 1:7]
+        y = torch.cat([y, y.sigmoid()], 1)
+        y = F.pad(torch.cat([y[:, :, 1:4], y], 2), (1, 2))
+        z = self.up(self.depthwise(y))
+        return self.rows(z.permute(0, 2, 1) * 2.0) + z.mT.relu()[:, :, :5]
+
+
 X = (1, 8, 10, 12)
 MATRIX, BIAS = torch.linspace(-1, 1, 84).reshape(12, 7), torch.linspace(-1, 1, 7)
 SCALE = torch.linspace(0.5, 2, 4).reshape(4, 1, 1)
@@ -97,7 +140,23 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("linear_no_bias_rank3_relu", nn.Sequential(nn.Linear(12, 7, bias=False), nn.ReLU()), [X[1:]]),
     ("addmm_relu", lambda a: F.relu(torch.addmm(BIAS, a, MATRIX)), [(3, 12)]),
     ("mm", lambda a: a @ MATRIX, [(3, 12)]),
+    ("conv_transposed_phases", nn.ConvTranspose2d(8, 16, 4, 2, 1), [X]),
+    ("conv_transposed_phases_whole", nn.ConvTranspose2d(8, 16, 2, 2), [X]),
+    ("conv_transposed_phases_odd", nn.ConvTranspose2d(8, 16, 3, 2, 1, output_padding=1), [X]),
+    ("conv_transposed_phases_uneven", nn.ConvTranspose2d(8, 16, (4, 2), (2, 1), (1, 0)), [X]),
+    ("conv_transposed_phases_wide", nn.ConvTranspose2d(8, 16, 5, (1, 3), 1, bias=False), [X]),
+    ("conv_transposed_phases_cropped", nn.ConvTranspose2d(8, 16, 2, 2, 1), [X]),
+    ("conv_transposed_phases_apart", nn.ConvTranspose2d(8, 16, 3, 2, 1, dilation=2), [X]),
+    (
+        "conv_transposed_phases_norm",
+        nn.Sequential(
+            nn.ConvTranspose2d(8, 16, 4, 2, 1), normalized(nn.BatchNorm2d(16)), nn.ReLU6()
+        ),
+        [(2, 8, 5, 7)],
+    ),
     ("conv1d_batch_norm_relu6", conv1d_bn(8, 6, 3, stride=2, padding=1), [(2, 8, 11)]),
+    ("conv1d_between", Sequence(), [(2, 8, 11)]),
+    ("conv1d_of_turned", nn.Sequential(Call(lambda a: a.mT), nn.Conv1d(11, 4, 3)), [(2, 8, 11)]),
     ("conv1d_depthwise", nn.Conv1d(8, 8, 5, padding=2, groups=8), [(2, 8, 11)]),
     ("conv1d_transposed", nn.ConvTranspose1d(8, 6, 3, 2, 1, output_padding=1), [(2, 8, 11)]),
     ("batch_norm_relu", nn.Sequential(normalized(nn.BatchNorm2d(8)), nn.ReLU()), [X]),
@@ -168,6 +227,9 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("unsqueeze_squeeze", lambda a: a.unsqueeze(1).neg().squeeze(1), [X[1:]]),
     ("slice", lambda a: a[:, 2:-1].neg(), [X]),
     ("conv_slice", nn.Sequential(nn.Conv2d(8, 4, 1), Call(lambda a: a[:, 1:3])), [X]),
+    ("split", gated, [X]),
+    ("conv_split", nn.Sequential(nn.Conv2d(8, 4, 1), Call(gated)), [X]),
+    ("lstm_step", LstmStep(), [(2, 6), (2, 5), (2, 5)]),
     ("pad", lambda a: F.pad(a, (1, 2, 3, 0), value=0.5).neg(), [X]),
     ("conv_pad", nn.Sequential(nn.Conv2d(8, 4, 1), nn.ZeroPad2d((1, 0, 2, 3))), [X]),
     ("pad_conv", nn.Sequential(nn.ZeroPad2d((2, 2, 1, 1)), nn.Conv2d(8, 4, 3, padding=1)), [X]),
@@ -284,8 +346,13 @@ def recorder() -> nn.Module:
 @needs_runtime
 @pytest.mark.parametrize(
     ("module", "shape", "varies", "least"),
-    [(Attention(), (1, 5, 8), 1, 2), (recorder(), (2, 8, 11), 0, 1)],
-    ids=["length", "batch"],
+    [
+        (Attention(), (1, 5, 8), 1, 2),
+        (recorder(), (2, 8, 11), 0, 1),
+        (nn.Sequential(nn.Conv1d(8, 6, 3), nn.ELU(), nn.Conv1d(6, 4, 1)), (1, 8, 7), 2, 4),
+        (nn.ConvTranspose2d(8, 16, 4, 2, 1), (2, 8, 5, 6), 0, 1),
+    ],
+    ids=["length", "batch", "positions", "batch of phases"],
 )
 def test_one_size_may_vary_anywhere(
     module: nn.Module, shape: tuple[int, ...], varies: int, least: int

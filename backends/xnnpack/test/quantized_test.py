@@ -93,7 +93,7 @@ class Two(nn.Module):
         return a.flatten(2).transpose(1, 2)
 
 
-IMAGE, ROWS = (2, 4, 8, 6), (3, 5, 12)
+IMAGE, ROWS, SEQUENCE = (2, 4, 8, 6), (3, 5, 12), (2, 4, 13)
 STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
     "linear": (nn.Linear(12, 7), ROWS),
     "linear_relu": (nn.Sequential(nn.Linear(12, 7, bias=False), nn.ReLU()), ROWS),
@@ -110,6 +110,11 @@ STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
     "conv_grouped": (nn.Conv2d(4, 6, 3, groups=2), IMAGE),
     "conv_depthwise": (nn.Conv2d(4, 8, 3, groups=4), IMAGE),
     "conv_transposed": (nn.ConvTranspose2d(4, 6, 2, 2), IMAGE),
+    "conv1d": (nn.Sequential(nn.Conv1d(4, 6, 3, 2), nn.GELU(), nn.Conv1d(6, 4, 1)), SEQUENCE),
+    "conv1d_depthwise": (
+        nn.Sequential(nn.Conv1d(4, 8, 3, groups=4), nn.ReLU(), nn.Conv1d(8, 4, 3, dilation=2)),
+        SEQUENCE,
+    ),
     "conv_pad_conv": (
         nn.Sequential(nn.Conv2d(4, 6, 1), nn.ZeroPad2d(1), nn.Conv2d(6, 4, 3)),
         IMAGE,

@@ -15,7 +15,7 @@ namespace {
 
 /// For fewer XNNPACK has other kernels, which add in another order. No panel is wider.
 constexpr size_t kMinOutputs = 64;
-/// Such a matrix may be packed into the workspace (library/panel_products.cpp). What is larger than
+/// Such a matrix may be packed into the workspace (library/panel_gemm.cpp). What is larger than
 /// this, and than what the workspace must hold anyway, would make that larger for good.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
 
