@@ -67,6 +67,7 @@ struct Plan {
   int64_t padded_depth;  // of copied values
   bool values_in_place;
   int64_t row_blocks, key_splits, keys_per_split;
+  bool by_keys;  // all heads of some keys are done before the next keys
 };
 
 int64_t padded(int64_t floats) {
@@ -346,6 +347,13 @@ int64_t splits_of(const Plan& plan, int64_t tasks) {
   return std::clamp<int64_t>(div_up(kTasksPerThread * threads, tasks), 1, div_up(p.keys, kKeys));
 }
 
+// The rows of a cache hold all heads: a head's keys are a page apart or more. Where queries are
+// few, that is what reading them costs, so all heads read some rows before any reads the next.
+bool reads_by_keys(const Plan& plan) {
+  const AttentionRows& key = plan.problem.key;
+  return plan.rows <= kDotRows && plan.problem.key_heads > 1 && key.row_stride > key.head_stride;
+}
+
 Task task_at(const Plan& plan, int64_t index) {
   const int64_t split = index % plan.key_splits;
   const int64_t block = index / plan.key_splits % plan.row_blocks;
@@ -357,16 +365,25 @@ Task task_at(const Plan& plan, int64_t index) {
           {first_key, std::min(first_key + plan.keys_per_split, p.keys)}};
 }
 
+// The task that is run at a place, where those of the same keys are neighbours.
+int64_t in_order_of_keys(const Plan& plan, int64_t place, int64_t tasks) {
+  const int64_t heads = tasks / plan.key_splits;
+  return place % heads * plan.key_splits + place / heads;
+}
+
 Plan plan_of(const AttentionProblem& p) {
   const int64_t lanes = gemm_kernels().lanes;
-  Plan plan{p, p.heads / p.key_heads, 0, div_up(p.value_depth, lanes) * lanes, false, 0, 1, 0};
+  Plan plan{p,    p.heads / p.key_heads, 0, div_up(p.value_depth, lanes) * lanes, false, 0, 1, 0,
+            false};
   plan.rows = p.queries * plan.group;
   // Rows of a cache lie so far apart that each is in a page of its own: copied where many queries
   // read them.
   const bool near = plan.rows <= kDotRows || p.value.row_stride == p.value_depth;
   plan.values_in_place = p.value.type == ScalarType::Float && p.value_depth % lanes == 0 && near;
   plan.row_blocks = div_up(plan.rows, kRows);
-  plan.key_splits = splits_of(plan, p.batch * p.key_heads * plan.row_blocks);
+  plan.by_keys = reads_by_keys(plan);
+  plan.key_splits = plan.by_keys ? std::max<int64_t>(1, div_up(p.keys, kKeys))
+                                 : splits_of(plan, p.batch * p.key_heads * plan.row_blocks);
   plan.keys_per_split = div_up(div_up(p.keys, plan.key_splits), kKeys) * kKeys;
   plan.key_splits = std::max<int64_t>(1, div_up(p.keys, std::max<int64_t>(1, plan.keys_per_split)));
   return plan;
@@ -419,7 +436,8 @@ Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
       own += sizes[i];
     }
     const Scratch s{parts[0], parts[1], parts[2], parts[3], parts[4]};
-    for (int64_t index = first; index < last; ++index) {
+    for (int64_t place = first; place < last; ++place) {
+      const int64_t index = plan.by_keys ? in_order_of_keys(plan, place, tasks) : place;
       const Task task = task_at(plan, index);
       const int64_t keeper = splits ? index : thread;
       float* sums = all_sums + keeper * sums_stride;
