@@ -18,8 +18,9 @@ namespace executorch::extension::flat_tensor {
 constexpr uint32_t kSchemaVersion = 0;
 
 // Writes the tensors, in the order of their names, one segment each at a multiple of
-// tensor_alignment (a power of two). Data goes to the file without a copy. On an error the path is
-// left as it was.
+// tensor_alignment (a power of two). Data goes to the file without a copy. On an error, and
+// if the process or the machine stops meanwhile, the path is left as it was: the file is written
+// beside it, synchronized and renamed.
 //   InvalidArgument  the alignment, or a tensor without data
 //   AccessFailed     the file cannot be written
 //   NotSupported     on a big-endian machine
