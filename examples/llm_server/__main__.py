@@ -16,7 +16,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--model-path", type=Path, required=True, help="the program (.pte)")
     made.add_argument("--tokenizer-path", type=Path, required=True, help="the tokenizer's file")
     made.add_argument(
-        "--worker-bin", help="taken for older command lines: runners are part of this process"
+        "--worker-bin",
+        help="not used, and said so: runners are part of this process; for command lines that have it",
     )
     made.add_argument(
         "--hf-tokenizer",
@@ -41,6 +42,7 @@ def parser() -> argparse.ArgumentParser:
 def make_service(options: argparse.Namespace):
     from executorch.examples.llm_server.app import Service
     from executorch.examples.llm_server.pool import Pool
+    from executorch.extension.llm.chat import check_program
     from executorch.extension.llm.runner import TextLLMRunner
     from executorch.extension.llm.runner.chat_template import ChatTemplate
 
@@ -48,6 +50,9 @@ def make_service(options: argparse.Namespace):
         if getattr(options, name) < least:
             flag = name.replace("_", "-")
             raise ValueError(f"--{flag}: expected {least} or more, found {getattr(options, name)}")
+    check_program(options.model_path)
+    if options.worker_bin is not None:
+        print("note: --worker-bin is not used: runners are part of this process", file=sys.stderr)
     template = ChatTemplate.beside(
         options.hf_tokenizer or options.tokenizer_path, options.allow_chatml_fallback
     )

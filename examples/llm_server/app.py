@@ -26,6 +26,7 @@ from executorch.examples.llm_server.requests import (
     read_chat,
     read_completion,
 )
+from executorch.examples.llm_server.tools import split_calls
 from executorch.extension.llm.runner.chat_template import ChatTemplate, ChatTemplateError
 from executorch.extension.llm.runner.conversation import Answer
 
@@ -44,7 +45,8 @@ class Service:
         runner = self.pool.runners[0]
         if wanted.messages is not None:
             try:
-                text = self.template.render(wanted.messages, **self.template_options)
+                tools = {"tools": list(wanted.tools)} if wanted.tools else {}
+                text = self.template.render(wanted.messages, **self.template_options, **tools)
             except ChatTemplateError as error:
                 raise RequestError(str(error), "messages") from error
             return runner.encode(text)
@@ -70,6 +72,52 @@ class Form:
         else:
             content = {"message": {"role": "assistant", "content": text}}
         return {"index": 0, **content, "logprobs": None, "finish_reason": reason}
+
+    def last_choice(self, answer: Answer, wanted: Generation, is_chunk: bool) -> dict[str, Any]:
+        """Of a whole answer; of a chunk, what has not been sent as it came."""
+        sent = is_chunk and not wanted.tools
+        choice = self.choice("" if sent else answer.text, answer.reason, is_chunk)
+        if wanted.config.top_logprobs >= 0:
+            choice["logprobs"] = self.logprobs(answer, wanted.config.top_logprobs)
+        if wanted.tools:
+            content, calls = split_calls(answer.text)
+            message = choice["delta" if is_chunk else "message"]
+            if calls:
+                choice["finish_reason"] = "tool_calls"
+                message["content"] = content or None
+                message["tool_calls"] = (
+                    [{"index": i, **call} for i, call in enumerate(calls)] if is_chunk else calls
+                )
+            elif is_chunk:
+                message["content"] = answer.text
+        return choice
+
+    def logprobs(self, answer: Answer, count: int) -> dict[str, Any]:
+        if self.is_chat:
+            return {
+                "content": [
+                    {
+                        **_token(row.text, row.logprob),
+                        "top_logprobs": [_token(*b) for b in row.best],
+                    }
+                    for row in answer.logprobs
+                ]
+            }
+        texts = [_text(row.text) for row in answer.logprobs]
+        return {
+            "tokens": texts,
+            "token_logprobs": [row.logprob for row in answer.logprobs],
+            "top_logprobs": [{_text(t): p for t, p in row.best} for row in answer.logprobs],
+            "text_offset": [sum(map(len, texts[:i])) for i in range(len(texts))],
+        }
+
+
+def _text(token: bytes) -> str:
+    return token.decode(errors="replace")
+
+
+def _token(text: bytes, logprob: float) -> dict[str, Any]:
+    return {"token": _text(text), "logprob": logprob, "bytes": list(text)}
 
 
 CHAT = Form("chatcmpl", "chat.completion", "chat.completion.chunk", True)
@@ -109,10 +157,12 @@ async def _chunks(
     async with contextlib.aclosing(pieces):
         try:
             async for piece in pieces:
+                if isinstance(piece, str) and wanted.tools:
+                    continue  # whether it is a call is known at its end
                 if isinstance(piece, str):
                     yield _event({**head, "choices": [form.choice(piece, None, True)]})
                     continue
-                yield _event({**head, "choices": [form.choice("", piece.reason, True)]})
+                yield _event({**head, "choices": [form.last_choice(piece, wanted, True)]})
                 if wanted.include_usage:
                     yield _event({**head, "choices": [], "usage": _usage(piece)})
         except RequestError as error:
@@ -166,7 +216,7 @@ def make_app(service: Service) -> Starlette:
         pieces = service.pool.pieces(wanted, service.ids(wanted))
         if not wanted.stream:
             answer = await _whole(request, pieces)
-            choice = form.choice(answer.text, answer.reason, is_chunk=False)
+            choice = form.last_choice(answer, wanted, is_chunk=False)
             head = _head(form, service, is_chunk=False)
             return JSONResponse({**head, "choices": [choice], "usage": _usage(answer)})
         # What is refused before the first piece has a status of its own.

@@ -8,10 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from executorch.extension.llm.runner import GenerationConfig
+from executorch.examples.llm_server.tools import one_call_of
+from executorch.extension.llm.runner import GenerationConfig, check_grammar
 
 MAX_BODY = 4 << 20  # bytes
 MAX_STOPS = 16
+MAX_TEMPERATURE = 2  # the runner's
+MAX_LOGPROBS = 20
 
 
 class RequestError(Exception):
@@ -49,6 +52,7 @@ class Generation:
     include_usage: bool
     messages: tuple[Mapping[str, Any], ...] | None = None
     prompt: str | tuple[int, ...] | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()  # what the answer may call
 
 
 Check = Callable[[Any], bool]
@@ -66,6 +70,10 @@ def _is_seed(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
+def _is_logprobs(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_LOGPROBS
+
+
 @dataclass(frozen=True)
 class Field:
     default: Any
@@ -76,7 +84,11 @@ class Field:
 # Fields of both kinds of request; null counts as absent.
 _FIELDS: dict[str, Field] = {
     "model": Field("", lambda v: isinstance(v, str), "a text"),
-    "temperature": Field(1.0, lambda v: _is_number(v) and 0 <= v <= 1, "a number from 0 to 1"),
+    "temperature": Field(
+        1.0,
+        lambda v: _is_number(v) and 0 <= v <= MAX_TEMPERATURE,
+        f"a number from 0 to {MAX_TEMPERATURE}",
+    ),
     "top_p": Field(1.0, lambda v: _is_number(v) and 0 < v <= 1, "a number above 0, up to 1"),
     "top_k": Field(0, lambda v: isinstance(v, int) and 0 <= v < 1 << 31, "a whole number"),
     "min_p": Field(0.0, lambda v: _is_number(v) and 0 <= v <= 1, "a number from 0 to 1"),
@@ -95,20 +107,31 @@ _FIELDS: dict[str, Field] = {
     "frequency_penalty": Field(0, lambda v: v == 0, "0 (repetition_penalty is served)"),
     "presence_penalty": Field(0, lambda v: v == 0, "0 (repetition_penalty is served)"),
     "logit_bias": Field({}, lambda v: v == {}, "nothing: it is not served"),
-    "logprobs": Field(False, lambda v: v in (False, 0), "false: they are not served"),
-    "top_logprobs": Field(0, lambda v: v == 0, "0: they are not served"),
     "response_format": Field(
-        {"type": "text"}, lambda v: v == {"type": "text"}, '{"type": "text"}: no other is served'
+        {"type": "text"},
+        lambda v: isinstance(v, dict) and v.get("type") in _FORMATS,
+        "an object with a type of text, json_object or json_schema",
     ),
+    # As llama.cpp's server has it.
+    "grammar": Field("", lambda v: isinstance(v, str), "a grammar in GBNF"),
 }
+_FORMATS = ("text", "json_object", "json_schema")
 _CHAT_ONLY = {
     "messages": Field(None, lambda v: isinstance(v, list) and len(v) > 0, "a list of messages"),
-    "tools": Field(None, lambda v: v in (None, []), "nothing: tools are not served"),
-    "tool_choice": Field(None, lambda v: v in (None, "none"), "none: tools are not served"),
+    "tools": Field((), lambda v: isinstance(v, list), "a list of functions"),
+    "tool_choice": Field(
+        "auto",
+        lambda v: v in ("none", "auto", "required") or isinstance(v, dict),
+        "none, auto, required or a function",
+    ),
+    "parallel_tool_calls": Field(True, lambda v: isinstance(v, bool), "true or false"),
+    "logprobs": Field(False, lambda v: isinstance(v, bool), "true or false"),
+    "top_logprobs": Field(0, lambda v: _is_logprobs(v), f"a whole number up to {MAX_LOGPROBS}"),
 }
 _COMPLETION_ONLY = {
     "prompt": Field(None, lambda v: isinstance(v, str | list) and len(v) > 0, "a text or ids"),
     "echo": Field(False, lambda v: isinstance(v, bool), "true or false"),
+    "logprobs": Field(None, lambda v: _is_logprobs(v), f"a whole number up to {MAX_LOGPROBS}"),
     "suffix": Field(None, lambda v: v is None, "nothing: it is not served"),
     "best_of": Field(1, lambda v: v == 1, "1"),
 }
@@ -142,7 +165,64 @@ def _stops(given: str | list[Any] | tuple[()]) -> tuple[str, ...]:
     return tuple(stops)
 
 
-def _generation(values: Mapping[str, Any], **prompt: Any) -> Generation:
+def _checked(grammar: str, kind: str, param: str) -> tuple[str, str]:
+    try:
+        check_grammar(grammar, kind)
+    except RuntimeError as error:
+        raise RequestError(f"{param}: {error}", param) from error
+    return grammar, kind
+
+
+def _grammar(values: Mapping[str, Any]) -> tuple[str, str]:
+    """Of the answer, and its kind; two empty texts for any answer."""
+    wanted = values["response_format"]
+    if values["grammar"] and wanted["type"] != "text":
+        raise RequestError("grammar: expected none beside response_format", "grammar")
+    if values["grammar"]:
+        return _checked(values["grammar"], "gbnf", "grammar")
+    if wanted["type"] == "json_object":
+        return '{"type": "object"}', "json_schema"
+    if wanted["type"] == "json_schema":
+        described = wanted.get("json_schema")
+        if not isinstance(described, dict) or "schema" not in described:
+            raise RequestError(
+                "response_format: expected json_schema to be an object with schema",
+                "response_format",
+            )
+        return _checked(json.dumps(described["schema"]), "json_schema", "response_format")
+    return "", ""
+
+
+def _tools(values: Mapping[str, Any]) -> tuple[tuple[Mapping[str, Any], ...], str]:
+    """What the answer may call, and the grammar of one that must."""
+    choice = values["tool_choice"]
+    for place, tool in enumerate(values["tools"]):
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise RequestError(f"tools[{place}]: expected a function with a name", "tools")
+    tools = tuple(values["tools"])
+    if choice == "none":
+        return (), ""
+    called = tools
+    if isinstance(choice, dict):
+        name = (choice.get("function") or {}).get("name")
+        called = tuple(tool for tool in tools if tool["function"]["name"] == name)
+    if choice == "auto":
+        return tools, ""
+    if not called:
+        raise RequestError("tool_choice: expected a function of tools, found none", "tool_choice")
+    try:
+        return tools, one_call_of(called)
+    except RuntimeError as error:
+        raise RequestError(f"tools: {error}", "tools") from error
+
+
+def _generation(
+    values: Mapping[str, Any], top_logprobs: int, call: str = "", **prompt: Any
+) -> Generation:
+    grammar, kind = _grammar(values)
+    if call and grammar:
+        raise RequestError("tool_choice: expected none beside response_format", "tool_choice")
     limit = values["max_completion_tokens"] or values["max_tokens"]
     return Generation(
         config=GenerationConfig(
@@ -155,6 +235,9 @@ def _generation(values: Mapping[str, Any], **prompt: Any) -> Generation:
             repetition_penalty=values["repetition_penalty"],
             max_new_tokens=-1 if limit is None else min(limit, 2**31 - 1),
             seed=values["seed"],
+            grammar=call or grammar,
+            grammar_type="gbnf" if call else kind,
+            top_logprobs=top_logprobs,
         ),
         stops=_stops(values["stop"]),
         stream=values["stream"],
@@ -169,6 +252,8 @@ def _message(message: Any, place: int) -> dict[str, Any]:
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise RequestError(f"{where}: expected an object with role and content", "messages")
     content = message.get("content")
+    if content is None and message.get("tool_calls"):
+        content = ""
     if isinstance(content, list):
         parts = [p.get("text") for p in content if isinstance(p, dict) and p.get("type") == "text"]
         if len(parts) != len(content) or not all(isinstance(part, str) for part in parts):
@@ -176,7 +261,28 @@ def _message(message: Any, place: int) -> dict[str, Any]:
         content = "".join(parts)
     if not isinstance(content, str):
         raise RequestError(f"{where}.content: expected a text, found {content!r}", "messages")
-    return {**message, "content": content}
+    return {**message, "content": content, **_called(message, where)}
+
+
+def _called(message: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Calls of an earlier answer: templates want their arguments as objects, clients send texts."""
+    calls = message.get("tool_calls")
+    if not calls:
+        return {}
+    try:
+        return {"tool_calls": [_call(call) for call in calls]}
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise RequestError(
+            f"{where}.tool_calls: expected functions with arguments", "messages"
+        ) from error
+
+
+def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    arguments = function["arguments"]
+    if isinstance(arguments, str):
+        arguments = json.loads(arguments)
+    return {**call, "function": {**function, "arguments": arguments}}
 
 
 def read_chat(body: bytes) -> Generation:
@@ -184,7 +290,11 @@ def read_chat(body: bytes) -> Generation:
     if values["messages"] is None:
         raise RequestError("messages: expected a list of messages, found none", "messages")
     messages = tuple(_message(message, i) for i, message in enumerate(values["messages"]))
-    return _generation(values, messages=messages)
+    if values["top_logprobs"] and not values["logprobs"]:
+        raise RequestError("top_logprobs: expected logprobs to be true with it", "top_logprobs")
+    tools, call = _tools(values)
+    top_logprobs = values["top_logprobs"] if values["logprobs"] else -1
+    return _generation(values, top_logprobs, call, messages=messages, tools=tools)
 
 
 def read_completion(body: bytes, vocabulary: int) -> Generation:
@@ -200,4 +310,5 @@ def read_completion(body: bytes, vocabulary: int) -> Generation:
         raise RequestError("prompt: expected a text or ids, found none", "prompt")
     if values["echo"]:
         raise RequestError("echo: it is not served", "echo")
-    return _generation(values, prompt=prompt)
+    top_logprobs = -1 if values["logprobs"] is None else values["logprobs"]
+    return _generation(values, top_logprobs, prompt=prompt)

@@ -16,6 +16,7 @@ import pytest
 
 from executorch.examples.llm_server.app import PAGE
 from executorch.examples.llm_server.requests import MAX_BODY
+from executorch.examples.llm_server.tools import split_calls
 from executorch.extension.llm.runner.chat_template import ChatTemplate
 from executorch.extension.llm.runner.test.tiny_llama import CONTEXT, TinyLlama
 
@@ -91,6 +92,119 @@ def test_stop_strings_and_seeds(server: str) -> None:
     assert texts[0] == texts[1] != whole[: len(texts[0])]
 
 
+def test_answers_of_a_schema(server: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "kind": {"enum": ["fox", "dog"]},
+            "age": {"type": "integer", "minimum": 1, "maximum": 30},
+        },
+        "required": ["kind", "age"],
+    }
+    wanted = {"type": "json_schema", "json_schema": {"name": "animal", "schema": schema}}
+    for seed in range(1, 6):
+        fields = {"messages": HELLO, "temperature": 2, "seed": seed, "response_format": wanted}
+        found = post(server, "chat/completions", **fields).json()["choices"][0]
+        assert found["finish_reason"] == "stop"
+        animal = json.loads(found["message"]["content"])
+        assert animal["kind"] in ("fox", "dog") and 1 <= animal["age"] <= 30 and len(animal) == 2
+    fields = {"prompt": "x", "grammar": 'root ::= "yes" | "no"', "temperature": 0}
+    found = post(server, "completions", **fields).json()["choices"][0]
+    assert found["text"] in ("yes", "no") and found["finish_reason"] == "stop"
+
+
+def test_logprobs_are_those_of_the_model(llama: TinyLlama, server: str) -> None:
+    import torch
+
+    ids = llama.encode("The quick brown fox")
+    fields = {"prompt": ids, "temperature": 0, "max_tokens": 4, "logprobs": 3}
+    found = post(server, "completions", **fields).json()["choices"][0]
+    answer = llama.greedy(ids, 4)
+    with torch.no_grad():
+        logits = llama.model(torch.tensor([ids + answer])).logits[0, len(ids) - 1 : -1]
+    expected = logits.log_softmax(-1)
+    assert len(found["logprobs"]["token_logprobs"]) == 4
+    for i, token in enumerate(answer):
+        assert found["logprobs"]["token_logprobs"][i] == pytest.approx(
+            float(expected[i, token]), abs=1e-4
+        )
+        assert sorted(found["logprobs"]["top_logprobs"][i].values()) == pytest.approx(
+            sorted(expected[i].topk(3).values.tolist()), abs=1e-4
+        )
+    fields = {"messages": HELLO, "temperature": 0, "max_tokens": 3, "logprobs": True}
+    whole = post(server, "chat/completions", **fields, top_logprobs=2).json()["choices"][0]
+    rows = whole["logprobs"]["content"]
+    assert len(rows) == 3 and all(len(row["top_logprobs"]) == 2 for row in rows)
+    assert (
+        b"".join(bytes(row["bytes"]) for row in rows).decode(errors="replace")
+        == (whole["message"]["content"])
+    )
+    streamed = events(post(server, "chat/completions", **fields, top_logprobs=2, stream=True))
+    again = streamed[-1]["choices"][0]["logprobs"]["content"]
+    assert [row["bytes"] for row in again] == [row["bytes"] for row in rows]
+    assert [row["logprob"] for row in again] == pytest.approx([row["logprob"] for row in rows])
+
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"enum": ["Bern", "Oslo"]}, "days": {"$ref": "#/$defs/days"}},
+            "required": ["city", "days"],
+            "$defs": {"days": {"type": "integer", "minimum": 1, "maximum": 9}},
+        },
+    },
+}
+CLOCK = {"type": "function", "function": {"name": "clock"}}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_tool_that_must_be_called_is(server: str, stream: bool) -> None:
+    choice = {"type": "function", "function": {"name": "weather"}}
+    fields = {"messages": HELLO, "tools": [CLOCK, WEATHER], "tool_choice": choice, "seed": 3}
+    response = post(server, "chat/completions", **fields, stream=stream)
+    if stream:
+        last = events(response)[-1]["choices"][0]
+        (call,), reason = last["delta"]["tool_calls"], last["finish_reason"]
+        assert call["index"] == 0
+    else:
+        choice = response.json()["choices"][0]
+        (call,), reason = choice["message"]["tool_calls"], choice["finish_reason"]
+        assert choice["message"]["content"] is None
+    assert reason == "tool_calls" and call["type"] == "function" and call["id"]
+    assert call["function"]["name"] == "weather"
+    arguments = json.loads(call["function"]["arguments"])
+    assert arguments["city"] in ("Bern", "Oslo") and 1 <= arguments["days"] <= 9
+
+
+def test_tools_reach_the_template_and_their_answers_too(server: str) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+    messages = [
+        *HELLO,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "noon"},
+    ]
+    found = post(server, "chat/completions", messages=messages, tools=[CLOCK], max_tokens=3)
+    assert found.status_code == 200 and "tool_calls" not in found.json()["choices"][0]["message"]
+
+
+def test_calls_are_found_in_answers() -> None:
+    text = (
+        'Let me see. <tool_call>\n{"name": "a", "arguments": {"x": 1}}\n</tool_call>'
+        '<tool_call>[{"name": "b"}]</tool_call>'
+    )
+    rest, calls = split_calls(text)
+    assert rest == "Let me see."
+    assert [(c["function"]["name"], c["function"]["arguments"]) for c in calls] == [
+        ("a", '{"x": 1}'),
+        ("b", "{}"),
+    ]
+    for no_call in ("<tool_call>", "<tool_call>x</tool_call>", '<tool_call>{"a": 1}</tool_call>'):
+        assert split_calls(no_call) == (no_call, [])
+
+
 def test_other_routes(server: str) -> None:
     models = httpx.get(f"{server}/v1/models").json()
     assert [model["id"] for model in models["data"]] == ["tiny"]
@@ -110,7 +224,40 @@ def test_other_routes(server: str) -> None:
         ("completions", {"prompt": "x", "max_tokens": 0}, "max_tokens: expected a whole number"),
         ("completions", {"prompt": "x", "stop": [""]}, "stop: expected up to 16 texts"),
         ("completions", {"prompt": "x", "wish": 1}, "wish: this field is not served"),
-        ("completions", {"prompt": "x", "logprobs": 2}, "logprobs: expected false"),
+        (
+            "completions",
+            {"prompt": "x", "logprobs": 21},
+            "logprobs: expected a whole number up to 20",
+        ),
+        (
+            "completions",
+            {"prompt": "x", "temperature": 2.1},
+            "temperature: expected a number from 0",
+        ),
+        ("completions", {"prompt": "x", "grammar": "root :="}, "grammar: "),
+        (
+            "completions",
+            {"prompt": "x", "grammar": 'root ::= "a"', "response_format": {"type": "json_object"}},
+            "grammar: expected none beside response_format",
+        ),
+        (
+            "completions",
+            {"prompt": "x", "response_format": {"type": "xml"}},
+            "response_format: expected an object with a type of",
+        ),
+        (
+            "completions",
+            {
+                "prompt": "x",
+                "response_format": {"type": "json_schema", "json_schema": {"schema": {"not": {}}}},
+            },
+            "not is not served",
+        ),
+        (
+            "chat/completions",
+            {"messages": HELLO, "top_logprobs": 2},
+            "expected logprobs to be true",
+        ),
         ("completions", {"prompt": [1, 9999]}, "expected a text, or ids from 0 to 319"),
         ("chat/completions", {"messages": []}, "messages: expected a list of messages"),
         ("chat/completions", {"messages": ["x"]}, "messages[0]: expected an object with role"),
@@ -119,7 +266,17 @@ def test_other_routes(server: str) -> None:
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
             "messages[0].content: only parts of type text",
         ),
-        ("chat/completions", {"messages": HELLO, "tools": [{}]}, "tools are not served"),
+        ("chat/completions", {"messages": HELLO, "tools": [{}]}, "tools[0]: expected a function"),
+        (
+            "chat/completions",
+            {"messages": HELLO, "tool_choice": "required"},
+            "tool_choice: expected a function of tools, found none",
+        ),
+        (
+            "chat/completions",
+            {"messages": [{"role": "assistant", "tool_calls": [{"function": {}}]}]},
+            "messages[0].tool_calls: expected functions with arguments",
+        ),
     ],
 )
 def test_wrong_requests_are_told(server: str, route: str, fields: dict, message: str) -> None:

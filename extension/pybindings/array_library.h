@@ -13,6 +13,9 @@
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/executor/method_meta.h>
 
+// Native modules that link _portable_lib find these there.
+#define ET_PYBINDINGS_API __attribute__((visibility("default")))
+
 namespace executorch::extension::pybindings {
 
 // What is asked of a tensor that a caller gives.
@@ -59,10 +62,10 @@ const ArrayLibrary& torch_library();
 const ArrayLibrary& numpy_library();
 
 // The library that the value is a tensor of; null if it is no tensor.
-const ArrayLibrary* library_of(pybind11::handle value);
+ET_PYBINDINGS_API const ArrayLibrary* library_of(pybind11::handle value);
 
 // What makes tensors where no input says which: PyTorch where it is installed, otherwise NumPy.
-const ArrayLibrary& default_library();
+ET_PYBINDINGS_API const ArrayLibrary& default_library();
 
 // Our tensor over the memory of a plain Python tensor, which must live as long. Type, rank and
 // order of dimensions must be those of `expected`: otherwise RuntimeFailure, beginning with `what`,
@@ -71,7 +74,7 @@ TensorPtr borrow_tensor(const ArrayLibrary& library, pybind11::handle tensor,
                         const executorch::runtime::TensorInfo& expected, const std::string& what);
 
 // The dtype's name in both libraries; null if they have none.
-const char* find_dtype_name(executorch::aten::ScalarType type);
+ET_PYBINDINGS_API const char* find_dtype_name(executorch::aten::ScalarType type);
 // Likewise; throws RuntimeFailure if they have none.
 const char* dtype_name(executorch::aten::ScalarType type);
 

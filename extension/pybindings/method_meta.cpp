@@ -136,6 +136,12 @@ void bind_method_meta(py::module_& module) {
                            py::module_local())
       .def("sizes", &sizes, "Its sizes; those that vary are at their largest.")
       .def(
+          "name",
+          [](const PyTensorInfo& self) {
+            return decode_utf8(self.info.name(), "The name of a tensor");
+          },
+          "The name of an attribute; empty for other tensors.")
+      .def(
           "dtype",
           [](const PyTensorInfo& self) { return static_cast<int>(self.info.scalar_type()); },
           "The number of its element type: 6 is float32.")

@@ -269,7 +269,8 @@ py::list MethodRunner::run(const py::sequence& inputs, const py::object& owner,
   return get_outputs(owner, clone_outputs);
 }
 
-py::object MethodRunner::get_attribute(const std::string& name) {
+py::object MethodRunner::get_attribute(const std::string& name, const py::object& owner,
+                                       bool clone) {
   const GuardedModule::Use use(*module_);
   const LogCapture capture;
 #pragma GCC diagnostic push
@@ -279,7 +280,7 @@ py::object MethodRunner::get_attribute(const std::string& name) {
   capture.check(method.error(), "Method " + name_);
   const auto tensor = capture.take(method.get()->get_attribute(name),
                                    "Method " + name_ + " has no attribute " + name);
-  return library().copy(tensor);
+  return clone ? library().copy(tensor) : library().share(tensor, owner);
 }
 
 }  // namespace executorch::extension::pybindings

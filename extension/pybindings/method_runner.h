@@ -73,7 +73,9 @@ class MethodRunner {
   pybind11::list run(const pybind11::sequence& inputs, const pybind11::object& owner,
                      bool clone_outputs);
 
-  pybind11::object get_attribute(const std::string& name);
+  // A copy, or with clone = false the method's memory, which `owner` keeps alive.
+  pybind11::object get_attribute(const std::string& name, const pybind11::object& owner,
+                                 bool clone);
 
  private:
   // Values, and what they point into.

@@ -167,7 +167,16 @@ class PyModule {
   // Runs with the inputs of the last run_method().
   py::list plan_execute(const std::string& name, const py::object& self, bool clone) {
     runner(name).execute();
+    return get_outputs(name, self, clone);
+  }
+
+  py::list get_outputs(const std::string& name, const py::object& self, bool clone) {
     return runner(name).get_outputs(self, clone);
+  }
+
+  py::object get_attribute(const std::string& method, const std::string& name,
+                           const py::object& self, bool clone) {
+    return runner(method).get_attribute(name, self, clone);
   }
 
   const Program& program() const { return *program_; }
@@ -307,6 +316,22 @@ void bind_module(py::module_& m) {
           py::arg("method_name"), py::arg("clone_outputs") = true,
           "Runs a method with the inputs of its last run.")
       .def(
+          "get_outputs",
+          [](const py::object& self, const std::string& name, bool clone) {
+            return self.cast<PyModule&>().get_outputs(name, self, clone);
+          },
+          py::arg("method_name"), py::arg("clone_outputs") = true,
+          "What a method's outputs hold, without running it: of its last run, or what they have "
+          "from the start.")
+      .def(
+          "get_attribute",
+          [](const py::object& self, const std::string& method, const std::string& name,
+             bool clone) {
+            return self.cast<PyModule&>().get_attribute(method, name, self, clone);
+          },
+          py::arg("method_name"), py::arg("name"), py::arg("clone") = true,
+          "A buffer that the program names: a copy, or the method's own memory.")
+      .def(
           "method_names", [](const PyModule& self) { return method_names(self.program()); },
           "The names of all methods.")
       .def(
@@ -348,8 +373,8 @@ void bind_method(py::module_& m) {
            kRunHelp)
       .def(
           "get_attribute",
-          [](PyMethod& method, const std::string& name) {
-            return method.runner().get_attribute(name);
+          [](const py::object& self, const std::string& name) {
+            return self.cast<PyMethod&>().runner().get_attribute(name, self, /*clone=*/true);
           },
           py::arg("name"), "A copy of a buffer that the program names.")
       .def(

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include <executorch/extension/llm/runner/bytes_or_floats.h>
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
@@ -15,52 +15,39 @@
 namespace executorch::extension::llm {
 
 // Owns {batch_size, n_bins, n_frames} values, such as a mel spectrogram, bytes or floats.
-class Audio {
+class Audio : public BytesOrFloats {
  public:
   Audio() = default;
   // Aborts unless there are as many values as the sizes say.
   Audio(std::vector<uint8_t>&& data, int32_t batch_size, int32_t n_bins, int32_t n_frames)
-      : data_(std::move(data)), batch_size_(batch_size), n_bins_(n_bins), n_frames_(n_frames) {
-    check_size(get_uint8_data().size());
+      : BytesOrFloats(std::move(data)),
+        batch_size_(batch_size),
+        n_bins_(n_bins),
+        n_frames_(n_frames) {
+    check_size();
   }
   Audio(std::vector<float>&& data, int32_t batch_size, int32_t n_bins, int32_t n_frames)
-      : data_(std::move(data)), batch_size_(batch_size), n_bins_(n_bins), n_frames_(n_frames) {
-    check_size(get_float_data().size());
+      : BytesOrFloats(std::move(data)),
+        batch_size_(batch_size),
+        n_bins_(n_bins),
+        n_frames_(n_frames) {
+    check_size();
   }
 
   int32_t get_batch_size() const { return batch_size_; }
   int32_t get_n_bins() const { return n_bins_; }
   int32_t get_n_frames() const { return n_frames_; }
 
-  bool is_uint8() const { return std::holds_alternative<std::vector<uint8_t>>(data_); }
-  bool is_float() const { return std::holds_alternative<std::vector<float>>(data_); }
-
-  // Of the other kind: std::bad_variant_access.
-  const std::vector<uint8_t>& get_uint8_data() const {
-    return std::get<std::vector<uint8_t>>(data_);
-  }
-  std::vector<uint8_t>& get_uint8_data() { return std::get<std::vector<uint8_t>>(data_); }
-  const std::vector<float>& get_float_data() const { return std::get<std::vector<float>>(data_); }
-  std::vector<float>& get_float_data() { return std::get<std::vector<float>>(data_); }
-
   // {batch, bins, frames}, with_batch: with a leading 1; Float or Byte. Borrows the values, which
   // the tensor must not change.
   executorch::runtime::Result<executorch::extension::TensorPtr> toTensor(
       bool with_batch = false) const {
-    std::vector<executorch::aten::SizesType> sizes = {batch_size_, n_bins_, n_frames_};
-    if (with_batch) {
-      sizes.insert(sizes.begin(), 1);
-    }
-    if (is_float()) {
-      return executorch::extension::from_blob(const_cast<float*>(get_float_data().data()), sizes,
-                                              executorch::aten::ScalarType::Float);
-    }
-    return executorch::extension::from_blob(const_cast<uint8_t*>(get_uint8_data().data()), sizes,
-                                            executorch::aten::ScalarType::Byte);
+    return as_tensor({batch_size_, n_bins_, n_frames_}, with_batch);
   }
 
  private:
-  void check_size(size_t count) const {
+  void check_size() const {
+    const size_t count = num_values();
     const int64_t expected = int64_t{batch_size_} * n_bins_ * n_frames_;
     ET_CHECK_MSG(static_cast<int64_t>(count) == expected,
                  "Expected %" PRId64 " values for audio of %d x %d x %d, got %zu", expected,
@@ -68,7 +55,6 @@ class Audio {
                  static_cast<int>(n_frames_), count);
   }
 
-  std::variant<std::vector<uint8_t>, std::vector<float>> data_;
   int32_t batch_size_ = 0;
   int32_t n_bins_ = 0;
   int32_t n_frames_ = 0;

@@ -221,7 +221,7 @@ TEST_F(LlmComponentsTest, ThePrefillerFeedsManyTokensAtOnceOrOneByOne) {
     EXPECT_EQ(position, 12);
     EXPECT_EQ(toy_calls().count, parallel ? 2 : 12);
     EXPECT_TRUE(prefiller.is_loaded());
-    EXPECT_EQ(prefiller.prefill(tokens, position, 2.0f).error(), Error::InvalidArgument);
+    EXPECT_EQ(prefiller.prefill(tokens, position, 2.5f).error(), Error::InvalidArgument);
     EXPECT_EQ(position, 12);
   }
 }

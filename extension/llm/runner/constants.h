@@ -17,6 +17,9 @@ inline constexpr auto kUseSDPAWithKVCache = "use_sdpa_with_kv_cache";
 // window or a state that is carried along cannot.
 inline constexpr auto kKeepsAllPositions = "keeps_all_positions";
 
+// Of the runner, not of a program: which file it runs. See file_fingerprint().
+inline constexpr auto kFingerprint = "fingerprint";
+
 // The parts of a program that takes images or sound.
 inline constexpr auto kAudioEncoderMethod = "audio_encoder";
 inline constexpr auto kVisionEncoderMethod = "vision_encoder";

@@ -11,12 +11,20 @@ from executorch.extension.llm.runner._llm_runner import GenerationConfig, Stats,
 
 
 @dataclass(frozen=True)
+class TokenLogprobs:
+    text: bytes
+    logprob: float
+    best: tuple[tuple[bytes, float], ...]  # the most probable tokens instead of it, itself too
+
+
+@dataclass(frozen=True)
 class Answer:
     text: str
     prompt_tokens: int
     reused_tokens: int  # of the prompt, not computed again
     completion_tokens: int
     reason: str  # stop, or length where the tokens or the context ended
+    logprobs: tuple[TokenLogprobs, ...] = ()  # of the text's tokens, where the configuration asks
 
 
 class StopFilter:
@@ -47,22 +55,17 @@ class StopFilter:
         return shown
 
 
-def keep_shared_beginning(runner: TextLLMRunner, ids: Sequence[int]) -> int:
-    """Cuts the runner's context to what `ids` begin with, and says how many that are; one id at least is left to
-    compute. A program that cannot go back begins anew unless its whole context is shared."""
-    context = runner.context
-    shared = 0
-    while shared < min(len(context), len(ids) - 1) and context[shared] == ids[shared]:
-        shared += 1
-    if shared == len(context):
-        return shared
-    if not runner.metadata.get("keeps_all_positions", 0):
-        shared = 0
-    if shared == 0:
-        runner.reset()
-    else:
-        runner.rewind(shared)
-    return shared
+def _logprobs(runner: TextLLMRunner, shown: str) -> tuple[TokenLogprobs, ...]:
+    """Of the tokens that make up the text: what ended it or was cut off has none."""
+    rows: list[TokenLogprobs] = []
+    left = len(shown.encode())
+    for (token, logprob), best in runner.logprobs:
+        text = runner.token_text(token)
+        if left <= 0:
+            break
+        left -= len(text)
+        rows.append(TokenLogprobs(text, logprob, tuple((runner.token_text(i), p) for i, p in best)))
+    return tuple(rows)
 
 
 def answer(
@@ -78,7 +81,7 @@ def answer(
     if not ids:
         raise ValueError("expected a token at least in the prompt, found none")
     config.echo, config.hide_eos = False, True
-    reused = keep_shared_beginning(runner, ids)
+    reused = runner.keep_shared_beginning(ids)
     stop = StopFilter(stops)
     shown: list[str] = []
     stats: list[Stats] = []
@@ -102,4 +105,5 @@ def answer(
         reused_tokens=reused,
         completion_tokens=stats[0].num_generated_tokens + 1,
         reason="stop" if ended else "cancelled" if runner.finish_reason == "stopped" else "length",
+        logprobs=_logprobs(runner, "".join(shown)),
     )

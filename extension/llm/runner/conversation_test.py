@@ -15,7 +15,7 @@ import pytest
 from executorch.extension.llm import chat
 from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
 from executorch.extension.llm.runner.chat_template import ChatTemplate, ChatTemplateError
-from executorch.extension.llm.runner.conversation import StopFilter, answer, keep_shared_beginning
+from executorch.extension.llm.runner.conversation import StopFilter, answer
 from executorch.extension.llm.runner.test.tiny_llama import CONTEXT, TinyLlama
 
 TALK = [
@@ -112,7 +112,7 @@ def test_a_prompt_reuses_the_beginning_it_shares(llama: TinyLlama, runner: TextL
     assert done.reused_tokens == 3
     assert done.text == llama.decode(llama.greedy(second, 6))
     assert answer(runner, second, greedy(6)).reused_tokens == len(second) - 1
-    assert keep_shared_beginning(runner, [99]) == 0 and runner.context == []
+    assert runner.keep_shared_beginning([99]) == 0 and runner.context == []
 
 
 def test_an_answer_ends_at_a_stop_string(llama: TinyLlama, runner: TextLLMRunner) -> None:
@@ -174,7 +174,7 @@ def test_the_chat_tells_when_the_context_is_full(llama: TinyLlama) -> None:
     assert "[Generation failed" in out.getvalue() and "The context is full" in out.getvalue()
 
 
-def test_the_command(llama: TinyLlama) -> None:
+def test_the_command(llama: TinyLlama, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "executorch.extension.llm.chat"]
     done = subprocess.run(
         [*command, str(llama.program), "--temperature=0", "--max-new-tokens=3"],
@@ -185,4 +185,8 @@ def test_the_command(llama: TinyLlama) -> None:
     done = subprocess.run(
         [*command, "/nowhere/model.pte"], capture_output=True, text=True, check=False
     )
+    assert done.returncode == 1 and "there is no program /nowhere/model.pte" in done.stderr
+    alone = tmp_path / "model.pte"
+    alone.write_bytes(llama.program.read_bytes())
+    done = subprocess.run([*command, str(alone)], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "name it with --tokenizer" in done.stderr

@@ -19,9 +19,10 @@ namespace executorch::extension::llm {
 struct GenerationConfig {
   // The prompt goes to the callback and the standard output before the answer.
   bool echo = true;
-  // For runners that constrain the answer; TextLLMRunner and MultimodalRunner do not read them.
+  // What the answer's text must be, see parse_grammar(): a token that would leave it is not
+  // sampled, and the answer ends where it must. Empty: anything.
   std::string grammar = {};
-  std::string grammar_type = {};  // json_schema, regex, lark or gbnf
+  std::string grammar_type = {};  // json_schema or gbnf; others are refused
   // Goes on after a token that ends the answer.
   bool ignore_eos = false;
   // Tokens of the answer; -1: as many as the context has room for.
@@ -30,7 +31,7 @@ struct GenerationConfig {
   bool warming = false;
   // Tokens of prompt and answer together; -1: the context's length.
   int32_t seq_len = -1;
-  // 0: always the best token; up to 1.
+  // 0: always the best token; up to kMaxTemperature.
   float temperature = 0.8f;
   // How often the tokenizer's tokens for begin and end go before and behind the prompt.
   int32_t num_bos = 0;
@@ -44,6 +45,13 @@ struct GenerationConfig {
   uint64_t seed = 0;
   // The text of a token that ends the answer does not go to the callback.
   bool hide_eos = false;
+  // With each token of the answer, so many of the most probable ones; -1: not even its own
+  // probability. See TextLLMRunner::logprobs().
+  int32_t top_logprobs = -1;
+  // Speculative decoding: up to so many tokens are guessed, by what followed the last ones when
+  // they came before, and checked in one call. The answer's distribution is the same. 0: off. For
+  // programs with the logits of all tokens (generate_full_logits) that keep all positions.
+  int32_t prompt_lookup = 0;
   // Text goes to the callback only, and nothing but errors to the log.
   bool silent = false;
 

@@ -9,6 +9,7 @@
 
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/multimodal_runner.h>
+#include <executorch/extension/llm/runner/state_file.h>
 #include <executorch/extension/llm/runner/text_llm_runner.h>
 #include <executorch/extension/memory_allocator/cpu_caching_malloc_allocator.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -43,21 +44,42 @@ Result<int64_t> constant(Module* module, const std::string& name) {
                           : static_cast<int64_t>(value.toDouble());
 }
 
-// How many tokens a call takes: the bound of the method's first input, which may be less than the
-// metadata says.
-int64_t tokens_per_call(Module* module, const std::string& method, int64_t max_seq_len) {
-  const auto meta = module->method_meta(method);
-  if (!meta.ok() || meta->num_inputs() == 0) {
-    return max_seq_len;
+bool is_usable(const tokenizers::Tokenizer* tokenizer) {
+  const bool usable = tokenizer != nullptr && tokenizer->is_loaded();
+  if (!usable) {
+    ET_LOG(Error, "Expected a loaded tokenizer: load_tokenizer() makes one from a file");
   }
-  const auto info = meta->input_tensor_meta(0);
-  if (!info.ok() || info->sizes().size() != 2) {
-    return max_seq_len;
+  return usable;
+}
+
+Result<std::unordered_map<std::string, int64_t>> metadata_of(const std::string& model_path,
+                                                             tokenizers::Tokenizer& tokenizer,
+                                                             Module& module) {
+  auto metadata = get_llm_metadata(&tokenizer, &module);
+  if (!metadata.ok()) {
+    ET_LOG(Error, "Cannot read metadata of %s", model_path.c_str());
   }
-  return std::min<int64_t>(max_seq_len, info->sizes()[1]);
+  return metadata;
 }
 
 }  // namespace
+
+int64_t tokens_per_call(Module* module, const std::string& method,
+                        const std::unordered_map<std::string, int64_t>& metadata) {
+  const int64_t most = metadata.at(kMaxSeqLen) > 0 ? metadata.at(kMaxSeqLen) : 128;
+  if (metadata.at(kUseKVCache) == 0) {
+    return std::max(most, metadata.at(kMaxContextLen));
+  }
+  const auto meta = module->method_meta(method);
+  if (!meta.ok() || meta->num_inputs() == 0) {
+    return most;
+  }
+  const auto info = meta->input_tensor_meta(0);
+  if (!info.ok() || info->sizes().size() != 2) {
+    return most;
+  }
+  return std::min<int64_t>(most, info->sizes()[1]);
+}
 
 std::unique_ptr<tokenizers::Tokenizer> load_tokenizer(
     const std::string& tokenizer_path, std::unique_ptr<std::vector<std::string>> special_tokens,
@@ -91,11 +113,13 @@ Result<std::unordered_map<std::string, int64_t>> get_llm_metadata(tokenizers::To
     metadata[kMaxContextLen] = metadata[kMaxSeqLen];
   }
   metadata[kKeepsAllPositions] =
-      names->count(kKeepsAllPositions) > 0 ? ET_UNWRAP(constant(module, kKeepsAllPositions))
-          : static_cast<int64_t>(metadata[kMaxSeqLen] >= metadata[kMaxContextLen]);
-          metadata[kBosId] = static_cast<int64_t>(tokenizer->bos_tok());
-          metadata[kVocabSize] = tokenizer->vocab_size();
-          return metadata;
+      static_cast<int64_t>(metadata[kMaxSeqLen] >= metadata[kMaxContextLen]);
+  if (names->count(kKeepsAllPositions) > 0) {
+    metadata[kKeepsAllPositions] = ET_UNWRAP(constant(module, kKeepsAllPositions));
+  }
+  metadata[kBosId] = static_cast<int64_t>(tokenizer->bos_tok());
+  metadata[kVocabSize] = tokenizer->vocab_size();
+  return metadata;
 }
 
 std::unordered_set<uint64_t> get_eos_ids(tokenizers::Tokenizer* tokenizer, Module* module) {
@@ -136,19 +160,20 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
     std::vector<std::string> data_files, float temperature,
     std::unique_ptr<::executorch::runtime::EventTracer> event_tracer,
     const std::string& method_name, Module::LoadMode load_mode) {
-  if (tokenizer == nullptr || !tokenizer->is_loaded()) {
-    ET_LOG(Error, "Expected a loaded tokenizer: load_tokenizer() makes one from a file");
+  if (!is_usable(tokenizer.get())) {
     return nullptr;
   }
+  std::vector<std::string> files = {model_path};
+  files.insert(files.end(), data_files.begin(), data_files.end());
   auto module = std::make_unique<Module>(model_path, std::move(data_files), load_mode,
                                          std::move(event_tracer), nullptr,
                                          std::make_unique<CPUCachingAllocator>(kTemporaryBytes));
-  auto read = get_llm_metadata(tokenizer.get(), module.get());
+  auto read = metadata_of(model_path, *tokenizer, *module);
   if (!read.ok()) {
-    ET_LOG(Error, "Cannot read metadata of %s", model_path.c_str());
     return nullptr;
   }
   auto metadata = std::move(*read);
+  metadata[kFingerprint] = file_fingerprint(files);
   auto eos_ids =
       std::make_unique<std::unordered_set<uint64_t>>(get_eos_ids(tokenizer.get(), module.get()));
   const bool use_kv_cache = metadata.at(kUseKVCache) != 0;
@@ -159,7 +184,7 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
                                 std::max(temperature, 0.0f)));
   auto prefiller = std::make_unique<TextPrefiller>(
       decoder.get(), use_kv_cache, metadata.at(kEnableDynamicShape) != 0,
-      tokens_per_call(module.get(), method_name, metadata.at(kMaxSeqLen)));
+      tokens_per_call(module.get(), method_name, metadata));
   auto stats = std::make_unique<Stats>();
   auto generator = std::make_unique<TextTokenGenerator>(
       tokenizer.get(), decoder.get(), use_kv_cache, std::move(eos_ids), stats.get());
@@ -172,15 +197,13 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
 std::unique_ptr<MultimodalRunner> create_multimodal_runner(
     const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
     std::optional<const std::string> data_path, Module::LoadMode load_mode) {
-  if (tokenizer == nullptr || !tokenizer->is_loaded()) {
-    ET_LOG(Error, "Expected a loaded tokenizer: load_tokenizer() makes one from a file");
+  if (!is_usable(tokenizer.get())) {
     return nullptr;
   }
   auto module = data_path.has_value() ? std::make_unique<Module>(model_path, *data_path, load_mode)
                                       : std::make_unique<Module>(model_path, load_mode);
-  auto read = get_llm_metadata(tokenizer.get(), module.get());
+  auto read = metadata_of(model_path, *tokenizer, *module);
   if (!read.ok()) {
-    ET_LOG(Error, "Cannot read metadata of %s", model_path.c_str());
     return nullptr;
   }
   auto metadata = std::move(*read);

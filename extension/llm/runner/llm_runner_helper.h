@@ -39,6 +39,11 @@ std::unique_ptr<tokenizers::Tokenizer> load_tokenizer(
 ::executorch::runtime::Result<std::unordered_map<std::string, int64_t>> get_llm_metadata(
     tokenizers::Tokenizer* tokenizer, Module* module);
 
+// How many tokens a call of the method takes: the bound of its first input, which may be less than
+// the metadata says; without a cache, the context's length.
+int64_t tokens_per_call(Module* module, const std::string& method,
+                        const std::unordered_map<std::string, int64_t>& metadata);
+
 // Tokens that end an answer: those of the program's get_eos_ids, or the tokenizer's. Empty if that
 // method fails.
 std::unordered_set<uint64_t> get_eos_ids(tokenizers::Tokenizer* tokenizer, Module* module);

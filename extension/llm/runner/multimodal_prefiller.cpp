@@ -49,7 +49,15 @@ Result<uint64_t> MultimodalPrefiller::feed(const EValue& embeddings, int64_t& st
   const auto logits = ET_UNWRAP(text_decoder_runner_->decode(embeddings, start_pos));
   start_pos += embeddings.toTensor().size(1);
   logits_ = logits;
-  return sample(0.0f);
+  Sampler* sampler = text_decoder_runner_->sampler();
+  if (sampler != nullptr) {
+    sampler->set_preview(true);
+  }
+  const uint64_t best = sample(0.0f);
+  if (sampler != nullptr) {
+    sampler->set_preview(false);
+  }
+  return best;
 }
 
 // In chunks of as many tokens as the embedding takes.

@@ -2,10 +2,10 @@
 #include <executorch/extension/llm/runner/multimodal_runner.h>
 
 #include <cinttypes>
-#include <cstdio>
 #include <utility>
 
 #include <executorch/extension/llm/runner/constants.h>
+#include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/say.h>
 #include <executorch/extension/llm/runner/util.h>
 
@@ -88,20 +88,15 @@ Error MultimodalRunner::generate(const std::string& prompt, const GenerationConf
 }
 
 Error MultimodalRunner::begin(const GenerationConfig& config) {
-  ET_CHECK_OR_RETURN_ERROR(config.temperature >= 0 && config.temperature <= 1, InvalidArgument,
-                           "Expected a temperature from 0 to 1, got %f",
-                           static_cast<double>(config.temperature));
+  ET_CHECK_OK_OR_RETURN_ERROR(check_temperature(config.temperature));
   should_stop_.store(false);
   stats_->reset();
   ET_CHECK_OK_OR_RETURN_ERROR(load());
-  if (config.warming && !config.silent) {
-    say("Doing a warmup run...");
-  }
-  say_memory("loading model", config);
-  text_decoder_runner_->set_sampling(config);
-  text_token_generator_->set_ignore_eos(config.ignore_eos);
-  text_token_generator_->set_hide_eos(config.hide_eos);
-  return Error::Ok;
+  begin_answer(config, *text_decoder_runner_, *text_token_generator_);
+  ET_CHECK_OR_RETURN_ERROR(config.prompt_lookup == 0, NotSupported,
+                           "prompt_lookup is for programs of text");
+  return grammar_.begin(config, *tokenizer_, text_token_generator_->eos_ids(),
+                        text_decoder_runner_->sampler());
 }
 
 Error MultimodalRunner::generate(const std::vector<MultimodalInput>& inputs,
@@ -110,35 +105,25 @@ Error MultimodalRunner::generate(const std::vector<MultimodalInput>& inputs,
                                  std::function<void(const Stats&)> stats_callback) {
   ET_CHECK_OR_RETURN_ERROR(!inputs.empty(), InvalidArgument, "Expected an input, got none");
   ET_CHECK_OK_OR_RETURN_ERROR(begin(config));
-  const auto show = [&](const std::string& piece) {
-    if (!config.warming && !config.silent) {
-      safe_printf(piece.c_str());
-      std::fflush(stdout);
-    }
-    if (token_callback) {
-      token_callback(piece);
-    }
-    // A stop() that came before the generator began is not lost.
-    if (should_stop_.load()) {
-      text_token_generator_->stop();
-    }
-  };
+  const Show show =
+      make_show(config, std::move(token_callback), should_stop_, *text_token_generator_);
   stats_->inference_start_ms = time_in_ms();
   if (config.echo && inputs.back().is_text()) {
     show(inputs.back().get_text());
   }
+  const Error error = make_answer(inputs, config, show);
+  const Error of_grammar = grammar_.end(text_decoder_runner_->sampler());
+  ET_CHECK_OK_OR_RETURN_ERROR(error);
+  ET_CHECK_OK_OR_RETURN_ERROR(of_grammar);
+  report(config, *stats_, stats_callback);
+  return Error::Ok;
+}
+
+Error MultimodalRunner::make_answer(const std::vector<MultimodalInput>& inputs,
+                                    const GenerationConfig& config, const Show& show) {
   ET_CHECK_OK_OR_RETURN_ERROR(prefill(inputs, config.num_bos, config.num_eos).error());
   say_memory("multimodal input processing", config);
-  ET_CHECK_OK_OR_RETURN_ERROR(answer(config, show));
-  if (config.warming && !config.silent) {
-    say("Warmup run finished!");
-  } else if (!config.silent) {
-    print_report(*stats_);
-  }
-  if (stats_callback) {
-    stats_callback(*stats_);
-  }
-  return Error::Ok;
+  return answer(config, show);
 }
 
 Error MultimodalRunner::answer(const GenerationConfig& config,
@@ -152,13 +137,10 @@ Error MultimodalRunner::answer(const GenerationConfig& config,
   const uint64_t first = multimodal_prefiller_->sample(config.temperature);
   stats_->first_token_ms = stats_->prompt_eval_end_ms = time_in_ms();
   stats_->num_prompt_tokens = pos_;
-  const auto piece = tokenizer_->decode(first, first);
-  ET_CHECK_OR_RETURN_ERROR(
-      piece.ok(), InvalidArgument,
-      "The tokenizer has no text for token %" PRIu64 ": it does not fit the model", first);
+  const std::string piece = ET_UNWRAP(text_of(*tokenizer_, first));
   const bool is_end = !config.ignore_eos && text_token_generator_->is_eos(first);
   if (!is_end || !config.hide_eos) {
-    show(*piece);
+    show(piece);
   }
   if (!is_end && !should_stop_.load()) {
     const auto made =
@@ -169,10 +151,7 @@ Error MultimodalRunner::answer(const GenerationConfig& config,
     ET_CHECK_OK_OR_RETURN_ERROR(made.error());
   }
   stats_->inference_end_ms = time_in_ms();
-  if (!config.warming && !config.silent) {
-    std::printf("\n");
-  }
-  say_memory("finishing text generation", config);
+  end_answer(config);
   return Error::Ok;
 }
 

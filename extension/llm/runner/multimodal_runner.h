@@ -13,6 +13,7 @@
 
 #include <pytorch/tokenizers/tokenizer.h>
 
+#include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/io_manager/io_manager.h>
 #include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/runner/multimodal_decoder_runner.h>
@@ -49,7 +50,7 @@ class MultimodalRunner : public IRunner {
   // Appends inputs in their order, and an answer. Begin and end tokens of the configuration go to
   // the first input of a context. With echo, the last input is shown if it is text. InvalidArgument
   // without inputs, without room in the context for an answer, or for a temperature that is not
-  // from 0 to 1; errors of MultimodalPrefiller and of the decoder, after which the context holds
+  // from 0 to 2; errors of MultimodalPrefiller and of the decoder, after which the context holds
   // what was done.
   virtual ::executorch::runtime::Error generate(
       const std::vector<MultimodalInput>& inputs, const GenerationConfig& config,
@@ -85,9 +86,12 @@ class MultimodalRunner : public IRunner {
 
  private:
   ::executorch::runtime::Error begin(const GenerationConfig& config);
+  ::executorch::runtime::Error make_answer(const std::vector<MultimodalInput>& inputs,
+                                           const GenerationConfig& config, const Show& show);
   ::executorch::runtime::Error answer(const GenerationConfig& config,
                                       const std::function<void(const std::string&)>& show);
 
+  AnswerGrammar grammar_;
   std::atomic<bool> should_stop_{false};
 };
 

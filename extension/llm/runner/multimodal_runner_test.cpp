@@ -178,7 +178,7 @@ TEST_F(MultimodalRunnerTest, WrongInputsAreRefused) {
   text(*runner, {make_token_input(Tokens{})}, answer_of(1));
   EXPECT_EQ(error_, Error::InvalidArgument);
   GenerationConfig hot = answer_of(1);
-  hot.temperature = 2;
+  hot.temperature = 2.5f;
   text(*runner, {make_text_input("a")}, hot);
   EXPECT_EQ(error_, Error::InvalidArgument);
   EXPECT_EQ(runner->position(), 0);

@@ -212,6 +212,35 @@ def test_what_the_program_says_of_itself(runner: TextLLMRunner) -> None:
 
 
 @pytest.mark.req("LLM-037")
+def test_a_saved_context_goes_on_in_another_runner(
+    llama: TinyLlama, runner: TextLLMRunner, tmp_path: Path
+) -> None:
+    ids = llama.encode(PROMPT + " jumps")
+    runner.prefill(ids[:-1])
+    runner.save_state(tmp_path / "state")
+    expected = llama.decode(llama.greedy(ids, 20))
+    other = TextLLMRunner(llama.program, llama.tokenizer)
+    other.restore_state(tmp_path / "state")
+    assert other.context == ids[:-1]
+    assert text_of(other, ids[-1:], greedy(20)) == expected
+    (tmp_path / "state").write_bytes(b"no state")
+    with pytest.raises(RuntimeError, match="is no whole file of save_state"):
+        other.restore_state(tmp_path / "state")
+
+
+def test_prompt_lookup_writes_the_same(llama: TinyLlama) -> None:
+    runner = TextLLMRunner(llama.with_all_logits(), llama.tokenizer)
+    ids = llama.encode(PROMPT)
+    ids = ids + ids + ids[:3]
+    expected = llama.decode(llama.greedy(ids, 30))
+    for guesses in (0, 1, 5):
+        runner.reset()
+        assert text_of(runner, ids, greedy(30, prompt_lookup=guesses)) == expected
+    with pytest.raises(RuntimeError, match="generate_full_logits"):
+        plain = TextLLMRunner(llama.program, llama.tokenizer)
+        plain.generate("x", greedy(3, prompt_lookup=2))
+
+
 def test_generation_config() -> None:
     config = GenerationConfig()
     documented = (True, -1, False, -1, 0, 0)
@@ -288,6 +317,24 @@ def test_llama_main_writes_the_same(llama: TinyLlama, tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
     assert "Warmup run finished!" in again.stderr and "get_max_context_len: 128" in again.stderr
     assert '"generated_tokens":4' in again.stdout
+
+
+@pytest.mark.req("RT-041")
+@pytest.mark.parametrize("level", ["Info", "Debug", "none of them"])
+def test_llama_main_takes_no_harm_from_a_log_level_in_the_environment(
+    level: str, llama: TinyLlama, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`export ET_LOG_LEVEL=Info`: what is logged is chosen when the library is built."""
+    files = [f"--model_path={llama.program}", f"--tokenizer_path={llama.tokenizer}"]
+    flags = [*files, f"--prompt={PROMPT}", "--temperature=0", "--max_new_tokens=2", "--ignore_eos"]
+    monkeypatch.delenv("ET_LOG_LEVEL", raising=False)
+    plain = llama_main(*flags)
+    monkeypatch.setenv("ET_LOG_LEVEL", level)
+    done = llama_main(*flags)
+    assert done.returncode == plain.returncode == 0, done.stderr
+    text, told = done.stdout.split("PyTorchObserver ")
+    assert text == plain.stdout.split("PyTorchObserver ")[0] and text.startswith(PROMPT)
+    assert json.loads(told)["generated_tokens"] == 1
 
 
 @pytest.mark.req("LLM-043")

@@ -33,6 +33,17 @@ void TextDecoderRunner::set_sampling(const GenerationConfig& config) {
   }
 }
 
+bool TextDecoderRunner::has_all_logits() const {
+  const auto meta = module_->method_meta(method_name_);
+  if (!meta.ok() || meta->num_inputs() == 0 || meta->num_outputs() == 0) {
+    return false;
+  }
+  const auto tokens = meta->input_tensor_meta(0);
+  const auto logits = meta->output_tensor_meta(0);
+  return tokens.ok() && logits.ok() && tokens->sizes().size() == 2 && logits->sizes().size() == 3 &&
+         tokens->sizes()[1] == logits->sizes()[1];
+}
+
 Result<Tensor> TextDecoderRunner::step(TensorPtr& input, int64_t start_pos) {
   const auto meta = ET_UNWRAP(module_->method_meta(method_name_));
   std::vector<EValue> outputs;

@@ -42,6 +42,10 @@ class TextDecoderRunner {
 
   virtual bool is_method_loaded() { return module_->is_method_loaded(method_name_); }
 
+  // Whether step() gives the logits of all its tokens, and not of the last one only. False for
+  // methods that cannot be read.
+  bool has_all_logits() const;
+
   // See sample_from_logits().
   int32_t logits_to_token(const executorch::aten::Tensor& logits_tensor,
                           const float temperature = 0.0f) {
@@ -58,7 +62,7 @@ class TextDecoderRunner {
   const std::string& method_name() const { return method_name_; }
 
   // Null if none was given.
-  Sampler* sampler() { return sampler_.get(); }
+  Sampler* sampler() const { return sampler_.get(); }
 
  protected:
   Module* module_;

@@ -3,23 +3,17 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <cstdio>
 #include <utility>
 
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/say.h>
+#include <executorch/extension/llm/runner/state_file.h>
 #include <executorch/extension/llm/runner/util.h>
 
 namespace executorch::extension::llm {
 
 using runtime::Error;
 using runtime::Result;
-
-namespace {
-
-using Show = std::function<void(const std::string&)>;
-
-}  // namespace
 
 TextLLMRunner::TextLLMRunner(std::unordered_map<std::string, int64_t> metadata,
                              std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
@@ -106,6 +100,43 @@ Error TextLLMRunner::rewind(int64_t position) {
   }
   context_.resize(static_cast<size_t>(position));
   return Error::Ok;
+}
+
+Result<int64_t> TextLLMRunner::keep_shared_beginning(const std::vector<uint64_t>& tokens) {
+  ET_CHECK_OR_RETURN_ERROR(!tokens.empty(), InvalidArgument, "Expected a token at least, got none");
+  const auto most = std::min(context_.size(), tokens.size() - 1);
+  size_t shared = 0;
+  while (shared < most && context_[shared] == tokens[shared]) {
+    ++shared;
+  }
+  if (shared < context_.size() && !keeps_all_positions()) {
+    shared = 0;
+  }
+  if (shared == 0) {
+    reset();
+  }
+  ET_CHECK_OK_OR_RETURN_ERROR(rewind(static_cast<int64_t>(shared)));
+  return static_cast<int64_t>(shared);
+}
+
+Error TextLLMRunner::save_state(const std::string& path) {
+  ET_CHECK_OK_OR_RETURN_ERROR(load());
+  return write_state_file(path, *module_, text_decoder_runner_->method_name(),
+                          constant(kFingerprint, 0), context_);
+}
+
+Error TextLLMRunner::restore_state(const std::string& path) {
+  ET_CHECK_OK_OR_RETURN_ERROR(load());
+  auto context = ET_UNWRAP(read_state_file(path, *module_, text_decoder_runner_->method_name(),
+                                           constant(kFingerprint, 0)));
+  reset();
+  context_ = std::move(context);
+  return Error::Ok;
+}
+
+std::vector<TokenLogprobs> TextLLMRunner::logprobs() const {
+  const Sampler* sampler = text_decoder_runner_->sampler();
+  return sampler != nullptr ? sampler->logprobs() : std::vector<TokenLogprobs>();
 }
 
 Result<std::vector<uint64_t>> TextLLMRunner::encode(const std::vector<MultimodalInput>& inputs,
@@ -219,9 +250,7 @@ Error TextLLMRunner::generate_from_pos(const std::string& prompt, int64_t start_
 }
 
 Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
-  ET_CHECK_OR_RETURN_ERROR(temperature >= 0 && temperature <= 1, InvalidArgument,
-                           "Expected a temperature from 0 to 1, got %f",
-                           static_cast<double>(temperature));
+  ET_CHECK_OK_OR_RETURN_ERROR(check_temperature(temperature));
   ET_CHECK_OR_RETURN_ERROR(config.repetition_penalty > 0, InvalidArgument,
                            "Expected a repetition penalty above 0, got %f",
                            static_cast<double>(config.repetition_penalty));
@@ -233,13 +262,21 @@ Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
     ET_CHECK_OK_OR_RETURN_ERROR(load());
     stats_->model_load_end_ms = time_in_ms();
   }
-  if (config.warming && !config.silent) {
-    say("Doing a warmup run...");
-  }
-  say_memory("loading model", config);
-  text_decoder_runner_->set_sampling(config);
-  text_token_generator_->set_ignore_eos(config.ignore_eos);
-  text_token_generator_->set_hide_eos(config.hide_eos);
+  begin_answer(config, *text_decoder_runner_, *text_token_generator_);
+  ET_CHECK_OK_OR_RETURN_ERROR(begin_prompt_lookup(config));
+  return grammar_.begin(config, *tokenizer_, text_token_generator_->eos_ids(),
+                        text_decoder_runner_->sampler());
+}
+
+Error TextLLMRunner::begin_prompt_lookup(const GenerationConfig& config) {
+  ET_CHECK_OR_RETURN_ERROR(
+      config.prompt_lookup == 0 || (config.prompt_lookup > 0 && keeps_all_positions() &&
+                                    text_decoder_runner_->has_all_logits()),
+      NotSupported,
+      "prompt_lookup needs a program that keeps all positions and gives the logits of all tokens: "
+      "export it with debug.generate_full_logits");
+  text_token_generator_->set_prompt_lookup(config.prompt_lookup, text_prefiller_->max_seq_len(),
+                                           max_context_len());
   return Error::Ok;
 }
 
@@ -248,20 +285,22 @@ Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalIn
                          const std::function<void(const Stats&)>& stats_callback) {
   const float temperature = temperature_ == -1.0f ? config.temperature : temperature_;
   ET_CHECK_OK_OR_RETURN_ERROR(begin(config, temperature));
-  const Show show = [&](const std::string& piece) {
-    if (!config.warming && !config.silent) {
-      safe_printf(piece.c_str());
-      std::fflush(stdout);
-    }
-    if (token_callback) {
-      token_callback(piece);
-    }
-    // A stop() that came before the generator began is not lost.
-    if (should_stop_.load()) {
-      text_token_generator_->stop();
-    }
-  };
+  const Show show = make_show(config, token_callback, should_stop_, *text_token_generator_);
+  const Error error = make_answer(text, inputs, config, temperature, show);
+  const Error of_grammar = grammar_.end(text_decoder_runner_->sampler());
+  ET_CHECK_OK_OR_RETURN_ERROR(error);
+  ET_CHECK_OK_OR_RETURN_ERROR(of_grammar);
+  report(config, *stats_, stats_callback);
+  return Error::Ok;
+}
+
+Error TextLLMRunner::make_answer(const std::string* text,
+                                 const std::vector<MultimodalInput>& inputs,
+                                 const GenerationConfig& config, float temperature,
+                                 const Show& show) {
   stats_->inference_start_ms = time_in_ms();
+  ET_CHECK_OR_RETURN_ERROR(!inputs.empty() || config.grammar.empty(), InvalidArgument,
+                           "An answer with a grammar begins with a prompt, got none");
   if (!inputs.empty()) {
     auto tokens = ET_UNWRAP(encode(inputs, config.num_bos, config.num_eos));
     ET_CHECK_OK_OR_RETURN_ERROR(check_room(tokens.size()));
@@ -269,10 +308,8 @@ Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalIn
     if (config.echo && text != nullptr) {
       show(*text);
     }
-    pending_ = Pending {
-      ET_UNWRAP(feed(std::move(tokens), temperature))
-      , false
-    };
+    const uint64_t next = ET_UNWRAP(feed(std::move(tokens), temperature));
+    pending_ = Pending{next, false};
   }
   ET_CHECK_OR_RETURN_ERROR(pending_.has_value(), InvalidState,
                            "An empty prompt has nothing to go on from: give a prompt, or call "
@@ -280,14 +317,6 @@ Error TextLLMRunner::run(const std::string* text, const std::vector<MultimodalIn
   ET_CHECK_OK_OR_RETURN_ERROR(answer(config, temperature, show));
   if (inputs.empty()) {
     stats_->num_prompt_tokens = static_cast<int64_t>(context_.size());
-  }
-  if (config.warming && !config.silent) {
-    say("Warmup run finished!");
-  } else if (!config.silent) {
-    print_report(*stats_);
-  }
-  if (stats_callback) {
-    stats_callback(*stats_);
   }
   return Error::Ok;
 }
@@ -298,14 +327,11 @@ Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& con
                                       float temperature, const Show& show) {
   const Pending from = *pending_;
   if (!from.is_shown) {
-    const auto piece = tokenizer_->decode(from.token, from.token);
-    ET_CHECK_OR_RETURN_ERROR(
-        piece.ok(), InvalidArgument,
-        "The tokenizer has no text for token %" PRIu64 ": it does not fit the model", from.token);
+    const std::string piece = ET_UNWRAP(text_of(*tokenizer_, from.token));
     pending_->is_shown = true;
     const bool is_end = !config.ignore_eos && text_token_generator_->is_eos(from.token);
     if (!is_end || !config.hide_eos) {
-      show(*piece);
+      show(piece);
     }
     if (is_end) {
       finish_reason_ = FinishReason::EndOfText;
@@ -338,10 +364,7 @@ Result<int64_t> TextLLMRunner::decode(int32_t count, const GenerationConfig& con
 }
 
 void TextLLMRunner::say_end(const GenerationConfig& config, int32_t wanted) const {
-  if (!config.warming && !config.silent) {
-    std::printf("\n");
-  }
-  say_memory("finishing text generation", config);
+  end_answer(config);
   if (config.silent) {
     return;
   }

@@ -13,6 +13,7 @@
 
 #include <pytorch/tokenizers/tokenizer.h>
 
+#include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/io_manager/io_manager.h>
 #include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
@@ -58,7 +59,7 @@ class TextLLMRunner : public IRunner {
   // Appends the prompt and an answer. Pieces also go to the standard output unless config.warming.
   // An empty prompt goes on: from a prefill(), or from an answer that did not reach its end.
   // InvalidArgument, and nothing done, if the prompt has no tokens, does not fit into the context,
-  // or the temperature is not from 0 to 1; InvalidState for an empty prompt without anything to go
+  // or the temperature is not from 0 to 2; InvalidState for an empty prompt without anything to go
   // on from; errors of the decoder, after which the context holds what was done.
   ::executorch::runtime::Error generate(
       const std::string& prompt, const GenerationConfig& config,
@@ -102,8 +103,21 @@ class TextLLMRunner : public IRunner {
   // NotSupported for a program whose caches do not keep all positions, which can go back to 0 only.
   ::executorch::runtime::Error rewind(int64_t position);
 
+  // Cuts the context to what `tokens` begin with, and says how many that are; one at least is left
+  // to compute. A program that cannot go back begins anew unless its whole context is shared.
+  ::executorch::runtime::Result<int64_t> keep_shared_beginning(const std::vector<uint64_t>& tokens);
+
+  // The context with all that was computed for it, to a file, and back into a runner of the same
+  // program; what that runner had is forgotten. See state_file.h, whose errors they have.
+  ::executorch::runtime::Error save_state(const std::string& path);
+  ::executorch::runtime::Error restore_state(const std::string& path);
+
   // Of the last generate().
   FinishReason finish_reason() const { return finish_reason_; }
+
+  // Of the last generate() with top_logprobs: a row for each token of the answer, also for that
+  // which ended it. Empty without a sampler.
+  std::vector<TokenLogprobs> logprobs() const;
 
   // What it was made from; they live as long as it.
   ::tokenizers::Tokenizer* tokenizer() { return tokenizer_.get(); }
@@ -122,6 +136,9 @@ class TextLLMRunner : public IRunner {
                      const std::function<void(const std::string&)>& token_callback,
                      const std::function<void(const Stats&)>& stats_callback);
   runtime::Error begin(const GenerationConfig& config, float temperature);
+  runtime::Error begin_prompt_lookup(const GenerationConfig& config);
+  runtime::Error make_answer(const std::string* text, const std::vector<MultimodalInput>& inputs,
+                             const GenerationConfig& config, float temperature, const Show& show);
   runtime::Result<std::vector<uint64_t>> encode(const std::vector<MultimodalInput>& inputs,
                                                 int32_t num_bos, int32_t num_eos) const;
   runtime::Error check_room(size_t num_tokens) const;
@@ -147,6 +164,7 @@ class TextLLMRunner : public IRunner {
   std::unique_ptr<Stats> stats_;
   float temperature_;
 
+  AnswerGrammar grammar_;
   std::vector<uint64_t> context_;
   std::optional<Pending> pending_;
   FinishReason finish_reason_ = FinishReason::None;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TextLLMRunner on a toy decoder: prompts, turns, positions, stopping, full contexts, statistics.
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <thread>
@@ -365,7 +366,7 @@ TEST_F(TextLLMRunnerTest, TokensAreInputsToo) {
 TEST_F(TextLLMRunnerTest, WrongArgumentsAreRefused) {
   auto runner = make();
   GenerationConfig hot = answer_of(3);
-  hot.temperature = 1.5f;
+  hot.temperature = 2.5f;
   text(*runner, "x", hot);
   EXPECT_EQ(error_, Error::InvalidArgument);
   GenerationConfig penalty = answer_of(3);
@@ -421,4 +422,140 @@ TEST_F(TextLLMRunnerTest, ProgramsThatAreNoDecodersAreRefused) {
       create_text_llm_runner(write_toy("good"), byte_tokenizer(), std::nullopt, -1.0f, "backward");
   ASSERT_NE(other, nullptr);
   EXPECT_NE(other->load(), Error::Ok);
+}
+
+TEST_F(TextLLMRunnerTest, PromptLookupMakesTheSameAnswerInFewerCalls) {
+  ToyOptions options;
+  options.all_logits = true;
+  options.max_context_len = options.max_seq_len = 400;
+  // The toy's answers come round: what follows a byte is decided by its hash.
+  auto runner = make(options);
+  const std::string plain = text(*runner, "aaaaaa", answer_of(300));
+  EXPECT_EQ(plain, expected("aaaaaa", 300));
+  runner->reset();
+  for (const int32_t most : {1, 4, 100}) {
+    GenerationConfig config = answer_of(300);
+    config.prompt_lookup = most;
+    const int64_t before = toy_calls().count;
+    EXPECT_EQ(text(*runner, "aaaaaa", config), plain) << most;
+    EXPECT_LT(toy_calls().count - before, 300) << most;
+    EXPECT_EQ(runner->finish_reason(), FinishReason::Length);
+    EXPECT_EQ(toy_text(runner->context()), "aaaaaa" + plain.substr(0, 299));
+    EXPECT_EQ(num_generated_tokens_, 299);
+    runner->reset();
+  }
+  GenerationConfig until_full = answer_of(-1);
+  until_full.prompt_lookup = 8;
+  EXPECT_EQ(text(*runner, "aaaaaa", until_full), expected("aaaaaa", 394));
+  EXPECT_EQ(runner->finish_reason(), FinishReason::ContextFull);
+}
+
+TEST_F(TextLLMRunnerTest, PromptLookupEndsWhereTheAnswerEnds) {
+  ToyOptions options;
+  options.all_logits = true;
+  options.max_context_len = options.max_seq_len = 400;
+  const auto answer = toy_answer(toy_tokens("aaaaaa"), 300);
+  options.eos_ids = {static_cast<int64_t>(answer[200])};
+  auto runner = make(options);
+  const std::string plain = text(*runner, "aaaaaa", answer_of(300));
+  const auto context = runner->context();
+  ASSERT_EQ(runner->finish_reason(), FinishReason::EndOfText);
+  runner->reset();
+  GenerationConfig config = answer_of(300);
+  config.prompt_lookup = 6;
+  EXPECT_EQ(text(*runner, "aaaaaa", config), plain);
+  EXPECT_EQ(runner->finish_reason(), FinishReason::EndOfText);
+  EXPECT_EQ(runner->context(), context);
+}
+
+TEST_F(TextLLMRunnerTest, PromptLookupNeedsAllLogits) {
+  auto runner = make();
+  GenerationConfig config = answer_of(3);
+  config.prompt_lookup = 2;
+  text(*runner, "x", config);
+  EXPECT_EQ(error_, Error::NotSupported);
+  config.prompt_lookup = -1;
+  text(*runner, "x", config);
+  EXPECT_EQ(error_, Error::NotSupported);
+}
+
+TEST_F(TextLLMRunnerTest, GrammarsHoldForEveryToken) {
+  ToyOptions options;
+  options.tokens_per_call = 4;  // prompts of several calls
+  options.eos_ids = {2};
+  auto runner = make(options);
+  GenerationConfig config = answer_of(20);
+  config.grammar = R"(root ::= "<" [A-C]{3} ("!" | "?") ">")";
+  config.grammar_type = "gbnf";
+  config.hide_eos = true;
+  for (const float temperature : {0.0f, 1.0f, 2.0f}) {
+    config.temperature = temperature;
+    runner->reset();
+    const std::string found = text(*runner, "a long prompt", config);
+    EXPECT_EQ(error_, Error::Ok);
+    ASSERT_EQ(found.size(), 6u) << found;
+    EXPECT_TRUE(found[0] == '<' && found[5] == '>' && (found[4] == '!' || found[4] == '?'));
+    EXPECT_EQ(found.find_first_not_of("ABC", 1), 4u) << found;
+    EXPECT_EQ(runner->finish_reason(), FinishReason::EndOfText);
+  }
+  runner->reset();
+  EXPECT_EQ(text(*runner, "a", answer_of(5)), expected("a", 5)) << "no grammar is left";
+}
+
+TEST_F(TextLLMRunnerTest, GrammarsThatCannotHoldAreTold) {
+  auto runner = make();
+  GenerationConfig config = answer_of(5);
+  config.grammar = "root ::= \"\\xE9\"";  // a byte above 127, which no token has
+  config.grammar_type = "gbnf";
+  text(*runner, "x", config);
+  EXPECT_EQ(error_, Error::InvalidState);
+  config.grammar = "root :=";
+  text(*runner, "x", config);
+  EXPECT_EQ(error_, Error::InvalidArgument);
+  config.grammar = "root ::= \"a\"";
+  config.grammar_type = "lark";
+  text(*runner, "x", config);
+  EXPECT_EQ(error_, Error::NotSupported);
+  config.grammar_type = "gbnf";
+  config.ignore_eos = true;
+  text(*runner, "x", config);
+  EXPECT_EQ(error_, Error::NotSupported);
+  config.ignore_eos = false;
+  ASSERT_TRUE(runner->prefill("x").ok());
+  text(*runner, "", config);
+  EXPECT_EQ(error_, Error::InvalidArgument) << "its first token has been made without";
+}
+
+TEST_F(TextLLMRunnerTest, LogprobsAreThoseOfTheLogits) {
+  ToyOptions options;
+  options.tokens_per_call = 4;
+  auto runner = make(options);
+  GenerationConfig config = answer_of(3);
+  config.top_logprobs = 2;
+  text(*runner, "hello world", config);
+  const auto answer = toy_answer(toy_tokens("hello world"), 3);
+  const auto rows = runner->logprobs();
+  ASSERT_EQ(rows.size(), 3u);
+  // One logit is 10, the 127 others 0.
+  const double sum = std::log(std::exp(10.0) + 127);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].taken.token, static_cast<int32_t>(answer[i]));
+    EXPECT_NEAR(rows[i].taken.logprob, 10 - sum, 1e-5);
+    ASSERT_EQ(rows[i].best.size(), 2u);
+    EXPECT_EQ(rows[i].best[0].token, static_cast<int32_t>(answer[i]));
+    EXPECT_NEAR(rows[i].best[1].logprob, -sum, 1e-5);
+  }
+  text(*runner, "x", answer_of(2));
+  EXPECT_TRUE(runner->logprobs().empty());
+}
+
+TEST_F(TextLLMRunnerTest, SharedBeginningsAreKept) {
+  auto runner = make();
+  ASSERT_TRUE(runner->prefill("hello there").ok());
+  EXPECT_EQ(*runner->keep_shared_beginning(toy_tokens("hello you")), 6);
+  EXPECT_EQ(toy_text(runner->context()), "hello ");
+  EXPECT_EQ(text(*runner, "you", answer_of(3)), expected("hello you", 3));
+  EXPECT_EQ(*runner->keep_shared_beginning(toy_tokens("hello")), 4) << "one is left to compute";
+  EXPECT_EQ(*runner->keep_shared_beginning(toy_tokens("x")), 0);
+  EXPECT_EQ(runner->keep_shared_beginning({}).error(), Error::InvalidArgument);
 }

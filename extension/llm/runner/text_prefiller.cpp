@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <executorch/extension/llm/runner/generation.h>
 #include <executorch/runtime/platform/assert.h>
 
 namespace executorch::extension::llm {
@@ -12,17 +13,6 @@ using executorch::aten::SizesType;
 using executorch::aten::Tensor;
 using runtime::Error;
 using runtime::Result;
-
-namespace {
-
-Error check_temperature(float temperature) {
-  ET_CHECK_OR_RETURN_ERROR(temperature >= 0 && temperature <= 1, InvalidArgument,
-                           "Expected a temperature from 0 to 1, got %f",
-                           static_cast<double>(temperature));
-  return Error::Ok;
-}
-
-}  // namespace
 
 Result<uint64_t> TextPrefiller::prefill(std::vector<uint64_t>& prompt_tokens, int64_t& start_pos,
                                         float temperature) {
@@ -41,7 +31,16 @@ Result<uint64_t> TextPrefiller::prefill(std::vector<uint64_t>& prompt_tokens, in
     std::vector<uint64_t> chunk(prompt_tokens.begin() + static_cast<ptrdiff_t>(begin),
                                 prompt_tokens.begin() + static_cast<ptrdiff_t>(end));
     const bool is_last = end == prompt_tokens.size();
-    next = ET_UNWRAP(prefill_chunk(chunk, start_pos, is_last ? temperature : 0.0f));
+    Sampler* sampler = text_decoder_runner_->sampler();
+    if (sampler != nullptr) {
+      sampler->set_preview(!is_last);
+    }
+    const auto done = prefill_chunk(chunk, start_pos, is_last ? temperature : 0.0f);
+    if (sampler != nullptr) {
+      sampler->set_preview(false);
+    }
+    ET_CHECK_OK_OR_RETURN_ERROR(done.error());
+    next = *done;
   }
   return next;
 }

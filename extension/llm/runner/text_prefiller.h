@@ -27,7 +27,7 @@ class TextPrefiller {
   // Appends tokens at start_pos, in chunks of max_seq_len, and gives the token that follows:
   // sampled with the temperature, or the best one. start_pos moves on by the tokens that were done,
   // also if an error ends it midway. Loads the decoder. Aborts without tokens; InvalidArgument if
-  // the temperature is not from 0 to 1; errors of TextDecoderRunner.
+  // the temperature is not from 0 to 2; errors of TextDecoderRunner.
   virtual ::executorch::runtime::Result<uint64_t> prefill(std::vector<uint64_t>& prompt_tokens,
                                                           int64_t& start_pos) {
     return prefill(prompt_tokens, start_pos, 0.0f);
@@ -42,6 +42,8 @@ class TextPrefiller {
   }
   virtual ::executorch::runtime::Result<uint64_t> prefill_chunk(
       std::vector<uint64_t>& prompt_tokens, int64_t& start_pos, float temperature);
+
+  int64_t max_seq_len() const { return max_seq_len_; }
 
   ::executorch::runtime::Error load() { return text_decoder_runner_->load(); }
   bool is_loaded() const { return text_decoder_runner_->is_method_loaded(); }

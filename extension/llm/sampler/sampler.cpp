@@ -25,6 +25,9 @@ int32_t pick(const ProbIndex<float>* tokens, size_t count, float random) {
       return tokens[i].index;
     }
   }
+  while (count > 1 && tokens[count - 1].prob == 0) {
+    --count;  // forbidden
+  }
   return tokens[count - 1].index;
 }
 
@@ -56,6 +59,27 @@ void Sampler::penalize() {
       float& logit = probs_[static_cast<size_t>(token)];
       logit = logit > 0 ? logit / penalty_ : logit * penalty_;
     }
+  }
+}
+
+void Sampler::begin_logprobs() {
+  const float largest = *std::max_element(probs_.begin(), probs_.end());
+  double sum = 0;
+  for (const float logit : probs_) {
+    sum += std::exp(static_cast<double>(logit - largest));
+  }
+  const float log_sum = largest + static_cast<float>(std::log(sum));
+  const auto count = std::min(static_cast<size_t>(num_best_), probs_.size());
+  possible_.resize(probs_.size());
+  for (size_t i = 0; i < probs_.size(); ++i) {
+    possible_[i] = {probs_[i], static_cast<int32_t>(i)};
+  }
+  std::partial_sort(possible_.begin(), possible_.begin() + static_cast<ptrdiff_t>(count),
+                    possible_.end(), is_better);
+  TokenLogprobs& row = logprobs_.emplace_back();
+  row.taken = {0, log_sum};  // until the token is known
+  for (size_t i = 0; i < count; ++i) {
+    row.best.push_back({possible_[i].index, possible_[i].prob - log_sum});
   }
 }
 
@@ -156,10 +180,26 @@ int32_t Sampler::sample(const T* logits, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     probs_[static_cast<size_t>(i)] = static_cast<float>(logits[i]);
   }
+  TokenFilter* filter = is_preview_ ? nullptr : filter_;
+  const bool notes = num_best_ >= 0 && !is_preview_;
+  if (notes) {
+    begin_logprobs();
+  }
   if (penalty_ != 1) {
     penalize();
   }
-  return sample_probabilities();
+  if (filter != nullptr) {
+    filter->filter(probs_.data(), count);
+  }
+  const int32_t token = sample_probabilities();
+  if (filter != nullptr) {
+    filter->accept(token);
+  }
+  if (notes) {
+    const float log_sum = logprobs_.back().taken.logprob;
+    logprobs_.back().taken = {token, static_cast<float>(logits[token]) - log_sum};
+  }
+  return token;
 }
 
 template <typename T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sampler: from the logits of a token to a token.
 //
-// In this order: repetition penalty, temperature, softmax, min-p, then top-k or top-p. A
+// In this order: repetition penalty, filter, temperature, softmax, min-p, then top-k or top-p. A
 // temperature of 0 takes the best token instead and draws no random number.
 #pragma once
 
@@ -9,14 +9,29 @@
 #include <unordered_set>
 #include <vector>
 
+#include <executorch/extension/llm/sampler/token_filter.h>
+
 namespace executorch::extension::llm {
 
 inline constexpr auto kTopp = 0.9f;
+
+// What runners and servers take; more makes any text noise.
+inline constexpr float kMaxTemperature = 2;
 
 template <typename T>
 struct ProbIndex {
   T prob;
   int32_t index;
+};
+
+// Natural logarithms of probabilities, of the logits as the model gave them.
+struct TokenLogprob {
+  int32_t token;
+  float logprob;
+};
+struct TokenLogprobs {
+  TokenLogprob taken;
+  std::vector<TokenLogprob> best;  // the most probable first
 };
 
 // Threads: one at a time. The same seed, options and logits give the same tokens on every machine
@@ -63,6 +78,21 @@ class Sampler {
 
   void set_seed(unsigned long long rng_seed) { rng_state_ = rng_seed; }
 
+  // Borrowed; null: no token is forbidden. It is told of each token that sample() takes.
+  void set_filter(TokenFilter* filter) { filter_ = filter; }
+  TokenFilter* filter() const { return filter_; }
+
+  // While it is on, sample() takes tokens that belong to no answer: without filter and logprobs.
+  void set_preview(bool is_preview) { is_preview_ = is_preview; }
+
+  // From now on logprobs() has a row for each token that sample() takes, with the `best` most
+  // probable ones; -1: none. Earlier rows are forgotten.
+  void note_logprobs(int32_t best) {
+    num_best_ = best;
+    logprobs_.clear();
+  }
+  const std::vector<TokenLogprobs>& logprobs() const { return logprobs_; }
+
   int32_t vocab_size() const { return vocab_size_; }
 
  private:
@@ -73,6 +103,7 @@ class Sampler {
   void penalize();
   void softmax();
   void drop_improbable();
+  void begin_logprobs();
   float next_random();
 
   int32_t vocab_size_;
@@ -83,6 +114,10 @@ class Sampler {
   float penalty_ = 1;
   unsigned long long rng_state_;
   std::unordered_set<int64_t> accepted_;
+  TokenFilter* filter_ = nullptr;
+  bool is_preview_ = false;
+  int32_t num_best_ = -1;
+  std::vector<TokenLogprobs> logprobs_;
   std::vector<float> probs_;                // logits, then probabilities, of one call
   std::vector<ProbIndex<float>> possible_;  // of one call
 };

@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include <executorch/extension/llm/grammar/grammar.h>
+#include <executorch/extension/llm/grammar/json_schema.h>
 #include <executorch/extension/llm/runner/bindings/inputs.h>
 #include <executorch/extension/llm/runner/irunner.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
@@ -188,6 +190,43 @@ class PyTextLLMRunner : public PyRunner<TextLLMRunner> {
     guarded("Rewinding failed", [&] { return runner_->rewind(position); });
   }
 
+  int64_t keep_shared_beginning(const std::vector<uint64_t>& ids) {
+    int64_t shared = 0;
+    guarded("Rewinding failed", [&] {
+      shared = ET_UNWRAP(runner_->keep_shared_beginning(ids));
+      return Error::Ok;
+    });
+    return shared;
+  }
+
+  void save_state(const Path& path) {
+    guarded("Saving failed", [&] { return runner_->save_state(path.text); });
+  }
+  void restore_state(const Path& path) {
+    guarded("Restoring failed", [&] { return runner_->restore_state(path.text); });
+  }
+
+  using Logprob = std::pair<int32_t, float>;
+  std::vector<std::pair<Logprob, std::vector<Logprob>>> logprobs() const {
+    std::vector<std::pair<Logprob, std::vector<Logprob>>> rows;
+    for (const TokenLogprobs& row : runner_->logprobs()) {
+      auto& [taken, best] = rows.emplace_back();
+      taken = {row.taken.token, row.taken.logprob};
+      for (const TokenLogprob& one : row.best) {
+        best.emplace_back(one.token, one.logprob);
+      }
+    }
+    return rows;
+  }
+
+  py::bytes token_text(uint64_t token) const {
+    const auto text = runner_->tokenizer()->decode(token, token);
+    if (!text.ok()) {
+      throw std::out_of_range("no token has the id " + std::to_string(token));
+    }
+    return {*text};
+  }
+
   std::vector<uint64_t> context() const { return runner_->context(); }
   const char* finish_reason() const {
     switch (runner_->finish_reason()) {
@@ -279,7 +318,8 @@ void define_config(py::module_& module) {
       .def(py::init([](bool echo, int32_t max_new_tokens, bool warming, int32_t seq_len,
                        float temperature, int32_t num_bos, int32_t num_eos, bool ignore_eos,
                        int32_t top_k, float top_p, float min_p, float repetition_penalty,
-                       uint64_t seed, bool hide_eos, bool silent) {
+                       uint64_t seed, bool hide_eos, bool silent, std::string grammar,
+                       std::string grammar_type, int32_t top_logprobs, int32_t prompt_lookup) {
              GenerationConfig config;
              config.echo = echo;
              config.max_new_tokens = max_new_tokens;
@@ -296,6 +336,10 @@ void define_config(py::module_& module) {
              config.seed = seed;
              config.hide_eos = hide_eos;
              config.silent = silent;
+             config.grammar = std::move(grammar);
+             config.grammar_type = std::move(grammar_type);
+             config.top_logprobs = top_logprobs;
+             config.prompt_lookup = prompt_lookup;
              return config;
            }),
            py::arg("echo") = unset.echo, py::arg("max_new_tokens") = unset.max_new_tokens,
@@ -305,7 +349,10 @@ void define_config(py::module_& module) {
            py::arg("ignore_eos") = unset.ignore_eos, py::arg("top_k") = unset.top_k,
            py::arg("top_p") = unset.top_p, py::arg("min_p") = unset.min_p,
            py::arg("repetition_penalty") = unset.repetition_penalty, py::arg("seed") = unset.seed,
-           py::arg("hide_eos") = unset.hide_eos, py::arg("silent") = unset.silent)
+           py::arg("hide_eos") = unset.hide_eos, py::arg("silent") = unset.silent,
+           py::arg("grammar") = unset.grammar, py::arg("grammar_type") = unset.grammar_type,
+           py::arg("top_logprobs") = unset.top_logprobs,
+           py::arg("prompt_lookup") = unset.prompt_lookup)
       .def_readwrite("echo", &GenerationConfig::echo)
       .def_readwrite("max_new_tokens", &GenerationConfig::max_new_tokens)
       .def_readwrite("warming", &GenerationConfig::warming)
@@ -321,6 +368,10 @@ void define_config(py::module_& module) {
       .def_readwrite("seed", &GenerationConfig::seed)
       .def_readwrite("hide_eos", &GenerationConfig::hide_eos)
       .def_readwrite("silent", &GenerationConfig::silent)
+      .def_readwrite("grammar", &GenerationConfig::grammar)
+      .def_readwrite("grammar_type", &GenerationConfig::grammar_type)
+      .def_readwrite("top_logprobs", &GenerationConfig::top_logprobs)
+      .def_readwrite("prompt_lookup", &GenerationConfig::prompt_lookup)
       .def("resolve_max_new_tokens", &GenerationConfig::resolve_max_new_tokens,
            py::arg("max_context_len"), py::arg("num_tokens_occupied"))
       .def("__repr__", [](const GenerationConfig& config) {
@@ -379,6 +430,16 @@ void define_text_runner(py::module_& module) {
       .def("reset", &PyTextLLMRunner::reset, "Forgets the context.")
       .def("rewind", &PyTextLLMRunner::rewind, py::arg("position"),
            "Forgets what follows the first `position` ids of the context.")
+      .def("keep_shared_beginning", &PyTextLLMRunner::keep_shared_beginning, py::arg("ids"),
+           "Cuts the context to what `ids` begin with, and says how many that are; one id at least "
+           "is left to compute. A program that cannot go back begins anew unless its whole context "
+           "is shared.")
+      .def("save_state", &PyTextLLMRunner::save_state, py::arg("path"),
+           "Writes the context, with all that was computed for it, to a file.")
+      .def("restore_state", &PyTextLLMRunner::restore_state, py::arg("path"),
+           "The context of a file of save_state(), which was another runner's of this program.")
+      .def("token_text", &PyTextLLMRunner::token_text, py::arg("id"),
+           "The bytes of a token; perhaps a part of a character.")
       .def("encode", &PyTextLLMRunner::encode, py::arg("text"), py::arg("bos") = 0,
            py::arg("eos") = 0)
       .def("get_vocab_size", &PyTextLLMRunner::vocab_size)
@@ -387,6 +448,9 @@ void define_text_runner(py::module_& module) {
       .def_property_readonly("finish_reason", &PyTextLLMRunner::finish_reason,
                              "Why the last answer ended: end_of_text, length, context_full, "
                              "stopped, or none after an error.")
+      .def_property_readonly("logprobs", &PyTextLLMRunner::logprobs,
+                             "Of the last generate() with top_logprobs: for each token of the "
+                             "answer ((id, logprob), [(id, logprob) of the most probable ones]).")
       .def_property_readonly("metadata", &PyTextLLMRunner::metadata)
       .def("__repr__", [](const PyTextLLMRunner&) { return "<TextLLMRunner>"; });
 }
@@ -412,6 +476,32 @@ void define_multimodal_runner(py::module_& module) {
 }  // namespace
 }  // namespace executorch::extension::llm
 
+namespace executorch::extension::llm {
+namespace {
+
+void define_grammar(py::module_& module) {
+  module.def(
+      "json_schema_to_gbnf",
+      [](const std::string& schema) {
+        const LogCapture capture;
+        auto text = json_schema_to_gbnf(schema);
+        capture.check(text.error(), "The schema is not served");
+        return std::move(*text);
+      },
+      py::arg("schema"), "The grammar of a JSON schema's values; RuntimeError says what is wrong.");
+  module.def(
+      "check_grammar",
+      [](const std::string& grammar, const std::string& grammar_type) {
+        const LogCapture capture;
+        capture.check(parse_grammar(grammar, grammar_type).error(), "The grammar is not served");
+      },
+      py::arg("grammar"), py::arg("grammar_type"),
+      "RuntimeError unless GenerationConfig takes the grammar.");
+}
+
+}  // namespace
+}  // namespace executorch::extension::llm
+
 PYBIND11_MODULE(_llm_runner, module) {
   using namespace executorch::extension::llm;
   py::module_::import("executorch.extension.pybindings._portable_lib");
@@ -419,6 +509,7 @@ PYBIND11_MODULE(_llm_runner, module) {
   define_config(module);
   define_stats(module);
   define_python_inputs(module);
+  define_grammar(module);
   define_text_runner(module);
   define_multimodal_runner(module);
 }

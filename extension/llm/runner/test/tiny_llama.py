@@ -49,6 +49,10 @@ class TinyLlama:
         """The same program with other constants."""
         return _export(self.folder, "other", metadata)
 
+    def with_all_logits(self) -> Path:
+        """The same program with the logits of all tokens."""
+        return _export(self.folder, "all_logits", all_logits=True)
+
     @torch.no_grad()
     def greedy(self, prompt: list[int], count: int) -> list[int]:
         """The best tokens after a prompt, by transformers."""
@@ -80,7 +84,9 @@ def make(folder: Path) -> TinyLlama:
     return TinyLlama(folder, _export(folder, "llama"), _tokenizer(folder), model)
 
 
-def _export(checkpoint: Path, name: str, metadata: dict[str, Any] | None = None) -> Path:
+def _export(
+    checkpoint: Path, name: str, metadata: dict[str, Any] | None = None, all_logits: bool = False
+) -> Path:
     lengths = {"max_seq_length": CONTEXT, "max_context_length": CONTEXT}
     path = export_llama(
         build(
@@ -91,6 +97,7 @@ def _export(checkpoint: Path, name: str, metadata: dict[str, Any] | None = None)
                     "metadata": json.dumps(metadata or {}),
                 },
                 "model": {"use_kv_cache": True},
+                "debug": {"generate_full_logits": all_logits},
                 "backend": {"xnnpack": {"enabled": True}},
                 "export": {**lengths, "output_name": str(checkpoint / f"{name}.pte")},
             }

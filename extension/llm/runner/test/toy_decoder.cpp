@@ -7,6 +7,7 @@
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
@@ -48,9 +49,22 @@ void decode_out(KernelRuntimeContext& context, Span<EValue*> args) {
     end = row + 1;
   }
   std::vector<uint64_t> seen(rows, rows + end);
+  int64_t num_rows = 1;
+  if (logits.dim() == 3) {
+    num_rows = tokens.numel();
+    const executorch::aten::SizesType sizes[] = {
+        1, static_cast<executorch::aten::SizesType>(num_rows), kToyVocabulary};
+    if (runtime::resize_tensor(logits, {sizes, 3}) != Error::Ok) {
+      context.fail(Error::InvalidArgument);
+      return;
+    }
+  }
   auto* out = logits.mutable_data_ptr<float>();
   std::fill(out, out + logits.numel(), 0.0f);
-  out[toy_next(seen)] = 10.0f;
+  for (int64_t row = num_rows; row-- > 0;) {
+    out[row * kToyVocabulary + static_cast<int64_t>(toy_next(seen))] = 10.0f;
+    seen.pop_back();
+  }
 }
 
 int32_t add_long(MethodBuilder& method, std::vector<int32_t> sizes, bool is_input,
@@ -102,7 +116,10 @@ ProgramBuilder toy_program(const ToyOptions& options) {
   const int32_t length = options.is_dynamic ? options.tokens_per_call : 1;
   const int32_t tokens = add_long(method, {1, length}, true, options.is_dynamic);
   const int32_t cache = add_long(method, {options.max_context_len}, false, false);
-  const int32_t logits = method.add_tensor({{1, kToyVocabulary}});
+  TensorSpec of_logits{options.all_logits ? std::vector<int32_t>{1, length, kToyVocabulary}
+                                          : std::vector<int32_t>{1, kToyVocabulary}};
+  of_logits.dynamic = options.all_logits;
+  const int32_t logits = method.add_tensor(of_logits);
   int32_t position;
   if (options.use_kv_cache) {
     position = add_long(method, {options.all_positions ? length : 1}, true, options.all_positions);

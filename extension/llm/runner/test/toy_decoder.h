@@ -26,6 +26,7 @@ struct ToyOptions {
   bool use_kv_cache = true;
   bool all_positions = false;  // the cache's second input is the position of each token
   int32_t num_outputs = 1;
+  bool all_logits = false;            // of each token, not of the last only
   std::vector<int64_t> eos_ids = {};  // none: no such method
 };
 

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/llm/runner/text_llm_engine.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cinttypes>
+#include <cstdint>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <executorch/extension/data_loader/file_data_loader.h>
+#include <executorch/extension/llm/runner/constants.h>
+#include <executorch/extension/llm/runner/generation.h>
+#include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/text_decoder_runner.h>
+#include <executorch/extension/memory_allocator/cpu_caching_malloc_allocator.h>
+#include <executorch/runtime/platform/log.h>
+
+namespace executorch::extension::llm {
+
+using executorch::aten::ScalarType;
+using executorch::aten::SizesType;
+using executorch::aten::Tensor;
+using runtime::Error;
+using runtime::Result;
+
+namespace {
+
+constexpr uint32_t kTemporaryBytes = 10 * 1024 * 1024;
+
+// What sessions share; constant.
+struct Model {
+  std::shared_ptr<runtime::Program> program;
+  std::optional<std::string> data_path;
+  std::unique_ptr<::tokenizers::Tokenizer> tokenizer;
+  std::string method;
+  std::unordered_map<std::string, int64_t> metadata;
+  std::unordered_set<uint64_t> eos_ids;
+  int64_t tokens_per_call;
+};
+
+class TextLLMSession : public LLMSession {
+ public:
+  TextLLMSession(std::shared_ptr<const Model> model, std::unique_ptr<Module> module)
+      : model_(std::move(model)),
+        module_(std::move(module)),
+        io_manager_(*module_),
+        decoder_(module_.get(), &io_manager_, model_->method,
+                 std::make_unique<Sampler>(static_cast<int32_t>(model_->metadata.at(kVocabSize)),
+                                           0.0f)) {}
+
+  Error load() {
+    ET_CHECK_OK_OR_RETURN_ERROR(decoder_.load());
+    return io_manager_.load();
+  }
+
+  Error prefill_tokens(const std::vector<uint64_t>& tokens,
+                       const SamplingConfig* initial_sampling) override {
+    return noted(append(tokens, initial_sampling));
+  }
+
+  Result<DecodeResult> decode_one(const SamplingConfig& sampling) override {
+    auto result = next(sampling);
+    ET_CHECK_OK_OR_RETURN_ERROR(noted(result.error()));
+    return result;
+  }
+
+  int64_t position() const override { return static_cast<int64_t>(context_.size()); }
+
+  Error reset() override {
+    ET_CHECK_OK_OR_RETURN_ERROR(io_manager_.reset());
+    context_.clear();
+    fed_ = 0;
+    logits_.reset();
+    sampled_.reset();
+    seed_ = 0;
+    is_failed_ = is_terminal_ = false;
+    should_stop_.store(false);
+    return Error::Ok;
+  }
+
+  void stop() override { should_stop_.store(true); }
+
+ private:
+  Error noted(Error error) {
+    is_failed_ = is_failed_ || error != Error::Ok;
+    return error;
+  }
+
+  Error check_usable() const {
+    ET_CHECK_OR_RETURN_ERROR(!is_failed_, InvalidState,
+                             "An earlier call of this session failed: reset() it");
+    return Error::Ok;
+  }
+
+  Error append(const std::vector<uint64_t>& tokens, const SamplingConfig* initial_sampling) {
+    ET_CHECK_OK_OR_RETURN_ERROR(check_usable());
+    ET_CHECK_OR_RETURN_ERROR(!tokens.empty(), InvalidArgument,
+                             "Expected a token at least, got none");
+    const int64_t most = model_->metadata.at(kMaxContextLen);
+    const bool keeps_all = model_->metadata.at(kKeepsAllPositions) != 0;
+    const int64_t occupied = keeps_all ? position() : 0;
+    ET_CHECK_OR_RETURN_ERROR(occupied + static_cast<int64_t>(tokens.size()) < most, InvalidArgument,
+                             "Expected fewer than %" PRId64 " tokens, found %" PRId64
+                             " in the context and %zu new ones",
+                             most, occupied, tokens.size());
+    context_.insert(context_.end(), tokens.begin(), tokens.end());
+    is_terminal_ = false;
+    should_stop_.store(false);
+    sampled_.reset();
+    ET_CHECK_OK_OR_RETURN_ERROR(feed());
+    if (initial_sampling != nullptr) {
+      sampled_ = ET_UNWRAP(sample(*initial_sampling));
+    }
+    return Error::Ok;
+  }
+
+  // The tokens of the context that the decoder has not had.
+  Error feed() {
+    if (model_->metadata.at(kUseKVCache) == 0) {
+      fed_ = 0;
+    }
+    while (fed_ < context_.size()) {
+      const auto left = static_cast<int64_t>(context_.size() - fed_);
+      const int64_t count = std::min(left, model_->tokens_per_call);
+      auto input = from_blob(&context_[fed_], {1, static_cast<SizesType>(count)}, ScalarType::Long);
+      logits_ = ET_UNWRAP(decoder_.step(input, static_cast<int64_t>(fed_)));
+      fed_ += static_cast<size_t>(count);
+    }
+    return Error::Ok;
+  }
+
+  Result<uint64_t> sample(const SamplingConfig& sampling) {
+    const float temperature = sampling.temperature == -1.0f ? 0.0f : sampling.temperature;
+    ET_CHECK_OK_OR_RETURN_ERROR(check_temperature(temperature));
+    ET_CHECK_OR_RETURN_ERROR(
+        sampling.top_p > 0 && sampling.top_p <= 1 && sampling.top_k >= 0, InvalidArgument,
+        "Expected top_p above 0, up to 1, and top_k of 0 or more, got %f and %d",
+        static_cast<double>(sampling.top_p), static_cast<int>(sampling.top_k));
+    Sampler& sampler = *decoder_.sampler();
+    sampler.set_topp(sampling.top_p);
+    sampler.set_topk(sampling.top_k);
+    // The seed of a whole answer comes with each of its tokens.
+    if (sampling.seed != 0 && sampling.seed != seed_) {
+      sampler.set_seed(sampling.seed);
+      seed_ = sampling.seed;
+    }
+    return static_cast<uint64_t>(decoder_.logits_to_token(*logits_, temperature));
+  }
+
+  Result<DecodeResult> next(const SamplingConfig& sampling) {
+    ET_CHECK_OK_OR_RETURN_ERROR(check_usable());
+    if (should_stop_.load()) {
+      return DecodeResult{0, "", false, true};
+    }
+    ET_CHECK_OR_RETURN_ERROR(!context_.empty() && !is_terminal_, InvalidState,
+                             "Nothing follows before prefill_tokens()");
+    ET_CHECK_OK_OR_RETURN_ERROR(feed());
+    const uint64_t token = sampled_.has_value() ? *sampled_ : ET_UNWRAP(sample(sampling));
+    sampled_.reset();
+    const auto piece = model_->tokenizer->decode(context_.back(), token);
+    ET_CHECK_OR_RETURN_ERROR(
+        piece.ok(), InvalidArgument,
+        "The tokenizer has no text for token %" PRIu64 ": it does not fit the model", token);
+    context_.push_back(token);
+    const bool is_eos = model_->eos_ids.count(token) > 0;
+    const bool is_full = model_->metadata.at(kKeepsAllPositions) != 0 &&
+                         position() >= model_->metadata.at(kMaxContextLen);
+    is_terminal_ = is_eos || is_full;
+    return DecodeResult{token, *piece, is_eos, is_terminal_};
+  }
+
+  std::shared_ptr<const Model> model_;
+  std::unique_ptr<Module> module_;
+  IOManager io_manager_;
+  TextDecoderRunner decoder_;
+  std::vector<uint64_t> context_;
+  size_t fed_ = 0;
+  std::optional<Tensor> logits_;  // of the last token fed, in the method's memory
+  std::optional<uint64_t> sampled_;
+  uint64_t seed_ = 0;
+  bool is_failed_ = false;
+  bool is_terminal_ = false;
+  std::atomic<bool> should_stop_{false};
+};
+
+class TextLLMEngine : public LLMEngine {
+ public:
+  TextLLMEngine(std::unique_ptr<Module> module, std::shared_ptr<const Model> model,
+                LLMServingCapacity capacity)
+      : module_(std::move(module)), model_(std::move(model)), capacity_(capacity) {}
+
+  Result<std::unique_ptr<LLMSession>> create_session() override {
+    std::unique_ptr<runtime::DataLoader> data;
+    if (model_->data_path.has_value()) {
+      auto loader = ET_UNWRAP(FileDataLoader::from(model_->data_path->c_str()));
+      data = std::make_unique<FileDataLoader>(std::move(loader));
+    }
+    auto module = std::make_unique<Module>(model_->program, nullptr,
+                                           std::make_unique<CPUCachingAllocator>(kTemporaryBytes),
+                                           nullptr, std::move(data));
+    auto session = std::make_unique<TextLLMSession>(model_, std::move(module));
+    ET_CHECK_OK_OR_RETURN_ERROR(session->load());
+    return std::unique_ptr<LLMSession>(std::move(session));
+  }
+
+  const std::unordered_map<std::string, int64_t>& metadata() const override {
+    return model_->metadata;
+  }
+
+  LLMServingCapacity serving_capacity() const override { return capacity_; }
+
+ private:
+  std::unique_ptr<Module> module_;
+  std::shared_ptr<const Model> model_;
+  LLMServingCapacity capacity_;
+};
+
+Result<LLMServingCapacity> capacity_of(Module& module, const std::string& method) {
+  const auto meta = ET_UNWRAP(module.method_meta(method));
+  LLMServingCapacity capacity;
+  if (meta.num_backends() == 0) {
+    capacity.max_physical_sessions_without_weight_duplication = std::numeric_limits<int32_t>::max();
+  }
+  for (size_t id = 0; id < meta.num_memory_planned_buffers(); ++id) {
+    capacity.estimated_bytes_per_session += ET_UNWRAP(meta.memory_planned_buffer_size(id));
+  }
+  return capacity;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LLMEngine>> create_text_llm_engine(
+    const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+    const std::optional<std::string>& data_path, const std::string& method_name,
+    Module::LoadMode load_mode) {
+  ET_CHECK_OR_RETURN_ERROR(tokenizer != nullptr && tokenizer->is_loaded(), InvalidArgument,
+                           "Expected a loaded tokenizer: load_tokenizer() makes one from a file");
+  auto module = data_path.has_value() ? std::make_unique<Module>(model_path, *data_path, load_mode)
+                                      : std::make_unique<Module>(model_path, load_mode);
+  ET_CHECK_OK_OR_RETURN_ERROR(module->load());
+  auto model = std::make_shared<Model>();
+  model->program = module->program();
+  model->data_path = data_path;
+  model->method = method_name;
+  model->metadata = ET_UNWRAP(get_llm_metadata(tokenizer.get(), module.get()));
+  model->eos_ids = get_eos_ids(tokenizer.get(), module.get());
+  model->tokens_per_call = tokens_per_call(module.get(), method_name, model->metadata);
+  model->tokenizer = std::move(tokenizer);
+  const auto capacity = ET_UNWRAP(capacity_of(*module, method_name));
+  return std::unique_ptr<LLMEngine>(
+      std::make_unique<TextLLMEngine>(std::move(module), std::move(model), capacity));
+}
+
+}  // namespace executorch::extension::llm
