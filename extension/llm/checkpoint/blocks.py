@@ -14,6 +14,7 @@ import numpy as np
 
 Bytes = np.ndarray  # uint8 (blocks, bytes of a block)
 Floats = np.ndarray  # float32 (blocks, numbers of a block)
+Parts = tuple[Floats, np.ndarray, Floats | None]
 
 
 def _f16(block: Bytes, at: int, count: int = 1) -> Floats:
@@ -88,21 +89,29 @@ def _q3_k(b: Bytes) -> Floats:
     return _grouped(_f16(b, 108) * scales, values)
 
 
-def _q4_k(b: Bytes) -> Floats:
+def _q4_k(b: Bytes) -> Parts:
     scales, minima = _k_scales(b, 4)
-    return _grouped(_f16(b, 0) * scales, _fields(b, 16, 128, 4, 32), _f16(b, 2) * minima)
+    return _f16(b, 0) * scales, _fields(b, 16, 128, 4, 32), _f16(b, 2) * minima
 
 
-def _q5_k(b: Bytes) -> Floats:
+def _q5_k(b: Bytes) -> Parts:
     scales, minima = _k_scales(b, 4)
     values = _fields(b, 48, 128, 4, 32) | (_fields(b, 16, 32, 1, 32) << 4)
-    return _grouped(_f16(b, 0) * scales, values, _f16(b, 2) * minima)
+    return _f16(b, 0) * scales, values, _f16(b, 2) * minima
 
 
-def _q6_k(b: Bytes) -> Floats:
+def _q6_k(b: Bytes) -> Parts:
     values = _fields(b, 0, 128, 4, 64) | (_fields(b, 128, 64, 2, 32) << 4)
     scales = _f16(b, 208) * b[:, 192:208].view(np.int8)
-    return _grouped(scales, values.astype(np.float32) - 32)
+    return scales, values.astype(np.int8) - 32, None
+
+
+# scales [blocks, groups], codes [blocks, numbers], minima to subtract [blocks, groups] or None
+PARTS: dict[str, Callable[[Bytes], Parts]] = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k}
+
+
+def _joined(name: str) -> Callable[[Bytes], Floats]:
+    return lambda b: _grouped(*PARTS[name](b))
 
 
 _NL = np.array(
@@ -153,9 +162,9 @@ BLOCK_FORMATS = {
     8: BlockFormat("Q8_0", 32, 34, _q8_0),
     10: BlockFormat("Q2_K", 256, 84, _q2_k),
     11: BlockFormat("Q3_K", 256, 110, _q3_k),
-    12: BlockFormat("Q4_K", 256, 144, _q4_k),
-    13: BlockFormat("Q5_K", 256, 176, _q5_k),
-    14: BlockFormat("Q6_K", 256, 210, _q6_k),
+    12: BlockFormat("Q4_K", 256, 144, _joined("Q4_K")),
+    13: BlockFormat("Q5_K", 256, 176, _joined("Q5_K")),
+    14: BlockFormat("Q6_K", 256, 210, _joined("Q6_K")),
     20: BlockFormat("IQ4_NL", 32, 18, _iq4_nl),
     23: BlockFormat("IQ4_XS", 256, 136, _iq4_xs),
     28: BlockFormat("F64", 1, 8, _plain(np.float64)),

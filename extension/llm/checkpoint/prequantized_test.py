@@ -134,7 +134,7 @@ def test_a_spinquant_checkpoint(kind: str, model: Transformer, tmp_path: Path) -
 
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.req("LLM-013", "LLM-053")
+@pytest.mark.req("LLM-013", "LLM-053", "EMB-015")
 def test_the_documented_configuration_file(model: Transformer, tmp_path: Path) -> None:
     """examples/models/llama/config/llama_xnnpack_spinquant.yaml with a checkpoint of the user's."""
     from executorch.extension.llm.export.config.reading import read

@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from executorch.exir import (
     EdgeCompileConfig,
@@ -23,6 +22,7 @@ from executorch.exir import (
     to_edge_transform_and_lower,
 )
 from executorch.exir.passes import MemoryPlanningPass
+from executorch.exir.retrace.tensor_subclasses import with_plain_tensors
 from executorch.extension.llm.export.export_passes import RemoveRedundantTransposes
 
 logger = logging.getLogger(__name__)
@@ -175,10 +175,7 @@ class LLMEdgeManager:
     def tag_constants(self, tag: Callable[[torch.fx.Node], str | None]) -> LLMEdgeManager:
         """Notes the data file (without `.ptd`) that a delegate's constants go to; the program's own follow
         `to_executorch(external_constants_tag=tag)`."""
-        program = self._captured()
-        if any(is_traceable_wrapper_subclass(t) for t in program.state_dict.values()):
-            # quantized weights become the tensors that they consist of
-            program = self.exported_program = program.run_decompositions({})
+        program = self.exported_program = with_plain_tensors(self._captured())
         for node in program.graph.find_nodes(op="placeholder"):
             if (name := tag(node)) is not None:
                 node.meta.setdefault("custom", {})["delegate_constant_tag"] = name

@@ -53,7 +53,7 @@ def run(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.req("LLM-001", "LLM-003", "LLM-012", "LLM-016", "LLM-018")
+@pytest.mark.req("LLM-001", "LLM-003", "LLM-012", "LLM-016", "LLM-018", "DT-013")
 def test_the_command_with_a_file(llama: tuple, tmp_path: Path) -> None:
     folder, model = llama
     (tmp_path / "config.yaml").write_text(f"""

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from executorch.extension.llm.export.config.llm_config import DEFAULT_GROUP
+from executorch.extension.llm.transform.half_quadratic import quantize_by_least_squares
 
 
 @dataclass(frozen=True)
@@ -46,62 +47,39 @@ def _fits(module: nn.Module, wanted: WeightBits) -> bool:
     return not wanted.group or module.weight.shape[1] % wanted.group == 0
 
 
-def _granularity(wanted: WeightBits) -> object:
-    from torchao.quantization.granularity import PerAxis, PerGroup
+def _quantized(weight: torch.Tensor, wanted: WeightBits, use_hqq: bool) -> torch.Tensor:
+    """torchao's tensor of codes, scales by least error (half-quadratic) or by the largest value of a group."""
+    from torchao.quantization import IntxUnpackedToInt8Tensor
 
-    return PerGroup(wanted.group) if wanted.group else PerAxis(0)
+    block = (1, wanted.group or weight.shape[1])
+    dtype = getattr(torch, f"int{wanted.bits}")
+    activations = "int8_asym_per_token" if wanted.dynamic else None
+    if not use_hqq:
+        return IntxUnpackedToInt8Tensor.from_hp(
+            weight, block, dtype, activation_quantization=activations
+        )
+    limit = 1 << wanted.bits - 1
+    codes, scales = quantize_by_least_squares(weight, block[1], -limit, limit - 1)
+    zeros = torch.zeros(scales.shape, dtype=torch.int8)
+    return IntxUnpackedToInt8Tensor(codes, scales, zeros, dtype, block, weight.dtype, activations)
 
 
-def _dtype(bits: int) -> torch.dtype:
-    return getattr(torch, f"int{bits}")
-
-
-def _scales(use_hqq: bool) -> str:
-    """By least error (half-quadratic), or by the largest value of a group."""
-    return "hqq_scale_only" if use_hqq else "affine"
-
-
-def _own_weight(module: nn.Module) -> None:
+def _quantize(module: nn.Module, wanted: WeightBits, use_hqq: bool) -> None:
     """A tied weight is held twice from here on, each time in its own bits."""
-    module.weight = nn.Parameter(module.weight.detach(), requires_grad=False)
+    weight = _quantized(module.weight.detach(), wanted, use_hqq)
+    module.weight = nn.Parameter(weight, requires_grad=False)
 
 
 def quantize_linears(model: nn.Module, wanted: WeightBits, use_hqq: bool = True) -> nn.Module:
     """Every linear layer whose inputs a group divides; others stay as they are, which the report says."""
-    from torchao.quantization.quant_api import (
-        Int8DynamicActivationIntxWeightConfig,
-        IntxWeightOnlyConfig,
-        quantize_,
-    )
-
-    scales = _scales(use_hqq)
-    if wanted.dynamic:
-        config = Int8DynamicActivationIntxWeightConfig(
-            weight_dtype=_dtype(wanted.bits),
-            weight_granularity=_granularity(wanted),
-            intx_choose_qparams_algorithm=scales,
-        )
-    else:
-        config = IntxWeightOnlyConfig(
-            weight_dtype=_dtype(wanted.bits),
-            granularity=_granularity(wanted),
-            intx_choose_qparams_algorithm=scales,
-        )
-
-    def chosen(module: nn.Module, _: str) -> bool:
-        return isinstance(module, nn.Linear) and _fits(module, wanted)
-
     for module in model.modules():
-        if chosen(module, ""):
-            _own_weight(module)
-    quantize_(model, config, chosen)
+        if isinstance(module, nn.Linear) and _fits(module, wanted):
+            _quantize(module, wanted, use_hqq)
     return model
 
 
 def quantize_embeddings(model: nn.Module, wanted: WeightBits, use_hqq: bool = True) -> nn.Module:
     """Raises ValueError where a group does not divide the width."""
-    from torchao.quantization.quant_api import IntxWeightOnlyConfig, quantize_
-
     for name, module in model.named_modules():
         if isinstance(module, nn.Embedding):
             if not _fits(module, wanted):
@@ -109,13 +87,7 @@ def quantize_embeddings(model: nn.Module, wanted: WeightBits, use_hqq: bool = Tr
                     f"quantization.embedding_quantize: expected a group that divides {module.weight.shape[1]} "
                     f"({name}), found {wanted.group}"
                 )
-            _own_weight(module)
-    config = IntxWeightOnlyConfig(
-        weight_dtype=_dtype(wanted.bits),
-        granularity=_granularity(wanted),
-        intx_choose_qparams_algorithm=_scales(use_hqq),
-    )
-    quantize_(model, config, lambda module, _: isinstance(module, nn.Embedding))
+            _quantize(module, wanted, use_hqq)
     return model
 
 

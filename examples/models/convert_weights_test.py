@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Converted weights are those that an export of the folder itself reads; tools around checkpoints."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.examples.models.checkpoint import (
+    get_checkpoint_dtype,
+    get_default_model_resource_dir,
+    get_mapped_key,
+    load_checkpoint_from_pytorch_model,
+)
+from executorch.extension.llm.checkpoint.convert import model_state
+from executorch.extension.llm.checkpoint.errors import CheckpointError
+from executorch.extension.llm.checkpoint.reader import open_checkpoint
+from executorch.extension.llm.export.models import load_model
+from executorch.extension.llm.model.families_test import ROWS, checkpoints, config_for
+
+__all__ = ["checkpoints"]  # the fixture
+
+FOLDERS = {"llama_tied": "smollm2"}
+CONVERTED = [name for name in ROWS if not name.startswith("llama") and name != "phi_4_mini_long"]
+
+
+@pytest.mark.parametrize("name", [*CONVERTED, "llama_tied"])
+def test_a_converted_file_loads_as_its_folder_does(name: str, checkpoints: dict) -> None:
+    folder, _ = checkpoints[name]
+    module = f"executorch.examples.models.{FOLDERS.get(name, name)}.convert_weights"
+    file = folder / "converted.pth"
+    importlib.import_module(module).convert_weights(str(folder), str(file))
+    expected = load_model(config_for(name, folder)).model.state_dict()
+    found = load_model(config_for(name, file)).model.state_dict()
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        assert torch.equal(found[key], value), key
+
+
+def test_all_folders_with_weights_of_their_own_convert() -> None:
+    for path in sorted(Path(__file__).parent.glob("*/convert_weights.py")):
+        module = importlib.import_module(
+            f"executorch.examples.models.{path.parent.name}.convert_weights"
+        )
+        with pytest.raises(CheckpointError, match="no such file"):
+            module.convert_weights("/nowhere", "/nowhere/out.pth")
+
+
+def test_an_untied_output_layer_stays_the_files(checkpoints: dict) -> None:
+    state = model_state(open_checkpoint(checkpoints["qwen3"][0]), "qwen3_0_6b")
+    assert not torch.equal(state["output.weight"], state["tok_embeddings.weight"])
+
+
+def test_names_and_types(caplog: pytest.LogCaptureFixture) -> None:
+    table = {"model.layers.{}.mlp.weight": "layers.{}.ffn.weight", "head": "output"}
+    assert get_mapped_key("model.layers.12.mlp.weight", table) == "layers.12.ffn.weight"
+    assert get_mapped_key("head", table) == "output"
+    with pytest.raises(Exception, match="unexpected key 'tail'"):
+        get_mapped_key("tail", table)
+    half = {"a": torch.ones(1, dtype=torch.float16)}
+    assert get_checkpoint_dtype({}) is None
+    assert get_checkpoint_dtype(half) == torch.float16 and not caplog.records
+    with caplog.at_level(logging.WARNING):
+        assert get_checkpoint_dtype({**half, "b": torch.ones(1)}) == torch.float16
+    assert "b" in caplog.text
+    assert get_default_model_resource_dir("/a/b/model.py") == Path("/a/b/params")
+
+
+def test_pickled_checkpoints(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="pytorch_model"):
+        load_checkpoint_from_pytorch_model(str(tmp_path))
+    torch.save({"a": torch.arange(3)}, tmp_path / "shard.bin")
+    index = '{"weight_map": {"a": "shard.bin"}}'
+    (tmp_path / "pytorch_model.bin.index.json").write_text(index)
+    assert load_checkpoint_from_pytorch_model(str(tmp_path))["a"].tolist() == [0, 1, 2]
+    torch.save({"a": torch.ones(2)}, tmp_path / "pytorch_model.bin")
+    assert load_checkpoint_from_pytorch_model(str(tmp_path))["a"].tolist() == [1, 1]
