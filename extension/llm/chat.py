@@ -28,7 +28,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data", type=Path, help="the program's data file (.ptd)")
     parser.add_argument("--system", help="what the conversation begins with, as its system")
-    parser.add_argument("--temperature", type=float, default=0.7, help="0: always the best token")
+    parser.add_argument(
+        "--temperature", type=float, default=0.7, help="0: always the best token; up to 2"
+    )
     parser.add_argument("--top-p", type=float, default=0.9)
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0: the clock's")
     parser.add_argument("--max-new-tokens", type=int, default=-1, help="of each answer")
@@ -39,6 +41,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def find_tokenizer(model: Path) -> Path:
+    if not model.is_file():
+        raise FileNotFoundError(f"there is no program {model}: export one with export_llm")
     names = ("tokenizer.json", "tekken.json", "tokenizer.model", "tokenizer.bin")
     for name in names:
         if (path := model.parent / name).is_file():
@@ -48,12 +52,21 @@ def find_tokenizer(model: Path) -> Path:
     )
 
 
+def check_program(model: Path) -> None:
+    """What else is missing does not matter before there is a program."""
+    if not model.is_file():
+        raise FileNotFoundError(
+            f"there is no program {model}: python -m executorch.extension.llm.export.export_llm makes one"
+        )
+
+
 def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None:
     """Answers each line, until there are no more."""
     from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
     from executorch.extension.llm.runner.chat_template import ChatTemplate
     from executorch.extension.llm.runner.conversation import answer
 
+    check_program(options.model)
     tokenizer = options.tokenizer or find_tokenizer(options.model)
     template = ChatTemplate.beside(tokenizer, options.allow_chatml_fallback)
     runner = TextLLMRunner(options.model, tokenizer, options.data)

@@ -148,7 +148,8 @@ Result<std::vector<uint64_t>> Llama2cTokenizer::encode(const std::string& input,
   TK_CHECK_OR_RETURN_ERROR(!input.empty() && bos >= 0 && eos >= 0, EncodeFailure,
                            "expected a text and counts of 0 and up, got %zu bytes, bos %d, eos %d",
                            input.size(), bos, eos);
-  const std::string text = detail::is_utf8(input) ? input : detail::with_replacements(input);
+  std::string repaired;
+  const std::string_view text = detail::as_utf8(input, repaired);
   detail::MergeScratch scratch;
   auto& symbols = scratch.symbols;
   const auto add = [&](uint32_t id) { symbols.push_back({id, 0, 1}); };
@@ -156,8 +157,7 @@ Result<std::vector<uint64_t>> Llama2cTokenizer::encode(const std::string& input,
     add(space);
   }
   for (size_t at = 0; at < text.size();) {
-    const std::string_view character =
-        std::string_view(text).substr(at, detail::utf8_length(text[at]));
+    const std::string_view character = text.substr(at, detail::utf8_length(text[at]));
     at += character.size();
     const uint32_t id = pieces_->by_text.find(character);
     if (id != kNone) {

@@ -2,7 +2,7 @@
 // Mistral's tekken.json.
 #pragma once
 
-#include <pytorch/tokenizers/tokenizer.h>
+#include <pytorch/tokenizers/ranked_tokenizer.h>
 
 #include <memory>
 #include <string>
@@ -10,13 +10,9 @@
 
 namespace tokenizers {
 
-namespace detail {
-class RankedBytes;
-}
-
 /// Ids below the number of special tokens are theirs, then come the ranks. Special tokens that
 /// stand in a text become their ids.
-class Tekken : public Tokenizer {
+class Tekken : public detail::RankedTokenizer {
  public:
   struct TekkenConfig {
     std::string pattern;
@@ -45,19 +41,12 @@ class Tekken : public Tokenizer {
   /// The same with special tokens for a file that lists none.
   Error load_with_special_tokens(const std::string& tokenizer_path,
                                  const std::vector<SpecialTokenInfo>& special_tokens);
-  Result<std::vector<uint64_t>> encode(const std::string& input, int8_t bos = 0,
-                                       int8_t eos = 0) const override;
-  Result<std::string> decode(uint64_t prev_token, uint64_t token,
-                             bool skip_special_tokens = false) const override;
-  Result<std::string> id_to_piece(uint64_t token) const override;
-  Result<uint64_t> piece_to_id(const std::string& text) const override;
 
   /// The file's "version"; "" before load().
   const std::string& get_version() const { return version_; }
 
  private:
   std::string version_;
-  std::unique_ptr<detail::RankedBytes> vocabulary_;
 };
 
 }  // namespace tokenizers

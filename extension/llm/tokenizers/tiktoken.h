@@ -2,17 +2,13 @@
 // OpenAI's tiktoken files, which Llama 3 uses too: one token per line, in base64, with its rank.
 #pragma once
 
-#include <pytorch/tokenizers/tokenizer.h>
+#include <pytorch/tokenizers/ranked_tokenizer.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace tokenizers {
-
-namespace detail {
-class RankedBytes;
-}
 
 constexpr int32_t kSpecialTokensSize = 256;
 constexpr size_t kBOSTokenIndex = 0;
@@ -21,7 +17,7 @@ constexpr size_t kEOSTokenIndex = 1;
 /// Special tokens and the pattern that splits texts are not in the file: they are arguments, by
 /// default Llama 3's. Special ids follow the ranks, in the order of the list; bos and eos are
 /// members of it, by index.
-class Tiktoken : public Tokenizer {
+class Tiktoken : public detail::RankedTokenizer {
  public:
   explicit Tiktoken();
   explicit Tiktoken(std::unique_ptr<std::vector<std::string>> special_tokens,
@@ -38,18 +34,11 @@ class Tiktoken : public Tokenizer {
   /// Base64DecodeFailure, EncodeFailure: a line without a space, with bad base64, with a bad rank.
   /// RegexFailure: the pattern.
   Error load(const std::string& tokenizer_path) override;
-  Result<std::vector<uint64_t>> encode(const std::string& input, int8_t bos = 0,
-                                       int8_t eos = 0) const override;
-  Result<std::string> decode(uint64_t prev_token, uint64_t token,
-                             bool skip_special_tokens = false) const override;
-  Result<std::string> id_to_piece(uint64_t token) const override;
-  Result<uint64_t> piece_to_id(const std::string& text) const override;
 
  private:
   std::string pattern_;
   std::vector<std::string> special_tokens_;
   size_t bos_token_index_, eos_token_index_;
-  std::unique_ptr<detail::RankedBytes> vocabulary_;
 };
 
 }  // namespace tokenizers

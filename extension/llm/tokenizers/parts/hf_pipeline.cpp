@@ -100,10 +100,7 @@ void HFPipeline::encode_part(std::string_view text, bool is_beginning, std::vect
 
 std::vector<uint64_t> HFPipeline::encode(std::string_view text, bool adds_special) const {
   std::string repaired;
-  if (!is_utf8(text)) {
-    repaired = with_replacements(text);
-    text = repaired;
-  }
+  text = as_utf8(text, repaired);
   std::vector<uint64_t> ids;
   ids.reserve(text.size() / 3 + 8);
   Scratch scratch;

@@ -70,10 +70,7 @@ Result<std::vector<uint64_t>> RankedBytes::encode(std::string_view text) const {
   TK_CHECK_OR_RETURN_ERROR(text.size() < kNone, EncodeFailure,
                            "expected a text below 4 GiB, got %zu bytes", text.size());
   std::string repaired;
-  if (!is_utf8(text)) {
-    repaired = with_replacements(text);
-    text = repaired;
-  }
+  text = as_utf8(text, repaired);
   std::vector<uint64_t> ids;
   ids.reserve(text.size() / 3 + 8);
   MergeScratch scratch;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tokenizer.json: what each part does to a text whose ids can be worked out by hand.
+#include <executorch/extension/llm/tokenizers/test/json_file.h>
 #include <executorch/extension/llm/tokenizers/test/temporary_file.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@ namespace tokenizers {
 namespace {
 
 using Json = nlohmann::json;
+using test::changed;
 using test::TemporaryFile;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -257,31 +259,27 @@ TEST(HFTokenizer, SplitsAsTheReferenceDocuments) {
 }
 
 TEST(HFTokenizer, RefusesWhatItCannotFollow) {
-  const auto changed = [](const char* where, Json what) {
-    Json file = byte_level();
-    file[Json::json_pointer(where)] = std::move(what);
-    return file.dump();
-  };
   const std::vector<std::pair<std::string, Error>> rows = {
       {"not json", Error::ParseFailure},
       {"", Error::ParseFailure},
       {"[]", Error::LoadFailure},
-      {changed("/model/vocab", nullptr), Error::LoadFailure},
-      {changed("/model/merges", {"a"}), Error::ParseFailure},
-      {changed("/model/merges", {"a z"}), Error::LoadFailure},
-      {changed("/model/merges", Json::array({Json::array({"a", "b", "c"})})), Error::ParseFailure},
-      {changed("/model/vocab/a", "0"), Error::ParseFailure},
-      {changed("/model/vocab/a", -1), Error::ParseFailure},
-      {changed("/model/vocab/a", 4000000000u), Error::LoadFailure},
-      {changed("/model/type", "Unheard"), Error::LoadFailure},
-      {changed("/model/dropout", 0.5), Error::LoadFailure},
-      {changed("/model/unk_token", "zz"), Error::LoadFailure},
-      {changed("/added_tokens", nullptr), Error::LoadFailure},
-      {changed("/normalizer", {{"type", "Unheard"}}), Error::LoadFailure},
-      {changed("/pre_tokenizer", {{"type", "Split"}, {"pattern", {{"Regex", "("}}}}),
+      {changed(byte_level(), "/model/vocab", nullptr), Error::LoadFailure},
+      {changed(byte_level(), "/model/merges", {"a"}), Error::ParseFailure},
+      {changed(byte_level(), "/model/merges", {"a z"}), Error::LoadFailure},
+      {changed(byte_level(), "/model/merges", Json::array({Json::array({"a", "b", "c"})})),
+       Error::ParseFailure},
+      {changed(byte_level(), "/model/vocab/a", "0"), Error::ParseFailure},
+      {changed(byte_level(), "/model/vocab/a", -1), Error::ParseFailure},
+      {changed(byte_level(), "/model/vocab/a", 4000000000u), Error::LoadFailure},
+      {changed(byte_level(), "/model/type", "Unheard"), Error::LoadFailure},
+      {changed(byte_level(), "/model/dropout", 0.5), Error::LoadFailure},
+      {changed(byte_level(), "/model/unk_token", "zz"), Error::LoadFailure},
+      {changed(byte_level(), "/added_tokens", nullptr), Error::LoadFailure},
+      {changed(byte_level(), "/normalizer", {{"type", "Unheard"}}), Error::LoadFailure},
+      {changed(byte_level(), "/pre_tokenizer", {{"type", "Split"}, {"pattern", {{"Regex", "("}}}}),
        Error::LoadFailure},
-      {changed("/decoder", {{"kind", "ByteLevel"}}), Error::LoadFailure},
-      {changed("/post_processor", {{"type", "BertProcessing"}}), Error::LoadFailure},
+      {changed(byte_level(), "/decoder", {{"kind", "ByteLevel"}}), Error::LoadFailure},
+      {changed(byte_level(), "/post_processor", {{"type", "BertProcessing"}}), Error::LoadFailure},
       {std::string(100, '['), Error::ParseFailure},
   };
   for (const auto& [bytes, expected] : rows) {

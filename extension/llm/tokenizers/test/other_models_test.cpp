@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordPiece, Unigram and WordLevel in tokenizer.json, SentencePiece, Tekken and Llama2.c files,
 // made here by hand.
+#include <executorch/extension/llm/tokenizers/test/json_file.h>
 #include <executorch/extension/llm/tokenizers/test/temporary_file.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,6 +20,7 @@ namespace tokenizers {
 namespace {
 
 using Json = nlohmann::json;
+using test::changed;
 using test::TemporaryFile;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -261,24 +263,20 @@ TEST(Tekken, ListsItsOwnSpecialTokens) {
 }
 
 TEST(Tekken, RefusesDamagedFiles) {
-  const auto changed = [](const char* where, Json what) {
-    Json file = tekken();
-    file[Json::json_pointer(where)] = std::move(what);
-    return file.dump();
-  };
   const std::vector<std::pair<std::string, Error>> rows = {
       {"{", Error::ParseFailure},
       {"{}", Error::ParseFailure},
-      {changed("/vocab/1/rank", 2), Error::ParseFailure},
-      {changed("/vocab/1/token_bytes", "Y"), Error::Base64DecodeFailure},
-      {changed("/vocab/1/token_bytes", 1), Error::ParseFailure},
-      {changed("/vocab/1/token_bytes", "YQ=="), Error::ParseFailure},
-      {changed("/config/default_vocab_size", 27), Error::ParseFailure},
-      {changed("/config/default_vocab_size", 21), Error::ParseFailure},
-      {changed("/config/pattern", "("), Error::RegexFailure},
-      {changed("/config/pattern", nullptr), Error::ParseFailure},
-      {changed("/special_tokens", Json::array()), Error::LoadFailure},
-      {changed("/special_tokens", {{{"rank", 22}, {"token_str", "<s>"}}}), Error::ParseFailure},
+      {changed(tekken(), "/vocab/1/rank", 2), Error::ParseFailure},
+      {changed(tekken(), "/vocab/1/token_bytes", "Y"), Error::Base64DecodeFailure},
+      {changed(tekken(), "/vocab/1/token_bytes", 1), Error::ParseFailure},
+      {changed(tekken(), "/vocab/1/token_bytes", "YQ=="), Error::ParseFailure},
+      {changed(tekken(), "/config/default_vocab_size", 27), Error::ParseFailure},
+      {changed(tekken(), "/config/default_vocab_size", 21), Error::ParseFailure},
+      {changed(tekken(), "/config/pattern", "("), Error::RegexFailure},
+      {changed(tekken(), "/config/pattern", nullptr), Error::ParseFailure},
+      {changed(tekken(), "/special_tokens", Json::array()), Error::LoadFailure},
+      {changed(tekken(), "/special_tokens", {{{"rank", 22}, {"token_str", "<s>"}}}),
+       Error::ParseFailure},
   };
   for (const auto& [bytes, expected] : rows) {
     Tekken tokenizer;

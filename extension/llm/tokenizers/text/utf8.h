@@ -80,4 +80,13 @@ bool is_utf8(std::string_view text);
 /// The text with each bad sequence as U+FFFD.
 std::string with_replacements(std::string_view text);
 
+/// `text`, or a copy of it in `storage` where it needs replacements.
+inline std::string_view as_utf8(std::string_view text, std::string& storage) {
+  if (is_utf8(text)) {
+    return text;
+  }
+  storage = with_replacements(text);
+  return storage;
+}
+
 }  // namespace tokenizers::detail
