@@ -2,6 +2,7 @@
 // Bundled programs: inputs of test cases, and outputs held against the expected ones.
 #include <executorch/devtools/bundled_program/bundled_program.h>
 #include <executorch/devtools/bundled_program/schema/bundled_program_schema_generated.h>
+#include <executorch/devtools/bundled_program/self_test.h>
 #include <executorch/extension/module/bundled_module.h>
 #include <executorch/extension/testing_util/temp_file.h>
 #include <executorch/runtime/executor/test/program_builder.h>
@@ -10,6 +11,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@
 namespace {
 
 using namespace executorch::bundled_program;
+using executorch::extension::Module;
 using executorch::extension::bundled_module::BundledModule;
 using executorch::extension::testing::TempFile;
 using executorch::runtime::Error;
@@ -187,6 +190,145 @@ TEST_F(BundledModuleTest, DamagedFiles) {
     }
   }
   EXPECT_GT(refused, 0u);
+}
+
+constexpr int kMutants = 10000;
+
+// Up to four flipped bits or replaced words, sometimes cut; never inside of `spared`.
+std::string damage(const std::string& whole, std::mt19937& random, size_t spared_begin,
+                   size_t spared_end) {
+  const auto below = [&random](size_t limit) { return random() % limit; };
+  std::string mutant = whole;
+  for (size_t i = 0; i <= below(4); ++i) {
+    const size_t at = below(whole.size() - 4);
+    if (at + 4 > spared_begin && at < spared_end) {
+      continue;
+    }
+    if (below(2) == 0) {
+      mutant[at] = static_cast<char>(mutant[at] ^ (1 << below(8)));
+      continue;
+    }
+    const uint32_t words[] = {0,
+                              1,
+                              0x7FFFFFFF,
+                              0xFFFFFFFF,
+                              static_cast<uint32_t>(below(300)),
+                              static_cast<uint32_t>(random())};
+    std::memcpy(&mutant[at & ~size_t{3}], &words[below(6)], 4);
+  }
+  return below(10) == 0 ? mutant.substr(0, below(mutant.size())) : mutant;
+}
+
+// What the sanitizers see the end of.
+struct Aligned {
+  explicit Aligned(const std::string& bytes) : memory(bytes.size() / 8 + 1) {
+    std::memcpy(memory.data(), bytes.data(), bytes.size());
+  }
+  std::vector<uint64_t> memory;
+};
+
+TEST_F(BundledModuleTest, TenThousandMutants) {
+  const std::string whole = bundle({{{1, 2}, {11, 22}}, {{5, 6}, {15, 26}}});
+  const std::vector<uint8_t> program = sum_program();
+  const size_t begin =
+      whole.find(std::string(reinterpret_cast<const char*>(program.data()), program.size()));
+  ASSERT_NE(begin, std::string::npos);
+  std::mt19937 random(11);
+  size_t refused = 0;
+  size_t passed = 0;
+  for (int i = 0; i < kMutants; ++i) {
+    const std::string mutant = damage(whole, random, begin, begin + program.size());
+    Aligned bytes(mutant);
+    const void* data = nullptr;
+    size_t size = 0;
+    if (get_program_data(bytes.memory.data(), mutant.size(), &data, &size) != Error::Ok) {
+      ++refused;
+      continue;
+    }
+    BundledModule module(bytes.memory.data());
+    for (size_t testcase = 0; testcase < 2; ++testcase) {
+      if (module.execute("forward", testcase).ok()) {
+        passed += module.verify_method_outputs("forward", testcase) == Error::Ok ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(passed, 1000u);
+}
+
+// ---- Self-tests: cases in the named data of a program ----
+
+std::vector<uint8_t> self_tested_program(const std::string& cases, double rtol, double atol) {
+  ProgramBuilder builder;
+  auto& method = builder.add_method("forward");
+  const int32_t x = method.add_tensor({{2}});
+  const int32_t y = method.add_tensor({{2}});
+  const int32_t out = method.add_tensor({{2}});
+  method.call("test::add", "out", {x, y, out, out});
+  method.inputs({x, y}).outputs({out});
+  const double tolerances[] = {rtol, atol};
+  builder.add_named_data(kSelfTestCases, builder.add_segment(cases.data(), cases.size()));
+  builder.add_named_data(kSelfTestTolerances, builder.add_segment(tolerances, sizeof(tolerances)));
+  return builder.build();
+}
+
+/// The errors of the cases of "forward", or the one error of loading.
+std::vector<Error> run_self_test(const std::string& cases, double rtol = 0, double atol = 0) {
+  const std::vector<uint8_t> bytes = self_tested_program(cases, rtol, atol);
+  const TempFile file(bytes.data(), bytes.size());
+  Module module(file.path());
+  EXPECT_EQ(module.load_method("forward"), Error::Ok);
+  const auto test = SelfTest::load(*module.program());
+  if (!test.ok()) {
+    return {test.error()};
+  }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  auto* const method = module.method("forward").get();
+#pragma GCC diagnostic pop
+  std::vector<Error> errors;
+  for (size_t i = 0; i < test->num_methods(); ++i) {
+    EXPECT_NE(test->method_name(i), nullptr);
+    for (size_t k = 0; k < test->num_cases(i); ++k) {
+      errors.push_back(test->run(*method, k));
+      (void)test->error_stats(*method, k);
+    }
+  }
+  return errors;
+}
+
+TEST_F(BundledModuleTest, ASelfTestSaysWhichCasesPass) {
+  const std::string cases = bundle({{{1, 2}, {11, 22}}, {{1, 2}, {11, 22.1f}}});
+  EXPECT_EQ(run_self_test(cases), (std::vector<Error>{Error::Ok, Error::NotFound}));
+  EXPECT_EQ(run_self_test(cases, 0, 0.2), (std::vector<Error>{Error::Ok, Error::Ok}));
+  EXPECT_EQ(run_self_test(cases, 0.01, 0), (std::vector<Error>{Error::Ok, Error::Ok}));
+  EXPECT_EQ(run_self_test(bundle({{{1, 2}, {}}})), (std::vector<Error>{Error::NotSupported}));
+  EXPECT_EQ(run_self_test(bundle({{{1, 2}, {11, 22}}}, "other")),
+            (std::vector<Error>{Error::InvalidArgument}));
+}
+
+TEST_F(BundledModuleTest, ADamagedSelfTestIsRefused) {
+  const std::vector<Error> refused = {Error::InvalidProgram};
+  const std::string cases = bundle({{{1, 2}, {11, 22}}});
+  EXPECT_EQ(run_self_test(cases, -1, 0), refused);
+  EXPECT_EQ(run_self_test(cases, 0, NAN), refused);
+  EXPECT_EQ(run_self_test(cases.substr(0, cases.size() / 2)), refused);
+  EXPECT_EQ(run_self_test("no cases"), refused);
+  const std::vector<uint8_t> plain = sum_program();
+  const TempFile file(plain.data(), plain.size());
+  Module module(file.path());
+  ASSERT_EQ(module.load(), Error::Ok);
+  EXPECT_EQ(SelfTest::load(*module.program()).error(), Error::NotFound);
+  std::mt19937 random(13);
+  size_t passed = 0;
+  size_t not_loaded = 0;
+  for (int i = 0; i < kMutants; ++i) {
+    const std::vector<Error> errors = run_self_test(damage(cases, random, 0, 0));
+    passed += errors == std::vector<Error>{Error::Ok} ? 1 : 0;
+    not_loaded += errors == refused ? 1 : 0;
+  }
+  EXPECT_GT(passed, 100u);
+  EXPECT_GT(not_loaded, 1000u);
 }
 
 }  // namespace

@@ -226,6 +226,9 @@ Result<std::unique_ptr<Module::PlannedMemory>> Module::make_planned_memory(const
                        spans, Span<const runtime::etensor::Device>(planned->planned_devices.data(),
                                                                    planned->planned_devices.size()))
                  : std::make_unique<HierarchicalAllocator>(spans);
+  if (!share_memory_arenas_) {
+    planned->planned_memory->mark_zeroed();
+  }
   return planned;
 }
 
@@ -279,6 +282,15 @@ Error Module::load_method(const std::string& method_name, HierarchicalAllocator*
 Result<Module::MethodHolder*> Module::loaded(const std::string& method_name) {
   ET_CHECK_OK_OR_RETURN_ERROR(load_method(method_name));
   return &methods_.at(method_name);
+}
+
+Result<std::vector<Span<uint8_t>>> Module::planned_memory(const std::string& method_name) {
+  const MethodHolder* holder = ET_UNWRAP(loaded(method_name));
+  ET_CHECK_OR_RETURN_ERROR(
+      holder->planned_memory != nullptr && holder->planned_memory->device_buffers.empty(),
+      NotSupported, "The planned memory of method %s is not the Module's own, or a device's",
+      method_name.c_str());
+  return holder->planned_memory->planned_spans;
 }
 
 Result<Method*> Module::method(const std::string& method_name) {

@@ -244,6 +244,12 @@ class Module {
     return set_outputs("forward", output_values);
   }
 
+  // The memory of a method's plan, where its state lies, of which the caller may keep copies and
+  // write them back between executions. Loads the method. NotSupported if it is memory that
+  // load_method() was given, or another device's.
+  ET_NODISCARD runtime::Result<std::vector<runtime::Span<uint8_t>>> planned_memory(
+      const std::string& method_name);
+
   // The values of the last execution. Loads the method.
   ET_NODISCARD runtime::Result<std::vector<runtime::EValue>> get_outputs(
       const std::string& method_name);

@@ -127,6 +127,7 @@ class ModelRunner {
       : options_(options), module_(options.model_path, options.data_path, Module::LoadMode::Mmap) {}
 
   Error load();
+  Error run_instead();
   // Reads the input files and runs the method as often as asked.
   Error run();
   Error show_and_write();
@@ -135,6 +136,7 @@ class ModelRunner {
   Error find_method();
   Error give_output_memory();
   Error execute_all();
+  Error with_threads(const std::function<Error()>& work);
 
   const ModelRunnerOptions& options_;
   Module module_;
@@ -214,15 +216,23 @@ Error ModelRunner::execute_all() {
   return Error::Ok;
 }
 
-Error ModelRunner::run() {
-  ET_CHECK_OK_OR_RETURN_ERROR(inputs_.read(method_->method_meta(), options_.inputs));
+Error ModelRunner::with_threads(const std::function<Error()>& work) {
 #ifdef ET_USE_THREADPOOL
   std::optional<threadpool::NoThreadPoolGuard> without_pool;
   if (options_.cpu_threads == 1) {
     without_pool.emplace();
   }
 #endif
-  return execute_all();
+  return work();
+}
+
+Error ModelRunner::run() {
+  ET_CHECK_OK_OR_RETURN_ERROR(inputs_.read(method_->method_meta(), options_.inputs));
+  return with_threads([this] { return execute_all(); });
+}
+
+Error ModelRunner::run_instead() {
+  return with_threads([this] { return options_.instead(*method_); });
 }
 
 Error ModelRunner::show_and_write() {
@@ -267,6 +277,9 @@ Error run_model(const ModelRunnerOptions& options) {
   set_cpu_threads(options.cpu_threads == 1 ? 0 : options.cpu_threads);
   ModelRunner runner(options);
   ET_CHECK_OK_OR_RETURN_ERROR(runner.load());
+  if (options.instead) {
+    return runner.run_instead();
+  }
   if (!options.server_mode) {
     ET_CHECK_OK_OR_RETURN_ERROR(runner.run());
     return runner.show_and_write();

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/event_tracer.h>
+#include <executorch/runtime/executor/method.h>
 
 namespace executorch::extension {
 
@@ -28,6 +30,9 @@ struct ModelRunnerOptions {
   int32_t cpu_threads = -1;
   // Sees the loading and all executions; may be null. Not owned.
   runtime::EventTracer* event_tracer = nullptr;
+  // What to do with the method, which is loaded and has memory for its outputs, instead of running
+  // it on inputs and showing its outputs; may be empty.
+  std::function<runtime::Error(runtime::Method&)> instead;
   // The source file that the runner's own lines of output name. Lives as long as the program.
   const char* source_name = "executor_runner.cpp";
 };

@@ -55,6 +55,11 @@ class HierarchicalAllocator final {
     return static_cast<void*>(buffer.data() + offset_bytes);
   }
 
+  /// Says that all buffers are zero as they come (calloc, new pages) and serve one Method: it will
+  /// not clear them, which would make pages resident that no tensor writes.
+  void mark_zeroed() { is_zeroed_ = true; }
+  bool is_zeroed() const { return is_zeroed_; }
+
   /// The device of each buffer; empty when all are on the CPU.
   Span<const etensor::Device> planned_buffer_devices() const { return planned_buffer_devices_; }
 
@@ -74,6 +79,7 @@ class HierarchicalAllocator final {
   Span<uint8_t> span_array_[kSpanArraySize];
   Span<Span<uint8_t>> buffers_;
   Span<const etensor::Device> planned_buffer_devices_;
+  bool is_zeroed_ = false;
 };
 
 }  // namespace runtime

@@ -150,7 +150,7 @@ Error Method::clear_planned_memory() {
         "Planned buffer %u is missing or has less than the %zu bytes that the method needs",
         static_cast<unsigned>(i - 1), size);
     const Result<etensor::Device> device = meta.memory_planned_buffer_device(i - 1);
-    if (device.ok() && device->is_cpu()) {
+    if (device.ok() && device->is_cpu() && !planned->is_zeroed()) {
       std::memset(*arena, 0, used[i] < size ? static_cast<size_t>(used[i]) : size);
     }
   }

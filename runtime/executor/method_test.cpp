@@ -489,6 +489,22 @@ TEST_F(MethodTest, TooLittleMemoryIsAnError) {
   EXPECT_EQ(program->load_method("forward", &missing).error(), Error::MemoryAllocationFailed);
 }
 
+TEST_F(MethodTest, ClearsPlannedMemoryUnlessItIsZeroAsItComes) {
+  LoadedProgram program(add_program().build());
+  for (const bool is_zeroed : {false, true}) {
+    std::vector<uint8_t> pool(10000), arena(10000, 0xAB);
+    Span<uint8_t> spans[] = {{arena.data(), arena.size()}};
+    HierarchicalAllocator planned({spans, 1});
+    if (is_zeroed) {
+      planned.mark_zeroed();
+    }
+    MemoryAllocator allocator(10000, pool.data());
+    MemoryManager manager(&allocator, &planned);
+    ASSERT_TRUE(program->load_method("forward", &manager).ok());
+    EXPECT_EQ(arena[0], is_zeroed ? 0xAB : 0);
+  }
+}
+
 TEST_F(MethodTest, MovedMethodsGoOn) {
   LoadedProgram program(add_program().build());
   LoadedMethod method(program);
