@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
-from torch.export.graph_signature import ExportGraphSignature, InputKind
+from torch.export.graph_signature import ExportGraphSignature, InputKind, OutputKind
 from torch.fx import GraphModule, Node
 
 from executorch.exir import memory
@@ -258,15 +258,27 @@ def _spec_or_none(value: Any) -> TensorSpec | None:
     return spec if isinstance(spec, TensorSpec) else None
 
 
+def changing_data(signature: ExportGraphSignature) -> set[str]:
+    """Targets whose memory the method writes, or an optimizer behind it: what has a gradient."""
+    return {
+        *signature.buffers_to_mutate.values(),
+        *getattr(signature, "parameters_to_mutate", {}).values(),
+        *(
+            spec.target
+            for spec in signature.output_specs
+            if spec.kind == OutputKind.GRADIENT_TO_PARAMETER
+        ),
+    }
+
+
 def input_specs(
     module: GraphModule, signature: ExportGraphSignature | None
 ) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """(specs of the user's inputs, specs of mutable buffers) of a method."""
+    """(specs of the user's inputs, specs of buffers and parameters that change) of a method."""
     placeholders = module.graph.find_nodes(op="placeholder")
     if signature is None:
         return [spec for node in placeholders for spec in specs_of(node)], []
-    mutable = set(signature.buffers_to_mutate.values())
-    mutable |= set(getattr(signature, "parameters_to_mutate", {}).values())
+    mutable = changing_data(signature)
     user: list[TensorSpec] = []
     buffers: list[TensorSpec] = []
     for node, spec in zip(placeholders, signature.input_specs, strict=True):

@@ -18,7 +18,7 @@ from torch.fx import GraphModule, Node
 
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
 
-_DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
+DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
 
 
 def own_copy(program: ExportedProgram) -> ExportedProgram:
@@ -81,7 +81,7 @@ def drop_unused_data(program: ExportedProgram) -> None:
         node = placeholders.get(spec.arg.name)
         if node is None:
             raise InternalError(f"input {spec.arg.name} of the signature has no placeholder")
-        if spec.kind in _DATA_KINDS and not node.users and spec.target not in written:
+        if spec.kind in DATA_KINDS and not node.users and spec.target not in written:
             program.graph.erase_node(node)
         else:
             kept.append(spec)

@@ -16,6 +16,7 @@ import torch
 from executorch.exir.decompositions.complex_numbers import COMPLEX_NUMBERS
 from executorch.exir.decompositions.creation import CREATION
 from executorch.exir.decompositions.elementwise import ELEMENTWISE
+from executorch.exir.decompositions.gradients import GRADIENTS
 from executorch.exir.decompositions.indexing import INDEXING
 from executorch.exir.decompositions.linear_algebra import LINEAR_ALGEBRA
 from executorch.exir.decompositions.pooling import POOLING
@@ -32,6 +33,7 @@ def late_decompositions() -> Table:
         **COMPLEX_NUMBERS,
         **CREATION,
         **ELEMENTWISE,
+        **GRADIENTS,
         **INDEXING,
         **LINEAR_ALGEBRA,
         **POOLING,

@@ -11,6 +11,7 @@ from torch.utils import _pytree as pytree
 from executorch.exir.emit._control_flow import HIGHER_ORDER_LOWERINGS
 from executorch.exir.emit._emitter import EmitOptions, MethodEmitter
 from executorch.exir.emit._program_state import ProgramState
+from executorch.exir.emit._training import training_getters
 from executorch.exir.emit._values import boxed
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.schema import (
@@ -51,7 +52,8 @@ def emit_program(
     prim_getters: dict[str, Any] | None = None,
     emit_mutable_buffer_names: bool = False,
 ) -> EmitterOutput:
-    """Emits planned methods, sorted by name, then the constant methods `prim_getters` in their order."""
+    """Emits planned methods, sorted by name, then what says where their gradients are, then the constant methods
+    `prim_getters` in their order."""
     if not isinstance(methods, dict):
         methods = {"forward": methods}
     wrong = [name for name, one in methods.items() if not isinstance(one, ExportedProgram)]
@@ -60,6 +62,9 @@ def emit_program(
             ExportErrorType.INVALID_INPUT_TYPE,
             f"Did not receive ExportedProgram for the following methods {wrong}; give what to_executorch has planned",
         )
+    getters: dict[str, Any] = {}
+    for name, one in sorted(methods.items()):
+        getters |= training_getters(name, one.graph_signature)
     clash = sorted(methods.keys() & (prim_getters or {}).keys())
     if clash:
         raise ExportError(
@@ -73,7 +78,8 @@ def emit_program(
         for name, program in sorted(methods.items())
     ]
     plans = [emitter.emit() for emitter in emitters]
-    plans += [_constant_method(name, value, state) for name, value in (prim_getters or {}).items()]
+    getters |= prim_getters or {}
+    plans += [_constant_method(name, value, state) for name, value in getters.items()]
     program = Program(
         version=EXECUTORCH_SCHEMA_VERSION,
         execution_plan=plans,

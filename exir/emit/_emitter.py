@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind, OutputKind
+from torch.export.graph_signature import InputKind
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
@@ -17,18 +17,13 @@ from executorch.exir.dialects.targets import torch_op
 from executorch.exir.emit._containers import container_metadata
 from executorch.exir.emit._program_state import ProgramState
 from executorch.exir.emit._stack_frames import frames_of
+from executorch.exir.emit._training import USER_OUTPUTS
 from executorch.exir.emit._values import ArgumentWriter, NodeValue, ValueTable, boxed, signature_of
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
+from executorch.exir.memory_lifetimes import changing_data
 from executorch.exir.tensor import TensorSpec, make_allocation_info, make_tensor_value
 from executorch.exir.tensor import dim_order_from_stride as dim_order_from_stride
 
-_USER_OUTPUTS = (
-    OutputKind.USER_OUTPUT,
-    OutputKind.LOSS_OUTPUT,
-    OutputKind.GRADIENT_TO_PARAMETER,
-    OutputKind.GRADIENT_TO_USER_INPUT,
-    OutputKind.TOKEN,  # weights, beside their gradients
-)
 # Names for what stands in signatures.
 _DelegateDebugIdentifierMap = dict[int, tuple[int, ...]] | dict[str, tuple[int, ...]]
 _Target = Callable[..., Any] | str
@@ -200,8 +195,7 @@ class MethodEmitter:
     def _emit_placeholders(self) -> list[int]:
         """Values for all placeholders; gives those of the user's inputs."""
         signature = self._program.graph_signature
-        mutable = set(signature.buffers_to_mutate.values())
-        mutable |= set(getattr(signature, "parameters_to_mutate", {}).values())
+        mutable = changing_data(signature)
         placeholders = self._program.graph_module.graph.find_nodes(op="placeholder")
         inputs = []
         for node, spec in zip(placeholders, signature.input_specs, strict=True):
@@ -268,9 +262,9 @@ class MethodEmitter:
             arguments = [
                 argument
                 for argument, kind in zip(arguments, kinds, strict=True)
-                if kind in _USER_OUTPUTS
+                if kind in USER_OUTPUTS
             ]
-        expected = sum(kind in _USER_OUTPUTS for kind in kinds)
+        expected = sum(kind in USER_OUTPUTS for kind in kinds)
         if len(arguments) != expected:
             raise InternalError(
                 f"method {self.name}: {len(arguments)} outputs, but the signature has {expected}"

@@ -12,14 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch._export.utils import (
-    get_buffer,
-    get_lifted_tensor_constant,
-    get_param,
-    is_buffer,
-    is_lifted_tensor_constant,
-    is_param,
-)
+from torch._export.utils import is_buffer
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import ExportedProgram
 from torch.export.graph_signature import (
@@ -32,7 +25,7 @@ from torch.fx import Node
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
-from executorch.exir.program_copies import drop_unused_data
+from executorch.exir.program_copies import DATA_KINDS, drop_unused_data
 from executorch.exir.retrace.program import fake_mode_of
 
 _PREFIX = "_prop_tensor_constant"
@@ -65,17 +58,21 @@ def is_constant_buffer(program: ExportedProgram, node: Node) -> bool:
 def get_constant_placeholder_dict(
     exported_program: ExportedProgram,
 ) -> OrderedDict[Node, torch.Tensor]:
-    """Placeholders of constants with their data."""
+    """Placeholders of constants with their data: parameters, buffers that the program does not write, and constants
+    that export lifted."""
     program = exported_program
-    found: OrderedDict[Node, torch.Tensor] = OrderedDict()
-    for node in program.graph.find_nodes(op="placeholder"):
-        if is_param(program, node):
-            found[node] = get_param(program, node)
-        elif is_constant_buffer(program, node):
-            found[node] = get_buffer(program, node)
-        elif is_lifted_tensor_constant(program, node):
-            found[node] = get_lifted_tensor_constant(program, node)
-    return found
+    data = {**program.constants, **program.state_dict}
+    written = set(program.graph_signature.buffers_to_mutate.values())
+    targets = {
+        spec.arg.name: spec.target
+        for spec in program.graph_signature.input_specs
+        if spec.kind in DATA_KINDS and spec.target not in written
+    }
+    return OrderedDict(
+        (node, data[targets[node.name]])
+        for node in program.graph.find_nodes(op="placeholder")
+        if node.name in targets
+    )
 
 
 def is_const(

@@ -15,6 +15,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.exir.memory_lifetimes import changing_data
 from executorch.exir.tensor import TensorSpec
 
 _DEFAULT_TAG = "_default_external_constant"
@@ -51,9 +52,10 @@ def _is_lifted_number(node: Node) -> bool:
 
 
 def external_mutable_weights_pass(gm: GraphModule, ep: ExportedProgram) -> PassResult:
-    """Marks parameters that the method writes, so that their first values come from a data file."""
+    """Marks parameters that change (the method writes them, or gives their gradients), so that their first values
+    come from a data file."""
     signature = ep.graph_signature
-    written = set(getattr(signature, "parameters_to_mutate", {}).values())
+    written = changing_data(signature)
     modified = False
     for node in gm.graph.find_nodes(op="placeholder"):
         if signature.inputs_to_parameters.get(node.name) in written:

@@ -18,6 +18,7 @@ from torch.fx import GraphModule, Node
 
 from executorch.exir.memory_lifetimes import writes_its_first_argument
 
+_ORIGIN = ("debug_handle", "stack_trace", "nn_module_stack")
 WRITE_BACK = frozenset(
     {
         OutputKind.BUFFER_MUTATION,
@@ -77,4 +78,5 @@ def _copy_back(graph_module: GraphModule, home: Node, value: Node, output: Node)
         copy = graph_module.graph.call_function(torch.ops.aten.copy_.default, (home, value))
     copy.meta["val"] = home.meta["val"]
     copy.meta["spec"] = home.meta.get("spec")
+    copy.meta |= {key: value.meta[key] for key in _ORIGIN if key in value.meta}
     return copy

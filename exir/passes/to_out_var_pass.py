@@ -102,6 +102,7 @@ def _convert(module: GraphModule, node: Node) -> None:
         if len(out_names) == 1:
             kwargs[out_names[0]] = _alloc(module, value, spec, node)
         else:
+            value, spec = node.meta["val"], node.meta["spec"] = _with_empty(value, spec)
             for name, one_value, one_spec in zip(out_names, value, spec, strict=True):
                 kwargs[name] = _alloc(module, one_value, one_spec, node)
     node.target = out_op
@@ -113,6 +114,14 @@ def _convert(module: GraphModule, node: Node) -> None:
 def _accepted(kwargs: dict[str, Any], out_op: torch._ops.OpOverload) -> dict[str, Any]:
     names = {arg.name for arg in out_op._schema.arguments}
     return {name: value for name, value in kwargs.items() if name in names}
+
+
+def _with_empty(values: Any, specs: Any) -> tuple[list[Any], list[TensorSpec]]:
+    """Results that are not asked for (output_mask) are arguments all the same: empty tensors."""
+    given = next(value for value in values if value is not None)
+    filled = [given.new_empty(0) if value is None else value for value in values]
+    pairs = zip(filled, specs, strict=True)
+    return filled, [TensorSpec.from_tensor(v) if spec is None else spec for v, spec in pairs]
 
 
 def _alloc(module: GraphModule, value: Any, spec: Any, origin: Node) -> Node:

@@ -21,6 +21,7 @@ from executorch.exir.passes.insert_write_back_for_buffers_pass import (
 )
 from executorch.exir.passes.legalize_portable_dim_order_pass import LegalizePortableDimOrderPass
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
+from executorch.exir.passes.merge_permutes_pass import merge_permutes_pass
 from executorch.exir.passes.normalize_view_copy_base_pass import NormalizeViewCopyBasePass
 from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
 from executorch.exir.passes.quant_fusion_pass import quant_fusion_and_const_prop_pass
@@ -157,6 +158,7 @@ def _place_in_memory(program: ExportedProgram, lowering: Lowering) -> None:
 
 PASSES: tuple[Step, ...] = (
     _fuse_quantized,  # while quantize and dequantize stand beside what they are for
+    _of_graph(merge_permutes_pass),  # what backends left; before anything is written in place
     _reinplace,  # before anything else reads the graph's values
     _of_program(weights_to_outputs_pass),  # optimizers of the runtime find weights there
     _passes_of_the_user,  # they expect the edge dialect

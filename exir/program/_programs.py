@@ -12,9 +12,6 @@ from typing import Any, TypeVar
 import torch
 from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
-from torch.export.graph_signature import (
-    InputKind,
-)
 from torch.fx import GraphModule
 from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassResult
@@ -28,10 +25,9 @@ from executorch.exir.passes.insert_write_back_for_buffers_pass import WRITE_BACK
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
 from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
 from executorch.exir.program._lift_constants import lift_tensor_attributes
-from executorch.exir.program_copies import with_graph_module
+from executorch.exir.program_copies import DATA_KINDS, with_graph_module
 
 Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
-_DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
 _DEFAULT_TAG = "_default_external_constant"
 T = TypeVar("T")
 
@@ -139,7 +135,7 @@ def tag_external_constants(program: ExportedProgram, config: ExecutorchBackendCo
     for node in program.graph.find_nodes(op="placeholder"):
         spec = kinds[node.name]
         is_number = node.name.startswith("_lifted_tensor_constant")
-        if spec.kind not in _DATA_KINDS or spec.target in written or is_number:
+        if spec.kind not in DATA_KINDS or spec.target in written or is_number:
             continue
         tag = _DEFAULT_TAG if where is True else where(node) if callable(where) else None
         if tag is not None:

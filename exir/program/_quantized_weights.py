@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
-from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  (operators)
 from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.program import fake_mode_of
+from executorch.exir.retrace.tensor_subclasses import with_plain_tensors
 
 _OPS = torch.ops.quantized_decomposed
 
@@ -38,9 +38,7 @@ class _Table:
 def with_stored_weights(program: ExportedProgram, has_backends: bool = False) -> ExportedProgram:
     """The program itself when it has nothing of the kind; it is not changed. `has_backends`: linear layers of inputs
     that are quantized, too, are left to them."""
-    tensors = (*program.state_dict.values(), *program.constants.values())
-    if any(isinstance(t, torch.Tensor) and is_traceable_wrapper_subclass(t) for t in tensors):
-        program = program.run_decompositions({})
+    program = with_plain_tensors(program)
     if not _embeddings(program) and not _matrices(program, has_backends):
         return program
     program = own_copy(program)
