@@ -73,3 +73,14 @@ def test_branches_count_and_are_printed(capsys: pytest.CaptureFixture[str]) -> N
     assert info.delegation_by_operator["aten_sin_default"].non_delegated == 1
     print_delegation_info(module)
     assert "aten_sin_default" in capsys.readouterr().out
+
+
+@pytest.mark.req("DT-C04")
+def test_the_table_is_printed_by_tabulate() -> None:
+    """As the document does, without its second import, which hides the function behind the module."""
+    pytest.importorskip("pandas")
+    from tabulate import tabulate
+
+    frame = get_delegation_info(mixed_graph()).get_operator_delegation_dataframe()
+    text = tabulate(frame, headers="keys", tablefmt="fancy_grid")
+    assert "occurrences_in_non_delegated_graphs" in text and "Total" in text

@@ -108,6 +108,8 @@ Result<const fb::BundledMethodTestCase*> find_case(const Method& method, const v
 }
 
 Error set_input(Method& method, const fb::Value& value, size_t index) {
+  ET_CHECK_OR_RETURN_ERROR(value.val() != nullptr, InvalidProgram,
+                           "a test case has an input without a value");
   switch (value.val_type()) {
     case fb::ValueUnion::Tensor: {
       FileTensor tensor;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of `python -m executorch.devtools`: one row of COMMANDS and one module of that name each.
+"""The commands of `python -m executorch.devtools`: one row of COMMANDS and one module each.
 
 A module has a docstring (its help, with an example), `add_arguments(parser)`, and `report(arguments) -> Report`, which
 raises OSError, ValueError or ExportError, with a sentence, for what it cannot work on.
@@ -20,7 +20,9 @@ COMMANDS = {
     "diff": "what differs between two program files, in operators and in bytes",
     "doctor": "what stops a program, slows it or takes its memory, with lines of Python and next steps",
     "explain": "who owns which bytes of a program file",
+    "self_test": "test cases in a program file, which executor_runner --self_test runs on the device",
 }
+_MODULES = {"self_test": "self_tests"}  # where it is not of the same name
 PROGRAM = "python -m executorch.devtools"
 FAILED = 2  # the command could not do its work; 1: it did, and found something
 
@@ -30,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] not in COMMANDS:
         return _main_help(given)
-    module = import_module(f"executorch.devtools.commands.{given[0]}")
+    module = import_module(f"executorch.devtools.commands.{_MODULES.get(given[0], given[0])}")
     parser = argparse.ArgumentParser(
         prog=f"{PROGRAM} {given[0]}",
         description=module.__doc__,

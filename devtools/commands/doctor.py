@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What stops a program, slows it or takes its memory: everything at once, with the line of Python and the next step.
 
-Takes a program file, with the record of its model for lines and reasons, or an exported program (torch.export.save),
-which is lowered for --backend as it would be.
+Takes a program file, with the record of its model for lines and reasons; an exported program (torch.export.save), which
+is lowered for --backend as it would be; or a model of a file or module of Python, which is exported first: a tuple of
+module and inputs, or a function that gives it. With a record the program also runs here, which finds operators that are
+slower than the machine.
 
     python -m executorch.devtools doctor model.pte --etrecord model.etrecord --html model.html
     python -m executorch.devtools doctor model.pt2
+    python -m executorch.devtools doctor model.py:make_model
 
 The exit status is 1 when something stops the program.
 """
@@ -13,15 +16,16 @@ The exit status is 1 when something stops the program.
 from __future__ import annotations
 
 import argparse
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
 
-from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands import python_model, speed
+from executorch.devtools.commands.origins import Origin, Origins
 from executorch.devtools.commands.planned import Planned, alive_bytes, planned_tensors
 from executorch.devtools.commands.program_file import (
     Call,
@@ -33,12 +37,14 @@ from executorch.devtools.commands.program_file import (
 from executorch.devtools.commands.report import Picture, Report, Row, Table
 from executorch.devtools.commands.svg import steps
 from executorch.devtools.commands.targets import HERE, op_tables, target
-from executorch.devtools.inspector._graphs import one_method
+from executorch.devtools.inspector._graphs import FORWARD, one_method
 from executorch.exir import schema
 from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord, parse_etrecord
 
-STOPS, SLOW, MEMORY = "stops", "slow", "memory"
+XNNPACK = "XnnpackBackend"
+STOPS, BREAK, SLOW, MEMORY = "stops", "break", "slow", "memory"
+_TIMES_SLOWER, _LEAST_SHARE = 10, 0.02  # than the machine; of the whole time
 _CONVERSIONS = ("_to_copy", "_to_dim_order_copy")
 _MOVES = (
     "_copy",
@@ -73,22 +79,35 @@ class Finding:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help="a program (.pte) or an exported program (.pt2)")
+    parser.add_argument(
+        "model", help="a program (.pte), an exported program (.pt2), or a model (file.py:name)"
+    )
     parser.add_argument("--etrecord", type=Path, help="the record of a .pte's model")
     parser.add_argument(
         "--backend",
-        default="XnnpackBackend",
+        default=XNNPACK,
         help="what a .pt2 is lowered for; none for kernels alone",
     )
     parser.add_argument(
         "--against", default=HERE, metavar="TARGET", help="where it will run, as of `check`"
     )
+    parser.add_argument("--no-run", action="store_true", help="do not run it, measure nothing")
 
 
 def report(arguments: argparse.Namespace) -> Report:
-    if arguments.model.suffix != ".pt2":
+    if python_model.is_python(arguments.model):
+        exported = python_model.export(python_model.load(arguments.model))
+        if not isinstance(exported, ExportedProgram):
+            return _report(arguments.model, _breaks(exported), [], [])
+        return _of_exported(exported, arguments)
+    path = Path(arguments.model)
+    if path.suffix != ".pt2":
         record = parse_etrecord(arguments.etrecord) if arguments.etrecord else None
-        return _of_file(ProgramFile(arguments.model), record, arguments)
+        return _of_file(ProgramFile(path), record, arguments)
+    return _of_exported(torch.export.load(path), arguments)
+
+
+def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Report:
     reader = None if arguments.backend == "none" else payload_reader(arguments.backend)
     if reader is None and arguments.backend != "none":
         raise ValueError(
@@ -96,17 +115,34 @@ def report(arguments: argparse.Namespace) -> Report:
         )
     from executorch.exir import to_edge_transform_and_lower
 
-    exported = torch.export.load(arguments.model)
     try:
         program = to_edge_transform_and_lower(
             exported, partitioner=[reader.partitioner()] if reader else None, generate_etrecord=True
         ).to_executorch()
     except ExportError as problem:
-        return _report(str(arguments.model), _refused(problem), [], [])
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{arguments.model.stem}.pte"
-        program.save(path)
-        return _of_file(ProgramFile(path), program.get_etrecord(), arguments)
+        return _report(arguments.model, _refused(problem), [], [])
+    file = ProgramFile(Path(arguments.model), bytes(program.buffer))
+    return _of_file(file, program.get_etrecord(), arguments)
+
+
+def _breaks(found: Sequence[python_model.GraphBreak]) -> list[Finding]:
+    stops, *breaks = found
+    step = "torch.cond or torch.where for a branch, torch._check for the range of a number, or take it out of forward()"
+    return [
+        Finding(STOPS, stops.what, "torch.export goes no further", step, 1, 0, (stops.line,)),
+        *(
+            Finding(
+                BREAK,
+                each.what,
+                "the graph breaks here: it may stop next",
+                step,
+                1,
+                0,
+                (each.line,),
+            )
+            for each in breaks
+        ),
+    ]
 
 
 def _refused(problem: ExportError) -> list[Finding]:
@@ -128,9 +164,19 @@ def _refused(problem: ExportError) -> list[Finding]:
 
 
 def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace) -> Report:
+    findings, tables, pictures = examine(file, record, arguments.against)
+    if record is not None and not arguments.no_run:
+        findings += below_machine(file, record, speed.this_machine())
+    return _report(arguments.model, findings, tables, pictures)
+
+
+def examine(
+    file: ProgramFile, record: ETRecord | None, against: str = HERE
+) -> tuple[list[Finding], list[Table], list[Picture]]:
+    """What the file tells without being run. The record gives lines and reasons."""
     origins = Origins(record) if record is not None else None
     findings = [
-        *_missing(file, arguments.against, origins),
+        *_missing(file, against, origins),
         *_outside(file, record, origins),
         *_moves(file, origins),
     ]
@@ -140,7 +186,43 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
         findings += finding
         tables += table
         pictures += picture
-    return _report(str(arguments.model), findings, tables, pictures)
+    return findings, tables, pictures
+
+
+def below_machine(file: ProgramFile, record: ETRecord, machine: speed.Machine) -> list[Finding]:
+    """Operators that take much longer than the machine needs, and much of the time. None where nothing can be run."""
+    edge = one_method(record.edge_dialect_program)
+    names = [plan.name for plan in file.program.execution_plan]
+    inputs = record._representative_inputs
+    if inputs is None and isinstance(edge, ExportedProgram) and edge.example_inputs is not None:
+        inputs = edge.example_inputs[0]
+    if inputs is None:
+        return []
+    method = FORWARD if FORWARD in names else names[0]
+    try:
+        measured = speed.measure(
+            file.data, method, pytree.tree_leaves(tuple(inputs)), record, machine
+        )
+    except RuntimeError:  # other findings say what it lacks
+        return []
+    whole = sum(each.seconds for each in measured)
+    origins = Origins(record)
+    return [
+        Finding(
+            SLOW,
+            f"{each.name}: {each.expected / each.seconds:.1%} of the machine's expected speed",
+            f"{1e3 * each.seconds:.3g} ms, {each.seconds / whole:.0%} of all; {each.num_bytes:,} bytes and "
+            f"{each.products:,} products need {1e3 * each.expected:.3g} ms",
+            "ask for a faster kernel of it (--backend, kernels/optimized)"
+            if not each.delegated
+            else "change its sizes or its layout; `bench` says what that gains",
+            1,
+            each.num_bytes,
+            _shown(origins.of_handles(each.handles)),
+        )
+        for each in measured
+        if each.seconds > _TIMES_SLOWER * each.expected and each.seconds > _LEAST_SHARE * whole
+    ]
 
 
 def _report(
@@ -163,8 +245,11 @@ def _report(
 
 
 def _lines(calls: Sequence[Call], origins: Origins | None) -> tuple[str, ...]:
-    found = [str(origin) for call in calls for origin in origins.of_call(call)] if origins else []
-    return tuple(dict.fromkeys(found))
+    return _shown(origin for call in calls for origin in origins.of_call(call)) if origins else ()
+
+
+def _shown(origins: Iterable[Origin]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(str, origins)))
 
 
 def _grouped(calls: Sequence[Call]) -> dict[str, list[Call]]:
@@ -215,17 +300,27 @@ def _missing(file: ProgramFile, against: str, origins: Origins | None) -> list[F
     return findings
 
 
+def forecast(backends: Iterable[str], record: ETRecord | None) -> dict[str, str]:
+    """Nodes of the edge program that stay outside of all backends, and why, as far as these say so."""
+    edge = one_method(record.edge_dialect_program) if record is not None else None
+    if isinstance(edge, ExportedProgram):
+        edge.graph.eliminate_dead_code()  # a record that was read has items that nothing reads
+    readers = [payload_reader(backend) for backend in backends]
+    said = [
+        reader.why_not_delegated(edge)
+        for reader in readers
+        if isinstance(edge, ExportedProgram) and hasattr(reader, "why_not_delegated")
+    ]
+    common = set.intersection(*map(set, said)) if said else set()
+    return {node: why for each in said for node, why in each.items() if node in common}
+
+
 def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None) -> list[Finding]:
     """What stays outside of delegates, where there are some."""
     backends = {call.name for call in file.calls if call.delegate is not None}
     if not backends:
         return []
-    reasons: dict[str, str] = {}
-    edge = one_method(record.edge_dialect_program) if record is not None else None
-    for backend in backends:
-        reader = payload_reader(backend)
-        if isinstance(edge, ExportedProgram) and hasattr(reader, "why_not_delegated"):
-            reasons |= reader.why_not_delegated(edge)
+    reasons = forecast(backends, record)
     grouped: dict[tuple[str, str], list[Call]] = {}
     for call in file.calls:
         if call.delegate is None and not call.name.startswith("executorch_prim::"):
@@ -257,6 +352,7 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
                 why,
                 "see what stands between them, above",
                 count,
+                lines=_lines([call for calls in grouped.values() for call in calls], origins),
             )
         )
     return findings

@@ -13,8 +13,13 @@ from torch.export import export
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools import commands
+from executorch.devtools.commands import doctor as doctor_command
 from executorch.devtools.commands.planned import Planned, alive_bytes
+from executorch.devtools.commands.program_file import ProgramFile
+from executorch.devtools.commands.speed import Machine, products_of
+from executorch.devtools.inspector._graphs import one_method
 from executorch.exir import to_edge_transform_and_lower
+from executorch.exir.program._etrecord import parse_etrecord
 
 
 class Model(torch.nn.Module):
@@ -125,3 +130,107 @@ def test_memory_that_is_shared_counts_once() -> None:
 
     a, view, b = tensor(0, 64, 0, 1), tensor(16, 16, 1, 1), tensor(64, 32, 1, 2)
     assert alive_bytes([a, view, b], 3) == [64, 96, 32]
+
+
+SOURCE = """
+import torch
+
+class Branches(torch.nn.Module):
+    def forward(self, x):
+        y = torch.relu(x)
+        if y.sum() > 3:
+            y = y + 1
+        count = int(y.max())
+        return y.repeat(count, 1)
+
+def make():
+    return Branches(), (torch.ones(2, 3),)
+
+fine = (torch.nn.Linear(3, 3), (torch.ones(2, 3),))
+number = 3
+"""
+
+
+def test_graph_breaks_of_a_model_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "model.py").write_text(SOURCE)
+    found = doctor(capsys, f"{tmp_path / 'model.py'}:make", status=1)
+    kinds = [row["kind"] for row in found.values()]
+    assert kinds[0] == "stops" and set(kinds[1:]) <= {"break"}
+    lines = [row["line"] for row in found.values()]
+    assert "model.py:7: if y.sum() > 3" in lines[0]
+    assert any("model.py:9: count = int(y.max())" in line for line in lines[1:])
+    assert all("torch.cond" in row["next step"] for row in found.values())
+    doctor(capsys, f"{tmp_path / 'model.py'}:fine", "--no-run", status=0)
+    assert commands.main(["doctor", f"{tmp_path / 'model.py'}:number"]) == 2
+    assert "expected (module, inputs)" in capsys.readouterr().err
+    assert commands.main(["doctor", "no.such.module:number"]) == 2
+
+
+def test_operators_below_the_machine_are_named(folder: Path) -> None:
+    """Of a machine that is infinitely fast all that take time are; of one that does nothing, none."""
+    file = ProgramFile(folder / "model.pte")
+    record = parse_etrecord(folder / "model.etrecord")
+    found = doctor_command.below_machine(file, record, Machine(1e30, 1e30, 0.0))
+    assert found and all(each.lines and "doctor_test.py:" in each.lines[0] for each in found)
+    assert all("% of the machine's expected speed" in each.what for each in found)
+    assert doctor_command.below_machine(file, record, Machine(1.0, 1.0)) == []
+
+
+def test_products_are_counted() -> None:
+    class Products(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.convolution = torch.nn.Conv2d(4, 6, 3, groups=2)
+            self.linear = torch.nn.Linear(5, 7)
+
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            return self.convolution(x), self.linear(y), torch.bmm(x[0], x[0].transpose(1, 2))
+
+    program = export(Products(), (torch.ones(1, 4, 8, 8), torch.ones(3, 5)))
+    edge = to_edge_transform_and_lower(program, generate_etrecord=True)
+    graph = one_method(edge._etrecord.edge_dialect_program).graph
+    counted = [products_of(node) for node in graph.nodes if node.op == "call_function"]
+    # 6 x 6 x 6 outputs of 2 x 3 x 3 each; 3 x 7 of 5; 4 matrices, 8 x 8 of 8
+    assert sorted(filter(None, counted)) == sorted([6 * 6 * 6 * 18, 3 * 7 * 5, 4 * 8 * 8 * 8])
+
+
+def test_what_stays_outside_is_foretold(folder: Path) -> None:
+    """By the edge program alone: the names of the calls that the file has outside."""
+    from executorch.backends.xnnpack.payload_reader import why_not_delegated
+
+    record = parse_etrecord(folder / "model.etrecord")
+    foretold = why_not_delegated(one_method(record.edge_dialect_program))
+    assert sorted(name.rpartition("_default")[0] for name in foretold) == [
+        "aten_cumsum",
+        "dim_order_ops__to_dim_order_copy",
+        "dim_order_ops__to_dim_order_copy",
+    ]
+    assert all(foretold.values())
+
+
+def test_a_record_that_was_read_gives_the_same_reason(tmp_path: Path) -> None:
+    """Reading brings back the results of layer_norm that nothing reads."""
+
+    class Norm(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = torch.nn.LayerNorm(64)
+            self.linear = torch.nn.Linear(64, 64)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.linear(self.norm(self.linear(x)))
+
+    program = to_edge_transform_and_lower(
+        export(Norm(), (torch.ones(4, 64),)),
+        partitioner=[XnnpackPartitioner()],
+        generate_etrecord=True,
+    ).to_executorch()
+    program.get_etrecord().save(tmp_path / "norm.etrecord")
+    read = parse_etrecord(tmp_path / "norm.etrecord")
+    reasons = [
+        doctor_command.forecast([doctor_command.XNNPACK], each)
+        for each in (program.get_etrecord(), read)
+    ]
+    assert reasons[0] == reasons[1] and "faster" in reasons[0]["aten_native_layer_norm_default"]

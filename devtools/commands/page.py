@@ -17,7 +17,8 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.n, th.n { text-align: right; }
 td.bar { background: linear-gradient(var(--bar), var(--bar)) no-repeat; }
-td.long { font-family: ui-monospace, monospace; font-size: .85rem; }
+td.code { font-family: ui-monospace, monospace; font-size: .85rem; overflow-wrap: anywhere; }
+td.code, td.long { min-width: 11rem; }
 svg { max-width: 100%; height: auto; } svg text { fill: currentColor; font: 12px system-ui, sans-serif; }
 """
 
@@ -41,7 +42,7 @@ def page(report: Report) -> str:
 def _table(table: Table) -> str:
     columns = list(table.rows[0])
     largest = max((row[table.bars] or 0 for row in table.rows), default=0) if table.bars else 0
-    kinds = ["n" if isinstance(table.rows[0][column], (int, float)) else "" for column in columns]
+    kinds = [_kind(column, table.rows[0][column]) for column in columns]
     head = "".join(
         f'<th class="{kind}">{escape(column)}</th>'
         for column, kind in zip(columns, kinds, strict=True)
@@ -62,6 +63,10 @@ def _table(table: Table) -> str:
         f"<h2>{escape(table.title)}</h2>\n<div class=wide><table><thead><tr>{head}</tr></thead>\n"
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def _kind(column: str, value: Any) -> str:
+    return "code" if column == "line" else "n" if isinstance(value, (int, float)) else ""
 
 
 def _cell(value: Any, kind: str, share: float | None) -> str:

@@ -30,7 +30,7 @@ class FXOperatorGraph(OperatorGraph):
         enable_module_hierarchy: bool = False,
     ) -> FXOperatorGraph:
         """Stands for `model`; operators have their debug handle, stack trace and, if asked for, module hierarchy as
-        metadata."""
+        metadata. Branches and bodies of control flow are graphs among the operators, named as the attribute."""
         return _Walk(bool(skip_stack_trace), enable_module_hierarchy).run(model)
 
 
@@ -43,11 +43,15 @@ class _Walk:
         self._outputs: list[Any] = []
         self._num_values = 0
 
-    def run(self, model: GraphModule) -> FXOperatorGraph:
+    def run(self, model: GraphModule, name: str = "base") -> FXOperatorGraph:
         for node in model.graph.nodes:
             self._visit(node)
+            inner = getattr(model, str(node.target), None) if node.op == "get_attr" else None
+            if isinstance(inner, GraphModule):
+                walk = _Walk(self._skip_stack_trace, self._with_modules)
+                self._forward.append(walk.run(inner, str(node.target)))
         parts = (("inputs", self._inputs), ("forward", self._forward), ("outputs", self._outputs))
-        return FXOperatorGraph("base", [FXOperatorGraph(name, items) for name, items in parts])
+        return FXOperatorGraph(name, [FXOperatorGraph(part, items) for part, items in parts])
 
     def _visit(self, node: Node) -> None:
         name = f"{node.name}_"

@@ -4,6 +4,7 @@
 #include <executorch/devtools/etdump/etdump_filter.h>
 #include <executorch/devtools/etdump/etdump_flatcc.h>
 #include <executorch/devtools/etdump/etdump_schema_flatcc_generated.h>
+#include <executorch/devtools/etdump/event_table.h>
 #include <executorch/extension/testing_util/temp_file.h>
 #include <executorch/runtime/core/exec_aten/testing_util/tensor_factory.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -14,6 +15,8 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -235,6 +238,48 @@ TEST_P(EtdumpTest, AFullDumpOfBlocksAndNamesIsLegal) {
   }
   EXPECT_EQ(gen_->get_num_lost_events() > 0, GetParam());
   EXPECT_GT(dump().run_data()->size(), 1000u);
+}
+
+TEST_P(EtdumpTest, TenThousandMutantsAreRefusedOrRead) {
+  TensorFactory<ScalarType::Float> floats;
+  gen_->create_event_block("Default");
+  gen_->track_allocation(gen_->track_allocator("planned"), 48);
+  gen_->create_event_block("Execute");
+  ASSERT_TRUE(gen_->set_debug_buffer({debug_.data(), debug_.size()}).ok());
+  for (uint32_t i = 0; i < 4; ++i) {
+    gen_->end_profiling(gen_->start_profiling("native_call_add.out", 0, i));
+    gen_->log_profiling_delegate("conv #1", kUnsetDelegateDebugIntId, 100, 250, "ab", 2);
+    gen_->end_profiling_delegate(gen_->start_profiling_delegate(nullptr, 7), nullptr, 0);
+    ASSERT_TRUE(gen_->log_evalue(EValue(floats.ones({2, 3}))).ok());
+  }
+  dump();
+  const std::vector<uint8_t> whole = bytes_;
+  std::mt19937 random(3);
+  const auto below = [&random](size_t limit) { return random() % limit; };
+  size_t refused = 0;
+  for (int i = 0; i < 10000; ++i) {
+    std::vector<uint8_t> mutant = whole;
+    for (size_t k = 0; k <= below(4); ++k) {
+      const uint32_t words[] = {0, 1, 0xFFFFFFFF, static_cast<uint32_t>(below(300)),
+                                static_cast<uint32_t>(random())};
+      const size_t at = below(mutant.size() - 4);
+      if (below(2) == 0) {
+        mutant[at] = static_cast<uint8_t>(mutant[at] ^ (1 << below(8)));
+      } else {
+        std::memcpy(&mutant[at & ~size_t{3}], &words[below(5)], 4);
+      }
+    }
+    if (below(10) == 0) {
+      mutant.resize(below(mutant.size()) + 1);
+      mutant.shrink_to_fit();
+    }
+    std::ostringstream table;
+    const Error error = print_event_table({mutant.data(), mutant.size()}, table);
+    EXPECT_TRUE(error == Error::Ok || error == Error::InvalidArgument);
+    refused += error == Error::Ok ? 0 : 1;
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_LT(refused, 9900u);
 }
 
 TEST_P(EtdumpTest, AnEventDoesNotOutliveItsDump) {

@@ -10,9 +10,12 @@
 #include <string>
 #include <vector>
 
+#include <executorch/runtime/platform/log.h>
 #include <executorch/runtime/platform/platform.h>
 
 namespace executorch::etdump {
+
+using runtime::Error;
 
 namespace {
 
@@ -36,22 +39,30 @@ std::string name_of(const fb::ProfileEvent& event) {
   return "  delegated " + std::to_string(event.delegate_debug_id_int());
 }
 
+std::vector<const fb::ProfileEvent*> profile_events(const fb::ETDump& dump) {
+  std::vector<const fb::ProfileEvent*> found;
+  const auto* const blocks = dump.run_data();
+  for (uint32_t i = 0; blocks != nullptr && i < blocks->size(); ++i) {
+    const auto* const events = blocks->Get(i)->events();
+    for (uint32_t k = 0; events != nullptr && k < events->size(); ++k) {
+      if (events->Get(k)->profile_event() != nullptr) {
+        found.push_back(events->Get(k)->profile_event());
+      }
+    }
+  }
+  return found;
+}
+
 std::vector<Row> rows_of(const fb::ETDump& dump, double ms_per_tick) {
   std::map<std::string, Row> rows;
-  for (const fb::RunData* block : *dump.run_data()) {
-    for (const fb::Event* event : *block->events()) {
-      const fb::ProfileEvent* const profile = event->profile_event();
-      if (profile == nullptr) {
-        continue;
-      }
-      Row& row = rows[name_of(*profile)];
-      const double time =
-          static_cast<double>(profile->end_time() - profile->start_time()) * ms_per_tick;
-      row.least = row.count == 0 ? time : std::min(row.least, time);
-      row.most = std::max(row.most, time);
-      row.total += time;
-      ++row.count;
-    }
+  for (const fb::ProfileEvent* profile : profile_events(dump)) {
+    Row& row = rows[name_of(*profile)];
+    const double time =
+        static_cast<double>(profile->end_time() - profile->start_time()) * ms_per_tick;
+    row.least = row.count == 0 ? time : std::min(row.least, time);
+    row.most = std::max(row.most, time);
+    row.total += time;
+    ++row.count;
   }
   std::vector<Row> ordered;
   for (auto& [name, row] : rows) {
@@ -65,10 +76,13 @@ std::vector<Row> rows_of(const fb::ETDump& dump, double ms_per_tick) {
 
 }  // namespace
 
-void print_event_table(const ETDumpResult& result, std::ostream& out) {
+Error print_event_table(const ETDumpResult& result, std::ostream& out) {
   if (result.buf == nullptr) {
-    return;
+    return Error::Ok;
   }
+  flatbuffers::Verifier verifier(static_cast<const uint8_t*>(result.buf), result.size);
+  ET_CHECK_OR_RETURN_ERROR(fb::VerifySizePrefixedETDumpBuffer(verifier), InvalidArgument,
+                           "expected an ETDump, found %zu bytes that are none", result.size);
   const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
   const double ms_per_tick =
       1e-6 * static_cast<double>(ratio.numerator) / static_cast<double>(ratio.denominator);
@@ -95,6 +109,7 @@ void print_event_table(const ETDumpResult& result, std::ostream& out) {
     out << "\n";
   }
   out << std::defaultfloat;
+  return Error::Ok;
 }
 
 }  // namespace executorch::etdump

@@ -68,10 +68,7 @@ Error Trace::finish(std::ostream& out) {
   if (values_.has_value()) {
     values_->close();
   }
-  if (options_.print_event_table) {
-    print_event_table(result, out);
-  }
-  return Error::Ok;
+  return options_.print_event_table ? print_event_table(result, out) : Error::Ok;
 }
 
 }  // namespace executorch::etdump

@@ -85,7 +85,7 @@ def test_the_record_of_a_session(tmp_path: Path) -> None:
     check(parse_etrecord(path), session.get_exported_program())
 
 
-@pytest.mark.req("DT-012", "DT-C02")
+@pytest.mark.req("DT-012", "DT-C02", "DT-C06")
 @pytest.mark.parametrize("copied_first", [True, False])
 def test_a_record_by_hand(tmp_path: Path, copied_first: bool) -> None:
     program = export(Model(), INPUTS, strict=True)

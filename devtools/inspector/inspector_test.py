@@ -338,3 +338,26 @@ def test_without_a_record_there_are_times(portable: Run) -> None:
     assert inspector.get_exported_program() is None
     assert all(not event.op_types for block in inspector.event_blocks for event in block.events)
     assert isinstance(inspector.event_blocks[0], EventBlock)
+
+
+@pytest.mark.req("DT-026")
+def test_branches_and_written_buffers_have_their_lines(tmp_path: Path) -> None:
+    class Choice(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("count", torch.zeros(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.count.copy_(self.count * 2 + x)
+            return torch.cond(x.sum() > 0, lambda v: torch.sin(v), lambda v: torch.cos(v), (x,))
+
+    run = Run(tmp_path, Choice(), (torch.ones(3),), None, runs=1)
+    events = {event.name: event for event in operators(run.inspector())}
+    lines = {
+        "native_call_sin.out": "torch.sin(v)",
+        "native_call_mul.Scalar_out": "self.count * 2 + x",
+        "native_call_copy_": "self.count.copy_(self.count * 2 + x)",
+    }
+    for name, line in lines.items():
+        assert line in " ".join(events[name].stack_traces.values()), name
+    assert all(event.stack_traces for event in events.values())

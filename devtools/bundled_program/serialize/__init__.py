@@ -22,7 +22,12 @@ def _codec() -> SchemaCodec:
 
 def serialize_from_bundled_program_to_flatbuffer(bundled_program: BundledProgram) -> bytes:
     """What example_runner and the C++ functions of bundled_program.h read."""
-    return _codec().pack(bundled_program.serialize_to_schema())
+    return serialize_tables(bundled_program.serialize_to_schema())
+
+
+def serialize_tables(tables: bp_schema.BundledProgram) -> bytes:
+    """The tables of a file as its bytes."""
+    return _codec().pack(tables)
 
 
 def deserialize_from_flatbuffer_to_bundled_program(flatbuffer: bytes) -> bp_schema.BundledProgram:

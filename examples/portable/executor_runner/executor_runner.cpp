@@ -9,6 +9,7 @@
 #include <executorch/runtime/core/version.h>
 #include <executorch/runtime/platform/runtime.h>
 
+#include <executorch/examples/portable/executor_runner/self_test.h>
 #include <executorch/examples/portable/executor_runner/tracing.h>
 
 using executorch::extension::Flag;
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
   ModelRunnerOptions options;
   std::string inputs;
   std::string print_output = "summary";
+  bool wants_self_test = false;
   bool wants_version = false;
   Tracing tracing;
   FlagTable table{
@@ -55,6 +57,9 @@ int main(int argc, char** argv) {
         "-1: as many as there are performance cores; 0: as the thread pool is; 1: without the "
         "pool; "
         "n: n threads."},
+       {"self_test", &wants_self_test,
+        "Runs the test cases that the program carries and says which pass; --method_name: those of "
+        "one method."},
        {"version", &wants_version, "Prints the version and does nothing else."}}};
   tracing.add_flags(&table.flags);
   bool wants_help = false;
@@ -77,7 +82,9 @@ int main(int argc, char** argv) {
   for (std::string file; std::getline(list, file, ',');) {
     options.inputs.push_back(file);
   }
-  const bool is_done = tracing.start(&options.event_tracer) == Error::Ok &&
-                       run_model(options) == Error::Ok && tracing.finish() == Error::Ok;
-  return is_done ? 0 : 1;
+  if (tracing.start(&options.event_tracer) != Error::Ok) {
+    return 1;
+  }
+  const Error error = wants_self_test ? run_self_test(options, std::cout) : run_model(options);
+  return tracing.finish() == Error::Ok && error == Error::Ok ? 0 : 1;
 }

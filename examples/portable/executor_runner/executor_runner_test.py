@@ -178,6 +178,14 @@ def test_quantized_kernels_run(tmp_path: Path) -> None:
     assert "[0., 0.5, -1., 63.5]" in done.stdout
 
 
+@pytest.mark.req("BLD-046")
+def test_the_flags_of_events_are_told_where_events_are_built() -> None:
+    said = run("--help")
+    assert said.returncode == 0
+    for flag in ("--etdump_path", "--debug_buffer_path", "--print_event_table"):
+        assert flag in said.stdout, said.stdout
+
+
 @pytest.mark.req("DT-017", "DT-015", "EXT-033")
 def test_events_and_values_go_to_files(scale: Path, tmp_path: Path) -> None:
     dump, values = tmp_path / "x.etdp", tmp_path / "x.bin"

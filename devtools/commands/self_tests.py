@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts test cases into a program file: inputs, and the outputs that PyTorch gives for them.
+
+`executor_runner --self_test --model_path=...` runs them on the device and says which pass; nothing else reads them. The
+record (generate_etrecord=True) has the model; its inputs make the first case, each --inputs another. Without a record
+the command says what the file carries.
+
+    python -m executorch.devtools self_test model.pte --etrecord model.etrecord --output tested.pte
+
+The exit status is 1 when a case fails on the runtime of this package.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
+from executorch.devtools.bundled_program.self_tests import SelfTest, self_test_of, with_self_test
+from executorch.devtools.commands.program_file import ProgramFile
+from executorch.devtools.commands.report import Report, Row, Table
+from executorch.exir.program._etrecord import parse_etrecord
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="a .pte file")
+    parser.add_argument("--etrecord", type=Path, help="the record of its model")
+    parser.add_argument(
+        "--inputs", type=Path, action="append", default=[], help="torch.save of a tuple; repeatable"
+    )
+    parser.add_argument("--output", type=Path, help="the file with cases; FILE unless given")
+    parser.add_argument(
+        "--rtol", type=float, default=1e-3, help="of what is found; 1e-3, for float32"
+    )
+    parser.add_argument("--atol", type=float, default=1e-5, help="1e-5; more for 8 bits")
+
+
+def report(arguments: argparse.Namespace) -> Report:
+    file = ProgramFile(arguments.file)
+    if arguments.etrecord is None:
+        return _carried(arguments.file, self_test_of(file.data))
+    record = parse_etrecord(arguments.etrecord)
+    if record.exported_program is None:
+        raise ValueError(f"{arguments.etrecord}: expected a record with the exported program")
+    module = record.exported_program.module()
+    given = [tuple(torch.load(path)) for path in arguments.inputs]
+    if record.exported_program.example_inputs is not None:
+        given.insert(
+            0, tuple(record._representative_inputs or record.exported_program.example_inputs[0])
+        )
+    if not given:
+        raise ValueError(f"{arguments.etrecord} has no inputs: give --inputs")
+    method = _method(file)
+    cases = [_case(module, inputs) for inputs in given]
+    try:
+        tested = with_self_test(
+            file.data, [MethodTestSuite(method, cases)], arguments.rtol, arguments.atol
+        )
+    except AssertionError as problem:
+        raise ValueError(f"{arguments.etrecord} is not of {arguments.file}: {problem}") from problem
+    target = arguments.output or arguments.file
+    rows = _run(tested, method, cases, arguments.rtol, arguments.atol)
+    target.write_bytes(tested)
+    failed = sum(not row["passes"] for row in rows)
+    return Report(
+        f"{target}: {len(cases)} cases of {method}",
+        [
+            f"{len(tested) - len(file.data):,} bytes more than {arguments.file}.",
+            f"{failed} cases fail here: see --rtol and --atol, or `bisect` for the operator."
+            if failed
+            else "All cases pass here.",
+            f"Next: executor_runner --self_test --model_path={target}",
+        ],
+        [Table("cases", "Cases on this machine", rows)],
+        status=int(failed > 0),
+    )
+
+
+def _method(file: ProgramFile) -> str:
+    names = [plan.name for plan in file.program.execution_plan]
+    return "forward" if "forward" in names else names[0]
+
+
+def _case(module: torch.nn.Module, inputs: tuple[Any, ...]) -> MethodTestCase:
+    with torch.no_grad():
+        outputs = pytree.tree_leaves(module(*inputs))
+    return MethodTestCase(pytree.tree_leaves(inputs), outputs)
+
+
+def _run(
+    data: bytes, method: str, cases: Sequence[MethodTestCase], rtol: float, atol: float
+) -> list[Row]:
+    from executorch.runtime import Runtime
+
+    loaded = Runtime.get().load_program(data).load_method(method)
+    rows = []
+    for index, case in enumerate(cases):
+        pairs = list(zip(case.expected_outputs, loaded.execute(case.inputs), strict=True))
+        rows.append(
+            {
+                "case": index,
+                "passes": all(
+                    torch.allclose(expected, found, rtol=rtol, atol=atol, equal_nan=True)
+                    for expected, found in pairs
+                ),
+                "largest difference": max(
+                    (
+                        float((expected.double() - found.double()).abs().max())
+                        for expected, found in pairs
+                        if found.numel()
+                    ),
+                    default=0.0,
+                ),
+            }
+        )
+    return rows
+
+
+def _carried(path: Path, test: SelfTest | None) -> Report:
+    if test is None:
+        return Report(str(path), ["It carries no self-test: --etrecord adds one."])
+    rows = [{"method": suite.method_name, "cases": len(suite.test_cases)} for suite in test.suites]
+    sentence = f"It carries a self-test, rtol {test.rtol:g}, atol {test.atol:g}."
+    return Report(str(path), [sentence], [Table("suites", "Test cases", rows)])
