@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The digits of examples/raspberry_pi/pico2: exported, as an array, and on an emulated Cortex-M33 without heap."""
+"""The digits of examples/raspberry_pi/pico2: exported, as an array, and on emulated processors without heap."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,6 +24,12 @@ from executorch.test.repository.sources import ROOT
 
 PICO2 = ROOT / "examples" / "raspberry_pi" / "pico2"
 LABELS = (0, 1, 4, 7)
+# What --board names: the processor, the machine of QEMU that has it, and how floats are computed.
+BOARDS = {
+    "qemu": ("cortex-m33", "mps2-an505", "-mfloat-abi=hard -mfpu=auto"),
+    "qemu-m3": ("cortex-m3", "mps2-an385", "-mfloat-abi=soft"),
+    "qemu-m55": ("cortex-m55", "mps3-an547", "-mfloat-abi=hard -mfpu=auto"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +60,9 @@ def firmware(model: Path, board: str, *options: str, name: str = "") -> Path:
     return ROOT / "build" / f"firmware-{board}{name}" / "executorch_pico.elf"
 
 
-def run_on_cortex_m33(elf: Path) -> tuple[int, str]:
-    """mps2-an505; the linker script gives it the memory of a Pico 2. Exit code and text of semihosting."""
-    command = ["qemu-system-arm", "-M", "mps2-an505", "-nographic", "-kernel", str(elf)]
+def emulate(elf: Path, board: str = "qemu") -> tuple[int, str]:
+    """Exit code and text of semihosting."""
+    command = ["qemu-system-arm", "-M", BOARDS[board][1], "-nographic", "-kernel", str(elf)]
     command += ["-semihosting-config", "enable=on,target=native"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout + done.stderr
@@ -84,6 +91,12 @@ def check_text(text: str) -> None:
         assert [f"{score:.3f}" for score in scores] == [number for _, number, _ in found]
         assert [int(digit) for digit, _, chosen in found if chosen] == [label]
         assert f"PREDICTED: {label} (Expected: {label}) ✅ CORRECT!\n" in part
+
+
+@pytest.mark.req("EMB-013")
+def test_the_documented_look_at_the_host() -> None:
+    """`hash cmake git md5sum`"""
+    subprocess.run(["bash", "-c", "hash cmake git md5sum"], check=True)
 
 
 @pytest.mark.req("EMB-001", "EMB-C02")
@@ -121,7 +134,7 @@ SOURCES = """examples/raspberry_pi/pico2/{main,hal_qemu,network_source} kernels/
     kernels/portable/loops/{checks,convert,element_type,elementwise,strided}
     runtime/platform/{abort,log,platform,runtime} runtime/platform/default/{minimal}
     runtime/core/{memory_allocator} runtime/core/portable_type/{tensor_impl}"""
-FLAGS = """-mcpu=cortex-m33 -mthumb -mfloat-abi=hard -mfpu=auto -Os -std=c++17 -ffunction-sections -fdata-sections
+FLAGS = """-mthumb -Os -std=c++17 -ffunction-sections -fdata-sections
     -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-unwind-tables
     -fno-asynchronous-unwind-tables -Wno-psabi -DC10_USING_CUSTOM_GENERATED_MACROS -DET_LOG_ENABLED=0""".split()
 
@@ -136,12 +149,18 @@ def sources() -> list[Path]:
 
 @pytest.mark.slow
 @pytest.mark.req("EMB-004", "EMB-005", "EMB-023", "EMB-025", "RT-047")
-def test_the_network_as_source_on_a_cortex_m33_without_heap(model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "board",
+    ["qemu", *(pytest.param(name, marks=pytest.mark.full) for name in BOARDS if name != "qemu")],
+)
+def test_the_network_as_source_without_heap(board: str, model: Path, tmp_path: Path) -> None:
     """python -m executorch.codegen.c. The heap's function ends the firmware; the linker counts all memory."""
     assert write_source([str(model), "-o", str(tmp_path), "--name=model", "--scratch-bytes=0"]) == 0
     includes = [ROOT / "src", binary("executor_runner").parent / "generated", tmp_path]
     includes.append(ROOT / "runtime/core/portable_type/c10")
-    compiler = ["arm-none-eabi-g++", *FLAGS, *(f"-I{folder}" for folder in includes)]
+    processor, _, floats = BOARDS[board]
+    target = [f"-mcpu={processor}", *floats.split()]
+    compiler = ["arm-none-eabi-g++", *target, *FLAGS, *(f"-I{folder}" for folder in includes)]
 
     def compiled(source: Path) -> str:
         words = [*compiler, "-c", str(source), "-o", str(tmp_path / f"{source.stem}.o")]
@@ -152,15 +171,18 @@ def test_the_network_as_source_on_a_cortex_m33_without_heap(model: Path, tmp_pat
     with ThreadPoolExecutor(2) as pool:
         objects = list(pool.map(compiled, [*sources(), tmp_path / "model.cpp"]))
     elf = tmp_path / "pico.elf"
-    link = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections", f"-Wl,-T,{PICO2}/qemu.ld"]
+    link = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections", f"-L{PICO2}"]
+    link.append(f"-Wl,-T,{board}.ld")
     words = [*compiler, *link, *objects, "-o", str(elf)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    code, text = run_on_cortex_m33(elf)
+    started = time.monotonic()
+    code, text = emulate(elf, board)
     assert code == 0, text[-1000:]
     check_text(text)
     flash, ram = flash_and_ram(elf)
-    print(f"flash {flash}, RAM {ram}, of it a stack of 16384")
+    seconds = time.monotonic() - started
+    print(f"{board}: flash {flash}, RAM {ram}, of it a stack of 16384; {seconds:.1f} s")
     # Weights of 784 x 4 floats in flash; pixels and scores in RAM.
     assert 12544 < flash < 64 * 1024 and 3136 < ram - 16384 < 8 * 1024
 
@@ -168,10 +190,11 @@ def test_the_network_as_source_on_a_cortex_m33_without_heap(model: Path, tmp_pat
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.req("EMB-004", "EMB-005", "EMB-022", "EMB-025", "EMB-026", "RT-047", "BLD-050")
-def test_the_interpreter_runs_it_on_a_cortex_m33_without_heap(model: Path) -> None:
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_interpreter_runs_it_without_heap(board: str, model: Path) -> None:
     """The heap's function ends the firmware; all memory is in the sections that the linker counts."""
-    elf = firmware(model, "qemu")
-    code, text = run_on_cortex_m33(elf)
+    elf = firmware(model, board)
+    code, text = emulate(elf, board)
     assert code == 0, text[-1000:]
     check_text(text)
     flash, ram = flash_and_ram(elf)
@@ -188,8 +211,8 @@ def test_the_source_runs_it_there_in_less_memory(model: Path) -> None:
         firmware(model, "qemu"),
         firmware(model, "qemu", "--no-interpreter", name="-source"),
     )
-    code, text = run_on_cortex_m33(source)
-    assert code == 0 and text == run_on_cortex_m33(whole)[1]
+    code, text = emulate(source)
+    assert code == 0 and text == emulate(whole)[1]
     check_text(text)
     names = subprocess.run(
         ["arm-none-eabi-nm", "-C", str(source)], check=True, capture_output=True, text=True
@@ -206,7 +229,7 @@ def test_the_source_runs_it_there_in_less_memory(model: Path) -> None:
 def test_operators_by_name_and_the_documented_looks_at_the_firmware(model: Path) -> None:
     """--operators=add,mul,relu lacks what the model calls: the firmware says so."""
     elf = firmware(model, "qemu", "--operators=add,mul,relu", name="-operators")
-    code, text = run_on_cortex_m33(elf)
+    code, text = emulate(elf)
     assert code == 1 and "Operator missing" in text and "aten::linear.out" in text
     commands = {
         "arm-none-eabi-size -A": ".text",
@@ -248,6 +271,6 @@ def test_what_is_missing_is_named(model: Path, tmp_path: Path) -> None:
     assert "no model none.pte here or in" in said("--model=none.pte")
     assert "unknown argument --bord=x" in said("--bord=x")
     assert "BOARD=pico2 needs the Pico SDK: set PICO_SDK_PATH" in said(f"--model={model}")
-    assert "expected pico2, qemu or host, found 'pico3'" in said(
+    assert "expected pico2, qemu, qemu-m3, qemu-m55 or host, found 'pico3'" in said(
         f"--model={model}", "--board=pico3"
     )

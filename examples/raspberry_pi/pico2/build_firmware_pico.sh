@@ -3,7 +3,8 @@
 # Builds executorch_pico.elf (and .uf2 for a board) in examples/raspberry_pi/pico2/build.
 #   --model=FILE      a .pte, as it is or in this folder
 #   --operators=A,B   operators to link; without it those that the model calls, for its dtypes
-#   --board=NAME      pico2 (needs PICO_SDK_PATH), qemu (run with qemu-system-arm) or host; default: pico2
+#   --board=NAME      pico2 (needs PICO_SDK_PATH; the default), host, or for qemu-system-arm: qemu, a Cortex-M33
+#                     (-M mps2-an505), qemu-m3 (-M mps2-an385) or qemu-m55 (-M mps3-an547)
 #   --no-interpreter  the model as source (python -m executorch.codegen.c) in the place of interpreter and file
 #   --build=FOLDER    another build folder
 set -euo pipefail
@@ -17,7 +18,7 @@ for argument in "$@"; do
     --board=*) board=${argument#*=} ;;
     --no-interpreter) interpreter=OFF ;;
     --build=*) build=${argument#*=} ;;
-    -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) fail "unknown argument $argument; --help lists them" ;;
   esac
 done

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <optional>
+
+#include "model_memory.h"
 
 #include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -14,10 +17,10 @@ extern const size_t model_pte_size;
 
 namespace {
 
-constexpr size_t kMaxArenas = 2;
+constexpr size_t kMaxArenas = std::max(1, MODEL_FORWARD_ARENAS);
 alignas(16) uint8_t method_pool[4 * 1024];
 alignas(16) uint8_t temp_pool[1024];
-alignas(16) uint8_t arena_pool[16 * 1024];
+alignas(16) uint8_t arena_pool[std::max(16, MODEL_FORWARD_ARENA_BYTES)];
 float pixels[784];
 
 class ArrayLoader final : public DataLoader {
