@@ -27,6 +27,7 @@ import torch.nn.functional as F
 
 import executorch.extension.llm.custom_ops.custom_ops  # noqa: F401  (eager forms)
 from kernels.test.kernel_call import Call, load_library, load_schemas
+from tools.bench.figures import geometric_mean
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TURNS, _TURN_SECONDS, _SETTLE_SECONDS = 5, 0.02, 0.005
@@ -69,10 +70,6 @@ class Row:
 def cases() -> Iterator[Case]:
     for phase, context, heads in itertools.product(("decode", "prefill"), CONTEXTS, HEADS):
         yield Case(phase, context, *heads)
-
-
-def geometric_mean(rows: list[Row]) -> float:
-    return math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
 
 
 class _Kernel:
@@ -178,10 +175,10 @@ def main() -> int:
     for threads in options.threads or sorted({1, torch.get_num_threads()}):
         found = _run(threads, options.only)
         print(
-            f"geometric mean {geometric_mean(found):.2f}, worst {max(r.ratio for r in found):.2f}"
+            f"geometric mean {geometric_mean(row.ratio for row in found):.2f}, worst {max(r.ratio for r in found):.2f}"
         )
         rows += found
-    mean, worst = geometric_mean(rows), max(row.ratio for row in rows)
+    mean, worst = geometric_mean(row.ratio for row in rows), max(row.ratio for row in rows)
     print(
         f"\n{len(rows)} rows: geometric mean {mean:.2f} (at most {options.mean}), worst {worst:.2f}"
     )

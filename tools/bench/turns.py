@@ -7,29 +7,24 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Worker:
-    """A Python process that answers each line with one line of JSON after the word RESULT.
+class Program:
+    """A process that answers each line of JSON with one line of JSON after the word RESULT, in a folder of its own."""
 
-    It runs in a folder of its own. This process's interpreter finds the package `executorch` of this tree, any
-    other one only what it has installed.
-    """
-
-    def __init__(self, python: str, code: str, folder: Path, label: str) -> None:
-        hidden = ("PYTHONPATH", "VIRTUAL_ENV")
-        environment = {k: v for k, v in os.environ.items() if k not in hidden}
-        if python == sys.executable:
-            environment["PYTHONPATH"] = str(ROOT / "src")
+    def __init__(
+        self, command: Sequence[str], folder: Path, label: str, environment: Mapping[str, str]
+    ) -> None:
         self._errors = folder / f"{label}.errors"
         self._process = subprocess.Popen(
-            [python, "-c", code],
+            command,
             cwd=folder,
-            env=environment,
+            env=dict(environment),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors.open("w"),
@@ -49,6 +44,20 @@ class Worker:
         assert self._process.stdin
         self._process.stdin.close()
         self._process.wait()
+
+
+class Worker(Program):
+    """A Python process. This process's interpreter finds the package `executorch` of this tree, any other one only
+    what it has installed."""
+
+    def __init__(
+        self, python: str, code: str, folder: Path, label: str, prefix: Sequence[str] = ()
+    ) -> None:
+        hidden = ("PYTHONPATH", "VIRTUAL_ENV")
+        environment = {k: v for k, v in os.environ.items() if k not in hidden}
+        if python == sys.executable:
+            environment["PYTHONPATH"] = str(ROOT / "src")
+        super().__init__([*prefix, python, "-c", code], folder, label, environment)
 
 
 def peer_python() -> str:

@@ -3,27 +3,18 @@
 
 from __future__ import annotations
 
-import math
-import platform
 from collections.abc import Iterable
 from datetime import date
-from pathlib import Path
 
+from tools.bench import figures
 from tools.bench.ops.case import MIDDLE
 from tools.bench.ops.measure import Row
 
 
 def geometric_mean(rows: Iterable[Row]) -> float:
     """Of the ratios of rows without a problem; 1 where there is none."""
-    logarithms = [math.log(row.ratio) for row in rows if not row.problem]
-    return math.exp(sum(logarithms) / len(logarithms)) if logarithms else 1.0
-
-
-def _processor() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+    ratios = [row.ratio for row in rows if not row.problem]
+    return figures.geometric_mean(ratios) if ratios else 1.0
 
 
 def page(tables: dict[int, list[Row]], limit: float) -> str:
@@ -36,7 +27,7 @@ def page(tables: dict[int, list[Row]], limit: float) -> str:
     lines = [
         "# Operators beside eager PyTorch",
         "",
-        f"{date.today().isoformat()}, {_processor()}.",
+        f"{date.today().isoformat()}, {figures.processor()}.",
         "Command: `python -m tools.bench.ops --write PAGE` (part of `make bench`).",
         "Times are the best of many calls in one process, the sides in turns; a ratio is our time over eager's.",
         "",

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A network on several engines, each in its own process, in turns."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from executorch.tools.bench.arena.network import Network
+from executorch.tools.bench.turns import Worker
+
+CODE = (Path(__file__).parent / "side.py").read_text()
+SECONDS = 400  # to lower, load and run once
+TURN_MILLISECONDS = 250
+SETTLE_SECONDS = 0.02  # threads that wait for work go to sleep before the next engine begins
+Answer = dict[str, Any]
+
+
+class Engine:
+    """`label` runs `kind` of side.py under `python`; its process is started anew after it died."""
+
+    def __init__(self, label: str, kind: str, python: str, folder: Path, threads: int) -> None:
+        self.label = label
+        self._kind, self._python, self._folder, self._threads = kind, python, folder, threads
+        self._worker: Worker | None = None
+
+    def ask(self, question: list[Any]) -> Any:
+        if self._worker is None:
+            self._worker = Worker(self._python, CODE, self._folder, self.label)
+            self._worker.ask(["threads", self._threads])
+        try:
+            answer = self._worker.ask(question)
+        except (RuntimeError, BrokenPipeError) as problem:
+            self.close()
+            answer = {"error": f"the process ended (a limit is {SECONDS} s): {str(problem)[-300:]}"}
+        return answer
+
+    def prepare(self, precision: str, program: Path, calls: Path) -> Answer:
+        answer = self.ask(["prepare", self._kind, precision, str(program), str(calls), SECONDS])
+        return answer if isinstance(answer, dict) else {"difference": answer}
+
+    def close(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+
+def save(network: Network, folder: Path) -> tuple[Path, Path]:
+    """The exported program, and its inputs with eager's results."""
+    module, inputs = network.build()
+    with torch.no_grad():
+        expected = torch.utils._pytree.tree_leaves(module(*inputs))
+        program = torch.export.export(module, inputs, strict=False)
+    path = folder / f"{network.name}.pt2"
+    torch.export.save(program, path)
+    torch.save((list(inputs), list(expected)), f"{path}.calls")
+    return path, Path(f"{path}.calls")
+
+
+def measure(
+    engines: list[Engine], program: Path, calls: Path, precision: str, rounds: int
+) -> dict[str, Answer]:
+    """Minima of milliseconds by engine, or what went wrong there."""
+    found = {engine.label: engine.prepare(precision, program, calls) for engine in engines}
+    runs: dict[str, int] = {}
+    for _ in range(rounds + 1):  # the first round tells how many runs make a turn
+        for engine in engines:
+            answer = found[engine.label]
+            if "error" in answer:
+                continue
+            taken = engine.ask(["run", runs.get(engine.label, 3)])
+            if isinstance(taken, dict):
+                answer |= taken
+                continue
+            passed, busy = (min(each) for each in zip(*taken))
+            runs[engine.label] = max(2, min(50, int(TURN_MILLISECONDS / passed)))
+            answer["ms"] = min(answer.get("ms", passed), passed)
+            answer["busy"] = min(answer.get("busy", busy), busy)
+            time.sleep(SETTLE_SECONDS)
+    return found

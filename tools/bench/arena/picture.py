@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ratios as a picture: a line a network, a dot a ratio, on a logarithmic scale."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+from executorch.tools.bench.arena import page
+
+STEP, LEFT, WIDTH, TOP = 14, 150, 640, 46
+TICKS = (0.25, 0.5, 1.0, 2.0, 4.0)
+COLOURS = dict(zip((label for label, *_ in page.PAIRS), ("#c22", "#26c", "#2a2", "#999")))
+
+
+def _x(ratio: float) -> float:
+    inside = min(max(ratio, TICKS[0]), TICKS[-1])
+    span = math.log(TICKS[-1] / TICKS[0])
+    return LEFT + (WIDTH - LEFT - 10) * math.log(inside / TICKS[0]) / span
+
+
+def _text(x: float, y: float, words: str, **more: str) -> str:
+    attributes = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in more.items())
+    return f'<text x="{x:.0f}" y="{y:.0f}"{attributes}>{escape(words)}</text>'
+
+
+def svg(rows: list[page.Row]) -> str:
+    """Dots beyond the scale stand at its ends."""
+    height = TOP + STEP * len(rows) + 10
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        'font-family="sans-serif" font-size="10">',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+    ]
+    for number, (label, colour) in enumerate(COLOURS.items()):
+        parts.append(_text(LEFT + 120 * number, 14, label, fill=colour))
+    for tick in TICKS:
+        x = _x(tick)
+        line = f'x1="{x:.0f}" y1="{TOP - 8}" x2="{x:.0f}" y2="{height - 10}"'
+        parts.append(f'<line {line} stroke="{"#000" if tick == 1.0 else "#ccc"}"/>')
+        parts.append(_text(x, TOP - 14, f"{tick:g}", text_anchor="middle"))
+    for number, row in enumerate(page.by_worst(rows)):
+        y = TOP + STEP * number + 6
+        parts.append(_text(LEFT - 8, y + 3, row["name"], text_anchor="end"))
+        for label, above, below in page.PAIRS:
+            if ratio := page.ratio(row, above, *below):
+                dot = f'cx="{_x(ratio):.1f}" cy="{y}" r="4" fill="{COLOURS[label]}"'
+                parts.append(f"<circle {dot}><title>{label} {ratio:.2f}</title></circle>")
+    return "\n".join([*parts, "</svg>", ""])

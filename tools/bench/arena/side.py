@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One engine in one process: prepares a program that torch.export saved, then runs it as often as asked.
+
+Imports nothing of this repository but the public package `executorch`, so that the same code asks every engine.
+Questions, a line of JSON each: ["threads", n]; ["prepare", engine, precision, program, calls, seconds] answers the
+relative difference to eager; ["run", n] answers n pairs of milliseconds: passed, and of processors at work.
+"""
+
+import json
+import logging
+import os
+import signal
+import sys
+import time
+import warnings
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.WARNING)
+
+import torch  # noqa: E402
+
+
+def eager(program, precision, inputs, path):
+    module = program.module()
+    return lambda: module(*inputs)
+
+
+def kernels(program, precision, inputs, path):
+    """ExecuTorch without a delegate."""
+    return lowered(program, precision, inputs, [])
+
+
+def xnnpack(program, precision, inputs, path):
+    """ExecuTorch with its XNNPACK delegate."""
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+    return lowered(program, precision, inputs, [XnnpackPartitioner()])
+
+
+def lowered(program, precision, inputs, partitioners):
+    import executorch.kernels.quantized  # noqa: F401  registers operators
+    from executorch.exir import to_edge_transform_and_lower
+    from executorch.runtime import Runtime
+
+    if precision == "int8":
+        program = quantized(program, inputs)
+    manager = to_edge_transform_and_lower(program, partitioner=partitioners)
+    buffer = manager.to_executorch().buffer
+    loaded = Runtime.get().load_program(buffer)
+    method = loaded.load_method("forward")
+    inputs = list(inputs)
+    return lambda: (loaded, method.execute(inputs))[1]
+
+
+def quantized(program, inputs):
+    """Static, symmetric, weights per channel, one input to calibrate on."""
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+        XNNPACKQuantizer,
+        get_symmetric_quantization_config,
+    )
+
+    config = get_symmetric_quantization_config(is_per_channel=True)
+    prepared = prepare_pt2e(program.module(), XNNPACKQuantizer().set_global(config))
+    prepared(*inputs)
+    return torch.export.export(convert_pt2e(prepared), tuple(inputs))
+
+
+def onnx_file(program, inputs, path):
+    """Made by the first of the rivals that asks."""
+    name = path + ".onnx"
+    if not os.path.exists(name):
+        torch.onnx.export(program, dynamo=True, verbose=False).save(name)
+    return name
+
+
+def onnxruntime(program, precision, inputs, path):
+    import onnxruntime
+
+    name = onnx_file(program, inputs, path)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.log_severity_level = 3
+    if precision == "int8":
+        name = onnx_quantized(name, inputs)
+    session = onnxruntime.InferenceSession(name, options, providers=["CPUExecutionProvider"])
+    feed = {i.name: tensor.numpy() for i, tensor in zip(session.get_inputs(), inputs)}
+    return lambda: session.run(None, feed)
+
+
+def onnx_quantized(name, inputs):
+    import onnx
+    from onnxruntime.quantization import (
+        CalibrationDataReader,
+        QuantFormat,
+        QuantType,
+        quantize_static,
+    )
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    class Once(CalibrationDataReader):
+        def __init__(self):
+            names = [i.name for i in onnx.load(name).graph.input]
+            self.rest = iter([{n: t.numpy() for n, t in zip(names, inputs)}])
+
+        def get_next(self):
+            return next(self.rest, None)
+
+    prepared, target = name + ".prepared", name + ".int8"
+    quant_pre_process(name, prepared)
+    quantize_static(
+        prepared,
+        target,
+        Once(),
+        quant_format=QuantFormat.QDQ,
+        per_channel=True,
+        activation_type=QuantType.QUInt8,
+        weight_type=QuantType.QInt8,
+    )
+    return target
+
+
+def openvino(program, precision, inputs, path):
+    """In float32: by itself it would compute in bfloat16 where the processor can."""
+    import openvino
+
+    model = openvino.Core().read_model(onnx_file(program, inputs, path))
+    options = {
+        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_NUM_THREADS": THREADS,
+        "PERFORMANCE_HINT": "LATENCY",
+    }
+    compiled = openvino.Core().compile_model(model, "CPU", options)
+    request = compiled.create_infer_request()
+    arrays = [tensor.numpy() for tensor in inputs]
+
+    def run():
+        request.infer(arrays, share_inputs=True, share_outputs=True)
+        return [request.get_output_tensor(i).data for i in range(len(compiled.outputs))]
+
+    return run
+
+
+ENGINES = {f.__name__: f for f in (eager, kernels, xnnpack, onnxruntime, openvino)}
+THREADS = 1
+
+
+def use_threads(count):
+    """On as many processors as threads, so that engines without an option for it keep to them, too."""
+    global THREADS
+    THREADS = count
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
+    torch.set_num_threads(count)
+
+
+def difference(found, expected):
+    """The largest ||found - expected|| / ||expected|| of the outputs."""
+    worst = 0.0
+    for each, want in zip(found, expected, strict=True):
+        each, want = torch.as_tensor(each).double(), want.double()
+        gap = float((each - want).norm() / want.norm().clamp_min(1e-9))
+        worst = max(worst, gap if gap == gap else float("inf"))
+    return worst
+
+
+def prepare(engine, precision, path, calls, seconds):
+    signal.alarm(seconds)
+    inputs, expected = torch.load(calls, weights_only=True)
+    run = ENGINES[engine](torch.export.load(path), precision, inputs, path)
+    found = torch.utils._pytree.tree_leaves(run())
+    signal.alarm(0)
+    return run, difference(found, expected)
+
+
+def timed(run, count):
+    taken = []
+    for _ in range(count):
+        start, busy = time.perf_counter(), time.process_time()
+        run()
+        taken.append(((time.perf_counter() - start) * 1e3, (time.process_time() - busy) * 1e3))
+    return taken
+
+
+def main():
+    torch.set_grad_enabled(False)
+    run = None
+    for line in sys.stdin:
+        kind, *rest = json.loads(line)
+        answer = None
+        try:
+            if kind == "threads":
+                use_threads(*rest)
+            elif kind == "prepare":
+                run, answer = None, None
+                run, answer = prepare(*rest)
+            else:
+                answer = timed(run, *rest)
+        except Exception as problem:
+            signal.alarm(0)
+            answer = {"error": f"{type(problem).__name__}: {problem}"[:600]}
+        print("RESULT " + json.dumps(answer), flush=True)
+
+
+main()

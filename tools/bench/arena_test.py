@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The arena's rows can be made, a sample of them equals eager on our engines, and the page follows from the results."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from executorch.tools.bench.arena import page
+from executorch.tools.bench.arena.__main__ import measured
+from executorch.tools.bench.arena.measure import Engine
+from executorch.tools.bench.arena.network import Network
+from executorch.tools.bench.arena.picture import svg
+from executorch.tools.bench.arena.table import NETWORKS, chosen
+
+TOLERANCE = 1e-4
+OPTIONS = argparse.Namespace(precision="float", threads=1, rounds=1, clock="ms")
+
+
+def sample() -> Network:
+    layers = (nn.Conv2d(3, 8, 3), nn.LayerNorm(14), nn.GELU())
+    return Network("sample", "test", lambda: (nn.Sequential(*layers), (torch.randn(1, 3, 16, 16),)))
+
+
+def row_of(network: Network, folder: Path) -> page.Row:
+    sides = [Engine(k, k, sys.executable, folder, 1) for k in (page.EAGER, page.PLAIN, page.OURS)]
+    row = measured(network, sides, OPTIONS)
+    for side in sides:
+        side.close()
+    return row
+
+
+def row(name: str, **times: float) -> page.Row:
+    answers = {engine: {"ms": ms} for engine, ms in times.items()}
+    return {
+        "name": name,
+        "family": "test",
+        "precision": "float",
+        "threads": 2,
+        "clock": "ms",
+        "engines": answers,
+    }
+
+
+def test_engines_answer_what_eager_does(tmp_path: Path) -> None:
+    answers = row_of(sample(), tmp_path)["engines"]
+    assert answers.keys() == {page.EAGER, page.PLAIN, page.OURS}
+    for answer in answers.values():
+        assert answer["difference"] < TOLERANCE
+        assert answer["ms"] > 0 and answer["busy"] > 0
+
+
+def test_an_engine_that_cannot_says_so(tmp_path: Path) -> None:
+    engine = Engine("missing", "no_such_engine", sys.executable, tmp_path, 1)
+    answer = engine.prepare("float", tmp_path / "x.pt2", tmp_path / "x.calls")
+    engine.close()
+    assert "error" in answer
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["lstm_step", "unet_diffusion", "vocoder", "shufflenet"])
+def test_networks_equal_eager(name: str, tmp_path: Path) -> None:
+    for answer in row_of(chosen([name])[0], tmp_path)["engines"].values():
+        assert answer["difference"] < TOLERANCE
+
+
+def test_names_are_unique_and_choose() -> None:
+    counts = Counter(row.name for row in NETWORKS)
+    assert [name for name, count in counts.items() if count > 1] == []
+    assert {row.family for row in chosen(["recurrent"])} == {"recurrent"}
+    with pytest.raises(SystemExit, match="no_such_network"):
+        chosen(["no_such_network"])
+
+
+def test_page_has_the_worst_first_and_the_means() -> None:
+    rows = [
+        row("fast", xnnpack=1.0, kernels=4.0, onnxruntime=3.0, openvino=2.0),
+        row("slow", xnnpack=8.0, kernels=4.0, onnxruntime=4.0, openvino=9.0),
+    ]
+    rows[0]["engines"]["upstream"] = {"error": "RuntimeError: no\nsuch operator"}
+    text = page.text(rows, "command", "A note.", "arena.svg")
+    assert "| ours / best rival | 2 | 1.00 | 2.00 | slow |" in text
+    assert "| delegated / not | 2 | 0.71 | 2.00 | slow |" in text
+    assert text.index("| slow | test |") < text.index("| fast | test |")
+    assert "| fast | upstream | RuntimeError: no such operator |" in text
+    assert svg(rows).count("<circle") == 4
+
+
+def test_results_are_kept_by_row(tmp_path: Path) -> None:
+    path = tmp_path / "build" / "arena.jsonl"
+    for each in (row("a", xnnpack=2.0), row("b", xnnpack=3.0), row("a", xnnpack=1.0)):
+        page.keep(path, each)
+    known = page.read(path)
+    assert len(known) == 2
+    assert page.taken(known["a", "float", 2], page.OURS) == 1.0

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How fast a language model reads and writes, in turns: our C++ runner (tools/bench/llm_steps.cpp), upstream's wheel on
+the same program, and llama.cpp on a GGUF file of the same weights.
+
+Tokens per second are medians over rounds. llama.cpp comes with `--llama-python`, an interpreter that has the package
+llama-cpp-python, built for this processor. On a machine that others use, `--prefix "chrt -f 10"` gives each side
+the cores while it works. Example:
+
+python -m tools.bench.llm model.pte --gguf model.gguf --llama-python venv/bin/python --page docs/results/llm-speed.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from executorch.tools.bench.figures import processor
+from executorch.tools.bench.turns import ROOT, Program, Worker, peer_python
+
+PROMPTS, WRITTEN = (32, 128, 512), 24
+CONTEXTS = (32, 512)  # of which decoding is printed
+
+# What both Python sides have around their `step(tokens, position)`, which gives the best next token.
+_LOOP = """
+import json, os, sys, time
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+def serve(step, load):
+    for line in sys.stdin:
+        prompt, tokens = json.loads(line)
+        start = time.perf_counter()
+        token = step([i * 7919 % 499 + 1 for i in range(prompt)], 0)
+        prefill, decode = time.perf_counter() - start, []
+        for place in range(prompt, prompt + tokens):
+            start = time.perf_counter()
+            token = step([token], place)
+            decode.append(time.perf_counter() - start)
+        answer = {"prefill": prefill, "decode": decode, "load": load, "resident": resident()}
+        print("RESULT", json.dumps(answer), flush=True)
+"""
+_UPSTREAM = """
+import torch
+from executorch.extension.llm.custom_ops import custom_ops
+from executorch.kernels import quantized
+from executorch.extension.pybindings.portable_lib import _load_for_executorch
+start = time.perf_counter()
+module = _load_for_executorch({model!r})
+module.run_method("forward", (torch.ones(1, 1, dtype=torch.long), torch.tensor([0])))
+load = time.perf_counter() - start
+vocabulary = module.run_method("get_vocab_size", ())[0]
+def step(tokens, position):
+    inputs = (torch.tensor([tokens]), torch.tensor([position]))
+    return int(module.run_method("forward", inputs)[0].flatten()[-vocabulary:].argmax())
+serve(step, load)
+"""
+# Its extra buffer types are off on request: its kernels for AMX crash on some virtual machines.
+_LLAMA = """
+import ctypes, numpy, llama_cpp
+defaults = llama_cpp.llama_cpp.llama_model_default_params
+def without_extra_buffers():
+    parameters = defaults()
+    parameters.use_extra_bufts = {extra!r}
+    return parameters
+llama_cpp.llama_cpp.llama_model_default_params = llama_cpp.llama_model_default_params = without_extra_buffers
+start = time.perf_counter()
+model = llama_cpp.Llama({model!r}, n_ctx=2048, n_threads={threads}, n_threads_batch={threads}, n_batch=512,
+                        n_ubatch=512, verbose=False)
+load = time.perf_counter() - start
+def step(tokens, position):
+    if position == 0:
+        model.reset()
+    model.eval(tokens)
+    logits = llama_cpp.llama_get_logits_ith(model._ctx.ctx, -1)
+    return int(numpy.ctypeslib.as_array(logits, (model.n_vocab(),)).argmax())
+serve(step, load)
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Medians of one side: tokens per second by tokens of the prompt, seconds, bytes."""
+
+    side: str
+    load: float
+    first: float
+    prefill: dict[int, float]
+    decode: dict[int, float]
+    resident: int
+
+
+def row_of(side: str, answers: dict[int, list[dict[str, Any]]]) -> Row:
+    """`answers` are by tokens of the prompt, a list of rounds each."""
+    median = statistics.median
+    prefill = {n: n / median(a["prefill"] for a in rounds) for n, rounds in answers.items()}
+    decode = {
+        n: 1 / median(t for a in rounds for t in a["decode"]) for n, rounds in answers.items()
+    }
+    every = [answer for rounds in answers.values() for answer in rounds]
+    shortest = answers[min(answers)]
+    first = every[0]["load"] + median(a["prefill"] for a in shortest)
+    return Row(side, every[0]["load"], first, prefill, decode, max(a["resident"] for a in every))
+
+
+def bandwidth(megabytes: int, prefix: Sequence[str], build: Path) -> dict[int, float]:
+    """GB/s by the number of threads."""
+    command = [*prefix, str(build / "tools/bench/read_bandwidth"), f"--megabytes={megabytes}"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = [json.loads(line) for line in out.splitlines()]
+    return {row["threads"]: row["gigabytes_per_second"] for row in rows}
+
+
+def sides(options: argparse.Namespace, folder: Path) -> dict[str, Program]:
+    prefix, model, threads = options.prefix, str(options.model.resolve()), options.threads
+    runner = str(options.build / "tools/bench/llm_steps")
+    command = [*prefix, runner, f"--model_path={model}", f"--cpu_threads={threads}"]
+    found = {"ours": Program(command, folder, "ours", os.environ)}
+    if not options.no_peer:
+        code = _LOOP + _UPSTREAM.format(model=model)
+        found["upstream's wheel"] = Worker(peer_python(), code, folder, "upstream", prefix)
+    if options.llama_python:
+        gguf = str(options.gguf.resolve())
+        code = _LOOP + _LLAMA.format(model=gguf, threads=threads, extra=options.extra_buffers)
+        found["llama.cpp"] = Worker(options.llama_python, code, folder, "llama", prefix)
+    return found
+
+
+def measure(programs: dict[str, Program], rounds: int) -> list[Row]:
+    answers: dict[str, dict[int, list[dict[str, Any]]]] = {
+        side: {prompt: [] for prompt in PROMPTS} for side in programs
+    }
+    for turn in range(rounds + 1):
+        for prompt in PROMPTS:
+            for side, program in programs.items():
+                answer = program.ask([prompt, WRITTEN])
+                if turn > 0:  # the first is for caches and threads
+                    answers[side][prompt].append(answer)
+    return [row_of(side, found) for side, found in answers.items()]
+
+
+def table(rows: list[Row]) -> str:
+    heads = [f"prefill {n}" for n in PROMPTS] + [f"decode at {n}" for n in CONTEXTS]
+    lines = [["tokens/s", *heads, "load, s", "load and first token, s", "resident, MB"]]
+    lines.append(["---", *["--:"] * (len(lines[0]) - 1)])
+    for row in rows:
+        speeds = [row.prefill[n] for n in PROMPTS] + [row.decode[n] for n in CONTEXTS]
+        cells = [f"{speed:,.0f}" for speed in speeds]
+        cells += [f"{row.load:.3f}", f"{row.first:.3f}", f"{row.resident / 1e6:,.0f}"]
+        lines.append([row.side, *cells])
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.bench.llm",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--gguf", type=Path)
+    parser.add_argument("--llama-python")
+    parser.add_argument("--extra-buffers", action="store_true", help="llama.cpp's AMX, repacking")
+    parser.add_argument("--no-peer", action="store_true", help="without upstream's wheel")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--prefix", type=shlex.split, default=[], help="before each command")
+    default = Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
+    parser.add_argument("--build", type=Path, default=default)
+    parser.add_argument("--page", type=Path, help="append the table to this page")
+    options = parser.parse_args()
+    if options.llama_python and not options.gguf:
+        parser.error("--llama-python needs --gguf, the file that llama.cpp runs")
+    megabytes = options.model.stat().st_size // 1_000_000
+    read = bandwidth(megabytes, options.prefix, options.build)
+    with tempfile.TemporaryDirectory() as folder:
+        programs = sides(options, Path(folder))
+        rows = measure(programs, options.rounds)
+        for program in programs.values():
+            program.close()
+    speeds = ", ".join(f"{speed:.1f} GB/s with {count} threads" for count, speed in read.items())
+    machine = f"{processor()}, {os.cpu_count()} cores; {options.threads} threads"
+    text = f"{machine}; a buffer of {megabytes} MB is read at {speeds}.\n\n{table(rows)}"
+    print(text)
+    if options.page:
+        with options.page.open("a") as page:
+            page.write(f"\n{text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the bench of language models prints follows from the seconds it was given."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from executorch.test.e2e.build_tree import binary
+from executorch.tools.bench.llm import PROMPTS, row_of, table
+
+
+def _answer(prefill: float, decode: list[float]) -> dict[str, object]:
+    return {"prefill": prefill, "decode": decode, "load": 0.5, "resident": 2_000_000}
+
+
+def test_rows_are_medians_over_rounds() -> None:
+    answers = {n: [_answer(t, [0.25, t, 0.25]) for t in (1.0, 4.0, 2.0)] for n in PROMPTS}
+    row = row_of("ours", answers)
+    assert row.prefill == {n: n / 2.0 for n in PROMPTS}
+    assert row.decode == dict.fromkeys(PROMPTS, 4.0)
+    assert (row.load, row.first, row.resident) == (0.5, 2.5, 2_000_000)
+    assert "| ours | 16 | 64 | 256 | 4 | 4 | 0.500 | 2.500 | 2 |" in table([row])
+
+
+@pytest.mark.parametrize("program", ["read_bandwidth", "llm_steps"])
+def test_programs_refuse_what_they_cannot_do(program: str) -> None:
+    path = binary(f"tools/bench/{program}")
+    wrong = {"read_bandwidth": "--megabytes=0", "llm_steps": "--model_path=missing.pte"}[program]
+    done = subprocess.run([path, wrong], capture_output=True, text=True, check=False, input="")
+    assert done.returncode == 1
+    assert done.stderr
+
+
+def test_bandwidth_is_measured_for_each_count_of_threads() -> None:
+    command = [binary("tools/bench/read_bandwidth"), "--megabytes=4", "--rounds=2"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert lines and all('"gigabytes_per_second"' in line for line in lines)
