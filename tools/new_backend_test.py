@@ -72,6 +72,24 @@ def test_a_copy_is_a_whole_backend(tmp_path: Path) -> None:
     assert "11 passed" in said, said
 
 
+@pytest.mark.req("BLD-035")
+@pytest.mark.parametrize("value", ["ON", "OFF"])
+def test_its_folder_is_added_where_its_option_is_on(value: str, tmp_path: Path) -> None:
+    """In the place of the skeleton, whose option and target the copy renames."""
+    folder = copy_skeleton("npu", tmp_path / "backends")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(user CXX)\n"
+        f'add_subdirectory("{ROOT}" executorch EXCLUDE_FROM_ALL)\n'
+        f'include("{ROOT}/tools/cmake/Options.cmake")\n'
+        f'include("{ROOT}/tools/cmake/executorch_targets.cmake")\n'
+        f'add_subdirectory("{folder}" npu)\n'
+        "if(TARGET npu_backend)\n  message(STATUS backend-is-there)\nendif()\n"
+    )
+    options = [f"-DEXECUTORCH_BUILD_NPU={value}", "-DEXECUTORCH_DESKTOP_DEFAULTS=OFF"]
+    words = ["cmake", "-S", tmp_path, "-B", tmp_path / "b", "-G", "Ninja", *options]
+    assert ("backend-is-there" in _run(*words)) is (value == "ON")
+
+
 def test_nothing_of_the_skeleton_is_left(tmp_path: Path) -> None:
     folder = copy_skeleton("npu", tmp_path)
     files = [path for path in folder.rglob("*") if path.is_file()]

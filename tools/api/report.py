@@ -34,7 +34,7 @@ class Rule:
 
     pattern: re.Pattern[str]
     why: str
-    open: str  # the issue that brings it, or what it waits for; "": left out on purpose
+    open: str  # what it waits for; "": left out on purpose
 
 
 def rules() -> list[Rule]:

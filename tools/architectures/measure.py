@@ -57,7 +57,7 @@ class Side:
 
 
 class Measure:
-    """`peer` None leaves upstream out. Files go to `work`. `lowering` is the job that makes one: lower or delegate."""
+    """`peer` None leaves upstream out. Files go to `work`. `lowering` is the job that makes one."""
 
     def __init__(
         self, transformers: str, peer: str | None, work: Path, lowering: str = "lower"
@@ -66,7 +66,7 @@ class Measure:
         self._work = work.resolve()
         self._maker = Side(transformers, self._work, "maker", ["transformers"])
         modules = ["executorch.exir", "executorch.runtime"]
-        if lowering == "delegate":
+        if lowering != "lower":
             modules.append("executorch.backends.xnnpack.partition.xnnpack_partitioner")
         self._sides = {"ours": Side(sys.executable, self._work, "ours", modules)}
         if peer:

@@ -22,16 +22,9 @@ logging.disable(logging.WARNING)
 
 import torch  # noqa: E402
 import weights  # noqa: E402  (beside this file: the folder of a script is where it imports from)
+from models import build, tensor  # noqa: E402
 
 FAINT = 1e-3
-
-
-def tensor(wanted: dict, sizes: dict[str, int]) -> torch.Tensor:
-    shape = [sizes[size] if isinstance(size, str) else size for size in wanted["shape"]]
-    if wanted["kind"] == "ids":
-        return torch.randint(2, wanted["high"], shape)
-    make = {"ones": torch.ones, "zeros": torch.zeros}.get(wanted["kind"])
-    return make(shape, dtype=torch.int64) if make else torch.randn(shape)
 
 
 def sizes_to_try(sizes: dict[str, list[int]]) -> list[dict[str, int]]:
@@ -49,34 +42,6 @@ def dynamic_shapes(row: dict) -> dict | None:
     return {
         "inputs": tuple({axis: dims[s] for axis, s in enumerate(sh) if s in dims} for sh in shapes)
     }
-
-
-class TensorsOnly(torch.nn.Module):
-    """The model on positional tensors, with a plain tuple of tensors for its result."""
-
-    def __init__(self, model: torch.nn.Module, names: list[str]) -> None:
-        super().__init__()
-        self.model = model
-        self.names = names
-
-    def forward(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        result = self.model(**dict(zip(self.names, inputs)))
-        found, seen = [], set()
-        for leaf in torch.utils._pytree.tree_leaves(tuple(result.values())):
-            if isinstance(leaf, torch.Tensor) and id(leaf) not in seen:
-                seen.add(id(leaf))
-                found.append(leaf)
-        return tuple(found)
-
-
-def build(row: dict) -> torch.nn.Module:
-    import transformers
-
-    config_class = getattr(transformers, row["config"])
-    config = config_class(**row["arguments"])
-    torch.manual_seed(0)
-    model = getattr(transformers, row["model"])(config)
-    return TensorsOnly(model, list(row["inputs"])).eval()
 
 
 def export(job: dict) -> dict:
@@ -172,6 +137,58 @@ def delegate(job: dict) -> dict:
     }
 
 
+def forecast(job: dict) -> dict:
+    """Lowers with XNNPACK and writes the file; what doctor's forecast says, and what is outside of delegates then."""
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.devtools.commands.doctor import XNNPACK, examine
+    from executorch.devtools.commands.doctor import forecast as foretell
+    from executorch.devtools.commands.program_file import ProgramFile
+    from executorch.exir import to_edge_transform_and_lower
+    from executorch.exir.lowered_backend_module import get_lowered_backend_modules
+
+    lowered = to_edge_transform_and_lower(
+        torch.export.load(job["program"]),
+        partitioner=[XnnpackPartitioner()],
+        generate_etrecord=True,
+    )
+    module = lowered.exported_program().graph_module
+    outside = calls_of(module)
+    inside = {
+        name
+        for each in get_lowered_backend_modules(module)
+        for name in calls_of(each.original_module.graph_module)
+    }
+    program = lowered.to_executorch()
+    with open(job["out"], "wb") as file:
+        program.write_to_file(file)
+    record = program.get_etrecord()
+    said = foretell([XNNPACK], record)
+    findings, _, _ = examine(ProgramFile(Path(job["out"])), record)
+    why: dict = {}
+    for name in outside & said.keys():
+        reason = said[name].rpartition(": ")[2]  # without the operand's name
+        why[reason] = why.get(reason, 0) + 1
+    return {
+        "forecast": len(said.keys() & (outside | inside)),
+        "outside": len(outside),
+        "missed": sorted(outside - said.keys()),
+        "wrong": sorted(said.keys() & inside),
+        "why": why,
+        "findings": len(findings),
+        "lines": sum(bool(each.lines) for each in findings),
+    }
+
+
+def calls_of(module: torch.fx.GraphModule) -> set:
+    """Names of the calls of operators."""
+    return {
+        node.name
+        for node in module.graph.nodes
+        if node.op == "call_function"
+        and not any(word in str(node.target) for word in ("getitem", "call_delegate"))
+    }
+
+
 def bound(program: torch.export.ExportedProgram) -> int:
     """The largest live set of a planned method, as our planner counts it."""
     from executorch.exir.memory_planning import peak_live_bytes, update_all_tensors_lifetime
@@ -207,7 +224,7 @@ def difference(result: object, expected: torch.Tensor) -> float:
     return gap if gap == gap else float("inf")
 
 
-DO = {"export": export, "lower": lower, "delegate": delegate, "run": run}
+DO = {"export": export, "lower": lower, "delegate": delegate, "forecast": forecast, "run": run}
 
 
 def child(job: dict) -> None:

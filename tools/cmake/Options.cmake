@@ -143,8 +143,10 @@ define_overridable_option(EXECUTORCH_BUILD_EXTENSION_DATA_LOADER "Data loaders" 
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR "Reader and writer of .ptd files" BOOL ON)
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_NAMED_DATA_MAP "Merging of data files" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER "Runner of language models: extension_llm_runner, llama_main" BOOL ${EXECUTORCH_BUILD_EXTENSION_LLM})
+define_overridable_option(EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER "Runner of speech models: extension_asr_runner" BOOL ${EXECUTORCH_BUILD_TESTS})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_MODULE "Module API" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TENSOR "TensorPtr API" BOOL ${desktop})
+define_overridable_option(EXECUTORCH_BUILD_EXTENSION_TRAINING "Training: extension_training, train_xor" BOOL ${EXECUTORCH_BUILD_TESTS})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_RUNNER_UTIL "Preparation of inputs" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXTENSION_EVALUE_UTIL "Printing of values" BOOL ${desktop})
 define_overridable_option(EXECUTORCH_BUILD_EXECUTOR_RUNNER "The executor_runner program" BOOL ${desktop})
@@ -169,12 +171,16 @@ define_overridable_option(EXECUTORCH_XNNPACK_SHARED_WORKSPACE "Delegates of a me
 define_overridable_option(EXECUTORCH_XNNPACK_TUNING "XNNPACK compiled with what makes it faster (backends/xnnpack/library/tuning.cmake)" BOOL ON)
 define_overridable_option(EXECUTORCH_XNNPACK_LOG_LEVEL "XNNPACK's own log: 0 (none) to 5 (debug); empty = 5 in Debug, else 0" STRING "")
 define_overridable_option(EXECUTORCH_USE_CPP_CODE_COVERAGE "Count which lines run (gcov; llvm-cov with clang)" BOOL OFF)
+define_overridable_option(EXECUTORCH_BUILD_SHARED "One shared library of all that is built: executorch_shared" BOOL OFF)
 define_overridable_option(EXECUTORCH_USE_DL "Link libdl, for platform layers that look symbols up" BOOL ON)
 define_overridable_option(EXECUTORCH_BAREMETAL_SKIP_INSTALL "No install rules" BOOL OFF)
 
 check_required_options_on(IF_ON EXECUTORCH_BUILD_PYBIND REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE EXECUTORCH_BUILD_EXTENSION_TENSOR)
+check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER REQUIRES EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER REQUIRES EXECUTORCH_BUILD_EXTENSION_LLM
   EXECUTORCH_BUILD_EXTENSION_MODULE EXECUTORCH_BUILD_EXTENSION_TENSOR)
+check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_TRAINING REQUIRES EXECUTORCH_BUILD_EXTENSION_MODULE
+  EXECUTORCH_BUILD_EXTENSION_TENSOR)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_MODULE REQUIRES EXECUTORCH_BUILD_EXTENSION_DATA_LOADER
   EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR EXECUTORCH_BUILD_EXTENSION_NAMED_DATA_MAP)
 check_required_options_on(IF_ON EXECUTORCH_BUILD_EXTENSION_FLAT_TENSOR REQUIRES EXECUTORCH_BUILD_EXTENSION_DATA_LOADER)

@@ -29,9 +29,7 @@ set(_et_refused
   "ET_MLX_ALLOW_CUSTOM_KERNEL_EXECUTION|BOOL|ON|the MLX delegate is a later part"
   "EXECUTORCH_BUILD_EXTENSION_APPLE|BOOL|OFF|macOS with Xcode, the Objective-C and Swift wrapper is a later part"
   "EXECUTORCH_BUILD_EXTENSION_LLM_APPLE|BOOL|OFF|macOS with Xcode, the Objective-C wrapper of language models is a later part"
-  "EXECUTORCH_BUILD_EXTENSION_ASR_RUNNER|BOOL|OFF|the runner of speech models is a later part"
   "EXECUTORCH_BUILD_EXTENSION_IMAGE|BOOL|OFF|the image extension is a later part"
-  "EXECUTORCH_BUILD_EXTENSION_TRAINING|BOOL|OFF|training in C++ is a later part"
   "EXECUTORCH_BUILD_KERNELS_CUSTOM_AOT|BOOL|OFF|a build against libtorch, torch.library defines operators from Python"
   "EXECUTORCH_BUILD_KERNELS_LLM_AOT|BOOL|OFF|a build against libtorch, executorch.extension.llm.custom_ops defines the operators from Python"
   "EXECUTORCH_BUILD_KERNELS_QUANTIZED_AOT|BOOL|OFF|a build against libtorch, executorch.kernels.quantized defines the operators from Python"
@@ -53,7 +51,6 @@ set(_et_refused
   "EXECUTORCH_BUILD_TOKENIZERS_WASM|BOOL|OFF|the JavaScript interface is a later part"
   "EXECUTORCH_BUILD_ANDROID_JNI|BOOL|OFF|the Android NDK, the JNI library is a later part"
   "EXECUTORCH_BUILD_LLAMA_JNI|BOOL|OFF|the Android NDK, the JNI library is a later part"
-  "EXECUTORCH_BUILD_SHARED|BOOL|OFF|one consolidated shared library is a later part, link executorch and the libraries that you need"
   "EXECUTORCH_BUILD_WHEEL_DO_NOT_USE|BOOL|OFF|the wheel is built by pip alone: pip wheel ."
   "EXECUTORCH_XNNPACK_ENABLE_KLEIDI|BOOL|OFF|KleidiAI, which no package registry has as sources"
   "EXECUTORCH_FLATBUFFERS_MAX_ALIGNMENT|STRING|1024|alignment is not limited by the build: any power of two is written and read")

@@ -39,12 +39,14 @@ file's 4 bits with minima to 4 bits without; which of them costs how much has no
 
 `export_llm` with KV cache, custom SDPA and XNNPACK, lengths of 128; a process of its own each, whose imports count in
 the peak. SmolLM2's 134,515,008 weights are 538.06 MB in float: the tied table is stored once. Seconds are those that
-the process had of its cores, all threads together: other work ran on the machine. Upstream's: executorch 1.4.1 on 2
-cores of the same machine, by the clock; an empty cell was not measured.
+the process had of its core, with one thread for torch's operators: other work ran on the machine, a Xeon at 2 cores.
+Upstream's: executorch 1.4.1 on 2 cores of the same machine, by the clock; an empty cell was not measured. Random
+weights stand in float in memory (2.4 GB of Qwen3-0.6B, 4.9 GB of Llama-3.2-1B) and count in the peak.
 """,
     "factor": """## Attention and caches by operators
 
-SmolLM2-135M, float, XNNPACK: `use_sdpa_with_kv_cache` beside the plain graph, the whole model's time.
+SmolLM2-135M, float, XNNPACK, caches of 4,112 rows: `use_sdpa_with_kv_cache` beside the plain graph, the whole model's
+time, medians by the clock on 2 threads. Much other work ran on the machine: the factors are good to perhaps a third.
 """,
 }
 

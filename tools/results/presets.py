@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes docs/results/presets.md: what each preset is configured, built and run by, and each option under each preset.
+
+usage: python -m executorch.tools.results.presets
+
+Options are those that cmake computes of a preset in a project that has nothing else, so that no compiler or SDK is
+needed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "results" / "presets.md"
+PROJECT = f"""cmake_minimum_required(VERSION 3.24)
+project(options NONE)
+include("{ROOT}/tools/cmake/Options.cmake")
+foreach(name IN LISTS ET_OPTION_NAMES)
+  message(STATUS "value ${{name}}=${{${{name}}}}")
+endforeach()
+"""
+LEFT_OUT = re.compile(r"-- Preset: (\w+)=\w+ left out")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Which file of the tree configures the preset, builds it, and runs what was built; empty: none does."""
+
+    configured: str
+    built: str = ""
+    ran: str = ""
+
+
+SANITIZERS = "tools/results/full_run.py"
+CROSS = "test/install/cross_build_test.py"
+PRESETS = "test/install/presets_test.py"
+PROOFS = {
+    "linux": Proof("Makefile", "Makefile", "Makefile"),
+    "debug": Proof(PRESETS),
+    "asan": Proof(SANITIZERS, SANITIZERS, SANITIZERS),
+    "ubsan": Proof(SANITIZERS, SANITIZERS, SANITIZERS),
+    "tsan": Proof(SANITIZERS, SANITIZERS, SANITIZERS),
+    "linux-arm64": Proof(CROSS, CROSS, CROSS),
+    "linux-armv7": Proof(CROSS, CROSS, CROSS),
+    "linux-riscv64": Proof(CROSS, CROSS, CROSS),
+    "minsize": Proof(*["test/size/core_rules_test.py"] * 3),
+    "pybind": Proof(PRESETS),
+    "llm": Proof(PRESETS, *["test/install/cmake_package_test.py"] * 2),
+    "profiling": Proof(PRESETS),
+    "android-arm64-v8a": Proof(""),
+    "android-x86_64": Proof(""),
+    "ios": Proof(""),
+    "macos": Proof(""),
+    "arm-baremetal": Proof(PRESETS, *["test/boards/pico2_test.py"] * 2),
+    "zephyr": Proof(PRESETS),
+}
+
+
+def variables_of_presets() -> dict[str, dict[str, str]]:
+    """Cache variables of each preset that users see, with those that it inherits."""
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    by_name = {preset["name"]: preset for preset in presets}
+
+    def variables(preset: dict[str, Any]) -> dict[str, str]:
+        parent = preset.get("inherits")
+        inherited = variables(by_name[parent]) if parent else {}
+        return {**inherited, **preset.get("cacheVariables", {})}
+
+    return {p["name"]: variables(p) for p in presets if not p.get("hidden")}
+
+
+def options(variables: dict[str, str]) -> dict[str, str]:
+    """Option to value; `left out` for what the preset asks for and this build does not have."""
+    given = [f"-D{k}={v.replace('${sourceDir}', str(ROOT))}" for k, v in variables.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "CMakeLists.txt").write_text(PROJECT)
+        words = ["cmake", "-S", folder, "-B", f"{folder}/b", *given]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    found = dict.fromkeys(LEFT_OUT.findall(done.stdout), "left out")
+    lines = (line.removeprefix("-- value ") for line in done.stdout.splitlines())
+    found |= dict(line.split("=", 1) for line in lines if line.startswith("EXECUTORCH_"))
+    return {
+        name: value.replace(str(ROOT) + "/tools/cmake/../../", "") for name, value in found.items()
+    }
+
+
+def page() -> str:
+    presets = variables_of_presets()
+    with ThreadPoolExecutor(2) as pool:
+        values = dict(zip(presets, pool.map(options, presets.values()), strict=True))
+    lines = [
+        "# Presets and options",
+        "",
+        "Written by `python -m executorch.tools.results.presets`. A file stands where a test or command of it does the",
+        "step; presets for phones and Macs are refused by name without their SDKs (`test/install/presets_test.py`).",
+        "",
+        "| preset | configured | built | ran |",
+        "|---|---|---|---|",
+    ]
+    for name in presets:
+        proof = PROOFS[name]
+        cells = (
+            f"`{path}`" if path else "no" for path in (proof.configured, proof.built, proof.ran)
+        )
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    defaults = options({})
+    lines += [
+        "",
+        "Options whose value some preset changes. `left out`: the preset asks for it, and this build does not have it",
+        "(`tools/cmake/RefusedOptions.cmake`).",
+        "",
+    ]
+    names = sorted({n for each in values.values() for n in each if each[n] != defaults.get(n)})
+    lines.append("| option | default | changed by |")
+    lines.append("|---|---|---|")
+    for option in names:
+        changed: dict[str, list[str]] = {}
+        for preset, each in values.items():
+            if each.get(option, defaults.get(option)) != defaults.get(option):
+                changed.setdefault(each[option] or "empty", []).append(preset)
+        text = "; ".join(f"{value}: {', '.join(of)}" for value, of in sorted(changed.items()))
+        lines.append(f"| `{option}` | {defaults.get(option, 'OFF') or 'empty'} | {text} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
