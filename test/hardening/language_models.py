@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small programs of language models to be damaged: with the operators of namespace llama, caches in buffers of float
-and of 8 bits, weights of 4 bits on XNNPACK and of 3 on kernels, and with weights in a data file."""
+"""Small programs of language models to be damaged: with the operators of namespace llama, caches in buffers of float,
+of 8 bits and of windows, weights of 4 bits on XNNPACK and of 3 on kernels, and with weights in a data file."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _OPERATORS = {"use_kv_cache": True, "use_sdpa_with_kv_cache": True}
 _GROUPS: dict[str, dict[str, Any]] = {
     "llm_operators": {"model": _OPERATORS},
     "llm_8_bit_cache": {"model": {**_OPERATORS, "quantize_kv_cache": True}},
+    "llm_windows": {"model": {**_OPERATORS, "local_global_attention": [8, 0]}},
     "llm_4_bits": {
         "model": _OPERATORS,
         "quantization": {"qmode": "8da4w", "group_size": 32, "embedding_quantize": "4,32"},

@@ -41,3 +41,13 @@ def test_damaged_weights_are_refused_or_read(
         verdicts[mutants.verdict(damaged, language_models.INPUTS)] += 1
     assert set(verdicts) <= {"refused", "accepted"}, verdicts
     assert verdicts["refused"] > 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", language_models.NAMES)
+def test_thousands_of_damaged_programs(name: str, tmp_path: Path) -> None:
+    """10,000 over all of them; mutants_test.py has a sample for every run."""
+    count = int(os.environ.get("EXECUTORCH_MUTANTS", str(10_000 // len(language_models.NAMES))))
+    verdicts = mutants.try_program(language_models.make(name, tmp_path), count, 23, tmp_path)
+    assert set(verdicts) <= {"refused", "accepted"}, verdicts
+    assert min(verdicts.values()) > 0 and len(verdicts) == 2

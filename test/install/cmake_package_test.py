@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,10 @@ import torch
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models import make_example
 from executorch.exir import to_edge, to_edge_transform_and_lower
-from executorch.test.e2e.build_tree import ROOT, binary
+from executorch.extension.training.examples.XOR.export_model import export_xor
+from executorch.extension.training.examples.XOR.model import Net
+from executorch.test.e2e.build_tree import ROOT
+from executorch.test.install.commands import attempt, command
 
 pytestmark = pytest.mark.slow
 
@@ -44,29 +46,11 @@ LIBRARIES = (
     "extension_module",
     "extension_module_static",
     "extension_tensor",
+    "extension_training",
     "tokenizers",
     "extension_llm_sampler",
     "extension_llm_runner",
 )
-
-
-def command(*words: object) -> str:
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, (
-        f"{' '.join(map(str, words))}\n{done.stdout[-6000:]}{done.stderr[-3000:]}"
-    )
-    return done.stdout
-
-
-@pytest.fixture(scope="module", params=["cmake --install", "wheel"])
-def prefix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with include, lib and share; in the wheel that is the package."""
-    if request.param == "wheel":
-        installed = os.environ.get("EXECUTORCH_INSTALLED")
-        return Path(installed or pytest.skip("this run takes the packages of the tree"))
-    folder = tmp_path_factory.mktemp("prefix")
-    command("cmake", "--install", binary("executor_runner").parent, "--prefix", folder)
-    return folder
 
 
 def listed_headers() -> list[str]:
@@ -96,6 +80,7 @@ def consumer(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("-S", ROOT / "test" / "consumer", "-B", build / "build", "-G", "Ninja"),
         f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DHEADERS={build / 'headers.txt'}",
+        f"-DTRAINING_SOURCE={ROOT / 'extension/training/examples/XOR/train.cpp'}",
         *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"] if launcher else []),
     )
     return build / "build"
@@ -120,6 +105,30 @@ def test_a_separate_project_links_and_runs(consumer: Path, tmp_path: Path) -> No
     assert printed == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.req("BLD-041", "EXT-031", "RT-008")
+def test_a_separate_project_trains(consumer: Path, tmp_path: Path) -> None:
+    """And goes on from its checkpoint; weights that start in a data file learn, too."""
+    command("cmake", "--build", consumer, "--target", "consumer_of_training")
+    torch.manual_seed(0)
+    net = Net()
+    for external in (False, True):
+        program = export_xor(net, external_mutable_weights=external)
+        program.save(tmp_path / "xor.pte")
+        program.write_tensor_data_to_file(tmp_path)
+        checkpoint = tmp_path / f"{external}.ptd"
+        train = [consumer / "consumer_of_training", f"--model_path={tmp_path / 'xor.pte'}"]
+        train += [f"--ptd_path={tmp_path / '_default_external_constant.ptd'}"] if external else []
+        train += [f"--checkpoint_path={checkpoint}"]
+        first = command(*train)
+        assert "Step 0, loss 0.713086" in first
+        losses = re.findall(r"Step 99\d, loss (\S+),", first)
+        assert len(losses) == 4
+        assert max(map(float, losses)) < 0.05
+        again = command(*train, "--steps=1")
+        assert f"Goes on from {checkpoint}" in again
+        assert float(re.search(r"loss (\S+),", again)[1]) < 0.05
+
+
 @pytest.mark.req("EXT-036")
 @pytest.mark.parametrize(
     "components, missing",
@@ -138,7 +147,7 @@ def test_components_are_found_or_named(
         f"target_link_libraries(user INTERFACE {components})\n"
     )
     words = ["cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={prefix}"]
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    done = attempt(*words)
     assert (done.returncode != 0) == bool(missing), done.stderr
     if missing:
         assert f"component {missing} is not part of this installation" in " ".join(
@@ -168,7 +177,7 @@ def test_linking_without_cmake(registers: str, prefix: Path, tmp_path: Path) -> 
         command("c++", *source, *libraries, *rest, "-o", tmp_path / name)
     assert len(command(tmp_path / "whole", tmp_path / "linear.pte").split()) == 1
     words = [str(tmp_path / "pruned"), str(tmp_path / "linear.pte")]
-    pruned = subprocess.run(words, capture_output=True, text=True, check=False)
+    pruned = attempt(*words)
     assert pruned.returncode == 1
     assert "Missing operators (1): aten::linear.out. Link" in pruned.stderr, pruned.stderr
 
@@ -215,7 +224,7 @@ def test_the_xnnpack_backend_links_without_cmake(prefix: Path, tmp_path: Path) -
     printed = command(tmp_path / "with", path)
     assert float(printed.split()[0]) == pytest.approx(expected, rel=1e-4)
     words = [str(tmp_path / "without"), str(path)]
-    without = subprocess.run(words, capture_output=True, text=True, check=False)
+    without = attempt(*words)
     assert without.returncode == 1
     assert "Backend XnnpackBackend is not registered. Link the library" in without.stderr
     assert f"forward failed: error {0x20}" in without.stderr
@@ -245,7 +254,7 @@ def test_a_project_that_has_the_sources_as_a_folder(tmp_path: Path) -> None:
     assert len(command(tmp_path / "b" / "my_target", tmp_path / "linear.pte").split()) == 1
 
 
-@pytest.mark.req("EXT-017")
+@pytest.mark.req("EXT-017", "KS-025")
 def test_each_public_header_compiles_alone(consumer: Path) -> None:
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
     command("cmake", "--build", consumer, "--target", "headers_alone", "-j", jobs, "--", "-k", "0")
@@ -265,10 +274,6 @@ def test_a_missing_component_is_named(prefix: Path, tmp_path: Path) -> None:
         "cmake_minimum_required(VERSION 3.24)\nproject(x CXX)\n"
         "find_package(executorch CONFIG REQUIRED COMPONENTS no_such_backend)\n"
     )
-    done = subprocess.run(
-        ["cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={prefix}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ["cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    done = attempt(*words)
     assert done.returncode != 0 and "no_such_backend" in done.stderr

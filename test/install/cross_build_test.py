@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +17,7 @@ from executorch.examples.xnnpack.quantization import quantized_method
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.test.e2e.build_tree import ROOT, binary
+from executorch.test.install.commands import command
 
 pytestmark = pytest.mark.full
 
@@ -50,19 +49,6 @@ ON_PROCESSORS = pytest.mark.parametrize(
         for processor in machine.processors
     ],
 )
-
-
-def command(*words: object, **environment: str) -> str:
-    done = subprocess.run(
-        [str(word) for word in words],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr
 
 
 @cache

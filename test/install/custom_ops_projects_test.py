@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -14,32 +13,11 @@ import pytest
 import torch
 
 from executorch.exir import ExecutorchProgramManager, to_edge
-from executorch.test.e2e.build_tree import ROOT, binary
+from executorch.test.e2e.build_tree import ROOT
+from executorch.test.install.commands import attempt, command
 
 pytestmark = pytest.mark.slow
 CONSUMER = ROOT / "test" / "consumer"
-
-
-def attempt(*words: object) -> subprocess.CompletedProcess[str]:
-    text = [str(word) for word in words]
-    return subprocess.run(text, capture_output=True, text=True, check=False)
-
-
-def command(*words: object) -> str:
-    done = attempt(*words)
-    assert done.returncode == 0, f"{words}\n{done.stdout[-6000:]}{done.stderr[-3000:]}"
-    return done.stdout
-
-
-@pytest.fixture(scope="module", params=["cmake --install", "wheel"])
-def prefix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the package was installed; in the wheel that is the package's folder."""
-    if request.param == "wheel":
-        installed = os.environ.get("EXECUTORCH_INSTALLED")
-        return Path(installed or pytest.skip("this run takes the packages of the tree"))
-    folder = tmp_path_factory.mktemp("prefix")
-    command("cmake", "--install", binary("executor_runner").parent, "--prefix", folder)
-    return folder
 
 
 def configure(
@@ -81,7 +59,7 @@ def program(module: torch.nn.Module, *inputs: torch.Tensor) -> ExecutorchProgram
     return to_edge(torch.export.export(module.eval(), inputs)).to_executorch()
 
 
-@pytest.mark.req("KS-016", "KS-017", "KS-019", "KS-021", "KS-031", "KS-032")
+@pytest.mark.req("KS-016", "KS-017", "KS-019", "KS-021", "KS-031", "KS-032", "KS-036")
 def test_operators_of_tables_selected_by_a_model(prefix: Path, tmp_path: Path) -> None:
     """Matrices of floats have a kernel of their own; vectors of floats the general one, which adds 1000."""
     model, vector = tmp_path / "model.pte", tmp_path / "vector.pte"
@@ -151,12 +129,13 @@ print("ok")
 
 
 @pytest.mark.req("KS-022", "KS-023", "KS-024", "KS-026", "RT-020", "BLD-065")
+@pytest.mark.parametrize(  # half a minute of libtorch's headers each
+    "prefix", [pytest.param("cmake --install", marks=pytest.mark.full), "wheel"], indirect=True
+)
 def test_an_operator_in_c_plus_plus_for_pytorch_and_for_programs(
     prefix: Path, tmp_path: Path
 ) -> None:
     """The documents' listing. What m.def() is given looks composite to PyTorch, and stays one operator in programs."""
-    if os.environ.get("EXECUTORCH_INSTALLED") and not (prefix / "exir").exists():
-        pytest.skip("the wheel stands for both: half a minute of libtorch's headers")
     done = configure("custom_linear", tmp_path / "b", prefix, "-DWITH_TORCH=ON")
     assert done.returncode == 0, done.stderr
     command("cmake", "--build", tmp_path / "b")

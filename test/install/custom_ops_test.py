@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from executorch.test.install.commands import command
 from executorch.test.repository.sources import ROOT
 
 INSTALLED = os.environ.get("EXECUTORCH_INSTALLED", "")
@@ -47,13 +47,6 @@ assert "my_ops::square.out" in runtime.operator_registry.operator_names
 (y,) = runtime.load_program(program.buffer).load_method("forward").execute([x])
 print(torch.equal(y, x * x + 1))
 """
-
-
-def command(*words: object, cwd: Path) -> str:
-    text = [str(word) for word in words]
-    done = subprocess.run(text, cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(text)}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
-    return done.stdout
 
 
 @pytest.mark.req("KS-022", "BLD-028")

@@ -3,25 +3,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from executorch.test.e2e.build_tree import ROOT
-
-
-def run(*words: object, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(w) for w in words],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from executorch.test.install.commands import attempt
 
 
 @pytest.fixture
@@ -35,7 +23,7 @@ def copy(tmp_path: Path) -> Path:
 
 @pytest.mark.req("BLD-003")
 def test_the_documented_flags_are_listed() -> None:
-    done = run("./install_executorch.sh", "--help")
+    done = attempt("./install_executorch.sh", "--help")
     assert done.returncode == 0
     for flag in (
         "--clean",
@@ -58,7 +46,7 @@ def test_clean_removes_build_results_and_nothing_else(copy: Path) -> None:
     (tools / "ccache").write_text('#!/bin/sh\necho "$@" >> "$CCACHE_DIR/asked"\n')
     (tools / "ccache").chmod(0o755)
     (copy / "cache").mkdir()
-    done = run(
+    done = attempt(
         "./install_executorch.sh",
         "--clean",
         cwd=copy,
@@ -76,19 +64,19 @@ def test_clean_removes_build_results_and_nothing_else(copy: Path) -> None:
 
 @pytest.mark.parametrize("script", sorted((ROOT / "scripts").glob("*.sh")), ids=lambda p: p.name)
 def test_shell_scripts_parse(script: Path) -> None:
-    assert run("bash", "-n", script).returncode == 0
+    assert attempt("bash", "-n", script).returncode == 0
 
 
 @pytest.mark.parametrize("name", ["install_executorch.sh", "install_requirements.sh"])
 def test_root_scripts_are_posix(name: str) -> None:
     """Documents call them with plain sh."""
-    assert run("sh", "-n", ROOT / name).returncode == 0
+    assert attempt("sh", "-n", ROOT / name).returncode == 0
 
 
 def test_an_unusable_python_is_named(copy: Path) -> None:
     (copy / "old").write_text("#!/bin/sh\nexit 1\n")
     (copy / "old").chmod(0o755)
-    done = run(
+    done = attempt(
         *("bash", "scripts/setup.sh"),
         cwd=copy,
         PYTHON=str(copy / "old"),
@@ -103,7 +91,7 @@ def test_a_finished_setup_is_left_alone(copy: Path) -> None:
     (copy / "venv").mkdir()
     script = 'cat "$@" | sha256sum | cut -d" " -f1'
     ordered = [*sorted((copy / "scripts").glob("*.sh")), *sorted((copy / "scripts").glob("*.txt"))]
-    want = run("bash", "-c", script, "bash", *ordered).stdout.strip()
+    want = attempt("bash", "-c", script, "bash", *ordered).stdout.strip()
     (copy / "venv" / ".setup-stamp").write_text(f"{want} {copy}")
-    done = run("bash", "scripts/setup.sh", cwd=copy, VENV=str(copy / "venv"))
+    done = attempt("bash", "scripts/setup.sh", cwd=copy, VENV=str(copy / "venv"))
     assert done.returncode == 0 and "up to date" in done.stdout, done.stdout + done.stderr

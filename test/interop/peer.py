@@ -76,6 +76,28 @@ def run_job(
     }
 
 
+def train_job(
+    program: Path,
+    rows: list[Any],
+    steps: int,
+    options: dict[str, Any],
+    out: Path,
+    data: Path | None,
+) -> Job:
+    """SGD with `options` on the rows in turn; `out` gets (losses, parameters)."""
+    saved = out.with_suffix(".rows")
+    torch.save(rows, saved)
+    return {
+        "do": "train",
+        "program": str(program),
+        "data": str(data) if data else None,
+        "rows": str(saved),
+        "steps": steps,
+        "options": options,
+        "out": str(out),
+    }
+
+
 def quantize_job(network: str, precision: str, program: Path, out: Path) -> Job:
     """`network` of xnnpack_precisions.py; `out` gets its inputs and what the file gave where it was made."""
     names = {"network": network, "precision": precision}

@@ -92,6 +92,24 @@ def run(job: dict) -> None:
     torch.save(results, job["out"])
 
 
+def train(job: dict) -> None:
+    """The losses of SGD on rows in turn, and the parameters after it. Of both packages."""
+    from executorch.extension.pybindings.portable_lib import _load_for_executorch
+    from executorch.extension.training import TrainingModule, get_sgd_optimizer
+
+    rows = torch.load(job["rows"])
+    module = TrainingModule(_load_for_executorch(job["program"], job["data"]))
+    module.forward_backward("forward", rows[0])
+    optimizer = get_sgd_optimizer(module.named_parameters(), **job["options"])
+    losses = []
+    for step in range(job["steps"]):
+        loss = module.forward_backward("forward", rows[step % len(rows)])[0]
+        optimizer.step(module.named_gradients())
+        losses.append(loss.item())
+    parameters = {name: value.clone() for name, value in module.named_parameters().items()}
+    torch.save((losses, parameters), job["out"])
+
+
 def quantize(job: dict) -> None:
     """A network of xnnpack_precisions.py in one precision: the file, and what its maker's runtime computes."""
     import xnnpack_precisions as networks
@@ -223,6 +241,7 @@ JOBS = {
     "export_llm": export_llm,
     "read": read,
     "run": run,
+    "train": train,
     "quantize": quantize,
     "inspect": inspect,
     "rebundle": rebundle,

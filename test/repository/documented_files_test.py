@@ -29,6 +29,11 @@ FILES = (
     "tools/cmake/Utils.cmake",
     "tools/cmake/Codegen.cmake",
     "tools/cmake/preset/llm.cmake",
+    *"""codegen/tools/gen_oplist.py extension/aten_util/aten_bridge.h extension/evalue_util/print_evalue.h
+    extension/llm/custom_ops extension/llm/export/config/llm_config.py extension/pybindings/README.md
+    kernels/portable/functions.yaml runtime/core/portable_type/tensor.h runtime/core/result.h
+    runtime/executor/memory_manager.h runtime/platform/assert.h runtime/platform/default/minimal.cpp
+    runtime/platform/default/posix.cpp runtime/platform/log.h runtime/platform/platform.h""".split(),
 )
 
 

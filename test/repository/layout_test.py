@@ -51,6 +51,15 @@ def test_folders_are_shallow_and_small() -> None:
     assert not crowded, crowded
 
 
+def test_what_is_named_as_a_test_is_one() -> None:
+    """Wheels leave out files of these names (pyproject.toml), and pytest collects them."""
+    named = [
+        p for p in with_suffix(".py") if p.stem.endswith("_test") or p.stem.startswith("test_")
+    ]
+    without = [str(p) for p in named if "def test_" not in (ROOT / p).read_text()]
+    assert not without, "\n".join(without)
+
+
 def test_paths_are_short() -> None:
     long = [str(p) for p in files() if len(str(p)) > PATH_LENGTH]
     assert not long, "\n".join(long)

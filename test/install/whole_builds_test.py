@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whole configurations built: installed by the documented commands, and as one shared library."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+from executorch.exir import to_edge
+from executorch.test.e2e.build_tree import ROOT
+from executorch.test.install.commands import command
+
+pytestmark = [pytest.mark.slow, pytest.mark.full]
+
+SMALL = ["-DEXECUTORCH_DESKTOP_DEFAULTS=OFF", "-DEXECUTORCH_BUILD_PORTABLE_OPS=OFF"]
+
+
+def code_bytes(library: Path) -> int:
+    """Bytes of code and constants of all its objects."""
+    lines = command("size", library).splitlines()[1:]
+    return sum(int(line.split()[0]) for line in lines)
+
+
+def build(folder: Path, generator: str, *options: str) -> Path:
+    """`cmake --build cmake-out -j9 --target install --config Release`; where it is installed."""
+    given = [*SMALL, *options, f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}"]
+    command("cmake", "-S", ROOT, "-B", folder / "cmake-out", "-G", generator, *given)
+    command("cmake", "--build", folder / "cmake-out", "-j9")
+    words = "--target", "install", "--config", "Release"
+    command("cmake", "--build", folder / "cmake-out", "-j9", *words)
+    return folder / "prefix"
+
+
+@pytest.mark.req("BLD-022", "BLD-053")
+def test_one_configuration_or_several_and_size_before_speed(tmp_path: Path) -> None:
+    fast = build(tmp_path / "one", "Ninja", "-DCMAKE_BUILD_TYPE=Release")
+    small = build(
+        tmp_path / "several",
+        "Ninja Multi-Config",
+        "-DCMAKE_DEFAULT_BUILD_TYPE=Release",
+        "-DEXECUTORCH_OPTIMIZE_SIZE=ON",
+    )
+    for prefix in (fast, small):
+        assert (prefix / "include/executorch/runtime/executor/program.h").exists()
+        assert (prefix / "lib/cmake/ExecuTorch/executorch-config.cmake").exists()
+    sizes = [code_bytes(prefix / "lib" / "libexecutorch_core.a") for prefix in (fast, small)]
+    print(f"libexecutorch_core.a, code and constants: {sizes[0]} bytes, for size {sizes[1]}")
+    assert sizes[1] < 0.9 * sizes[0]
+    names = subprocess.run(
+        ["readelf", "-S", str(small / "lib" / "libexecutorch_core.a")],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert ".eh_frame" not in names
+
+
+USER = """
+cmake_minimum_required(VERSION 3.24)
+project(user C CXX)
+set(CMAKE_CXX_STANDARD 17)
+set(EXECUTORCH_BUILD_SHARED ON)
+add_subdirectory("${EXECUTORCH_SOURCE}" executorch EXCLUDE_FROM_ALL)
+add_executable(my_target "${EXECUTORCH_SOURCE}/test/consumer/main.cpp")
+target_link_libraries(my_target PRIVATE executorch_shared)
+"""
+
+
+def test_a_program_on_the_one_shared_library(tmp_path: Path) -> None:
+    """Loaders, Module, TensorPtr, operators and kernels, of which the program itself has none."""
+    (tmp_path / "CMakeLists.txt").write_text(USER)
+    # As the build that ccache knows.
+    same = "-DCMAKE_BUILD_TYPE=Release", "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON"
+    words = "cmake", "-S", tmp_path, "-B", tmp_path / "b", "-G", "Ninja"
+    command(*words, f"-DEXECUTORCH_SOURCE={ROOT}", *same)
+    command("cmake", "--build", tmp_path / "b", "--target", "my_target")
+    program = tmp_path / "b" / "my_target"
+    model = torch.nn.Linear(3, 2).eval()
+    x = (torch.ones(1, 3),)
+    to_edge(torch.export.export(model, x)).to_executorch().save(tmp_path / "linear.pte")
+    shown = float(command(program, tmp_path / "linear.pte"))
+    assert abs(shown - float(model(*x)[0, 0])) < 1e-5
+    assert "libexecutorch_shared.so" in command("readelf", "-d", program)
+    own = command("nm", "-C", "--defined-only", program)
+    assert "Method::execute" not in own and "linear_out" not in own
