@@ -6,6 +6,8 @@
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 namespace tokenizers::detail {
 
@@ -18,12 +20,29 @@ struct HFPipeline::Scratch {
   MergeScratch merge;
 };
 
+namespace {
+
+/// A misspelt part would be left out without a word.
+const Json& checked_parts(const Json& file) {
+  constexpr std::string_view kParts[] = {"version",        "truncation", "padding",
+                                         "added_tokens",   "normalizer", "pre_tokenizer",
+                                         "post_processor", "decoder",    "model"};
+  for (const auto& part : file.items()) {
+    if (std::find(std::begin(kParts), std::end(kParts), part.key()) == std::end(kParts)) {
+      throw BadPart("a part of unknown name \"" + part.key() + "\"");
+    }
+  }
+  return file;
+}
+
+}  // namespace
+
 HFPipeline::HFPipeline(const TokenizerJson& file)
-    : normalizer_(make_normalizer(part_of(file.rest, "normalizer"))),
+    : normalizer_(make_normalizer(part_of(checked_parts(file.rest), "normalizer"))),
       pre_tokenizer_(make_pre_tokenizer(part_of(file.rest, "pre_tokenizer"))),
       post_processor_(part_of(file.rest, "post_processor")),
       decoder_(make_decoder(part_of(file.rest, "decoder"))) {
-  if (!part_of(file.rest, "added_tokens").is_array()) {
+  if (file.rest.contains("added_tokens") && !file.rest.at("added_tokens").is_array()) {
     throw BadPart("expected a list added_tokens");
   }
   const bool bytes = pre_tokenizer_ != nullptr && pre_tokenizer_->spells_bytes() &&
@@ -41,11 +60,11 @@ void HFPipeline::take_added_tokens(const Json& list) {
   for (const Json& entry : list) {
     AddedToken token;
     token.content = field<std::string>(entry, "content");
-    token.is_special = field_or(entry, "special", false);
-    token.is_normalized = field_or(entry, "normalized", !token.is_special);
-    token.is_single_word = field_or(entry, "single_word", false);
-    token.strips_left = field_or(entry, "lstrip", false);
-    token.strips_right = field_or(entry, "rstrip", false);
+    token.is_special = field<bool>(entry, "special");
+    token.is_normalized = field<bool>(entry, "normalized");
+    token.is_single_word = field<bool>(entry, "single_word");
+    token.strips_left = field<bool>(entry, "lstrip");
+    token.strips_right = field<bool>(entry, "rstrip");
     if (token.content.empty()) {
       continue;
     }

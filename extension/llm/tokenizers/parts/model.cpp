@@ -51,6 +51,9 @@ void Model::take_vocabulary(const TokenizerJson& file) {
                     std::to_string(file.vocabulary.size()) + " pieces, got " +
                     std::to_string(entry.id));
     }
+    if (vocabulary_.has(entry.id)) {
+      throw BadPart("model.vocab: two pieces have the id " + std::to_string(entry.id));
+    }
     vocabulary_.add(file.text(entry.piece), static_cast<uint32_t>(entry.id));
   }
 }

@@ -76,7 +76,7 @@ Normalizer::Ptr make_lowercase(const Json&) {
 }
 
 Normalizer::Ptr make_strip(const Json& part) {
-  const bool left = field_or(part, "strip_left", true), right = field_or(part, "strip_right", true);
+  const bool left = field<bool>(part, "strip_left"), right = field<bool>(part, "strip_right");
   return simple([left, right](std::string text) {
     text.erase(0, left ? leading_space(text) : 0);
     text.resize(text.size() - (right ? trailing_space(text) : 0));
@@ -124,9 +124,9 @@ Normalizer::Ptr make_nmt(const Json&) {
 }
 
 Normalizer::Ptr make_bert(const Json& part) {
-  const bool clean = field_or(part, "clean_text", true);
-  const bool cjk = field_or(part, "handle_chinese_chars", true);
-  const bool lower = field_or(part, "lowercase", true);
+  const bool clean = field<bool>(part, "clean_text");
+  const bool cjk = field<bool>(part, "handle_chinese_chars");
+  const bool lower = field<bool>(part, "lowercase");
   const bool strip = field_or(part, "strip_accents", lower);
   return simple([=](std::string text) {
     text = rewritten(text, [&](char32_t code, std::string& out) {

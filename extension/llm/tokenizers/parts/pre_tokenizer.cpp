@@ -210,7 +210,7 @@ void rewrite(PieceList& list, const Write& write) {
 
 class ByteLevel : public PreTokenizer {
  public:
-  explicit ByteLevel(const Json& part) : adds_prefix_(field_or(part, "add_prefix_space", true)) {
+  explicit ByteLevel(const Json& part) : adds_prefix_(field<bool>(part, "add_prefix_space")) {
     if (field_or(part, "use_regex", true)) {
       split_ = make_cut(each_match({kByteLevelPattern, true}), Behavior::kIsolated);
     }
@@ -240,8 +240,7 @@ class ByteLevel : public PreTokenizer {
 
 class Metaspace : public PreTokenizer {
  public:
-  explicit Metaspace(const Json& part)
-      : replacement_(field_or<std::string>(part, "replacement", "\u2581")) {
+  explicit Metaspace(const Json& part) : replacement_(field<std::string>(part, "replacement")) {
     const auto scheme = field_or<std::string>(
         part, "prepend_scheme", field_or(part, "add_prefix_space", true) ? "always" : "never");
     if (scheme != "always" && scheme != "first" && scheme != "never") {
@@ -295,9 +294,8 @@ PreTokenizer::Ptr make_sequence(const Json& part) {
 }
 
 PreTokenizer::Ptr make_split(const Json& part) {
-  return make_cut(each_match(pattern_of(part)),
-                  behavior_of(field_or<std::string>(part, "behavior", "Removed")),
-                  field_or(part, "invert", false));
+  return make_cut(each_match(pattern_of(part)), behavior_of(field<std::string>(part, "behavior")),
+                  field<bool>(part, "invert"));
 }
 
 PreTokenizer::Ptr make_digits(const Json& part) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <unordered_map>
 
 namespace tokenizers::detail {
@@ -29,6 +30,15 @@ bool starts_with(std::string_view text, std::string_view start) {
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+/// Numbers that rise as finite scores fall; equal for equal ones, never kNone.
+uint32_t rank_of(float score) {
+  score += 0.0f;  // -0 is 0
+  uint32_t bits = 0;
+  std::memcpy(&bits, &score, sizeof(bits));
+  constexpr uint32_t kSign = 0x80000000;
+  return (bits & kSign) != 0 ? bits : ~(bits | kSign);
 }
 
 /// Calls take(field) for each field; ParseFailure where the bytes are no message.
@@ -65,9 +75,9 @@ Error SentencePieceModel::read_piece(std::string_view message) {
       "SentencePiece: piece %zu: expected a text, a type from 1 to 6 and a "
       "finite score, got %zu bytes, %llu and %g",
       id, piece.size(), static_cast<unsigned long long>(type), static_cast<double>(score));
-  TK_CHECK_OR_RETURN_ERROR(is_utf8(piece) && pieces_.find(piece) == kNone, ParseFailure,
-                           "SentencePiece: piece %zu: expected UTF-8, and each piece once", id);
   pieces_.add(piece, static_cast<uint32_t>(id));
+  TK_CHECK_OR_RETURN_ERROR(is_utf8(piece) && pieces_.size() == id + 1, ParseFailure,
+                           "SentencePiece: piece %zu: expected UTF-8, and each piece once", id);
   scores_.push_back(score);
   types_.push_back(static_cast<Type>(type));
   return Error::Ok;
@@ -155,7 +165,8 @@ Error SentencePieceModel::finish() {
                            static_cast<int>(algorithm_));
   byte_ids_.fill(kNone);
   const bool is_unigram = algorithm_ == Algorithm::kUnigram;
-  PrefixTrie trie(is_unigram ? pieces_.num_bytes() : 0);
+  std::vector<PrefixTrie::Entry> entries;
+  entries.reserve(is_unigram ? types_.size() : 0);
   bool is_first = true;
   for (uint32_t id = 0; id < types_.size(); ++id) {
     switch (types_[id]) {
@@ -166,23 +177,24 @@ Error SentencePieceModel::finish() {
         break;
       case Type::kByte: {
         const auto byte = byte_of_piece(piece(id));
-        TK_CHECK_OR_RETURN_ERROR(byte.has_value(), ParseFailure,
-                                 "SentencePiece: piece %u: expected <0xHH> for a byte", id);
+        TK_CHECK_OR_RETURN_ERROR(byte.has_value() && byte_fallback_, ParseFailure,
+                                 "SentencePiece: piece %u: expected <0xHH> for a byte, and "
+                                 "byte_fallback",
+                                 id);
         byte_ids_[*byte] = id;
         break;
       }
       case Type::kNormal:
         lowest_ = is_first ? scores_[id] : std::min(lowest_, scores_[id]);
-        highest_ = is_first ? scores_[id] : std::max(highest_, scores_[id]);
         is_first = false;
         if (is_unigram) {
-          trie.add(piece(id), id);
+          entries.push_back({piece(id), id});
         }
         break;
       case Type::kUserDefined:
         user_defined_.add(piece(id), id);
         if (is_unigram) {
-          trie.add(piece(id), id);
+          entries.push_back({piece(id), id});
         }
         break;
       case Type::kControl:
@@ -199,26 +211,8 @@ Error SentencePieceModel::finish() {
                                byte);
     }
   }
-  trie_ = std::move(trie);
-  if (!is_unigram) {
-    rank_pieces();
-  }
+  trie_ = PrefixTrie(std::move(entries));
   return Error::Ok;
-}
-
-void SentencePieceModel::rank_pieces() {
-  // Trained scores fall from one id to the next: then the order is there already.
-  std::vector<float> falling(scores_);
-  if (!std::is_sorted(falling.begin(), falling.end(), std::greater<float>())) {
-    std::sort(falling.begin(), falling.end(), std::greater<float>());
-  }
-  falling.erase(std::unique(falling.begin(), falling.end()), falling.end());
-  ranks_.resize(scores_.size());
-  for (size_t id = 0; id < scores_.size(); ++id) {
-    const auto found =
-        std::lower_bound(falling.begin(), falling.end(), scores_[id], std::greater<float>());
-    ranks_[id] = static_cast<uint32_t>(found - falling.begin());
-  }
 }
 
 uint32_t SentencePieceModel::control(const std::string& name) const {
@@ -313,7 +307,7 @@ Cut SentencePieceModel::cut_bpe(std::string_view text) const {
     if (types_[id] == Type::kUnused) {
       parts[both] = left.size;
     }
-    return {ranks_[id], 0};
+    return {rank_of(scores_[id]), 0};
   });
   Cut cut;
   std::vector<std::string_view> left;
@@ -336,9 +330,10 @@ Cut SentencePieceModel::cut_bpe(std::string_view text) const {
 }
 
 Cut SentencePieceModel::cut_unigram(std::string_view text) const {
+  // A user's own piece is better than any other, and the longer the better: what the file says of
+  // its score does not count.
   const auto score_of = [&](uint32_t id, size_t bytes) {
-    return types_[id] == Type::kUserDefined ? static_cast<float>(bytes) * highest_ - 0.1f
-                                            : scores_[id];
+    return types_[id] == Type::kUserDefined ? 0.1f * static_cast<float>(bytes - 1) : scores_[id];
   };
   Cut cut;
   for (const CutPiece& piece : best_cut<float>(text, trie_, lowest_ - kUnknownPenalty, score_of)) {

@@ -47,7 +47,6 @@ class SentencePieceModel {
   Error read_trainer(std::string_view message);
   Error read_normalizer(std::string_view message);
   Error finish();
-  void rank_pieces();
   std::string normalize(std::string_view text) const;
   Normalized normalize_prefix(std::string_view text) const;
   std::vector<std::pair<std::string_view, uint32_t>> cut_bpe(std::string_view text) const;
@@ -56,8 +55,6 @@ class SentencePieceModel {
   StringTable pieces_;
   std::vector<float> scores_;
   std::vector<Type> types_;
-  /// By id, in order of falling scores; equal scores share a rank.
-  std::vector<uint32_t> ranks_;
   std::array<uint32_t, 256> byte_ids_;
   LiteralTrie user_defined_;
   PrefixTrie trie_;
@@ -67,7 +64,7 @@ class SentencePieceModel {
   bool is_known_algorithm_ = true, byte_fallback_ = false, space_is_suffix_ = false;
   bool adds_prefix_ = true, removes_spaces_ = true, escapes_spaces_ = true;
   uint32_t unknown_ = kNone;
-  float lowest_ = 0, highest_ = 0;
+  float lowest_ = 0;
 };
 
 }  // namespace tokenizers::detail

@@ -32,17 +32,18 @@ UnigramModel::UnigramModel(const TokenizerJson& file)
     throw BadPart("a Unigram model needs model.vocab as [piece, score] pairs");
   }
   take_vocabulary(file);
-  PrefixTrie trie(file.texts.size());
+  std::vector<PrefixTrie::Entry> entries;
+  entries.reserve(file.vocabulary.size());
   double lowest = INFINITY;
   for (const TokenizerJson::Entry& entry : file.vocabulary) {
     if (!std::isfinite(entry.score)) {
       throw BadPart("model.vocab: a score that is not finite");
     }
-    trie.add(file.text(entry.piece), static_cast<uint32_t>(entry.id));
+    entries.push_back({file.text(entry.piece), static_cast<uint32_t>(entry.id)});
     scores_.push_back(entry.score);
     lowest = std::min(lowest, entry.score);
   }
-  trie_ = std::move(trie);
+  trie_ = PrefixTrie(std::move(entries));
   unknown_score_ = lowest - kUnknownPenalty;
   const auto unknown = field_or<int64_t>(model_of(file), "unk_id", -1);
   if (unknown >= static_cast<int64_t>(scores_.size())) {
@@ -98,13 +99,13 @@ void UnigramModel::encode(std::string_view piece, std::vector<uint64_t>& out, Me
 }
 
 WordPieceModel::WordPieceModel(const TokenizerJson& file)
-    : prefix_(field_or<std::string>(model_of(file), "continuing_subword_prefix", "##")),
-      longest_(field_or<size_t>(model_of(file), "max_input_chars_per_word", 100)) {
+    : prefix_(field<std::string>(model_of(file), "continuing_subword_prefix")),
+      longest_(field<size_t>(model_of(file), "max_input_chars_per_word")) {
   if (file.has_scores) {
     throw BadPart("a WordPiece model needs model.vocab with ids");
   }
   take_vocabulary(file);
-  unknown_ = vocabulary_.find(field_or<std::string>(model_of(file), "unk_token", "[UNK]"));
+  unknown_ = vocabulary_.find(field<std::string>(model_of(file), "unk_token"));
 }
 
 void WordPieceModel::encode(std::string_view piece, std::vector<uint64_t>& out,
@@ -148,7 +149,7 @@ WordLevelModel::WordLevelModel(const TokenizerJson& file) {
     throw BadPart("a WordLevel model needs model.vocab with ids");
   }
   take_vocabulary(file);
-  unknown_ = vocabulary_.find(field_or<std::string>(model_of(file), "unk_token", "<unk>"));
+  unknown_ = vocabulary_.find(field<std::string>(model_of(file), "unk_token"));
 }
 
 void WordLevelModel::encode(std::string_view piece, std::vector<uint64_t>& out,

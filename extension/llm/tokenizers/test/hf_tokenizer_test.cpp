@@ -22,7 +22,8 @@ using ::testing::IsEmpty;
 using Ids = std::vector<uint64_t>;
 
 Json added(const char* content, int id, bool special = true) {
-  return {{"content", content}, {"id", id}, {"special", special}, {"normalized", false}};
+  return {{"content", content}, {"id", id},        {"special", special},  {"normalized", false},
+          {"lstrip", false},    {"rstrip", false}, {"single_word", false}};
 }
 
 /// Byte-level BPE: "a b" is 1 merge to "ab", then "ab c" to "abc"; "Ġ" spells the space; é is the
@@ -258,6 +259,12 @@ TEST(HFTokenizer, SplitsAsTheReferenceDocuments) {
   }
 }
 
+TEST(HFTokenizer, AddedTokensMayBeLeftOut) {
+  Json file = byte_level();
+  file.erase("added_tokens");
+  EXPECT_THAT(encoded(file, "abc"), ElementsAre(4));
+}
+
 TEST(HFTokenizer, RefusesWhatItCannotFollow) {
   const std::vector<std::pair<std::string, Error>> rows = {
       {"not json", Error::ParseFailure},
@@ -271,6 +278,9 @@ TEST(HFTokenizer, RefusesWhatItCannotFollow) {
       {changed(byte_level(), "/model/vocab/a", "0"), Error::ParseFailure},
       {changed(byte_level(), "/model/vocab/a", -1), Error::ParseFailure},
       {changed(byte_level(), "/model/vocab/a", 4000000000u), Error::LoadFailure},
+      {changed(byte_level(), "/model/vocab/a", 1), Error::LoadFailure},  // as "b"
+      {changed(byte_level(), "/pre_tokeniser", nullptr), Error::LoadFailure},
+      {changed(byte_level(), "/added_tokens/0/lstrip", nullptr), Error::LoadFailure},
       {changed(byte_level(), "/model/type", "Unheard"), Error::LoadFailure},
       {changed(byte_level(), "/model/dropout", 0.5), Error::LoadFailure},
       {changed(byte_level(), "/model/unk_token", "zz"), Error::LoadFailure},

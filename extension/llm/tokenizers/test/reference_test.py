@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import base64
 import json
+import random
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -73,6 +75,34 @@ def test_sentencepiece(kind: str, options: str, count: int, tmp_path: Path) -> N
     reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
     assert (tokenizer.bos_tok(), tokenizer.eos_tok()) == (reference.bos_id(), reference.eos_id())
     compare(count, tokenizer.encode, reference.encode, tokenizer.decode_batch, reference.decode)
+
+
+def message(number: int, content: bytes) -> bytes:
+    """A field of protobuf's, of fewer than 128 bytes."""
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def test_a_users_own_piece_wins_as_in_the_reference(tmp_path: Path) -> None:
+    """Whatever the scores are; what ties is cut as there."""
+
+    def piece(text: str, score: float, kind: int = 1) -> bytes:
+        number = b"\x15" + struct.pack("<f", score)
+        return message(1, message(1, text.encode()) + number + bytes([3 << 3, kind]))
+
+    scores = {"▁": -2.171676, "▁▁": -4.343353, "▁▁▁▁": -8.686706, "a": -3.1, "aX": -0.5}
+    for own, score in (("X", 0.0), ("Xa", -9.0), ("X▁", 4.0)):
+        rows = [piece("<unk>", 0, 2), *(piece(text, value) for text, value in scores.items())]
+        rows.append(piece(own, score, 4))
+        path = tmp_path / "tokenizer.model"
+        plain = message(3, message(1, b"identity") + bytes([3 << 3, 0, 4 << 3, 0]))
+        path.write_bytes(b"".join(rows) + message(2, bytes([3 << 3, 1])) + plain)
+        tokenizer = ours.CppSPTokenizer()
+        tokenizer.load(str(path))
+        reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        chance = random.Random(2)
+        for _ in range(300):
+            text = "".join(chance.choice("aX   ?") for _ in range(chance.randrange(60)))
+            assert tokenizer.encode(text) == reference.encode(text), (own, text)
 
 
 @many

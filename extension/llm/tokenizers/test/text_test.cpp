@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts below the formats: base64, UTF-8, regular expressions, results.
 #include <executorch/extension/llm/tokenizers/text/byte_level.h>
+#include <executorch/extension/llm/tokenizers/text/prefix_trie.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pytorch/tokenizers/base64.h>
 #include <pytorch/tokenizers/regex.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tokenizers {
 namespace {
 
+using detail::PrefixTrie;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -31,9 +37,47 @@ TEST(Base64, DecodesAndRefuses) {
   EXPECT_EQ(*base64::decode("Zg=="), "f");
   EXPECT_EQ(*base64::decode("Zm8="), "fo");
   EXPECT_EQ(*base64::decode("Zm9vYmFy"), "foobar");
+  EXPECT_EQ(*base64::decode("="), "");  // in Whisper's file
   for (const char* bad : {"", "Zg=", "Z===", "Zg==Zg==", "Zm9v\n", "Zm-v"}) {
     EXPECT_EQ(base64::decode(bad).error(), Error::Base64DecodeFailure) << bad;
   }
+}
+
+TEST(PrefixTrie, FindsThePiecesThatATextBeginsWith) {
+  std::mt19937 chance(5);
+  const auto drawn = [&](size_t most, int bytes) {
+    std::string text(1 + chance() % most, 0);
+    for (char& c : text) {
+      c = static_cast<char>(chance() % bytes);
+    }
+    return text;
+  };
+  for (const int bytes : {2, 7, 256}) {
+    std::vector<std::string> pieces;
+    std::vector<PrefixTrie::Entry> entries;
+    std::map<std::string, uint32_t> last;
+    for (uint32_t value = 0; value < 2000; ++value) {
+      pieces.push_back(drawn(9, bytes));
+    }
+    for (uint32_t value = 0; value < pieces.size(); ++value) {
+      entries.push_back({pieces[value], value});
+      last[pieces[value]] = value;
+    }
+    const PrefixTrie trie(std::move(entries));
+    for (int round = 0; round < 2000; ++round) {
+      const std::string text =
+          round % 2 ? drawn(12, bytes) : pieces[round % 2000] + drawn(3, bytes);
+      std::vector<std::pair<uint32_t, size_t>> expected, found;
+      for (size_t length = 1; length <= text.size(); ++length) {
+        if (const auto at = last.find(text.substr(0, length)); at != last.end()) {
+          expected.emplace_back(at->second, length);
+        }
+      }
+      trie.each_prefix(text, [&](uint32_t value, size_t n) { found.emplace_back(value, n); });
+      EXPECT_EQ(found, expected);
+    }
+  }
+  PrefixTrie().each_prefix("a", [](uint32_t, size_t) { FAIL(); });
 }
 
 TEST(Utf8, BadSequencesBecomeOneReplacementEach) {
