@@ -61,6 +61,7 @@ PEER = "transformers, float"
 PRECISIONS = (
     Precision("float (GGUF blocks dequantized)"),
     Precision("float, 8-bit KV cache", _EIGHT_BIT_CACHE),
+    Precision("the GGUF file's own bits (qmode=gguf)", ("quantization.qmode=gguf",)),
     Precision("8da4w, group 32, embedding 4 bits, group 32", _FEW_BITS),
     Precision("the same bits, weights rotated (R1, R2)", _FEW_BITS, is_rotated=True),
 )

@@ -38,25 +38,25 @@ def _fields(block: Bytes, at: int, count: int, width: int, lanes: int) -> np.nda
     return ((runs >> shifts) & ((1 << width) - 1)).reshape(len(block), -1)
 
 
-def _q4_0(b: Bytes) -> Floats:
-    return _f16(b, 0) * (_low_high(b[:, 2:]).astype(np.float32) - 8)
+def _q4_0(b: Bytes) -> Parts:
+    return _f16(b, 0), _low_high(b[:, 2:]).astype(np.int8) - 8, None
 
 
-def _q4_1(b: Bytes) -> Floats:
-    return _f16(b, 0) * _low_high(b[:, 4:]) + _f16(b, 2)
+def _q4_1(b: Bytes) -> Parts:
+    return _f16(b, 0), _low_high(b[:, 4:]), -_f16(b, 2)
 
 
-def _q5_0(b: Bytes) -> Floats:
+def _q5_0(b: Bytes) -> Parts:
     values = _low_high(b[:, 6:]) | (_bits(b, 2, 4) << 4)
-    return _f16(b, 0) * (values.astype(np.float32) - 16)
+    return _f16(b, 0), values.astype(np.int8) - 16, None
 
 
-def _q5_1(b: Bytes) -> Floats:
-    return _f16(b, 0) * (_low_high(b[:, 8:]) | (_bits(b, 4, 4) << 4)) + _f16(b, 2)
+def _q5_1(b: Bytes) -> Parts:
+    return _f16(b, 0), _low_high(b[:, 8:]) | (_bits(b, 4, 4) << 4), -_f16(b, 2)
 
 
-def _q8_0(b: Bytes) -> Floats:
-    return _f16(b, 0) * b[:, 2:].view(np.int8)
+def _q8_0(b: Bytes) -> Parts:
+    return _f16(b, 0), b[:, 2:].view(np.int8), None
 
 
 def _grouped(scales: Floats, values: np.ndarray, minima: Floats | None = None) -> Floats:
@@ -75,18 +75,17 @@ def _k_scales(b: Bytes, at: int) -> tuple[np.ndarray, np.ndarray]:
     return scales, minima
 
 
-def _q2_k(b: Bytes) -> Floats:
+def _q2_k(b: Bytes) -> Parts:
     scales, minima = b[:, :16] & 15, b[:, :16] >> 4
-    return _grouped(_f16(b, 80) * scales, _fields(b, 16, 64, 2, 32), _f16(b, 82) * minima)
+    return _f16(b, 80) * scales, _fields(b, 16, 64, 2, 32), _f16(b, 82) * minima
 
 
-def _q3_k(b: Bytes) -> Floats:
+def _q3_k(b: Bytes) -> Parts:
     low = np.concatenate((b[:, 96:104] & 15, b[:, 96:104] >> 4), -1)
     high = (b[:, 104:108][:, None, :] >> np.array([0, 2, 4, 6], np.uint8)[None, :, None]) & 3
     scales = (low | (high.reshape(len(b), -1) << 4)).astype(np.float32) - 32
-    missing = 1 - _fields(b, 0, 32, 1, 32)
-    values = _fields(b, 32, 64, 2, 32).astype(np.float32) - 4 * missing
-    return _grouped(_f16(b, 108) * scales, values)
+    missing = 1 - _fields(b, 0, 32, 1, 32).astype(np.int8)
+    return _f16(b, 108) * scales, _fields(b, 32, 64, 2, 32).astype(np.int8) - 4 * missing, None
 
 
 def _q4_k(b: Bytes) -> Parts:
@@ -106,28 +105,18 @@ def _q6_k(b: Bytes) -> Parts:
     return scales, values.astype(np.int8) - 32, None
 
 
-# scales [blocks, groups], codes [blocks, numbers], minima to subtract [blocks, groups] or None
-PARTS: dict[str, Callable[[Bytes], Parts]] = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k}
+_NL = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.int8)
 
 
-def _joined(name: str) -> Callable[[Bytes], Floats]:
-    return lambda b: _grouped(*PARTS[name](b))
+def _iq4_nl(b: Bytes) -> Parts:
+    return _f16(b, 0), _NL[_low_high(b[:, 2:])], None
 
 
-_NL = np.array(
-    [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float32
-)
-
-
-def _iq4_nl(b: Bytes) -> Floats:
-    return _f16(b, 0) * _NL[_low_high(b[:, 2:])]
-
-
-def _iq4_xs(b: Bytes) -> Floats:
+def _iq4_xs(b: Bytes) -> Parts:
     low = _fields(b, 4, 4, 4, 1)
     high = (b[:, 2:4].copy().view(np.uint16) >> np.arange(0, 16, 2, dtype=np.uint16)) & 3
     scales = (low | (high.astype(np.uint8) << 4)).astype(np.float32) - 32
-    return _grouped(_f16(b, 0) * scales, _NL[_fields(b, 8, 128, 4, 16)])
+    return _f16(b, 0) * scales, _NL[_fields(b, 8, 128, 4, 16)], None
 
 
 def _plain(dtype: type) -> Callable[[Bytes], Floats]:
@@ -140,10 +129,15 @@ def _bf16(b: Bytes) -> Floats:
 
 @dataclass(frozen=True)
 class BlockFormat:
+    """`parts`: scales [blocks, groups], codes [blocks, numbers], and minima to subtract, as scales, or None; codes are
+    signed where there are no minima. Formats that are plain numbers have no parts."""
+
     name: str
     numbers: int  # of a block
     bytes: int
     dequantize: Callable[[Bytes], Floats]
+    parts: Callable[[Bytes], Parts] | None = None
+    code_bits: int = 0
 
     @property
     def bits(self) -> float:
@@ -151,22 +145,28 @@ class BlockFormat:
         return 8 * self.bytes / self.numbers
 
 
+def _coded(
+    name: str, numbers: int, size: int, code_bits: int, parts: Callable[[Bytes], Parts]
+) -> BlockFormat:
+    return BlockFormat(name, numbers, size, lambda b: _grouped(*parts(b)), parts, code_bits)
+
+
 # the number that a GGUF file gives each format
 BLOCK_FORMATS = {
     0: BlockFormat("F32", 1, 4, _plain(np.float32)),
     1: BlockFormat("F16", 1, 2, _plain(np.float16)),
-    2: BlockFormat("Q4_0", 32, 18, _q4_0),
-    3: BlockFormat("Q4_1", 32, 20, _q4_1),
-    6: BlockFormat("Q5_0", 32, 22, _q5_0),
-    7: BlockFormat("Q5_1", 32, 24, _q5_1),
-    8: BlockFormat("Q8_0", 32, 34, _q8_0),
-    10: BlockFormat("Q2_K", 256, 84, _q2_k),
-    11: BlockFormat("Q3_K", 256, 110, _q3_k),
-    12: BlockFormat("Q4_K", 256, 144, _joined("Q4_K")),
-    13: BlockFormat("Q5_K", 256, 176, _joined("Q5_K")),
-    14: BlockFormat("Q6_K", 256, 210, _joined("Q6_K")),
-    20: BlockFormat("IQ4_NL", 32, 18, _iq4_nl),
-    23: BlockFormat("IQ4_XS", 256, 136, _iq4_xs),
+    2: _coded("Q4_0", 32, 18, 4, _q4_0),
+    3: _coded("Q4_1", 32, 20, 4, _q4_1),
+    6: _coded("Q5_0", 32, 22, 5, _q5_0),
+    7: _coded("Q5_1", 32, 24, 5, _q5_1),
+    8: _coded("Q8_0", 32, 34, 8, _q8_0),
+    10: _coded("Q2_K", 256, 84, 2, _q2_k),
+    11: _coded("Q3_K", 256, 110, 3, _q3_k),
+    12: _coded("Q4_K", 256, 144, 4, _q4_k),
+    13: _coded("Q5_K", 256, 176, 5, _q5_k),
+    14: _coded("Q6_K", 256, 210, 6, _q6_k),
+    20: _coded("IQ4_NL", 32, 18, 8, _iq4_nl),
+    23: _coded("IQ4_XS", 256, 136, 8, _iq4_xs),
     28: BlockFormat("F64", 1, 8, _plain(np.float64)),
     30: BlockFormat("BF16", 1, 2, _bf16),
 }

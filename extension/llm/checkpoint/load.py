@@ -18,7 +18,7 @@ from executorch.extension.llm.model.lora import LoRALinear
 _LISTED = 5
 
 
-def _owner(model: nn.Module, name: str) -> tuple[nn.Module, str]:
+def owner_of(model: nn.Module, name: str) -> tuple[nn.Module, str]:
     """The module that holds `name`, and the name there; layers with adapters hold `weight` one deeper."""
     path, _, last = name.rpartition(".")
     module = model.get_submodule(path)
@@ -30,7 +30,7 @@ def _owner(model: nn.Module, name: str) -> tuple[nn.Module, str]:
 def assign(model: nn.Module, name: str, value: torch.Tensor, where: str) -> bool:
     """Sets a parameter or buffer in place of the one there; false where the model has none of that name."""
     try:
-        module, last = _owner(model, name)
+        module, last = owner_of(model, name)
     except AttributeError:
         return False
     there = module._parameters.get(last, module._buffers.get(last))

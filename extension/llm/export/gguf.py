@@ -13,7 +13,7 @@ from torch import Tensor
 from torchao.quantization import IntxUnpackedToInt8Tensor
 from torchao.utils import TorchAOBaseTensor
 
-from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, PARTS, BlockFormat
+from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, BlockFormat
 from executorch.extension.llm.checkpoint.gguf import GGUFFile
 from executorch.extension.llm.export.int4 import ExportableInt4Tensor
 
@@ -23,8 +23,11 @@ Q4_K_GROUP_SIZE = QK_K // 8
 Q5_K_GROUP_SIZE = QK_K // 8
 Q6_K_GROUP_SIZE = QK_K // 16
 
-_FORMATS = {form.name.lower(): form for form in BLOCK_FORMATS.values() if form.name in PARTS}
-_BITS = {"q4_k": 4, "q5_k": 5, "q6_k": 6}
+_FORMATS = {
+    form.name.lower(): form
+    for form in BLOCK_FORMATS.values()
+    if form.name in ("Q4_K", "Q5_K", "Q6_K")
+}
 
 
 def _format(ggml_type: str) -> BlockFormat:
@@ -123,7 +126,7 @@ class ExportableGGUFTensor(TorchAOBaseTensor):
         """Codes of a byte each, centred at zero. Groups grow up to `max_group_size` where those that become one have
         equal scales and zero points."""
         codes, scales, zeros = self._parts()
-        bits = _BITS[self.ggml_type]
+        bits = _format(self.ggml_type).code_bits
         if self.ggml_type != "q6_k":
             codes, zeros = codes - (1 << bits - 1), zeros - (1 << bits - 1)
         group = codes.shape[1] // scales.shape[1]
@@ -143,7 +146,7 @@ class ExportableGGUFTensor(TorchAOBaseTensor):
 
     def _parts(self) -> tuple[Tensor, Tensor, Tensor]:
         """Codes [rows, columns] as they are stored (of 6 bits from -32), scales and zero points [rows, groups]."""
-        parts = PARTS[self.ggml_type.upper()](_blocks(self.raw, self.ggml_type))
+        parts = _format(self.ggml_type).parts(_blocks(self.raw, self.ggml_type))
         rows = self.raw.shape[0]
         scales, codes = (torch.from_numpy(np.ascontiguousarray(part)) for part in parts[:2])
         scales = scales.view(rows, -1)

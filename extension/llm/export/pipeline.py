@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,16 @@ import torch
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
-from executorch.extension.llm.export.config.llm_config import LlmConfig, LoraConfig
+from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.config.rules import check
-from executorch.extension.llm.export.models import LoadedModel, load_model
+from executorch.extension.llm.export.models import LoadedModel, family_of, load_model
 from executorch.extension.llm.export.partitioner_lib import get_xnnpack_partitioner
 from executorch.extension.llm.export.perplexity import module_logits, perplexity
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.export.tokens import read_tokenizer
 from executorch.extension.llm.export.weight_files import weight_tags
-from executorch.extension.llm.transform.plan import transforms_for
+from executorch.extension.llm.transform.plan import Transform, transforms_for
 
 ExportOptions = Any  # LlmConfig, argparse.Namespace or omegaconf's DictConfig
 
@@ -125,11 +126,25 @@ def prepare(
     if measure is not None:
         measure("before", loaded)
     with stages.stage("transform"):
+        if config.quantization.qmode == GGUF_BITS:
+            manager.source_transform([_keep_bits(config, loaded)])
         manager.source_transform(transforms_for(config, loaded.args))
     if measure is not None:
         loaded.model = manager.model
         measure("after", loaded)
     return manager, loaded
+
+
+def _keep_bits(config: LlmConfig, loaded: LoadedModel) -> Transform:
+    from executorch.extension.llm.transform.gguf_bits import keep_gguf_bits
+
+    gguf = loaded.checkpoint.gguf if loaded.checkpoint else None
+    if gguf is None:
+        raise ValueError(
+            f"quantization.qmode={GGUF_BITS} keeps the bits of a GGUF file: expected one as base.checkpoint, found "
+            f"{config.base.checkpoint}"
+        )
+    return partial(keep_gguf_bits, file=gguf, family=family_of(config), args=loaded.args)
 
 
 def perplexity_of(config: LlmConfig, text: str | Path) -> Measure:

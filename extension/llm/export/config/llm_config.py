@@ -14,6 +14,8 @@ from typing import ClassVar
 
 from executorch.extension.llm.model.families import FAMILIES
 
+# the qmode of a GGUF file's own codes and scales
+GGUF_BITS = "gguf"
 # group of 8da4w and of the torchao forms where none is given
 DEFAULT_GROUP = 128
 
@@ -148,7 +150,7 @@ class MultimethodConfig:
 
 @dataclass
 class QuantizationConfig:
-    QMODE_OPTIONS: ClassVar[list[str]] = ["int8", "8da4w", "8da4w-gptq", "4w"]
+    QMODE_OPTIONS: ClassVar[list[str]] = ["int8", "8da4w", "8da4w-gptq", "4w", GGUF_BITS]
     AO_QUANT_PATTERNS: ClassVar[list[str]] = [r"torchao:8da(\d+)w", r"torchao:fpa(\d+)w"]
     EMBEDDING_PATTERNS: ClassVar[list[str]] = [
         r"[248],(\d+|none|None)",

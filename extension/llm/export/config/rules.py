@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from executorch.extension.llm.export.config.llm_config import DEFAULT_GROUP, LlmConfig
+from executorch.extension.llm.export.config.llm_config import (
+    DEFAULT_GROUP,
+    GGUF_BITS,
+    LlmConfig,
+)
 
 # Backends that `backend.<name>.enabled` may name and that lower language models here.
 PRESENT = ("xnnpack",)
@@ -59,6 +63,20 @@ NOT_YET: tuple[Rule, ...] = (
 )
 
 RULES: tuple[Rule, ...] = (
+    (
+        lambda c: (
+            c.quantization.qmode == GGUF_BITS
+            and (
+                c.quantization.embedding_quantize
+                or c.quantization.use_spin_quant
+                or c.quantization.pt2e_quantize
+                or c.base.preq_mode
+                or c.multimethod.methods
+            )
+        ),
+        "quantization.qmode=gguf keeps all bits of the file: leave out quantization.embedding_quantize, use_spin_quant "
+        "and pt2e_quantize, base.preq_mode and multimethod.methods",
+    ),
     (
         lambda c: c.model.use_sdpa_with_kv_cache and not c.model.use_kv_cache,
         "model.use_sdpa_with_kv_cache needs model.use_kv_cache: set it to True, too",
