@@ -2,6 +2,7 @@
 // Layout: size of the array in bytes (uint32), the array (uint32 units of Darts-clone), texts with
 // a NUL after each.
 #include <executorch/extension/llm/tokenizers/text/charsmap.h>
+#include <executorch/extension/llm/tokenizers/text/utf8.h>
 
 #include <cstring>
 
@@ -13,6 +14,9 @@ namespace {
 // and up the distance.
 bool has_leaf(uint32_t unit) {
   return (unit >> 8 & 1) != 0;
+}
+bool is_leaf(uint32_t unit) {
+  return (unit & 0x80000000u) != 0;
 }
 uint32_t value(uint32_t unit) {
   return unit & 0x7FFFFFFFu;
@@ -48,7 +52,29 @@ std::optional<Charsmap> Charsmap::read(std::string_view bytes) {
   if (map.texts_.empty() || map.texts_.back() != '\0') {
     map.texts_ += '\0';
   }
+  if (!map.is_whole()) {
+    return std::nullopt;
+  }
   return map;
+}
+
+/// Whether every way leads on, and every leaf to the beginning of a text.
+bool Charsmap::is_whole() const {
+  for (size_t at = 0; at < units_.size(); ++at) {
+    const uint32_t unit = units_[at];
+    if (is_leaf(unit)) {
+      const size_t start = value(unit);
+      if (start >= texts_.size() || (start > 0 && texts_[start - 1] != '\0')) {
+        return false;
+      }
+      continue;
+    }
+    const size_t next = at ^ distance(unit);
+    if (next >= units_.size() || (has_leaf(unit) && !is_leaf(units_[next]))) {
+      return false;
+    }
+  }
+  return is_utf8(texts_);
 }
 
 std::optional<Charsmap::Rule> Charsmap::longest(std::string_view text) const {

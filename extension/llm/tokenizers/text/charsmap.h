@@ -26,6 +26,8 @@ class Charsmap {
   bool is_empty() const { return units_.empty(); }
 
  private:
+  bool is_whole() const;
+
   std::vector<uint32_t> units_;
   std::string texts_;  // each ends with a NUL
 };
