@@ -78,9 +78,11 @@ def _fetch(package: str, folder: Path) -> None:
     subprocess.run([*command, package], check=True)
     for archive in [*folder.glob("*.whl"), *folder.glob("*.tar.gz")]:
         if archive.suffix == ".whl":
-            zipfile.ZipFile(archive).extractall(folder)
+            with zipfile.ZipFile(archive) as wheel:
+                wheel.extractall(folder)
         else:
-            tarfile.open(archive).extractall(folder, filter="data")
+            with tarfile.open(archive) as source:
+                source.extractall(folder, filter="data")
         archive.unlink()
 
 
