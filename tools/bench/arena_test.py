@@ -20,7 +20,7 @@ from executorch.tools.bench.arena.picture import svg
 from executorch.tools.bench.arena.table import NETWORKS, chosen
 
 TOLERANCE = 1e-4
-OPTIONS = argparse.Namespace(precision="float", threads=1, rounds=1, clock="ms")
+OPTIONS = argparse.Namespace(precision="float", threads=1, rounds=1, clock="ms", priority=0)
 
 
 def sample() -> Network:

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from executorch.tools.bench.arena import page
-from executorch.tools.bench.arena.measure import Engine, measure, save
+from executorch.tools.bench.arena.measure import Engine, measure, prepare, save
 from executorch.tools.bench.arena.network import Network
 from executorch.tools.bench.arena.picture import svg
 from executorch.tools.bench.arena.table import NETWORKS, chosen
@@ -47,6 +47,12 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
         help="time that passes, or that processors work: for one thread beside other work",
     )
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--priority",
+        type=int,
+        default=0,
+        help="real-time priority of the turns: other processes wait meanwhile (Linux, as root)",
+    )
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "arena.jsonl")
     parser.add_argument("--resume", action="store_true", help="leave out rows that are known")
     parser.add_argument("--page", type=Path, help="write the page and, beside it, the picture")
@@ -79,7 +85,9 @@ def measured(network: Network, sides: list[Engine], options: argparse.Namespace)
             program, calls = save(network, Path(work))
         except Exception as problem:
             return {**row, "engines": {"export": {"error": f"{type(problem).__name__}: {problem}"}}}
-        return {**row, "engines": measure(sides, program, calls, options.precision, options.rounds)}
+        found = prepare(sides, program, calls, options.precision)
+        measure(sides, found, options.rounds, options.priority)
+        return {**row, "engines": found}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from executorch.tools.bench.arena.network import Network
-from executorch.tools.bench.turns import Worker
+from executorch.tools.bench.turns import Worker, ahead
 
 CODE = (Path(__file__).parent / "side.py").read_text()
 SECONDS = 400  # to lower, load and run once
@@ -23,13 +25,13 @@ class Engine:
     """`label` runs `kind` of side.py under `python`; its process is started anew after it died."""
 
     def __init__(self, label: str, kind: str, python: str, folder: Path, threads: int) -> None:
-        self.label = label
-        self._kind, self._python, self._folder, self._threads = kind, python, folder, threads
+        self.label, self.python = label, python
+        self._kind, self._folder, self._threads = kind, folder, threads
         self._worker: Worker | None = None
 
     def ask(self, question: list[Any]) -> Any:
         if self._worker is None:
-            self._worker = Worker(self._python, CODE, self._folder, self.label)
+            self._worker = Worker(self.python, CODE, self._folder, self.label)
             self._worker.ask(["threads", self._threads])
         try:
             answer = self._worker.ask(question)
@@ -41,6 +43,9 @@ class Engine:
     def prepare(self, precision: str, program: Path, calls: Path) -> Answer:
         answer = self.ask(["prepare", self._kind, precision, str(program), str(calls), SECONDS])
         return answer if isinstance(answer, dict) else {"difference": answer}
+
+    def process(self) -> Worker | None:
+        return self._worker
 
     def close(self) -> None:
         if self._worker is not None:
@@ -60,24 +65,38 @@ def save(network: Network, folder: Path) -> tuple[Path, Path]:
     return path, Path(f"{path}.calls")
 
 
-def measure(
-    engines: list[Engine], program: Path, calls: Path, precision: str, rounds: int
+def prepare(
+    engines: list[Engine], program: Path, calls: Path, precision: str
 ) -> dict[str, Answer]:
-    """Minima of milliseconds by engine, or what went wrong there."""
-    found = {engine.label: engine.prepare(precision, program, calls) for engine in engines}
+    """Interpreters beside each other; the engines of one come in order, as they share what they convert."""
+    chains: dict[str, list[Engine]] = defaultdict(list)
+    for engine in engines:
+        chains[engine.python].append(engine)
+
+    def one_by_one(chain: list[Engine]) -> dict[str, Answer]:
+        return {engine.label: engine.prepare(precision, program, calls) for engine in chain}
+
+    with ThreadPoolExecutor(len(chains)) as pool:
+        answers = [answer for each in pool.map(one_by_one, chains.values()) for answer in each.items()]
+    return dict(answers)
+
+
+def measure(engines: list[Engine], found: dict[str, Answer], rounds: int, priority: int) -> None:
+    """Puts minima of milliseconds into what preparing found, or what went wrong while running."""
     runs: dict[str, int] = {}
-    for _ in range(rounds + 1):  # the first round tells how many runs make a turn
-        for engine in engines:
-            answer = found[engine.label]
-            if "error" in answer:
-                continue
-            taken = engine.ask(["run", runs.get(engine.label, 3)])
-            if isinstance(taken, dict):
-                answer |= taken
-                continue
-            passed, busy = (min(each) for each in zip(*taken))
-            runs[engine.label] = max(2, min(50, int(TURN_MILLISECONDS / passed)))
-            answer["ms"] = min(answer.get("ms", passed), passed)
-            answer["busy"] = min(answer.get("busy", busy), busy)
-            time.sleep(SETTLE_SECONDS)
-    return found
+    processes = [process for engine in engines if (process := engine.process())]
+    with ahead(processes, priority):
+        for _ in range(rounds + 1):  # the first round tells how many runs make a turn
+            for engine in engines:
+                answer = found[engine.label]
+                if "error" in answer:
+                    continue
+                taken = engine.ask(["run", runs.get(engine.label, 3)])
+                if isinstance(taken, dict):
+                    answer |= taken
+                    continue
+                passed, busy = (min(each) for each in zip(*taken))
+                runs[engine.label] = max(2, min(50, int(TURN_MILLISECONDS / passed)))
+                answer["ms"] = min(answer.get("ms", passed), passed)
+                answer["busy"] = min(answer.get("busy", busy), busy)
+                time.sleep(SETTLE_SECONDS)
