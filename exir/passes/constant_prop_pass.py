@@ -123,18 +123,23 @@ def constant_prop_pass(
         for node, value in computed.items()
         if any(user not in computed for user in node.users)
     }
-    specs = create_constant_nodes_and_return_specs(needed, exported_program)
-    signature = exported_program.graph_signature
+    put_constants(exported_program, needed)
+    return exported_program
+
+
+def put_constants(program: ExportedProgram, values: Mapping[Node, torch.Tensor]) -> None:
+    """A constant for each of these nodes; what only they needed goes. Works in place."""
+    specs = create_constant_nodes_and_return_specs(values, program)
+    signature = program.graph_signature
     place = next(
         (i for i, s in enumerate(signature.input_specs) if s.kind == InputKind.USER_INPUT),
         len(signature.input_specs),
     )
     inputs = [*signature.input_specs[:place], *specs.values(), *signature.input_specs[place:]]
-    exported_program._graph_signature = ExportGraphSignature(inputs, list(signature.output_specs))
-    dead_code_elimination_pass(exported_program.graph_module)
-    drop_unused_data(exported_program)
-    exported_program.graph_module.recompile()
-    return exported_program
+    program._graph_signature = ExportGraphSignature(inputs, list(signature.output_specs))
+    dead_code_elimination_pass(program.graph_module)
+    drop_unused_data(program)
+    program.graph_module.recompile()
 
 
 def get_first_user_input(exported_program: ExportedProgram) -> Node:

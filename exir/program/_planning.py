@@ -16,6 +16,7 @@ from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackend
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
+from executorch.exir.passes.fold_constants_pass import fold_constants_pass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
@@ -158,6 +159,7 @@ def _place_in_memory(program: ExportedProgram, lowering: Lowering) -> None:
 
 PASSES: tuple[Step, ...] = (
     _fuse_quantized,  # while quantize and dequantize stand beside what they are for
+    _of_program(fold_constants_pass),  # what no backend has; before sizes and memory are looked at
     _of_graph(merge_permutes_pass),  # what backends left; before anything is written in place
     _reinplace,  # before anything else reads the graph's values
     _of_program(weights_to_outputs_pass),  # optimizers of the runtime find weights there

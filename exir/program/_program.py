@@ -32,6 +32,7 @@ from executorch.exir.emit import EmitterOutput, emit_program
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
+from executorch.exir.passes.fold_constants_pass import fold_constants_pass
 from executorch.exir.passes.infer_view_size_pass import InferViewSizePass
 from executorch.exir.program._arguments import (
     check_constant_methods,
@@ -143,6 +144,7 @@ def to_edge_transform_and_lower(
             module = manager.exported_program(name).graph_module
             InferViewSizePass()(module)  # sizes that are numbers can go into a delegate
             dead_code_elimination_pass(module)
+            fold_constants_pass(manager.exported_program(name))  # so can weights that are computed
     lowered = manager.to_backend(partitioners)
     config = manager.compile_config
     for name, nodes in kept.items():
