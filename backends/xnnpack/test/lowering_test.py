@@ -90,6 +90,34 @@ def test_zeros_before_anything_else_stay(layer: nn.Module) -> None:
     assert kinds(graph)["XNNStaticConstantPad"] == 1
 
 
+class Tokens(nn.Module):
+    """Rows of tokens as an image and back, as in the feed-forward parts of PVTv2 and SegFormer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(8, 16), nn.Linear(16, 8)
+        self.mix = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, tokens = x.shape[:2]
+        image = self.up(x).transpose(1, 2).reshape(batch, 16, tokens // 6, 6)
+        return self.down(nn.functional.gelu(self.mix(image).flatten(2).transpose(1, 2)))
+
+
+@pytest.mark.parametrize("varying", [None, 0])
+def test_rows_of_tokens_are_images_of_channels_last(varying: int | None) -> None:
+    x, model = torch.randn(2, 24, 8), Tokens().eval()
+    shapes = None if varying is None else ({varying: torch.export.Dim("size", max=4)},)
+    exported = torch.export.export(model, (x,), dynamic_shapes=shapes)
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    (graph,) = graphs(manager)
+    assert kinds(graph)["XNNStaticTranspose"] == 0
+    program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for batch in (2,) if varying is None else (2, 1, 4):
+        x = torch.randn(batch, 24, 8)
+        torch.testing.assert_close(program.forward((x,))[0], model(x), rtol=1e-4, atol=1e-5)
+
+
 class Attention(nn.Module):
     """Three heads of eight channels."""
 
