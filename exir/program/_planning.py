@@ -16,6 +16,7 @@ from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackend
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
+from executorch.exir.passes.drop_expands_pass import drop_expands_pass
 from executorch.exir.passes.fold_constants_pass import fold_constants_pass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
@@ -80,9 +81,10 @@ def _of_graph(one: Callable[[GraphModule], Any]) -> Step:
     return step
 
 
-def _of_program(one: Callable[[ExportedProgram], ExportedProgram | None]) -> Step:
+def _of_program(one: Callable[[ExportedProgram], Any]) -> Step:
     def step(program: ExportedProgram, lowering: Lowering) -> ExportedProgram | None:
-        return one(program)
+        changed = one(program)
+        return changed if isinstance(changed, ExportedProgram) else None
 
     return step
 
@@ -157,10 +159,16 @@ def _place_in_memory(program: ExportedProgram, lowering: Lowering) -> None:
     plan_memory(per_method(planner, lowering.name, MemoryPlanningPass()), program)
 
 
+# Rewrites to less work, whoever computes it; before backends choose, too.
+SIMPLIFICATIONS: tuple[Callable[[ExportedProgram], Any], ...] = (
+    fold_constants_pass,
+    lambda program: merge_permutes_pass(program.graph_module),
+    lambda program: drop_expands_pass(program.graph_module),
+)
+
 PASSES: tuple[Step, ...] = (
     _fuse_quantized,  # while quantize and dequantize stand beside what they are for
-    _of_program(fold_constants_pass),  # what no backend has; before sizes and memory are looked at
-    _of_graph(merge_permutes_pass),  # what backends left; before anything is written in place
+    *map(_of_program, SIMPLIFICATIONS),  # what no backend has; before anything is written in place
     _reinplace,  # before anything else reads the graph's values
     _of_program(weights_to_outputs_pass),  # optimizers of the runtime find weights there
     _passes_of_the_user,  # they expect the edge dialect

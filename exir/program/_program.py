@@ -32,7 +32,6 @@ from executorch.exir.emit import EmitterOutput, emit_program
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
-from executorch.exir.passes.fold_constants_pass import fold_constants_pass
 from executorch.exir.passes.infer_view_size_pass import InferViewSizePass
 from executorch.exir.program._arguments import (
     check_constant_methods,
@@ -53,7 +52,7 @@ from executorch.exir.program._etrecord import ETRecord
 from executorch.exir.program._planning import (
     edge_to_executorch_passes as edge_to_executorch_passes,
 )
-from executorch.exir.program._planning import planned_programs
+from executorch.exir.program._planning import SIMPLIFICATIONS, planned_programs
 from executorch.exir.program._planning import (
     pre_memory_planning_passes as pre_memory_planning_passes,
 )
@@ -141,10 +140,11 @@ def to_edge_transform_and_lower(
             manager._etrecord.add_extra_export_modules({"edge_after_transform": copies})
     for name in programs:
         if partitioners[name]:
-            module = manager.exported_program(name).graph_module
-            InferViewSizePass()(module)  # sizes that are numbers can go into a delegate
-            dead_code_elimination_pass(module)
-            fold_constants_pass(manager.exported_program(name))  # so can weights that are computed
+            program = manager.exported_program(name)
+            InferViewSizePass()(program.graph_module)  # sizes that are numbers can go into a delegate
+            dead_code_elimination_pass(program.graph_module)
+            for simplify in SIMPLIFICATIONS:
+                simplify(program)
     lowered = manager.to_backend(partitioners)
     config = manager.compile_config
     for name, nodes in kept.items():
