@@ -2,12 +2,12 @@
 // XNNPACK's runtime, but for three things: it did not say where its workspace is, nor what its
 // operators write; and bounds of a clamp behind a pool went over the pool's padding. With
 // EXECUTORCH_XNNPACK_TUNING for two more: it wrote zeros to all of the workspace, by one thread,
-// before the kernels that write there; and it runs one operator after another (ring_buffer.h).
+// before the kernels that write there; and it runs one operator after another (fusion.h).
 #ifndef __MACH__
 #define _POSIX_C_SOURCE 199309L  // as it has it: for its clock
 #endif
 #ifdef EXECUTORCH_XNNPACK_TUNING
-#include <executorch/backends/xnnpack/library/ring_buffer.h>
+#include <executorch/backends/xnnpack/library/fusion/fusion.h>
 #endif
 
 #include "xnnpack/allocator.h"
@@ -65,9 +65,8 @@ static inline void* allocate_workspace(size_t size) {
 }
 
 #define xnn_allocate_zero_simd_memory allocate_workspace
-#define xnn_plan_value_allocation_tracker(tracker) xnn_plan_ring_buffers(runtime, tracker)
-#define xnn_run_operator_with_index(op, index, place, pool) \
-  xnn_run_ring_buffers(runtime, index, place)
+#define xnn_plan_value_allocation_tracker(tracker) xnn_plan_fusions(runtime, tracker)
+#define xnn_run_operator_with_index(op, index, place, pool) xnn_run_fused(runtime, index, place)
 #define xnn_reshape_runtime xnn_reshape_runtime_any
 #endif
 #include "src/runtime.c"
@@ -94,7 +93,7 @@ size_t xnn_get_operator_outputs(xnn_runtime_t runtime, uint32_t* out_outputs, si
 }
 
 #ifdef EXECUTORCH_XNNPACK_TUNING
-/// Room for ring buffers depends on more than the sizes of values, so it is planned anew.
+/// What runs as one depends on more than the sizes of values, so it is planned anew.
 enum xnn_status xnn_reshape_runtime(xnn_runtime_t runtime) {
   runtime->memory_planned = false;
   return xnn_reshape_runtime_any(runtime);

@@ -6,7 +6,9 @@ target_sources(XNNPACK PRIVATE
   "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
   "${library}/convolution/filter_rows.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
   "${library}/convolution/depthwise_taps.cpp"
-  "${library}/tile_order.cpp" "${library}/panel_gemm.cpp" "${library}/ring_buffer.cpp")
+  "${library}/tile_order.cpp" "${library}/panel_gemm.cpp" "${library}/fusion/fusion.cpp"
+  "${library}/fusion/steps.cpp" "${library}/fusion/ring_buffer.cpp" "${library}/fusion/elementwise.cpp"
+  "${library}/fusion/elementwise_group.cpp")
 set_property(SOURCE "${library}/runtime.c" TARGET_DIRECTORY subgraph APPEND PROPERTY
   COMPILE_DEFINITIONS EXECUTORCH_XNNPACK_TUNING)
 xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w xnn_pack_qs8_qb4w_gemm_goi_w)

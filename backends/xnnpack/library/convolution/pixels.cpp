@@ -139,11 +139,6 @@ void compute(const Convolution* convolution, size_t image, size_t group, size_t 
       c.cm_stride, c.cn_stride, group * c.ga_stride + image * c.ba_stride, c.zero, &c.params);
 }
 
-void compute_image(const Convolution* convolution, size_t image, size_t first, size_t channel,
-                   size_t outputs, size_t channels) {
-  compute(convolution, image, 0, first, channel, outputs, channels);
-}
-
 void compute_group(const Convolution* convolution, size_t group, size_t first, size_t channel,
                    size_t outputs, size_t channels) {
   compute(convolution, 0, group, first, channel, outputs, channels);
@@ -174,6 +169,11 @@ bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* w
 }
 
 }  // namespace
+
+void compute_image(const Convolution* convolution, size_t image, size_t first, size_t channel,
+                   size_t pixels, size_t channels) {
+  compute(convolution, image, 0, first, channel, pixels, channels);
+}
 
 void compute_pixels(void* convolution, size_t first, size_t channel, size_t pixels,
                     size_t channels) {

@@ -47,6 +47,10 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
 void compute_pixels(void* convolution, size_t first, size_t channel, size_t pixels,
                     size_t channels);
 
+/// The same of several images and one group.
+void compute_image(const Convolution* convolution, size_t image, size_t first, size_t channel,
+                   size_t pixels, size_t channels);
+
 /// Of a convolution that was given its size with kNoTable: puts one step in the place of the two,
 /// of which the first fills the table, and takes that from the workspace; false for steps that are
 /// others.

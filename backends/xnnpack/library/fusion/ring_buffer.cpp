@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/pixels.h>
-#include <executorch/backends/xnnpack/library/ring_buffer.h>
+#include <executorch/backends/xnnpack/library/fusion/ring_buffer.h>
+#include <executorch/backends/xnnpack/library/fusion/steps.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack/compute.h"
@@ -11,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 
 namespace executorch::backends::xnnpack {
 
@@ -41,14 +41,6 @@ Outputs outputs_of(xnn_operator& op, const compute_parameters& step) {
   igemm_context& igemm = op.context.igemm.igemm;
   return is_task(step.task_2d_tile_2d, compute_pixels) ? Outputs{&igemm.c, igemm.cm_stride}
                                                        : Outputs{};
-}
-
-/// The last step of a GEMM; those ahead of it pack a matrix or copy an image.
-compute_parameters& tiles_of(xnn_operator& op) {
-  const auto is_none = [](const compute_parameters& step) {
-    return step.type == xnn_parallelization_type_invalid;
-  };
-  return *(std::find_if(op.compute + 1, std::end(op.compute), is_none) - 1);
 }
 
 /// Memory of a thread for `bytes` that kernels read.
@@ -86,11 +78,6 @@ struct Pair {
   size_t output_row_bytes() const { return depthwise().dwconv.output_height_stride; }
   size_t output_room() const { return room_for(output_row_bytes()); }
 };
-
-bool is_ready(const xnn_operator* op) {
-  return op != nullptr &&
-         (op->state == xnn_run_state_needs_setup || op->state == xnn_run_state_ready);
-}
 
 /// Whether the steps are pixels, each a GEMM's, and then a depthwise convolution of one image of
 /// them, as this computes them.
@@ -140,7 +127,7 @@ bool is_next(const xnn_runtime& runtime, const Pair& pair, const xnn_operator_da
 
 /// The GEMM and the convolution that begin with an operator.
 Pair two_at(const xnn_runtime& runtime, size_t index) {
-  if (runtime.profiling || index + 1 >= runtime.num_ops) {
+  if (index + 1 >= runtime.num_ops) {
     return {};
   }
   const xnn_operator_data& first = runtime.opdata[index];
@@ -153,16 +140,11 @@ Pair two_at(const xnn_runtime& runtime, size_t index) {
   return has_known_steps(pair) && takes_less(runtime, pair) ? pair : Pair{};
 }
 
-/// The pair that begins with an operator. What begins a pair of its own is no next GEMM.
-Pair pair_at(const xnn_runtime& runtime, size_t index) {
-  Pair pair = two_at(runtime, index);
-  if (pair.producer != nullptr && index + 2 < runtime.num_ops &&
-      two_at(runtime, index + 2).producer == nullptr) {
-    const xnn_operator_data& node = runtime.opdata[index + 2];
-    const bool is_read = is_next(runtime, pair, node, runtime.opdata[index + 1].outputs[0]);
-    pair.next = is_read ? node.operator_objects[0] : nullptr;
-  }
-  return pair;
+/// A pair that was found when the workspace was planned.
+Pair pair_of(const xnn_runtime& runtime, size_t index, size_t count) {
+  const xnn_operator_data* const nodes = runtime.opdata + index;
+  return {nodes[0].operator_objects[0], nodes[1].operator_objects[0], nodes[0].outputs[0],
+          count == 3 ? nodes[2].operator_objects[0] : nullptr};
 }
 
 /// A thread's way to compute rows of outputs, with operators of its own: what its steps are given
@@ -253,19 +235,6 @@ struct Parts {
   }
 };
 
-/// All steps of a GEMM but its last.
-xnn_status run_ahead(xnn_operator& op, pthreadpool_t pool) {
-  compute_parameters& tiles = tiles_of(op);
-  if (&tiles == &op.compute[0]) {
-    return xnn_status_success;
-  }
-  const auto type = tiles.type;
-  tiles.type = xnn_parallelization_type_invalid;
-  const xnn_status status = xnn_run_operator(&op, pool);
-  tiles.type = type;
-  return status;
-}
-
 /// `rings` and `outputs`: memory of all threads, the latter for a pair with a next GEMM.
 xnn_status run(const Pair& pair, void* rings, void* outputs, pthreadpool_t pool) {
   for (xnn_operator* op : {pair.producer, pair.next}) {
@@ -284,64 +253,49 @@ xnn_status run(const Pair& pair, void* rings, void* outputs, pthreadpool_t pool)
 
 }  // namespace
 
-}  // namespace executorch::backends::xnnpack
-
-using executorch::backends::xnnpack::Pair;
-
-extern "C" {
-
-void xnn_plan_ring_buffers(xnn_runtime_t runtime, xnn_value_allocation_tracker* tracker) {
-  const size_t threads = pthreadpool_get_threads_count(runtime->threadpool);
-  for (uint32_t i = 0; i < runtime->num_ops; ++i) {
-    const Pair pair = executorch::backends::xnnpack::pair_at(*runtime, i);
-    if (pair.producer == nullptr) {
-      continue;
-    }
-    const auto usage_of = [&](uint32_t value) {
-      while (tracker->usage[value].reuse_value_id != XNN_INVALID_VALUE_ID) {
-        value = tracker->usage[value].reuse_value_id;
-      }
-      return &tracker->usage[value];
-    };
-    const uint32_t last = pair.next == nullptr ? i + 1 : i + 2;
-    tracker->usage[pair.value].tensor_size = threads * pair.ring_bytes();
-    if (pair.next != nullptr) {
-      xnn_usage_record* const rows = &tracker->usage[runtime->opdata[i + 1].outputs[0]];
-      rows->tensor_size = threads * pair.output_room();
-      rows->first_node = i;
-      tracker->usage[runtime->num_values + last].first_node = i;
-    }
-    xnn_usage_record* const matrix = &tracker->usage[runtime->num_values + i];
-    xnn_usage_record* const input = usage_of(runtime->opdata[i].inputs[0]);
-    xnn_usage_record* const output = usage_of(runtime->opdata[last].outputs[0]);
-    matrix->last_node = last;
-    output->first_node = std::min(output->first_node, i);
-    if (pair.copies_input() && input->last_node == i && i != 0) {
-      input->last_node = i - 1;  // outputs may lie where it was, but not the copy
-      matrix->first_node = i - 1;
-    } else {
-      input->last_node = std::max(input->last_node, last);
-    }
-  }
-  xnn_plan_value_allocation_tracker(tracker);
-}
-
-xnn_status xnn_run_ring_buffers(xnn_runtime_t runtime, size_t index, size_t place) {
-  using executorch::backends::xnnpack::pair_at;
-  using executorch::backends::xnnpack::two_at;
-  xnn_operator_t op = runtime->opdata[index].operator_objects[place];
-  const bool is_reader = index >= 1 && two_at(*runtime, index - 1).producer != nullptr;
-  const bool is_next = index >= 2 && pair_at(*runtime, index - 2).next != nullptr;
-  if (is_reader || is_next) {
-    return xnn_status_success;
-  }
-  const Pair pair = pair_at(*runtime, index);
+/// What begins a pair of its own is no next GEMM.
+size_t ring_buffers_at(const xnn_runtime& runtime, size_t index) {
+  const Pair pair = two_at(runtime, index);
   if (pair.producer == nullptr) {
-    return xnn_run_operator_with_index(op, index, place, runtime->threadpool);
+    return 0;
   }
-  const uint32_t outputs = runtime->opdata[index + 1].outputs[0];
-  return executorch::backends::xnnpack::run(pair, runtime->values[pair.value].data,
-                                            runtime->values[outputs].data, runtime->threadpool);
+  const bool has_next =
+      index + 2 < runtime.num_ops && two_at(runtime, index + 2).producer == nullptr &&
+      is_next(runtime, pair, runtime.opdata[index + 2], runtime.opdata[index + 1].outputs[0]);
+  return has_next ? 3 : 2;
 }
 
-}  // extern "C"
+void plan_ring_buffers(const xnn_runtime& runtime, size_t index, size_t count,
+                       xnn_value_allocation_tracker& tracker) {
+  const Pair pair = pair_of(runtime, index, count);
+  const size_t threads = pthreadpool_get_threads_count(runtime.threadpool);
+  const auto first = static_cast<uint32_t>(index);
+  const auto last = static_cast<uint32_t>(index + count - 1);
+  tracker.usage[pair.value].tensor_size = threads * pair.ring_bytes();
+  if (pair.next != nullptr) {
+    xnn_usage_record* const rows = &tracker.usage[runtime.opdata[index + 1].outputs[0]];
+    rows->tensor_size = threads * pair.output_room();
+    rows->first_node = first;
+    tracker.usage[runtime.num_values + last].first_node = first;
+  }
+  xnn_usage_record* const matrix = &tracker.usage[runtime.num_values + index];
+  xnn_usage_record* const input = memory_of(tracker, runtime.opdata[index].inputs[0]);
+  xnn_usage_record* const output = memory_of(tracker, runtime.opdata[last].outputs[0]);
+  matrix->last_node = last;
+  output->first_node = std::min(output->first_node, first);
+  if (pair.copies_input() && input->last_node == first && first != 0) {
+    input->last_node = first - 1;  // outputs may lie where it was, but not the copy
+    matrix->first_node = first - 1;
+  } else {
+    input->last_node = std::max(input->last_node, last);
+  }
+}
+
+xnn_status run_ring_buffers(const xnn_runtime& runtime, size_t index, size_t count) {
+  const Pair pair = pair_of(runtime, index, count);
+  const uint32_t outputs = runtime.opdata[index + 1].outputs[0];
+  return run(pair, runtime.values[pair.value].data, runtime.values[outputs].data,
+             runtime.threadpool);
+}
+
+}  // namespace executorch::backends::xnnpack

@@ -3,24 +3,25 @@
 // half of an inverted bottleneck, with several times the channels of what comes before. XNNPACK
 // writes all of the GEMM's result and then reads it; here each thread keeps a ring buffer of the
 // rows that its next row of outputs reads. A GEMM that alone reads those outputs, the second half,
-// takes each row as it comes. So all of these stay in the core's own cache. Included from C.
+// takes each row as it comes. So all of these stay in the core's own cache.
 #pragma once
 
 #include "xnnpack/memory-planner.h"
 #include "xnnpack/subgraph.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <cstddef>
+
+namespace executorch::backends::xnnpack {
+
+/// How many operators from `index` on run by ring buffers: two, or three with the next GEMM; 0 for
+/// none. After all have their sizes.
+size_t ring_buffers_at(const xnn_runtime& runtime, size_t index);
 
 /// Gives such results room for their ring buffers only, and keeps what all steps use for as long as
-/// they take; then plans the workspace. After all operators have been given their sizes.
-void xnn_plan_ring_buffers(xnn_runtime_t runtime, struct xnn_value_allocation_tracker* tracker);
+/// they take.
+void plan_ring_buffers(const xnn_runtime& runtime, size_t index, size_t count,
+                       xnn_value_allocation_tracker& tracker);
 
-/// Runs object `place` of operator `index`: of such a GEMM all steps, of its consumer and the next
-/// GEMM nothing.
-enum xnn_status xnn_run_ring_buffers(xnn_runtime_t runtime, size_t index, size_t place);
+xnn_status run_ring_buffers(const xnn_runtime& runtime, size_t index, size_t count);
 
-#ifdef __cplusplus
-}
-#endif
+}  // namespace executorch::backends::xnnpack

@@ -217,10 +217,6 @@ bool pack_once(xnn_operator* op, const float* filters, const float* bias) {
   return true;
 }
 
-bool is_ours(const xnn_operator* op) {
-  return op->type == xnn_operator_type_convolution_nhwc_f32 && op->ukernel.type == kType;
-}
-
 bool are_channels_for_it(size_t inputs, size_t outputs) {
   const xnn_hardware_config* const hardware = xnn_init_hardware_config();
   return hardware != nullptr && hardware->use_x86_avx512f && table() != nullptr &&
@@ -236,6 +232,26 @@ struct Delete {
 using Operator = std::unique_ptr<xnn_operator, Delete>;
 
 }  // namespace
+
+bool is_one(const xnn_operator& op) {
+  return op.type == xnn_operator_type_convolution_nhwc_f32 && op.ukernel.type == kType;
+}
+
+void for_each_run(const xnn_operator& op, size_t block,
+                  const std::function<void(size_t first, size_t pixels)>& use) {
+  const Plan& plan = *reinterpret_cast<const Plan*>(&op.context);
+  const size_t end = std::min(plan.num_tiles, (block + 1) * plan.block);
+  for (size_t tile = block * plan.block; tile < end;) {
+    const Plan::Place place = plan.place_of(tile);
+    const size_t tiles = std::min(end - tile, plan.columns_of_tiles - place.column / kOutputs);
+    const size_t pixels = std::min(tiles * kOutputs, plan.output_width - place.column);
+    const size_t rows = std::min(kOutputs, plan.output_height - place.row);
+    for (size_t row = place.row; row < place.row + rows; ++row) {
+      use((place.image * plan.output_height + row) * plan.output_width + place.column, pixels);
+    }
+    tile += tiles;
+  }
+}
 
 bool suits(const Filter& f, float min, float max, uint32_t flags) {
   return f.height == kFilter && f.width == kFilter && f.stride_y == 1 && f.stride_x == 1 &&
@@ -291,7 +307,7 @@ xnn_status xnn_reshape_convolution2d_nhwc_f32(xnn_operator_t op, size_t batch, s
                                               size_t* workspace_alignment,
                                               size_t* output_height_out, size_t* output_width_out,
                                               pthreadpool_t threadpool) {
-  if (!is_ours(op) || height == 0 || width == 0 || batch == 0) {
+  if (!is_one(*op) || height == 0 || width == 0 || batch == 0) {
     return executorch::backends::xnnpack::reshape_convolution(
         xnn_reshape_convolution2d_nhwc_f32_any, op, batch, height, width, workspace_size,
         workspace_alignment, output_height_out, output_width_out, threadpool);
@@ -344,7 +360,7 @@ xnn_status xnn_reshape_convolution2d_nhwc_f32(xnn_operator_t op, size_t batch, s
 xnn_status xnn_setup_convolution2d_nhwc_f32(xnn_operator_t op, void* workspace, const float* input,
                                             float* output) {
   const bool can_run = op->state == xnn_run_state_needs_setup || op->state == xnn_run_state_ready;
-  if (!is_ours(op) || !can_run) {
+  if (!is_one(*op) || !can_run) {
     return xnn_setup_convolution2d_nhwc_f32_any(op, workspace, input, output);
   }
   Plan& plan = *reinterpret_cast<Plan*>(&op->context);

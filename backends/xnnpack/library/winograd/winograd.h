@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace executorch::backends::xnnpack {
 
@@ -42,6 +43,12 @@ bool suits(const Filter& filter, float min, float max, uint32_t flags);
 xnn_status create(const Filter& filter, const float* filters, const float* bias, float min,
                   float max, uint32_t flags, xnn_weights_cache_t weights_cache,
                   xnn_operator_t* out);
+
+/// Whether an operator is one of these.
+bool is_one(const xnn_operator& op);
+/// The pixels that a block of it writes: how many from which on, in the order of memory.
+void for_each_run(const xnn_operator& op, size_t block,
+                  const std::function<void(size_t first, size_t pixels)>& use);
 
 }  // namespace winograd
 
