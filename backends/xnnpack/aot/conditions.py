@@ -290,9 +290,11 @@ def _window(ceil_position: int, test: Callable[[Node], bool] = lambda node: True
         ),
         Condition(
             lambda node, constants: (
-                not test(node) or not argument(node, ceil_position, "ceil_mode", False)
+                not test(node)
+                or not argument(node, ceil_position, "ceil_mode", False)
+                or all(isinstance(size, int) for size in _sizes(node.args[0])[-2:])
             ),
-            "ceil_mode is not supported",
+            "an image of static height and width is expected with ceil_mode",
         ),
         Condition(
             lambda node, constants: not test(node) or torch.Size(node.args[1]).numel() > 1,
@@ -301,20 +303,11 @@ def _window(ceil_position: int, test: Callable[[Node], bool] = lambda node: True
     )
 
 
-def _padding_counts(node: Node, constants: Constants) -> bool:
-    return any(argument(node, 3, "padding", [0, 0])) and argument(
-        node, 5, "count_include_pad", True
-    )
-
-
 MAX_POOL = (
     Condition(lambda node, constants: first_item(node) is not None, "only the values may be used"),
     *_window(5),
 )
 AVERAGE_POOL = (
-    Condition(
-        lambda node, constants: not _padding_counts(node, constants), "padding must not count"
-    ),
     Condition(
         lambda node, constants: argument(node, 6, "divisor_override") is None,
         "divisor_override is not supported",

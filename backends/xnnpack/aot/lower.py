@@ -11,6 +11,7 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.batches import is_transposed
+from executorch.backends.xnnpack.aot.conditions import argument
 from executorch.backends.xnnpack.aot.graph_builder import (
     NHWC,
     PLAIN,
@@ -23,6 +24,7 @@ from executorch.backends.xnnpack.aot.graph_builder import (
 from executorch.backends.xnnpack.aot.lower_weights import filter_and_bias
 from executorch.backends.xnnpack.aot.quantization import dynamic_source, quantizes_back
 from executorch.backends.xnnpack.aot.steps import Mode, Step, limits_of
+from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 
 KEEP_DIMS = 0x40
@@ -159,12 +161,23 @@ def global_average(builder: GraphBuilder, step: Step) -> None:
 
 
 def pool(kind: str) -> Callable[[GraphBuilder, Step], None]:
+    is_max = kind == "XNNMaxPooling2d"
+
     def lower(builder: GraphBuilder, step: Step) -> None:
         head = step.head
-        kernel, stride, padding, dilation = _window(head, kind == "XNNMaxPooling2d")
+        kernel, stride, padding, dilation = _window(head, is_max)
         value = builder.read(head.args[0], NHWC)
+        sides = paddings(padding)
+        if not is_max and argument(head, 5, "count_include_pad", True) and any(padding):
+            value = _with_zeros(builder, head, value, padding)
+            sides = paddings([0, 0])
+        if argument(head, 5 if is_max else 4, "ceil_mode", False):
+            reach = [(size - 1) * gap + 1 for size, gap in zip(kernel, dilation, strict=True)]
+            bottom, right = _beyond(head, reach, stride, padding)
+            sides["padding_bottom"] += bottom
+            sides["padding_right"] += right
         fields = {
-            **paddings(padding),
+            **sides,
             "pooling_height": kernel[0],
             "pooling_width": kernel[1],
             "stride_height": stride[0],
@@ -176,6 +189,25 @@ def pool(kind: str) -> Callable[[GraphBuilder, Step], None]:
         builder.emit(head, kind, **fields, input_id=value, output_id=out, flags=KEEP_DIMS)
 
     return lower
+
+
+def _with_zeros(builder: GraphBuilder, node: Node, image: int, padding: list[int]) -> int:
+    """An image of channels last with zeros around it that count as its own."""
+    batch, channels, height, width = shape_of(node.args[0])
+    around = [0, *padding, 0]
+    sizes = [batch, height + 2 * padding[0], width + 2 * padding[1], channels]
+    out = builder.intermediate(sizes, node.args[0])
+    fields = {"pre_paddings": around, "post_paddings": around, "padding_value": 0.0}
+    builder.emit(node, "XNNStaticConstantPad", **fields, input_id=image, output_id=out)
+    return out
+
+
+def _beyond(node: Node, reach: list[int], stride: list[int], padding: list[int]) -> list[int]:
+    """Rows and columns that the last windows of a pool need behind the padded image."""
+    before, after = shape_of(node.args[0])[2:], value_of(node).shape[2:]
+    ends = [(n - 1) * step + size for n, step, size in zip(after, stride, reach, strict=True)]
+    padded = [size + 2 * pad for size, pad in zip(before, padding, strict=True)]
+    return [max(0, end - size) for end, size in zip(ends, padded, strict=True)]
 
 
 def _window(node: Node, dilated: bool) -> list[list[int]]:
