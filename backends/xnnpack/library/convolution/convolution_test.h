@@ -34,6 +34,7 @@ struct Image {
   float min = -kInfinity, max = kInfinity;
   uint32_t stride = 1, dilation = 1, groups = 1, kernel = 3;
   size_t gap = 0;  // channels between pixels
+  uint32_t flags = 0;
 
   size_t reach() const { return (kernel - 1) * dilation; }
   size_t output_height() const {
@@ -92,7 +93,7 @@ class ConvolutionTest : public ::testing::Test {
         by(c.padding.top, c.padding.right, c.padding.bottom, c.padding.left, c.kernel, c.kernel,
            c.stride, c.stride, c.dilation, c.dilation, c.groups, c.inputs / c.groups,
            c.outputs / c.groups, c.input_stride(), c.output_stride(), filters_.data(),
-           c.has_bias ? bias_.data() : nullptr, c.min, c.max, 0, nullptr, nullptr, &op),
+           c.has_bias ? bias_.data() : nullptr, c.min, c.max, c.flags, nullptr, nullptr, &op),
         xnn_status_success);
     return Operator(op);
   }

@@ -2,6 +2,7 @@
 // Part of the library XNNPACK, in place of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
+#include <executorch/backends/xnnpack/library/image_size.h>
 #include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include <algorithm>
@@ -59,7 +60,7 @@ void copy_row(const Convolution* convolution, size_t copied_row) {
 bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
-  return kCanJoin && (flags & ~kNoTable) == 0 && is_narrow && inputs <= kMaxInputs &&
+  return kCanJoin && (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK)) == 0 && is_narrow && inputs <= kMaxInputs &&
          input_stride == inputs && outputs > 1 && groups == 1 && dilation_x == 1 && width > 1 &&
          height > 1 && width <= kMaxTaps && height <= kMaxTaps;
 }

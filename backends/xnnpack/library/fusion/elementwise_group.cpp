@@ -37,7 +37,7 @@ enum class Tiling {
   kTiles,    // [rows, columns], with batches or without, by tiles
   kColumns,  // the same without batches, threads go down the columns
   kRows,     // a row of an image at a time
-  kBlocks,   // pixels of a Winograd convolution
+  kParts,    // tiles of a Winograd convolution
 };
 
 Tiling tiling_of(const compute_parameters& step, const xnn_operator& op) {
@@ -60,7 +60,7 @@ Tiling tiling_of(const compute_parameters& step, const xnn_operator& op) {
       return is_task(step.task_2d, compute_row) ? Tiling::kRows : Tiling::kNone;
 #if XNN_ARCH_X86_64
     case xnn_parallelization_type_1d_with_thread:
-      return winograd::is_one(op) ? Tiling::kBlocks : Tiling::kNone;
+      return winograd::is_one(op) ? Tiling::kParts : Tiling::kNone;
 #endif
     default:
       return Tiling::kNone;
@@ -90,7 +90,7 @@ struct Producer {
                                                 : 0;
       }
 #if XNN_ARCH_X86_64
-      case Tiling::kBlocks:
+      case Tiling::kParts:
         return op->output_pixel_stride == op->group_output_channels ? op->output_pixel_stride : 0;
 #endif
       default:
@@ -189,8 +189,8 @@ class Group {
             outer, middle, flags);
         break;
 #if XNN_ARCH_X86_64
-      case Tiling::kBlocks:
-        pthreadpool_parallelize_1d_with_thread(pool, compute_block, const_cast<Group*>(this), outer,
+      case Tiling::kParts:
+        pthreadpool_parallelize_1d_with_thread(pool, compute_part, const_cast<Group*>(this), outer,
                                                flags);
         break;
 #endif
@@ -200,13 +200,12 @@ class Group {
   }
 
 #if XNN_ARCH_X86_64
-  static void compute_block(void* self, size_t thread, size_t block) {
+  static void compute_part(void* self, size_t thread, size_t part) {
     const Group& group = *static_cast<const Group*>(self);
     xnn_operator& op = *group.producer_.op;
-    group.producer_.step().task_1d_with_thread(&op.context, thread, block);
-    winograd::for_each_run(op, block, [&](size_t pixel, size_t pixels) {
-      group.compute(pixel * op.group_output_channels, pixels * op.group_output_channels);
-    });
+    group.producer_.step().task_1d_with_thread(&op.context, thread, part);
+    winograd::for_each_run(
+        op, part, [&](size_t first, size_t elements) { group.compute(first, elements); });
   }
 #endif
 

@@ -241,6 +241,14 @@ TEST_P(ElementwiseGroup, FollowsAConvolutionByTiles) {
   }
 }
 
+/// By a filter so large that threads compute parts of the outputs of a pixel.
+TEST_P(ElementwiseGroup, FollowsALargeConvolutionByTiles) {
+  Graph graph(GetParam());
+  const Dims dims = {1, 14, 15, 256};
+  finish(graph, graph.convolution(graph.input({1, 14, 15, 192}), 192, 256, 3, 1), dims);
+  check(graph, kFinish);
+}
+
 TEST_P(ElementwiseGroup, FollowsADepthwiseConvolution) {
   for (const size_t batch : {1, 3}) {
     Graph graph(GetParam());

@@ -46,9 +46,9 @@ xnn_status create(const Filter& filter, const float* filters, const float* bias,
 
 /// Whether an operator is one of these.
 bool is_one(const xnn_operator& op);
-/// The pixels that a block of it writes: how many from which on, in the order of memory.
-void for_each_run(const xnn_operator& op, size_t block,
-                  const std::function<void(size_t first, size_t pixels)>& use);
+/// The elements that a part of its work writes: how many from which on, in the order of memory.
+void for_each_run(const xnn_operator& op, size_t part,
+                  const std::function<void(size_t first, size_t elements)>& use);
 
 }  // namespace winograd
 

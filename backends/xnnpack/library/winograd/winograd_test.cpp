@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolutions of 3 x 3 pixels beside their definition in double precision.
 #include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
+#include <executorch/backends/xnnpack/library/image_size.h>
 
 #include "xnnpack/config.h"
 
@@ -87,6 +88,41 @@ TEST_F(Winograd, IsTheConvolution) {
   }
 }
 
+/// Of images large enough that the filters' memory pays; cut along tiles, outputs, or both.
+TEST_F(Winograd, TakesLargeFiltersOfLargeImages) {
+  const Image all[] = {
+      {1, 14, 14, 256, 272, {1, 1, 1, 1}},
+      {1, 15, 13, 144, 528, {1, 1, 0, 1}},
+      {2, 17, 30, 160, 128, {1, 1, 1, 1}},
+  };
+  for (Image c : all) {
+    SCOPED_TRACE(::testing::PrintToString(c));
+    draw_for(c);
+    EXPECT_FALSE(is_winograd(create(c)));  // of unknown size
+    c.flags = xnn_flags_of_pixels(c.batch * c.height * c.width);
+    const Operator op = create(c);
+    EXPECT_EQ(is_winograd(op), has_avx512());
+    const auto output = computed(c, op.get(), 1);
+    check(c, output);
+    for (const size_t threads : {2, 3, 8}) {
+      EXPECT_EQ(computed(c, op.get(), threads), output) << threads << " threads";
+    }
+  }
+}
+
+TEST(ImageSize, GoesAlongRoundedDown) {
+  EXPECT_EQ(xnn_pixels_of_flags(0), 0u);
+  for (const size_t pixels : {1, 2, 3, 4, 6, 8, 64, 96, 1 << 20}) {
+    EXPECT_EQ(xnn_pixels_of_flags(xnn_flags_of_pixels(pixels)), pixels);
+  }
+  for (size_t pixels = 1; pixels < 5000; ++pixels) {
+    const uint32_t flags = xnn_flags_of_pixels(pixels);
+    EXPECT_EQ(flags & ~XNN_FLAG_PIXELS_MASK, 0u);
+    EXPECT_LE(xnn_pixels_of_flags(flags), pixels);
+    EXPECT_GE(xnn_pixels_of_flags(flags) * 3 + 3, pixels * 2) << pixels;
+  }
+}
+
 TEST_F(Winograd, ClampsAndLeavesWhatLiesBetweenPixels) {
   Image c{1, 6, 5, 32, 32, {1, 1, 1, 1}};
   c.gap = 7;
@@ -123,13 +159,15 @@ TEST_F(Winograd, KeepsNan) {
 
 TEST_F(Winograd, LeavesOtherConvolutionsToXnnpack) {
   const Image plain{1, 8, 8, 64, 64, {1, 1, 1, 1}};
-  Image others[] = {plain, plain, plain, plain, plain, plain};
+  Image others[] = {plain, plain, plain, plain, plain, plain, plain};
   others[0].stride = 2;
   others[1].dilation = 2;
   others[2].groups = 2;
   others[3].inputs = 24;
   others[4].outputs = 40;
   others[5].inputs = others[5].outputs = 256;  // 4 MiB once transformed
+  others[6].inputs = others[6].outputs = 512;
+  others[6].flags = xnn_flags_of_pixels(49);  // which save too little of so few pixels
   for (const Image& c : others) {
     draw_for(c);
     EXPECT_FALSE(is_winograd(create(c))) << ::testing::PrintToString(c);
