@@ -267,7 +267,7 @@ def test_constants_are_shared_and_not_copied() -> None:
             self.d = self.a  # the same tensor
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x * self.a + self.b * self.c * self.d
+            return (x * self.a + self.b) * (x * self.c + self.d)
 
     model = Weights()
     program = lower(model, torch.randn(40, 40)).executorch_program

@@ -138,12 +138,15 @@ def test_forms_of_operators() -> None:
 
 
 class Scaled(torch.nn.Module):
+    """Its weight is stored in 8 bits."""
+
     def __init__(self) -> None:
         super().__init__()
-        self.w = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+        self.register_buffer("w", torch.arange(6, dtype=torch.int8).reshape(3, 2))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.w.t().contiguous()
+        dequantize = torch.ops.quantized_decomposed.dequantize_per_tensor
+        return x @ dequantize(self.w, 0.5, 1, -128, 127, torch.int8)
 
 
 @pytest.mark.req("CMP-008")
@@ -238,9 +241,18 @@ def test_attributes_and_words_of_a_program(tmp_path: Any) -> None:
 
 
 @pytest.mark.req("CMP-008")
+class Transposed(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.w.t().contiguous()
+
+
 def test_weights_that_a_method_writes_come_from_a_data_file() -> None:
     """Parameters alone: buffers keep their start values in the program."""
-    program = to_edge(export(Scaled(), (torch.ones(2, 3),))).exported_program()
+    program = to_edge(export(Transposed(), (torch.ones(2, 3),))).exported_program()
     weight = next(n for n in program.graph.nodes if n.name == "p_w")
     (result,) = program.graph.output_node().args[0]
     with program.graph.inserting_before(program.graph.output_node()):
