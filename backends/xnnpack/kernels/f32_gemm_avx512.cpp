@@ -39,6 +39,22 @@ const float* row_of(const PixelsOfRows& a, size_t tap, size_t row) {
   return pixel == a.zeros ? pixel : advance(pixel, a.offset);
 }
 
+/// Whether all rows look at padding, which adds nothing: at the border of an image, and for most
+/// taps that are dilated about as far as the image reaches.
+template <size_t kRows>
+bool is_padding(const MatrixRows& /*a*/, const float* const (&/*rows*/)[kRows]) {
+  return false;
+}
+
+template <size_t kRows>
+bool is_padding(const PixelsOfRows& a, const float* const (&rows)[kRows]) {
+  bool found = true;
+  for (const float* row : rows) {
+    found = found && row == a.zeros;
+  }
+  return found;
+}
+
 /// What all tiles of one call have in common.
 template <typename Rows>
 struct Call {
@@ -113,7 +129,9 @@ void compute_tile(const Call<Rows>& call) {
     for (size_t row = 0; row < kRows; ++row) {
       rows[row] = row_of(call.a, tap, row);
     }
-    tile.add(rows, call.depth, w);
+    if (!is_padding(call.a, rows)) {
+      tile.add(rows, call.depth, w);
+    }
     w = advance(w, call.depth * kPanel);
   }
   tile.store(call.c, call.c_stride, call.columns, call.range);

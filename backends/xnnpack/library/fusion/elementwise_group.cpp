@@ -139,7 +139,7 @@ class Group {
     }
     const xnn_status status = run_ahead(*producer_.op, pool);
     if (status == xnn_status_success) {
-      run_tiles(pool, all, kFlags);
+      run_tiles(threads_for(*producer_.op, pool), all, kFlags);
     }
     return status;
   }

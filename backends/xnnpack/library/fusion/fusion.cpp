@@ -2,6 +2,7 @@
 #include <executorch/backends/xnnpack/library/fusion/elementwise_group.h>
 #include <executorch/backends/xnnpack/library/fusion/fusion.h>
 #include <executorch/backends/xnnpack/library/fusion/ring_buffer.h>
+#include <executorch/backends/xnnpack/library/fusion/steps.h>
 
 #include "xnnpack/operator.h"
 
@@ -73,8 +74,8 @@ xnn_status xnn_run_fused(xnn_runtime_t runtime, size_t index, size_t place) {
   }
   const size_t count = (flags & kCountMask) >> kCountShift;
   if (count == 0) {
-    return xnn_run_operator_with_index(runtime->opdata[index].operator_objects[place], index, place,
-                                       runtime->threadpool);
+    xnn_operator_t op = runtime->opdata[index].operator_objects[place];
+    return xnn_run_operator_with_index(op, index, place, threads_for(*op, runtime->threadpool));
   }
   return kKinds[(flags & kKindMask) >> kKindShift].run(*runtime, index, count);
 }

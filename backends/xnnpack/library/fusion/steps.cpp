@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/fusion/steps.h>
+#include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include <algorithm>
 #include <iterator>
 
 namespace executorch::backends::xnnpack {
+
+namespace {
+
+/// Of products that one thread computes in the time that it takes to meet another: rows times
+/// columns times bytes of depth.
+constexpr size_t kAloneBytes = size_t{1} << 18;
+
+}  // namespace
 
 bool is_ready(const xnn_operator* op) {
   return op != nullptr &&
@@ -28,6 +37,14 @@ xnn_status run_ahead(xnn_operator& op, pthreadpool_t pool) {
   const xnn_status status = xnn_run_operator(&op, pool);
   tiles.type = type;
   return status;
+}
+
+pthreadpool_t threads_for(xnn_operator& op, pthreadpool_t pool) {
+  const compute_parameters& tiles = tiles_of(op);
+  const bool is_small = is_gemm(tiles) && tiles.range[0] * tiles.range[1] *
+                                                  op.context.gemm.gemm.gemm.k_scaled <
+                                              kAloneBytes;
+  return is_small ? nullptr : pool;
 }
 
 xnn_usage_record* memory_of(xnn_value_allocation_tracker& tracker, uint32_t value) {

@@ -18,6 +18,9 @@ compute_parameters& tiles_of(xnn_operator& op);
 /// All steps but the last.
 xnn_status run_ahead(xnn_operator& op, pthreadpool_t pool);
 
+/// `pool`, or null for an operator that a thread computes before it would have woken another.
+pthreadpool_t threads_for(xnn_operator& op, pthreadpool_t pool);
+
 /// The record of the memory that a value of the workspace lies in, maybe that of another value.
 xnn_usage_record* memory_of(xnn_value_allocation_tracker& tracker, uint32_t value);
 
