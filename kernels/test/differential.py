@@ -23,7 +23,14 @@ from executorch.codegen.schema import Schema
 from kernels.test.call_generator import LEFT_OUT, eager
 from kernels.test.fitting_calls import calls_of
 from kernels.test.kernel_call import Call, functional_of, is_dense, load_library, load_schemas
-from kernels.test.known_differences import Known, arguments_of, known, open_elements
+from kernels.test.known_differences import (
+    Known,
+    NotFinite,
+    arguments_of,
+    first_dtype,
+    known,
+    open_elements,
+)
 
 _TOLERANCES = {
     torch.float16: (1e-2, 1e-2), torch.bfloat16: (6e-2, 6e-2), torch.float32: (1e-4, 1e-4),
@@ -104,10 +111,11 @@ def _misfit(like: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call: what it was compared with, and what is wrong, if anything."""
+    """What came of a call: what it was compared with, what is wrong, if anything, and rows without which more were."""
 
     against: Literal["nothing", "a refusal", "results"] = "nothing"
     problem: str | None = None
+    opened: tuple[NotFinite, ...] = ()
 
 
 def outcome_of(
@@ -144,31 +152,34 @@ def outcome_of(
         return Outcome()
     if failed:
         return Outcome("results", "fails, eager does not")
-    return Outcome("results", _difference(schema, values, [*call.results(), *updated], expected))
+    return _compared(schema, values, [*call.results(), *updated], expected)
 
 
-def _difference(
+def _compared(
     schema: Schema,
     values: list[Any],
     found: list[torch.Tensor],
     expected: tuple[torch.Tensor, ...],
-) -> str | None:
+) -> Outcome:
     given = arguments_of(schema, values)
     if schema.name in ("sort", "topk") and not given.get("stable"):
-        return _tie_difference(given, found, expected)
+        return Outcome("results", _tie_difference(given, found, expected))
+    opened: list[NotFinite] = []
     for one, wanted in zip(found, expected, strict=True):
         if equal(one, wanted):
             continue
         if one.shape != wanted.shape:
-            return f"differs: {brief(one)} against {brief(wanted)}"
+            return Outcome("results", f"differs: {brief(one)} against {brief(wanted)}")
         wrong = ~torch.isclose(one, wanted, *_tolerance(wanted), equal_nan=True)
-        wrong &= ~open_elements(schema, values, one, wanted)
+        for row, places in open_elements(schema, values, one, wanted):
+            if bool((wrong & places).any()):
+                opened.append(row)
+                wrong &= ~places
         if bool(wrong.any()):
             place = tuple(wrong.nonzero()[0].tolist())
-            return (
-                f"differs at {place} of {list(wanted.shape)}: {one[place]} against {wanted[place]}"
-            )
-    return None
+            text = f"{list(wanted.shape)}: {one[place]} against {wanted[place]}"
+            return Outcome("results", f"differs at {place} of {text}", tuple(opened))
+    return Outcome("results", opened=tuple(opened))
 
 
 def _tie_difference(
@@ -197,11 +208,12 @@ def brief(value: Any) -> str:
 
 @dataclass
 class Tally:
-    """Calls of an operator, those whose results were compared with eager's, and what was wrong."""
+    """Calls of an operator, those whose results were compared with eager's, rows that explained a difference with the
+    dtype of each, and what was wrong."""
 
     calls: int = 0
     compared: int = 0
-    known: set[Known] = field(default_factory=set)
+    known: set[tuple[Known | NotFinite, torch.dtype | None]] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
 
 
@@ -218,11 +230,13 @@ def tally(name: str, op: str, step: int) -> Tally:
             outcome = outcome_of(library(name), schema, values, outputs)
             seen.calls += 1
             seen.compared += outcome.against == "results"
+            dtype = first_dtype(arguments_of(schema, values))
+            seen.known |= {(row, dtype) for row in outcome.opened}
             if outcome.problem is None:
                 continue
             row = known(schema, values, outcome.problem)
             if row is not None:
-                seen.known.add(row)
+                seen.known.add((row, dtype))
             else:
                 arguments = ", ".join(brief(v) for v in values)
                 seen.failures.append(f"{op}({arguments}): {outcome.problem}")
@@ -245,7 +259,7 @@ OPS = sorted(n for n, s in load_schemas().items() if n not in LEFT_OUT and _has_
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--library", default="portable", choices=["portable", "optimized"])
-    parser.add_argument("--step", type=int, default=1, help="run every so-manieth call")
+    parser.add_argument("--step", type=int, default=1, help="run one call in so many")
     parser.add_argument("ops", nargs="*", help="such as aten::add.out; all, when left out")
     options = parser.parse_args()
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # refused calls tell why
@@ -260,7 +274,8 @@ def main() -> int:
         f"{options.library}: {len(tallies)} operators; results compared: smallest {min(compared)},"
     )
     print(f"median {statistics.median(compared):g}, in all {sum(compared)}")
-    print(f"known differences met: {len(set().union(*(seen.known for seen in tallies.values())))}")
+    met = {row for seen in tallies.values() for row, _ in seen.known}
+    print(f"rows of known differences met: {len(met)}")
     return 1 if any(seen.failures for seen in tallies.values()) else 0
 
 

@@ -23,7 +23,7 @@ from kernels.test.differential import (
     tally,
 )
 from kernels.test.kernel_call import Call
-from kernels.test.known_differences import KNOWN, Known, known
+from kernels.test.known_differences import KNOWN, NOT_FINITE, Known, NotFinite, known
 
 # What may write over its first argument: each element depends on the element at its own place.
 IN_PLACE = sorted(
@@ -88,13 +88,21 @@ def test_an_output_may_be_the_first_input(name: str, op: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("row", KNOWN, ids=str)
-def test_a_known_difference_is_still_there(row: Known) -> None:
-    """A row that explains nothing any more goes."""
+@pytest.mark.parametrize("row", [*KNOWN, *NOT_FINITE], ids=str)
+def test_a_known_difference_is_still_there(row: Known | NotFinite) -> None:
+    """A row explains a difference of each of its operators and dtypes; what it does not explain any more goes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in ("portable", "optimized"):
-            assert any(row in tally(name, f"aten::{op}", step=1).known for op in row.ops.split())
+        met = {
+            (op, dtype)
+            for op in row.ops.split()
+            for name in ("portable", "optimized")
+            for step in (1, 9)
+            for one, dtype in tally(name, f"aten::{op}", step).known
+            if one is row
+        }
+    assert {op for op, _ in met} == set(row.ops.split())
+    assert {dtype for _, dtype in met} == set(row.dtypes)
 
 
 def test_there_are_twenty_thousand_calls_for_a_library() -> None:
