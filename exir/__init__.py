@@ -17,13 +17,13 @@ else:
         ExecutorchBackendConfig,
     )
     from executorch.exir.emit import EmitterOutput, emit_program
-    from executorch.exir.program._program import (
+    from executorch.exir.program._managers import (
         EdgeProgramManager,
         ExecutorchProgramManager,
-        edge_to_executorch_passes,
         to_edge,
         to_edge_transform_and_lower,
     )
+    from executorch.exir.program._passes_by_hand import edge_to_executorch_passes
     from executorch.exir.program._single_program import (
         CallSpec,
         ExecutorchProgram,

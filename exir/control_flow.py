@@ -16,7 +16,7 @@ __all__ = ["cond", "map", "shape", "while_loop"]
 
 
 def shape(x: torch.Tensor) -> torch.Size:
-    """The sizes of `x`; symbolic where they may vary."""
+    """The sizes of `x`; symbolic where they are dynamic."""
     return x.shape
 
 

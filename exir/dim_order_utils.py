@@ -10,7 +10,7 @@ _FORMAT_RANK = {torch.channels_last: 4, torch.channels_last_3d: 5}
 
 
 class NoSuchOrder(ValueError, AssertionError):
-    """A dim order without a memory format, or the other way round."""
+    """A dim order without a memory format, or vice versa."""
 
 
 def get_memory_format(dim_order: list[int] | None) -> torch.memory_format:

@@ -136,7 +136,7 @@ class LoweredBackendModule(torch.nn.Module):
     def _manager(self, memory_planning: Any | None, **options: Any) -> Any:
         """Imported late: the stages stand above what they pass around."""
         from executorch.exir.capture._config import ExecutorchBackendConfig
-        from executorch.exir.program._program import EdgeProgramManager
+        from executorch.exir.program._managers import EdgeProgramManager
 
         if memory_planning is not None:
             options["memory_planning_pass"] = memory_planning

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
-from torch.export.graph_signature import ExportGraphSignature, InputKind, OutputKind
+from torch.export.graph_signature import ExportGraphSignature, InputKind
 from torch.fx import GraphModule, Node
 
 from executorch.exir import memory
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import called_op, changing_data
 from executorch.exir.graph_module import is_loop, loop_of
 from executorch.exir.tensor import TensorSpec
 
@@ -40,7 +40,7 @@ def _flatten(spec: Any) -> Iterator[TensorSpec]:
 
 def writes_its_first_argument(node: Node) -> bool:
     """True for a call such as add_, whose result is the tensor that it was given first."""
-    op = torch_op(node.target) if node.op == "call_function" else None
+    op = called_op(node)
     if op is None or not node.args or not isinstance(node.args[0], Node):
         return False
     alias = op._schema.arguments[0].alias_info
@@ -158,7 +158,7 @@ class StorageMap:
 
     def _alias_results(self, node: Node) -> None:
         """What an operator yields is what it was given to write to; of an out variant, the out arguments."""
-        op = torch_op(node.target)
+        op = called_op(node)
         if op is None:
             return
         arguments = op._schema.arguments
@@ -256,19 +256,6 @@ def _output_arguments(module: GraphModule) -> list[Any]:
 def _spec_or_none(value: Any) -> TensorSpec | None:
     spec = value.meta.get("spec") if isinstance(value, Node) else None
     return spec if isinstance(spec, TensorSpec) else None
-
-
-def changing_data(signature: ExportGraphSignature) -> set[str]:
-    """Targets whose memory the method writes, or an optimizer behind it: what has a gradient."""
-    return {
-        *signature.buffers_to_mutate.values(),
-        *getattr(signature, "parameters_to_mutate", {}).values(),
-        *(
-            spec.target
-            for spec in signature.output_specs
-            if spec.kind == OutputKind.GRADIENT_TO_PARAMETER
-        ),
-    }
 
 
 def input_specs(

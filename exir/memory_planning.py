@@ -15,13 +15,13 @@ from torch.utils import _pytree as pytree
 from executorch.exir import memory
 from executorch.exir._native import lower_bound, plan_arena, plan_linear
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
+from executorch.exir.graph_facts import called_op
 from executorch.exir.memory_lifetimes import (
     StorageMap,
     higher_order_name,
     input_specs,
     output_specs,
     specs_of,
-    torch_op,
     walk_method,
 )
 from executorch.exir.schema import DeviceType, NonConstBufferDevice
@@ -62,7 +62,7 @@ _DEFAULT_ARENA = 1
 
 @dataclass
 class SpecAllocResult:
-    """Where one tensor lies: arena, number of the stretch of the arena, byte offset."""
+    """Where one tensor is placed: arena, number of the stretch of the arena, byte offset."""
 
     mem_id: int
     mem_obj_id: int
@@ -364,7 +364,7 @@ def update_tensor_lifetime(
 
 def _is_out_var_node(node: Node) -> bool:
     """True for a call that writes into tensors it is given as out arguments."""
-    op = torch_op(node.target) if node.op == "call_function" else None
+    op = called_op(node)
     return op is not None and any(argument.is_out for argument in op._schema.arguments)
 
 

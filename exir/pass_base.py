@@ -147,7 +147,7 @@ class ExportPass(PassBase):
     # ---- What a subclass may override ----
 
     def should_preserve_symbolic_input_metadata(self) -> bool:
-        """Whether inputs must keep the sizes that vary; a pass that fixes sizes says no."""
+        """Whether inputs must keep the dynamic sizes; a pass that fixes sizes says no."""
         return True
 
     def placeholder(self, name: str, arg: Any, meta: NodeMetadata) -> ProxyValue:
@@ -401,7 +401,7 @@ class ExportPass(PassBase):
 
 
 def _check_symbolic_inputs(inputs: list[Any], graph_module: GraphModule) -> None:
-    """Sizes of inputs that vary vary still."""
+    """Dynamic sizes of inputs stay dynamic."""
     for index, (old, node) in enumerate(
         zip(inputs, graph_module.graph.find_nodes(op="placeholder"), strict=False)
     ):

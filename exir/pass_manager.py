@@ -6,11 +6,15 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
+import torch
 from torch._export.verifier import Verifier
+from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
+from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from torch.fx.passes.infra.pass_manager import PassManager as _FxPassManager
 from torch.fx.passes.infra.pass_manager import pass_result_wrapper
@@ -22,7 +26,8 @@ from executorch.exir.pass_base import (
     ExportPass,
     PassType,
 )
-from executorch.exir.program_copies import own_copy
+from executorch.exir.program_copies import own_copy, with_graph_module
+from executorch.exir.retrace.lifted_constants import lift_tensor_attributes
 
 __all__ = ["ExportedProgramPassManager", "PassManager", "PassType"]
 
@@ -167,18 +172,41 @@ class ExportedProgramPassManager(_FxPassManager):
 def run_pass(program: ExportedProgram, one: Any) -> tuple[ExportedProgram, bool]:
     """One pass (or a class of passes) over `program`, which it may change; the program after it, and whether it is
     another."""
-    from executorch.exir.program._programs import take_graph
-
     one = one() if inspect.isclass(one) else one
     result = one(program) if isinstance(one, ExportedProgramPassBase) else one(program.graph_module)
     if isinstance(result, ExportedProgramPassResult):
-        program = take_graph(result.exported_program)
+        program = _take_graph(result.exported_program)
     elif isinstance(result, PassResult):
-        program = take_graph(program, result.graph_module)
+        program = _take_graph(program, result.graph_module)
     elif result is None:
-        program = take_graph(program)
+        program = _take_graph(program)
     else:
         raise TypeError(
             f"The result of pass {one} should be type PassResult or None, found a {type(result).__name__}"
         )
     return program, result is None or bool(result.modified)
+
+
+def _take_graph(
+    program: ExportedProgram, graph_module: GraphModule | None = None
+) -> ExportedProgram:
+    """`program` with the graph that a pass has given, or with its own, which a pass has changed."""
+    if graph_module is not None:
+        program = with_graph_module(program, graph_module)
+    lift_tensor_attributes(program)
+    _restore_values(program.graph_module)
+    return program
+
+
+def _restore_values(graph_module: GraphModule) -> None:
+    """Computes `meta["val"]` of nodes that a pass has added without one (torch's subgraph rewriter does)."""
+    nodes = graph_module.graph.nodes
+    if all("val" in node.meta or node.op in ("output", "get_attr") for node in nodes):
+        return
+    mode = detect_fake_mode([n.meta.get("val") for n in nodes])
+    for node in nodes:
+        if "val" in node.meta or node.op != "call_function":
+            continue
+        args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+        with mode or nullcontext(), torch.no_grad():
+            node.meta["val"] = node.target(*args, **kwargs)

@@ -10,15 +10,13 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
-    InputKind,
     InputSpec,
     OutputSpec,
 )
 from torch.fx import GraphModule, Node
 
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
-
-DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
+from executorch.exir.graph_facts import DATA_KINDS
 
 
 def own_copy(program: ExportedProgram) -> ExportedProgram:

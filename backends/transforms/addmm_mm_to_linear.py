@@ -17,10 +17,10 @@ from executorch.backends.transforms.edits import (
     call_before,
     finished,
     in_dialect_of,
-    op_name,
     replace,
     shape_of,
 )
+from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
 _LINEAR = torch.ops.aten.linear.default

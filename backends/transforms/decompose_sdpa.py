@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Attention as products and a softmax.
+"""Attention as matmuls and a softmax.
 
 before: scaled_dot_product_attention(%q, %k, %v, %mask)
 after:  softmax(matmul(%q * s, transpose(%k * s)) + %mask) matmul %v, s the root of the scale

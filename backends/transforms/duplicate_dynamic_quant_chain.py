@@ -13,7 +13,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import op_name
 
 _QD = "quantized_decomposed"
 # The dequantize of a chain -> its quantize and what chooses the parameters.
@@ -44,16 +44,16 @@ class Chain:
 
 def chain_of(node: Node) -> Chain | None:
     """The chain that ends in `node`."""
-    names = _CHAINS.get(_name(node))
+    names = _CHAINS.get(op_name(node))
     stored = node.args[0] if names else None
-    if not isinstance(stored, Node) or _name(stored) != names[0]:
+    if not isinstance(stored, Node) or op_name(stored) != names[0]:
         return None
     source, items = stored.args[0], stored.all_input_nodes[1:]
     makers = {each.args[0] for each in items if each.target is operator.getitem}
     if len(items) != 2 or len(makers) != 1:
         return None
     (maker,) = makers
-    if _name(maker) != names[1] or maker.args[0] is not source:
+    if op_name(maker) != names[1] or maker.args[0] is not source:
         return None
     if torch.int8 not in stored.args:
         return None
@@ -92,7 +92,3 @@ def _copy(chain: Chain) -> Node:
         for node, made in copies.items():
             copy.replace_input_with(node, made)
     return copies[chain.nodes[-1]]
-
-
-def _name(node: Node) -> str:
-    return str(torch_op(node.target) or "") if node.op == "call_function" else ""

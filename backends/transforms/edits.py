@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What passes that edit a graph in place share: names of operators, calls with their values, the end."""
+"""What passes that edit a graph in place share: calls with their values, new data, the end."""
 
 from __future__ import annotations
 
@@ -15,13 +15,6 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
-from executorch.exir.dialects.targets import torch_op
-
-
-def op_name(node: Any) -> str:
-    """`aten.add.Tensor` of a call in the aten or the edge dialect; empty for anything else."""
-    is_call = isinstance(node, Node) and node.op == "call_function"
-    return str(torch_op(node.target) or "") if is_call else ""
 
 
 def in_dialect_of(node: Node, operator: OpOverload) -> Any:

@@ -12,14 +12,9 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 from torch.nn.utils.fusion import fuse_conv_bn_weights, fuse_linear_bn_weights
 
-from executorch.backends.transforms.edits import (
-    call_before,
-    data_before,
-    finished,
-    op_name,
-    replace,
-)
+from executorch.backends.transforms.edits import call_before, data_before, finished, replace
 from executorch.backends.transforms.utils import get_param_tensor, is_param_node
+from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
 BATCH_NORMS = (

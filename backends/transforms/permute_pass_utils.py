@@ -10,9 +10,9 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.transforms.edits import compute_value, finished, op_name, replace
+from executorch.backends.transforms.edits import compute_value, finished, replace
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, EdgeOpOverloadPacket
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import op_name, torch_op
 from executorch.exir.pass_base import ExportPass
 
 T = TypeVar("T")

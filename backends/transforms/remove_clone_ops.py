@@ -10,8 +10,9 @@ from __future__ import annotations
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.transforms.edits import finished, op_name, replace
+from executorch.backends.transforms.edits import finished, replace
 from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
 

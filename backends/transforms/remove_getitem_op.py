@@ -13,13 +13,8 @@ import torch
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.transforms.edits import (
-    call_before,
-    finished,
-    in_dialect_of,
-    op_name,
-    replace,
-)
+from executorch.backends.transforms.edits import call_before, finished, in_dialect_of, replace
+from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
 _POOL, _MAX = "aten.max_pool2d_with_indices.default", "aten.max.dim"

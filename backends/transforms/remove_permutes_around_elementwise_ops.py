@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Permutes go that a group of calls has at all its entries and the other way round at all its exits.
+"""Removes permutes that a group of calls has at all its inputs, and their inverses at all its outputs.
 
 before: permute_copy(mul(permute_copy(%x, [0, 2, 3, 1]), %s), [0, 3, 1, 2])      after: mul(%x, %s)
 """
@@ -18,13 +18,13 @@ from executorch.backends.transforms.edits import (
     compute_value,
     finished,
     in_dialect_of,
-    op_name,
     replace,
     shape_of,
 )
 from executorch.backends.transforms.permute_pass_utils import get_arg, permutation_of, set_arg
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
 _ATEN, _QD = exir_ops.edge.aten, exir_ops.edge.quantized_decomposed

@@ -20,7 +20,6 @@ from executorch.backends.transforms.addmm_mm_to_linear import AddmmToLinearTrans
 from executorch.backends.transforms.aten_to_dialect_pass import AtenToDialectPass, DialectNodeSpec
 from executorch.backends.transforms.convert_dtype_pass import I64toI32
 from executorch.backends.transforms.decompose_sdpa import DecomposeScaledDotProductAttention
-from executorch.backends.transforms.edits import op_name
 from executorch.backends.transforms.fuse_batch_norm_with_conv import FuseBatchNormWithConvPass
 from executorch.backends.transforms.fuse_cascaded_transpose_or_permute_ops import (
     FuseCascadedTransposeOrPermuteOps,
@@ -51,6 +50,7 @@ from executorch.backends.transforms.view_copy_to_squeeze_unsqueeze import (
 )
 from executorch.exir import EdgeCompileConfig, to_edge
 from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.graph_facts import op_name
 
 aten = exir_ops.edge.aten
 QD = exir_ops.edge.quantized_decomposed

@@ -16,24 +16,12 @@ from torch.export.graph_signature import (
 )
 from torch.fx import Graph, Node
 
-_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
+from executorch.exir.graph_facts import DATA_KINDS, attribute_of, data_spec_of, holder_of
+from executorch.exir.graph_facts import is_param_node as is_param_node
 
 
 def is_get_attr_node(node: Node) -> bool:
     return isinstance(node, Node) and node.op == "get_attr"
-
-
-def spec_of(program: ExportedProgram, node: Node) -> InputSpec | None:
-    """The node's row of the signature, if it is data."""
-    for spec in program.graph_signature.input_specs:
-        if spec.kind in _KINDS and spec.arg.name == node.name:
-            return spec
-    return None
-
-
-def is_param_node(exp_prog: ExportedProgram, node: Node) -> bool:
-    """Whether it is a parameter, a buffer, a constant, or an attribute of the module."""
-    return is_get_attr_node(node) or spec_of(exp_prog, node) is not None
 
 
 def get_param_tensor(exp_prog: ExportedProgram, node: Node | None) -> torch.Tensor | None:
@@ -41,18 +29,13 @@ def get_param_tensor(exp_prog: ExportedProgram, node: Node | None) -> torch.Tens
     if node is None:
         return None
     if is_get_attr_node(node):
-        owner = exp_prog.graph_module
-        *path, name = node.target.split(".")
-        for part in path:
-            owner = getattr(owner, part)
-        return getattr(owner, name)
-    spec = spec_of(exp_prog, node)
+        return attribute_of(exp_prog.graph_module, node.target)
+    spec = data_spec_of(exp_prog, node)
     if spec is None:
         raise RuntimeError(
             f"unsupported param type, {node.op}: {node.name} is no parameter, buffer or constant of the program"
         )
-    held = exp_prog.state_dict if spec.target in exp_prog.state_dict else exp_prog.constants
-    return held[spec.target]
+    return holder_of(exp_prog, spec.target)[spec.target]
 
 
 def create_constant_placeholder(
@@ -65,9 +48,9 @@ def create_constant_placeholder(
 ) -> Node:
     """A new placeholder of `graph` with `data`, known to signature and program. It stands at the graph's insertion
     point, which should be before the inputs of the user. A name that is taken gives the node of that name."""
-    if kind not in _KINDS:
+    if kind not in DATA_KINDS:
         raise RuntimeError(
-            f"Invalid input kind: {kind}; expected one of {[k.name for k in _KINDS]}"
+            f"Invalid input kind: {kind}; expected one of {[k.name for k in DATA_KINDS]}"
         )
     if kind == InputKind.BUFFER and persistent_buffer is None:
         raise RuntimeError("Must set persistent_buffer when creating a new buffer.")
@@ -105,7 +88,7 @@ def _place(graph: Graph) -> int:
 
 def delete_constant_placeholder(exp_program: ExportedProgram, node: Node) -> None:
     """Takes a placeholder that nobody reads, and its data, out of the program; RuntimeError for any other node."""
-    spec = spec_of(exp_program, node)
+    spec = data_spec_of(exp_program, node)
     if spec is None:
         raise RuntimeError(f"{node.name} is no parameter, buffer or constant of the program")
     if node.users:

@@ -20,8 +20,8 @@ from executorch.backends.xnnpack.operators.node_visitor import NodeVisitor, get_
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
-from executorch.exir.dialects.targets import op_name
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.graph_facts import op_name
 
 
 class XnnpackBackend(BackendDetails):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torch.fx import GraphModule, Node
 
 from executorch.exir.delegate import executorch_call_delegate
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import torch_op
 from executorch.exir.graph_module import get_control_flow_submodules
 from executorch.exir.lowered_backend_module import get_lowered_submodules
 

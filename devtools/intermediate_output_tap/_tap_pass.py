@@ -23,13 +23,13 @@ from executorch.devtools.intermediate_output_tap._selectors import (
     select_all_call_function,
 )
 from executorch.devtools.intermediate_output_tap._spec import TapSpec
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 TapRule = tuple[NodeSelector, "str | StatReducer"]
 
 
 def is_tap_node(n: fx.Node) -> bool:
-    return n.op == "call_function" and op_name(n) == "executorch_devtools.tap.Tensor"
+    return op_name(n) == "executorch_devtools.tap.Tensor"
 
 
 def find_tap_nodes(gm: fx.GraphModule) -> list[fx.Node]:

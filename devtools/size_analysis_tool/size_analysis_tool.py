@@ -16,6 +16,7 @@ import torch
 from torch.export import ExportedProgram
 
 from executorch.devtools.inspector._graphs import one_method
+from executorch.exir.graph_facts import data_specs, holder_of
 from executorch.exir.lowered_backend_module import LoweredBackendModule
 from executorch.exir.program._etrecord import parse_etrecord
 
@@ -50,16 +51,9 @@ def generate_model_size_information(
 
 
 def _tensors(model: ExportedProgram) -> list[dict[str, Any]]:
-    signature = model.graph_signature
-    targets = {
-        **signature.inputs_to_parameters,
-        **signature.inputs_to_buffers,
-        **signature.inputs_to_lifted_tensor_constants,
-    }
     found = []
-    for node in model.graph.find_nodes(op="placeholder"):
-        target = targets.get(node.name)
-        tensor = model.state_dict.get(target, model.constants.get(target)) if target else None
+    for node, spec in data_specs(model).items():
+        tensor = holder_of(model, spec.target).get(spec.target)
         if isinstance(tensor, torch.Tensor):
             found.append(_row(node.name, tensor, node.meta.get("nn_module_stack")))
     return found

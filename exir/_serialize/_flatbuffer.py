@@ -15,18 +15,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from executorch.exir._serialize._dataclass import _json_to_dataclass
+from executorch.exir._serialize._flatbuffer_program import _FlatbufferResult as _FlatbufferResult
+from executorch.exir._serialize._flatbuffer_program import _program_to_flatbuffer
 from executorch.exir._serialize._json import to_plain
+from executorch.exir._serialize._program import read_program
+from executorch.exir._serialize.padding import _is_valid_alignment as _is_valid_alignment
+from executorch.exir._serialize.padding import check_alignments
+from executorch.exir.schema import Program
 
 _SCHEMAS = ("program.fbs", "scalar_type.fbs")
 _FORCE_ALIGN = r"(table {} \{{[^}}]*force_align: )\d+"
-
-
-@dataclass
-class _FlatbufferResult:
-    """A flatbuffer, and the alignment its first byte needs."""
-
-    data: bytes
-    max_alignment: int
 
 
 @dataclass
@@ -38,24 +37,6 @@ class _SchemaInfo:
     file_identifier: bytes
     tensor_alignment: int
     delegate_alignment: int
-
-
-def _is_valid_alignment(alignment: int) -> bool:
-    """A power of two."""
-    return alignment > 0 and alignment & (alignment - 1) == 0
-
-
-def check_alignments(
-    constant_tensor_alignment: int | None, delegate_alignment: int | None
-) -> tuple[int, int]:
-    """Both alignments, 16 where none is given. Raises ValueError for what is no power of two."""
-    for name, alignment in (
-        ("constant_tensor_alignment", constant_tensor_alignment),
-        ("delegate_alignment", delegate_alignment),
-    ):
-        if alignment is not None and not _is_valid_alignment(alignment):
-            raise ValueError(f"Bad {name} {alignment}: expected a power of two")
-    return constant_tensor_alignment or 16, delegate_alignment or 16
 
 
 def _prepare_schema(
@@ -113,8 +94,6 @@ def _flatc_decompile(
 
 def _program_flatbuffer_to_json(program_flatbuffer: bytes) -> bytes:
     """The program of a flatbuffer as JSON that `_flatc_compile` takes."""
-    from executorch.exir._serialize._program import read_program
-
     return json.dumps(to_plain(read_program(program_flatbuffer)), indent=2).encode()
 
 
@@ -125,10 +104,6 @@ def _program_json_to_flatbuffer(
     delegate_alignment: int | None = None,
 ) -> _FlatbufferResult:
     """The flatbuffer of a program in JSON."""
-    from executorch.exir._serialize._dataclass import _json_to_dataclass
-    from executorch.exir._serialize._flatbuffer_program import _program_to_flatbuffer
-    from executorch.exir.schema import Program
-
     return _program_to_flatbuffer(
         _json_to_dataclass(json.loads(program_json), Program),
         constant_tensor_alignment=constant_tensor_alignment,

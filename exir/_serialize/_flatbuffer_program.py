@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from executorch.exir._serialize._codec import program_codec
-from executorch.exir._serialize._flatbuffer import _FlatbufferResult, check_alignments
 from executorch.exir._serialize._program import read_program
+from executorch.exir._serialize.padding import check_alignments
 from executorch.exir.schema import Program
+
+
+@dataclass
+class _FlatbufferResult:
+    """A flatbuffer, and the alignment its first byte needs."""
+
+    data: bytes
+    max_alignment: int
 
 
 def _program_to_flatbuffer(

@@ -19,10 +19,10 @@ from executorch.exir._native import (
 from executorch.exir._serialize._codec import program_codec
 from executorch.exir._serialize._cord import Cord, Piece
 from executorch.exir._serialize._dataclass import _DataclassEncoder
-from executorch.exir._serialize._flatbuffer import check_alignments
 from executorch.exir._serialize._json import to_plain
 from executorch.exir._serialize._named_data_store import NamedDataStoreOutput
 from executorch.exir._serialize.data_serializer import DataEntry
+from executorch.exir._serialize.padding import check_alignments
 from executorch.exir.schema import (
     BackendDelegateDataReference,
     BackendDelegateInlineData,

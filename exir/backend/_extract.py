@@ -26,6 +26,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from executorch.exir.backend._partitions import TAG, Partition, error
+from executorch.exir.graph_facts import input_specs
 from executorch.exir.verification.verifier import EdgeDialect
 
 
@@ -110,7 +111,7 @@ def _program(
     inputs: list[Node],
     outputs: list[Node],
 ) -> ExportedProgram:
-    specs = {spec.arg.name: spec for spec in owner.graph_signature.input_specs}
+    specs = input_specs(owner.graph_signature)
     data = {node: specs[node.name] for node in partition.owned}
     signature = ExportGraphSignature(
         [InputSpec(s.kind, _argument(inside[n]), s.target, s.persistent) for n, s in data.items()]

@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind, InputSpec, OutputKind
+from torch.export.graph_signature import InputSpec, OutputKind
 from torch.fx import GraphModule, Node
 
 from executorch.exir.backend._graph_order import CyclicGroups, groups_in_order
 from executorch.exir.backend.partitioner import DelegationSpec, PartitionResult
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.graph_facts import DATA_KINDS, input_specs
 from executorch.exir.graph_module import get_control_flow_submodules
 
 TAG = "delegation_tag"
-DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
-_WRITES = frozenset({OutputKind.BUFFER_MUTATION, getattr(OutputKind, "PARAMETER_MUTATION", None)})
+_WRITES = frozenset({OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION})
 
 
 @dataclass(eq=False)
@@ -114,13 +114,13 @@ def _delegation(tag: str, node: Node, result: PartitionResult) -> DelegationSpec
 
 def _check_placeholders(program: ExportedProgram, result: PartitionResult) -> None:
     """Only data can be owned; arguments of branches come from outside."""
-    kinds = {spec.arg.name: spec.kind for spec in program.graph_signature.input_specs}
+    specs = input_specs(program.graph_signature)
     for module, _ in _graphs(program.graph_module, 0):
         for node in module.graph.find_nodes(op="placeholder"):
             tag = node.meta.get(TAG)
-            kind = kinds.get(node.name) if module is program.graph_module else None
-            if tag is not None and kind not in DATA_KINDS:
-                what = "an input of the method" if kind is not None else "an operand of a branch"
+            spec = specs.get(node.name) if module is program.graph_module else None
+            if tag is not None and (spec is None or spec.kind not in DATA_KINDS):
+                what = "an input of the method" if spec is not None else "an operand of a branch"
                 raise error(
                     f"placeholder {node.name} has delegation tag {tag!r}, but it is {what}; expected a parameter, "
                     "buffer or constant: a placeholder node for non-params, non-buffer, and non-tensor constants "
@@ -150,7 +150,7 @@ def _check_acyclic(module: GraphModule, partitions: list[Partition]) -> None:
 def _assign_data(program: ExportedProgram, partitions: list[Partition]) -> None:
     """Tagged constants go to each partition that reads them, tagged buffers with their writes to one."""
     signature = program.graph_signature
-    specs = {spec.arg.name: spec for spec in signature.input_specs}
+    specs = input_specs(signature)
     new_value = written_buffers(program)
     trained = {
         each.target

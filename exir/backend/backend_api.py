@@ -21,8 +21,8 @@ from executorch.exir.backend._preprocess import Task, preprocess_all
 from executorch.exir.backend._tagging import tag_program
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner
-from executorch.exir.dialects.targets import torch_op
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.graph_facts import torch_op
 from executorch.exir.lowered_backend_module import LoweredBackendModule
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.program_copies import signature_for

@@ -22,6 +22,9 @@ from executorch.exir.lowered_backend_module import (
     get_lowered_backend_modules,
 )
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+from executorch.test.e2e.build_tree import load_demo_backends
+
+load_demo_backends()
 
 
 class EchoBackend(BackendDetails):

@@ -10,7 +10,7 @@ import torch
 from torch.fx import Node
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import torch_op
 
 
 class DontSupportBase(OperatorSupportBase):

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What partitioners and backends are written with, under its documented path."""
 
-from executorch.exir.backend._constants import (
-    is_shape_dynamic,
-    tag_constant_data,
-    tag_mutated_buffer,
-)
+from executorch.exir.backend._constants import tag_constant_data, tag_mutated_buffer
 from executorch.exir.backend._debug_handles import DelegateMappingBuilder
 from executorch.exir.backend._quantized_partitions import (
     T_DQuantPerTensor,
@@ -27,6 +23,7 @@ from executorch.exir.backend._why_not import (
     WhyNoPartition,
     WhyNoPartitionReporter,
 )
+from executorch.exir.graph_facts import is_shape_dynamic
 
 __all__ = [
     "DelegateMappingBuilder",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each late decomposition beside eager, in a program that runs: NaN, ties, infinities, empty and varying sizes."""
+"""Each late decomposition beside eager, in a program that runs: NaN, ties, infinities, empty and dynamic sizes."""
 
 from __future__ import annotations
 

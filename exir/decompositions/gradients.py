@@ -59,7 +59,7 @@ def _attention_backward(
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """With P = softmax(scale Q K^T + mask): dV = P^T dO, dS = P (dO V^T - sum(dO O)), dQ = scale dS K,
-    dK = scale dS^T Q. P is computed anew: forward, taken apart, has no `logsumexp`."""
+    dK = scale dS^T Q. P is computed anew: forward, decomposed, has no `logsumexp`."""
     if dropout_p != 0:
         raise CannotDecompose("attention with dropout")
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale

@@ -58,7 +58,7 @@ def _emit_loop(emitter: MethodEmitter, node: Node) -> None:
     """Carried values live in the results' memory; the body reads them there, its new values are copied there.
 
         carried = init; i = 0
-        where their number varies: stacked = tensors of as many rows; stop if there are no slices
+        where their number is dynamic: stacked = tensors of as many rows; stop if there are no slices
     start:  stop unless the condition holds (while_loop)
         slices = sliced[i]; run the body; carried = new values; stacked[i] = slices of results
         i = i + 1; back to start unless i == size
@@ -130,8 +130,8 @@ def _number_of_slices(emitter: MethodEmitter, sliced: Node) -> int:
 def _unless_empty(
     emitter: MethodEmitter, loop: Loop, slices: int, stacked: list[int]
 ) -> schema.JumpFalseCall | None:
-    """Gives the results no rows and leaves when there is nothing to slice; None where the number of slices never
-    varies, or where the sizes of a result's rows are not known before the first."""
+    """Gives the results no rows and leaves when there is nothing to slice; None where the number of slices is
+    static, or where the sizes of a result's rows are not known before the first."""
     size = loop.sliced[0].meta["val"].shape[0]
     (output,) = loop.body.graph.find_nodes(op="output")
     values = [value.meta["val"] for value in output.args[0][len(loop.carried) :]]

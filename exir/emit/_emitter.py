@@ -13,14 +13,13 @@ from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from executorch.exir import memory, schema
-from executorch.exir.dialects.targets import torch_op
 from executorch.exir.emit._containers import container_metadata
 from executorch.exir.emit._program_state import ProgramState
 from executorch.exir.emit._stack_frames import frames_of
 from executorch.exir.emit._training import USER_OUTPUTS
 from executorch.exir.emit._values import ArgumentWriter, NodeValue, ValueTable, boxed, signature_of
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
-from executorch.exir.memory_lifetimes import changing_data
+from executorch.exir.graph_facts import called_op, changing_data
 from executorch.exir.tensor import TensorSpec, make_allocation_info, make_tensor_value
 from executorch.exir.tensor import dim_order_from_stride as dim_order_from_stride
 
@@ -290,7 +289,7 @@ class MethodEmitter:
         lower = _LOWERINGS.get(node.target)
         if lower is None and isinstance(node.target, torch._ops.HigherOrderOperator):
             lower = self._higher_order.get(node.target.name())
-        op = torch_op(node.target)
+        op = called_op(node)
         if lower is not None:
             lower(self, node)
         elif op is not None:

@@ -37,7 +37,7 @@ _AFFINE = ("dequantize_affine.default", "quantize_affine.default", "choose_qpara
 
 
 def quant_primitives() -> list[torch._ops.OpOverload]:
-    """Operators of quantization that passes and backends match on: no decomposition takes them apart. Those that
+    """Operators of quantization that passes and backends match on: they are never decomposed. Those that
     nothing has defined yet are not among them."""
     return [*_known("quantized_decomposed", _DECOMPOSED), *_known("torchao", _AFFINE)]
 

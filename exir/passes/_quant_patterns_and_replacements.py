@@ -58,7 +58,7 @@ def add_relu(
     b: torch.Tensor, b_scale: float, b_zero_point: int, b_quant_min: int, b_quant_max: int,
     out_scale: float, out_zero_point: int, out_quant_min: int, out_quant_max: int,
 ) -> torch.Tensor:  # fmt: skip
-    """No kernel runs it whole: to_edge takes it apart."""
+    """No kernel runs it whole: to_edge decomposes it."""
     quantized = torch.ops.quantized_decomposed
     total = torch.ops.aten.add.Tensor(
         quantized.dequantize_per_tensor(
@@ -80,7 +80,7 @@ def add_scalar(
     a_dtype: torch.dtype, b: float, out_scale: float, out_zero_point: int, out_quant_min: int,
     out_quant_max: int, out_dtype: torch.dtype,
 ) -> torch.Tensor:  # fmt: skip
-    """No kernel runs it whole: to_edge takes it apart."""
+    """No kernel runs it whole: to_edge decomposes it."""
     quantized = torch.ops.quantized_decomposed
     total = torch.ops.aten.add.Scalar(
         quantized.dequantize_per_tensor(

@@ -24,8 +24,9 @@ from torch.export.graph_signature import (
 from torch.fx import Node
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
+from executorch.exir.graph_facts import data_specs, holder_of
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
-from executorch.exir.program_copies import DATA_KINDS, drop_unused_data
+from executorch.exir.program_copies import drop_unused_data
 from executorch.exir.retrace.program import fake_mode_of
 
 _PREFIX = "_prop_tensor_constant"
@@ -61,17 +62,11 @@ def get_constant_placeholder_dict(
     """Placeholders of constants with their data: parameters, buffers that the program does not write, and constants
     that export lifted."""
     program = exported_program
-    data = {**program.constants, **program.state_dict}
     written = set(program.graph_signature.buffers_to_mutate.values())
-    targets = {
-        spec.arg.name: spec.target
-        for spec in program.graph_signature.input_specs
-        if spec.kind in DATA_KINDS and spec.target not in written
-    }
     return OrderedDict(
-        (node, data[targets[node.name]])
-        for node in program.graph.find_nodes(op="placeholder")
-        if node.name in targets
+        (node, holder_of(program, spec.target)[spec.target])
+        for node, spec in data_specs(program).items()
+        if spec.target not in written
     )
 
 

@@ -12,7 +12,7 @@ import torch
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import torch_op
 
 
 def dead_code_elimination_pass(graph_module: GraphModule) -> PassResult:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs a graph between other passes: its code, its nodes with their source lines, and how many of each kind."""
+"""Logs a graph between other passes: its code, its nodes with their source lines, and how many of each kind.
+
+Only users call it: no list of the compiler has it.
+"""
 
 from __future__ import annotations
 

@@ -7,30 +7,18 @@ before: %w = placeholder                         after: %w.meta["constant_tag"] 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
-from torch._export.utils import is_buffer, is_lifted_tensor_constant, is_param
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.memory_lifetimes import changing_data
+from executorch.exir.graph_facts import attribute_of, changing_data
+from executorch.exir.graph_facts import is_param_node as is_param_node
 from executorch.exir.tensor import TensorSpec
 
 _DEFAULT_TAG = "_default_external_constant"
 GenTag = Callable[[Node], str | None]
-
-
-def is_param_node(exp_prog: ExportedProgram, node: Node) -> bool:
-    """True for data of the program: a parameter, a buffer, a lifted constant."""
-    if node.op == "get_attr":
-        return True
-    return (
-        is_param(exp_prog, node)
-        or is_buffer(exp_prog, node)
-        or is_lifted_tensor_constant(exp_prog, node)
-    )
 
 
 def external_constants_pass(gm: GraphModule, gen_tag_fn: GenTag | None = None) -> PassResult:
@@ -39,7 +27,7 @@ def external_constants_pass(gm: GraphModule, gen_tag_fn: GenTag | None = None) -
     modified = False
     for node in gm.graph.find_nodes(op="placeholder"):
         spec = node.meta.get("spec")
-        if isinstance(spec, TensorSpec) and spec.const and not _is_lifted_number(node):
+        if isinstance(spec, TensorSpec) and spec.const and not is_lifted_number(node):
             tag = gen_tag_fn(node) if gen_tag_fn is not None else _DEFAULT_TAG
             if tag is not None:
                 node.meta["constant_tag"] = tag
@@ -47,7 +35,8 @@ def external_constants_pass(gm: GraphModule, gen_tag_fn: GenTag | None = None) -
     return PassResult(gm, modified)
 
 
-def _is_lifted_number(node: Node) -> bool:
+def is_lifted_number(node: Node) -> bool:
+    """A number of the model's code, which export made a tensor: it stays in the program."""
     return node.name.startswith("_lifted_tensor_constant")
 
 
@@ -73,7 +62,7 @@ def delegate_external_constants_pass_unlifted(
     modified = False
     for node in module.graph.find_nodes(op="get_attr"):
         tag = gen_tag_fn(node) if gen_tag_fn is not None else _DEFAULT_TAG
-        if tag is not None and isinstance(_attribute(module, node.target), torch.Tensor):
+        if tag is not None and isinstance(attribute_of(module, node.target), torch.Tensor):
             node.meta.setdefault("custom", {})["delegate_constant_tag"] = tag
             modified = True
     return PassResult(module, modified)
@@ -86,9 +75,3 @@ def delegate_data_file(node: Node) -> str | None:
         node = node.all_input_nodes[0]
     custom = node.meta.get("custom") or {}
     return node.meta.get("delegate_constant_tag") or custom.get("delegate_constant_tag")
-
-
-def _attribute(module: Any, target: str) -> Any:
-    for part in target.split("."):
-        module = getattr(module, part)
-    return module

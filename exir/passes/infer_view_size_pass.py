@@ -10,7 +10,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import called_op
 
 _VIEW = torch.ops.aten.view_copy.default
 
@@ -21,7 +21,7 @@ class InferViewSizePass(PassBase):
     def call(self, graph_module: GraphModule) -> PassResult:
         modified = False
         for node in graph_module.graph.nodes:
-            if node.op != "call_function" or torch_op(node.target) is not _VIEW:
+            if called_op(node) is not _VIEW:
                 continue
             sizes = node.meta["val"].shape
             known = [size for size in sizes if isinstance(size, int)]

@@ -3,6 +3,8 @@
 stays on the node for tools that look for it.
 
 before: %cache_pos = placeholder                 after: %cache_pos.meta["et_init_buffer"] = True
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

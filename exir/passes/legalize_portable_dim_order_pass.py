@@ -3,6 +3,8 @@
 
 before: %y = avg_pool2d(%x, 2), %x channels last
 after:  %c = _to_dim_order_copy(%x, dim_order=[0, 1, 2, 3]); %y = avg_pool2d(%c, 2)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 import torch
 
 from executorch.exir.dialects._ops import ops as exir_ops
-from executorch.exir.dialects.targets import without_dialect
+from executorch.exir.graph_facts import without_dialect
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 from executorch.exir.tensor import dim_order_from_stride
 

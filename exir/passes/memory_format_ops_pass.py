@@ -2,6 +2,8 @@
 """Copies and allocations that name a memory format name a dim order instead, and back.
 
 before: _to_copy(%x, memory_format=channels_last)     after: _to_dim_order_copy(%x, dim_order=[0, 2, 3, 1])
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from typing import Any
 import torch
 
 from executorch.exir.dialects.edge._ops import edge_op_of
-from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.dim_order_utils import get_memory_format
+from executorch.exir.graph_facts import without_dialect
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 from executorch.exir.retrace.builder import TO_DIM_ORDER
 from executorch.exir.tensor import dim_order_from_stride

@@ -10,7 +10,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import called_op
 
 _PERMUTE = torch.ops.aten.permute_copy.default
 
@@ -43,7 +43,7 @@ def _merge(node: Node) -> bool:
 
 
 def _order(node: Node) -> list[int] | None:
-    if node.op != "call_function" or torch_op(node.target) is not _PERMUTE:
+    if called_op(node) is not _PERMUTE:
         return None
     dims = node.args[1]
     return [dim % len(dims) for dim in dims]

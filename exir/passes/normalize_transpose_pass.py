@@ -2,6 +2,8 @@
 """`t` has one form, the one that torch decomposes to the same on every backend.
 
 before: %y = aten.t(%x)                          after: %y = aten.t_copy(%x)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 """A view of a view is a view of the first tensor.
 
 before: %a = view_copy(%x, s); %b = view_copy(%a, t)     after: %b = view_copy(%x, t)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from executorch.exir.dialects.targets import without_dialect
+from executorch.exir.graph_facts import without_dialect
 
 _VIEW = torch.ops.aten.view_copy.default
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Passes by name, for tools that take names."""
+"""Passes by name, for tools that take names.
+
+Only users call it: no list of the compiler has it.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 
 before: cat([%a, %empty, %b], 0)                 after: cat([%a, %b], 0)
 before: cat([%empty, %empty], 0)                 after: full([0, 3], 0)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.dialects.edge._ops import edge_op_of
-from executorch.exir.dialects.targets import without_dialect
+from executorch.exir.graph_facts import without_dialect
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 

@@ -2,6 +2,8 @@
 """Inputs and outputs of a method in the quantized form that the graph uses anyway.
 
 before: %x float; %q = quantize(%x, 0.5, 1, ...); use(%q)      after: %x int8; use(%x)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  (d
 from executorch.exir.dialects._ops import ops
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
-from executorch.exir.program._program import EdgeProgramManager
+from executorch.exir.program._managers import EdgeProgramManager
 from executorch.exir.program_copies import own_copy, signature_for
 from executorch.exir.tensor import scalar_type_enum
 

@@ -2,6 +2,8 @@
 """Arithmetic gets its arguments in one dtype, the one torch's promotion computes in.
 
 before: %y = add(%float, %int)                   after: %c = _to_copy(%int, dtype=float32); %y = add(%float, %c)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import torch
 from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
-from executorch.exir.dialects.targets import without_dialect
+from executorch.exir.graph_facts import without_dialect
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 
 _aten = torch.ops.aten

@@ -13,7 +13,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import torch_op
 from executorch.exir.pass_base import ExportPass
 
 _aten = torch.ops.aten

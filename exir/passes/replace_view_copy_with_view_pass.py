@@ -14,7 +14,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir import memory
-from executorch.exir.dialects.targets import without_dialect
+from executorch.exir.graph_facts import without_dialect
 from executorch.exir.tensor import TensorSpec
 from executorch.exir.tensor import dim_order_from_stride as dim_order_from_stride
 
@@ -76,10 +76,6 @@ def _can_share(node: Node, is_branch: bool, kept_sources: frozenset[str]) -> boo
     if root.op == "placeholder" and (is_branch or root.name in kept_sources):
         return False
     return _is_contiguous(base) and _is_contiguous(node)
-
-
-def _is_view_copy(node: Node) -> bool:
-    return node.op == "call_function" and without_dialect(node.target) is _aten.view_copy.default
 
 
 def _ViewSpec(base: TensorSpec, shape: Sequence[int]) -> TensorSpec:

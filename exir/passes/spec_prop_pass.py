@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import ExportGraphSignature, InputKind
+from torch.export.graph_signature import InputKind
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.exir.graph_facts import input_specs
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.tensor import TensorSpec, contiguous_stride_from_shape, dim_order_from_stride
 
@@ -54,23 +55,17 @@ class SpecPropPass(ExportPass):
 def mark_constants(exported_program: ExportedProgram, graph_module: GraphModule) -> None:
     """Marks the specs of parameters, constants and buffers nobody writes as constants."""
     signature = exported_program.graph_signature
-    kinds = {spec.arg.name: spec for spec in signature.input_specs}
+    specs = input_specs(signature)
     written = {spec.target for spec in signature.output_specs if spec.target is not None}
     for node in graph_module.graph.nodes:
         if node.op != "placeholder":
             break
-        input_spec = kinds.get(node.name)
+        input_spec = specs.get(node.name)
         spec = node.meta.get("spec")
         if input_spec is None or spec is None or input_spec.kind not in _CONSTANT_KINDS:
             continue
         spec.const = input_spec.target not in written
         _make_storable(spec)
-
-
-def _is_mutable_buffer(node: Node, graph_signature: ExportGraphSignature) -> bool:
-    """Whether a placeholder is a buffer that the program writes."""
-    name = graph_signature.inputs_to_buffers.get(node.name)
-    return name is not None and name in graph_signature.buffers_to_mutate.values()
 
 
 def _spec_of(node: Node) -> Any:

@@ -15,8 +15,8 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 from torch.utils._pytree import tree_leaves
 
-from executorch.exir.dialects.targets import without_dialect
 from executorch.exir.error import ExportError, ExportErrorType, source_line
+from executorch.exir.graph_facts import without_dialect
 from executorch.exir.schema import TensorShapeDynamism
 from executorch.exir.sym_util import (
     LARGEST_SIZE,

@@ -2,6 +2,8 @@
 """Sizes that stand where a schema wants a tensor become tensors.
 
 before: %y = add.Tensor(%x, %size)               after: %t = scalar_tensor(%size); %y = add.Tensor(%x, %t)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

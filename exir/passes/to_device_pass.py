@@ -2,6 +2,8 @@
 """Calls that name a device name another one.
 
 before: %y = ones([2], device=cuda)              after: %y = ones([2], device=cpu)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir import memory
 from executorch.exir.dialects.backend._ops import BackendOpOverload
-from executorch.exir.dialects.targets import torch_op
 from executorch.exir.error import ExportError, ExportErrorType, source_line
+from executorch.exir.graph_facts import called_op
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
 from executorch.exir.operator.custom_writes import writes_beside_results
 from executorch.exir.passes.executorch_prim_ops_registry import (
@@ -69,13 +69,9 @@ def operators_in(graph_module: GraphModule) -> Iterator[tuple[Node, torch._ops.O
     """Every call of an operator, in branches too."""
     for module in graph_module.modules():
         for node in module.graph.nodes if isinstance(module, GraphModule) else ():
-            op = _operator(node)
+            op = called_op(node)
             if op is not None:
                 yield node, op
-
-
-def _operator(node: Node) -> torch._ops.OpOverload | None:
-    return torch_op(node.target) if node.op == "call_function" else None
 
 
 def _stays(op: torch._ops.OpOverload) -> bool:
@@ -84,7 +80,7 @@ def _stays(op: torch._ops.OpOverload) -> bool:
 
 
 def _convert(module: GraphModule, node: Node) -> None:
-    op = _operator(node)
+    op = called_op(node)
     if op is None:
         return
     if not isinstance(node.target, BackendOpOverload):

@@ -3,6 +3,8 @@
 
 before: %y = ns.op.out(%x, out=%o)               after: %s = memory.alloc(((8,), float32))
                                                         %y = ns.op.out_scratch(%x, out=%o, scratch=%s)
+
+Only users call it: no list of the compiler has it.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def check_blockers(name: str, program: ExportedProgram, wanted: Wanted) -> None:
         lines.append(f"{_explain_unserved(unserved)}\n{_WAYS_OUT}")
     elif unserved:
         # 5: the line that calls to_executorch
-        warnings.warn(f"method {name}: {_explain_unserved(unserved)}", stacklevel=6)
+        warnings.warn(f"method {name}: {_explain_unserved(unserved)}", stacklevel=7)
     missing = missing_out_variants(module) if wanted.out_variants else {}
     if missing and not lines:
         raise MissingOutVariants(ExportErrorType.NOT_SUPPORTED, explain_missing(missing))

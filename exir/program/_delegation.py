@@ -81,7 +81,7 @@ _ALWAYS_DECOMPOSED = frozenset(
 
 
 def _remove_invalid_ops_for_not_decompose(preserve_ops: Iterable[Any]) -> list[Any]:
-    """`preserve_ops` without operators that write, that give a view, or that are always taken apart."""
+    """`preserve_ops` without operators that write, that give a view, or that are always decomposed."""
 
     def may_stay(op: Any) -> bool:
         schema = op._schema

@@ -6,26 +6,24 @@ from __future__ import annotations
 import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
 from typing import Any, TypeVar
 
-import torch
-from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
-from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.graph_facts import data_specs
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
-from executorch.exir.passes.external_constants_pass import external_mutable_weights_pass
+from executorch.exir.passes.external_constants_pass import (
+    external_mutable_weights_pass,
+    is_lifted_number,
+)
 from executorch.exir.passes.insert_write_back_for_buffers_pass import WRITE_BACK
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
 from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
-from executorch.exir.program._lift_constants import lift_tensor_attributes
-from executorch.exir.program_copies import DATA_KINDS, with_graph_module
 
 Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
 _DEFAULT_TAG = "_default_external_constant"
@@ -72,31 +70,6 @@ def apply_passes(program: ExportedProgram, passes: Iterable[Pass]) -> ExportedPr
     return program
 
 
-def take_graph(
-    program: ExportedProgram, graph_module: GraphModule | None = None
-) -> ExportedProgram:
-    """`program` with the graph that a pass has given, or with its own, which a pass has changed."""
-    if graph_module is not None:
-        program = with_graph_module(program, graph_module)
-    lift_tensor_attributes(program)
-    _restore_values(program.graph_module)
-    return program
-
-
-def _restore_values(graph_module: GraphModule) -> None:
-    """Computes `meta["val"]` of nodes that a pass has added without one (torch's subgraph rewriter does)."""
-    nodes = graph_module.graph.nodes
-    if all("val" in node.meta or node.op in ("output", "get_attr") for node in nodes):
-        return
-    mode = detect_fake_mode([n.meta.get("val") for n in nodes])
-    for node in nodes:
-        if "val" in node.meta or node.op != "call_function":
-            continue
-        args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
-        with mode or nullcontext(), torch.no_grad():
-            node.meta["val"] = node.target(*args, **kwargs)
-
-
 def propagate_devices(
     name: str, graph_module: GraphModule, config: ExecutorchBackendConfig
 ) -> None:
@@ -130,12 +103,9 @@ def tag_external_constants(program: ExportedProgram, config: ExecutorchBackendCo
     where = config.external_constants
     if where is False and not config.external_mutable_weights:
         return
-    kinds = {spec.arg.name: spec for spec in program.graph_signature.input_specs}
     written = {spec.target for spec in program.graph_signature.output_specs}
-    for node in program.graph.find_nodes(op="placeholder"):
-        spec = kinds[node.name]
-        is_number = node.name.startswith("_lifted_tensor_constant")
-        if spec.kind not in DATA_KINDS or spec.target in written or is_number:
+    for node, spec in data_specs(program).items():
+        if spec.target in written or is_lifted_number(node):
             continue
         tag = _DEFAULT_TAG if where is True else where(node) if callable(where) else None
         if tag is not None:
@@ -150,9 +120,3 @@ def without_written_outputs(program: ExportedProgram) -> None:
     if len(output.args[0]) == len(specs):
         kept = [value for value, spec in zip(output.args[0], specs) if spec.kind not in WRITE_BACK]
         output.args = (tuple(kept),)
-
-
-def all_tensors(program: ExportedProgram) -> dict[str, torch.Tensor]:
-    """Data of the program by name: parameters, buffers, constants."""
-    constants = {k: v for k, v in program.constants.items() if isinstance(v, torch.Tensor)}
-    return {**program.state_dict, **constants}

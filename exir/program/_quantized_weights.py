@@ -9,13 +9,13 @@ after:  %e = quantized_decomposed.embedding_4bit(%w packed, %scale, None, -8, 7,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
 import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  (operators)
+from executorch.exir.graph_facts import data_spec_of, replace_data
 from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.program import fake_mode_of
@@ -157,17 +157,7 @@ def _packed(data: torch.Tensor, bits: int) -> torch.Tensor:
 
 def _store(program: ExportedProgram, node: Node, data: torch.Tensor) -> None:
     """Gives a placeholder other data."""
-    signature = program.graph_signature
-    name = node.name
-    for names in (
-        signature.inputs_to_parameters,
-        signature.inputs_to_buffers,
-        signature.inputs_to_lifted_tensor_constants,
-    ):
-        if name in names:
-            holder: dict[str, Any] = (
-                program.state_dict if names[name] in program.state_dict else program.constants
-            )
-            is_parameter = isinstance(holder[names[name]], torch.nn.Parameter)
-            holder[names[name]] = torch.nn.Parameter(data, False) if is_parameter else data
+    spec = data_spec_of(program, node)
+    if spec is not None:
+        replace_data(program, spec.target, data)
     node.meta["val"] = fake_mode_of(program).from_tensor(data, static_shapes=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The older classes for one program at a time: `capture(...)`, `.to_edge()`, `.to_executorch()`. Each step is the
-managers' (_program.py)."""
+managers' (_managers.py)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from torch.utils import _pytree as pytree
 from executorch.exir._serialize._cord import Cord
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.exir.emit import EmitterOutput
-from executorch.exir.program._lift_constants import lift_tensor_attributes
-from executorch.exir.program._program import (
+from executorch.exir.program._managers import (
     EdgeProgramManager,
     ExecutorchProgramManager,
     Pass,
@@ -28,6 +27,7 @@ from executorch.exir.program._program import (
 )
 from executorch.exir.program._transform import _transform
 from executorch.exir.program_copies import own_copy
+from executorch.exir.retrace.lifted_constants import lift_tensor_attributes
 from executorch.exir.schema import Program
 
 CallSpec = namedtuple("CallSpec", ["in_spec", "out_spec"])
@@ -222,12 +222,6 @@ class ExecutorchProgram:
     def write_tensor_data_to_file(self, outdir: str | os.PathLike[str]) -> None:
         self._manager.write_tensor_data_to_file(outdir)
 
-    def _get_emitter_output(self) -> EmitterOutput:
-        return self._manager._emitter_output
-
-    def _get_pte_data(self) -> Cord:
-        return self._manager._pte()
-
 
 class MultiMethodExecutorchProgram:
     """Several methods in one emitted program."""
@@ -258,13 +252,3 @@ class MultiMethodExecutorchProgram:
 
 
 # What `_program`, where users look for it, takes from here.
-FOR_ONE_PROGRAM = frozenset(
-    {
-        "CallSpec",
-        "ExecutorchProgram",
-        "ExirExportedProgram",
-        "HackedUpExportedProgramDONOTUSE",
-        "MultiMethodExecutorchProgram",
-        "_to_edge",
-    }
-)

@@ -19,8 +19,8 @@ from executorch.exir._program_utils import (
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.exir.pass_manager import ExportedProgramPassManager
-from executorch.exir.program._lift_constants import lift_tensor_attributes
 from executorch.exir.program_copies import own_copy
+from executorch.exir.retrace.lifted_constants import lift_tensor_attributes
 
 
 def _transform(

@@ -240,7 +240,6 @@ def test_attributes_and_words_of_a_program(tmp_path: Any) -> None:
         manager.get_etrecord()
 
 
-@pytest.mark.req("CMP-008")
 class Transposed(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -250,6 +249,7 @@ class Transposed(torch.nn.Module):
         return x @ self.w.t().contiguous()
 
 
+@pytest.mark.req("CMP-008")
 def test_weights_that_a_method_writes_come_from_a_data_file() -> None:
     """Parameters alone: buffers keep their start values in the program."""
     program = to_edge(export(Transposed(), (torch.ones(2, 3),))).exported_program()

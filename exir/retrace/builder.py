@@ -146,7 +146,7 @@ class EdgeGraphBuilder:
 
     @contextmanager
     def _tracing(self) -> Iterator[None]:
-        """Fake tensors, no autograd, and every operator reaches the recorder before torch takes it apart."""
+        """Fake tensors, no autograd, and every operator reaches the recorder before torch decomposes it."""
         symbolic = self._fake_mode.shape_env is not None
         with (
             self._fake_mode,

@@ -69,7 +69,7 @@ _COPY_FORMS: dict[OpOverload, OpOverload] = {
     aten._reshape_copy.default: aten.view_copy.default,
 }
 
-# Operators outside core ATen that torch's tables for other compilers take apart, and the runtime cannot run.
+# Operators outside core ATen that torch's tables for other compilers decompose, and the runtime cannot run.
 _ALSO_DECOMPOSED: tuple[OpOverload, ...] = (
     aten._addmm_activation.default,
     aten.addmv.default,

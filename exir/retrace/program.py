@@ -29,6 +29,7 @@ from torch.fx.experimental.symbolic_shapes import (
     has_free_unbacked_symbols,
 )
 
+from executorch.exir.graph_facts import input_specs
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
 from executorch.exir.retrace.symbols import UnknownSymbol
@@ -177,12 +178,13 @@ class _Retrace:
 
     def run(self) -> ExportedProgram:
         source = self._program
-        kinds = {spec.arg.name: spec.kind for spec in source.graph_signature.input_specs}
+        specs = input_specs(source.graph_signature)
         env: dict[Node, Any] = {}
         for node in source.graph.nodes:
             if node.op == "placeholder":
                 env[node] = self._tracer.placeholder(node)
-                if kinds.get(node.name) == InputKind.USER_INPUT and self._first_user_input is None:
+                is_input = specs[node.name].kind == InputKind.USER_INPUT
+                if is_input and self._first_user_input is None:
                     self._first_user_input = env[node]
         placeholders = dict(env)
         first_call = self._graph.call_function(torch.ops.aten.alias.default, ())  # keeps the place
@@ -253,7 +255,7 @@ class _Retrace:
 
     def _output_specs(self, outputs: list[Any]) -> tuple[list[OutputSpec], list[Any]]:
         """New values of written buffers first, then what the source returned."""
-        by_name = {spec.arg.name: spec for spec in self._program.graph_signature.input_specs}
+        by_name = input_specs(self._program.graph_signature)
         written = self._tracer.written
         specs, values = [], []
         for placeholder, value in written.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes apart, in place, the operators that a partitioner wanted whole and then did not claim, and those that no
+"""Decomposes, in place, the operators that a partitioner wanted whole and then did not claim, and those that no
 kernel serves.
 
 before: %y = scaled_dot_product_attention(%q, %k, %v)     after: %a = mul(%q, %c) ... %y = view_copy(%b, ...)
@@ -35,8 +35,8 @@ def decompose_unclaimed(
     preserve: Iterable[torch._ops.OpOverload],
     skip_dim_order: bool,
 ) -> None:
-    """Decomposes calls of the operators `kept`, as to_edge would have done; `preserve` stays. What needs all of the
-    program to be taken apart stays whole."""
+    """Decomposes calls of the operators `kept`, as to_edge would have done; `preserve` stays. What can only be decomposed
+    with all of the program stays whole."""
     rules = OpRules(preserve)
     ops = {op for op in kept if rules.of(op) is not Rule.LEAF}
     _decompose_calls(program, program.graph_module, ops, rules, skip_dim_order)
@@ -47,7 +47,7 @@ def decompose_unserved(program: ExportedProgram, skip_dim_order: bool) -> None:
     table = {**late_decompositions(), **bodies_of_user_operators(_ops_of(program))}
     rules = OpRules(more=table)
     shape_env = fake_mode_of(program).shape_env
-    # topk asks whether a size that varies is large enough; the answer must not narrow the caller's program.
+    # topk asks whether a dynamic size is large enough; the answer must not narrow the caller's program.
     with shape_env.suppress_guards() if shape_env is not None else nullcontext():
         for module in program.graph_module.modules():
             if isinstance(module, GraphModule):

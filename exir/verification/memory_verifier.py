@@ -37,7 +37,7 @@ class Verifier:
     def mem_obj_id_match(
         cls, lhs_spec: TensorSpec, rhs_spec: TensorSpec, accept_both_none: bool = True
     ) -> bool:
-        """Do both lie in the same stretch of memory?"""
+        """Whether both are in the same stretch of memory."""
         if lhs_spec.mem_obj_id is None and rhs_spec.mem_obj_id is None:
             return accept_both_none
         return lhs_spec.mem_id == rhs_spec.mem_id and lhs_spec.mem_obj_id == rhs_spec.mem_obj_id

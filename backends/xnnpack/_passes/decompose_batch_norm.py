@@ -17,7 +17,6 @@ from executorch.backends.transforms.edits import (
     data_before,
     finished,
     in_dialect_of,
-    op_name,
     replace,
     shape_of,
 )
@@ -26,6 +25,7 @@ from executorch.backends.transforms.utils import get_param_tensor, is_param_node
 from executorch.backends.xnnpack._passes.xnnpack_pass import XNNPACKPass
 from executorch.exir.backend.utils import WhyNoPartition
 from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.graph_facts import op_name
 
 
 def _why_not(node: Node, program: ExportedProgram) -> str:

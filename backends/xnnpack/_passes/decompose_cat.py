@@ -9,7 +9,8 @@ from __future__ import annotations
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.transforms.edits import call_before, finished, op_name
+from executorch.backends.transforms.edits import call_before, finished
+from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
 MOST = 5

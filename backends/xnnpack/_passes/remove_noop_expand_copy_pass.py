@@ -6,7 +6,8 @@ from __future__ import annotations
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.transforms.edits import finished, op_name, replace, shape_of
+from executorch.backends.transforms.edits import finished, replace, shape_of
+from executorch.exir.graph_facts import op_name
 from executorch.exir.pass_base import ExportPass
 
 

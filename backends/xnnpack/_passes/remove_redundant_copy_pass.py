@@ -10,8 +10,9 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.transforms.edits import finished, op_name, replace
+from executorch.backends.transforms.edits import finished, replace
 from executorch.backends.xnnpack._passes.xnnpack_pass import XNNPACKPass
+from executorch.exir.graph_facts import op_name
 
 _COPIES = (
     "dim_order_ops._to_dim_order_copy.default",

@@ -15,7 +15,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node, map_arg
 
 from executorch.backends.xnnpack.aot.graph_builder import num_varying
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 _VIEW = "aten.view_copy.default"
 _PERMUTE = "aten.permute_copy.default"

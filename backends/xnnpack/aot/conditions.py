@@ -17,7 +17,7 @@ from executorch.backends.xnnpack.aot.steps import limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants, TensorCondition
 from executorch.exir.backend.lowering.steps import first_item
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 MAX_RANK = 6
 MOST_REPEATED = 25

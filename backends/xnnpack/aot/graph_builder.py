@@ -29,8 +29,8 @@ from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
 from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.payload import operator_key
-from executorch.exir.dialects.targets import op_name
 from executorch.exir.dim_order_utils import is_channel_last_dim_order
+from executorch.exir.graph_facts import op_name
 from executorch.exir.passes.external_constants_pass import delegate_data_file
 from executorch.exir.sym_util import eval_shape_upper_bound
 

@@ -10,7 +10,7 @@ from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.quantized_steps import computed_inputs, quantized_group
 from executorch.backends.xnnpack.aot.steps import BATCH_NORM, foldable_convolution
 from executorch.exir.backend.lowering.steps import first_item
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 
 def group_of(node: Node, constants: Constants) -> list[Node]:

@@ -16,7 +16,7 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
 from executorch.backends.xnnpack.aot.steps import CONVOLUTION
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 PAD = "aten.constant_pad_nd.default"
 _SIDES = "xnnpack_padding"

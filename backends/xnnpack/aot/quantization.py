@@ -11,7 +11,7 @@ from torch.fx import Node
 
 from executorch.backends.transforms.duplicate_dynamic_quant_chain import chain_of
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 _QD = "quantized_decomposed"
 QUANTIZE = f"{_QD}.quantize_per_tensor.default"

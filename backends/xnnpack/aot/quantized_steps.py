@@ -30,8 +30,8 @@ from executorch.backends.xnnpack.aot.quantization import (
     weight_of,
 )
 from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step, limits_of
-from executorch.exir.backend.lowering.steps import first_item, nodes_of, only_user, steps_of
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.backend.lowering.steps import first_item, nodes_of, steps_of
+from executorch.exir.graph_facts import only_user, op_name
 
 LINEAR = "aten.linear.default"
 

@@ -16,7 +16,7 @@ from torch.fx import Node
 from executorch.backends.transforms.edits import replace
 from executorch.exir.backend.lowering.op_table import OpTable
 from executorch.exir.dialects._ops import ops as exir_ops
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 SPLIT = "aten.split_with_sizes_copy.default"
 

@@ -10,7 +10,7 @@ from math import inf
 from torch.fx import Node
 
 from executorch.exir.backend.lowering import steps
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 BATCH_NORM = "aten._native_batch_norm_legit_no_training.default"
 CONVOLUTION = "aten.convolution.default"

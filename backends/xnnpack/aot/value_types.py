@@ -11,7 +11,7 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, parameters_of
 from executorch.backends.xnnpack.serialization.graph import make
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 
 @dataclass(frozen=True)

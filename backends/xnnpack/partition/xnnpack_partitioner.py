@@ -29,7 +29,7 @@ from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
 from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 logger = logging.getLogger(__name__)
 

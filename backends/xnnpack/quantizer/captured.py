@@ -9,7 +9,7 @@ from torch.fx import GraphModule, Node
 
 from executorch.backends.xnnpack.aot.ops import TABLE, Row
 from executorch.backends.xnnpack.aot.steps import CONVOLUTION
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 # Masks hold values beyond it; one of them would take all the range from what it is added to.
 LARGEST = 1e4

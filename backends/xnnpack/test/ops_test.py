@@ -18,7 +18,7 @@ from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
 from executorch.exir import EdgeProgramManager, to_edge_transform_and_lower
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.extension.pybindings.portable_lib import (
     _load_for_executorch_from_buffer,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 from torch.fx import Node
 
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 IS_IMPLICIT_Q_DQ_TAG = "IS_IMPLICIT_Q_DQ_TAG"
 _FORMS = {

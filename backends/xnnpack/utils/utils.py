@@ -14,9 +14,9 @@ from executorch.backends.transforms.utils import (
     get_param_tensor,
     is_get_attr_node,
     is_param_node,
-    spec_of,
 )
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, ORDER, PLAIN
+from executorch.exir.graph_facts import data_spec_of
 
 PERM_NCHW_TO_NHWC = ORDER[NHWC]
 PERM_NHWC_TO_NCHW = ORDER[PLAIN]
@@ -48,7 +48,7 @@ def get_tensor_name(exp_prog: ExportedProgram, node: Node | None) -> str:
     """What the program calls the data of a node; empty for None."""
     if node is None:
         return ""
-    spec = spec_of(exp_prog, node)
+    spec = data_spec_of(exp_prog, node)
     check_or_raise(spec is not None or is_get_attr_node(node), f"{node.name} is no data")
     return spec.target if spec is not None else node.target
 

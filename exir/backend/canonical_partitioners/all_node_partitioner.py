@@ -3,21 +3,11 @@
 
 from __future__ import annotations
 
-import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
-from torch.fx import Node
 
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
-
-
-def is_non_tensor_placeholder(node: Node, ep: ExportedProgram) -> bool:
-    """True for an input of the user that is a number, a string or None."""
-    kinds = {spec.arg.name: spec.kind for spec in ep.graph_signature.input_specs}
-    is_input = node.op == "placeholder" and kinds.get(node.name) == InputKind.USER_INPUT
-    return is_input and not isinstance(node.meta.get("val"), torch.Tensor)
 
 
 class AllNodePartitioner(Partitioner):

@@ -16,8 +16,7 @@ from torch.fx.passes.infra.partitioner import Partition
 from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
-from executorch.exir.dialects.targets import torch_op
-from executorch.exir.passes.external_constants_pass import is_param_node
+from executorch.exir.graph_facts import op_name
 
 
 def format_target_name(target_name: str) -> str:
@@ -29,11 +28,6 @@ def _target_of(config: PartitionerConfig) -> str:
     """`linear` stands for its default overload."""
     name = format_target_name(config.target_name)
     return name if "." in name else f"{name}.default"
-
-
-def is_constant_data(ep: ExportedProgram, node: Node) -> bool:
-    """True for a parameter, a buffer or a lifted constant."""
-    return is_param_node(ep, node)
 
 
 class DSJ:
@@ -141,7 +135,4 @@ class ConfigerationBasedPartitioner(Partitioner):
         return PartitionResult(exported_program, tags)
 
     def _config_of(self, node: Node) -> PartitionerConfig | None:
-        if node.op != "call_function":
-            return None
-        name = str(torch_op(node.target))
-        return self.target_partitioner_configs.get(format_target_name(name))
+        return self.target_partitioner_configs.get(format_target_name(op_name(node)))

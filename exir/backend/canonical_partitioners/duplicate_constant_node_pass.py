@@ -11,7 +11,7 @@ import dataclasses
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ExportGraphSignature
 
-from executorch.exir.backend._partitions import DATA_KINDS
+from executorch.exir.graph_facts import DATA_KINDS
 
 
 def duplicate_constant_node(exported_program: ExportedProgram, candidate_node: str) -> set[str]:

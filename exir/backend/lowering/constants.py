@@ -10,7 +10,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.fx.node import map_arg
 
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
 
 

@@ -12,7 +12,7 @@ from torch.fx import Graph, Node
 from torch.fx.passes.infra.partitioner import Partition
 
 from executorch.exir.backend._grouping import grouped_partitions
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 Constants = Collection[Node]
 NO_ROW = "no row of the table"

@@ -16,7 +16,8 @@ from executorch.exir.backend.lowering.op_table import (
     Row,
     TensorCondition,
 )
-from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, only_user, steps_of
+from executorch.exir.backend.lowering.steps import Step, first_item, nodes_of, steps_of
+from executorch.exir.graph_facts import only_user
 
 
 def _lower() -> None:

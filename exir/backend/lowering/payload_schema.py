@@ -14,7 +14,7 @@ from executorch.exir._serialize.schema_generator import Declaration, parse
 
 
 class PayloadSchema:
-    """`source`: the .fbs file; its binary form, which the build makes (`et_binary_schema`), lies beside it. Nothing is
+    """`source`: the .fbs file; its binary form, which the build makes (`et_binary_schema`), is beside it. Nothing is
     read before it is asked for."""
 
     def __init__(self, source: Path) -> None:

@@ -13,6 +13,8 @@ from typing import TypeVar
 
 from torch.fx import Graph, Node
 
+from executorch.exir.graph_facts import only_user
+
 
 @dataclass(frozen=True)
 class Step:
@@ -47,12 +49,6 @@ def nodes_of(step: Step) -> list[Node]:
         (user,) = nodes[-1].users
         nodes.append(user)
     return nodes
-
-
-def only_user(node: Node) -> Node | None:
-    """The call that alone reads a node."""
-    users = list(node.users)
-    return users[0] if len(users) == 1 and users[0].op == "call_function" else None
 
 
 def first_item(node: Node) -> Node | None:

@@ -182,11 +182,6 @@ class ModelArgs:
         return self.layer_types[layer] if self.layer_types else "full_attention"
 
     @property
-    def attention_scale(self) -> float:
-        """What scores are multiplied by."""
-        return self.attention_multiplier or self.head_dim**-0.5
-
-    @property
     def rotary_dim(self) -> int:
         return int(self.head_dim * self.partial_rotary_factor)
 

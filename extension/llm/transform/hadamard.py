@@ -34,8 +34,3 @@ def inject_fast_hadamard_transform_native_for_spin_quant(module: nn.Module) -> n
         if isinstance(inner, FeedForward):
             owner.feed_forward = RotatedFeedForward(inner)
     return module
-
-
-def inject_fast_hadamard_transform_cuda_for_spin_quant(module: nn.Module) -> nn.Module:
-    """The same numbers; the operator of GPUs is for eager models only, and programs have one operator."""
-    return inject_fast_hadamard_transform_native_for_spin_quant(module)

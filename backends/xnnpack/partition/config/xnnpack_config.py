@@ -20,7 +20,7 @@ from executorch.backends.xnnpack.aot.ops import (
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of
 from executorch.backends.xnnpack.aot.steps import Mode
 from executorch.exir.backend.canonical_partitioners.config_partitioner import PartitionerConfig
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 
 
 class ConfigPrecisionType(Enum):

@@ -1,37 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""edge -> planned: the order of passes, with the reason for each place. `PASSES` is the list; each entry takes the
-program, which it may change in place, and the lowering it is part of."""
+"""The compiler's passes over edge programs, in order, with the reason for each place: around the partitioners, then
+from edge to planned. Each step takes the program, which it may change in place, and the lowering it is part of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
-from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
-from executorch.exir.pass_base import ExportedProgramPassBase
+from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.passes.drop_expands_pass import drop_expands_pass
 from executorch.exir.passes.fold_constants_pass import fold_constants_pass
+from executorch.exir.passes.infer_view_size_pass import InferViewSizePass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
 )
-from executorch.exir.passes.legalize_portable_dim_order_pass import LegalizePortableDimOrderPass
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.passes.merge_permutes_pass import merge_permutes_pass
-from executorch.exir.passes.normalize_view_copy_base_pass import NormalizeViewCopyBasePass
-from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
 from executorch.exir.passes.quant_fusion_pass import quant_fusion_and_const_prop_pass
 from executorch.exir.passes.reinplace import DEFAULT_INPLACEABLE_OPS, reinplace_pass
-from executorch.exir.passes.remove_graph_asserts_pass import RemoveGraphAssertsPass
 from executorch.exir.passes.replace_edge_with_backend_pass import EdgeToBackendOpsPass
 from executorch.exir.passes.replace_view_copy_with_view_pass import (
-    ReplaceViewCopyWithViewPass,
     share_views,
 )
 from executorch.exir.passes.scalar_constants_to_scalars_pass import (
@@ -52,14 +48,20 @@ from executorch.exir.program._programs import (
     without_written_outputs,
 )
 from executorch.exir.program_copies import drop_unused_data, own_copy
-from executorch.exir.retrace.unclaimed import decompose_unserved
+from executorch.exir.retrace.unclaimed import decompose_unclaimed, decompose_unserved
 
-Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
+
+@dataclass(frozen=True)
+class Delegation:
+    """What the passes around the partitioners of one method may ask for."""
+
+    kept: frozenset[torch._ops.OpOverload]  # operators that a partitioner wanted whole
+    config: EdgeCompileConfig
 
 
 @dataclass(frozen=True)
 class Lowering:
-    """What the passes of one method may ask for."""
+    """What the passes from edge to planned of one method may ask for."""
 
     name: str
     config: ExecutorchBackendConfig
@@ -71,22 +73,58 @@ class Lowering:
         return per_method(self.config.sym_shape_eval_pass, self.name, default)
 
 
-Step = Callable[[ExportedProgram, Lowering], ExportedProgram | None]
+Step = Callable[[ExportedProgram, Any], ExportedProgram | None]
+
+
+def run_steps(steps: Sequence[Step], program: ExportedProgram, asked: Any) -> ExportedProgram:
+    for one in steps:
+        program = one(program, asked) or program
+    return program
 
 
 def _of_graph(one: Callable[[GraphModule], Any]) -> Step:
-    def step(program: ExportedProgram, lowering: Lowering) -> None:
+    def step(program: ExportedProgram, asked: Any) -> None:
         one(program.graph_module)
 
     return step
 
 
 def _of_program(one: Callable[[ExportedProgram], Any]) -> Step:
-    def step(program: ExportedProgram, lowering: Lowering) -> ExportedProgram | None:
+    def step(program: ExportedProgram, asked: Any) -> ExportedProgram | None:
         changed = one(program)
         return changed if isinstance(changed, ExportedProgram) else None
 
     return step
+
+
+# Rewrites to less work, whoever computes it.
+SIMPLIFICATIONS: tuple[Step, ...] = (
+    _of_program(fold_constants_pass),
+    _of_graph(merge_permutes_pass),
+    _of_graph(drop_expands_pass),
+)
+
+
+# ---- Around the partitioners ----
+
+
+def _decompose_unclaimed(program: ExportedProgram, delegation: Delegation) -> None:
+    config = delegation.config
+    decompose_unclaimed(program, delegation.kept, config.preserve_ops, config._skip_dim_order)
+
+
+BEFORE_PARTITIONING: tuple[Step, ...] = (
+    _of_graph(InferViewSizePass()),  # views whose sizes are numbers can go into a delegate
+    _of_graph(dead_code_elimination_pass),  # what computed the sizes
+    *SIMPLIFICATIONS,  # before backends choose
+)
+AFTER_PARTITIONING: tuple[Step, ...] = (
+    _decompose_unclaimed,  # as to_edge would have done, had no partitioner wanted it whole
+    _of_graph(CSEPass()),  # what stays outside of delegates is computed once: masks of all layers
+)
+
+
+# ---- From edge to planned ----
 
 
 def _fuse_quantized(program: ExportedProgram, lowering: Lowering) -> ExportedProgram:
@@ -159,16 +197,9 @@ def _place_in_memory(program: ExportedProgram, lowering: Lowering) -> None:
     plan_memory(per_method(planner, lowering.name, MemoryPlanningPass()), program)
 
 
-# Rewrites to less work, whoever computes it; before backends choose, too.
-SIMPLIFICATIONS: tuple[Callable[[ExportedProgram], Any], ...] = (
-    fold_constants_pass,
-    lambda program: merge_permutes_pass(program.graph_module),
-    lambda program: drop_expands_pass(program.graph_module),
-)
-
-PASSES: tuple[Step, ...] = (
+TO_PLANNED: tuple[Step, ...] = (
     _fuse_quantized,  # while quantize and dequantize stand beside what they are for
-    *map(_of_program, SIMPLIFICATIONS),  # what no backend has; before anything is written in place
+    *SIMPLIFICATIONS,  # what no backend has; before anything is written in place
     _reinplace,  # before anything else reads the graph's values
     _of_program(weights_to_outputs_pass),  # optimizers of the runtime find weights there
     _passes_of_the_user,  # they expect the edge dialect
@@ -209,10 +240,7 @@ def planned_programs(
 
 
 def _planned_program(program: ExportedProgram, lowering: Lowering) -> ExportedProgram:
-    program = own_copy(program)
-    for one in PASSES:
-        program = one(program, lowering) or program
-    return program
+    return run_steps(TO_PLANNED, own_copy(program), lowering)
 
 
 def _overwritten(program: ExportedProgram) -> frozenset[str]:
@@ -224,45 +252,3 @@ def _overwritten(program: ExportedProgram) -> frozenset[str]:
         for spec in signature.input_specs
         if (spec.target if spec.target is not None else spec.arg.name) in targets
     )
-
-
-# ---- For those who run passes by hand ----
-
-
-def edge_to_executorch_passes(
-    config: ExecutorchBackendConfig,
-    name: str | None = None,
-    edge_compile_config: EdgeCompileConfig | None = None,
-) -> list[Pass]:
-    """The passes above that work on a graph alone, before memory planning. Those for upstream's kernels
-    (LegalizePortableDimOrderPass) are among them unless dim orders are left out."""
-    dim_orders = edge_compile_config is None or not edge_compile_config._skip_dim_order
-    return [
-        *config.passes,
-        *([LegalizePortableDimOrderPass()] if dim_orders else []),
-        scalar_constants_to_scalars_pass,
-        SpecPropPass(),
-        PropagateDevicePass(),
-        EdgeToBackendOpsPass(),
-        RemoveGraphAssertsPass(),
-        *pre_memory_planning_passes(config, name),
-    ]
-
-
-def pre_memory_planning_passes(
-    config: ExecutorchBackendConfig, name: str | None = None
-) -> list[Pass]:
-    """The part of `edge_to_executorch_passes` that follows the user's passes and specs."""
-    evaluate = per_method(config.sym_shape_eval_pass, name or "forward", None)
-    if evaluate is None:
-        evaluate = ConstraintBasedSymShapeEvalPass()
-    if not isinstance(evaluate, PassBase):
-        raise RuntimeError(
-            f"sym_shape_eval_pass must be a dict or a PassBase, got {config.sym_shape_eval_pass}"
-        )
-    views = [NormalizeViewCopyBasePass(), dead_code_elimination_pass, ReplaceViewCopyWithViewPass()]
-    return [
-        *(views if config.remove_view_copy else [dead_code_elimination_pass]),
-        evaluate,
-        config.to_out_var_pass,
-    ]

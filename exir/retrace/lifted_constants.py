@@ -6,8 +6,6 @@ before: %c = get_attr[_tensor_constant0]         after: %c = placeholder, a cons
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
@@ -19,13 +17,15 @@ from torch.export.graph_signature import (
 )
 from torch.fx import Node
 
+from executorch.exir.graph_facts import attribute_of
+
 
 def lift_tensor_attributes(program: ExportedProgram) -> None:
     """Works in place; attributes that are modules (branches, lowered modules) stay."""
     module, graph = program.graph_module, program.graph
     readers: dict[str, list[Node]] = {}
     for node in graph.find_nodes(op="get_attr"):
-        if isinstance(_attribute(module, node.target), torch.Tensor):
+        if isinstance(attribute_of(module, node.target), torch.Tensor):
             readers.setdefault(node.target, []).append(node)
     if not readers:
         return
@@ -47,7 +47,7 @@ def lift_tensor_attributes(program: ExportedProgram) -> None:
 
 
 def _make_constant(program: ExportedProgram, first: Node, target: str) -> tuple[Node, InputSpec]:
-    tensor = _attribute(program.graph_module, target).detach()
+    tensor = attribute_of(program.graph_module, target).detach()
     mode = detect_fake_mode([n.meta.get("val") for n in program.graph.find_nodes(op="placeholder")])
     name = _free_name(program, target)
     with program.graph.inserting_before(first):
@@ -65,8 +65,3 @@ def _free_name(program: ExportedProgram, target: str) -> str:
         wanted if number == 0 else f"{wanted}_{number}" for number in range(len(taken) + 1)
     )
     return next(name for name in candidates if name not in taken)
-
-
-def _attribute(module: torch.nn.Module, target: str) -> Any:
-    owner, _, name = target.rpartition(".")
-    return getattr(module.get_submodule(owner), name, None)
