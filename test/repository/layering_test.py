@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
-from executorch.test.repository.sources import imports, includes, with_suffix
+from executorch.test.repository.compiler_modules import UP, imported_modules
+from executorch.test.repository.sources import ROOT, imports, includes, with_suffix
 
 # folder -> root folders that its C++ may include (itself always)
 CPP_LAYERS = {
@@ -44,6 +46,27 @@ ROOTS = {*CPP_LAYERS, *PYTHON_LAYERS, "examples", "test", "tools"}
 # Documented paths above what their root may import: the command that exports language models is under extension/, and
 # packs weights for torchao's kernels.
 ABOVE = {"extension/llm/": {"backends", "devtools", "kernels"}}
+# The compiler's floors, from the ground: patterns of modules below exir, of which the longest that fits counts. A
+# module imports what is on its own floor or below.
+COMPILER_FLOORS = {
+    "names, errors, specs, dialects, facts about graphs": """
+        error version types common _warnings scalar_type sym_util dynamic_shape dim_order_utils tensor tensor_layout
+        memory debug_handle_utils graph graph_module graph_facts control_flow delegate dialects dialects.* operator
+        operator.* passes.*_ops_registry _pass_values""",
+    "edits of graphs and programs, and how passes run": """
+        program_copies pass_base memory_lifetimes tracer wrap capture._unlift""",
+    "the re-trace, and what becomes of operators": """
+        pass_manager retrace retrace.* decompositions decompositions.* dialects.edge.op dialects.edge.op.*
+        _program_utils""",
+    "bytes": "_serialize.*",
+    "passes, and what stands for a delegate in a graph": """
+        passes passes.* memory_planning verification verification.* capture capture._config lowered_backend_module
+        backend._submodules backend.backend_details backend.compile_spec_schema backend.partitioner""",
+    "delegates": "backend backend.*",
+    "emitting": "emit emit.* print_program dump dump.* _serialize _serialize._serialize",
+    "the way of a program": """
+        program program.* serde serde.* capture._capture passes.quantize_io_pass""",
+}
 # What a backend offers to executorch.export, which finds it by registration.
 RECIPES = "recipes"
 
@@ -118,6 +141,62 @@ def test_imports_point_down() -> None:
         if (why := python_offence(path, module))
     ]
     assert not offences, "\n".join(offences)
+
+
+def floor_of(module: str) -> int:
+    """Of a module of the compiler, such as "exir.passes.cse_pass"; -1 for one without a floor."""
+    inside = module.removeprefix("exir").removeprefix(".")
+    fitting = [
+        (len(pattern), floor)
+        for floor, patterns in enumerate(COMPILER_FLOORS.values())
+        for pattern in patterns.split()
+        if fnmatchcase(inside, pattern)
+    ]
+    return max(fitting, default=(0, -1))[1]
+
+
+def test_the_compiler_imports_from_its_own_floor_or_below() -> None:
+    modules = imported_modules()
+    assert [name for name in modules if name != "exir" and floor_of(name) < 0] == []
+    offences = [
+        f"{module} imports {imported}, which is {floor_of(imported) - floor_of(module)} floors above"
+        for module, all_imported in modules.items()
+        for imported in all_imported
+        if module != "exir" and imported != "exir" and (module, imported) not in UP
+        if floor_of(imported) > floor_of(module)
+    ]
+    assert not offences, "\n".join(offences)
+
+
+# What hands names on to users: no use by the compiler.
+FOR_USERS = ("exir", "exir.passes", "exir.program._passes_by_hand")
+ONLY_USERS = "Only users call it: no list of the compiler has it."
+
+
+def test_passes_that_only_users_call_say_so() -> None:
+    modules = imported_modules()
+    called = {
+        module
+        for module in modules
+        if not module.startswith("exir.passes.") and module not in FOR_USERS
+    }
+    outside = {
+        f"exir.passes.{module.rpartition('.')[2]}"
+        for path in with_suffix(".py")
+        if path.parts[0] in ("backends", "kernels", "extension", "export") and not is_test(path)
+        for _, module in imports(path)
+        if module.startswith("executorch.exir.passes.")
+    }
+    waiting = sorted(called | outside)
+    while waiting:
+        for imported in modules.get(waiting.pop(), set()) - called - set(FOR_USERS):
+            called.add(imported)
+            waiting.append(imported)
+    for module in modules:
+        if module.startswith("exir.passes."):
+            said = ONLY_USERS in (ROOT / f"{module.replace('.', '/')}.py").read_text()
+            used = module in called or module in outside
+            assert said != used, f"{module}: {'it is used' if used else 'write: ' + ONLY_USERS}"
 
 
 @pytest.mark.req("RT-046", "EMB-031")
