@@ -28,6 +28,19 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+DESIGN = [page for page in PAGES if page.parent == Path("docs/design")]
+
+
+@pytest.mark.parametrize("page", DESIGN, ids=str)
+def test_a_design_page_is_one_page_with_its_context(page: Path) -> None:
+    text = (ROOT / page).read_text()
+    number, name = page.stem.split("-", 1)
+    assert text.startswith(f"# {number}: ") and name
+    assert len(text.split()) <= 700
+    assert "**Context.**" in text or page.stem == "000-decisions"
+    assert len([other for other in DESIGN if other.name.startswith(number)]) == 1
+
+
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_make_targets_exist(page: Path) -> None:
     defined = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
