@@ -70,6 +70,7 @@ api: setup ## Which documented C++ and Python names exist here (build/api.md)
 	@$(PYTHON_BIN) -m executorch.tools.api.report --write build/api.md --generated "$(BUILD)/generated"
 
 docs: requirements api ## Regenerate the generated pages
+	@$(PYTHON_BIN) -m tools.operator_page
 	@$(PYTHON_BIN) -m tools.xnnpack_operators --write docs/guide/op-support.csv
 
 clean: ## Remove build trees and caches; leaves .venv

@@ -28,6 +28,9 @@ DOCUMENTED = (
     "extension/llm/runner/",
     # Modules of one name that other people's code imports.
     "exir/_program_utils.py",
+    "exir/delegate.py",
+    "exir/dynamic_shape.py",
+    "exir/graph.py",
     "exir/types.py",
     "exir/version.py",
     "exir/wrap.py",
@@ -84,10 +87,18 @@ def test_every_source_says_what_it_is_for(suffixes: tuple[str, ...]) -> None:
     assert not offences, "\n".join(offences)
 
 
-def test_every_root_folder_has_a_readme() -> None:
-    folders = {p.parts[0] for p in files() if len(p.parts) > 1 and not p.parts[0].startswith(".")}
-    missing = [f for f in sorted(folders) if Path(f, "README.md") not in files()]
-    assert not missing, f"no README.md in {missing}"
+def test_every_root_folder_and_backend_has_a_readme_of_one_screen() -> None:
+    """What it may depend on, what to read first, how to test it alone."""
+    folders = {
+        Path(p.parts[0]) for p in files() if len(p.parts) > 1 and not p.parts[0].startswith(".")
+    }
+    folders |= {p.parents[1] for p in files() if p.match("backends/*/aot/*")}
+    for folder in sorted(folders):
+        assert folder / "README.md" in files(), f"no README.md in {folder}"
+        text = (ROOT / folder / "README.md").read_text()
+        assert text.count("\n") <= 30, f"{folder}: longer than one screen"
+        for words in ("May depend on", "Read first", "Test"):
+            assert words.lower() in text.lower(), f"{folder}/README.md does not say: {words}"
 
 
 def test_no_todo_without_an_issue() -> None:
