@@ -4,7 +4,7 @@
     python -m executorch.codegen.memory_bound mnist.pte -o mnist_memory.h
 
 Firmware makes its arrays of these sizes: MNIST_FORWARD_ARENA_BYTES for all arenas of `forward`, one after the other.
-Tensors of varying size count with their largest. What the runtime and kernels ask for (method and temporary allocator)
+Tensors of dynamic size count with their largest. What the runtime and kernels ask for (method and temporary allocator)
 is apart.
 """
 
@@ -26,7 +26,7 @@ ALIGNMENT = 16  # of an arena, as the planner counts offsets
 
 @dataclass(frozen=True)
 class Place:
-    """Bytes of an input or output, and whether it lies in an arena or the caller brings its memory."""
+    """Bytes of an input or output, and whether it is in an arena or the caller brings its memory."""
 
     nbytes: int
     is_planned: bool

@@ -22,7 +22,7 @@ from executorch.exir.tensor import TensorSpec
 
 @dataclass(frozen=True)
 class _Placed:
-    """A planned tensor: what made it, where it lies, and the steps from `first` to `last` in which it does."""
+    """A planned tensor: what made it, where it is, and the steps from `first` to `last` in which it does."""
 
     name: str
     space: int
@@ -45,7 +45,7 @@ def generate_memory_trace(
     Args:
         executorch_program_manager: what `to_executorch()` returned.
         chrome_trace_filename: the file to write.
-        enable_memory_offsets: tensors stand where they lie; without it those of a step stand one after the other.
+        enable_memory_offsets: tensors stand at their offsets; without it those of a step stand one after the other.
         method_name: one of the program's methods.
         ommit_metadata: leaves the traces of the model's source out.
 

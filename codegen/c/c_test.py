@@ -227,7 +227,7 @@ def test_what_cannot_be_written_is_named(
     varying = program(
         nn.ReLU(), (torch.ones(3, 2),), tmp_path / "a.pte", dynamic_shapes=({0: size},)
     )
-    assert "a tensor of varying size, at most [4, 2]: export with fixed sizes" in refused(
+    assert "a tensor of dynamic size, at most [4, 2]: export with fixed sizes" in refused(
         varying, capsys
     )
     branch = program(Branch(), (torch.ones(2),), tmp_path / "b.pte")

@@ -125,7 +125,7 @@ def _refuse(path: Path, plan: dict[str, Any]) -> None:
         tensor = value["val"] if value.get("val_type") == "Tensor" else {}
         if tensor.get("shape_dynamism", "STATIC") != "STATIC":
             found.append(
-                f"a tensor of varying size, at most {tensor.get('sizes')}: export with fixed sizes"
+                f"a tensor of dynamic size, at most {tensor.get('sizes')}: export with fixed sizes"
             )
         if (extra := tensor.get("extra_tensor_info")) and extra.get("location") == "EXTERNAL":
             name = extra.get("fully_qualified_name")

@@ -212,7 +212,7 @@ def below_machine(file: ProgramFile, record: ETRecord, machine: speed.Machine) -
             SLOW,
             f"{each.name}: {each.expected / each.seconds:.1%} of the machine's expected speed",
             f"{1e3 * each.seconds:.3g} ms, {each.seconds / whole:.0%} of all; {each.num_bytes:,} bytes and "
-            f"{each.products:,} products need {1e3 * each.expected:.3g} ms",
+            f"{each.multiply_adds:,} multiply-adds need {1e3 * each.expected:.3g} ms",
             "ask for a faster kernel of it (--backend, kernels/optimized)"
             if not each.delegated
             else "change its sizes or its layout; `bench` says what that gains",

@@ -16,7 +16,7 @@ from executorch.devtools import commands
 from executorch.devtools.commands import doctor as doctor_command
 from executorch.devtools.commands.planned import Planned, alive_bytes
 from executorch.devtools.commands.program_file import ProgramFile
-from executorch.devtools.commands.speed import Machine, products_of
+from executorch.devtools.commands.speed import Machine, multiply_adds_of
 from executorch.devtools.inspector._graphs import one_method
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.program._etrecord import parse_etrecord
@@ -191,7 +191,7 @@ def test_products_are_counted() -> None:
     program = export(Products(), (torch.ones(1, 4, 8, 8), torch.ones(3, 5)))
     edge = to_edge_transform_and_lower(program, generate_etrecord=True)
     graph = one_method(edge._etrecord.edge_dialect_program).graph
-    counted = [products_of(node) for node in graph.nodes if node.op == "call_function"]
+    counted = [multiply_adds_of(node) for node in graph.nodes if node.op == "call_function"]
     # 6 x 6 x 6 outputs of 2 x 3 x 3 each; 3 x 7 of 5; 4 matrices, 8 x 8 of 8
     assert sorted(filter(None, counted)) == sorted([6 * 6 * 6 * 18, 3 * 7 * 5, 4 * 8 * 8 * 8])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators that take longer than the bytes that they move and the products that they add need on this machine."""
+"""Operators that take longer than the bytes that they move and the multiply-adds that they do need on this machine."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Machine:
     per second, with all threads of PyTorch. `call_seconds`: of any call."""
 
     bytes_per_second: float
-    products_per_second: float
+    multiply_adds_per_second: float
     call_seconds: float = _CALL_SECONDS
 
-    def seconds(self, num_bytes: int, products: int) -> float:
-        work = max(num_bytes / self.bytes_per_second, products / self.products_per_second)
+    def seconds(self, num_bytes: int, multiply_adds: int) -> float:
+        work = max(num_bytes / self.bytes_per_second, multiply_adds / self.multiply_adds_per_second)
         return work + self.call_seconds
 
 
@@ -48,7 +48,7 @@ class Measured:
     seconds: float
     expected: float
     num_bytes: int
-    products: int
+    multiply_adds: int
     delegated: bool
 
 
@@ -88,16 +88,16 @@ def measure(
         joined = [node for handle in handles for node in nodes.get(handle, ())]
         if not joined or event.perf_data is None:
             continue
-        num_bytes, products = _bytes_of(joined), sum(map(products_of, joined))
+        num_bytes, multiply_adds = _bytes_of(joined), sum(map(multiply_adds_of, joined))
         measured.append(
             Measured(
                 event.name.removeprefix("native_call_"),
                 tuple(node.name for node in joined),
                 handles,
                 min(event.perf_data.raw) / 1e3,
-                machine.seconds(num_bytes, products),
+                machine.seconds(num_bytes, multiply_adds),
                 num_bytes,
-                products,
+                multiply_adds,
                 bool(event.is_delegated_op),
             )
         )
@@ -156,8 +156,8 @@ def _is_static(tensor: torch.Tensor) -> bool:
     return all(isinstance(size, int) for size in tensor.shape)
 
 
-def products_of(node: Node) -> int:
-    """Multiplications that a product of matrices or a convolution adds; 0 for all others, which move bytes, and for
+def multiply_adds_of(node: Node) -> int:
+    """Multiply-adds of a matmul or a convolution; 0 for all others, which move bytes, and for
     dynamic sizes."""
     given = [tensors[0] for each in node.all_input_nodes if (tensors := _tensors(each))]
     outputs = _tensors(node)

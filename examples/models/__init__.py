@@ -2,7 +2,7 @@
 """The example models by name; a new model is one row of MODEL_NAME_TO_MODEL (or of NETWORKS).
 
 `make_example(name)` gives a model with fixed random weights; `make_example(name, dynamic=True)` one with a
-varying dimension and calls at three sizes, for the names in NETWORKS.
+dynamic dimension and calls at three sizes, for the names in NETWORKS.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The real networks as rows: how to build, what goes in, and which dimension may vary."""
+"""The real networks as rows: how to build, what goes in, and which dimension may be dynamic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from executorch.examples.models.weights import prepare
 class Network:
     """One network.
 
-    `inputs(size)` makes inputs whose varying dimension is `size`; `dynamic(dim)` says where that is.
+    `inputs(size)` makes inputs whose dynamic dimension is `size`; `dynamic(dim)` says where that is.
     `sizes` are the calls of the dynamic form, within 1..`most`; the static form uses `size`.
     """
 

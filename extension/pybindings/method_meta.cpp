@@ -134,7 +134,7 @@ std::string signature(const MethodMeta& meta) {
 void bind_method_meta(py::module_& module) {
   py::class_<PyTensorInfo>(module, "TensorInfo", "What a program says about a tensor.",
                            py::module_local())
-      .def("sizes", &sizes, "Its sizes; those that vary are at their largest.")
+      .def("sizes", &sizes, "Its sizes; dynamic ones are at their largest.")
       .def(
           "name",
           [](const PyTensorInfo& self) {

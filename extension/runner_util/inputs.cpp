@@ -86,7 +86,7 @@ Result<size_t> size_of(const MethodMeta& meta, const TensorInfo& info, const Inp
   ET_CHECK_OR_RETURN_ERROR(bytes->sizes.has_value() || bytes->size == info.nbytes(),
                            InvalidArgument,
                            "Input %zu of method %s: expected %zu bytes, got %zu. A size that "
-                           "varies is at its largest here",
+                           "is dynamic is at its largest here",
                            index, meta.name(), info.nbytes(), bytes->size);
   ET_CHECK_OR_RETURN_ERROR(bytes->data != nullptr || bytes->size == 0, InvalidArgument,
                            "Input %zu of method %s: expected %zu bytes, got none", index,

@@ -74,11 +74,11 @@ executorch::runtime::Error fill_and_set_input(Method& method,
 
 }  // namespace internal
 
-// The elements of a tensor, as they lie in memory.
+// The elements of a tensor, in the order of memory.
 struct InputBytes {
   const char* data;
   size_t size;
-  // Those of the program, with a size that varies at its largest, where nothing is said.
+  // Those of the program, with a dynamic size at its largest, where nothing is said.
   std::optional<std::vector<executorch::aten::SizesType>> sizes;
 };
 

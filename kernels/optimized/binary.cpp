@@ -76,7 +76,7 @@ bool resized(Tensor& out, const int64_t* sizes, int dims) {
   return executorch::runtime::resize_tensor(out, {shape, static_cast<size_t>(dims)}) == Error::Ok;
 }
 
-// Plans the walk over contiguous operands, or over any that all lie like the output; false for
+// Plans the walk over contiguous operands, or over any that all have the output's layout; false for
 // other layouts.
 template <int kOperands>
 bool plan(Operands<kOperands> in, Tensor& out, Broadcast& walk) {
@@ -343,7 +343,7 @@ ET_BINARY(opt_bitwise_right_shift_Tensor_out, bitwise_right_shift_Tensor_out, Te
           run_shift(Shift::kRight, self, other, out))
 #undef ET_BINARY
 
-// Both halves of a dimension are one operand each: rows of the output lie half as far apart.
+// Both halves of a dimension are one operand each: rows of the output are half as far apart.
 Tensor& opt_glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tensor& out) {
   const int64_t rank = self.dim();
   const int64_t at = dim < 0 ? dim + rank : dim;

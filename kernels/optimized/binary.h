@@ -43,7 +43,7 @@ struct Broadcast {
 };
 
 // Plans the walk: sizes of the output, and for each operand the stride of every dimension (0 where
-// it broadcasts). Dimensions that lie together in all operands become one. num_dims <=
+// it broadcasts). Dimensions that are contiguous in all operands become one. num_dims <=
 // kMaxOuterDims.
 Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
                          const int64_t (*strides)[kMaxOuterDims]);

@@ -18,7 +18,7 @@ inline bool is_narrow_float(executorch::aten::ScalarType type) {
 void widen(executorch::aten::ScalarType type, const void* in, float* out, int64_t n);
 void narrow(executorch::aten::ScalarType type, const float* in, void* out, int64_t n);
 
-// The conjugates of n complex f32 numbers, which may lie in place. On the calling thread.
+// The conjugates of n complex f32 numbers, which may be in place. On the calling thread.
 void conjugate(const void* in, void* out, int64_t n);
 
 }  // namespace executorch::kernels::optimized

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversion between f32 and 16-bit floats, and conjugates, of tensors that lie alike; everything
+// Conversion between f32 and 16-bit floats, and conjugates, of tensors of one layout; everything
 // else is the portable kernels'.
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>

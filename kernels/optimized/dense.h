@@ -37,7 +37,7 @@ inline bool lies_in_order(const Tensor& t, const int* order) {
   return true;
 }
 
-// Rows of the last dimension lie one after the other.
+// Rows of the last dimension are contiguous, one after the other.
 inline bool is_contiguous(const Tensor& t) {
   return lies_in_order(t, nullptr);
 }
@@ -55,7 +55,7 @@ inline bool same_sizes(const Tensor& a, const Tensor& b) {
   return a.sizes() == b.sizes();
 }
 
-// Elements of both lie in the same order in memory.
+// Elements of both have the same order in memory.
 inline bool same_layout(const Tensor& a, const Tensor& b) {
   return same_sizes(a, b) && a.dim_order() == b.dim_order();
 }

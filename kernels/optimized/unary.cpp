@@ -50,8 +50,8 @@ void map_narrow(Unary f, const UnaryConstants& constants, const Tensor& self, Te
   });
 }
 
-// Computes and returns true when self and out have one of the float types below 64 bits and lie
-// alike.
+// Computes and returns true when self and out have one of the float types below 64 bits and one
+// layout.
 bool run(Unary f, const UnaryConstants& constants, const Tensor& self, Tensor& out) {
   if ((!is_f32(self) && !is_narrow_float(self.scalar_type())) ||
       out.scalar_type() != self.scalar_type() ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small programs, one for each thing a program can do: branches, methods, state, lists, varying sizes."""
+"""Small programs, one for each thing a program can do: branches, methods, state, lists, dynamic sizes."""
 
 import pytest
 import torch

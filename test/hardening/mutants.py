@@ -4,7 +4,7 @@
 usage: python -m executorch.test.hardening.mutants --count 2000 [--seed 7] [program.pte ...]
 
 Without files, these programs are made: plain, with a cache in buffers, with a branch, with two methods, with a
-dynamic shape, delegated to XNNPACK: float, 8-bit, with a dynamic shape, with large matrices, computed by line, and
+dynamic shape, delegated to XNNPACK: float, 8-bit, with a dynamic shape, with large matrices, with ring buffers, and
 language models (language_models.py).
 Only the program part and the delegates' graphs are damaged (weights are numbers). Methods run twice: delegates pack
 matrices the second time. A mutant may be refused (an exception) or accepted (it runs); CRASH, ABORT (SIGABRT) and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows: linear algebra, spectra, complex numbers, control flow, sizes that vary."""
+"""Rows: linear algebra, spectra, complex numbers, control flow, dynamic sizes."""
 
 from __future__ import annotations
 

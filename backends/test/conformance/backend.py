@@ -41,7 +41,7 @@ def added_weight(num_bytes: int) -> Sample:
 @dataclass(frozen=True)
 class Backend:
     """`library`: of et_backend(... LOADABLE); empty for what is part of the Python runtime. `named_data`: constants are
-    named data of the program, which all its delegates share. `dynamic_shapes`: sizes may vary inside a delegate.
+    named data of the program, which all its delegates share. `dynamic_shapes`: sizes may be dynamic inside a delegate.
     `weighted`: a model that is delegated as a whole, with so many bytes of weights."""
 
     id: str

@@ -213,7 +213,7 @@ class Tester:
     # ---- Running ----
 
     def generate_random_inputs(self) -> tuple[Any, ...]:
-        """Inputs like the examples: floats from a normal distribution, others as they are; sizes that may vary drawn
+        """Inputs like the examples: floats from a normal distribution, others as they are; dynamic sizes drawn
         within their bounds."""
         drawn: dict[str, int] = {}
         shapes = self.dynamic_shapes or [None] * len(self.example_inputs)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix products as BLAS has them: column-major, C = alpha op(A) op(B) + beta C. Products of
-// floats go through gemm.h where one of the operands lies as it needs it; others through a plain
+// Matrix multiply as in BLAS: column-major, C = alpha op(A) op(B) + beta C. Floats
+// go through gemm.h where one of the operands has the layout it needs; others through a plain
 // loop. Link optimized_kernels.
 #pragma once
 
@@ -43,7 +43,7 @@ inline T element(TransposeType type, const T* matrix, int64_t ld, int64_t row, i
   }
 }
 
-/// True when gemm.h computed the product.
+/// True when gemm.h computed the result.
 inline bool gemm_of_floats(TransposeType transa, TransposeType transb, int64_t m, int64_t n,
                            int64_t k, float alpha, const float* a, int64_t lda, const float* b,
                            int64_t ldb, float beta, float* c, int64_t ldc) {
@@ -59,7 +59,7 @@ inline bool gemm_of_floats(TransposeType transa, TransposeType transb, int64_t m
   problem.c = c;
   problem.ldc = ldc;
   if (!b_transposed) {
-    // The transposed product, row-major: its left operand has the columns of B as rows.
+    // The transposed result, row-major: its left operand has the columns of B as rows.
     problem.m = n;
     problem.n = m;
     problem.a = b;
