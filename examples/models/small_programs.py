@@ -96,7 +96,8 @@ class DictOutput(nn.Module):
 
 
 class Expansion(nn.Sequential):
-    """A MobileNet's block without its end: a matmul of 1.5 MiB, which the XNNPACK backend computes into a ring buffer of rows."""
+    """A MobileNet's block without its end: a matmul of 1.5 MiB, which the XNNPACK backend computes into a ring
+    buffer of rows."""
 
     def __init__(self) -> None:
         channels = 96

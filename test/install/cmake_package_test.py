@@ -255,9 +255,28 @@ def test_a_project_that_has_the_sources_as_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("EXT-017", "KS-025")
+@pytest.mark.parametrize("prefix", ["cmake --install"], indirect=True)
 def test_each_public_header_compiles_alone(consumer: Path) -> None:
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
     command("cmake", "--build", consumer, "--target", "headers_alone", "-j", jobs, "--", "-k", "0")
+
+
+def test_the_wheel_has_the_same_headers(installation: Path, package: Path) -> None:
+    """All but those of the backend that is built for tests."""
+    headers = {
+        folder: {path.relative_to(folder) for path in (folder / "include").rglob("*.h")}
+        for folder in (installation, package)
+    }
+    assert len(headers[package]) > 300
+    assert headers[package] <= headers[installation]
+    missing = {str(path) for path in headers[installation] - headers[package]}
+    assert all("backends/skeleton" in path or "backends/demo" in path for path in missing), missing
+    different = [
+        path
+        for path in headers[package]
+        if (package / path).read_bytes() != (installation / path).read_bytes()
+    ]
+    assert different == []
 
 
 @pytest.mark.req("LLM-043")

@@ -12,12 +12,22 @@ from executorch.test.e2e.build_tree import binary
 from executorch.test.install.commands import command
 
 
-@pytest.fixture(scope="module", params=["cmake --install", "wheel"])
-def prefix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with include, lib and share; in the wheel that is the package's folder."""
-    if request.param == "wheel":
-        installed = os.environ.get("EXECUTORCH_INSTALLED")
-        return Path(installed or pytest.skip("this run takes the packages of the tree"))
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `cmake --install` writes."""
     folder = tmp_path_factory.mktemp("prefix")
     command("cmake", "--install", binary("executor_runner").parent, "--prefix", folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def package() -> Path:
+    """The folder of the installed wheel."""
+    installed = os.environ.get("EXECUTORCH_INSTALLED")
+    return Path(installed or pytest.skip("this run takes the packages of the tree"))
+
+
+@pytest.fixture(scope="module", params=["cmake --install", "wheel"])
+def prefix(request: pytest.FixtureRequest) -> Path:
+    """A folder with include, lib and share."""
+    return request.getfixturevalue("package" if request.param == "wheel" else "installation")

@@ -56,9 +56,11 @@ def command(*words: object, cwd: Path, **variables: str) -> str:
     return done.stdout
 
 
-def environment_with(wheel: str | Path, torch: str, folder: Path) -> Path:
+def environment_with(
+    wheel: str | Path, torch: str, folder: Path, base: str | Path = sys.executable
+) -> Path:
     """The interpreter of a fresh environment with the wheel, all its dependencies, and this PyTorch."""
-    command(sys.executable, "-m", "venv", "venv", cwd=folder)
+    command(base, "-m", "venv", "venv", cwd=folder)
     python = folder / "venv" / "bin" / "python"
     index = os.environ.get("TORCH_INDEX_URL")
     extra = ["--index-url", index] if index else []

@@ -6,6 +6,9 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 peer=${1:-$root/build/peer}
+mkdir -p "$(dirname "$peer")"
+exec 9>"$peer.lock"
+flock 9 # tests run at the same time may both want it
 if [ ! -f "$peer/.complete-with-transformers" ]; then
   rm -rf "$peer"
   "${PYTHON:-python3}" -m venv "$peer"

@@ -12,7 +12,7 @@ import pytest
 
 from executorch.test.repository import parameters
 from executorch.test.repository.parameters import Unread, unread
-from executorch.test.repository.sources import ROOT
+from executorch.test.repository.sources import ROOT, with_suffix
 
 # reason -> "module:Class:function parameter", shell wildcards allowed
 NOT_READ: dict[str, list[str]] = {
@@ -184,6 +184,48 @@ def test_what_is_ignored_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         Unread("exir/example.py:Public:ignores", "value"),
         Unread("exir/example.py:Public:ignores", "options"),
     ]
+
+
+# C++ parameters without a name: "file name", and why.
+UNNAMED = {
+    "memory_manager.h constant_allocator": "of older files; the constructor is deprecated",
+    "thread_parallel_interface.h thread_num": "one thread",
+    "path.h convert": "both ways are the same",
+    "log_capture.cpp timestamp function length": "the text has none of them",
+    "adamw.cpp options": "other rules' buffers depend on them",
+    "op_sdpa.cpp dropout_p": "documented: attention in programs drops nothing out",
+    "fd_reader.cpp size": "free() needs none",
+    "simd_math-inl.h d": "names the vector's type",
+    "binary_simd.cpp i n": "one value for all elements",
+    "rows_simd.cpp scale": "maxima are not scaled",
+    "f32_gemm_avx512.cpp tap": "matrices have one",
+}
+
+
+def _cpp_sources() -> list[tuple[str, str]]:
+    folders = ("backends", "devtools", "exir", "extension", "kernels", "runtime", "schema")
+    paths = [
+        path
+        for path in with_suffix(".cpp", ".h")
+        if path.parts[0] in folders and not {"test", "testing_util"} & {*path.parts}
+    ]
+    return [(p.name, (ROOT / p).read_text()) for p in paths if not p.stem.endswith("_test")]
+
+
+def test_cpp_says_why_it_does_not_read_a_parameter() -> None:
+    """`(void)name;` has its reason on the line or on that of the one before; what has no name stands in the table."""
+    offences, unnamed = [], set()
+    for name, text in _cpp_sources():
+        explained = False
+        for line in text.splitlines():
+            is_unread = re.match(r"\s*\(void\)\w+;", line) is not None
+            explained = is_unread and (explained or "//" in line)
+            if is_unread and not explained:
+                offences.append(f"{name}: {line.strip()}")
+        unnamed |= {(name, each) for each in re.findall(r"[\w&*>] /\*\s*(\w+)\s*\*/[,)]", text)}
+    assert offences == []
+    listed = {(file, each) for file, *names in map(str.split, UNNAMED) for each in names}
+    assert unnamed == listed
 
 
 def test_python_modules_in_cpp_read_what_they_bind() -> None:
