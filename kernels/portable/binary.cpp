@@ -7,16 +7,10 @@
 #include <executorch/kernels/portable/loops/operand.h>
 #include <executorch/kernels/portable/unary.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::Scalar;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
 using ::executorch::runtime::isIntegralType;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -414,6 +408,4 @@ Tensor& clamp_tensor_out(KernelRuntimeContext& ctx, const Tensor& self,
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -3,17 +3,10 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
 using ::executorch::aten::MemoryFormat;
-using ::executorch::aten::OptionalArrayRef;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -245,6 +238,4 @@ Tensor& squeeze_copy_dim_out(KernelRuntimeContext& ctx, const Tensor& self, int6
   return squeeze({ctx, "squeeze_copy.dim_out"}, self, {&dim, 1}, out);
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -11,19 +11,11 @@
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
 using ::executorch::aten::MemoryFormat;
-using ::executorch::aten::OptionalArrayRef;
-using ::executorch::aten::Scalar;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
 using ::executorch::extension::parallel_for;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -188,6 +180,4 @@ Tensor& arange_start_out(KernelRuntimeContext& ctx, const Scalar& start, const S
   return arange({ctx, "arange.start_out"}, start, end, step, out);
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -9,13 +9,9 @@
 #include <cmath>
 #include <limits>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -61,7 +57,7 @@ bool check_order(const OpCall& call, double p) {
 Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Tensor& x2, double p,
                            std::optional<int64_t> compute_mode, Tensor& out) {
   const OpCall call{ctx, "_cdist_forward.out"};
-  // 0 to 2 tell how matrix products are used, which they are not here.
+  // 0 to 2 say whether matmuls are used; here they are not.
   ET_KERNEL_CHECK_MSG(ctx, compute_mode.value_or(0) >= 0 && compute_mode.value_or(0) <= 2,
                       InvalidArgument, out,
                       "_cdist_forward.out: expected compute_mode 0, 1 or 2, found %lld",
@@ -96,8 +92,7 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
   for (int k = 0; k < 2; ++k) {
     const int64_t lead = batch.ndim - (tensors[k]->dim() - 2);
     for (int64_t d = 0; d < batch.ndim; ++d) {
-      const bool varies = d >= lead && tensors[k]->sizes()[d - lead] != 1;
-      strides[k][d] = varies ? tensors[k]->strides()[d - lead] : 0;
+      strides[k][d] = broadcast_stride(tensors[k]->sizes(), tensors[k]->strides(), d - lead);
     }
   }
   const StridedView to = StridedView::of(out);
@@ -151,6 +146,4 @@ Tensor& _pdist_forward_out(KernelRuntimeContext& ctx, const Tensor& self, double
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -14,18 +14,13 @@
 #include <tuple>
 #include <type_traits>
 
+#include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::Scalar;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -174,26 +169,6 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
   return true;
 }
 
-// Calls body with a value of an unsigned type of the element's size.
-template <typename Body>
-void with_element_size(int64_t size, const Body& body) {
-  struct Wide {
-    uint64_t words[2];
-  };
-  switch (size) {
-    case 1:
-      return body(uint8_t());
-    case 2:
-      return body(uint16_t());
-    case 4:
-      return body(uint32_t());
-    case 8:
-      return body(uint64_t());
-    default:
-      return body(Wide());
-  }
-}
-
 bool start_from_self(const OpCall& call, const Tensor& self, Tensor& out) {
   return check_same_dtype(call, "out", out, "self", self) &&
          resize_output(call, out, Shape(self)) && copy_converted(call, self, out);
@@ -216,8 +191,8 @@ Tensor& gather_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, c
     return out;
   }
   const StridedView to = at_least_1d(out);
-  with_element_size(to.element_size, [&](auto element) {
-    using T = decltype(element);
+  ::executorch::runtime::dispatch_by_element_size(self.scalar_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
     const T* const source = reinterpret_cast<const T*>(from.data);
     T* const target = reinterpret_cast<T*>(to.data);
     for_each_index(call, Lines::kInParallel, index, at, from, to, static_cast<int>(dim),
@@ -265,8 +240,8 @@ Tensor& scatter(const OpCall& call, const Tensor& self, int64_t dim, const Tenso
 
 Tensor& scatter_src_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
                         const Tensor& index, const Tensor& src, Tensor& out) {
-  with_element_size(self.element_size(), [&](auto element) {
-    using T = decltype(element);
+  ::executorch::runtime::dispatch_by_element_size(self.scalar_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
     scatter<T>({ctx, "scatter.src_out"}, self, dim, index, &src, out,
                [](T* to, const T* from) { *to = *from; });
   });
@@ -356,6 +331,92 @@ int64_t* make_counters(const OpCall& call, const Tensor& out, int64_t start) {
   return counters;
 }
 
+// scatter_reduce's arguments, checked.
+struct Reduction {
+  Reduce kind;
+  int64_t dim;
+  const Tensor& index;
+  const Tensor& src;
+  bool include_self;
+};
+
+// The reductions that need neither conversion nor counters: false for the others.
+template <typename C>
+bool reduce_directly(const OpCall& call, const Tensor& self, const Reduction& r, Tensor& out) {
+  if (!is_stored_as(self.scalar_type(), compute_type_v<C>) || !r.include_self ||
+      r.kind == Reduce::kMean) {
+    return false;
+  }
+  const auto run = [&](const auto& pair) {
+    scatter<C>(call, self, r.dim, r.index, &r.src, out,
+               [pair](C* to, const C* from) { *to = pair(*to, *from); });
+  };
+  switch (r.kind) {
+    case Reduce::kProd:
+      run([](C a, C b) { return wrap_mul(a, b); });
+      return true;
+    case Reduce::kMax:
+      run(Maximum());
+      return true;
+    case Reduce::kMin:
+      run(Minimum());
+      return true;
+    default:
+      run([](C a, C b) { return wrap_add(a, b); });
+      return true;
+  }
+}
+
+// Divides each element by its count.
+template <typename C>
+void divide_by(const int64_t* counters, const Tensor& out) {
+  const LineReader<C> reader(out);
+  const LineWriter<C> writer(out);
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    if (counters[i] > 1) {
+      const C value = reader.at(i), count = static_cast<C>(counters[i]);
+      writer.put(i, is_int_v<C> ? FloorDiv()(value, count) : value / count);
+    }
+  }
+}
+
+// Any reduction of any dtype, in two passes.
+template <typename C>
+void reduce_in_passes(const OpCall& call, const Tensor& self, const Reduction& r, Tensor& out) {
+  // The first pass checks everything and clears what must not count: a maximum or minimum starts
+  // at one of its numbers.
+  const bool clears = r.kind != Reduce::kMax && r.kind != Reduce::kMin;
+  const C start = r.kind == Reduce::kProd ? C(1) : C(0);
+  const StoreRun store = storer(compute_type_v<C>, self.scalar_type());
+  scatter<char>(call, self, r.dim, r.index, &r.src, out, [&](char* to, const char* from) {
+    if (!r.include_self && clears) {
+      store(&start, 1, to);
+    } else if (!r.include_self) {
+      std::memcpy(to, from, static_cast<size_t>(out.element_size()));
+    }
+  });
+  int64_t* counters = r.kind != Reduce::kMean || call.ctx.failure_state() != Error::Ok
+                          ? nullptr
+                          : make_counters(call, out, r.include_self ? 1 : 0);
+  if (call.ctx.failure_state() != Error::Ok) {
+    return;
+  }
+  const StridedView to = at_least_1d(out);
+  const LineReader<C> sums(out), values(r.src);
+  const LineWriter<C> writer(out);
+  const int d = static_cast<int>(r.dim < 0 ? r.dim + to.ndim : r.dim);
+  for_each_index(call, Lines::kInOrder, r.index, at_least_1d(r.index), to, at_least_1d(r.src), d,
+                 [&](int64_t target, int64_t at) {
+                   writer.put(target, reduce_pair(r.kind, sums.at(target), values.at(at)));
+                   if (counters != nullptr) {
+                     ++counters[target];
+                   }
+                 });
+  if (counters != nullptr) {
+    divide_by<C>(counters, out);
+  }
+}
+
 }  // namespace
 
 Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
@@ -366,183 +427,11 @@ Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
   if (!parse_reduce(call, reduce, kind) || !check_computable(call, "self", self)) {
     return out;
   }
-  const ScalarType type = self.scalar_type();
-  with_compute_type(compute_type_of(type), [&](auto zero) {
+  const Reduction reduction{kind, dim, index, src, include_self};
+  with_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LoadRun load = loader(type, compute_type_v<C>);
-    const StoreRun store = storer(compute_type_v<C>, type);
-    if (is_stored_as(type, compute_type_v<C>) && include_self && kind == Reduce::kSum) {
-      scatter<C>(call, self, dim, index, &src, out,
-                 [](C* to, const C* from) { *to = wrap_add(*to, *from); });
-      return;
-    }
-    if (is_stored_as(type, compute_type_v<C>) && include_self && kind != Reduce::kMean) {
-      const auto run = [&](const auto& reduce_two) {
-        scatter<C>(call, self, dim, index, &src, out,
-                   [reduce_two](C* to, const C* from) { *to = reduce_two(*to, *from); });
-      };
-      return kind == Reduce::kProd  ? run([](C a, C b) { return wrap_mul(a, b); })
-             : kind == Reduce::kMax ? run(Maximum())
-                                    : run(Minimum());
-    }
-    // The first pass checks everything and clears what must not count: a maximum or minimum starts
-    // at one of its numbers.
-    const bool clears = kind != Reduce::kMax && kind != Reduce::kMin;
-    const C start = kind == Reduce::kProd ? C(1) : C(0);
-    scatter<char>(call, self, dim, index, &src, out, [&](char* to, const char* from) {
-      if (!include_self && clears) {
-        store(&start, 1, to);
-      } else if (!include_self) {
-        std::memcpy(to, from, static_cast<size_t>(out.element_size()));
-      }
-    });
-    int64_t* counters = kind != Reduce::kMean || ctx.failure_state() != Error::Ok
-                            ? nullptr
-                            : make_counters(call, out, include_self ? 1 : 0);
-    if (ctx.failure_state() != Error::Ok) {
-      return;
-    }
-    const StridedView to = at_least_1d(out);
-    const StridedView from = at_least_1d(src);
-    const int d = static_cast<int>(dim < 0 ? dim + to.ndim : dim);
-    for_each_index(call, Lines::kInOrder, index, at_least_1d(index), to, from, d,
-                   [&](int64_t target, int64_t at) {
-                     C values[2];
-                     char* element = to.data + target * to.element_size;
-                     load(element, 1, 1, &values[0]);
-                     load(from.data + at * from.element_size, 1, 1, &values[1]);
-                     values[0] = reduce_pair(kind, values[0], values[1]);
-                     store(values, 1, element);
-                     if (counters != nullptr) {
-                       ++counters[target];
-                     }
-                   });
-    for (int64_t i = 0; counters != nullptr && i < out.numel(); ++i) {
-      if (counters[i] > 1) {
-        char* element = to.data + i * to.element_size;
-        C value;
-        load(element, 1, 1, &value);
-        const C count = static_cast<C>(counters[i]);
-        value = is_int_v<C> ? FloorDiv()(value, count) : value / count;
-        store(&value, 1, element);
-      }
-    }
-  });
-  return out;
-}
-
-Tensor& masked_select_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask,
-                          Tensor& out) {
-  const OpCall call{ctx, "masked_select.out"};
-  Shape shape;
-  if (!check_dtype(call, "mask", mask, ScalarType::Bool) ||
-      !check_same_dtype(call, "out", out, "self", self) ||
-      !broadcast_shapes(call, Shape(self), Shape(mask), shape)) {
-    return out;
-  }
-  const StridedView from = StridedView::of(self);
-  const StridedView masks = StridedView::of(mask);
-  int64_t strides[2][kMaxViewDims];
-  const StridedView* views[2] = {&from, &masks};
-  for (int k = 0; k < 2; ++k) {
-    const int lead = shape.ndim - views[k]->ndim;
-    for (int d = 0; d < shape.ndim; ++d) {
-      const bool varies = d >= lead && views[k]->sizes[d - lead] != 1;
-      strides[k][d] = varies ? views[k]->strides[d - lead] : 0;
-    }
-  }
-  // Any byte but 0 is true: tensors that someone else filled may hold others than 0 and 1.
-  const auto* values = static_cast<const uint8_t*>(mask.const_data_ptr());
-  // Visits lines of the last dimension: offsets of both, steps of both, length.
-  const int inner = std::max(shape.ndim - 1, 0);
-  const int64_t length = shape.ndim > 0 ? shape[inner] : 1;
-  const int64_t steps[2] = {shape.ndim > 0 ? strides[0][inner] : 0,
-                            shape.ndim > 0 ? strides[1][inner] : 0};
-  const auto for_each_line = [&](const auto& body) {
-    Odometer<2> odometer(inner, shape.sizes);
-    odometer.set_strides(0, strides[0]);
-    odometer.set_strides(1, strides[1]);
-    for (int64_t i = length == 0 ? 0 : shape.numel() / length; i > 0; --i, odometer.next()) {
-      body(odometer.offset(0), values + odometer.offset(1));
-    }
-  };
-  int64_t count = 0;
-  for_each_line([&](int64_t, const uint8_t* flags) {
-    for (int64_t i = 0; i < length; ++i) {
-      count += flags[i * steps[1]] != 0;
-    }
-  });
-  Shape result;
-  result.push(count);
-  if (!resize_output(call, out, result)) {
-    return out;
-  }
-  with_element_size(from.element_size, [&](auto element) {
-    using T = decltype(element);
-    T* to = reinterpret_cast<T*>(out.mutable_data_ptr());
-    T* const end = to + count;
-    for_each_line([&](int64_t offset, const uint8_t* flags) {
-      const T* const line = reinterpret_cast<const T*>(from.data) + offset;
-      for (int64_t i = 0; i < length && to != end; ++i) {
-        *to = line[i * steps[0]];  // kept when the flag is set, else overwritten
-        to += flags[i * steps[1]] != 0;
-      }
-    });
-  });
-  return out;
-}
-
-Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
-  const OpCall call{ctx, "nonzero.out"};
-  if (!check_computable(call, "self", self) || !check_dtype(call, "out", out, ScalarType::Long)) {
-    return out;
-  }
-  const StridedView from = StridedView::of(self);
-  const LineReader<uint8_t> reader(self);
-  // Visits lines of the last dimension, read as flags.
-  const auto for_each_line = [&](const auto& body) {
-    const int inner = from.ndim > 0 ? from.ndim - 1 : 0;
-    const int64_t length = from.ndim > 0 ? from.sizes[inner] : 1;
-    const int64_t stride = from.ndim > 0 ? from.strides[inner] : 1;
-    const int64_t lines = length == 0 ? 0 : self.numel() / length;
-    Odometer<1> odometer(inner, from.sizes);
-    odometer.set_strides(0, from.strides);
-    uint8_t flags[kChunk];
-    for (int64_t line = 0; line < lines; ++line, odometer.next()) {
-      for (int64_t begin = 0; begin < length; begin += kChunk) {
-        const int64_t n = std::min(kChunk, length - begin);
-        body(odometer.index(), reader.read(odometer.offset(0) + begin * stride, stride, n, flags),
-             begin, n);
-      }
-    }
-  };
-  Shape shape;
-  int64_t count = 0;
-  for_each_line([&](const int64_t*, const uint8_t* flags, int64_t, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      count += flags[i];
-    }
-  });
-  shape.push(count);
-  shape.push(from.ndim);
-  if (!resize_output(call, out, shape)) {
-    return out;
-  }
-  const StridedView to = StridedView::of(out);
-  int64_t* rows = out.mutable_data_ptr<int64_t>();
-  int64_t row = 0;
-  for_each_line([&](const int64_t* index, const uint8_t* flags, int64_t begin, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      if (flags[i] == 0) {
-        continue;
-      }
-      for (int d = 0; d + 1 < from.ndim; ++d) {
-        rows[row * to.strides[0] + d * to.strides[1]] = index[d];
-      }
-      if (from.ndim > 0) {
-        rows[row * to.strides[0] + (from.ndim - 1) * to.strides[1]] = begin + i;
-      }
-      ++row;
+    if (!reduce_directly<C>(call, self, reduction, out)) {
+      reduce_in_passes<C>(call, self, reduction, out);
     }
   });
   return out;
@@ -588,6 +477,4 @@ Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& re
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -13,16 +13,9 @@
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::ArrayRef;
-using ::executorch::aten::Scalar;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -272,10 +265,50 @@ bool covers(const Tensor& mask, const Tensor& self, int dim) {
   return true;
 }
 
+// An index tensor before it is broadcast.
+struct Unbroadcast {
+  Shape shape;
+  int64_t strides[Shape::kMaxDims];
+};
+
+// A mask of the dimensions from `dim` on as positions in each of them: one entry of `data` and
+// `own` for each dimension of the mask.
+bool take_mask(const OpCall& call, const Tensor& self, const Tensor& mask, int dim, IndexData* data,
+               Unbroadcast* own) {
+  ET_KERNEL_CHECK_MSG(call.ctx, covers(mask, self, dim), InvalidArgument, false,
+                      "%s: expected a mask with the sizes of what it indexes, %s from "
+                      "dimension %d on, found %s",
+                      call.op, ShapeText(self).text, dim, ShapeText(mask).text);
+  const int64_t count = count_true(mask);
+  const int64_t* positions = mask_positions(call, mask, count);
+  if (positions == nullptr) {
+    return false;
+  }
+  for (int d = 0; d < mask.dim(); ++d) {
+    own[d].shape.push(count);
+    own[d].strides[0] = 1;
+    data[d].data = reinterpret_cast<const char*>(positions + d * count);
+    data[d].type = ScalarType::Long;
+  }
+  return true;
+}
+
+bool take_positions(const OpCall& call, const Tensor& index, IndexData& data, Unbroadcast& own) {
+  if (!check_index_dtype(call, index)) {
+    return false;
+  }
+  own.shape = Shape(index);
+  for (int d = 0; d < own.shape.ndim; ++d) {
+    own.strides[d] = index.strides()[d];
+  }
+  data.data = static_cast<const char*>(index.const_data_ptr());
+  data.type = index.scalar_type();
+  return true;
+}
+
 // Broadcasts the index tensors; masks become positions in each of their dimensions.
 bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Resolved& r) {
-  Shape own[Shape::kMaxDims];
-  int64_t own_strides[Shape::kMaxDims][Shape::kMaxDims];
+  Unbroadcast own[Shape::kMaxDims];
   int next_dim = 0;
   bool gap = false;
   bool adjacent = true;
@@ -292,34 +325,9 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
                         false, "%s: expected indices for at most the %d dims of self, found more",
                         call.op, static_cast<int>(self.dim()));
     const int k = r.num_indexed;
-    if (is_mask(index)) {
-      ET_KERNEL_CHECK_MSG(call.ctx, covers(index, self, next_dim), InvalidArgument, false,
-                          "%s: expected a mask with the sizes of what it indexes, %s from "
-                          "dimension %d on, found %s",
-                          call.op, ShapeText(self).text, next_dim, ShapeText(index).text);
-      const int64_t count = count_true(index);
-      const int64_t* positions = mask_positions(call, index, count);
-      if (positions == nullptr) {
-        return false;
-      }
-      for (int d = 0; d < covered; ++d) {
-        own[k + d].push(count);
-        own_strides[k + d][0] = 1;
-        r.data[k + d].data = reinterpret_cast<const char*>(positions + d * count);
-        r.data[k + d].type = ScalarType::Long;
-      }
-    } else {
-      if (!check_index_dtype(call, index)) {
-        return false;
-      }
-      own[k] = Shape(index);
-      for (int d = 0; d < own[k].ndim; ++d) {
-        own_strides[k][d] = index.strides()[d];
-      }
-      r.data[k].data = static_cast<const char*>(index.const_data_ptr());
-      r.data[k].type = index.scalar_type();
-    }
-    if (!broadcast_shapes(call, r.shape, own[k], r.shape)) {
+    const bool taken = is_mask(index) ? take_mask(call, self, index, next_dim, &r.data[k], &own[k])
+                                      : take_positions(call, index, r.data[k], own[k]);
+    if (!taken || !broadcast_shapes(call, r.shape, own[k].shape, r.shape)) {
       return false;
     }
     for (int d = 0; d < covered; ++d) {
@@ -330,10 +338,9 @@ bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices, Re
                       "%s: expected at most %d indices, found %zu", call.op,
                       static_cast<int>(self.dim()), indices.size());
   for (int k = 0; k < r.num_indexed; ++k) {
-    const int lead = r.shape.ndim - own[k].ndim;
+    const int lead = r.shape.ndim - own[k].shape.ndim;
     for (int d = 0; d < r.shape.ndim; ++d) {
-      const bool varies = d >= lead && own[k][d - lead] != 1;
-      r.data[k].strides[d] = varies ? own_strides[k][d - lead] : 0;
+      r.data[k].strides[d] = broadcast_stride(own[k].shape, own[k].strides, d - lead);
     }
   }
   for (int d = 0, k = 0; d < self.dim(); ++d) {
@@ -567,6 +574,4 @@ Tensor& index_put_(KernelRuntimeContext& ctx, Tensor& self, OptionalTensors indi
   return self;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators that put tensors together or take one apart along a dimension, or overwrite a part of
+// Operators that concatenate tensors or split one along a dimension, or overwrite a part of
 // one.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/slice.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::Tensor;
 using ::executorch::aten::TensorList;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -274,6 +269,4 @@ Tensor& slice_scatter_out(KernelRuntimeContext& ctx, const Tensor& self, const T
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

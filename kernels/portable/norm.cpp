@@ -11,16 +11,10 @@
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
 using ::executorch::aten::TensorImpl;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -481,6 +475,4 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_stats_out(
   return {out, save_mean, save_invstd};
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -9,15 +9,9 @@
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::Scalar;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -192,6 +186,4 @@ PAD(replication, Replicate, -1, 2)
 PAD(replication, Replicate, -1, 3)
 #undef PAD
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -12,16 +12,9 @@
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::Scalar;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -56,10 +49,6 @@ void roll_in_order(const StridedView& from, const StridedView& to, int64_t shift
     std::memcpy(to.data + target.offset(0) * to.element_size,
                 from.data + source.offset(0) * from.element_size, from.element_size);
   }
-}
-
-bool check_mask(const OpCall& call, const Tensor& mask) {
-  return check_dtype(call, "mask", mask, ScalarType::Bool);
 }
 
 }  // namespace
@@ -141,101 +130,6 @@ Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t diagonal
     copy_view(in_row.sliced(row_dim, 0, kept), out_row.sliced(row_dim, 0, kept));
     fill_view(zero, out_row.sliced(row_dim, kept < cols ? kept : 0, cols - kept));
   }
-  return out;
-}
-
-Tensor& masked_fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask,
-                               const Scalar& value, Tensor& out) {
-  const OpCall call{ctx, "masked_fill.Scalar_out"};
-  Shape shape;
-  alignas(16) char element[16];
-  if (!check_number(call, "self", self) || !check_mask(call, mask) ||
-      !check_same_dtype(call, "out", out, "self", self) ||
-      !scalar_element(call, value, self.scalar_type(), element) ||
-      !broadcast_shapes(call, Shape(self), Shape(mask), shape) ||
-      !resize_output(call, out, shape)) {
-    return out;
-  }
-  with_number_type<true>(compute_type_of(self.scalar_type()), [&](auto zero) {
-    using C = decltype(zero);
-    C fill;  // the value as self's dtype has it
-    loader(self.scalar_type(), compute_type_v<C>)(element, 1, 1, &fill);
-    map_elements<C, C, uint8_t>(
-        [fill](C x, uint8_t masked) { return masked ? fill : x; }, out,
-        {RangeReader(self, out, compute_type_v<C>), RangeReader(mask, out, ComputeType::kBool)});
-  });
-  return out;
-}
-
-Tensor& masked_scatter_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mask,
-                           const Tensor& source, Tensor& out) {
-  const OpCall call{ctx, "masked_scatter.out"};
-  Shape shape;
-  if (!check_mask(call, mask) || !check_same_dtype(call, "out", out, "self", self) ||
-      !check_same_dtype(call, "source", source, "self", self) ||
-      !broadcast_shapes(call, Shape(self), Shape(mask), shape) ||
-      !resize_output(call, out, shape) || !copy_converted(call, self, out)) {
-    return out;
-  }
-  // Source elements are taken in row-major order, one for each true of the mask.
-  const StridedView to = StridedView::of(out);
-  const StridedView from = StridedView::of(source);
-  int64_t mask_strides[kMaxViewDims];
-  for (int64_t d = 0; d < out.dim(); ++d) {
-    const int64_t own = d - (out.dim() - mask.dim());
-    mask_strides[d] = own >= 0 && mask.sizes()[own] != 1 ? mask.strides()[own] : 0;
-  }
-  // Visits lines of the last dimension: offsets in out and in the mask.
-  const int inner = std::max(to.ndim - 1, 0);
-  const int64_t length = to.ndim > 0 ? to.sizes[inner] : 1;
-  const int64_t step = to.ndim > 0 ? to.strides[inner] : 0;
-  const int64_t mask_step = to.ndim > 0 ? mask_strides[inner] : 0;
-  const bool* const values = mask.const_data_ptr<bool>();
-  const auto for_each_line = [&](const auto& body) {
-    Odometer<2> line(inner, to.sizes);
-    line.set_strides(0, to.strides);
-    line.set_strides(1, mask_strides);
-    for (int64_t i = length == 0 ? 0 : out.numel() / length; i > 0; --i, line.next()) {
-      body(line.offset(0), values + line.offset(1));
-    }
-  };
-  int64_t count = 0;
-  for_each_line([&](int64_t, const bool* flags) {
-    for (int64_t i = 0; i < length; ++i) {
-      count += flags[i * mask_step] ? 1 : 0;
-    }
-  });
-  ET_KERNEL_CHECK_MSG(ctx, count <= source.numel(), InvalidArgument, out,
-                      "masked_scatter.out: expected %lld elements in source, one for each true of "
-                      "mask, found %lld",
-                      static_cast<long long>(count), static_cast<long long>(source.numel()));
-  if (count == 0) {
-    return out;
-  }
-  const bool in_order = is_row_major(source);
-  Odometer<1> taken(from.ndim, from.sizes);
-  taken.set_strides(0, from.strides);
-  int64_t used = 0;
-  ::executorch::runtime::dispatch_by_element_size(out.scalar_type(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T* const elements = reinterpret_cast<const T*>(from.data);
-    for_each_line([&](int64_t offset, const bool* flags) {
-      T* const target = reinterpret_cast<T*>(to.data) + offset;
-      // Masks are hard to predict: an element is chosen without a branch.
-      for (int64_t i = 0; in_order && i < length; ++i) {
-        const T next = elements[std::min(used, count - 1)];
-        const bool flag = flags[i * mask_step];
-        target[i * step] = flag ? next : target[i * step];
-        used += flag ? 1 : 0;
-      }
-      for (int64_t i = 0; !in_order && i < length; ++i) {
-        if (flags[i * mask_step]) {
-          target[i * step] = elements[taken.offset(0)];
-          taken.next();
-        }
-      }
-    });
-  });
   return out;
 }
 
@@ -414,6 +308,4 @@ Tensor& col2im_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef ou
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -12,13 +12,9 @@
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -113,6 +109,4 @@ Tensor& log_softmax_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
   return softmax<true>({ctx, "_log_softmax.out"}, self, dim, half_to_float, out);
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -12,14 +12,9 @@
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -251,6 +246,4 @@ std::tuple<Tensor&, Tensor&> sort_values_stable(KernelRuntimeContext& ctx, const
   return {values, indices};
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

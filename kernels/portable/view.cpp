@@ -8,15 +8,9 @@
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -439,6 +433,4 @@ Tensor& view_as_complex_copy_out(KernelRuntimeContext& ctx, const Tensor& self, 
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -4,13 +4,9 @@
 #include <executorch/kernels/quantized/CustomOpsNativeFunctions.h>
 #include <executorch/kernels/quantized/range.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 Tensor& quantized_add_out(KernelRuntimeContext& ctx, const Tensor& a, double a_scale,
                           int64_t a_zero_point, int64_t a_quant_min, int64_t a_quant_max,
@@ -43,6 +39,4 @@ Tensor& quantized_add_out(KernelRuntimeContext& ctx, const Tensor& a, double a_s
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -10,14 +10,9 @@
 #include <limits>
 #include <tuple>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -138,6 +133,4 @@ std::tuple<Tensor&, Tensor&> choose_qparams_per_token_asymmetric_out(KernelRunti
   return result;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

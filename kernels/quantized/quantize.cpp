@@ -9,14 +9,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -302,6 +297,4 @@ Tensor& dequantize_per_token_out(KernelRuntimeContext& ctx, const Tensor& input,
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

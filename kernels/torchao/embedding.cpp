@@ -8,16 +8,12 @@
 #include <executorch/kernels/torchao/low_bits.h>
 #include <executorch/kernels/torchao/weights.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 namespace {
 
 using namespace ::executorch::kernels;
 using namespace ::executorch::kernels::torchao;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
 
 bool take_result(const OpCall& call, const Tensor& indices, int64_t columns, Tensor& out) {
   Shape shape;
@@ -138,6 +134,4 @@ EMBEDDINGS(8)
 
 #undef EMBEDDINGS
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -9,16 +9,12 @@
 #include <executorch/kernels/torchao/weights.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 namespace {
 
 using namespace ::executorch::kernels;
 using namespace ::executorch::kernels::torchao;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
 using ::executorch::extension::get_num_threads;
 using ::executorch::extension::get_thread_num;
 using ::executorch::extension::parallel_for;
@@ -129,6 +125,4 @@ LINEAR(8)
 
 #undef LINEAR
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

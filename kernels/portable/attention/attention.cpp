@@ -211,9 +211,7 @@ class Head {
 }  // namespace kernels
 }  // namespace executorch
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
 
@@ -243,6 +241,4 @@ Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

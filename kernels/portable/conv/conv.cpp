@@ -132,13 +132,9 @@ bool plan_convolution(const OpCall& call, const Tensor& input, const Tensor& wei
 }  // namespace kernels
 }  // namespace executorch
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -288,6 +284,4 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& input, const Te
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -10,16 +10,9 @@
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::ArrayRef;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::OptionalArrayRef;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -225,6 +218,4 @@ std::tuple<Tensor&, Tensor&, Tensor&> convolution_backward_out(
   return result;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

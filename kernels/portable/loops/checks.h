@@ -14,7 +14,11 @@
 namespace executorch {
 namespace kernels {
 
+using executorch::aten::ArrayRef;
+using executorch::aten::IntArrayRef;
+using executorch::aten::OptionalArrayRef;
 using executorch::aten::Scalar;
+using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <executorch/kernels/portable/loops/strided.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace executorch {
@@ -23,8 +24,7 @@ RangeReader::RangeReader(const Tensor& in, const Tensor& like, ComputeType type)
     if (size == 1) {
       continue;
     }
-    const bool varies = d >= lead && in.sizes()[d - lead] != 1;
-    const int64_t stride = varies ? in.strides()[d - lead] : 0;
+    const int64_t stride = broadcast_stride(in.sizes(), in.strides(), d - lead);
     if (ndim_ > 0 && strides_[ndim_ - 1] == stride * size) {
       sizes_[ndim_ - 1] *= size;
       strides_[ndim_ - 1] = stride;

@@ -5,7 +5,7 @@
 
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_promotion.h>
 
 namespace executorch {
 namespace kernels {

@@ -42,6 +42,13 @@ struct StridedView {
   StridedView inserted(int dim, int64_t size, int64_t stride) const;
 };
 
+// The stride of an operand's own dimension `d` under broadcasting: 0 where the operand is repeated,
+// as it is along dimensions that it lacks (d < 0).
+template <typename Sizes, typename Strides>
+int64_t broadcast_stride(const Sizes& sizes, const Strides& strides, int64_t d) {
+  return d >= 0 && sizes[d] != 1 ? strides[d] : 0;
+}
+
 // Copies every element of `from` to the same index of `to`: same sizes, same element size. Views
 // that overlap, as when an output is an input, leave unspecified values in `to`, and nothing worse.
 // Any stride pattern; runs become memcpy, transposes go by cache-sized blocks.

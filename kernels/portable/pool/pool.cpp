@@ -126,15 +126,9 @@ StridedView volume_of(const Tensor& tensor, int rank) {
 }  // namespace kernels
 }  // namespace executorch
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -421,6 +415,4 @@ Tensor& _adaptive_avg_pool3d_out(KernelRuntimeContext& ctx, const Tensor& self,
   return adaptive_avg_pool({ctx, "_adaptive_avg_pool3d.out"}, self, 3, output_size, out);
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

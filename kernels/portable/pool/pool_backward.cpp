@@ -5,17 +5,12 @@
 #include <executorch/kernels/portable/pool/pool.h>
 
 #include <atomic>
+#include <cinttypes>
 #include <cstring>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -156,6 +151,77 @@ Tensor& _adaptive_avg_pool2d_backward_out(KernelRuntimeContext& ctx, const Tenso
   return out;
 }
 
+namespace {
+
+// An element of grad_output with an index outside its plane of `area` elements.
+void refuse_position(const OpCall& call, int64_t position, int64_t area) {
+  ET_KERNEL_CHECK_MSG(call.ctx, false, InvalidArgument, ,
+                      "%s: expected indices in range, found %" PRId64 " of [0, %" PRId64 ")",
+                      call.op, position, area);
+}
+
+// Adds each gradient to the input element that was the maximum: planes that are arrays, each on one
+// thread.
+template <typename C>
+void add_planes(const OpCall& call, const Pooling& pooling, const C* values, const Tensor& indices,
+                Tensor& grad_input) {
+  const int64_t area = pooling.in[1] * pooling.in[2];
+  const int64_t plane = pooling.out[1] * pooling.out[2];
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, plane));
+  const int64_t* const positions = indices.const_data_ptr<int64_t>();
+  C* const sums = grad_input.mutable_data_ptr<C>();
+  std::atomic<int64_t> wrong{-1};  // an element with an index outside the plane
+  ::executorch::extension::parallel_for(0, indices.numel() / plane, grain,
+                                        [&](int64_t first, int64_t last) {
+                                          for (int64_t p = first; p < last; ++p) {
+                                            std::fill_n(sums + p * area, area, C(0));
+                                            for (int64_t i = p * plane; i < (p + 1) * plane; ++i) {
+                                              if (positions[i] < 0 || positions[i] >= area) {
+                                                wrong.store(i, std::memory_order_relaxed);
+                                                return;
+                                              }
+                                              sums[p * area + positions[i]] += values[i];
+                                            }
+                                          }
+                                        });
+  if (wrong >= 0) {
+    refuse_position(call, positions[wrong], area);
+  }
+}
+
+// The same for tensors of any layout, element by element.
+template <typename C>
+void add_elements(const OpCall& call, const Pooling& pooling, const Tensor& grad_output,
+                  const Tensor& indices, Tensor& grad_input) {
+  const StridedView grads = volume_of(grad_output, kRank);
+  const StridedView at = volume_of(indices, kRank);
+  const StridedView to = volume_of(grad_input, kRank);
+  const int64_t plane_strides[2 + kSpatial] = {to.strides[0], to.strides[1]};
+  const int64_t width = pooling.in[2];
+  const int64_t area = pooling.in[1] * width;
+  const LineReader<C> grad(grad_output);
+  const LineReader<C> sum(grad_input);
+  const LineWriter<C> writer(grad_input);
+  const int64_t* const positions = indices.const_data_ptr<int64_t>();
+  clear(grad_input);
+  Odometer<3> odometer(grads.ndim, grads.sizes);
+  odometer.set_strides(0, grads.strides);
+  odometer.set_strides(1, at.strides);
+  odometer.set_strides(2, plane_strides);
+  for (int64_t i = 0; i < grad_output.numel(); ++i, odometer.next()) {
+    const int64_t position = positions[odometer.offset(1)];
+    if (position < 0 || position >= area) {
+      refuse_position(call, position, area);
+      return;
+    }
+    const int64_t target =
+        odometer.offset(2) + position / width * to.strides[3] + position % width * to.strides[4];
+    writer.put(target, sum.at(target) + grad.at(odometer.offset(0)));
+  }
+}
+
+}  // namespace
+
 Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Tensor& grad_output,
                                              const Tensor& self, IntArrayRef kernel_size,
                                              IntArrayRef stride, IntArrayRef padding,
@@ -173,63 +239,19 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
                       InvalidArgument, grad_input,
                       "%s: expected grad_output and indices of one shape, found %s and %s", call.op,
                       ShapeText(grad_output).text, ShapeText(indices).text);
-  const StridedView grads = volume_of(grad_output, kRank);
-  const StridedView at = volume_of(indices, kRank);
-  const StridedView to = volume_of(grad_input, kRank);
-  const int64_t plane_strides[2 + kSpatial] = {to.strides[0], to.strides[1]};
-  const int64_t width = pooling.in[2];
-  const int64_t area = pooling.in[1] * width;
+  const bool are_arrays = ::executorch::runtime::tensor_is_contiguous(grad_output) &&
+                          ::executorch::runtime::tensor_is_contiguous(indices) &&
+                          ::executorch::runtime::tensor_is_contiguous(grad_input);
   with_float_compute_type(compute_type_of(self.scalar_type()), [&](auto zero) {
     using C = decltype(zero);
-    const LineReader<C> grad(grad_output);
-    const LineReader<C> sum(grad_input);
-    const LineWriter<C> writer(grad_input);
-    const int64_t* positions = indices.const_data_ptr<int64_t>();
-    // Planes that are arrays need no offsets.
-    const C* const values = grad.direct(0);
-    if (values != nullptr && ::executorch::runtime::tensor_is_contiguous(grad_output) &&
-        ::executorch::runtime::tensor_is_contiguous(indices) &&
-        ::executorch::runtime::tensor_is_contiguous(grad_input)) {
-      const int64_t plane = pooling.out[1] * pooling.out[2];
-      const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, plane));
-      C* const sums = grad_input.mutable_data_ptr<C>();
-      std::atomic<int64_t> wrong{-1};  // an element with an index outside the plane
-      ::executorch::extension::parallel_for(
-          0, grad_output.numel() / plane, grain, [&](int64_t first, int64_t last) {
-            for (int64_t p = first; p < last; ++p) {
-              std::fill_n(sums + p * area, area, C(0));
-              for (int64_t i = p * plane; i < (p + 1) * plane; ++i) {
-                if (positions[i] < 0 || positions[i] >= area) {
-                  wrong.store(i, std::memory_order_relaxed);
-                  return;
-                }
-                sums[p * area + positions[i]] += values[i];
-              }
-            }
-          });
-      ET_KERNEL_CHECK_MSG(ctx, wrong < 0, InvalidArgument, ,
-                          "%s: expected indices in range, found %lld of [0, %lld)", call.op,
-                          static_cast<long long>(positions[wrong]), static_cast<long long>(area));
-      return;
-    }
-    clear(grad_input);
-    Odometer<3> odometer(grads.ndim, grads.sizes);
-    odometer.set_strides(0, grads.strides);
-    odometer.set_strides(1, at.strides);
-    odometer.set_strides(2, plane_strides);
-    for (int64_t i = 0; i < grad_output.numel(); ++i, odometer.next()) {
-      const int64_t position = positions[odometer.offset(1)];
-      ET_KERNEL_CHECK_MSG(ctx, position >= 0 && position < area, InvalidArgument, ,
-                          "%s: expected indices in range, found %lld of [0, %lld)", call.op,
-                          static_cast<long long>(position), static_cast<long long>(area));
-      const int64_t target =
-          odometer.offset(2) + position / width * to.strides[3] + position % width * to.strides[4];
-      writer.put(target, sum.at(target) + grad.at(odometer.offset(0)));
+    const C* const values = LineReader<C>(grad_output).direct(0);  // null where they are converted
+    if (values != nullptr && are_arrays) {
+      add_planes(call, pooling, values, indices, grad_input);
+    } else {
+      add_elements<C>(call, pooling, grad_output, indices, grad_input);
     }
   });
   return grad_input;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -5,14 +5,9 @@
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/reduce/reduce.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 Tensor& cumsum_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
                    std::optional<ScalarType> dtype, Tensor& out) {
@@ -65,6 +60,4 @@ Tensor& cumsum_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

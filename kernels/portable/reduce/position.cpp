@@ -5,15 +5,9 @@
 
 #include <tuple>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::ArrayRef;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -116,6 +110,4 @@ std::tuple<Tensor&, Tensor&> min_out(KernelRuntimeContext& ctx, const Tensor& se
   return {min, min_indices};
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -4,19 +4,11 @@
 #include <executorch/kernels/portable/reduce/reduce.h>
 
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::ArrayRef;
-using ::executorch::aten::IntArrayRef;
-using ::executorch::aten::OptionalArrayRef;
-using ::executorch::aten::ScalarType;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -229,6 +221,4 @@ Tensor& any_dims_out(KernelRuntimeContext& ctx, const Tensor& self, OptionalArra
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -5,15 +5,9 @@
 
 #include <tuple>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 using namespace ::executorch::kernels;
-using ::executorch::aten::OptionalArrayRef;
-using ::executorch::aten::Scalar;
-using ::executorch::aten::Tensor;
-using ::executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
@@ -77,6 +71,4 @@ std::tuple<Tensor&, Tensor&> var_mean_correction_out(KernelRuntimeContext& ctx, 
   return {out0, out1};
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

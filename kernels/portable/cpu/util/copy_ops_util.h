@@ -195,7 +195,7 @@ inline void get_permute_copy_out_target_size(const Tensor& in, ArrayRef<int64_t>
 }
 
 inline bool check_unbind_copy_args(const Tensor& in, int64_t dim, TensorList out) {
-  ET_CHECK_OR_RETURN_FALSE(in.dim() > 0, "a tensor without dimensions cannot be taken apart");
+  ET_CHECK_OR_RETURN_FALSE(in.dim() > 0, "a tensor without dimensions cannot be split");
   if (!tensor_has_dim(in, dim)) {
     return false;
   }

@@ -72,7 +72,7 @@ inline void get_index_select_out_target_size(const Tensor& in, int64_t dim, cons
 }
 
 inline bool check_nonzero_args(const Tensor& in, const Tensor& out) {
-  (void)in;
+  (void)in;  // of any dtype and shape
   return ::executorch::runtime::tensor_is_type(out, ScalarType::Long) && tensor_is_rank(out, 2);
 }
 
@@ -102,7 +102,7 @@ inline bool check_scatter_src_args(const Tensor& self, int64_t dim, const Tensor
 
 inline bool check_scatter_value_args(const Tensor& self, int64_t dim, const Tensor& index,
                                      const Scalar& value, Tensor& out) {
-  (void)value;
+  (void)value;  // the kernel converts it
   if (!tensors_have_same_dtype(self, out) ||
       !::executorch::runtime::tensor_is_type(index, ScalarType::Long) ||
       !tensor_has_dim(self, dim)) {

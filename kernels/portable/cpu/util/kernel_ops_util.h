@@ -260,7 +260,7 @@ inline bool check_avg_pool2d_args(const Tensor& in, const ArrayRef<int64_t> kern
                                   const bool ceil_mode, const bool count_include_pad,
                                   const std::optional<int64_t>& divisor_override,
                                   const Tensor& out) {
-  (void)ceil_mode;
+  (void)ceil_mode;  // either value will do
   (void)count_include_pad;
   if (!tensors_have_same_dtype(in, out) || !internal::is_image(in) ||
       !kernel_size_is_valid(kernel_size, 2) || !stride_is_valid(stride, 2, /*allow_empty=*/true) ||
@@ -284,7 +284,7 @@ inline bool check_max_pool2d_with_indices_args(const Tensor& in, ArrayRef<int64_
                                                ArrayRef<int64_t> stride, ArrayRef<int64_t> padding,
                                                ArrayRef<int64_t> dilation, bool ceil_mode,
                                                Tensor& out, Tensor& indices) {
-  (void)ceil_mode;
+  (void)ceil_mode;  // either value will do
   return tensors_have_same_dtype(in, out) &&
          ::executorch::runtime::tensor_is_type(indices, ScalarType::Long) &&
          internal::is_image(in) && kernel_size_is_valid(kernel_size, 2) &&
@@ -373,14 +373,14 @@ inline bool check_cumsum_args(const Tensor& self, int64_t dim,
 
 inline bool check_masked_fill_args(const Tensor& in, const Tensor& mask, const Scalar& value,
                                    Tensor& out) {
-  (void)value;
+  (void)value;  // the kernel converts it
   return tensors_have_same_dtype(in, out) && tensor_is_bool_type(mask);
 }
 
 /// Two numbers for each padded dimension, the last one first.
 inline bool check_constant_pad_args(const Tensor& in, ArrayRef<int64_t> pad, const Scalar& value,
                                     Tensor& out) {
-  (void)value;
+  (void)value;  // the kernel converts it
   if (!tensors_have_same_dtype(in, out) || !tensors_have_same_rank(in, out)) {
     return false;
   }

@@ -22,7 +22,7 @@ inline void get_mm_out_target_size(const Tensor& mat1, const Tensor& mat2,
 
 inline bool check_addmm_args(const Tensor& in, const Tensor& mat1, const Tensor& mat2,
                              const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  (void)beta;
+  (void)beta;  // any factors will do
   (void)alpha;
   return check_mm_args(mat1, mat2, out) && tensors_have_same_dtype(in, mat1);
 }

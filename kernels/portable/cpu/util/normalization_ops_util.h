@@ -54,7 +54,7 @@ inline bool check_batch_norm_args(const Tensor& in, const std::optional<Tensor>&
                                   const std::optional<Tensor>& running_mean,
                                   const std::optional<Tensor>& running_var, double momentum,
                                   double eps, Tensor& out, Tensor& mean_out, Tensor& var_out) {
-  (void)momentum;
+  (void)momentum;  // any numbers will do
   (void)eps;
   return tensors_have_same_dtype(in, out) && tensors_have_same_dtype(in, mean_out, var_out) &&
          tensor_has_rank_greater_or_equal_to(in, 1) && internal::is_channel_vector(weight, in) &&

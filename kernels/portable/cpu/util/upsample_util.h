@@ -48,7 +48,7 @@ inline bool check_upsample_bilinear2d_args(const Tensor& in,
                                            const bool align_corners,
                                            const OptionalArrayRef<double>& scale_factors,
                                            Tensor& out) {
-  (void)align_corners;
+  (void)align_corners;  // either value will do
   return check_upsample_2d_common_args(in, output_size, scale_factors, out);
 }
 
