@@ -60,6 +60,15 @@ bool has_magic(const FlatbufferReader& file, const char* magic) {
   return file.size() >= kHeaderStart + 4 && std::memcmp(file.at(kHeaderStart, 4), magic, 4) == 0;
 }
 
+// The flatbuffer with a header of `inserted` bytes in it, padded to where segments begin.
+std::string padded_head(const std::string& flatbuffer, std::string header, uint64_t inserted,
+                        uint64_t segment_base) {
+  header.resize(inserted);
+  std::string head = insert_header(flatbuffer, header);
+  head.resize(segment_base);
+  return head;
+}
+
 void check_range(const char* what, uint64_t offset, uint64_t num_bytes, uint64_t size) {
   if (offset > size || num_bytes > size - offset) {
     throw FormatError(std::string(what) + ": " + std::to_string(num_bytes) + " bytes at " +
@@ -94,10 +103,7 @@ std::string program_head(const std::string& flatbuffer, uint64_t segment_data_si
   append(header, program_size);
   append(header, base);
   append(header, segment_data_size);
-  header.resize(inserted);
-  std::string head = insert_header(flatbuffer, header);
-  head.resize(base);
-  return head;
+  return padded_head(flatbuffer, header, inserted, base);
 }
 
 std::string flat_tensor_head(const std::string& flatbuffer, uint64_t segment_data_size,
@@ -110,10 +116,7 @@ std::string flat_tensor_head(const std::string& flatbuffer, uint64_t segment_dat
   append(header, static_cast<uint64_t>(flatbuffer.size()));
   append(header, base);
   append(header, segment_data_size);
-  header.resize(inserted);
-  std::string head = insert_header(flatbuffer, header);
-  head.resize(base);
-  return head;
+  return padded_head(flatbuffer, header, inserted, base);
 }
 
 std::optional<ProgramHeader> parse_program_header(const uint8_t* data, uint64_t size) {

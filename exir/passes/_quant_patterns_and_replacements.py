@@ -32,6 +32,13 @@ lib.define(f"embedding_byte({_EMBEDDING}) -> Tensor")
 lib.define(f"embedding_byte.dtype({_EMBEDDING}, *, ScalarType? dtype=None) -> Tensor")
 
 
+def _dequantized(
+    x: torch.Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
+) -> torch.Tensor:
+    dequantize = torch.ops.quantized_decomposed.dequantize_per_tensor
+    return dequantize(x, scale, zero_point, quant_min, quant_max, x.dtype)
+
+
 @bind_pattern_to_op(lib, "add")
 def add(
     a: torch.Tensor, a_scale: float, a_zero_point: int, a_quant_min: int, a_quant_max: int,
@@ -40,12 +47,8 @@ def add(
 ) -> torch.Tensor:  # fmt: skip
     quantized = torch.ops.quantized_decomposed
     total = torch.ops.aten.add.Tensor(
-        quantized.dequantize_per_tensor(
-            a, a_scale, a_zero_point, a_quant_min, a_quant_max, a.dtype
-        ),
-        quantized.dequantize_per_tensor(
-            b, b_scale, b_zero_point, b_quant_min, b_quant_max, b.dtype
-        ),
+        _dequantized(a, a_scale, a_zero_point, a_quant_min, a_quant_max),
+        _dequantized(b, b_scale, b_zero_point, b_quant_min, b_quant_max),
     )
     return quantized.quantize_per_tensor(
         total, out_scale, out_zero_point, out_quant_min, out_quant_max, a.dtype
@@ -61,12 +64,8 @@ def add_relu(
     """No kernel runs it whole: to_edge decomposes it."""
     quantized = torch.ops.quantized_decomposed
     total = torch.ops.aten.add.Tensor(
-        quantized.dequantize_per_tensor(
-            a, a_scale, a_zero_point, a_quant_min, a_quant_max, a.dtype
-        ),
-        quantized.dequantize_per_tensor(
-            b, b_scale, b_zero_point, b_quant_min, b_quant_max, b.dtype
-        ),
+        _dequantized(a, a_scale, a_zero_point, a_quant_min, a_quant_max),
+        _dequantized(b, b_scale, b_zero_point, b_quant_min, b_quant_max),
     )
     return quantized.quantize_per_tensor(
         torch.ops.aten.relu.default(total),

@@ -35,8 +35,8 @@ def decompose_unclaimed(
     preserve: Iterable[torch._ops.OpOverload],
     skip_dim_order: bool,
 ) -> None:
-    """Decomposes calls of the operators `kept`, as to_edge would have done; `preserve` stays. What can only be decomposed
-    with all of the program stays whole."""
+    """Decomposes calls of the operators `kept`, as to_edge would have done; `preserve` stays. What can only be
+    decomposed with all of the program stays whole."""
     rules = OpRules(preserve)
     ops = {op for op in kept if rules.of(op) is not Rule.LEAF}
     _decompose_calls(program, program.graph_module, ops, rules, skip_dim_order)
