@@ -118,18 +118,18 @@ class KVCache(nn.Module):
         self.register_buffer("k_cache", torch.zeros(shape, dtype=dtype, device="cpu"))
         self.register_buffer("v_cache", torch.zeros(shape, dtype=dtype, device="cpu"))
 
-    def _write(
-        self, rows: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
+    def update(
+        self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
+        rows = self._rows(input_pos, k_val.shape[2])
         # index_put: other runtimes of such files lack index_copy
         self.k_cache[:, :, rows] = k_val.to(self.k_cache.dtype)
         self.v_cache[:, :, rows] = v_val.to(self.v_cache.dtype)
         return self.k_cache, self.v_cache
 
-    def update(
-        self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        return self._write(token_positions(input_pos, k_val.shape[2]), k_val, v_val)
+    def _rows(self, input_pos: torch.Tensor, seq_len: int) -> torch.Tensor:
+        """Of the tokens of a call; rings have their own."""
+        return token_positions(input_pos, seq_len)
 
 
 class RingKVCache(Ring, KVCache):
@@ -149,11 +149,6 @@ class RingKVCache(Ring, KVCache):
         self.window_size = max_context_length
         self.cache_positions_manager = CachePositionsManager(2 * max_context_length)
 
-    def update(
-        self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        return self._write(self._rows(input_pos, k_val.shape[2]), k_val, v_val)
-
 
 class KVCacheWithAttentionSink(Ring, KVCache):
     def __init__(
@@ -171,11 +166,6 @@ class KVCacheWithAttentionSink(Ring, KVCache):
         super().__init__(max_batch_size, rows, n_heads, head_dim, enable_dynamic_shape, dtype)
         self.rope, self.window_size, self.sink_size = rope, window_size, sink_size
         self.cache_positions_manager = CachePositionsManagerWithSink(rows, sink_size)
-
-    def update(
-        self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        return self._write(self._rows(input_pos, k_val.shape[2]), k_val, v_val)
 
     def evict_tokens(self, input_pos: torch.Tensor, seq_len: int) -> int:
         """Nothing moves: rows are reused in place."""

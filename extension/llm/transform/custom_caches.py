@@ -74,7 +74,18 @@ class CustomKVCache(nn.Module):
         return self.k_cache.transpose(1, 2), self.v_cache.transpose(1, 2)
 
 
-class CustomRingKVCache(Ring, CustomKVCache):
+class CustomRing(Ring):
+    """A ring over a cache whose `update` takes the rows to write."""
+
+    def update(
+        self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        rows = self._rows(input_pos, k_val.shape[2]).unsqueeze(0)
+        start = torch.zeros_like(input_pos)  # rows say where
+        return super().update(start, k_val, v_val, rows)
+
+
+class CustomRingKVCache(CustomRing, CustomKVCache):
     """`max_context_length` is the window; twice as many rows."""
 
     def __init__(
@@ -89,13 +100,6 @@ class CustomRingKVCache(Ring, CustomKVCache):
         self.window_size = max_context_length
         self.cache_positions_manager = CachePositionsManager(2 * max_context_length)
 
-    def update(
-        self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        rows = self._rows(input_pos, k_val.shape[2]).unsqueeze(0)
-        start = torch.zeros_like(input_pos)  # rows say where
-        return super().update(start, k_val, v_val, rows)
-
     @classmethod
     def from_custom_kv_cache(cls, kv_cache: CustomKVCache, sliding_window_size: int) -> Any:
         dtype = kv_cache.k_cache.dtype
@@ -104,7 +108,7 @@ class CustomRingKVCache(Ring, CustomKVCache):
         )
 
 
-class CustomKVCacheWithAttentionSink(Ring, CustomKVCache):
+class CustomKVCacheWithAttentionSink(CustomRing, CustomKVCache):
     """The first `sink_size` positions stay, the last `window_size` turn around in twice as many rows."""
 
     def __init__(
@@ -120,12 +124,6 @@ class CustomKVCacheWithAttentionSink(Ring, CustomKVCache):
         super().__init__(max_batch_size, rows, n_heads, head_dim, dtype)
         self.window_size, self.sink_size = window_size, sink_size
         self.cache_positions_manager = CachePositionsManagerWithSink(rows, sink_size)
-
-    def update(
-        self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        rows = self._rows(input_pos, k_val.shape[2]).unsqueeze(0)
-        return super().update(torch.zeros_like(input_pos), k_val, v_val, rows)
 
     @classmethod
     def from_kv_cache_with_attention_sink(cls, kv_cache: KVCacheWithAttentionSink) -> Any:
@@ -244,7 +242,7 @@ class QuantizedKVCache(nn.Module):
         return cls(*sizes, *heads, cache_type, use_custom_update_cache_op)
 
 
-class QuantizedRingKVCache(Ring, QuantizedKVCache):
+class QuantizedRingKVCache(CustomRing, QuantizedKVCache):
     def __init__(
         self,
         max_batch_size: int,
@@ -260,12 +258,6 @@ class QuantizedRingKVCache(Ring, QuantizedKVCache):
         super().__init__(max_batch_size, 2 * max_context_length, n_heads, head_dim, *options)
         self.window_size = max_context_length
         self.cache_positions_manager = CachePositionsManager(2 * max_context_length)
-
-    def update(
-        self, input_pos: torch.Tensor, k_val: torch.Tensor, v_val: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        rows = self._rows(input_pos, k_val.shape[2]).unsqueeze(0)
-        return super().update(torch.zeros_like(input_pos), k_val, v_val, rows)
 
     @classmethod
     def from_quantized_kv_cache(cls, kv_cache: QuantizedKVCache, sliding_window_size: int) -> Any:
