@@ -45,7 +45,7 @@ struct Unboxed<Function, with_context, Result, typelist<Args...>> {
   template <size_t... index>
   static Result apply(::executorch::runtime::KernelRuntimeContext& context, EValue** values,
                       std::index_sequence<index...>) {
-    (void)context;
+    (void)context;  // functions without a context or without arguments
     (void)values;
     if constexpr (with_context) {
       return Function::func_ptr()(context, ArgumentOf<Args>::get(*values[index])...);

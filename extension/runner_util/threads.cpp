@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/runner_util/threads.h>
 
+#include <executorch/runtime/platform/log.h>
+
 #ifdef ET_USE_THREADPOOL
 #include <executorch/extension/threadpool/cpuinfo_utils.h>
 #include <executorch/extension/threadpool/threadpool.h>
@@ -19,7 +21,10 @@ void set_cpu_threads(int32_t cpu_threads) {
 #pragma GCC diagnostic pop
   }
 #else
-  (void)cpu_threads;
+  if (cpu_threads > 1) {
+    ET_LOG(Error, "--cpu_threads %d: this build has no thread pool and runs on one thread",
+           static_cast<int>(cpu_threads));
+  }
 #endif
 }
 

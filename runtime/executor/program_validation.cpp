@@ -116,7 +116,7 @@ class ProgramVerifier {
     ET_LOG(Error, "Program: %s %u%s%s at byte %td is invalid", what, static_cast<unsigned>(index),
            name[0] == '\0' ? "" : " ", name,
            static_cast<const char*>(item) - static_cast<const char*>(start));
-    (void)start;
+    (void)start;  // read by the message alone, which a build may strip
     return false;
   }
 

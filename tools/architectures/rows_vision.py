@@ -23,6 +23,7 @@ STAGES: dict[str, Any] = {
     "hidden_sizes": [16, 32, 48, 64],
     "depths": [1, 1, 1, 1],
 }
+PYRAMID: dict[str, Any] = {**STAGES, "image_size": 64, "num_attention_heads": [1, 2, 3, 4]}
 SHIFTED: dict[str, Any] = {
     "image_size": 32,
     "patch_size": 2,
@@ -130,26 +131,8 @@ ROWS: list[Architecture] = [
         {"image_size": 64, "hidden_sizes": [32, 48, 64], "depths": [1, 1, 1]},
         inputs=LARGER,
     ),
-    vision(
-        "Pvt",
-        {
-            "image_size": 64,
-            "hidden_sizes": [16, 32, 48, 64],
-            "depths": [1, 1, 1, 1],
-            "num_attention_heads": [1, 2, 3, 4],
-        },
-        inputs=LARGER,
-    ),
-    vision(
-        "PvtV2",
-        {
-            "image_size": 64,
-            "hidden_sizes": [16, 32, 48, 64],
-            "depths": [1, 1, 1, 1],
-            "num_attention_heads": [1, 2, 3, 4],
-        },
-        inputs=LARGER,
-    ),
+    vision("Pvt", PYRAMID, inputs=LARGER),
+    vision("PvtV2", PYRAMID, inputs=LARGER),
     vision(
         "FocalNet",
         {

@@ -9,9 +9,7 @@
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 namespace {
 
@@ -151,6 +149,4 @@ Tensor& fast_hadamard_transform_out(RuntimeContext& ctx, const Tensor& mat, Tens
   return out;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

@@ -7,9 +7,7 @@
 
 #include <algorithm>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 namespace {
 
@@ -112,6 +110,4 @@ std::tuple<Tensor&, Tensor&> channelwise_gated_delta_rule_out(
   return results;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

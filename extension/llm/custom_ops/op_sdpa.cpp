@@ -8,9 +8,7 @@
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 namespace {
 
@@ -269,6 +267,4 @@ Tensor& flash_attention_kernel_out(KernelRuntimeContext& ctx, const Tensor& quer
   return attend_to(call, a, p, query.scalar_type(), output);
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

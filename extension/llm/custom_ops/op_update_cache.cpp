@@ -112,9 +112,7 @@ void write_cache_rows(const Tensor& value, const Tensor& cache, int64_t start) {
 
 }  // namespace executorch::extension::llm
 
-namespace torch {
-namespace executor {
-namespace native {
+namespace torch::executor::native {
 
 namespace llm = ::executorch::extension::llm;
 using ::executorch::kernels::OpCall;
@@ -146,6 +144,4 @@ Tensor& update_cache_with_indices_out(RuntimeContext& ctx, const Tensor& value, 
   return output;
 }
 
-}  // namespace native
-}  // namespace executor
-}  // namespace torch
+}  // namespace torch::executor::native

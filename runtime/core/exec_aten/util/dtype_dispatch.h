@@ -5,7 +5,7 @@
 #pragma once
 
 #include <executorch/runtime/core/exec_aten/util/dtype_selection.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_sets.h>
 
 namespace executorch {
 namespace runtime {
