@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix products, as the readable reference: four rows by a chunk of columns at a time, in the
+// Matmuls, as the readable reference: four rows by a chunk of columns at a time, in the
 // compute type.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/binary.h>
@@ -40,7 +40,7 @@ struct Epilogue {
   Scalar beta = Scalar(static_cast<int64_t>(1));
 };
 
-// Adds a tensor of at most two dimensions, which broadcasts to the product.
+// Adds a tensor of at most two dimensions, which broadcasts to the result.
 Epilogue adding(const Tensor& addend) {
   Epilogue epilogue;
   epilogue.addend = &addend;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of a float matrix with an 8-bit matrix, which is dequantized on the way.
+// Matmuls of a float matrix with an 8-bit matrix, which is dequantized on the way.
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
 #include <executorch/kernels/quantized/CustomOpsNativeFunctions.h>

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from kernels.test.cases import complex_numbers, elementwise, move, product, reduce, window
+from kernels.test.cases import complex_numbers, elementwise, matmul, move, reduce, window
 from kernels.test.op_case import Case
 
 CASES: list[Case] = [
     *elementwise.CASES,
     *reduce.CASES,
     *move.CASES,
-    *product.CASES,
+    *matmul.CASES,
     *window.CASES,
     *complex_numbers.CASES,
 ]

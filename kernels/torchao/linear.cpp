@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of activations, quantized row by row to 8 bits, with weights of 1 to 8 bits.
+// Matmuls of activations, quantized row by row to 8 bits, with weights of 1 to 8 bits.
 #include <executorch/kernels/torchao/CustomOpsNativeFunctions.h>
 
 #include <algorithm>

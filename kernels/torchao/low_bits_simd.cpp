@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Codes are made bytes once for each block of 8 rows and then multiplied with all rows of
-// activations: 4 products a lane and instruction where the processor has them. Sums over a group
-// are exact.
+// activations: 4 multiply-adds a lane and instruction where the processor has them. Sums over a
+// group are exact.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/torchao/low_bits_simd.cpp"
 #define EXECUTORCH_SIMD_DOT_PRODUCTS
@@ -252,8 +252,8 @@ QuantizedRow quantize_row_simd(const float* x, int64_t k, int64_t group_size, in
   return {scale, zero};
 }
 
-// A block of weights as its products want it. Numbers that belong to a row of weights stand in
-// the two lanes where its products are summed, or in the first of them.
+// A block of weights as the multiplications need it. Numbers that belong to a row of weights stand
+// in the two lanes where its results are summed, or in the first of them.
 struct Prepared {
   uint8_t* codes;     // k x 8: 8 columns of the 8 rows, then the next 8 columns
   float* scales;      // groups x 16, in both lanes

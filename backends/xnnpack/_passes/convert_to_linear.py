@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ConvertToLinearPass`: products with transposed weights become linear (backends/transforms/addmm_mm_to_linear.py)."""
+"""`ConvertToLinearPass`: matmuls with transposed weights become linear (backends/transforms/addmm_mm_to_linear.py)."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def _why_not(node: Node, program: ExportedProgram) -> str:
     if len(shape_of(node.args[0])) not in (3, 4):
         return "a value of three or four dimensions is expected"
     if not isinstance(shape_of(node.args[0])[1], int):
-        return "the number of channels varies"
+        return "the number of channels is dynamic"
     if any(each is not None and not is_param_node(program, each) for each in node.args[1:5]):
         return "statistics are no data of the program"
     used = [user.args[1] for user in node.users if isinstance(node.meta["val"], tuple | list)]

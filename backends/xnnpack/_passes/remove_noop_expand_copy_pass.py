@@ -12,7 +12,7 @@ from executorch.exir.pass_base import ExportPass
 
 
 class RemoveNoopExpandCopyPass(ExportPass):
-    """Sizes that vary are equal when they are the same expression."""
+    """Dynamic sizes are equal when they are the same expression."""
 
     def call(self, graph_module: GraphModule) -> PassResult:
         modified = False

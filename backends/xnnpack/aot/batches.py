@@ -14,12 +14,11 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node, map_arg
 
-from executorch.backends.xnnpack.aot.graph_builder import num_varying
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import num_dynamic_sizes, op_name
 
 _VIEW = "aten.view_copy.default"
 _PERMUTE = "aten.permute_copy.default"
-_PRODUCT = "aten.bmm.default"
+_MATMUL = "aten.bmm.default"
 _SOFTMAX = "aten._softmax.default"
 _ELEMENTWISE = frozenset({"aten.add.Tensor", "aten.mul.Tensor", "aten.div.Tensor"})
 _TRANSPOSED = "xnnpack_transposed"
@@ -35,16 +34,16 @@ def unfold_batches(program: ExportedProgram) -> None:
         else:
             _put_view_behind(node)
     for node in graph.nodes:
-        if op_name(node) == _PRODUCT and _swaps_matrix(node.args[1]):
+        if op_name(node) == _MATMUL and _swaps_matrix(node.args[1]):
             node.args = (node.args[0], node.args[1].args[0])
             node.meta[_TRANSPOSED] = True
     graph.eliminate_dead_code()
     program.graph_module.recompile()
 
 
-def is_transposed(product: Node) -> bool:
-    """Whether columns of the product are products with rows of the second operand."""
-    return product.meta.get(_TRANSPOSED, False)
+def is_transposed(matmul: Node) -> bool:
+    """Whether the second operand is multiplied transposed."""
+    return matmul.meta.get(_TRANSPOSED, False)
 
 
 def _drop_reverse(view: Node) -> None:
@@ -72,8 +71,8 @@ def _put_view_behind(node: Node) -> None:
 
 def _on_unfolded(node: Node) -> tuple[tuple[Any, ...], torch.Size] | None:
     """The arguments before their views, and the batch dimensions of the result; None for what keeps its views."""
-    if not _works_on_matrices(node) or _rank(node) != 3 or num_varying(node) > 1:
-        return None  # of two sizes that vary, a view behind it could not be written
+    if not _works_on_matrices(node) or _rank(node) != 3 or num_dynamic_sizes(node) > 1:
+        return None  # with two dynamic sizes, a view behind it could not be written
     name, operands = op_name(node), node.all_input_nodes
     sources = [each.args[0] if _is_folded(each) else each for each in operands]
     batches = {tuple(_sizes(each)[:-2]): each.meta["val"].shape[:-2] for each in sources}
@@ -97,7 +96,7 @@ def _works_on_matrices(node: Node) -> bool:
     name = op_name(node)
     if name == _SOFTMAX:
         return node.args[1] in (-1, _rank(node) - 1)
-    return name == _PRODUCT or name in _ELEMENTWISE or _swaps_matrix(node)
+    return name == _MATMUL or name in _ELEMENTWISE or _swaps_matrix(node)
 
 
 def _is_folded(node: Node) -> bool:
@@ -124,10 +123,10 @@ def _rank(node: Node) -> int:
 
 
 def _sizes(node: Node) -> list[str]:
-    """Compared without a guard on those that vary."""
+    """Compared without a guard on dynamic ones."""
     return [str(size) for size in node.meta["val"].shape]
 
 
 def _open(value: torch.Tensor) -> list[int]:
-    """-1 for the one that varies."""
+    """-1 for the dynamic one."""
     return [-1 if isinstance(size, torch.SymInt) else size for size in value.shape]

@@ -11,13 +11,13 @@ import torch
 from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 
-from executorch.backends.xnnpack.aot.graph_builder import num_varying, shape_of
+from executorch.backends.xnnpack.aot.graph_builder import shape_of
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
 from executorch.backends.xnnpack.aot.steps import limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.exir.backend.lowering.op_table import Condition, Constants, TensorCondition
 from executorch.exir.backend.lowering.steps import first_item
-from executorch.exir.graph_facts import op_name
+from executorch.exir.graph_facts import num_dynamic_sizes, op_name
 
 MAX_RANK = 6
 MOST_REPEATED = 25
@@ -42,7 +42,7 @@ def is_over_image(node: Node) -> bool:
 
 
 def covers_image(node: Node) -> bool:
-    """A window in which all of the image lies, once."""
+    """A window that covers the whole image, once."""
     before, after, kernel = _sizes(node.args[0])[2:], _sizes(node)[2:], node.args[1]
     if len(_sizes(node)) != 4 or any(argument(node, 3, "padding") or []):
         return False
@@ -102,8 +102,8 @@ WEIGHTS = "weight and bias must be constant"
 FIRST_OUTPUT = Condition(
     lambda node, constants: first_item(node) is not None, "only its first output may be used"
 )
-ONE_SIZE_VARIES = "at most one size may be dynamic"
-RESHAPED = Condition(lambda node, constants: num_varying(node) <= 1, ONE_SIZE_VARIES)
+ONE_DYNAMIC_SIZE = "at most one size may be dynamic"
+RESHAPED = Condition(lambda node, constants: num_dynamic_sizes(node) <= 1, ONE_DYNAMIC_SIZE)
 FIXED_ROWS = "sizes that are averaged must be static"
 NOT_CONSTANT = Condition(
     lambda node, constants: node.args[0] not in constants,
@@ -132,9 +132,10 @@ CONVOLUTION = (
     ),
     Condition(
         lambda node, constants: (
-            len(_sizes(node)) == 4 or (num_varying(node) <= 1 and num_varying(node.args[0]) <= 1)
+            len(_sizes(node)) == 4
+            or (num_dynamic_sizes(node) <= 1 and num_dynamic_sizes(node.args[0]) <= 1)
         ),
-        ONE_SIZE_VARIES,
+        ONE_DYNAMIC_SIZE,
     ),
     Condition(_are_numbers, "parameters must be numbers"),
     Condition(_pads_below_stride, "output padding must be below the stride"),
@@ -147,7 +148,7 @@ LAYER_NORM = (
         lambda node, constants: _fixed_rows(node.args[0], len(node.args[1])),
         FIXED_ROWS,
     ),
-    Condition(lambda node, constants: num_varying(first_item(node)) <= 1, ONE_SIZE_VARIES),
+    Condition(lambda node, constants: num_dynamic_sizes(first_item(node)) <= 1, ONE_DYNAMIC_SIZE),
 )
 LINEAR = (
     Condition(
@@ -185,9 +186,9 @@ MATMUL = (
     Condition(
         lambda node, constants: (
             not _is_of_values(node, constants)
-            or all(num_varying(each) <= 1 for each in (*node.args, node))
+            or all(num_dynamic_sizes(each) <= 1 for each in (*node.args, node))
         ),
-        ONE_SIZE_VARIES,
+        ONE_DYNAMIC_SIZE,
     ),
     Condition(
         _of_weights(
@@ -270,7 +271,7 @@ MEAN = (
         _of_rows(lambda node, constants: _fixed_rows(node.args[0], len(argument(node, 1, "dim")))),
         FIXED_ROWS,
     ),
-    Condition(_of_rows(RESHAPED.test), ONE_SIZE_VARIES),
+    Condition(_of_rows(RESHAPED.test), ONE_DYNAMIC_SIZE),
 )
 SUM = (
     Condition(lambda node, constants: not is_over_image(node), "the sum over an image"),
@@ -327,7 +328,9 @@ def _keeps_whole_sizes(node: Node, constants: Constants) -> bool:
 RESIZE = (
     Condition(
         lambda node, constants: (
-            len(_sizes(node)) == 4 and not num_varying(node) and not num_varying(node.args[0])
+            len(_sizes(node)) == 4
+            and not num_dynamic_sizes(node)
+            and not num_dynamic_sizes(node.args[0])
         ),
         "four static dimensions are expected",
     ),
@@ -339,7 +342,7 @@ RESIZE = (
 
 
 def _cut(where: Callable[[Node], tuple[int, Any, Any]]) -> tuple[Condition, ...]:
-    """A number of elements from a fixed place; of a dimension that varies, counted from its begin. `where` gives the
+    """A number of elements from a static start; of a dynamic dimension, counted from its beginning. `where` gives the
     dimension, the begin and the number."""
 
     def is_fixed(node: Node, constants: Constants) -> bool:

@@ -42,13 +42,8 @@ _INPUT, _OUTPUT = 1, 2
 
 
 def shape_of(node: Node) -> list[int]:
-    """Sizes, the largest where they vary."""
+    """Sizes, the largest where they are dynamic."""
     return eval_shape_upper_bound(node.meta["val"].shape)
-
-
-def num_varying(node: Node) -> int:
-    """Of its sizes, those that are not known ahead."""
-    return sum(isinstance(size, torch.SymInt) for size in node.meta["val"].shape)
 
 
 def order_of(rank: int, layout: str) -> list[int] | None:

@@ -90,11 +90,11 @@ def fully_connected(builder: GraphBuilder, step: Step) -> None:
 
 
 def matrix_product(builder: GraphBuilder, step: Step) -> None:
-    """addmm or mm by a constant matrix, which lies the other way than a linear's."""
+    """addmm or mm by a constant matrix, the transpose of a linear's."""
     head = step.head
     *bias, source, weight = head.args
     if weight not in builder.constants:
-        _values_product(builder, step)
+        _values_matmul(builder, step)
         return
     fields = {
         "input1_id": builder.read(source),
@@ -105,7 +105,7 @@ def matrix_product(builder: GraphBuilder, step: Step) -> None:
     builder.emit(head, "XNNFullyConnected", step.limits, **fields)
 
 
-def _values_product(builder: GraphBuilder, step: Step) -> None:
+def _values_matmul(builder: GraphBuilder, step: Step) -> None:
     """mm of two values, as a batch of one."""
     factors = []
     for source in step.head.args:
@@ -266,7 +266,7 @@ def emit_concatenate(
 
 
 def transpose(builder: GraphBuilder, step: Step) -> None:
-    """Between plain and channels last only the name of what lies in memory changes."""
+    """Between plain and channels last the memory stays, and only its dimensions are renamed."""
     source = step.head.args[0]
     rank = step.head.meta["val"].dim()
     perm = [dim % rank for dim in step.head.args[1]]
@@ -311,7 +311,7 @@ def _is_same_in_both_layouts(node: Node) -> bool:
 def emit_reshape(
     builder: GraphBuilder, node: Node, value: int, out: int, sizes: list[int] | None = None
 ) -> None:
-    """To the sizes given, else to the node's. One that varies is written as 0: what is left."""
+    """To the sizes given, else to the node's. A dynamic one is written as 0: inferred."""
     if sizes is None:
         sizes = open_sizes(node.meta["val"].shape)
     builder.emit(
@@ -325,7 +325,7 @@ def emit_reshape(
 
 
 def open_sizes(shape: Iterable[int | torch.SymInt]) -> list[int]:
-    """0 for what varies: the rest of a reshape, all of a slice."""
+    """0 for dynamic sizes: the rest of a reshape, all of a slice."""
     return [0 if isinstance(size, torch.SymInt) else size for size in shape]
 
 

@@ -25,11 +25,11 @@ class Rows:
         shape = shape_of(source)
         self.rows, self.size = prod(shape[:-dims]), prod(shape[-dims:])
         leading = source.meta["val"].shape[:-dims]
-        varies = any(isinstance(each, torch.SymInt) for each in leading)
+        is_dynamic = any(isinstance(each, torch.SymInt) for each in leading)
         value = builder.read(source)
         self.value = self._made(self.size)
         emit_reshape(
-            builder, node, value, self.value, [0 if varies else self.rows, self.size, 1, 1]
+            builder, node, value, self.value, [0 if is_dynamic else self.rows, self.size, 1, 1]
         )
 
     def mean(self, value: int) -> int:
@@ -89,7 +89,7 @@ def layer_norm(builder: GraphBuilder, step: Step) -> None:
 
 
 def batch_norm(builder: GraphBuilder, step: Step) -> None:
-    """One that no convolution takes: a product and a sum by channel."""
+    """One that no convolution takes: a multiplication and an addition by channel."""
     head = step.head
     source = head.args[0]
     layout = layout_for(builder, source, [source])

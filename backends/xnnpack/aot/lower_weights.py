@@ -61,7 +61,7 @@ def _filter_type(
 
 
 def _static_bias(builder: GraphBuilder, step: Step, bias: Node | None, weight: Weight) -> int:
-    """In steps of the products' scales."""
+    """Quantized by the scales of the inputs times those of the weights."""
     if bias is None:
         return INVALID_VALUE_ID
     scales = weight.scales * parameters_of(step.head.args[0]).scale

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our matrix kernel for AVX-512 behind XNNPACK's linear layers, products of matrices and
+// Our matrix kernel for AVX-512 behind XNNPACK's linear layers, matmuls and
 // convolutions. It reads the weights that XNNPACK packs for its own 7x32 kernel.
 #pragma once
 
@@ -13,7 +13,7 @@ struct OutputRange {
 };
 
 constexpr size_t kTileRows = 8;
-constexpr size_t kPanel = 32;  // columns whose weights lie together
+constexpr size_t kPanel = 32;  // columns whose weights are packed together
 
 /// c[rows, columns] = clamp(a[rows, depth] * w + bias), of 1 to kTileRows rows. Strides and `depth`
 /// in bytes. `w` holds for each panel of columns (the last one padded) their biases, then their
@@ -33,7 +33,7 @@ struct PixelsOfRows {
   const float* zeros;  // but not to this one
 };
 
-/// f32_gemm_avx512() for such rows: a product of [rows, taps, depth] with [taps, depth, columns].
+/// f32_gemm_avx512() for such rows: [rows, taps, depth] times [taps, depth, columns].
 void f32_igemm_avx512(size_t rows, size_t columns, size_t depth, const PixelsOfRows& a,
                       const float* w, float* c, size_t c_stride, size_t c_panel_stride,
                       const OutputRange* range);

@@ -98,7 +98,7 @@ TEST_F(F32Gemm, AddsInOrder) {
   }
 }
 
-/// A tap of a row is a row of the same `a`: one product with all depths one after another.
+/// A tap of a row is a row of the same `a`: one matmul with all depths one after another.
 TEST_F(F32Gemm, AddsTapsInOrder) {
   constexpr size_t kTaps = 5, kDepth = 7, kHeight = kTileRows, kShift = 2;
   for (size_t rows = 1; rows <= kTileRows; ++rows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its functions that say which kernels 8-bit GEMMs use.
+// Compiled into XNNPACK in place of its functions that say which kernels 8-bit GEMMs use.
 #include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/blocks/gemm_amx.h>
 
@@ -89,7 +89,7 @@ GemmSize::~GemmSize() {
 using namespace executorch::backends::xnnpack;
 
 // XNNPACK's own under other names (tuning.cmake). Kernels whose rows have parameters
-// of their own lie in the same places.
+// of their own have the same places.
 #define TAKE_TILES(type, minmax)                                                             \
   decltype(xnn_init_##type##_gemm_config) xnn_init_##type##_gemm_config_any;                 \
   const xnn_gemm_config* xnn_init_##type##_gemm_config() {                                   \

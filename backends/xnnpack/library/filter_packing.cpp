@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its function that orders the filters of a convolution of
+// Compiled into XNNPACK in place of its function that orders the filters of a convolution of
 // floats, which copies a number at a time.
 #include "xnnpack/config.h"
 #include "xnnpack/pack.h"

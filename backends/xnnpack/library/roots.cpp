@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its square roots for x86: those refine an estimate by
-// products, of which some underflow. sqrt(1e38) was 1.5 times too large, rsqrt(0) NaN.
+// Compiled into XNNPACK in place of its square roots for x86: those refine an estimate by
+// multiplications, of which some underflow. sqrt(1e38) was 1.5 times too large, rsqrt(0) NaN.
 #include "xnnpack/config.h"
 #include "xnnpack/hardware-config.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Constants lie in named data, behind the flatbuffer, or (in files of old exporters) within it.
+// Constants are in named data, behind the flatbuffer, or (in files of old exporters) within it.
 #include <executorch/backends/xnnpack/runtime/constants.h>
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>

@@ -17,7 +17,7 @@ using runtime::Span;
 
 namespace {
 
-/// The sizes in the order in which they lie in memory; a scalar is one element.
+/// The sizes in memory order; a scalar is one element.
 Result<Shape> shape_in_memory(const Tensor& tensor) {
   const size_t rank = static_cast<size_t>(tensor.dim());
   ET_CHECK_OR_RETURN_ERROR(rank <= kMaxRank, InvalidArgument,

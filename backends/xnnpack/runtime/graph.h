@@ -39,7 +39,7 @@ struct External {
 struct Graph {
   std::vector<Value> values;        // by id
   std::vector<Uses> uses;           // by id
-  Shapes shapes;                    // by id, the largest where they vary
+  Shapes shapes;                    // by id, the largest where they are dynamic
   std::vector<GraphNode> nodes;     // in the order of execution
   std::vector<External> externals;  // by place among the arguments
 

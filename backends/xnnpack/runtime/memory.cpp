@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Before each block lies a header with its size; large blocks are mapped where that can be done.
+// Before each block is a header with its size; large blocks are mapped where that can be done.
 #include <executorch/backends/xnnpack/runtime/memory.h>
 
 #include <algorithm>

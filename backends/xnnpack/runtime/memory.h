@@ -20,7 +20,7 @@ void* allocate_zeros(size_t size);
 /// Null has no effect.
 void free_block(void* block);
 
-/// A block that is null or does not lie in memory of its own stays as it is; of others the pages go
+/// A block that is null or not in memory of its own stays as it is; of others the pages go
 /// back to the system, and what they held is lost. They come again as they are written.
 void forget_block(void* block);
 

@@ -34,8 +34,8 @@ struct Handle {
   std::unique_ptr<Delegate> delegate;
 };
 
-/// The bytes where flatbuffers may lie. Files of programs align them; what is not so, and what is
-/// small, is copied, and the original freed.
+/// The bytes at an address for flatbuffers. Files of programs align them; what is not so, and what
+/// is small, is copied, and the original freed.
 const void* settle(runtime::FreeableBuffer& processed, std::vector<uint64_t>& copy) {
   static_assert(alignof(uint64_t) == kPayloadAlignment);
   const bool is_aligned = reinterpret_cast<uintptr_t>(processed.data()) % kPayloadAlignment == 0;

@@ -25,7 +25,7 @@ make = SCHEMA.make
 
 @dataclass
 class XNNHeader:
-    """What stands before the flatbuffer: where it and the constants behind it lie, from the payload's begin."""
+    """What stands before the flatbuffer: offsets of it and of the constants behind it, from the payload's beginning."""
 
     MAGIC_OFFSET: ClassVar[slice] = slice(4, 8)
     HEADER_SIZE_OFFSET: ClassVar[slice] = slice(8, 10)

@@ -129,15 +129,15 @@ class Attention(nn.Module):
 
 
 @pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("varying", [None, 0, 1])
-def test_heads_are_multiplied_as_they_are(masked: bool, varying: int | None) -> None:
+@pytest.mark.parametrize("dynamic", [None, 0, 1])
+def test_heads_are_multiplied_as_they_are(masked: bool, dynamic: int | None) -> None:
     def inputs_of(batch: int, rows: int) -> tuple[torch.Tensor, ...]:
         return torch.randn(batch, rows, 72), *([torch.randn(rows, rows)] if masked else [])
 
     inputs = inputs_of(2, 5)
     size = torch.export.Dim("size", max=9)
-    of_mask = [{0: size, 1: size} if varying == 1 else None] if masked else []
-    shapes = None if varying is None else ({varying: size}, *of_mask)
+    of_mask = [{0: size, 1: size} if dynamic == 1 else None] if masked else []
+    shapes = None if dynamic is None else ({dynamic: size}, *of_mask)
     exported = torch.export.export(Attention(), inputs, dynamic_shapes=shapes)
     manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
     (graph,) = graphs(manager)
@@ -145,14 +145,14 @@ def test_heads_are_multiplied_as_they_are(masked: bool, varying: int | None) -> 
         n.xnode_union for n in graph.xnodes if "MatrixMultiply" in type(n.xnode_union).__name__
     ]
     ranks = [graph.xvalues[node.input1_id].xvalue_union.num_dims for node in products]
-    if varying != 1:  # views of two sizes that vary cannot be written
+    if dynamic != 1:  # views of two dynamic sizes cannot be written
         assert ([node.flags for node in products], ranks) == ([1, 0], [4, 4])
-    if varying is None:
+    if dynamic is None:
         # Of queries, keys and values, and of the result.
         assert kinds(graph)["XNNStaticReshape"] == kinds(graph)["XNNStaticTranspose"] == 4
     loaded = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
     others = {None: (2, 5), 0: (7, 5), 1: (2, 9)}
-    for each in (inputs, inputs_of(*others[varying])):
+    for each in (inputs, inputs_of(*others[dynamic])):
         torch.testing.assert_close(loaded.forward(each)[0], Attention()(*each))
 
 

@@ -307,7 +307,7 @@ def test_a_row_takes_half_precision(name: str) -> None:
 
 @pytest.mark.req("XQ-005")
 def test_the_rows_reach_the_whole_table() -> None:
-    """But for what the exporter takes apart before a partitioner sees it."""
+    """But for what the exporter decomposes before a partitioner sees it."""
     seen: set[str] = set()
     for name in NAMES:
         for module in get_lowered_backend_modules(case(name)[2].exported_program().graph_module):
@@ -318,7 +318,7 @@ def test_the_rows_reach_the_whole_table() -> None:
 
 
 @needs_runtime
-def test_sizes_may_vary() -> None:
+def test_sizes_may_be_dynamic() -> None:
     mean = Call(lambda a: a.mean((2, 3)))
     module = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), mean, nn.Linear(4, 2))
     module.eval()
@@ -355,7 +355,7 @@ def recorder() -> nn.Module:
 
 @needs_runtime
 @pytest.mark.parametrize(
-    ("module", "shape", "varies", "least"),
+    ("module", "shape", "place", "least"),
     [
         (Attention(), (1, 5, 8), 1, 2),
         (recorder(), (2, 8, 11), 0, 1),
@@ -364,18 +364,18 @@ def recorder() -> nn.Module:
     ],
     ids=["length", "batch", "positions", "batch of phases"],
 )
-def test_one_size_may_vary_anywhere(
-    module: nn.Module, shape: tuple[int, ...], varies: int, least: int
+def test_any_one_size_may_be_dynamic(
+    module: nn.Module, shape: tuple[int, ...], place: int, least: int
 ) -> None:
     """Views with a computed size, slices of other dimensions, norms and means of a number of rows."""
-    size = {varies: Dim("size", min=least, max=9)}
+    size = {place: Dim("size", min=least, max=9)}
     exported = torch.export.export(module.eval(), (torch.randn(shape),), dynamic_shapes=(size,))
     partitioner = XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS)
     manager = to_edge_transform_and_lower(exported, partitioner=[partitioner])
     assert len(calls(manager)) == 2, calls(manager)
     program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
-    for number in (shape[varies], 9, least, 4):
-        x = torch.randn([number if dim == varies else s for dim, s in enumerate(shape)])
+    for number in (shape[place], 9, least, 4):
+        x = torch.randn([number if dim == place else s for dim, s in enumerate(shape)])
         torch.testing.assert_close(program.forward((x,))[0], module(x), rtol=1e-4, atol=1e-5)
 
 

@@ -30,7 +30,7 @@ from executorch.runtime import Runtime
 
 
 class Block(nn.Module):
-    """A linear, a norm, an activation that is taken apart, and attention under a mask."""
+    """A linear, a norm, an activation that is decomposed, and attention under a mask."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -214,6 +214,6 @@ def test_configurations_by_target_and_partitions_without_tags() -> None:
     assert partitioner.target_partitioner_configs["add.Tensor"].get_partition(linear, edge) == []
 
 
-def test_weights_that_vary_are_refused_with_a_word() -> None:
+def test_weights_that_are_not_static_are_refused_with_a_word() -> None:
     with pytest.raises(ValueError, match="weights of linear are constants here"):
         XnnpackPartitioner(force_non_static_weights_for_f32_linear=True)

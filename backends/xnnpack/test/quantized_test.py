@@ -346,7 +346,7 @@ def test_limits_that_leave_no_value_are_computed_on_floats() -> None:
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_sizes_of_quantized_programs_may_vary(dynamic: bool) -> None:
+def test_sizes_of_quantized_programs_may_be_dynamic(dynamic: bool) -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(12, 16), nn.ReLU(), nn.Linear(16, 4)).eval()
     sizes = ({0: torch.export.Dim("rows", max=9)},)

@@ -60,7 +60,7 @@ PRODUCERS: dict[str, tuple[nn.Module | Callable[..., torch.Tensor], list[tuple[i
     "global_average": (nn.AdaptiveAvgPool2d(1), [X]),
     "bmm": (torch.bmm, [(3, 4, 5), (3, 5, 6)]),
 }
-LINES = nn.Sequential(  # a product that is computed by lines, with what reads it
+RINGS = nn.Sequential(  # a matmul that is computed into a ring buffer of rows, with what reads it
     nn.Conv2d(16, 96, 1),
     nn.ReLU6(),
     nn.Conv2d(96, 96, 3, padding=1, groups=96),
@@ -163,10 +163,10 @@ def test_nan_times_a_weight_of_zero_is_nan() -> None:
 @needs_runtime
 def test_lines_keep_nan() -> None:
     x = torch.randn(1, 16, 56, 56)
-    run = lowered(LINES, (x,))
+    run = lowered(RINGS, (x,))
     x[0, 3, 20, 30] = NAN
     with torch.no_grad():
-        expected = LINES(x)
+        expected = RINGS(x)
     assert torch.equal(run(x).isnan(), expected.isnan()) and expected.isnan().any()
 
 

@@ -376,7 +376,7 @@ Plan plan_of(const AttentionProblem& p) {
   Plan plan{p,    p.heads / p.key_heads, 0, div_up(p.value_depth, lanes) * lanes, false, 0, 1, 0,
             false};
   plan.rows = p.queries * plan.group;
-  // Rows of a cache lie so far apart that each is in a page of its own: copied where many queries
+  // Rows of a cache are so far apart that each is in a page of its own: copied where many queries
   // read them.
   const bool near = plan.rows <= kDotRows || p.value.row_stride == p.value_depth;
   plan.values_in_place = p.value.type == ScalarType::Float && p.value_depth % lanes == 0 && near;

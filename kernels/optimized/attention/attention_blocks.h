@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention in one pass over blocks of keys, of rows that may lie anywhere: what
+// Attention in one pass over blocks of keys, of rows with any strides: what
 // scaled_dot_product_attention and the attention on caches are made of.
 #pragma once
 

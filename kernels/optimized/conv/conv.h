@@ -17,7 +17,7 @@ struct Conv {
   int64_t in_d, in_h, in_w, out_d, out_h, out_w;
   int64_t kernel_d, kernel_h, kernel_w;
   int64_t stride_d, stride_h, stride_w, pad_d, pad_h, pad_w, dilation_d, dilation_h, dilation_w;
-  bool channels_last;  // how input and output lie: NDHWC instead of NCDHW
+  bool channels_last;  // layout of input and output: NDHWC instead of NCDHW
   const float* input;
   const float* weight;        // [out_channels][in_channels / groups][kernel_d][kernel_h][kernel_w]
   bool weight_channels_last;  // or with in_channels / groups innermost

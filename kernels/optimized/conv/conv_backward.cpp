@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gradients of a convolution (NCHW), on the same matrix multiply. The input's is the transposed
-// convolution of the output's gradient. The weights' is the product of the unfolded input, some
+// convolution of the output's gradient. The weights' is the matmul of the unfolded input, some
 // channels at a time, with the output's gradient.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_columns.h>

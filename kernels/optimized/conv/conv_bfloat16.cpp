@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bfloat16 convolution on the processor's own products: a matrix multiply of the weights with the
-// unfolded input, which is only ever written a piece of a panel at a time.
+// bfloat16 convolution with the processor's own dot products: a matrix multiply of the weights with
+// the unfolded input, which is only ever written a piece of a panel at a time.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_columns.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
@@ -46,7 +46,7 @@ void unfold_planes(const NarrowGemm& g, const GemmPanel& p, uint16_t* out) {
 }
 
 // NHWC: one column of terms for each output position: the rows of the filter, or its taps where
-// these do not lie side by side in the input.
+// these are not contiguous in the input.
 void unfold_pixels(const NarrowGemm& g, const GemmPanel& p, uint16_t* out) {
   const Conv& c = *static_cast<const Conv*>(g.layout);
   const auto* pixels = static_cast<const uint16_t*>(g.b);
@@ -80,7 +80,7 @@ void unfold_pixels(const NarrowGemm& g, const GemmPanel& p, uint16_t* out) {
   }
 }
 
-// The weights with their channels innermost, or outermost, when they lie the other way.
+// The weights with their channels innermost, or outermost, when they are stored so.
 void turn_weights(const Conv& c, const uint16_t* from, uint16_t* to) {
   const int64_t channels = c.in_channels / c.groups;
   const int64_t taps = c.kernel_h * c.kernel_w;

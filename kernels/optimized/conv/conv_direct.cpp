@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Direct convolution: the input of a region is brought into a band of planes once, then every
-// filter tap reads it there, and the weights are read as they lie.
+// filter tap reads it there, and the weights are read in place.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_plan.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
@@ -43,7 +43,7 @@ struct Task {
 };
 
 // Terms of one pass over the outputs. Of weights with channels innermost: `runs` taps from `tap`
-// on, of the band's channels. Of others: one run that lies side by side in the weights.
+// on, of the band's channels. Of others: one contiguous run of the weights.
 struct Terms {
   int64_t first;  // in the weights of an output channel
   int64_t runs, run;

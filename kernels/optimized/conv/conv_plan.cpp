@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBandFloats = 96 * 1024;  // of a band: with the weights in the L2 cache
 constexpr int64_t kBlockTerms = 256;        // so that a panel's input stays in the L1 cache
 constexpr int64_t kFewBlockTerms = 1024;    // of one or two panels: the weights are read once
-constexpr int64_t kMinTapChannels = 64;     // when the weights of a tap lie side by side
+constexpr int64_t kMinTapChannels = 64;     // when the weights of a tap are contiguous
 constexpr int64_t kMaxTapChannels = 512;
 constexpr int64_t kMinPositions = 192;          // of a region that is cut only to feed threads
 constexpr int64_t kCachedWeights = 192 * 1024;  // half as many positions do when they are so few

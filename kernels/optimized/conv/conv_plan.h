@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a direct convolution is cut into tasks, and how the input of a task lies in scratch memory.
+// How a direct convolution is cut into tasks, and how the input of a task is laid out in scratch
+// memory.
 #pragma once
 
 #include <executorch/kernels/optimized/conv/conv.h>

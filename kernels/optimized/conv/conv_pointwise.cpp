@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pointwise convolution on the matrix multiply, the input read as it lies: of NCHW the planes are
+// Pointwise convolution on the matrix multiply, the input read in place: of NCHW the planes are
 // rows of the right operand, of NHWC the pixels are rows of the left one.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>

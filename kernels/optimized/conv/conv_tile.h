@@ -59,7 +59,7 @@ struct ConvKernels {
 const ConvKernels& conv_kernels();
 
 // One plane by one filter of stride and dilation 1 and a height of 3, 5 or 7: rows of `cols`
-// outputs that lie side by side, from padded input rows `pitch` apart, readable for whole vectors.
+// adjacent outputs, from padded input rows `pitch` apart, readable for whole vectors.
 struct ConvRows {
   const float* input;
   int64_t pitch;

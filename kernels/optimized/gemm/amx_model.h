@@ -82,7 +82,7 @@ struct ModelTiles {
     return flushed(value);
   }
 
-  // step(i, j, sum): what a product of 16-bit or 8-bit words leaves for row i, column j.
+  // step(i, j, sum): what multiplying 16-bit or 8-bit words leaves for row i, column j.
   template <int kSum, int kLeft, int kRight, typename Sum, typename Step>
   static void dot(const Step& step) {
     const AmxConfig& config = own().config;

@@ -34,7 +34,7 @@ void pack_columns(const Gemm& g, const GemmPanel& panel,
 
 // C = A * B (+ bias, or + what C holds). The left operand is read in place, so it should be the one
 // that is reused: weights, or the larger matrix. The right operand goes through `pack` into panels.
-// To multiply the other way round, compute the transposed product and set c_transposed.
+// To swap the operands, compute the transposed result and set c_transposed.
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
   const float* a = nullptr;  // m rows of k contiguous values
@@ -43,7 +43,7 @@ struct Gemm {
   const void* b = nullptr;  // these three are read by `pack` alone
   int64_t ldb = 0;
   const void* layout = nullptr;
-  bool b_in_rows = false;  // B is f32 and lies as for pack_rows: it may be read without packing
+  bool b_in_rows = false;  // B is f32 in pack_rows' layout: it may be read without packing
   float* c = nullptr;      // (i, j) is at c[i * ldc + j], or at c[j * ldc + i] when c_transposed
   int64_t ldc = 0;
   bool c_transposed = false;
@@ -52,7 +52,7 @@ struct Gemm {
   const float* col_bias = nullptr;  // n values, or none
 };
 
-// Computes `batch` products of equal shape on the thread pool: problem(i) describes the i-th one
+// Computes `batch` matmuls of equal shape on the thread pool: problem(i) describes the i-th one
 // and may be called from any thread, several times. Scratch memory (at most 400 KB a thread) comes
 // from ctx. The outputs must not overlap. MemoryAllocationFailed when ctx cannot give it; nothing
 // has been written then.
@@ -96,9 +96,9 @@ struct NarrowGemm {
 // True when the processor multiplies bfloat16 itself. Without, use gemm() on widened operands.
 bool has_bfloat16_products();
 
-// As gemm(), on AMX tiles where the processor has them and the product is large enough; at most 700
+// As gemm(), on AMX tiles where the processor has them and the matmul is large enough; at most 700
 // KB of scratch memory a thread. kBFloat16 only if has_bfloat16_products().
-// The processor's bfloat16 product takes subnormal operands for 0.
+// The processor's bfloat16 multiplication takes subnormal operands for 0.
 [[nodiscard]] runtime::Error gemm_narrow(runtime::KernelRuntimeContext& ctx, int64_t batch,
                                          runtime::FunctionRef<NarrowGemm(int64_t)> problem);
 

@@ -3,14 +3,14 @@
 // (gemm_amx.cpp) or a model of it (amx_model.h, for tests).
 //
 // A tile is 16 rows of 64 bytes. 2 x 2 tiles of sums take 32 x 32 values of C; each step along k
-// (32 bfloat16, 64 int8) loads 2 tiles of A, in place, and 2 of B, from its panel, for 4 products:
-// one load of 1 KB per product, none of them packed on the left.
+// (32 bfloat16, 64 int8) loads 2 tiles of A, in place, and 2 of B, from its panel, for 4 tile
+// multiplications: one load of 1 KB per multiplication, none of them packed on the left.
 //
-// Estimated for Sapphire Rapids, not measured: a product takes 16 cycles, a load from L1 8, so a
-// step is 64 cycles of products beside 32 of loads (48 if the rows of A are not aligned to 64
-// bytes) and asks for 64 bytes a cycle, half of them from the L1 cache, where a panel (32 KB)
-// stays. Sums are read and written once per 16 steps, some 100 cycles in 1024. Expected: 75 to 85%
-// of peak for large products, less for few rows or short k.
+// Estimated for Sapphire Rapids, not measured: a tile multiplication takes 16 cycles, a load from
+// L1 8, so a step is 64 cycles of multiplications beside 32 of loads (48 if the rows of A are not
+// aligned to 64 bytes) and asks for 64 bytes a cycle, half of them from the L1 cache, where a panel
+// (32 KB) stays. Sums are read and written once per 16 steps, some 100 cycles in 1024. Expected: 75
+// to 85% of peak for large matmuls, less for few rows or short k.
 #pragma once
 
 #include <cstdint>

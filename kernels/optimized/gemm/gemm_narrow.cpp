@@ -299,8 +299,8 @@ void multiply_few_rows(const NarrowKernels& kernels, int64_t batch, const Narrow
   });
 }
 
-// A tile product takes as long for few columns as for 16, and tiles have to be configured: not for
-// small products. With a few rows of A all time goes into reading B, so vectors are as good.
+// A tile multiplication takes as long for few columns as for 16, and tiles have to be configured:
+// not for small matmuls. With a few rows of A all time goes into reading B, so vectors are as good.
 bool suits_amx(const NarrowGemm& g) {
   constexpr int64_t kMinRows = 8;
   constexpr int64_t kMinWork = 1 << 15;

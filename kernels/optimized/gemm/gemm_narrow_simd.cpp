@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Register tiles of bfloat16 and int8 products: as in gemm_simd.cpp, with a word of A (2 or 4
+// Register tiles of bfloat16 and int8 matmuls: as in gemm_simd.cpp, with a word of A (2 or 4
 // values) broadcast and one dot-product instruction per vector of B.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/gemm/gemm_narrow_simd.cpp"
@@ -226,7 +226,7 @@ HWY_INLINE void transpose_words(const uint8_t* const* columns, int64_t offset, W
   put(hn::InterleaveUpper(d64, high01, high23), 3);
 }
 
-// B in columns: words lie in them already.
+// B in columns: words are contiguous in them already.
 template <typename T>
 void pack_columns(const NarrowPanel& p, uint32_t* HWY_RESTRICT out) {
   const DW d;

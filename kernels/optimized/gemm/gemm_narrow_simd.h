@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The inner loops of gemm_narrow.cpp, one set per instruction set. Both types are multiplied in
-// words of 32 bits along k: 2 bfloat16 or 4 int8, whose products are added to one 32-bit sum.
+// words of 32 bits along k: 2 bfloat16 or 4 int8, which are multiplied and added to one 32-bit sum.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ struct NarrowKernels {
   NarrowTypeKernels int8;
   // out[i] = what flipping B adds to every sum of row i of A, negated. nullptr: B is not flipped.
   void (*offsets)(const int8_t* a, int64_t a_stride, int64_t rows, int64_t k, int32_t* out);
-  // Columns [n_begin, n_end) of an int8 product with at most kMaxFewRows rows of A and B in rows,
-  // which is read as it lies. nullptr: such products are packed like others.
+  // Columns [n_begin, n_end) of an int8 matmul with at most kMaxFewRows rows of A and B in rows,
+  // which is read in place. nullptr: such matmuls are packed like others.
   void (*few_rows)(const NarrowGemm& g, int64_t n_begin, int64_t n_end);
   // Around a thread's use of the tiles, or nullptr.
   void (*begin)();

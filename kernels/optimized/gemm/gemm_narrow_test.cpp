@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bfloat16 and int8 products against a double loop, on every instruction set of this machine and on
+// bfloat16 and int8 matmuls against a double loop, on every instruction set of this machine and on
 // AMX tiles (a model of them, and the real ones if there are any), over sizes around words, tiles
 // and blocks.
 #include <executorch/kernels/optimized/gemm/amx_model.h>

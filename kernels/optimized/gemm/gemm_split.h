@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a matrix product is cut into tasks: enough for every thread, none of them too small.
+// How a matmul is cut into tasks: enough for every thread, none of them too small.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Rectangle {
   int64_t m_begin, m_end, n_begin, n_end;
 };
 
-// Parts of one of `batch` products of `work` steps each.
+// Parts of one of `batch` matmuls of `work` steps each.
 inline int64_t parts_per_product(int64_t work, int64_t batch) {
   constexpr int64_t kWorkForSpareParts = 1 << 22;
   constexpr int64_t kSpareParts = 2;  // so that a held-up thread is not waited for long

@@ -111,7 +111,7 @@ float* allocate_floats(KernelRuntimeContext& ctx, int64_t count) {
   return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
 }
 
-// c = alpha * product + beta * self in f32, rounded once. False when there is no scratch memory.
+// c = alpha * a b + beta * self in f32, rounded once. False when there is no scratch memory.
 bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Product p, const Broadcast& walk,
                             float alpha, float beta, const Tensor& self) {
   constexpr int64_t kGrain = 1 << 14;
@@ -139,7 +139,7 @@ bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Product p, const Broadcas
   return true;
 }
 
-// A product of bytes: of these less 128, which are signed, and 128 times the sums of b's columns.
+// A matmul of bytes: of these less 128, which are signed, and 128 times the sums of b's columns.
 // False when there is no scratch memory.
 bool multiply_bytes(KernelRuntimeContext& ctx, Product p) {
   constexpr uint8_t kSign = 0x80;

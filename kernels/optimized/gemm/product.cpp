@@ -70,7 +70,7 @@ void pack_widened_columns(const Gemm& g, const GemmPanel& panel, float* out) {
   }
 }
 
-// The transposed product, for few rows of a and many of b: then only a is packed.
+// The transposed result, for few rows of a and many of b: then only a is packed.
 bool is_swapped(const Product& p) {
   return p.b_transposed && p.m < kSwapBelowRows;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of dense matrices of any dtype that has a fast path: chooses the loop by dtype, shape
+// Matmuls of dense matrices of any dtype that has a fast path: chooses the loop by dtype, shape
 // and processor. What mm, bmm, addmm, linear and _int_mm are made of.
 #pragma once
 

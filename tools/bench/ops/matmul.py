@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Products of matrices, and distances between rows."""
+"""Matmuls, and distances between rows."""
 
 from __future__ import annotations
 

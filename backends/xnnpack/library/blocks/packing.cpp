@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its function that orders weights of 4 bits with a scale
+// Compiled into XNNPACK in place of its function that orders weights of 4 bits with a scale
 // per block, which does a value at a time.
 #include "xnnpack/math.h"
 #include "xnnpack/pack.h"

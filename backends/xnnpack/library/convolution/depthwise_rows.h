@@ -11,7 +11,7 @@
 
 namespace executorch::backends::xnnpack {
 
-/// What is known of a depthwise convolution, as it lies in its operator.
+/// What is known of a depthwise convolution, as its operator holds it.
 struct Depthwise {
   dwconv_context dwconv;
   dwconv_indirection_init_context pixels;

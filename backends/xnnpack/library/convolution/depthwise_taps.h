@@ -15,12 +15,12 @@ namespace executorch::backends::xnnpack {
 constexpr size_t kDepthwiseBlock = 16;
 constexpr size_t kMaxDepthwiseTaps = 255;  // XNNPACK counts them in a byte
 
-/// A line of outputs: the arguments of XNNPACK's kernels, and the number of taps.
+/// A row of outputs: the arguments of XNNPACK's kernels, and the number of taps.
 struct DepthwiseLine {
   size_t taps, channels, outputs;
   const void* const* input;  // for each output, `input_stride` bytes apart, a pixel per tap
   const void* weights;
-  void* output;  // `output_increment` bytes lie between the pixels
+  void* output;  // `output_increment` bytes between the pixels
   intptr_t input_stride;
   size_t output_increment, input_offset;
   const void* zero;  // the one pixel that `input_offset` is not added to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its functions that create convolutions.
+// Compiled into XNNPACK in place of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/image_size.h>

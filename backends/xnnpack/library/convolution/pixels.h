@@ -22,7 +22,7 @@ struct PaddedImage {
   }
 };
 
-/// What is known of a convolution, as it lies in its operator: what XNNPACK says, and then ours.
+/// What is known of a convolution, as its operator holds it: XNNPACK's members, then ours.
 struct Convolution {
   igemm_context igemm;
   conv2d_igemm_indirection_init_context pixels;

@@ -284,7 +284,7 @@ void plan_ring_buffers(const xnn_runtime& runtime, size_t index, size_t count,
   matrix->last_node = last;
   output->first_node = std::min(output->first_node, first);
   if (pair.copies_input() && input->last_node == first && first != 0) {
-    input->last_node = first - 1;  // outputs may lie where it was, but not the copy
+    input->last_node = first - 1;  // outputs may be placed where it was, but not the copy
     matrix->first_node = first - 1;
   } else {
     input->last_node = std::max(input->last_node, last);

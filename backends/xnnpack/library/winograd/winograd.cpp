@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its functions for float convolutions: those of 3 x 3
+// Compiled into XNNPACK in place of its functions for float convolutions: those of 3 x 3
 // pixels and few channels are computed with 2.25 times fewer multiplications (winograd.h). A block
 // of tiles goes through all three steps before the next, so that it stays in a core's own cache. As
 // tiles are added up, one infinite pixel makes NaN of every output of the tiles that it is in.
@@ -72,7 +72,7 @@ size_t point_floats(size_t inputs, size_t outputs) {
   return divide_round_up(outputs, table()->nr) * panel_floats(inputs);
 }
 
-/// A convolution of this size, as tiles; lies in the operator, where threads find it.
+/// A convolution of this size, as tiles; the operator holds it, where threads find it.
 struct Plan {
   const float* input;
   float* output;

@@ -22,7 +22,7 @@ constexpr size_t kTile = kOutputs + kFilter - 1;
 constexpr size_t kPoints = kTile * kTile;
 constexpr size_t kLanes = 16;  // channels come in multiples of this
 
-/// What is added to this point of a product is added to all outputs of its tile.
+/// What is added to this point is added to all outputs of its tile.
 constexpr size_t kPointInAll = kTile + 1;
 
 /// One filter [3, 3, channels] to `kPoints` rows of channels, `stride` elements from one to the

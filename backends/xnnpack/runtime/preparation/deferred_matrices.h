@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // To pack a matrix takes memory and time, which a program that runs once never gets back. So the
-// first run multiplies by matrices as they lie in the file; the second packs them for good.
+// first run multiplies by the file's matrices unpacked; the second packs them for good.
 #pragma once
 
 #include <executorch/backends/xnnpack/runtime/preparation/packing.h>
@@ -17,7 +17,7 @@ class DeferredMatrices final {
   /// Takes what is to be packed later out of `packings`, if there are `large_from` bytes of it.
   void choose(std::vector<Packing>& packings, size_t large_from);
   bool empty() const { return packings_.empty(); }
-  /// Those of matrices that the first run reads as they lie.
+  /// Those of matrices that the first run reads unpacked.
   std::vector<Packing>& packings() { return packings_; }
 
   /// Makes the graph of the first run; `pointers` gets the matrices, arguments behind those of the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks, shapes and a plain loop of matrix products.
+// Checks, shapes and a plain loop of matmuls.
 #pragma once
 
 #include <executorch/kernels/portable/cpu/util/broadcast_util.h>
@@ -59,7 +59,7 @@ inline void get_linear_out_target_size(const Tensor& mat1, const Tensor& mat2,
 
 namespace internal {
 
-/// One product for each batch; row-major, shapes checked.
+/// One matmul for each batch; row-major, shapes checked.
 template <typename CTYPE>
 void bmm_out_impl(const Tensor& in, const Tensor& mat2, Tensor& out) {
   const int64_t batches = in.size(0), m = in.size(1), n = in.size(2), p = mat2.size(2);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Attention, matrix products, convolutions and their gradients, distances."""
+"""Attention, matmuls, convolutions and their gradients, distances."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def _attention() -> list[Case]:
     return cases
 
 
-def _narrow_products() -> list[Case]:
-    """Sizes around words, vectors, tiles and blocks of the 8- and 16-bit products."""
+def _narrow_matmuls() -> list[Case]:
+    """Sizes around words, vectors, tiles and blocks of the 8- and 16-bit matmuls."""
     cases = []
     for m, k, n in ((1, 1, 1), (3, 7, 5), (9, 64, 49), (17, 33, 100), (30, 1030, 70), (2, 0, 3)):
         a, b = t(m, k, dtype=I8, low=-128, high=128), t(k, n, dtype=I8, low=-128, high=128)
@@ -248,7 +248,7 @@ def _distances() -> list[Case]:
 
 CASES: list[Case] = [
     *_attention(),
-    *_narrow_products(),
+    *_narrow_matmuls(),
     *_matmul(),
     *_convolution(),
     *_gradients(),
