@@ -82,7 +82,7 @@ def results_file(arguments: list[str]) -> Path:
 
 
 def run_tests(package: Path, wheel: Path, arguments: list[str]) -> int:
-    """pytest in the environment; paths are the tree's, from its root: `exir`, `exir/emit/emit_test.py`."""
+    """pytest in the environment; paths are the tree's, from its root: `exir`, `exir/emit/emit_program_test.py`."""
     python = HOME / "bin" / Path(sys.executable).name
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment["PATH"] = f"{python.parent}{os.pathsep}{environment['PATH']}"
