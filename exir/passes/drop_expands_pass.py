@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Values that are expanded for an operator that broadcasts are read as they are.
 
-before: %n = expand_copy(%norm, [8, 64, 32]); %y = div(%x, %n), %x [8, 64, 32], %norm [8, 64, 1]     after: div(%x, %norm)
+before: %n = expand_copy(%norm, [8, 64, 32]); %y = div(%x, %n), %x [8, 64, 32], %norm [8, 64, 1]
+after:  %y = div(%x, %norm)
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import torch_op
 
 _EXPAND = torch.ops.aten.expand_copy.default
 

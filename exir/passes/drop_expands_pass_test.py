@@ -12,7 +12,7 @@ from torch import nn
 from torch.export import ExportedProgram
 
 from executorch.exir import to_edge
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 from executorch.exir.passes.drop_expands_pass import drop_expands_pass
 from executorch.exir.program_copies import own_copy
 

@@ -22,7 +22,7 @@ from torch.fx import Node
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_leaves
 
-from executorch.exir.dialects.targets import torch_op
+from executorch.exir.graph_facts import torch_op
 from executorch.exir.passes.constant_prop_pass import (
     get_constant_placeholder_dict,
     put_constants,

@@ -12,7 +12,7 @@ from torch.export import ExportedProgram, export
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.exir import to_edge, to_edge_transform_and_lower
-from executorch.exir.dialects.targets import op_name
+from executorch.exir.graph_facts import op_name
 from executorch.exir.passes.fold_constants_pass import fold_constants_pass
 from executorch.exir.program_copies import own_copy
 from executorch.runtime import Runtime

@@ -42,7 +42,7 @@ const float* row_of(const PixelsOfRows& a, size_t tap, size_t row) {
 /// Whether all rows look at padding, which adds nothing: at the border of an image, and for most
 /// taps that are dilated about as far as the image reaches.
 template <size_t kRows>
-bool is_padding(const MatrixRows& /*a*/, const float* const (&/*rows*/)[kRows]) {
+bool is_padding(const MatrixRows&, const float* const (&)[kRows]) {
   return false;
 }
 
