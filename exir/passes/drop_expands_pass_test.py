@@ -67,7 +67,10 @@ def test_sizes_that_vary() -> None:
         (lambda n: n.expand(4, 3, 5) * 2, (ROWS,)),  # nothing else has the sizes of the result
         (lambda n: n.expand(4, 3, 5).contiguous(), (ROWS,)),
         (lambda x, n: torch.cat([x, n.expand_as(x)]), (X, ROWS)),
-        (lambda x, n: x * n.expand(4, 3, 5), (X.half(), NUMBER)),  # as a number it would not make it float
+        (
+            lambda x, n: x * n.expand(4, 3, 5),
+            (X.half(), NUMBER),
+        ),  # as a number it would not make it float
     ],
 )
 def test_what_needs_the_sizes_keeps_them(

@@ -63,7 +63,9 @@ def fold_constants_pass(program: ExportedProgram) -> None:
     values = get_constant_placeholder_dict(program)
     constants = list(values)
     for_one, for_all = (max(_SMALL, _bytes(constants) * p) for p in (_PART_FOR_ONE, _PART_FOR_ALL))
-    groups = [(each.added_bytes(), each) for each in _groups(_foldable(program, constants, for_one))]
+    groups = [
+        (each.added_bytes(), each) for each in _groups(_foldable(program, constants, for_one))
+    ]
     folded: dict[Node, torch.Tensor] = {}
     for added, group in sorted(groups, key=lambda pair: pair[0]):
         for_all -= max(added, 0)

@@ -317,24 +317,36 @@ AVERAGE_POOL = (
 )
 
 
-def _keeps_whole_sizes(node: Node, constants: Constants) -> bool:
-    scales = argument(node, 3, "scale_factors")
-    before, after = _sizes(node.args[0])[2:], _sizes(node)[2:]
-    return not scales or all(
-        old * scale == new for old, scale, new in zip(before, scales, after, strict=True)
+def _resized(place_of_scales: int) -> tuple[Condition, ...]:
+    def keeps_whole_sizes(node: Node, constants: Constants) -> bool:
+        scales = argument(node, place_of_scales, "scale_factors")
+        before, after = _sizes(node.args[0])[2:], _sizes(node)[2:]
+        return not scales or all(
+            old * scale == new for old, scale, new in zip(before, scales, after, strict=True)
+        )
+
+    return (
+        Condition(
+            lambda node, constants: (
+                len(_sizes(node)) == 4
+                and not num_dynamic_sizes(node)
+                and not num_dynamic_sizes(node.args[0])
+            ),
+            "four static dimensions are expected",
+        ),
+        Condition(keeps_whole_sizes, "scales must give whole sizes"),
     )
 
 
-RESIZE = (
-    Condition(
-        lambda node, constants: (
-            len(_sizes(node)) == 4
-            and not num_dynamic_sizes(node)
-            and not num_dynamic_sizes(node.args[0])
-        ),
-        "four static dimensions are expected",
-    ),
-    Condition(_keeps_whole_sizes, "scales must give whole sizes"),
+def _multiplies_sizes(node: Node, constants: Constants) -> bool:
+    before, after = _sizes(node.args[0])[2:], _sizes(node)[2:]
+    return all(new % old == 0 for old, new in zip(before, after, strict=True))
+
+
+RESIZE = _resized(3)
+RESIZE_NEAREST = (
+    *_resized(2),
+    Condition(_multiplies_sizes, "multiples of the sizes are expected"),
 )
 
 

@@ -237,22 +237,34 @@ def concatenate(builder: GraphBuilder, step: Step) -> None:
 
 
 def concatenate_values(builder: GraphBuilder, step: Step, operands: list[Node], axis: int) -> None:
-    """Five at a time."""
     head = step.head
     layout = layout_for(builder, head, operands)
     rank = head.meta["val"].dim()
-    rest = [(builder.read(each, layout, rank), shape_of(each)) for each in operands]
+    values = [
+        (builder.read(each, layout, rank), in_layout(shape_of(each), layout)) for each in operands
+    ]
     place = axis_in_layout(axis, rank, layout)
-    while rest:
+    _concatenate(builder, step, values, place, lambda: builder.write(step.result, layout))
+
+
+def _concatenate(
+    builder: GraphBuilder,
+    step: Step,
+    values: list[tuple[int, list[int]]],
+    axis: int,
+    make_output: Callable[[], int],
+) -> int:
+    """Of values with their shapes, five at a time."""
+    rest = values
+    while True:
         some, rest = rest[:_MOST_CONCATENATED], rest[_MOST_CONCATENATED:]
-        if rest:
-            shape = list(some[0][1])
-            shape[axis] = sum(size[axis] for _, size in some)
-            out = builder.intermediate(in_layout(shape, layout), step.result)
-            rest.insert(0, (out, shape))
-        else:
-            out = builder.write(step.result, layout)
-        emit_concatenate(builder, head, [value for value, _ in some], place, out)
+        shape = list(some[0][1])
+        shape[axis] = sum(size[axis] for _, size in some)
+        out = builder.intermediate(shape, step.result) if rest else make_output()
+        emit_concatenate(builder, step.head, [value for value, _ in some], axis, out)
+        if not rest:
+            return out
+        rest.insert(0, (out, shape))
 
 
 def emit_concatenate(
@@ -398,6 +410,36 @@ def resize_bilinear(builder: GraphBuilder, step: Step) -> None:
     out = builder.write(step.result, NHWC)
     fields = {"new_height": height, "new_width": width, "flags": _ALIGN if head.args[2] else 0}
     builder.emit(head, "XNNStaticResizeBilinear2D", **fields, input_id=value, output_id=out)
+
+
+def resize_nearest(builder: GraphBuilder, step: Step) -> None:
+    """To multiples of the sizes: each pixel several times, and then each row of them."""
+    head = step.head
+    batch, channels, height, width = shape_of(head.args[0])
+    new_height, new_width = shape_of(head)[2:]
+    rows = [batch, height, 1, new_width * channels]
+    value = builder.read(head.args[0], NHWC)
+    out = builder.write(step.result, NHWC)
+    value = _repeat_last(builder, step, value, [batch, height, width, channels], new_width // width)
+    wide = builder.intermediate(rows, step.result)
+    emit_reshape(builder, head, value, wide, rows)
+    value = _repeat_last(builder, step, wide, rows, new_height // height)
+    emit_reshape(builder, head, value, out, [batch, new_height, new_width, channels])
+
+
+def _repeat_last(
+    builder: GraphBuilder, step: Step, value: int, shape: list[int], count: int
+) -> int:
+    """A value of which the last dimension is `count` times that of the given one, again and again."""
+    if count == 1:
+        return value
+    return _concatenate(
+        builder,
+        step,
+        [(value, shape)] * count,
+        len(shape) - 1,
+        lambda: builder.intermediate([*shape[:-1], shape[-1] * count], step.result),
+    )
 
 
 def constant_pad(builder: GraphBuilder, step: Step) -> None:

@@ -29,6 +29,7 @@ from executorch.backends.xnnpack.aot.lower import (
     repeat,
     reshape,
     resize_bilinear,
+    resize_nearest,
     same,
     select,
     slice_,
@@ -170,6 +171,9 @@ _ROWS: dict[str, Row] = {
     ),
     "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL),
     "aten.upsample_bilinear2d.vec": Row(resize_bilinear, c.RESIZE, kept_whole=True),
+    "aten.upsample_nearest2d.vec": Row(
+        resize_nearest, c.RESIZE_NEAREST, moves=True, kept_whole=True, quantized=_SAME
+    ),
     "aten.cat.default": Row(concatenate, c.CONCATENATE, moves=True, quantized=_SAME),
     "aten.permute_copy.default": Row(transpose, moves=True, quantized=_SAME),
     "aten.view_copy.default": _RESHAPE,

@@ -123,6 +123,10 @@ STATIC: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
         nn.Sequential(nn.Conv2d(4, 6, 1), nn.ZeroPad2d((0, 1, 0, 1)), nn.Conv2d(6, 4, 3)),
         IMAGE,
     ),
+    "conv_nearest": (
+        nn.Sequential(nn.Conv2d(4, 6, 1), nn.Upsample(scale_factor=2.0), nn.Conv2d(6, 4, 3)),
+        IMAGE,
+    ),
     **{
         name: (Two(name), IMAGE)
         for name in ("add", "mul", "cat", "adaptive_avg_pool2d", "max_pool2d", "moved")
