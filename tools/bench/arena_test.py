@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from executorch.tools.bench.arena import page
+from executorch.tools.bench.arena import heat, page, shapes
 from executorch.tools.bench.arena.__main__ import measured
 from executorch.tools.bench.arena.measure import Engine
 from executorch.tools.bench.arena.network import Network
@@ -90,6 +90,36 @@ def test_page_has_the_worst_first_and_the_means() -> None:
     assert text.index("| slow | test |") < text.index("| fast | test |")
     assert "| fast | upstream | RuntimeError: no such operator |" in text
     assert svg(rows).count("<circle") == 4
+
+
+def test_drawn_layers_are_the_same_again_and_within_bounds() -> None:
+    some, more = ([row.name for row in shapes.drawn(["conv2d"], count)] for count in (3, 6))
+    assert more[:3] == some
+    assert some != [row.name for row in shapes.drawn(["conv2d"], 3, seed=1)]
+    with pytest.raises(SystemExit, match="no_such_family.*conv2d"):
+        shapes.drawn(["no_such_family"], 1)
+    for row in shapes.drawn([], 4):
+        assert row.place and shapes.WORK[0] <= row.place[1] <= shapes.WORK[1]
+
+
+@pytest.mark.parametrize("family", shapes.FAMILIES)
+def test_drawn_layers_run(family: str) -> None:
+    for row in shapes.drawn([family], 2):
+        module, inputs = row.build()
+        with torch.no_grad():
+            assert torch.isfinite(module(*inputs)).all(), row.name
+
+
+def test_heat_maps_say_where_ours_is_slower() -> None:
+    rows = [row("even", xnnpack=1.0, eager=1.0), row("slow", xnnpack=3.0, eager=1.0)]
+    rows.append(row("short", xnnpack=0.03, eager=0.01))
+    for each, work in zip(rows, (1 << 17, 1 << 28, 1 << 20)):
+        each["place"] = [64, work]
+    text = heat.text(rows, "command", "", "shapes.svg")
+    assert "| test | 2: 1.73, 50%, 3.00 |" in text
+    assert [line for line in text.splitlines() if "delegated / eager 3.00" in line]
+    assert "short" not in text
+    assert heat.svg(rows).count("layers, worst") == 2
 
 
 def test_results_are_kept_by_row(tmp_path: Path) -> None:

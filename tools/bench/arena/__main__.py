@@ -2,6 +2,7 @@
 """Networks on ours, upstream and the rivals, in turns: milliseconds, ratios, a page sorted by the worst.
 
 usage: python -m executorch.tools.bench.arena [name or family ...] [--against ENGINE ...] [--page docs/results/arena.md]
+       python -m executorch.tools.bench.arena --shapes 30 [family ...] [--against upstream] [--page PAGE]
 
 Results are kept when they are known: after an interruption the same command with --resume does the rest. ONNX Runtime
 and OpenVINO run under the interpreter of --rivals (EXECUTORCH_RIVALS_PYTHON), which has torch, onnx, onnxscript,
@@ -16,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from executorch.tools.bench.arena import page
+from executorch.tools.bench.arena import heat, page, shapes
 from executorch.tools.bench.arena.measure import Engine, measure, prepare, save
 from executorch.tools.bench.arena.network import Network
 from executorch.tools.bench.arena.picture import svg
@@ -36,6 +37,10 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("only", nargs="*", help="names or families; all unless given")
     parser.add_argument("--list", action="store_true", help="print the rows and stop")
+    parser.add_argument(
+        "--shapes", type=int, metavar="COUNT", help="so many drawn layers of each family instead"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="draws other layers")
     parser.add_argument("--against", nargs="*", default=[], choices=[page.UPSTREAM, *page.RIVALS])
     parser.add_argument("--rivals", default=os.environ.get("EXECUTORCH_RIVALS_PYTHON", ""))
     parser.add_argument("--precision", choices=("float", "int8"), default="float")
@@ -78,7 +83,7 @@ def engines(options: argparse.Namespace, folder: Path) -> list[Engine]:
 
 
 def measured(network: Network, sides: list[Engine], options: argparse.Namespace) -> page.Row:
-    row = {"name": network.name, "family": network.family}
+    row: page.Row = {"name": network.name, "family": network.family, "place": network.place}
     row |= {"precision": options.precision, "threads": options.threads, "clock": options.clock}
     with tempfile.TemporaryDirectory() as work:
         try:
@@ -92,12 +97,15 @@ def measured(network: Network, sides: list[Engine], options: argparse.Namespace)
 
 def main(argv: list[str] | None = None) -> int:
     options = arguments(argv)
-    networks = chosen(options.only)
+    layers = shapes.drawn(options.only, options.shapes, options.seed) if options.shapes else None
+    networks = layers or chosen(options.only)
     if options.list:
-        print("\n".join(f"{row.name:24s}{row.family}" for row in networks))
+        print("\n".join(f"{row.name:48s} {row.family}" for row in networks))
         return 0
     known = page.read(options.results)
-    wanted = {row.name: (row.name, options.precision, options.threads) for row in NETWORKS}
+    wanted = {
+        row.name: (row.name, options.precision, options.threads) for row in layers or NETWORKS
+    }
     print(
         f"{'network':18s}" + "".join(f"{column:>12s}" for column in page.COLUMNS) + "   best  leave"
     )
@@ -114,9 +122,10 @@ def main(argv: list[str] | None = None) -> int:
     if options.page:
         rows = [known[key] for key in wanted.values() if key in known]
         picture = options.page.with_suffix(".svg")
-        picture.write_text(svg(rows))
+        picture.write_text(heat.svg(rows) if layers else svg(rows))
         command = "python -m executorch.tools.bench.arena " + " ".join(argv or sys.argv[1:])
-        options.page.write_text(page.text(rows, command, options.note, picture.name))
+        text = heat.text if layers else page.text
+        options.page.write_text(text(rows, command, options.note, picture.name))
     return 0
 
 

@@ -65,9 +65,7 @@ def save(network: Network, folder: Path) -> tuple[Path, Path]:
     return path, Path(f"{path}.calls")
 
 
-def prepare(
-    engines: list[Engine], program: Path, calls: Path, precision: str
-) -> dict[str, Answer]:
+def prepare(engines: list[Engine], program: Path, calls: Path, precision: str) -> dict[str, Answer]:
     """Interpreters beside each other; the engines of one come in order, as they share what they convert."""
     chains: dict[str, list[Engine]] = defaultdict(list)
     for engine in engines:
@@ -77,7 +75,9 @@ def prepare(
         return {engine.label: engine.prepare(precision, program, calls) for engine in chain}
 
     with ThreadPoolExecutor(len(chains)) as pool:
-        answers = [answer for each in pool.map(one_by_one, chains.values()) for answer in each.items()]
+        answers = [
+            answer for each in pool.map(one_by_one, chains.values()) for answer in each.items()
+        ]
     return dict(answers)
 
 

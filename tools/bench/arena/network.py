@@ -18,11 +18,13 @@ Made = tuple[nn.Module, tuple[torch.Tensor, ...]]
 
 @dataclass(frozen=True)
 class Network:
-    """`make` gives the module in eval mode and one call's positional tensors."""
+    """`make` gives the module in eval mode and one call's positional tensors. `place`: width and work of a layer, where
+    it stands in the heat map of its family."""
 
     name: str
     family: str
     make: Callable[[], Made]
+    place: tuple[int, int] | None = None
 
     def build(self) -> Made:
         """With weights drawn so that signals keep unit variance; the same at every call."""

@@ -19,9 +19,9 @@ def _x(ratio: float) -> float:
     return LEFT + (WIDTH - LEFT - 10) * math.log(inside / TICKS[0]) / span
 
 
-def _text(x: float, y: float, words: str, **more: str) -> str:
+def words(x: float, y: float, said: str, **more: str) -> str:
     attributes = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in more.items())
-    return f'<text x="{x:.0f}" y="{y:.0f}"{attributes}>{escape(words)}</text>'
+    return f'<text x="{x:.0f}" y="{y:.0f}"{attributes}>{escape(said)}</text>'
 
 
 def svg(rows: list[page.Row]) -> str:
@@ -33,15 +33,15 @@ def svg(rows: list[page.Row]) -> str:
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
     ]
     for number, (label, colour) in enumerate(COLOURS.items()):
-        parts.append(_text(LEFT + 120 * number, 14, label, fill=colour))
+        parts.append(words(LEFT + 120 * number, 14, label, fill=colour))
     for tick in TICKS:
         x = _x(tick)
         line = f'x1="{x:.0f}" y1="{TOP - 8}" x2="{x:.0f}" y2="{height - 10}"'
         parts.append(f'<line {line} stroke="{"#000" if tick == 1.0 else "#ccc"}"/>')
-        parts.append(_text(x, TOP - 14, f"{tick:g}", text_anchor="middle"))
+        parts.append(words(x, TOP - 14, f"{tick:g}", text_anchor="middle"))
     for number, row in enumerate(page.by_worst(rows)):
         y = TOP + STEP * number + 6
-        parts.append(_text(LEFT - 8, y + 3, row["name"], text_anchor="end"))
+        parts.append(words(LEFT - 8, y + 3, row["name"], text_anchor="end"))
         for label, above, below in page.PAIRS:
             if ratio := page.ratio(row, above, *below):
                 dot = f'cx="{_x(ratio):.1f}" cy="{y}" r="4" fill="{COLOURS[label]}"'
