@@ -6,7 +6,7 @@ target_sources(XNNPACK PRIVATE
   "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
   "${library}/convolution/filter_rows.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
   "${library}/convolution/depthwise_taps.cpp"
-  "${library}/tile_order.cpp" "${library}/panel_gemm.cpp" "${library}/fusion/fusion.cpp"
+  "${library}/tile_order.cpp" "${library}/panel_gemm.cpp" "${library}/row_sums.cpp" "${library}/fusion/fusion.cpp"
   "${library}/fusion/steps.cpp" "${library}/fusion/ring_buffer.cpp" "${library}/fusion/elementwise.cpp"
   "${library}/fusion/elementwise_group.cpp")
 set_property(SOURCE "${library}/runtime.c" TARGET_DIRECTORY subgraph APPEND PROPERTY
@@ -22,6 +22,7 @@ xnnpack_replaces(operators operators/convolution-nhwc.c
   xnn_create_convolution2d_nhwc_f32 xnn_create_convolution2d_nhwc_qs8_qc8w)
 xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_f32)
 xnnpack_replaces(operators operators/dynamic-fully-connected-nc.c xnn_reshape_dynamic_fully_connected_nc_f32)
+xnnpack_replaces(operators operators/reduce-nd.c xnn_reshape_reduce_nd)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   target_sources(XNNPACK PRIVATE "${library}/winograd/winograd.cpp" "${library}/winograd/winograd_avx512.cpp"
     "${library}/convolution/depthwise_taps_avx2.cpp" "${library}/convolution/depthwise_taps_avx512.cpp")

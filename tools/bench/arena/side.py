@@ -40,16 +40,15 @@ def xnnpack(program, precision, inputs, path):
 def lowered(program, precision, inputs, partitioners):
     import executorch.kernels.quantized  # noqa: F401  registers operators
     from executorch.exir import to_edge_transform_and_lower
-    from executorch.runtime import Runtime
+    from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
     if precision == "int8":
         program = quantized(program, inputs)
     manager = to_edge_transform_and_lower(program, partitioner=partitioners)
     buffer = manager.to_executorch().buffer
-    loaded = Runtime.get().load_program(buffer)
-    method = loaded.load_method("forward")
+    loaded = _load_for_executorch_from_buffer(buffer)
     inputs = list(inputs)
-    return lambda: (loaded, method.execute(inputs))[1]
+    return lambda: loaded.run_method("forward", inputs, clone_outputs=False)  # as from C++
 
 
 def quantized(program, inputs):
