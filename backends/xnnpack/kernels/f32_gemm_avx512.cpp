@@ -2,7 +2,7 @@
 // A tile of up to 8 rows and 32 columns stays in registers while all of its depth is added. There
 // is a body for each number of rows, so that no row is computed twice, and one for half a panel.
 // Compiled for AVX-512: include nothing here whose inline functions others may link to.
-#include <executorch/backends/xnnpack/kernels/f32_gemm.h>
+#include <executorch/backends/xnnpack/kernels/gemm_rows.h>
 
 #include <immintrin.h>
 
@@ -17,43 +17,6 @@ constexpr size_t kLanes = 16;
 /// Steps of depth after which weights are used that are fetched now: 2 KiB. Weights are read once
 /// a tile, and where they come from farther than a core's own cache, the processor is too late.
 constexpr size_t kAhead = 16;
-
-template <typename T>
-T* advance(T* at, size_t bytes) {
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(at) + bytes);
-}
-
-/// The rows of a matrix: of one tap.
-struct MatrixRows {
-  static constexpr size_t taps = 1;
-  const float* first;
-  size_t stride;  // bytes
-};
-
-const float* row_of(const MatrixRows& a, size_t /*tap*/, size_t row) {
-  return advance(a.first, row * a.stride);
-}
-
-const float* row_of(const PixelsOfRows& a, size_t tap, size_t row) {
-  const float* const pixel = a.pixels[tap * a.height + row];
-  return pixel == a.zeros ? pixel : advance(pixel, a.offset);
-}
-
-/// Whether all rows look at padding, which adds nothing: at the border of an image, and for most
-/// taps that are dilated about as far as the image reaches.
-template <size_t kRows>
-bool is_padding(const MatrixRows&, const float* const (&)[kRows]) {
-  return false;
-}
-
-template <size_t kRows>
-bool is_padding(const PixelsOfRows& a, const float* const (&rows)[kRows]) {
-  bool found = true;
-  for (const float* row : rows) {
-    found = found && row == a.zeros;
-  }
-  return found;
-}
 
 /// What all tiles of one call have in common.
 template <typename Rows>
@@ -125,10 +88,7 @@ void compute_tile(const Call<Rows>& call) {
   const float* w = call.w + kPanel;
   for (size_t tap = 0; tap < call.a.taps; ++tap) {
     const float* rows[kRows];
-#pragma GCC unroll 8
-    for (size_t row = 0; row < kRows; ++row) {
-      rows[row] = row_of(call.a, tap, row);
-    }
+    find_rows(call.a, tap, rows);
     if (!is_padding(call.a, rows)) {
       tile.add(rows, call.depth, w);
     }

@@ -3,6 +3,7 @@
 #include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/image_size.h>
+#include <executorch/backends/xnnpack/library/narrow/narrow_gemm.h>
 #include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include <algorithm>
@@ -158,6 +159,9 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
   if (winograd::suits(filter, min, max, flags)) {
     return winograd::create(filter, filters, bias, min, max, flags, weights_cache, out);
   }
+  const bool by_rows = filter.suits_filter_rows(flags);
+  const narrow::Size size(by_rows ? inputs * width : inputs, by_rows ? height : height * width,
+                          outputs);
 #endif
   return create_by_filter_rows(xnn_create_convolution2d_nhwc_f32_any, filter, filters, bias, min,
                                max, flags, code_cache, weights_cache, out);
