@@ -26,15 +26,17 @@ xnnpack_replaces(operators operators/reduce-nd.c xnn_reshape_reduce_nd)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   target_sources(XNNPACK PRIVATE "${library}/winograd/winograd.cpp" "${library}/winograd/winograd_avx512.cpp"
     "${library}/convolution/depthwise_taps_avx2.cpp" "${library}/convolution/depthwise_taps_avx512.cpp"
-    "${library}/narrow/narrow_gemm.cpp" "${library}/narrow/narrow_gemm_avx512.cpp")
+    "${library}/narrow/narrow_gemm.cpp" "${library}/narrow/narrow_gemm_avx512.cpp"
+    "${library}/unary/exponential.cpp" "${library}/unary/exponential_avx512.cpp")
   set_source_files_properties("${library}/convolution/depthwise_taps_avx2.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "-mavx2;-mfma")
   set_source_files_properties("${library}/convolution/depthwise_taps_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mprefer-vector-width=512")
   set_source_files_properties("${library}/winograd/winograd_avx512.cpp" "${library}/narrow/narrow_gemm_avx512.cpp"
-    TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
+    "${library}/unary/exponential_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
   xnnpack_replaces(operators operators/convolution-nhwc.c xnn_setup_convolution2d_nhwc_f32)
   xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_f32_gemm_nr2_config)
+  xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_exp_config)
 endif()
 # Its kernels for AMX, with any compiler that knows those instructions, and where they pay (amx.h).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT MSVC)
