@@ -13,6 +13,7 @@
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_dimension_limit.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/platform/log.h>
 
 namespace executorch {
@@ -23,7 +24,6 @@ using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::StridesType;
 using executorch::aten::Tensor;
-using executorch::aten::TensorImpl;
 using runtime::Error;
 using runtime::EValue;
 using runtime::kTensorDimensionLimit;
@@ -42,7 +42,7 @@ struct FileTensor {
   std::array<SizesType, kTensorDimensionLimit> sizes{};
   std::array<DimOrderType, kTensorDimensionLimit> dim_order{};
   std::array<StridesType, kTensorDimensionLimit> strides{};
-  std::optional<TensorImpl> impl;
+  std::optional<runtime::internal::BorrowedTensor> tensor;
 
   Error read(const fb::Tensor& stored);
 };
@@ -80,9 +80,9 @@ Error FileTensor::read(const fb::Tensor& stored) {
   ET_CHECK_OK_OR_RETURN_ERROR(
       runtime::dim_order_to_stride(sizes.data(), dim_order.data(), rank, strides.data()),
       "a test case has a tensor whose order of dimensions is none");
-  impl.emplace(type, static_cast<ssize_t>(rank), sizes.data(),
-               found == 0 ? nullptr : const_cast<uint8_t*>(stored.data()->data()), dim_order.data(),
-               strides.data());
+  tensor.emplace(type, rank, sizes.data(),
+                 found == 0 ? nullptr : const_cast<uint8_t*>(stored.data()->data()),
+                 dim_order.data(), strides.data());
   return Error::Ok;
 }
 
@@ -114,7 +114,7 @@ Error set_input(Method& method, const fb::Value& value, size_t index) {
     case fb::ValueUnion::Tensor: {
       FileTensor tensor;
       ET_CHECK_OK_OR_RETURN_ERROR(tensor.read(*value.val_as_Tensor()));
-      return method.set_input(EValue(Tensor(&*tensor.impl)), index);
+      return method.set_input(EValue(tensor.tensor->get()), index);
     }
     case fb::ValueUnion::Int:
       return method.set_input(EValue(value.val_as_Int()->int_val()), index);
@@ -247,7 +247,7 @@ Error add_differences(Method& method, const Values& outputs, Differences* differ
                              "output %u is no tensor", static_cast<unsigned>(i));
     FileTensor expected;
     ET_CHECK_OK_OR_RETURN_ERROR(expected.read(*stored));
-    const Tensor a(&*expected.impl);
+    const Tensor a = expected.tensor->get();
     const Tensor b = output.toTensor();
     ET_CHECK_OR_RETURN_ERROR(
         a.scalar_type() == ScalarType::Float && b.scalar_type() == ScalarType::Float, NotSupported,
@@ -297,7 +297,7 @@ Error verify_method_outputs(Method& method, SerializedBundledProgram* bundled_pr
     const EValue& output = method.get_output(i);
     ET_CHECK_OR_RETURN_ERROR(output.isTensor(), NotFound, "output %u is no tensor",
                              static_cast<unsigned>(i));
-    ET_CHECK_OK_OR_RETURN_ERROR(compare(Tensor(&*expected.impl), output.toTensor(), i, rtol, atol));
+    ET_CHECK_OK_OR_RETURN_ERROR(compare(expected.tensor->get(), output.toTensor(), i, rtol, atol));
   }
   return Error::Ok;
 }

@@ -18,13 +18,11 @@
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/platform/compiler.h>
 
-#ifdef USE_ATEN_LIB
-#define BUNDLED_PROGRAM_NAMESPACE bundled_program::aten
-#else
-#define BUNDLED_PROGRAM_NAMESPACE bundled_program
-#endif
+#define BUNDLED_PROGRAM_NAMESPACE ET_MODE_NAMESPACE(bundled_program)
 
 namespace executorch {
+ET_DECLARE_MODE_NAMESPACE(bundled_program)
+
 namespace BUNDLED_PROGRAM_NAMESPACE {
 
 using ::executorch::ET_RUNTIME_NAMESPACE::Method;

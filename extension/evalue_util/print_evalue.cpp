@@ -169,7 +169,7 @@ void print_or_error(std::ostream& os, const Result& result, Print&& print) {
 
 }  // namespace
 
-namespace runtime {
+namespace ET_RUNTIME_NAMESPACE {
 
 std::ostream& operator<<(std::ostream& os, const EValue& value) {
   switch (value.tag) {
@@ -201,11 +201,12 @@ std::ostream& operator<<(std::ostream& os, const EValue& value) {
       print_or_error(os, value.tryToBoolList(), print_list<bool>);
       break;
     case Tag::ListTensor:
-      print_or_error(os, value.tryToTensorList(), print_tensors<ArrayRef<Tensor>>);
+      print_or_error(os, value.tryToTensorList(),
+                     print_tensors<executorch::aten::ArrayRef<Tensor>>);
       break;
     case Tag::ListOptionalTensor:
       print_or_error(os, value.tryToListOptionalTensor(),
-                     print_tensors<ArrayRef<std::optional<Tensor>>>);
+                     print_tensors<executorch::aten::ArrayRef<std::optional<Tensor>>>);
       break;
     default:
       os << "<Unknown EValue tag " << static_cast<int>(value.tag) << ">";
@@ -213,7 +214,7 @@ std::ostream& operator<<(std::ostream& os, const EValue& value) {
   return os;
 }
 
-}  // namespace runtime
+}  // namespace ET_RUNTIME_NAMESPACE
 
 namespace extension {
 

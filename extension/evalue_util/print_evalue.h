@@ -6,13 +6,13 @@
 
 #include <executorch/runtime/core/evalue.h>
 
-namespace executorch::runtime {
+namespace executorch::ET_RUNTIME_NAMESPACE {
 
 // Long lists are shortened to their first and last items, as evalue_edge_items says. Numbers are
 // printed with the precision of the stream.
 std::ostream& operator<<(std::ostream& os, const EValue& value);
 
-}  // namespace executorch::runtime
+}  // namespace executorch::ET_RUNTIME_NAMESPACE
 
 namespace executorch::extension {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <executorch/extension/flat_tensor/serialize/flat_tensor_generated.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 #include <executorch/runtime/core/span.h>
 #include <executorch/runtime/platform/log.h>
 

@@ -12,14 +12,12 @@
 
 #include <executorch/extension/module/module.h>
 
-#ifdef USE_ATEN_LIB
-#define ET_BUNDLED_MODULE_NAMESPACE bundled_module::aten
-#else
-#define ET_BUNDLED_MODULE_NAMESPACE bundled_module
-#endif
+#define ET_BUNDLED_MODULE_NAMESPACE ET_MODE_NAMESPACE(bundled_module)
 
 namespace executorch {
 namespace extension {
+ET_DECLARE_MODE_NAMESPACE(bundled_module)
+
 namespace ET_BUNDLED_MODULE_NAMESPACE {
 
 class BundledModule : public Module {

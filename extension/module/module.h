@@ -29,7 +29,7 @@
 #include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/compiler.h>
 
-#define ET_MODULE_NAMESPACE module
+#define ET_MODULE_NAMESPACE ET_MODE_NAMESPACE(module)
 
 namespace executorch::extension {
 
@@ -39,6 +39,8 @@ using ::executorch::runtime::Method;
 using ::executorch::runtime::MethodMeta;
 using ::executorch::runtime::NamedDataMap;
 using ::executorch::runtime::Program;
+
+ET_DECLARE_MODE_NAMESPACE(module)
 
 namespace ET_MODULE_NAMESPACE {
 

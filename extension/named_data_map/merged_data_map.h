@@ -13,7 +13,7 @@
 #include <executorch/runtime/core/span.h>
 #include <executorch/runtime/core/tensor_layout.h>
 
-#define ET_MERGED_DATA_MAP_NAMESPACE merged_data_map
+#define ET_MERGED_DATA_MAP_NAMESPACE ET_MODE_NAMESPACE(merged_data_map)
 
 namespace executorch::extension::ET_MERGED_DATA_MAP_NAMESPACE {
 

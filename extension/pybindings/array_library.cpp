@@ -6,7 +6,7 @@
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/text.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 
 namespace py = pybind11;
 

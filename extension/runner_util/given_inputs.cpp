@@ -8,7 +8,7 @@
 
 #include <executorch/extension/data_loader/file_data_loader.h>
 #include <executorch/extension/runner_util/npy.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 #include <executorch/runtime/core/tag.h>
 #include <executorch/runtime/platform/log.h>
 

@@ -7,13 +7,13 @@
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/platform/log.h>
 
 namespace executorch::extension {
 
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
-using executorch::aten::TensorImpl;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::Result;
@@ -51,9 +51,9 @@ Error set_tensor(Method& method, const TensorInfo& info, Sizes sizes, void* data
   std::vector<executorch::aten::StridesType> strides(rank);
   ET_CHECK_OK_OR_RETURN_ERROR(executorch::runtime::dim_order_to_stride(
       sizes.data(), dim_order.data(), rank, strides.data()));
-  TensorImpl impl(info.scalar_type(), static_cast<ssize_t>(rank), sizes.data(), data,
-                  dim_order.data(), strides.data());
-  return method.set_input(EValue(Tensor(&impl)), index);
+  executorch::runtime::internal::BorrowedTensor tensor(info.scalar_type(), rank, sizes.data(), data,
+                                                       dim_order.data(), strides.data());
+  return method.set_input(EValue(tensor.get()), index);
 }
 
 // Numbers are ones, too, where the program does not ask for the value it was exported with.

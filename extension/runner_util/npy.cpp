@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 #include <executorch/runtime/platform/log.h>
 
 namespace executorch::extension {

@@ -10,7 +10,7 @@
 
 #include <c10/util/overflows.h>
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 
 namespace executorch::extension::internal {
 

@@ -7,6 +7,7 @@
 
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/core/result.h>
 #include <executorch/runtime/platform/assert.h>
 
@@ -99,16 +100,18 @@ executorch::runtime::Result<TensorAccessor<T, N>> make_tensor_accessor(
   ET_CHECK_OR_RETURN_ERROR(tensor.dim() == N, InvalidArgument,
                            "Expected a tensor of rank %zd, got %zd", N,
                            static_cast<ssize_t>(tensor.dim()));
-  for (size_t i = 0; i < tensor.dim_order().size(); ++i) {
-    ET_CHECK_OR_RETURN_ERROR(tensor.dim_order()[i] == i, NotSupported,
+  executorch::runtime::internal::DimOrderRoom room;
+  const auto dim_order = executorch::runtime::internal::dim_order_of(tensor, room);
+  for (size_t i = 0; i < dim_order.size(); ++i) {
+    ET_CHECK_OR_RETURN_ERROR(dim_order[i] == i, NotSupported,
                              "Expected dimension %zu in place %zu of the dim order, got %d", i, i,
-                             static_cast<int>(tensor.dim_order()[i]));
+                             static_cast<int>(dim_order[i]));
   }
   T* data;
   if constexpr (std::is_const_v<T>) {
-    data = tensor.const_data_ptr<std::remove_const_t<T>>();
+    data = static_cast<T*>(tensor.const_data_ptr());
   } else {
-    data = tensor.mutable_data_ptr<T>();
+    data = static_cast<T*>(tensor.mutable_data_ptr());
   }
   return TensorAccessor<T, N>(data, tensor.sizes().data(), tensor.strides().data());
 }

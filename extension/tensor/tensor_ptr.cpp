@@ -20,42 +20,10 @@ using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::StridesType;
 using executorch::aten::Tensor;
-using executorch::aten::TensorImpl;
 using executorch::aten::TensorShapeDynamism;
 using executorch::runtime::Error;
 
 namespace {
-
-// What a TensorPtr points into.
-struct Storage {
-  Storage(std::vector<SizesType>&& sizes_in, std::vector<DimOrderType>&& dim_order_in,
-          std::vector<StridesType>&& strides_in, void* data, ScalarType type,
-          TensorShapeDynamism dynamism, Device device, std::function<void(void*)>&& deleter_in)
-      : sizes(std::move(sizes_in)),
-        dim_order(std::move(dim_order_in)),
-        strides(std::move(strides_in)),
-        impl(type, static_cast<ssize_t>(sizes.size()), sizes.data(), data, dim_order.data(),
-             strides.data(), sizes.empty() ? TensorShapeDynamism::STATIC : dynamism, device.type(),
-             device.index()),
-        tensor(&impl),
-        deleter(std::move(deleter_in)) {}
-
-  ~Storage() {
-    if (deleter) {
-      deleter(impl.mutable_data());
-    }
-  }
-
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
-
-  std::vector<SizesType> sizes;
-  std::vector<DimOrderType> dim_order;
-  std::vector<StridesType> strides;
-  TensorImpl impl;
-  Tensor tensor;
-  std::function<void(void*)> deleter;
-};
 
 // Dimensions by falling stride; those of equal stride stay in their order.
 std::vector<DimOrderType> order_of(const std::vector<StridesType>& strides) {
@@ -110,6 +78,12 @@ std::vector<T> to_vector(executorch::aten::ArrayRef<T> list) {
   return std::vector<T>(list.begin(), list.end());
 }
 
+std::vector<DimOrderType> dim_order_of(const Tensor& tensor) {
+  runtime::internal::DimOrderRoom room;
+  const auto order = runtime::internal::dim_order_of(tensor, room);
+  return std::vector<DimOrderType>(order.begin(), order.end());
+}
+
 }  // namespace
 
 namespace internal {
@@ -145,10 +119,8 @@ TensorPtr make_tensor_ptr(std::vector<SizesType> sizes, void* data,
                           std::function<void(void*)> deleter, Device device) {
   checked_numel(sizes);
   complete_layout(sizes, dim_order, strides);
-  const auto storage =
-      std::make_shared<Storage>(std::move(sizes), std::move(dim_order), std::move(strides), data,
-                                type, dynamism, device, std::move(deleter));
-  return TensorPtr(storage, &storage->tensor);
+  return internal::make_of_layout(std::move(sizes), std::move(dim_order), std::move(strides), data,
+                                  type, dynamism, std::move(deleter), device);
 }
 
 TensorPtr make_tensor_ptr(std::vector<SizesType> sizes, std::vector<uint8_t> data,
@@ -173,11 +145,12 @@ TensorPtr make_tensor_ptr(const Tensor& tensor, std::vector<SizesType> sizes,
                "Expected a view of at most %zd elements, got %zu",
                static_cast<ssize_t>(tensor.numel()), checked_numel(sizes));
   if (dim_order.empty() && strides.empty() && sizes.size() == static_cast<size_t>(tensor.dim())) {
-    dim_order = to_vector<DimOrderType>(tensor.dim_order());
+    dim_order = dim_order_of(tensor);
   }
   return make_tensor_ptr(std::move(sizes), tensor.mutable_data_ptr(), std::move(dim_order),
-                         std::move(strides), tensor.scalar_type(), tensor.shape_dynamism(),
-                         std::move(deleter), tensor.device());
+                         std::move(strides), tensor.scalar_type(),
+                         runtime::internal::shape_dynamism_of(tensor), std::move(deleter),
+                         tensor.device());
 }
 
 TensorPtr clone_tensor_ptr(const Tensor& tensor, ScalarType type) {
@@ -188,9 +161,9 @@ TensorPtr clone_tensor_ptr(const Tensor& tensor, ScalarType type) {
   if (tensor.const_data_ptr() != nullptr) {
     data = internal::convert_elements(tensor.const_data_ptr(), tensor.scalar_type(), type, count);
   }
-  return make_tensor_ptr(to_vector<SizesType>(tensor.sizes()), data.data,
-                         to_vector<DimOrderType>(tensor.dim_order()), {}, type,
-                         tensor.shape_dynamism(), keep_alive(std::move(data.owner)));
+  return make_tensor_ptr(to_vector<SizesType>(tensor.sizes()), data.data, dim_order_of(tensor), {},
+                         type, runtime::internal::shape_dynamism_of(tensor),
+                         keep_alive(std::move(data.owner)));
 }
 
 TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, Device target) {
@@ -201,8 +174,8 @@ TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, Device target) {
                static_cast<int>(source.type()), static_cast<int>(target.type()));
   ET_CHECK_MSG(tensor->const_data_ptr() != nullptr, "The tensor has no data to copy");
   const Device device = target.is_cpu() ? source : target;
-  executorch::runtime::DeviceAllocator* allocator =
-      executorch::runtime::get_device_allocator(device.type());
+  executorch::runtime::DeviceAllocator* allocator = executorch::runtime::get_device_allocator(
+      static_cast<executorch::runtime::etensor::DeviceType>(device.type()));
   ET_CHECK_MSG(allocator != nullptr, "No allocator is registered for device type %d",
                static_cast<int>(device.type()));
   const size_t size = tensor->nbytes();
@@ -224,9 +197,9 @@ TensorPtr clone_tensor_ptr_to(const TensorPtr& tensor, Device target) {
   }
   ET_CHECK_MSG(error == Error::Ok, "Device type %d cannot copy %zu bytes",
                static_cast<int>(device.type()), size);
-  return make_tensor_ptr(to_vector<SizesType>(tensor->sizes()), data,
-                         to_vector<DimOrderType>(tensor->dim_order()), {}, tensor->scalar_type(),
-                         tensor->shape_dynamism(), std::move(deleter), target);
+  return make_tensor_ptr(to_vector<SizesType>(tensor->sizes()), data, dim_order_of(*tensor), {},
+                         tensor->scalar_type(), runtime::internal::shape_dynamism_of(*tensor),
+                         std::move(deleter), target);
 }
 
 Error resize_tensor_ptr(TensorPtr& tensor, const std::vector<SizesType>& sizes) {

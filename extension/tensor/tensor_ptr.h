@@ -81,6 +81,15 @@ TensorPtr make_owning(std::vector<executorch::aten::SizesType> sizes, OwnedData 
                       executorch::aten::ScalarType type,
                       executorch::aten::TensorShapeDynamism dynamism);
 
+// The tensor over `data`, whose dim order and strides agree with the sizes: of the build's tensor
+// type.
+TensorPtr make_of_layout(std::vector<executorch::aten::SizesType> sizes,
+                         std::vector<executorch::aten::DimOrderType> dim_order,
+                         std::vector<executorch::aten::StridesType> strides, void* data,
+                         executorch::aten::ScalarType type,
+                         executorch::aten::TensorShapeDynamism dynamism,
+                         std::function<void(void*)> deleter, executorch::aten::Device device);
+
 }  // namespace internal
 
 // A tensor over `data`, which may be null. It does not own the data, but calls `deleter`, if there

@@ -5,7 +5,7 @@
 #include <random>
 
 #include <executorch/extension/tensor/element_cast.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 #include <executorch/runtime/platform/assert.h>
 
 namespace executorch::extension {

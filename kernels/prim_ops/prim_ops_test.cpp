@@ -18,8 +18,6 @@ namespace executorch::runtime::testing {
 namespace {
 
 using executorch::aten::ScalarType;
-using executorch::aten::Tensor;
-using executorch::aten::TensorImpl;
 using executorch::aten::TensorShapeDynamism;
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -167,15 +165,12 @@ TEST_F(PrimOpsTest, ValuesWithoutAResult) {
 
 // CVE-2025-54950: every operator with 0 to 6 arguments, and with each argument of every kind.
 TEST_F(PrimOpsTest, WrongCallsAreErrors) {
-  std::vector<int32_t> sizes = {2};
-  std::vector<uint8_t> order = {0};
-  float data[2] = {1, 2};
-  TensorImpl impl(ScalarType::Float, 1, sizes.data(), data, order.data());
+  auto floats_of_two = floats({2}, {1, 2});
   executorch::aten::ArrayRef<char> text("text", 4);
   executorch::aten::ArrayRef<double> doubles;
   executorch::aten::ArrayRef<bool> bools;
   EValue one = integer(1);
-  EValue tensor = EValue(Tensor(&impl));
+  EValue tensor = floats_of_two.value();
   EValue* int_items[] = {&one};
   int64_t int_flat[1];
   BoxedEvalueList<int64_t> ints(int_items, int_flat, 1);
@@ -266,15 +261,13 @@ struct Dynamic {
   explicit Dynamic(std::vector<int32_t> bounds,
                    TensorShapeDynamism dynamism = TensorShapeDynamism::DYNAMIC_BOUND)
       : tensor(floats(bounds, std::vector<float>(64, -1))),
-        strides(bounds.size()),
-        impl(ScalarType::Float, static_cast<ssize_t>(bounds.size()), tensor.sizes.data(),
-             tensor.data.data(), tensor.dim_order.data(), strides.data(), dynamism) {}
+        borrowed(ScalarType::Float, bounds.size(), tensor.sizes.data(), tensor.data.data(),
+                 tensor.dim_order.data(), tensor.strides.data(), dynamism) {}
 
-  EValue value() { return EValue(Tensor(&impl)); }
+  EValue value() { return EValue(borrowed.get()); }
 
   TensorOf<float> tensor;
-  std::vector<int32_t> strides;
-  TensorImpl impl;
+  internal::BorrowedTensor borrowed;
 };
 
 // CVE-2025-54949.
@@ -287,9 +280,10 @@ TEST_F(PrimOpsTest, CopyIndexStaysInItsTensor) {
   for (const int64_t index : {0, 1, 2}) {
     std::vector<EValue> args = {target.value(), row.value(), integer(index)};
     ASSERT_EQ(call(op, args), Error::Ok);
-    EXPECT_EQ(target.impl.size(0), index + 1);
+    EXPECT_EQ(target.borrowed.get().size(0), index + 1);
     EXPECT_EQ(target.tensor.data[static_cast<size_t>(index) * 2 + 1], 6);
-    EXPECT_EQ(target.impl.data(), target.tensor.data.data()) << "it does not move";
+    EXPECT_EQ(target.borrowed.get().const_data_ptr(), target.tensor.data.data())
+        << "it does not move";
   }
   for (const int64_t index : {int64_t{-1}, int64_t{3}, int64_t{1} << 31, int64_t{1} << 32,
                               (int64_t{1} << 32) + 1, kMin, kMax}) {
@@ -306,21 +300,24 @@ TEST_F(PrimOpsTest, CopyIndexStaysInItsTensor) {
   std::vector<EValue> itself = {target.value(), target.value(), integer(0)};
   EXPECT_EQ(call(op, itself), Error::InvalidArgument);
   Dynamic fixed({3, 2}, TensorShapeDynamism::STATIC);
-  std::vector<EValue> growing = {fixed.value(), row.value(), integer(0)};
-  EXPECT_EQ(call(op, growing), Error::NotSupported);
-  target.impl.set_data(nullptr);
+  if (internal::shape_dynamism_of(fixed.borrowed.get()) == TensorShapeDynamism::STATIC) {
+    std::vector<EValue> growing = {fixed.value(), row.value(), integer(0)};
+    EXPECT_EQ(call(op, growing), Error::NotSupported);
+  }
+  internal::reset_data_ptr(target.borrowed.get());
   std::vector<EValue> no_memory = {target.value(), row.value(), integer(2)};
   EXPECT_EQ(call(op, no_memory), Error::InvalidState);
 }
 
 TEST_F(PrimOpsTest, CopyIndexAliasesOfOneMemory) {
   Dynamic target({3, 2});
-  int32_t size = 2;
-  uint8_t order = 0;
-  TensorImpl overlapping(ScalarType::Float, 1, &size, target.tensor.data.data() + 1, &order);
+  auto row = floats({2}, {});
+  internal::BorrowedTensor overlapping(ScalarType::Float, 1, row.sizes.data(),
+                                       target.tensor.data.data() + 1, row.dim_order.data(),
+                                       row.strides.data());
   target.tensor.data[1] = 7;
   target.tensor.data[2] = 8;
-  std::vector<EValue> args = {target.value(), EValue(Tensor(&overlapping)), integer(0)};
+  std::vector<EValue> args = {target.value(), EValue(overlapping.get()), integer(0)};
   ASSERT_EQ(call("executorch_prim::et_copy_index.tensor", args), Error::Ok);
   EXPECT_EQ(target.tensor.data[0], 7);
   EXPECT_EQ(target.tensor.data[1], 8);
@@ -359,9 +356,9 @@ TEST_F(PrimOpsTest, ViewsShareDataAndFit) {
     const Error error = call("executorch_prim::et_view.default", args);
     EXPECT_EQ(error == Error::Ok, !c.expected.empty()) << "row " << (&c - kCases);
     if (error == Error::Ok) {
-      EXPECT_EQ(out.impl.data(), self.data.data());
-      EXPECT_EQ(out.impl.size(0), c.expected[0]);
-      EXPECT_EQ(out.impl.size(1), c.expected[1]);
+      EXPECT_EQ(out.borrowed.get().const_data_ptr(), self.data.data());
+      EXPECT_EQ(out.borrowed.get().size(0), c.expected[0]);
+      EXPECT_EQ(out.borrowed.get().size(1), c.expected[1]);
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Data movement of loops (et_copy_index) and views (et_view).
+#include <cinttypes>
 #include <cstring>
 
 #include <executorch/kernels/prim_ops/prim_ops.h>
@@ -24,13 +25,15 @@ using executorch::runtime::Span;
 constexpr ssize_t kMaxRank = 16;
 
 bool is_contiguous(const Tensor& tensor) {
-  return executorch::runtime::is_contiguous_dim_order(tensor.dim_order().data(),
-                                                      static_cast<size_t>(tensor.dim()));
+  executorch::runtime::internal::DimOrderRoom room;
+  return executorch::runtime::is_contiguous_dim_order(
+      executorch::runtime::internal::dim_order_of(tensor, room).data(),
+      static_cast<size_t>(tensor.dim()));
 }
 
 Error copy_index(const Tensor& copy_to, const Tensor& copy_from, int64_t index) {
   ET_CHECK_OR_RETURN_ERROR(index >= 0 && index < INT32_MAX, InvalidArgument,
-                           "et_copy_index: index %lld", static_cast<long long>(index));
+                           "et_copy_index: index %" PRId64, index);
   ET_CHECK_OR_RETURN_ERROR(copy_to.scalar_type() == copy_from.scalar_type(), InvalidArgument,
                            "et_copy_index: element types %d and %d differ",
                            static_cast<int>(copy_to.scalar_type()),
@@ -78,20 +81,21 @@ Error view_sizes(const Tensor& self, ArrayRef<int64_t> size, SizesType* out) {
     // Sizes that are not zero multiply to at most numel, or the view does not fit.
     ET_CHECK_OR_RETURN_ERROR(
         size[i] >= 0 && size[i] <= INT32_MAX && (size[i] == 0 || product <= INT64_MAX / size[i]),
-        InvalidArgument, "et_view: size %lld of dimension %zu", static_cast<long long>(size[i]), i);
+        InvalidArgument, "et_view: size %" PRId64 " of dimension %zu",
+        static_cast<int64_t>(size[i]), i);
     product *= size[i];
     out[i] = static_cast<SizesType>(size[i]);
   }
   if (inferred >= 0) {
     ET_CHECK_OR_RETURN_ERROR(product != 0 && numel % product == 0 && numel / product <= INT32_MAX,
-                             InvalidArgument, "et_view: %lld elements do not give a size for -1",
-                             static_cast<long long>(numel));
+                             InvalidArgument,
+                             "et_view: %" PRId64 " elements do not give a size for -1", numel);
     out[inferred] = static_cast<SizesType>(numel / product);
     product = numel;
   }
   ET_CHECK_OR_RETURN_ERROR(product == numel, InvalidArgument,
-                           "et_view: a view of %lld elements as %lld",
-                           static_cast<long long>(numel), static_cast<long long>(product));
+                           "et_view: a view of %" PRId64 " elements as %" PRId64, numel,
+                           static_cast<int64_t>(product));
   return Error::Ok;
 }
 
@@ -113,7 +117,7 @@ Error make_view(const Tensor& self, ArrayRef<int64_t> size, const Tensor& out) {
   void* data = const_cast<void*>(self.const_data_ptr());
   ET_CHECK_OR_RETURN_ERROR(data != nullptr || self.numel() == 0, InvalidState,
                            "et_view: the tensor has no memory");
-  out.unsafeGetTensorImpl()->set_data(data);
+  executorch::runtime::internal::set_data(out, data);
   return Error::Ok;
 }
 

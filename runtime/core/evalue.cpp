@@ -5,7 +5,7 @@
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
 namespace executorch {
-namespace runtime {
+namespace ET_RUNTIME_NAMESPACE {
 
 namespace {
 
@@ -158,5 +158,5 @@ Result<executorch::aten::Device> EValue::tryToDevice() const {
   return executorch::aten::Device(static_cast<executorch::aten::DeviceType>(*number), -1);
 }
 
-}  // namespace runtime
+}  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch

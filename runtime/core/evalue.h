@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // EValue: one value of a program - tensor, number, string or list. Small, trivially copyable, owns
-// nothing.
+// nothing; but in ATen mode a tensor counts its references, and an EValue holds one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -17,7 +18,7 @@
 #include <executorch/runtime/platform/assert.h>
 
 namespace executorch {
-namespace runtime {
+namespace ET_RUNTIME_NAMESPACE {
 
 struct EValue;
 
@@ -58,6 +59,9 @@ class BoxedEvalueList {
   T* unwrapped_vals_ = nullptr;
 };
 
+}  // namespace ET_RUNTIME_NAMESPACE
+
+namespace runtime {
 namespace internal {
 
 template <typename T>
@@ -83,53 +87,130 @@ struct evalue_to_ref_overload_return<executorch::aten::Tensor> {
   using type = executorch::aten::Tensor&;
 };
 
-}  // namespace internal
+/// All that an EValue holds but for tensors.
+union EValuePlainPayload {
+  EValuePlainPayload() : as_int(0) {}
+  int64_t as_int;
+  double as_double;
+  bool as_bool;
+  executorch::aten::ArrayRef<char>* as_string_ptr;
+  executorch::aten::ArrayRef<double>* as_double_list_ptr;
+  executorch::aten::ArrayRef<bool>* as_bool_list_ptr;
+  ET_RUNTIME_NAMESPACE::BoxedEvalueList<int64_t>* as_int_list_ptr;
+  ET_RUNTIME_NAMESPACE::BoxedEvalueList<executorch::aten::Tensor>* as_tensor_list_ptr;
+  ET_RUNTIME_NAMESPACE::BoxedEvalueList<std::optional<executorch::aten::Tensor>>*
+      as_list_optional_tensor_ptr;
+};
 
-/// Three ways to read: isX() tells the kind; toX() gives the value and ends the program on another
-/// kind - for values the caller has checked; tryToX() returns InvalidType on another kind and
-/// InvalidState on a null list or string - for values that come from a file or a user. What lists,
-/// strings and tensors refer to must outlive the EValue.
-struct EValue {
+/// The value and its kind. Tensors that are handles are copied and forgotten like numbers.
+template <typename T, bool is_handle = std::is_trivially_copyable_v<T>>
+struct EValueStorage {
   union Payload {
-    union TriviallyCopyablePayload {
-      TriviallyCopyablePayload() : as_int(0) {}
-      int64_t as_int;
-      double as_double;
-      bool as_bool;
-      executorch::aten::ArrayRef<char>* as_string_ptr;
-      executorch::aten::ArrayRef<double>* as_double_list_ptr;
-      executorch::aten::ArrayRef<bool>* as_bool_list_ptr;
-      BoxedEvalueList<int64_t>* as_int_list_ptr;
-      BoxedEvalueList<executorch::aten::Tensor>* as_tensor_list_ptr;
-      BoxedEvalueList<std::optional<executorch::aten::Tensor>>* as_list_optional_tensor_ptr;
-    } copyable_union;
-    executorch::aten::Tensor as_tensor;
+    using TriviallyCopyablePayload = EValuePlainPayload;
+    TriviallyCopyablePayload copyable_union;
+    T as_tensor;
 
     Payload() : copyable_union() {}
     ~Payload() = default;
   };
 
-  Payload payload;
-  Tag tag;
+  EValueStorage() = default;
 
+  Payload payload;
+  Tag tag = Tag::None;
+
+ protected:
+  explicit EValueStorage(Tag kind) : tag(kind) {}
+  void set_tensor(const T& tensor) {
+    payload.as_tensor = tensor;
+    tag = Tag::Tensor;
+  }
+  void clear() {
+    payload.copyable_union.as_int = 0;
+    tag = Tag::None;
+  }
+};
+
+/// The same with tensors that count their references.
+template <typename T>
+struct EValueStorage<T, false> {
+  union Payload {
+    using TriviallyCopyablePayload = EValuePlainPayload;
+    TriviallyCopyablePayload copyable_union;
+    T as_tensor;
+
+    Payload() : copyable_union() {}
+    ~Payload() {}
+  };
+
+  EValueStorage() = default;
+  EValueStorage(const EValueStorage& rhs) { copy(rhs); }
+  EValueStorage& operator=(const EValueStorage& rhs) {
+    if (this != &rhs) {
+      clear();
+      copy(rhs);
+    }
+    return *this;
+  }
+  ~EValueStorage() { clear(); }
+
+  Payload payload;
+  Tag tag = Tag::None;
+
+ protected:
+  explicit EValueStorage(Tag kind) : tag(kind) {}
+  void set_tensor(const T& tensor) {
+    new (&payload.as_tensor) T(tensor);
+    tag = Tag::Tensor;
+  }
+  void clear() {
+    if (tag == Tag::Tensor) {
+      payload.as_tensor.~T();
+    }
+    payload.copyable_union.as_int = 0;
+    tag = Tag::None;
+  }
+
+ private:
+  void copy(const EValueStorage& rhs) {
+    if (rhs.tag == Tag::Tensor) {
+      set_tensor(rhs.payload.as_tensor);
+    } else {
+      payload.copyable_union = rhs.payload.copyable_union;
+      tag = rhs.tag;
+    }
+  }
+};
+
+}  // namespace internal
+}  // namespace runtime
+
+namespace ET_RUNTIME_NAMESPACE {
+
+/// Three ways to read: isX() tells the kind; toX() gives the value and ends the program on another
+/// kind - for values the caller has checked; tryToX() returns InvalidType on another kind and
+/// InvalidState on a null list or string - for values that come from a file or a user. What lists,
+/// strings and tensors refer to must outlive the EValue.
+struct EValue : runtime::internal::EValueStorage<executorch::aten::Tensor> {
   /// None.
-  EValue() : tag(Tag::None) {}
+  EValue() = default;
   EValue(const EValue& rhs) = default;
-  EValue(EValue&& rhs) noexcept : payload(rhs.payload), tag(rhs.tag) { rhs.clear(); }
+  EValue(EValue&& rhs) noexcept : EValueStorage(rhs) { rhs.clear(); }
   EValue& operator=(const EValue& rhs) = default;
   EValue& operator=(EValue&& rhs) noexcept {
     if (this != &rhs) {
-      payload = rhs.payload;
-      tag = rhs.tag;
+      EValueStorage::operator=(rhs);
       rhs.clear();
     }
     return *this;
   }
   ~EValue() = default;
 
-  /* implicit */ EValue(int64_t i) : tag(Tag::Int) { payload.copyable_union.as_int = i; }
-  /* implicit */ EValue(double d) : tag(Tag::Double) { payload.copyable_union.as_double = d; }
-  /* implicit */ EValue(bool b) : tag(Tag::Bool) { payload.copyable_union.as_bool = b; }
+  /* implicit */ EValue(int64_t i) : EValueStorage(Tag::Int) { payload.copyable_union.as_int = i; }
+  /* implicit */ EValue(double d) : EValueStorage(Tag::Double) {
+    payload.copyable_union.as_double = d;
+  }
+  /* implicit */ EValue(bool b) : EValueStorage(Tag::Bool) { payload.copyable_union.as_bool = b; }
   /// Int, Double or Bool, as the scalar is.
   /* implicit */ EValue(executorch::aten::Scalar s) : EValue() {
     if (s.isIntegral(/*includeBool=*/false)) {
@@ -140,24 +221,25 @@ struct EValue {
       *this = EValue(s.to<bool>());
     }
   }
-  /* implicit */ EValue(executorch::aten::Tensor t) : tag(Tag::Tensor) { payload.as_tensor = t; }
-  /* implicit */ EValue(executorch::aten::ArrayRef<char>* s) : tag(Tag::String) {
+  /* implicit */ EValue(executorch::aten::Tensor t) { set_tensor(t); }
+  /* implicit */ EValue(executorch::aten::ArrayRef<char>* s) : EValueStorage(Tag::String) {
     payload.copyable_union.as_string_ptr = not_null(s);
   }
-  /* implicit */ EValue(executorch::aten::ArrayRef<bool>* b) : tag(Tag::ListBool) {
+  /* implicit */ EValue(executorch::aten::ArrayRef<bool>* b) : EValueStorage(Tag::ListBool) {
     payload.copyable_union.as_bool_list_ptr = not_null(b);
   }
-  /* implicit */ EValue(executorch::aten::ArrayRef<double>* d) : tag(Tag::ListDouble) {
+  /* implicit */ EValue(executorch::aten::ArrayRef<double>* d) : EValueStorage(Tag::ListDouble) {
     payload.copyable_union.as_double_list_ptr = not_null(d);
   }
-  /* implicit */ EValue(BoxedEvalueList<int64_t>* i) : tag(Tag::ListInt) {
+  /* implicit */ EValue(BoxedEvalueList<int64_t>* i) : EValueStorage(Tag::ListInt) {
     payload.copyable_union.as_int_list_ptr = not_null(i);
   }
-  /* implicit */ EValue(BoxedEvalueList<executorch::aten::Tensor>* t) : tag(Tag::ListTensor) {
+  /* implicit */ EValue(BoxedEvalueList<executorch::aten::Tensor>* t)
+      : EValueStorage(Tag::ListTensor) {
     payload.copyable_union.as_tensor_list_ptr = not_null(t);
   }
   /* implicit */ EValue(BoxedEvalueList<std::optional<executorch::aten::Tensor>>* t)
-      : tag(Tag::ListOptionalTensor) {
+      : EValueStorage(Tag::ListOptionalTensor) {
     payload.copyable_union.as_list_optional_tensor_ptr = not_null(t);
   }
   /// From a smart pointer to anything above; it must not be null and keeps its ownership.
@@ -292,11 +374,6 @@ struct EValue {
   }
 
  private:
-  void clear() {
-    payload.copyable_union.as_int = 0;
-    tag = Tag::None;
-  }
-
   void expect(Tag expected) const {
     if (ET_UNLIKELY(tag != expected)) {
       fail(expected);
@@ -407,7 +484,7 @@ Result<executorch::aten::ArrayRef<T>> BoxedEvalueList<T>::tryGet() const {
   return executorch::aten::ArrayRef<T>(unwrapped_vals_, wrapped_vals_.size());
 }
 
-}  // namespace runtime
+}  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch
 
 // The historic spellings.

@@ -24,8 +24,10 @@ using executorch::runtime::testing::TensorFactory;
 
 namespace {
 
-static_assert(std::is_trivially_copy_constructible_v<EValue>);
-static_assert(std::is_trivially_destructible_v<EValue>);
+// In ATen mode a tensor counts its references.
+static_assert(std::is_trivially_copy_constructible_v<EValue> ==
+              std::is_trivially_copyable_v<Tensor>);
+static_assert(std::is_trivially_destructible_v<EValue> == std::is_trivially_copyable_v<Tensor>);
 static_assert(sizeof(EValue) == 16);
 static_assert(!std::is_constructible_v<EValue, int*>, "a pointer would become a bool");
 static_assert(!std::is_constructible_v<EValue, const char*>);
@@ -35,11 +37,11 @@ struct AllKinds {
   TensorFactory<ScalarType::Float> factory;
   Tensor tensor = factory.ones({2});
   std::string letters = "forward";
-  ArrayRef<char> chars{letters.data(), letters.size()};
+  ArrayRef<char> chars = ArrayRef<char>(letters.data(), letters.size());
   bool bools_data[2] = {true, false};
-  ArrayRef<bool> bools{bools_data, 2};
+  ArrayRef<bool> bools = ArrayRef<bool>(bools_data, 2);
   double doubles_data[2] = {1.5, 2.5};
-  ArrayRef<double> doubles{doubles_data, 2};
+  ArrayRef<double> doubles = ArrayRef<double>(doubles_data, 2);
   EValue elements[2] = {EValue(int64_t{3}), EValue(int64_t{4})};
   EValue* int_pointers[2] = {&elements[0], &elements[1]};
   int64_t int_values[2] = {};
@@ -144,7 +146,8 @@ TEST(EValueTest, OptionalsAreNoneOrTheValue) {
 
 TEST(EValueTest, EnumerationsAreCheckedInts) {
   EXPECT_EQ(EValue(int64_t{6}).tryToScalarType().get(), ScalarType::Float);
-  EXPECT_EQ(EValue(int64_t{30}).tryToScalarType().error(), Error::InvalidArgument);
+  EXPECT_EQ(EValue(static_cast<int64_t>(ScalarType::Undefined)).tryToScalarType().error(),
+            Error::InvalidArgument);
   EXPECT_EQ(EValue(int64_t{-1}).tryToScalarType().error(), Error::InvalidArgument);
   EXPECT_EQ(EValue(int64_t{256 + 6}).tryToScalarType().error(), Error::InvalidArgument);
   EXPECT_EQ(EValue(int64_t{2}).tryToMemoryFormat().error(), Error::InvalidArgument);

@@ -15,7 +15,7 @@
 #include <executorch/runtime/platform/platform.h>
 
 namespace executorch {
-namespace runtime {
+namespace ET_RUNTIME_NAMESPACE {
 
 /// Number of an allocator, given by track_allocator().
 using AllocatorID = uint32_t;
@@ -158,7 +158,7 @@ class EventTracer {
       EventTracerProfilingLevel::kProfileAllEvents;
 };
 
-}  // namespace runtime
+}  // namespace ET_RUNTIME_NAMESPACE
 }  // namespace executorch
 
 // The historic spellings.

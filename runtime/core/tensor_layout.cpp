@@ -2,6 +2,7 @@
 // Checks of a layout, which may come from a file.
 #include <executorch/runtime/core/tensor_layout.h>
 
+#include <algorithm>
 #include <limits>
 
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
@@ -19,7 +20,9 @@ executorch::runtime::Result<const TensorLayout> TensorLayout::create(
                            "%zu sizes, but a dim order of %zu", sizes.size(), dim_order.size());
   ET_CHECK_OR_RETURN_ERROR(is_valid_dim_order(dim_order.data(), dim_order.size()), InvalidArgument,
                            "dim order of %zu dimensions is not a permutation", dim_order.size());
-  const auto numel = executorch::aten::safe_numel(sizes.data(), static_cast<ssize_t>(sizes.size()));
+  executorch::aten::SizesType own_sizes[kTensorDimensionLimit];
+  std::copy(sizes.begin(), sizes.end(), own_sizes);
+  const auto numel = executorch::aten::safe_numel(own_sizes, static_cast<ssize_t>(sizes.size()));
   if (!numel.ok()) {
     return numel.error();
   }

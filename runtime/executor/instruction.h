@@ -48,6 +48,14 @@ struct LoadedInstruction {
   };
 };
 
+// A list of tensors that count their references, to be destroyed with the Method; there is none of
+// portable tensors.
+struct HeldList {
+  void (*destroy)(void* list);
+  void* list;
+  HeldList* next;
+};
+
 struct LoadedChain {
   const executorch_flatbuffer::Chain* source;
   Span<LoadedInstruction> instructions;

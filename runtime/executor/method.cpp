@@ -3,11 +3,12 @@
 #include <executorch/runtime/executor/method.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
 #include <cstring>
-#include <new>
 
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_shape_to_c_string.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/executor/tensor_parser.h>
@@ -23,8 +24,6 @@ using executorch::aten::DimOrderType;
 using executorch::aten::SizesType;
 using executorch::aten::StridesType;
 using executorch::aten::Tensor;
-using executorch::aten::TensorImpl;
-using executorch::aten::TensorShapeDynamism;
 
 // How far a Double input may be from the value the method was exported with.
 constexpr double kRelativeTolerance = 1e-5;
@@ -61,7 +60,8 @@ bool have_same_layout(const Tensor& input, const Tensor& own) {
   const StridesType* strides = input.strides().data();
   if (strides == nullptr) {
     DimOrderType contiguous[kMaxTensorRank];
-    const DimOrderType* dim_order = input.dim_order().data();
+    internal::DimOrderRoom room;
+    const DimOrderType* dim_order = internal::dim_order_of(input, room).data();
     for (size_t i = 0; i < rank; ++i) {
       contiguous[i] = static_cast<DimOrderType>(i);
     }
@@ -80,16 +80,10 @@ bool have_same_layout(const Tensor& input, const Tensor& own) {
   return true;
 }
 
-// Builds the tensor anew around its sizes: they become its capacity.
-void make_sizes_its_capacity(const Tensor& tensor, void* data) {
-  TensorImpl* impl = tensor.unsafeGetTensorImpl();
-  const ssize_t rank = tensor.dim();
-  auto* sizes = const_cast<SizesType*>(tensor.sizes().data());
-  auto* dim_order = const_cast<DimOrderType*>(tensor.dim_order().data());
-  auto* strides = const_cast<StridesType*>(tensor.strides().data());
-  dim_order_to_stride_nocheck(sizes, dim_order, static_cast<size_t>(rank), strides);
-  new (impl) TensorImpl(tensor.scalar_type(), rank, sizes, data, dim_order, strides,
-                        tensor.shape_dynamism(), impl->device_type(), impl->device_index());
+// The sizes as text.
+auto shape_of(const Tensor& tensor) {
+  return tensor_shape_to_c_string(
+      Span<const SizesType>(tensor.sizes().data(), tensor.sizes().size()));
 }
 
 }  // namespace
@@ -123,9 +117,10 @@ Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
                            inputs_size());
   const EValue& own = input(input_idx);
   ET_CHECK_OR_RETURN_ERROR(input_evalue.tag == own.tag, InvalidArgument,
-                           "Input %zu of method %s: expected a value of kind %u, got kind %u",
-                           input_idx, plan_->name()->c_str(), static_cast<unsigned>(own.tag),
-                           static_cast<unsigned>(input_evalue.tag));
+                           "Input %zu of method %s: expected a value of kind %" PRIu32
+                           ", got kind %" PRIu32,
+                           input_idx, plan_->name()->c_str(), static_cast<uint32_t>(own.tag),
+                           static_cast<uint32_t>(input_evalue.tag));
   input_set_[input_idx] = false;
   bool equal = true;
   switch (own.tag) {
@@ -147,8 +142,8 @@ Error Method::set_input(const EValue& input_evalue, size_t input_idx) {
       equal = input_evalue.toString() == own.toString();
       break;
     default:
-      ET_LOG(Error, "Input %zu of method %s: values of kind %u cannot be set", input_idx,
-             plan_->name()->c_str(), static_cast<unsigned>(own.tag));
+      ET_LOG(Error, "Input %zu of method %s: values of kind %" PRIu32 " cannot be set", input_idx,
+             plan_->name()->c_str(), static_cast<uint32_t>(own.tag));
       return Error::InvalidArgument;
   }
   ET_CHECK_OR_RETURN_ERROR(equal || own.isString(), InvalidArgument,
@@ -179,11 +174,25 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
       input_tensor.dim() == own.dim(), NotSupported, "Input %zu: expected %zd dimensions, got %zd",
       input_idx, static_cast<ssize_t>(own.dim()), static_cast<ssize_t>(input_tensor.dim()));
   const bool planned = is_memory_planned(source);
-  const bool borrows_dynamic = !planned && own.shape_dynamism() != TensorShapeDynamism::STATIC;
+  const bool is_static = kTensorsCountReferences
+                             ? source.shape_dynamism() == fb::TensorShapeDynamism::STATIC
+                             : internal::shape_dynamism_of(own) == TensorShapeDynamism::STATIC;
+  const bool borrows_dynamic = !planned && !is_static;
+  Span<const DimOrderType> dim_order;  // a portable tensor has its own
+  if constexpr (kTensorsCountReferences) {
+    dim_order = {source.dim_order()->data(), source.dim_order()->size()};
+  }
   if (borrows_dynamic && own.unsafeGetTensorImpl() != input_tensor.unsafeGetTensorImpl()) {
     // The bounds of the program again, in place of the last input's sizes.
-    deserialization::getInitialSizes(&source, const_cast<SizesType*>(own.sizes().data()));
-    make_sizes_its_capacity(own, nullptr);
+    SizesType bounds[kMaxTensorRank];
+    deserialization::getInitialSizes(&source, bounds);
+    internal::rebind_tensor(own, {bounds, own.sizes().size()}, dim_order, nullptr);
+  }
+  if constexpr (kTensorsCountReferences) {
+    ET_CHECK_OR_RETURN_ERROR(!is_static || own.sizes() == input_tensor.sizes(), NotSupported,
+                             "Input %zu of method %s: expected its static shape %s, got %s",
+                             input_idx, plan_->name()->c_str(), shape_of(own).data(),
+                             shape_of(input_tensor).data());
   }
   const Error resized = resize_tensor(own, input_tensor.sizes());
   if (resized != Error::Ok) {
@@ -212,9 +221,9 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   }
   if (borrows_dynamic) {
     // No kernel may grow it beyond the memory it was given.
-    make_sizes_its_capacity(own, data);
+    internal::rebind_tensor(own, own.sizes(), dim_order, data);
   } else {
-    own.unsafeGetTensorImpl()->set_data(data);
+    internal::set_data(own, data);
   }
   return Error::Ok;
 }
@@ -275,7 +284,7 @@ Error Method::set_output_data_ptr(void* buffer, size_t size, size_t output_idx) 
   ET_CHECK_OR_RETURN_ERROR(size >= nbytes, InvalidArgument,
                            "Output %zu of method %s: its largest shape needs %zu bytes, got %zu",
                            output_idx, plan_->name()->c_str(), nbytes, size);
-  values_[value_index].toTensor().unsafeGetTensorImpl()->set_data(buffer);
+  internal::set_data(values_[value_index].toTensor(), buffer);
   return Error::Ok;
 }
 

@@ -34,19 +34,20 @@ struct ExecutionPlan;
 struct Instruction;
 }  // namespace executorch_flatbuffer
 
+namespace executorch::runtime::internal {
+class PlatformMemoryAllocator;
+}  // namespace executorch::runtime::internal
+
 namespace executorch::ET_RUNTIME_NAMESPACE {
 
 class Program;
 struct LoadedChain;
 struct LoadedDelegate;
 struct LoadedInstruction;
+struct HeldList;
 namespace deserialization {
 struct NamedData;
 }  // namespace deserialization
-namespace internal {
-class PlatformMemoryAllocator;
-}  // namespace internal
-
 using InstructionArgs = Span<EValue*>;
 
 // Made by Program::load_method(). Loading allocates what the method needs from the given
@@ -191,6 +192,8 @@ class Method final {
   Error init_value(const executorch_flatbuffer::EValue& source, const NamedDataMap* data_map,
                    EValue* out);
   Error init_list(const executorch_flatbuffer::EValue& source, EValue* out);
+  template <typename T>
+  Error make_list(Result<BoxedEvalueList<T>> made, EValue* out);
   Error init_delegates(const LoadOptions& options);
   Error init_chains(Span<const Kernel> kernels);
   Error init_instruction(const executorch_flatbuffer::Instruction& source,
@@ -221,6 +224,8 @@ class Method final {
   EValue& input(size_t i) const;
   EValue& output(size_t i) const;
   Result<EValue*> value_at(int64_t index);
+  // What the program says of a value.
+  const executorch_flatbuffer::EValue& source_of(const EValue* value) const;
 
   const Program* program_;
   const executorch_flatbuffer::ExecutionPlan* plan_;
@@ -230,6 +235,7 @@ class Method final {
   internal::PlatformMemoryAllocator* own_temp_allocator_ = nullptr;
   const NamedDataMap* merged_data_map_ = nullptr;
   Span<EValue> values_;
+  HeldList* held_lists_ = nullptr;
   bool* input_set_ = nullptr;
   Span<deserialization::NamedData> external_constants_;
   Span<LoadedDelegate> delegates_;

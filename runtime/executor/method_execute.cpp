@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The instruction loop of a method.
+#include <cinttypes>
+
 #include <executorch/runtime/core/event_tracer_hooks.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/executor/instruction.h>
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/program.h>
@@ -42,8 +45,8 @@ Result<bool> evaluate_condition(const EValue& condition) {
 Error move_value(const EValue& from, EValue* to) {
   const bool same_kind = from.tag == to->tag || to->isNone() || (from.isScalar() && to->isScalar());
   ET_CHECK_OR_RETURN_ERROR(same_kind, InvalidProgram,
-                           "Move of a value of kind %u to one of kind %u",
-                           static_cast<unsigned>(from.tag), static_cast<unsigned>(to->tag));
+                           "Move of a value of kind %" PRIu32 " to one of kind %" PRIu32,
+                           static_cast<uint32_t>(from.tag), static_cast<uint32_t>(to->tag));
   if (from.isTensor() && to->isTensor()) {
     ET_CHECK_OR_RETURN_ERROR(from.toTensor().scalar_type() == to->toTensor().scalar_type(),
                              InvalidProgram,
@@ -107,9 +110,10 @@ internal::EventTracerProfileOpScope operator_scope(EventTracer* event_tracer,
 
 Error check_has_data(const Tensor& tensor, uint32_t argument) {
   ET_CHECK_OR_RETURN_ERROR(tensor.const_data_ptr() != nullptr || tensor.numel() == 0, InvalidState,
-                           "Argument %u has no memory: an output that is not memory-planned needs "
+                           "Argument %" PRIu32
+                           " has no memory: an output that is not memory-planned needs "
                            "set_output_data_ptr() before execution",
-                           static_cast<unsigned>(argument));
+                           static_cast<uint32_t>(argument));
   return Error::Ok;
 }
 
@@ -225,7 +229,7 @@ Error Method::run_instruction(size_t chain_idx, size_t instr_idx, size_t* next) 
       if (!instruction.value->isTensor()) {
         error = Error::InvalidType;
       } else {
-        instruction.value->toTensor().unsafeGetTensorImpl()->set_data(nullptr);
+        internal::reset_data_ptr(instruction.value->toTensor());
       }
       break;
   }
@@ -374,9 +378,9 @@ void Method::report_failure([[maybe_unused]] size_t chain_idx, [[maybe_unused]] 
     name =
         plan_->delegates()->Get(static_cast<uint32_t>(delegated->delegate_index()))->id()->c_str();
   }
-  ET_LOG(Error, "Method %s: instruction %zu of chain %zu (%s%s%s) failed with error 0x%x",
+  ET_LOG(Error, "Method %s: instruction %zu of chain %zu (%s%s%s) failed with error 0x%" PRIx32,
          plan_->name()->c_str(), instr_idx, chain_idx, name, dot, overload,
-         static_cast<unsigned>(error));
+         static_cast<uint32_t>(error));
   const auto* traces = chain->stacktrace();
   const auto* frames = traces == nullptr || instr_idx >= traces->size()
                            ? nullptr

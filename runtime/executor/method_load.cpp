@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Life of methods: the order of loading, planned memory, moving, destruction.
+#include <cinttypes>
 #include <cstring>
 #include <new>
 
@@ -27,8 +28,8 @@ Result<Method> Method::load(const fb::ExecutionPlan* plan, const Program* progra
   Method method(program, plan, memory_manager, event_tracer);
   const Error error = method.init(options);
   if (error != Error::Ok) {
-    ET_LOG(Error, "Method %s was not loaded: error 0x%x", plan->name()->c_str(),
-           static_cast<unsigned>(error));
+    ET_LOG(Error, "Method %s was not loaded: error 0x%" PRIx32, plan->name()->c_str(),
+           static_cast<uint32_t>(error));
     return error;
   }
   return method;
@@ -59,6 +60,7 @@ Method::Method(Method&& rhs) noexcept
       own_temp_allocator_(rhs.own_temp_allocator_),
       merged_data_map_(rhs.merged_data_map_),
       values_(rhs.values_),
+      held_lists_(rhs.held_lists_),
       input_set_(rhs.input_set_),
       external_constants_(rhs.external_constants_),
       delegates_(rhs.delegates_),
@@ -70,6 +72,9 @@ Method::Method(Method&& rhs) noexcept
       max_backward_jumps_(rhs.max_backward_jumps_),
       init_state_(rhs.init_state_) {
   // What has been moved from has nothing to destroy and refuses to run.
+  if constexpr (kTensorsCountReferences) {
+    rhs.held_lists_ = nullptr;
+  }
   rhs.own_temp_allocator_ = nullptr;
   rhs.values_ = {};
   rhs.external_constants_ = {};
@@ -79,6 +84,11 @@ Method::Method(Method&& rhs) noexcept
 }
 
 Method::~Method() {
+  if constexpr (kTensorsCountReferences) {
+    for (HeldList* held = held_lists_; held != nullptr; held = held->next) {
+      held->destroy(held->list);
+    }
+  }
   for (EValue& value : values_) {
     value.~EValue();
   }
@@ -145,10 +155,10 @@ Error Method::clear_planned_memory() {
     ET_CHECK_OR_RETURN_ERROR(planned != nullptr, InvalidState,
                              "The method needs planned memory, but the memory manager has none");
     const Result<void*> arena = planned->get_offset_address(i - 1, 0, size);
-    ET_CHECK_OR_RETURN_ERROR(
-        arena.ok(), MemoryAllocationFailed,
-        "Planned buffer %u is missing or has less than the %zu bytes that the method needs",
-        static_cast<unsigned>(i - 1), size);
+    ET_CHECK_OR_RETURN_ERROR(arena.ok(), MemoryAllocationFailed,
+                             "Planned buffer %" PRIu32
+                             " is missing or has less than the %zu bytes that the method needs",
+                             static_cast<uint32_t>(i - 1), size);
     const Result<etensor::Device> device = meta.memory_planned_buffer_device(i - 1);
     if (device.ok() && device->is_cpu() && !planned->is_zeroed()) {
       std::memset(*arena, 0, used[i] < size ? static_cast<size_t>(used[i]) : size);

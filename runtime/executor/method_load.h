@@ -11,7 +11,7 @@
 #include <executorch/runtime/platform/compiler.h>
 #include <executorch/schema/program_generated.h>
 
-namespace executorch::ET_RUNTIME_NAMESPACE::internal {
+namespace executorch::runtime::internal {
 
 // The size of a vector that a file may leave out.
 template <typename T>
@@ -26,4 +26,4 @@ Error allocate(MemoryAllocator* allocator, size_t size, T** out) {
   return *out == nullptr ? Error::MemoryAllocationFailed : Error::Ok;
 }
 
-}  // namespace executorch::ET_RUNTIME_NAMESPACE::internal
+}  // namespace executorch::runtime::internal

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loading of a method's delegates: their data, compile specs and backends.
+#include <cinttypes>
 #include <new>
 #include <utility>
 
@@ -25,8 +26,8 @@ Result<ArrayRef<CompileSpec>> make_compile_specs(const fb::BackendDelegate& dele
   ET_CHECK_OK_OR_RETURN_ERROR(allocate(allocator, count(sources), &specs));
   for (uint32_t i = 0; i < count(sources); ++i) {
     const fb::CompileSpec* source = sources->Get(i);
-    ET_CHECK_OR_RETURN_ERROR(source->key() != nullptr, InvalidProgram, "Compile spec %u has no key",
-                             static_cast<unsigned>(i));
+    ET_CHECK_OR_RETURN_ERROR(source->key() != nullptr, InvalidProgram,
+                             "Compile spec %" PRIu32 " has no key", i);
     const auto* value = source->value();
     void* bytes = value == nullptr ? nullptr : const_cast<uint8_t*>(value->data());
     new (&specs[i]) CompileSpec{source->key()->c_str(), {bytes, count(value)}};
@@ -57,7 +58,7 @@ Error Method::init_delegates(const LoadOptions& options) {
   for (uint32_t i = 0; i < sources->size(); ++i) {
     const fb::BackendDelegate& source = *sources->Get(i);
     ET_CHECK_OR_RETURN_ERROR(source.id() != nullptr, InvalidProgram,
-                             "Delegate %u has no backend name", static_cast<unsigned>(i));
+                             "Delegate %" PRIu32 " has no backend name", i);
     const char* name = source.id()->c_str();
     const BackendInterface* backend = get_backend_class(name);
     ET_CHECK_OR_RETURN_ERROR(backend != nullptr, NotFound,
@@ -78,8 +79,8 @@ Error Method::init_delegates(const LoadOptions& options) {
     auto* delegate = new (&delegates[i]) LoadedDelegate{backend, nullptr, std::move(data)};
     const Result<DelegateHandle*> handle = backend->init(context, &delegate->data, specs);
     if (!handle.ok()) {
-      ET_LOG(Error, "Backend %s failed to initialize delegate %u: error 0x%x", name,
-             static_cast<unsigned>(i), static_cast<unsigned>(handle.error()));
+      ET_LOG(Error, "Backend %s failed to initialize delegate %" PRIu32 ": error 0x%" PRIx32, name,
+             i, static_cast<uint32_t>(handle.error()));
       delegate->data.~FreeableBuffer();
       return handle.error();
     }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loading of a method's instructions: operands, kernels, and what calls may write.
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <new>
 
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/executor/instruction.h>
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/method_load.h>
+#include <executorch/runtime/executor/tensor_parser.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/runtime/platform/platform.h>
 
@@ -74,14 +77,13 @@ Error Method::init_chains(Span<const Kernel> kernels) {
     const fb::Chain* source = sources->Get(i);
     const auto* instructions = source->instructions();
     ET_CHECK_OR_RETURN_ERROR(instructions != nullptr, InvalidProgram,
-                             "Chain %u has no instructions", static_cast<unsigned>(i));
+                             "Chain %" PRIu32 " has no instructions", i);
     LoadedInstruction* loaded = nullptr;
     ET_CHECK_OK_OR_RETURN_ERROR(allocate(allocator, instructions->size(), &loaded));
     for (uint32_t j = 0; j < instructions->size(); ++j) {
       const Error error = init_instruction(*instructions->Get(j), kernels, &missing, &loaded[j]);
       if (error != Error::Ok) {
-        ET_LOG(Error, "Instruction %u of chain %u is invalid", static_cast<unsigned>(j),
-               static_cast<unsigned>(i));
+        ET_LOG(Error, "Instruction %" PRIu32 " of chain %" PRIu32 " is invalid", j, i);
         return error;
       }
     }
@@ -142,6 +144,10 @@ Error Method::check_aliases() {
     }
   }
   return Error::Ok;
+}
+
+const fb::EValue& Method::source_of(const EValue* value) const {
+  return *plan_->values()->Get(static_cast<uint32_t>(value - values_.data()));
 }
 
 Error Method::init_instruction(const fb::Instruction& source, Span<const Kernel> kernels,
@@ -206,20 +212,20 @@ Error Method::init_instruction(const fb::Instruction& source, Span<const Kernel>
 Error Method::resolve_operator(uint32_t op_index, Span<const Kernel> kernels,
                                MissingOperators* missing, LoadedInstruction* instruction) {
   ET_CHECK_OR_RETURN_ERROR(op_index < count(plan_->operators()), InvalidProgram,
-                           "Operator %u of %u", static_cast<unsigned>(op_index),
-                           static_cast<unsigned>(count(plan_->operators())));
+                           "Operator %" PRIu32 " of %" PRIu32, op_index, count(plan_->operators()));
   char name[kMaxOperatorName];
   ET_CHECK_OK_OR_RETURN_ERROR(compose_name(*plan_->operators()->Get(op_index), name));
 
   TensorMeta metas[kMaxKeyTensors];
+  internal::DimOrderRoom rooms[kMaxKeyTensors];
   size_t num_metas = 0;
   for (uint32_t i = 0; i < instruction->num_args && num_metas <= kMaxKeyTensors; ++i) {
     if (!instruction->args[i]->isTensor()) {
       continue;
     }
     if (num_metas < kMaxKeyTensors) {
-      const Tensor tensor = instruction->args[i]->toTensor();
-      auto dim_order = tensor.dim_order();
+      const Tensor& tensor = instruction->args[i]->toTensor();
+      const auto dim_order = internal::dim_order_of(tensor, rooms[num_metas]);
       metas[num_metas] = TensorMeta(
           tensor.scalar_type(),
           {const_cast<executorch::aten::DimOrderType*>(dim_order.data()), dim_order.size()});
@@ -250,7 +256,8 @@ Error Method::resolve_operator(uint32_t op_index, Span<const Kernel> kernels,
 
 namespace {
 
-bool same_tensors(ArrayRef<Tensor> first, ArrayRef<Tensor> second) {
+bool same_tensors(executorch::aten::ArrayRef<Tensor> first,
+                  executorch::aten::ArrayRef<Tensor> second) {
   if (first.size() != second.size()) {
     return false;
   }
@@ -290,7 +297,7 @@ Error Method::check_outputs(uint32_t op_index, const LoadedInstruction& instruct
     valid = same_tensors(args[n - 2]->toTensorList(), last->toTensorList());
   }
   if (!valid && last->isTensorList()) {
-    const ArrayRef<Tensor> list = last->toTensorList();
+    const executorch::aten::ArrayRef<Tensor> list = last->toTensorList();
     num_outputs = static_cast<uint32_t>(list.size());
     valid = num_outputs < n;
     for (uint32_t i = 0; valid && i < num_outputs; ++i) {
@@ -304,11 +311,15 @@ Error Method::check_outputs(uint32_t op_index, const LoadedInstruction& instruct
   // Changing the shape of an output that is also an operand would change the operand under the
   // kernel's feet.
   for (uint32_t i = 0; last->isTensor() && ends_with(op.overload(), "out") && i + 2 < n; ++i) {
-    ET_CHECK_OR_RETURN_ERROR(args[i] != last || last->toTensor().shape_dynamism() ==
-                                                    executorch::aten::TensorShapeDynamism::STATIC,
-                             InvalidProgram,
-                             "Call of %s: operand %u is also its output and has a dynamic shape",
-                             op.name()->c_str(), static_cast<unsigned>(i));
+    bool is_static = internal::shape_dynamism_of(last->toTensor()) == TensorShapeDynamism::STATIC;
+    if constexpr (kTensorsCountReferences) {
+      is_static =
+          source_of(last).val_as_Tensor()->shape_dynamism() == fb::TensorShapeDynamism::STATIC;
+    }
+    ET_CHECK_OR_RETURN_ERROR(args[i] != last || is_static, InvalidProgram,
+                             "Call of %s: operand %" PRIu32
+                             " is also its output and has a dynamic shape",
+                             op.name()->c_str(), i);
   }
   return Error::Ok;
 }

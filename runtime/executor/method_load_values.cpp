@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loading of a method's values: external constants, scalars, tensors and lists.
+#include <cinttypes>
 #include <cstring>
 #include <new>
 #include <utility>
 
+#include <executorch/runtime/executor/instruction.h>
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/method_load.h>
 #include <executorch/runtime/executor/tensor_parser.h>
@@ -91,7 +93,7 @@ Error Method::init_values(const NamedDataMap* data_map) {
       const Error error = is_list ? init_list(*sources[i], &values[i])
                                   : init_value(*sources[i], data_map, &values[i]);
       if (error != Error::Ok) {
-        ET_LOG(Error, "Value %u of the method is invalid", static_cast<unsigned>(i));
+        ET_LOG(Error, "Value %" PRIu32 " of the method is invalid", i);
         return error;
       }
     }
@@ -101,7 +103,7 @@ Error Method::init_values(const NamedDataMap* data_map) {
 
 Result<EValue*> Method::value_at(int64_t index) {
   ET_CHECK_OR_RETURN_ERROR(static_cast<uint64_t>(index) < values_.size(), InvalidProgram,
-                           "Value %lld of %zu", static_cast<long long>(index), values_.size());
+                           "Value %" PRId64 " of %zu", static_cast<int64_t>(index), values_.size());
   return &values_[static_cast<size_t>(index)];
 }
 
@@ -110,6 +112,7 @@ namespace {
 // A list whose items stand in the program data.
 template <typename T>
 Error make_inline_list(MemoryAllocator* allocator, const T* items, size_t size, EValue* out) {
+  using executorch::aten::ArrayRef;
   ArrayRef<T>* list = allocator->allocateInstance<ArrayRef<T>>();
   if (list == nullptr) {
     return Error::MemoryAllocationFailed;
@@ -181,25 +184,39 @@ Error Method::init_value(const fb::EValue& source, const NamedDataMap* data_map,
 }
 
 Error Method::init_list(const fb::EValue& source, EValue* out) {
-  MemoryAllocator* allocator = memory_manager_->method_allocator();
   ET_CHECK_OR_RETURN_ERROR(source.val() != nullptr, InvalidProgram, "A list has no content");
   if (source.val_type() == fb::KernelTypes::TensorList) {
-    auto* list = allocator->allocateInstance<BoxedEvalueList<Tensor>>();
-    if (list == nullptr) {
-      return Error::MemoryAllocationFailed;
-    }
-    *out = EValue(new (list) BoxedEvalueList<Tensor>(ET_UNWRAP(deserialization::parseTensorList(
-        source.val_as_TensorList()->items(), values_.data(), values_.size(), memory_manager_))));
-    return Error::Ok;
+    return make_list(
+        deserialization::parseTensorList(source.val_as_TensorList()->items(), values_.data(),
+                                         values_.size(), memory_manager_),
+        out);
   }
-  auto* list = allocator->allocateInstance<BoxedEvalueList<std::optional<Tensor>>>();
+  return make_list(deserialization::parseListOptionalType<Tensor>(
+                       source.val_as_OptionalTensorList()->items(), values_.data(), values_.size(),
+                       memory_manager_),
+                   out);
+}
+
+template <typename T>
+Error Method::make_list(Result<BoxedEvalueList<T>> made, EValue* out) {
+  if (!made.ok()) {
+    return made.error();
+  }
+  MemoryAllocator* allocator = memory_manager_->method_allocator();
+  auto* list = allocator->allocateInstance<BoxedEvalueList<T>>();
   if (list == nullptr) {
     return Error::MemoryAllocationFailed;
   }
-  *out = EValue(new (list) BoxedEvalueList<std::optional<Tensor>>(
-      ET_UNWRAP(deserialization::parseListOptionalType<Tensor>(
-          source.val_as_OptionalTensorList()->items(), values_.data(), values_.size(),
-          memory_manager_))));
+  *out = EValue(new (list) BoxedEvalueList<T>(*made));
+  if constexpr (kTensorsCountReferences) {
+    auto* held = allocator->allocateInstance<HeldList>();
+    if (held == nullptr) {
+      list->destroy_elements();
+      return Error::MemoryAllocationFailed;
+    }
+    const auto destroy = [](void* it) { static_cast<BoxedEvalueList<T>*>(it)->destroy_elements(); };
+    held_lists_ = new (held) HeldList{destroy, list, held_lists_};
+  }
   return Error::Ok;
 }
 

@@ -2,6 +2,7 @@
 // Answers questions about a method from the program data.
 #include <executorch/runtime/executor/method_meta.h>
 
+#include <cinttypes>
 #include <cstring>
 
 #include <executorch/runtime/executor/program_validation.h>
@@ -22,8 +23,8 @@ uint32_t count(const flatbuffers::Vector<T>* vector) {
 Result<const fb::EValue*> get_value(const fb::ExecutionPlan& plan,
                                     const flatbuffers::Vector<int32_t>& list, size_t index) {
   ET_CHECK_OR_RETURN_ERROR(index < list.size(), InvalidArgument,
-                           "Method %s: input or output %zu of %u does not exist",
-                           plan.name()->c_str(), index, static_cast<unsigned>(list.size()));
+                           "Method %s: input or output %zu of %" PRIu32 " does not exist",
+                           plan.name()->c_str(), index, static_cast<uint32_t>(list.size()));
   const uint32_t value = static_cast<uint32_t>(list.Get(static_cast<uint32_t>(index)));
   ET_CHECK_OR_RETURN_ERROR(value < count(plan.values()), InvalidProgram,
                            "Method %s: input or output %zu has no value", plan.name()->c_str(),

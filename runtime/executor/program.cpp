@@ -2,6 +2,7 @@
 // Loads program files: header, verification, constants, named data.
 #include <executorch/runtime/executor/program.h>
 
+#include <cinttypes>
 #include <cstring>
 #include <string_view>
 
@@ -64,10 +65,11 @@ Result<FileLayout> read_layout(DataLoader* loader) {
       header->program_size <= file_size && base <= file_size && segments <= file_size - base &&
           (base == 0 || base >= header->program_size) && (base != 0 || segments == 0),
       InvalidProgram,
-      "Program file of %zu bytes is truncated or its header is wrong: it announces %llu bytes of "
-      "program data, and %llu bytes of segments from byte %llu",
-      file_size, static_cast<unsigned long long>(header->program_size),
-      static_cast<unsigned long long>(segments), static_cast<unsigned long long>(base));
+      "Program file of %zu bytes is truncated or its header is wrong: it announces %" PRIu64
+      " bytes of "
+      "program data, and %" PRIu64 " bytes of segments from byte %" PRIu64,
+      file_size, static_cast<uint64_t>(header->program_size), static_cast<uint64_t>(segments),
+      static_cast<uint64_t>(base));
   return FileLayout{static_cast<size_t>(header->program_size), static_cast<size_t>(base),
                     static_cast<size_t>(segments)};
 }
@@ -173,8 +175,7 @@ Result<const fb::ExecutionPlan*> find_plan(const fb::Program& program, const cha
         InvalidProgram, "Method %s has no inputs, outputs, values or buffer sizes", name);
     return plan;
   }
-  ET_LOG(Error, "No method named '%s' in program with %u methods", name,
-         static_cast<unsigned>(count(plans)));
+  ET_LOG(Error, "No method named '%s' in program with %" PRIu32 " methods", name, count(plans));
   return Error::InvalidArgument;
 }
 
@@ -232,8 +233,9 @@ Result<const NamedDataMap*> Program::get_named_data_map() const {
 Result<FreeableBuffer> Program::load_segment(const DataLoader::SegmentInfo& info) const {
   const auto* segments = internal_program_->segments();
   ET_CHECK_OR_RETURN_ERROR(segment_base_offset_ != 0 && info.segment_index < count(segments),
-                           NotFound, "Segment %zu of %u does not exist", info.segment_index,
-                           static_cast<unsigned>(segment_base_offset_ == 0 ? 0 : count(segments)));
+                           NotFound, "Segment %zu of %" PRIu32 " does not exist",
+                           info.segment_index,
+                           static_cast<uint32_t>(segment_base_offset_ == 0 ? 0 : count(segments)));
   const fb::DataSegment* segment = segments->Get(static_cast<uint32_t>(info.segment_index));
   return loader_->load(segment_base_offset_ + segment->offset(), segment->size(), info);
 }
@@ -249,9 +251,9 @@ Result<FreeableBuffer> Program::load_delegate_data(const fb::BackendDelegate& de
                            "Delegate data is in the unknown place %d",
                            static_cast<int>(reference->location()));
   const auto* blobs = internal_program_->backend_delegate_data();
-  ET_CHECK_OR_RETURN_ERROR(
-      reference->index() < count(blobs), NotFound, "Inline delegate data %u of %u does not exist",
-      static_cast<unsigned>(reference->index()), static_cast<unsigned>(count(blobs)));
+  ET_CHECK_OR_RETURN_ERROR(reference->index() < count(blobs), NotFound,
+                           "Inline delegate data %" PRIu32 " of %" PRIu32 " does not exist",
+                           static_cast<uint32_t>(reference->index()), count(blobs));
   const auto* data = blobs->Get(reference->index())->data();
   return data == nullptr ? FreeableBuffer() : FreeableBuffer(data->data(), data->size(), nullptr);
 }
@@ -292,8 +294,9 @@ Result<const void*> Program::get_constant_buffer_data(size_t buffer_idx, size_t 
                                 ? constants->offsets()->Get(static_cast<uint32_t>(buffer_idx))
                                 : UINT64_MAX;
     ET_CHECK_OR_RETURN_ERROR(offset <= size && nbytes <= size - offset, InvalidArgument,
-                             "Constant %zu of %u does not exist or is shorter than %zu bytes",
-                             buffer_idx, static_cast<unsigned>(num_constants), nbytes);
+                             "Constant %zu of %" PRIu32
+                             " does not exist or is shorter than %zu bytes",
+                             buffer_idx, static_cast<uint32_t>(num_constants), nbytes);
     return static_cast<const void*>(static_cast<const uint8_t*>(constant_segment_.data()) + offset);
   }
   const auto* buffers = internal_program_->constant_buffer();
@@ -301,8 +304,9 @@ Result<const void*> Program::get_constant_buffer_data(size_t buffer_idx, size_t 
                             ? buffers->Get(static_cast<uint32_t>(buffer_idx))->storage()
                             : nullptr;
   ET_CHECK_OR_RETURN_ERROR(storage != nullptr && nbytes <= storage->size(), InvalidArgument,
-                           "Inline constant %zu of %u does not exist or is shorter than %zu bytes",
-                           buffer_idx, static_cast<unsigned>(count(buffers)), nbytes);
+                           "Inline constant %zu of %" PRIu32
+                           " does not exist or is shorter than %zu bytes",
+                           buffer_idx, count(buffers), nbytes);
   return static_cast<const void*>(storage->data());
 }
 

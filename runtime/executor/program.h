@@ -26,11 +26,11 @@ struct BackendDelegate;
 struct Program;
 }  // namespace executorch_flatbuffer
 
-namespace executorch::ET_RUNTIME_NAMESPACE {
-
-namespace testing {
+namespace executorch::runtime::testing {
 class ProgramTestFriend;
-}  // namespace testing
+}  // namespace executorch::runtime::testing
+
+namespace executorch::ET_RUNTIME_NAMESPACE {
 
 // Threads: all methods may be called from any number of threads at the same time, if the loader
 // allows it. Lifetime: the loader must outlive the program; the program must outlive its Methods

@@ -3,6 +3,8 @@
 // runtime follows.
 #include <executorch/runtime/executor/program_validation.h>
 
+#include <cinttypes>
+
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/platform/log.h>
@@ -62,22 +64,22 @@ bool valid_shape(const fb::Tensor& tensor) {
   const auto* dim_order = tensor.dim_order();
   ET_CHECK_OR_RETURN_FALSE(
       sizes != nullptr && dim_order != nullptr && sizes->size() == dim_order->size(),
-      "Tensor: expected as many dim order entries as sizes, found %u and %u",
-      static_cast<unsigned>(count(dim_order)), static_cast<unsigned>(count(sizes)));
+      "Tensor: expected as many dim order entries as sizes, found %" PRIu32 " and %" PRIu32,
+      count(dim_order), count(sizes));
   const uint32_t rank = sizes->size();
   ET_CHECK_OR_RETURN_FALSE(rank <= kMaxTensorRank,
-                           "Tensor: expected a rank of at most %zu, found %u", kMaxTensorRank,
-                           static_cast<unsigned>(rank));
+                           "Tensor: expected a rank of at most %zu, found %" PRIu32, kMaxTensorRank,
+                           rank);
   uint32_t seen = 0;
   for (uint32_t i = 0; i < rank; ++i) {
     ET_CHECK_OR_RETURN_FALSE((*sizes)[i] >= 0,
-                             "Tensor: expected sizes >= 0, found %d at dimension %u",
-                             static_cast<int>((*sizes)[i]), static_cast<unsigned>(i));
+                             "Tensor: expected sizes >= 0, found %d at dimension %" PRIu32,
+                             static_cast<int>((*sizes)[i]), i);
     seen |= (*dim_order)[i] < rank ? 1u << (*dim_order)[i] : 0;
   }
-  ET_CHECK_OR_RETURN_FALSE(seen == (1u << rank) - 1,
-                           "Tensor: the dim order is not a permutation of its %u dimensions",
-                           static_cast<unsigned>(rank));
+  ET_CHECK_OR_RETURN_FALSE(
+      seen == (1u << rank) - 1,
+      "Tensor: the dim order is not a permutation of its %" PRIu32 " dimensions", rank);
   return true;
 }
 
@@ -113,8 +115,8 @@ class ProgramVerifier {
   // Says which item it was and where it lies; false, for the caller to return.
   bool invalid(const char* what, uint32_t index, const char* name, const void* item) const {
     const void* start = extent_ == nullptr || extent_->data == nullptr ? &program_ : extent_->data;
-    ET_LOG(Error, "Program: %s %u%s%s at byte %td is invalid", what, static_cast<unsigned>(index),
-           name[0] == '\0' ? "" : " ", name,
+    ET_LOG(Error, "Program: %s %" PRIu32 "%s%s at byte %td is invalid", what,
+           static_cast<uint32_t>(index), name[0] == '\0' ? "" : " ", name,
            static_cast<const char*>(item) - static_cast<const char*>(start));
     (void)start;  // read by the message alone, which a build may strip
     return false;
@@ -173,8 +175,9 @@ bool ProgramVerifier::verify_segments() {
     const uint64_t offset = segments->Get(i)->offset();
     const uint64_t limit = extent_->segment_data_size;
     ET_CHECK_OR_RETURN_FALSE(offset <= limit && segments->Get(i)->size() <= limit - offset,
-                             "Program: segment %u ends outside the %llu bytes of segment data",
-                             static_cast<unsigned>(i), static_cast<unsigned long long>(limit));
+                             "Program: segment %" PRIu32 " ends outside the %" PRIu64
+                             " bytes of segment data",
+                             i, static_cast<uint64_t>(limit));
   }
   const auto* constants = program_.constant_segment();
   if (constants != nullptr && count(constants->offsets()) > 0) {
@@ -195,9 +198,9 @@ bool ProgramVerifier::verify_segments() {
   for (uint32_t i = 0; i < count(named_data); ++i) {
     const fb::NamedData& entry = *named_data->Get(i);
     ET_CHECK_OR_RETURN_FALSE(entry.key() != nullptr && entry.segment_index() < num_segments,
-                             "Program: named data %u has no key or names segment %u of %u",
-                             static_cast<unsigned>(i), static_cast<unsigned>(entry.segment_index()),
-                             static_cast<unsigned>(num_segments));
+                             "Program: named data %" PRIu32 " has no key or names segment %" PRIu32
+                             " of %" PRIu32,
+                             i, static_cast<uint32_t>(entry.segment_index()), num_segments);
   }
   return true;
 }
@@ -205,16 +208,16 @@ bool ProgramVerifier::verify_segments() {
 bool ProgramVerifier::verify_subsegments(const fb::SubsegmentOffsets& table) {
   const uint32_t index = table.segment_index();
   ET_CHECK_OR_RETURN_FALSE(index < count(program_.segments()),
-                           "Program: segment %u of %u does not exist", static_cast<unsigned>(index),
-                           static_cast<unsigned>(count(program_.segments())));
+                           "Program: segment %" PRIu32 " of %" PRIu32 " does not exist",
+                           static_cast<uint32_t>(index), count(program_.segments()));
   const uint64_t segment_size = program_.segments()->Get(index)->size();
   if (table.offsets() != nullptr && !admit(table.offsets())) {
     return false;
   }
   for (uint32_t i = 0; i < count(table.offsets()); ++i) {
     ET_CHECK_OR_RETURN_FALSE(table.offsets()->Get(i) <= segment_size,
-                             "Program: item %u of segment %u starts outside it",
-                             static_cast<unsigned>(i), static_cast<unsigned>(index));
+                             "Program: item %" PRIu32 " of segment %" PRIu32 " starts outside it",
+                             i, static_cast<uint32_t>(index));
   }
   return true;
 }
@@ -223,13 +226,14 @@ bool ProgramVerifier::verify_subsegments(const fb::SubsegmentOffsets& table) {
 bool ProgramVerifier::verify_subrange(const fb::SubsegmentOffsets* table, uint32_t index,
                                       uint64_t nbytes) const {
   ET_CHECK_OR_RETURN_FALSE(table != nullptr && index < count(table->offsets()),
-                           "Tensor: data buffer %u of %u does not exist",
-                           static_cast<unsigned>(index),
-                           static_cast<unsigned>(table == nullptr ? 0 : count(table->offsets())));
+                           "Tensor: data buffer %" PRIu32 " of %" PRIu32 " does not exist",
+                           static_cast<uint32_t>(index),
+                           static_cast<uint32_t>(table == nullptr ? 0 : count(table->offsets())));
   const uint64_t size = program_.segments()->Get(table->segment_index())->size();
   ET_CHECK_OR_RETURN_FALSE(nbytes <= size - table->offsets()->Get(index),
-                           "Tensor: its %llu bytes at data buffer %u end outside the segment",
-                           static_cast<unsigned long long>(nbytes), static_cast<unsigned>(index));
+                           "Tensor: its %" PRIu64 " bytes at data buffer %" PRIu32
+                           " end outside the segment",
+                           static_cast<uint64_t>(nbytes), static_cast<uint32_t>(index));
   return true;
 }
 
@@ -253,7 +257,7 @@ bool ProgramVerifier::verify_plan() {
   }
   for (uint32_t i = 0; i < count(plan_->operators()); ++i) {
     ET_CHECK_OR_RETURN_FALSE(plan_->operators()->Get(i)->name() != nullptr,
-                             "Method: operator %u has no name", static_cast<unsigned>(i));
+                             "Method: operator %" PRIu32 " has no name", i);
   }
   for (uint32_t i = 0; i < count(plan_->delegates()); ++i) {
     if (!verify_delegate(*plan_->delegates()->Get(i))) {
@@ -275,15 +279,14 @@ bool ProgramVerifier::verify_memory() {
   }
   for (uint32_t i = 0; i < sizes.size(); ++i) {
     ET_CHECK_OR_RETURN_FALSE(sizes[i] >= 0 && static_cast<uint64_t>(sizes[i]) <= PTRDIFF_MAX,
-                             "Method: planned buffer %u has an impossible size",
-                             static_cast<unsigned>(i));
+                             "Method: planned buffer %" PRIu32 " has an impossible size", i);
   }
   const auto* devices = plan_->non_const_buffer_device();
   for (uint32_t i = 0; i < count(devices); ++i) {
     const int32_t index = devices->Get(i)->buffer_idx();
     ET_CHECK_OR_RETURN_FALSE(index > 0 && in_range(index, sizes.size()),
-                             "Method: planned buffer %d of %u has a device",
-                             static_cast<int>(index), static_cast<unsigned>(sizes.size()));
+                             "Method: planned buffer %d of %" PRIu32 " has a device",
+                             static_cast<int>(index), static_cast<uint32_t>(sizes.size()));
   }
   return true;
 }
@@ -296,9 +299,9 @@ bool ProgramVerifier::verify_indices(const flatbuffers::Vector<Item>* items, boo
   for (uint32_t i = 0; i < items->size(); ++i) {
     const Item index = items->Get(i);
     ET_CHECK_OR_RETURN_FALSE(in_range(index, num_values_) || (may_be_none && index == -1),
-                             "Method: expected indices of values, found item %u to be %lld of %u",
-                             static_cast<unsigned>(i), static_cast<long long>(index),
-                             static_cast<unsigned>(num_values_));
+                             "Method: expected indices of values, found item %" PRIu32
+                             " to be %" PRId64 " of %" PRIu32,
+                             i, static_cast<int64_t>(index), static_cast<uint32_t>(num_values_));
   }
   return true;
 }
@@ -317,9 +320,8 @@ bool ProgramVerifier::verify_list(const flatbuffers::Vector<Item>* items, fb::Ke
     }
     const fb::KernelTypes found = plan_->values()->Get(static_cast<uint32_t>(index))->val_type();
     ET_CHECK_OR_RETURN_FALSE(found == type || (optional && found == fb::KernelTypes::Null),
-                             "List: item %u is a value of type %d, expected type %d",
-                             static_cast<unsigned>(i), static_cast<int>(found),
-                             static_cast<int>(type));
+                             "List: item %" PRIu32 " is a value of type %d, expected type %d", i,
+                             static_cast<int>(found), static_cast<int>(type));
   }
   return true;
 }
@@ -363,8 +365,8 @@ bool ProgramVerifier::verify_bools(const flatbuffers::Vector<uint8_t>* items) {
     return false;
   }
   for (uint32_t i = 0; i < items->size(); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(items->Get(i) <= 1, "BoolList: item %u is %u",
-                             static_cast<unsigned>(i), static_cast<unsigned>(items->Get(i)));
+    ET_CHECK_OR_RETURN_FALSE(items->Get(i) <= 1, "BoolList: item %" PRIu32 " is %" PRIu32, i,
+                             static_cast<uint32_t>(items->Get(i)));
   }
   return true;
 }
@@ -407,9 +409,9 @@ bool ProgramVerifier::verify_tensor_data(const fb::Tensor& tensor, uint64_t nbyt
   if (planned != nullptr) {
     const uint32_t num_buffers = plan_->non_const_buffer_sizes()->size();
     ET_CHECK_OR_RETURN_FALSE(planned->memory_id() > 0 && planned->memory_id() < num_buffers,
-                             "Tensor: planned buffer %u of %u does not exist",
-                             static_cast<unsigned>(planned->memory_id()),
-                             static_cast<unsigned>(num_buffers));
+                             "Tensor: planned buffer %" PRIu32 " of %" PRIu32 " does not exist",
+                             static_cast<uint32_t>(planned->memory_id()),
+                             static_cast<uint32_t>(num_buffers));
   }
   const fb::ExtraTensorInfo* extra = tensor.extra_tensor_info();
   if (extra != nullptr) {
@@ -436,11 +438,11 @@ bool ProgramVerifier::verify_tensor_data(const fb::Tensor& tensor, uint64_t nbyt
   if (constants != nullptr && count(constants->offsets()) > 0) {
     return verify_subrange(constants, buffer, nbytes);
   }
-  ET_CHECK_OR_RETURN_FALSE(
-      buffer < count(program_.constant_buffer()) &&
-          nbytes <= count(program_.constant_buffer()->Get(buffer)->storage()),
-      "Tensor: constant buffer %u does not exist or is shorter than the tensor",
-      static_cast<unsigned>(buffer));
+  ET_CHECK_OR_RETURN_FALSE(buffer < count(program_.constant_buffer()) &&
+                               nbytes <= count(program_.constant_buffer()->Get(buffer)->storage()),
+                           "Tensor: constant buffer %" PRIu32
+                           " does not exist or is shorter than the tensor",
+                           static_cast<uint32_t>(buffer));
   return true;
 }
 
@@ -455,15 +457,15 @@ bool ProgramVerifier::verify_delegate(const fb::BackendDelegate& delegate) {
       is_inline ? count(program_.backend_delegate_data()) : count(program_.segments());
   ET_CHECK_OR_RETURN_FALSE(
       (is_inline || data->location() == fb::DataLocation::SEGMENT) && data->index() < size,
-      "Delegate: data %u of %u does not exist", static_cast<unsigned>(data->index()),
-      static_cast<unsigned>(size));
+      "Delegate: data %" PRIu32 " of %" PRIu32 " does not exist",
+      static_cast<uint32_t>(data->index()), static_cast<uint32_t>(size));
   const auto* specs = delegate.compile_specs();
   if (!charge(count(specs))) {
     return false;
   }
   for (uint32_t i = 0; i < count(specs); ++i) {
     ET_CHECK_OR_RETURN_FALSE(specs->Get(i)->key() != nullptr,
-                             "Delegate: compile spec %u has no key", static_cast<unsigned>(i));
+                             "Delegate: compile spec %" PRIu32 " has no key", i);
   }
   return true;
 }
@@ -492,34 +494,35 @@ bool ProgramVerifier::verify_instruction(const fb::Instruction& instruction) {
   switch (instruction.instr_args_type()) {
     case fb::InstructionArguments::KernelCall: {
       const auto& call = *instruction.instr_args_as_KernelCall();
-      ET_CHECK_OR_RETURN_FALSE(in_range(call.op_index(), count(plan_->operators())),
-                               "KernelCall: expected the index of an operator, found %d of %u",
-                               static_cast<int>(call.op_index()),
-                               static_cast<unsigned>(count(plan_->operators())));
+      ET_CHECK_OR_RETURN_FALSE(
+          in_range(call.op_index(), count(plan_->operators())),
+          "KernelCall: expected the index of an operator, found %d of %" PRIu32,
+          static_cast<int>(call.op_index()), count(plan_->operators()));
       return verify_indices(call.args());
     }
     case fb::InstructionArguments::DelegateCall: {
       const auto& call = *instruction.instr_args_as_DelegateCall();
-      ET_CHECK_OR_RETURN_FALSE(in_range(call.delegate_index(), count(plan_->delegates())),
-                               "DelegateCall: expected the index of a delegate, found %d of %u",
-                               static_cast<int>(call.delegate_index()),
-                               static_cast<unsigned>(count(plan_->delegates())));
+      ET_CHECK_OR_RETURN_FALSE(
+          in_range(call.delegate_index(), count(plan_->delegates())),
+          "DelegateCall: expected the index of a delegate, found %d of %" PRIu32,
+          static_cast<int>(call.delegate_index()), count(plan_->delegates()));
       return verify_indices(call.args());
     }
     case fb::InstructionArguments::MoveCall: {
       const auto& call = *instruction.instr_args_as_MoveCall();
       ET_CHECK_OR_RETURN_FALSE(
           in_range(call.move_from(), num_values_) && in_range(call.move_to(), num_values_),
-          "MoveCall: expected indices of values, found %d and %d of %u",
+          "MoveCall: expected indices of values, found %d and %d of %" PRIu32,
           static_cast<int>(call.move_from()), static_cast<int>(call.move_to()),
-          static_cast<unsigned>(num_values_));
+          static_cast<uint32_t>(num_values_));
       return true;
     }
     case fb::InstructionArguments::JumpFalseCall: {
       const int32_t condition = instruction.instr_args_as_JumpFalseCall()->cond_value_index();
-      ET_CHECK_OR_RETURN_FALSE(in_range(condition, num_values_),
-                               "JumpFalseCall: expected the index of a condition, found %d of %u",
-                               static_cast<int>(condition), static_cast<unsigned>(num_values_));
+      ET_CHECK_OR_RETURN_FALSE(
+          in_range(condition, num_values_),
+          "JumpFalseCall: expected the index of a condition, found %d of %" PRIu32,
+          static_cast<int>(condition), static_cast<uint32_t>(num_values_));
       return true;
     }
     case fb::InstructionArguments::FreeCall: {
@@ -544,9 +547,10 @@ bool ProgramVerifier::verify_jump(const fb::Chain& chain, uint32_t index) {
   const auto& instructions = *chain.instructions();
   const auto& jump = *instructions[index]->instr_args_as_JumpFalseCall();
   const int32_t target = jump.destination_instruction();
-  ET_CHECK_OR_RETURN_FALSE(target >= 0 && static_cast<uint32_t>(target) <= instructions.size(),
-                           "JumpFalseCall: expected the index of an instruction, found %d of %u",
-                           static_cast<int>(target), static_cast<unsigned>(instructions.size()));
+  ET_CHECK_OR_RETURN_FALSE(
+      target >= 0 && static_cast<uint32_t>(target) <= instructions.size(),
+      "JumpFalseCall: expected the index of an instruction, found %d of %" PRIu32,
+      static_cast<int>(target), static_cast<uint32_t>(instructions.size()));
   if (static_cast<uint32_t>(target) > index) {
     return true;
   }
@@ -555,8 +559,10 @@ bool ProgramVerifier::verify_jump(const fb::Chain& chain, uint32_t index) {
       return true;
     }
   }
-  ET_LOG(Error, "JumpFalseCall: nothing between %d and %u changes the condition, so it never ends",
-         static_cast<int>(target), static_cast<unsigned>(index));
+  ET_LOG(Error,
+         "JumpFalseCall: nothing between %d and %" PRIu32
+         " changes the condition, so it never ends",
+         static_cast<int>(target), static_cast<uint32_t>(index));
   return false;
 }
 

@@ -2,6 +2,8 @@
 // Named data of a program, alone and merged with a user's data map.
 #include <executorch/runtime/executor/pte_data_map.h>
 
+#include <cinttypes>
+
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/program_generated.h>
 
@@ -23,9 +25,9 @@ Result<FreeableBuffer> PteDataMap::get_data(std::string_view key) const {
     }
     const uint32_t index = entry->segment_index();
     ET_CHECK_OR_RETURN_ERROR(index < segments_->size(), InvalidArgument,
-                             "Named data %u is in segment %u of %u", static_cast<unsigned>(i),
-                             static_cast<unsigned>(index),
-                             static_cast<unsigned>(segments_->size()));
+                             "Named data %" PRIu32 " is in segment %" PRIu32 " of %" PRIu32, i,
+                             static_cast<uint32_t>(index),
+                             static_cast<uint32_t>(segments_->size()));
     const executorch_flatbuffer::DataSegment* segment = segments_->Get(index);
     return loader_->load(segment_base_offset_ + segment->offset(), segment->size(),
                          DataLoader::SegmentInfo(DataLoader::SegmentInfo::Type::Constant, index));
@@ -39,9 +41,9 @@ Result<uint32_t> PteDataMap::get_num_keys() const {
 
 Result<const char*> PteDataMap::get_key(uint32_t index) const {
   ET_CHECK_OR_RETURN_ERROR(index < named_data_->size() && named_data_->Get(index)->key() != nullptr,
-                           InvalidArgument, "Named data %u of %u does not exist",
-                           static_cast<unsigned>(index),
-                           static_cast<unsigned>(named_data_->size()));
+                           InvalidArgument, "Named data %" PRIu32 " of %" PRIu32 " does not exist",
+                           static_cast<uint32_t>(index),
+                           static_cast<uint32_t>(named_data_->size()));
   return named_data_->Get(index)->key()->c_str();
 }
 

@@ -2,10 +2,10 @@
 // Builds tensors and tensor lists of a method: shapes, data pointers, initial content.
 #include <executorch/runtime/executor/tensor_parser.h>
 
+#include <cinttypes>
 #include <cstring>
 #include <new>
 
-#include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/executor/program_validation.h>
@@ -16,12 +16,9 @@ namespace executorch::ET_RUNTIME_NAMESPACE::deserialization {
 namespace {
 
 namespace fb = executorch_flatbuffer;
-using executorch::aten::DimOrderType;
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
-using executorch::aten::StridesType;
 using executorch::aten::Tensor;
-using executorch::aten::TensorImpl;
 
 bool is_external(const fb::Tensor& tensor) {
   const fb::ExtraTensorInfo* extra = tensor.extra_tensor_info();
@@ -74,10 +71,11 @@ Result<void*> load_external_state(const fb::Tensor& tensor, void* planned, size_
 
 void getInitialSizes(const fb::Tensor* s_tensor, SizesType* out_sizes) {
   const auto& sizes = *s_tensor->sizes();
+  const uint8_t* dim_order = s_tensor->dim_order()->data();
   const bool fits = tensor_nbytes(s_tensor) != SIZE_MAX;
   int32_t room = INT32_MAX;
   for (uint32_t i = sizes.size(); i-- > 0;) {
-    const uint8_t dim = s_tensor->dim_order()->Get(i);
+    const uint8_t dim = dim_order[i];
     const int32_t size = sizes[dim];
     out_sizes[dim] = fits || size <= room ? size : room;
     room /= out_sizes[dim] == 0 ? 1 : out_sizes[dim];
@@ -147,8 +145,10 @@ Result<Tensor> parseTensor(const Program* program, MemoryManager* memory_manager
                            const fb::Tensor* s_tensor, const NamedDataMap* named_data_map,
                            Span<NamedData> external_constants) {
   ET_CHECK_OK_OR_RETURN_ERROR(validate_tensor_shape(s_tensor));
-  const bool is_static = s_tensor->shape_dynamism() == fb::TensorShapeDynamism::STATIC;
-  const bool unbounded_input = tensor_nbytes(s_tensor) == SIZE_MAX;
+  const fb::TensorShapeDynamism dynamism = s_tensor->shape_dynamism();
+  const bool is_static = dynamism == fb::TensorShapeDynamism::STATIC;
+  const size_t bound = tensor_nbytes(s_tensor);
+  const bool unbounded_input = bound == SIZE_MAX;
   ET_CHECK_OR_RETURN_ERROR(
       !unbounded_input || (!is_static && s_tensor->allocation_info() == nullptr &&
                            s_tensor->data_buffer_idx() == 0 && !is_external(*s_tensor)),
@@ -156,41 +156,16 @@ Result<Tensor> parseTensor(const Program* program, MemoryManager* memory_manager
   ET_CHECK_OR_RETURN_ERROR(s_tensor->storage_offset() == 0, NotSupported,
                            "Tensor: storage offset %d, expected 0",
                            static_cast<int>(s_tensor->storage_offset()));
-  ET_CHECK_OR_RETURN_ERROR(s_tensor->shape_dynamism() != fb::TensorShapeDynamism::DYNAMIC_UNBOUND,
-                           NotSupported, "Tensor: its shape has no upper bound (DYNAMIC_UNBOUND)");
+  ET_CHECK_OR_RETURN_ERROR(dynamism != fb::TensorShapeDynamism::DYNAMIC_UNBOUND, NotSupported,
+                           "Tensor: its shape has no upper bound (DYNAMIC_UNBOUND)");
 
-  // Static shapes stay in the program; dynamic ones need sizes that can change. No list is empty:
-  // some allocators give null for those.
-  MemoryAllocator* allocator = memory_manager->method_allocator();
-  const uint32_t rank = s_tensor->sizes()->size();
-  auto* sizes = const_cast<SizesType*>(s_tensor->sizes()->data());
-  auto* dim_order = const_cast<DimOrderType*>(s_tensor->dim_order()->data());
-  auto* strides = allocator->allocateList<StridesType>(is_static ? rank + 1 : 2 * rank + 1);
-  auto* impl = allocator->allocateInstance<TensorImpl>();
-  if (strides == nullptr || impl == nullptr) {
-    return Error::MemoryAllocationFailed;
-  }
-  static_assert(std::is_same_v<SizesType, StridesType>, "sizes and strides share an allocation");
-  if (!is_static) {
-    sizes = strides + rank;
-    getInitialSizes(s_tensor, sizes);
-  }
-  ET_CHECK_OK_OR_RETURN_ERROR(dim_order_to_stride(sizes, dim_order, rank, strides));
-
-  const size_t nbytes = unbounded_input ? 0 : tensor_nbytes(s_tensor);
+  const size_t nbytes = unbounded_input ? 0 : bound;
   void* data =
       ET_UNWRAP(getTensorDataPtr(s_tensor, program, nbytes, memory_manager->planned_memory(),
                                  named_data_map, external_constants));
   ET_CHECK_OR_RETURN_ERROR(is_aligned(data, *s_tensor), InvalidProgram,
                            "Tensor: its data at %p is not aligned to its elements", data);
-  const fb::ExtraTensorInfo* extra = s_tensor->extra_tensor_info();
-  new (impl)
-      TensorImpl(static_cast<ScalarType>(s_tensor->scalar_type()), rank, sizes, data, dim_order,
-                 strides, static_cast<TensorShapeDynamism>(s_tensor->shape_dynamism()),
-                 static_cast<executorch::aten::DeviceType>(extra == nullptr ? fb::DeviceType::CPU
-                                                                            : extra->device_type()),
-                 extra == nullptr ? 0 : extra->device_index());
-  return Tensor(impl);
+  return make_tensor(s_tensor, data, nbytes, memory_manager->method_allocator());
 }
 
 // ---- Lists ----
@@ -212,12 +187,12 @@ Result<EValue**> list_members(const flatbuffers::Vector<int32_t>* indices, Span<
       continue;
     }
     ET_CHECK_OR_RETURN_ERROR(static_cast<size_t>(index) < values.size(), InvalidProgram,
-                             "Item %u of a list is value %d of %zu", static_cast<unsigned>(i),
+                             "Item %" PRIu32 " of a list is value %d of %zu", i,
                              static_cast<int>(index), values.size());
     EValue* value = &values[static_cast<size_t>(index)];
     ET_CHECK_OR_RETURN_ERROR(value->isTensor() || (optional && value->isNone()), InvalidProgram,
-                             "Item %u of a list is value %d, which is not a tensor",
-                             static_cast<unsigned>(i), static_cast<int>(index));
+                             "Item %" PRIu32 " of a list is value %d, which is not a tensor", i,
+                             static_cast<int>(index));
     members[i] = optional && value->isNone() ? nullptr : value;
   }
   return members;
@@ -234,6 +209,11 @@ Result<BoxedEvalueList<Tensor>> parseTensorList(
   auto* flat = allocator->allocateList<Tensor>(tensor_indices->size() + 1);
   if (flat == nullptr) {
     return Error::MemoryAllocationFailed;
+  }
+  if constexpr (kTensorsCountReferences) {
+    for (uint32_t i = 0; i < tensor_indices->size(); ++i) {
+      new (&flat[i]) Tensor(members[i]->toTensor());
+    }
   }
   return BoxedEvalueList<Tensor>(members, flat, static_cast<int>(tensor_indices->size()));
 }

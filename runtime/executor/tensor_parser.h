@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
@@ -27,6 +28,10 @@ class Vector;
 namespace executorch::ET_RUNTIME_NAMESPACE {
 
 class Program;
+
+// Whether a copy of a Tensor is a reference that its destructor gives back, as PyTorch's is. Such
+// tensors do not know that their shape is static; the program does.
+constexpr bool kTensorsCountReferences = !std::is_trivially_copyable_v<executorch::aten::Tensor>;
 
 namespace deserialization {
 
@@ -62,6 +67,12 @@ ET_NODISCARD Result<void*> getTensorDataPtr(const executorch_flatbuffer::Tensor*
                                             HierarchicalAllocator* allocator,
                                             const NamedDataMap* named_data_map = nullptr,
                                             Span<NamedData> external_constants = {});
+
+// The tensor itself, of the build's tensor type: as the program describes it, over `data` of
+// `nbytes` bytes. What it needs comes from the allocator, or in ATen mode from the heap.
+ET_NODISCARD Result<executorch::aten::Tensor> make_tensor(
+    const executorch_flatbuffer::Tensor* s_tensor, void* data, size_t nbytes,
+    MemoryAllocator* allocator);
 
 // Whether data of the given layout can stand for the tensor. InvalidExternalData if not.
 ET_NODISCARD Error validateTensorLayout(const executorch_flatbuffer::Tensor* s_tensor,

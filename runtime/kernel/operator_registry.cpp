@@ -4,6 +4,8 @@
 // register.
 #include <executorch/runtime/kernel/operator_registry.h>
 
+#include <cinttypes>
+
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/platform/assert.h>
 
@@ -125,7 +127,7 @@ class KeyWriter {
     }
   }
   // 0 to 99.
-  void add_number(unsigned number) {
+  void add_number(uint32_t number) {
     if (number >= 10) {
       add(static_cast<char>('0' + number / 10));
     }
@@ -204,6 +206,9 @@ bool registry_has_op_function(const char* name, Span<const TensorMeta> meta_list
   return get_op_function_from_registry(name, meta_list).ok();
 }
 
+}  // namespace ET_RUNTIME_NAMESPACE
+
+namespace runtime {
 namespace internal {
 
 Error make_kernel_key_string(Span<const TensorMeta> key, char* buf, size_t buf_size) {
@@ -219,11 +224,11 @@ Error make_kernel_key_string(Span<const TensorMeta> key, char* buf, size_t buf_s
       writer.add(*separator);
     }
     separator = "|";
-    writer.add_number(static_cast<unsigned>(meta.dtype_));
+    writer.add_number(static_cast<uint32_t>(meta.dtype_));
     for (size_t i = 0; i < meta.dim_order_.size(); ++i) {
       ET_CHECK_OR_RETURN_ERROR(meta.dim_order_[i] < 100, InvalidArgument,
-                               "dimension %u in a kernel key",
-                               static_cast<unsigned>(meta.dim_order_[i]));
+                               "dimension %" PRIu32 " in a kernel key",
+                               static_cast<uint32_t>(meta.dim_order_[i]));
       writer.add(i == 0 ? ';' : ',');
       writer.add_number(meta.dim_order_[i]);
     }
@@ -244,5 +249,5 @@ bool register_kernels_or_abort(Span<const Kernel> added) {
 }
 
 }  // namespace internal
-}  // namespace ET_RUNTIME_NAMESPACE
+}  // namespace runtime
 }  // namespace executorch

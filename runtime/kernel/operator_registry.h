@@ -31,6 +31,13 @@
   }
 
 namespace executorch {
+namespace runtime {
+namespace internal {
+/// Bytes of the longest key: kTensorDimensionLimit tensors of kTensorDimensionLimit dimensions.
+constexpr size_t kKernelKeyBufSize = 659;
+}  // namespace internal
+}  // namespace runtime
+
 namespace ET_RUNTIME_NAMESPACE {
 
 /// A kernel with its arguments in one list, the outputs last.
@@ -52,11 +59,6 @@ struct TensorMeta {
 
   friend std::ostream& operator<<(std::ostream& os, const TensorMeta& meta);
 };
-
-namespace internal {
-/// Bytes of the longest key: kTensorDimensionLimit tensors of kTensorDimensionLimit dimensions.
-constexpr size_t kKernelKeyBufSize = 659;
-}  // namespace internal
 
 /// The metas of all tensor arguments as text: "v1/" and for each "<dtype>;<dim order, comma
 /// separated>", joined by '|', for example v1/6;0,1|6;0,1. Without data: a fallback, which serves
@@ -127,6 +129,9 @@ Result<OpFunction> get_op_function_from_registry(const char* name,
 Result<OpFunction> get_op_function_from_registry(const char* name, Span<const TensorMeta> meta_list,
                                                  Span<const Kernel> kernel_registry);
 
+}  // namespace ET_RUNTIME_NAMESPACE
+
+namespace runtime {
 namespace internal {
 
 using ::executorch::ET_RUNTIME_NAMESPACE::get_op_function_from_registry;
@@ -139,7 +144,7 @@ Error make_kernel_key_string(Span<const TensorMeta> key, char* buf, size_t buf_s
 bool register_kernels_or_abort(Span<const Kernel> kernels);
 
 }  // namespace internal
-}  // namespace ET_RUNTIME_NAMESPACE
+}  // namespace runtime
 }  // namespace executorch
 
 // The historic spellings.

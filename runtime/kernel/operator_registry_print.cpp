@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernel keys and tensor metas on streams, for tests and tools; apart, so that programs without
 // streams do not link them.
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
 namespace executorch {

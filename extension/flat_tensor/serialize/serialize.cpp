@@ -12,6 +12,7 @@
 
 #include <executorch/extension/flat_tensor/serialize/flat_tensor_generated.h>
 #include <executorch/extension/flat_tensor/serialize/flat_tensor_header.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/platform/log.h>
 
 namespace executorch::extension::flat_tensor {
@@ -58,10 +59,12 @@ size_t build_contents(const TensorMap& tensor_map, size_t alignment,
   for (const auto& [name, tensor] : tensor_map) {
     const size_t offset = align_up(end, alignment);
     end = offset + tensor.nbytes();
+    const std::vector<int32_t> sizes(tensor.sizes().begin(), tensor.sizes().end());
+    runtime::internal::DimOrderRoom room;
+    const auto dim_order = runtime::internal::dim_order_of(tensor, room);
     const auto layout = flat_tensor_flatbuffer::CreateTensorLayout(
         builder, static_cast<executorch_flatbuffer::ScalarType>(tensor.scalar_type()),
-        builder.CreateVector(tensor.sizes().data(), tensor.sizes().size()),
-        builder.CreateVector(tensor.dim_order().data(), tensor.dim_order().size()));
+        builder.CreateVector(sizes), builder.CreateVector(dim_order.data(), dim_order.size()));
     entries.push_back(flat_tensor_flatbuffer::CreateNamedData(
         builder, builder.CreateString(name), static_cast<uint32_t>(segments.size()), layout));
     segments.push_back(flat_tensor_flatbuffer::CreateDataSegment(builder, offset, tensor.nbytes()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/training/optimizer/parameter_state.h>
 
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 
 namespace executorch::extension::training::optimizer {
 

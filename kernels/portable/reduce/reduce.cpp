@@ -4,7 +4,7 @@
 #include <executorch/kernels/portable/reduce/reduce.h>
 
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
-#include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 
 namespace torch::executor::native {
 

@@ -129,6 +129,19 @@ Result<ssize_t> safe_numel(const ::executorch::runtime::etensor::TensorImpl::Siz
                            ssize_t dim);
 
 }  // namespace etensor
+
+namespace internal {
+
+/// The one that may resize a TensorImpl.
+class TensorResizerFriend final {
+ public:
+  ET_NODISCARD static Error resize_tensor_impl(etensor::TensorImpl* impl,
+                                               ArrayRef<etensor::TensorImpl::SizesType> new_sizes) {
+    return impl->internal_resize_contiguous(new_sizes);
+  }
+};
+
+}  // namespace internal
 }  // namespace runtime
 }  // namespace executorch
 

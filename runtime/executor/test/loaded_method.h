@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/core/hierarchical_allocator.h>
 #include <executorch/runtime/core/memory_allocator.h>
 #include <executorch/runtime/executor/memory_manager.h>
@@ -94,26 +95,28 @@ struct LoadedMethod {
 template <typename T>
 struct TensorOf {
   TensorOf(executorch::aten::ScalarType type, std::vector<int32_t> shape, std::vector<T> elements)
-      : sizes(std::move(shape)),
+      : sizes(shape.begin(), shape.end()),
         data(std::move(elements)),
         dim_order(sizes.size()),
-        impl(type, static_cast<ssize_t>(sizes.size()), sizes.data(), data.data(), fill(dim_order)) {
-  }
+        strides(sizes.size()),
+        borrowed(type, sizes.size(), sizes.data(), data.data(), fill_layout(), strides.data()) {}
 
-  executorch::aten::Tensor tensor() { return executorch::aten::Tensor(&impl); }
+  executorch::aten::Tensor tensor() { return borrowed.get(); }
   EValue value() { return EValue(tensor()); }
 
-  std::vector<int32_t> sizes;
+  std::vector<executorch::aten::SizesType> sizes;
   std::vector<T> data;
   std::vector<uint8_t> dim_order;
-  executorch::aten::TensorImpl impl;
+  std::vector<executorch::aten::StridesType> strides;
+  internal::BorrowedTensor borrowed;
 
  private:
-  static uint8_t* fill(std::vector<uint8_t>& order) {
-    for (size_t i = 0; i < order.size(); ++i) {
-      order[i] = static_cast<uint8_t>(i);
+  uint8_t* fill_layout() {
+    for (size_t i = 0; i < dim_order.size(); ++i) {
+      dim_order[i] = static_cast<uint8_t>(i);
     }
-    return order.data();
+    dim_order_to_stride_nocheck(sizes.data(), dim_order.data(), sizes.size(), strides.data());
+    return dim_order.data();
   }
 };
 

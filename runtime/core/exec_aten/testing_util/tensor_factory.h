@@ -125,8 +125,8 @@ class TensorFactory {
                  data.size(), internal::numel_of(sizes));
     memories_.push_back(std::make_unique<TensorMemory>(
         sizes, data, dim_order.empty() ? internal::contiguous_dim_order(sizes.size()) : dim_order,
-        std::vector<int32_t>(), dynamism));
-    return executorch::aten::Tensor(&memories_.back()->impl_);
+        std::vector<executorch::aten::StridesType>(), dynamism));
+    return memories_.back()->tensor_.get();
   }
 
   /// The dim order is channels last, whatever is given.
@@ -199,29 +199,32 @@ class TensorFactory {
   }
   executorch::aten::Tensor full_like(const executorch::aten::Tensor& input, ctype value,
                                      TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC) {
+    runtime::internal::DimOrderRoom room;
+    const auto dim_order = runtime::internal::dim_order_of(input, room);
     return make_with_dimorder({input.sizes().begin(), input.sizes().end()},
                               std::vector<ctype>(static_cast<size_t>(input.numel()), value),
-                              {input.dim_order().begin(), input.dim_order().end()}, dynamism);
+                              {dim_order.begin(), dim_order.end()}, dynamism);
   }
 
  private:
   /// All that a tensor refers to.
   struct TensorMemory {
     TensorMemory(const std::vector<int32_t>& sizes, const std::vector<ctype>& data,
-                 const std::vector<uint8_t>& dim_order, const std::vector<int32_t>& strides,
+                 const std::vector<uint8_t>& dim_order,
+                 const std::vector<executorch::aten::StridesType>& strides,
                  TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC)
-        : sizes_(sizes),
+        : sizes_(sizes.begin(), sizes.end()),
           data_(data),
           dim_order_(dim_order),
           strides_(strides.empty() ? internal::strides_from_dim_order(sizes, dim_order) : strides),
-          impl_(DTYPE, static_cast<ssize_t>(sizes_.size()), sizes_.data(), data_.data(),
-                dim_order_.data(), strides_.data(), dynamism) {}
+          tensor_(DTYPE, sizes_.size(), sizes_.data(), data_.data(), dim_order_.data(),
+                  strides_.data(), dynamism) {}
 
-    std::vector<int32_t> sizes_;
+    std::vector<executorch::aten::SizesType> sizes_;
     std::vector<ctype> data_;
     std::vector<uint8_t> dim_order_;
-    std::vector<int32_t> strides_;
-    executorch::aten::TensorImpl impl_;
+    std::vector<executorch::aten::StridesType> strides_;
+    runtime::internal::BorrowedTensor tensor_;
   };
 
   std::vector<std::unique_ptr<TensorMemory>> memories_;

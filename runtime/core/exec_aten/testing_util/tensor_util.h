@@ -78,6 +78,9 @@ MATCHER_P(IsListCloseTo, other, "") {
 
 namespace etensor {
 
+enum class ScalarType : int8_t;
+class Tensor;
+
 /// "Float"
 std::ostream& operator<<(std::ostream& os, const ScalarType& t);
 /// "ETensor(sizes={2, 2}, dtype=Float, data={1, 2, 3, 4})"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <executorch/runtime/core/exec_aten/util/dtype_selection.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_sets.h>
 
 namespace executorch {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Facts about scalar types: C++ type, size, name, class. They derive from ET_FORALL_SCALAR_TYPES
-// (portable_type/scalar_type.h).
+// Facts about scalar types: C++ type, size, class. They derive from ET_FORALL_SCALAR_TYPES.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +8,6 @@
 #include <type_traits>
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
-#include <executorch/runtime/core/portable_type/bits_types.h>
-#include <executorch/runtime/platform/assert.h>
 
 namespace executorch {
 namespace runtime {
@@ -75,7 +72,9 @@ constexpr ScalarTypeClass class_of(const char* name) {
   } else if (name[0] == 'Q') {
     return ScalarTypeClass::kQuantized;
   } else {
-    return name[0] == 'B' ? ScalarTypeClass::kBits : ScalarTypeClass::kFloat8;
+    return name[0] == 'B'   ? ScalarTypeClass::kBits
+           : name[0] == 'F' ? ScalarTypeClass::kFloat8
+                            : ScalarTypeClass::kNone;
   }
 }
 
@@ -107,80 +106,10 @@ using is_cpp_type_of_class =
 
 }  // namespace internal
 
-/// Whether `t` is a type of elements: neither Undefined nor out of range.
+/// Whether `t` is a type of elements that programs may have: neither Undefined nor out of range.
+/// PyTorch has more types behind them.
 constexpr bool isValid(::executorch::aten::ScalarType t) {
-  return static_cast<uint8_t>(t) < std::size(internal::kScalarTypeFacts);
-}
-
-/// The name, "Byte"; "UNKNOWN_SCALAR" when not valid.
-inline const char* toString(::executorch::aten::ScalarType t) {
-  switch (t) {
-#define DEFINE_CASE(_, name)                 \
-  case ::executorch::aten::ScalarType::name: \
-    return #name;
-    ET_FORALL_SCALAR_TYPES(DEFINE_CASE)
-#undef DEFINE_CASE
-    case ::executorch::aten::ScalarType::Undefined:
-      return "Undefined";
-    default:
-      return "UNKNOWN_SCALAR";
-  }
-}
-
-/// Bytes of an element; `t` must be valid.
-inline size_t elementSize(::executorch::aten::ScalarType t) {
-  ET_CHECK_MSG(isValid(t), "Unknown ScalarType %d", static_cast<int>(t));
-  return internal::kScalarTypeFacts[static_cast<uint8_t>(t)].element_size;
-}
-
-/// Byte, Char, Short, Int, Long, and Bool on request.
-inline constexpr bool isIntegralType(::executorch::aten::ScalarType t, bool includeBool) {
-  return internal::is_class(t, internal::ScalarTypeClass::kIntegral) ||
-         (includeBool && internal::is_class(t, internal::ScalarTypeClass::kBool));
-}
-/// Half, Float, Double, BFloat16.
-inline constexpr bool isFloatingType(::executorch::aten::ScalarType t) {
-  return internal::is_class(t, internal::ScalarTypeClass::kFloating);
-}
-inline constexpr bool isComplexType(::executorch::aten::ScalarType t) {
-  return internal::is_class(t, internal::ScalarTypeClass::kComplex);
-}
-constexpr bool isQIntType(::executorch::aten::ScalarType t) {
-  return internal::is_class(t, internal::ScalarTypeClass::kQuantized);
-}
-constexpr bool isBitsType(::executorch::aten::ScalarType t) {
-  return internal::is_class(t, internal::ScalarTypeClass::kBits);
-}
-constexpr bool isFloat8Type(::executorch::aten::ScalarType t) {
-  return internal::is_class(t, internal::ScalarTypeClass::kFloat8);
-}
-/// UInt16, UInt32, UInt64.
-constexpr bool isBarebonesUnsignedType(::executorch::aten::ScalarType t) {
-  return internal::is_class(t, internal::ScalarTypeClass::kUnsigned);
-}
-/// `t` must be valid and not quantized.
-inline bool isSignedType(::executorch::aten::ScalarType t) {
-  ET_CHECK_MSG(isValid(t) && !isQIntType(t), "ScalarType %d has no sign of its own",
-               static_cast<int>(t));
-  return internal::kScalarTypeFacts[static_cast<uint8_t>(t)].is_signed;
-}
-/// Byte, Char, Short, Int, Long, Float, Double.
-inline constexpr bool isRealType(::executorch::aten::ScalarType t) {
-  return isIntegralType(t, false) || t == ::executorch::aten::ScalarType::Float ||
-         t == ::executorch::aten::ScalarType::Double;
-}
-/// Real and Half.
-inline constexpr bool isRealHType(::executorch::aten::ScalarType t) {
-  return isRealType(t) || t == ::executorch::aten::ScalarType::Half;
-}
-inline constexpr bool isRealHBType(::executorch::aten::ScalarType t) {
-  return isRealHType(t) || t == ::executorch::aten::ScalarType::Bool;
-}
-inline constexpr bool isRealHBF16Type(::executorch::aten::ScalarType t) {
-  return isRealHType(t) || t == ::executorch::aten::ScalarType::BFloat16;
-}
-inline constexpr bool isRealHBBF16Type(::executorch::aten::ScalarType t) {
-  return isRealHBF16Type(t) || t == ::executorch::aten::ScalarType::Bool;
+  return static_cast<uint8_t>(t) <= static_cast<uint8_t>(::executorch::aten::ScalarType::UInt64);
 }
 
 template <typename T>
@@ -207,91 +136,18 @@ struct is_reduced_floating_point
 template <typename T>
 inline constexpr bool is_reduced_floating_point_v = is_reduced_floating_point<T>::value;
 
-/// The quantized type over an integer type, and back; other types are returned as they are.
-inline constexpr ::executorch::aten::ScalarType toQIntType(::executorch::aten::ScalarType t) {
-  using ::executorch::aten::ScalarType;
-  return t == ScalarType::Byte   ? ScalarType::QUInt8
-         : t == ScalarType::Char ? ScalarType::QInt8
-         : t == ScalarType::Int  ? ScalarType::QInt32
-                                 : t;
-}
-inline constexpr ::executorch::aten::ScalarType toUnderlying(::executorch::aten::ScalarType t) {
-  using ::executorch::aten::ScalarType;
-  switch (t) {
-    case ScalarType::QUInt8:
-    case ScalarType::QUInt4x2:
-    case ScalarType::QUInt2x4:
-      return ScalarType::Byte;
-    case ScalarType::QInt8:
-      return ScalarType::Char;
-    case ScalarType::QInt32:
-      return ScalarType::Int;
-    default:
-      return t;
-  }
-}
-inline constexpr bool isUnderlying(::executorch::aten::ScalarType type,
-                                   ::executorch::aten::ScalarType qtype) {
-  return type == toUnderlying(qtype);
-}
-
-/// The type of the parts of a complex type; other types are returned as they are.
-inline constexpr ::executorch::aten::ScalarType toRealValueType(::executorch::aten::ScalarType t) {
-  using ::executorch::aten::ScalarType;
-  return t == ScalarType::ComplexHalf     ? ScalarType::Half
-         : t == ScalarType::ComplexFloat  ? ScalarType::Float
-         : t == ScalarType::ComplexDouble ? ScalarType::Double
-                                          : t;
-}
-/// The complex type that holds numbers of type `t`; `t` must be floating, complex or an integer (as
-/// Float).
-inline ::executorch::aten::ScalarType toComplexType(::executorch::aten::ScalarType t) {
-  using ::executorch::aten::ScalarType;
-  switch (t) {
-    case ScalarType::Half:
-    case ScalarType::ComplexHalf:
-      return ScalarType::ComplexHalf;
-    case ScalarType::Double:
-    case ScalarType::ComplexDouble:
-      return ScalarType::ComplexDouble;
-    case ScalarType::BFloat16:
-    case ScalarType::Float:
-    case ScalarType::ComplexFloat:
-      return ScalarType::ComplexFloat;
-    default:
-      ET_CHECK_MSG(false, "no complex type for %s", toString(t));
-      return ScalarType::Undefined;
-  }
-}
-
 }  // namespace runtime
-}  // namespace executorch
-
-namespace executorch {
-namespace aten {
-using ::executorch::runtime::elementSize;
-}  // namespace aten
 }  // namespace executorch
 
 // The historic spellings.
 namespace torch::executor {
 using ::executorch::runtime::CppTypeToScalarType;
-using ::executorch::runtime::elementSize;
 using ::executorch::runtime::is_bits_type;
 using ::executorch::runtime::is_complex_type;
 using ::executorch::runtime::is_floating_point;
 using ::executorch::runtime::is_integral_type;
 using ::executorch::runtime::is_qint_type;
 using ::executorch::runtime::is_reduced_floating_point;
-using ::executorch::runtime::isBitsType;
-using ::executorch::runtime::isComplexType;
-using ::executorch::runtime::isFloatingType;
-using ::executorch::runtime::isIntegralType;
-using ::executorch::runtime::isQIntType;
-using ::executorch::runtime::isRealHBType;
-using ::executorch::runtime::isRealHType;
-using ::executorch::runtime::isRealType;
 using ::executorch::runtime::isValid;
 using ::executorch::runtime::ScalarTypeToCppType;
-using ::executorch::runtime::toString;
 }  // namespace torch::executor

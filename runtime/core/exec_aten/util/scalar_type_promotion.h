@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which scalar type a result may be stored in, and which one an operation on two types has.
+// Which scalar type a result may be stored in, and which one an operation on two types has: tables
+// and the templates over C++ types. canCast() and promoteTypes() are in scalar_type_functions.h.
 #pragma once
 
 #include <cstddef>
@@ -8,24 +9,22 @@
 #include <type_traits>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
-#include <executorch/runtime/platform/assert.h>
 
 namespace executorch {
 namespace runtime {
 
-/// Whether a result of type `from` may be stored in an output of type `to`: no complex to real, no
-/// floating to integer, nothing but bool to bool.
-inline constexpr bool canCast(const ::executorch::aten::ScalarType from,
-                              const ::executorch::aten::ScalarType to) {
-  return !(isComplexType(from) && !isComplexType(to)) &&
-         !(isFloatingType(from) && isIntegralType(to, /*includeBool=*/false)) &&
-         !(from != ::executorch::aten::ScalarType::Bool &&
-           to == ::executorch::aten::ScalarType::Bool);
+namespace internal {
+constexpr bool can_store(::executorch::aten::ScalarType from, ::executorch::aten::ScalarType to) {
+  return !(is_class(from, ScalarTypeClass::kComplex) && !is_class(to, ScalarTypeClass::kComplex)) &&
+         !(is_class(from, ScalarTypeClass::kFloating) &&
+           is_class(to, ScalarTypeClass::kIntegral)) &&
+         !(!is_class(from, ScalarTypeClass::kBool) && is_class(to, ScalarTypeClass::kBool));
 }
+}  // namespace internal
 
 template <typename From, typename To>
-struct can_cast : std::bool_constant<canCast(CppTypeToScalarType<From>::value,
-                                             CppTypeToScalarType<To>::value)> {};
+struct can_cast : std::bool_constant<internal::can_store(CppTypeToScalarType<From>::value,
+                                                         CppTypeToScalarType<To>::value)> {};
 
 /// `val` as a To. From floating point to an integer by way of int64_t, as PyTorch does.
 template <typename To, typename From>
@@ -123,23 +122,6 @@ constexpr ::executorch::aten::ScalarType promote_or_undefined(::executorch::aten
 
 }  // namespace internal
 
-/// The type of an operation on `a` and `b`. Quantized, bits, float8 and UInt16/32/64 types go only
-/// with themselves: check untrusted types first. With half_to_float, Half and BFloat16 count as
-/// Float.
-inline ::executorch::aten::ScalarType promoteTypes(::executorch::aten::ScalarType a,
-                                                   ::executorch::aten::ScalarType b,
-                                                   bool half_to_float = false) {
-  using ::executorch::aten::ScalarType;
-  const auto widen = [half_to_float](ScalarType t) {
-    return half_to_float && (t == ScalarType::Half || t == ScalarType::BFloat16) ? ScalarType::Float
-                                                                                 : t;
-  };
-  const ScalarType result = internal::promote_or_undefined(widen(a), widen(b));
-  ET_CHECK_MSG(result != ScalarType::Undefined, "no common type of %s and %s", toString(a),
-               toString(b));
-  return result;
-}
-
 template <typename T1, typename T2, bool half_to_float = false>
 struct promote_types {
  private:
@@ -162,10 +144,8 @@ struct promote_types {
 // The historic spellings.
 namespace torch::executor {
 using ::executorch::runtime::can_cast;
-using ::executorch::runtime::canCast;
 using ::executorch::runtime::convert;
 using ::executorch::runtime::promote_types;
-using ::executorch::runtime::promoteTypes;
 }  // namespace torch::executor
 namespace torch::executor::internal {
 using ::executorch::runtime::internal::B1;

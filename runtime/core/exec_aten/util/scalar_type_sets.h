@@ -4,7 +4,6 @@
 #pragma once
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_facts.h>
-#include <executorch/runtime/core/portable_type/bits_types.h>
 
 // ---- Sets of types: ET_INTERNAL_<SET>(X, ...) calls X(C++ type, name, ...) for each type
 
@@ -36,12 +35,12 @@
   X(::executorch::aten::qint32, QInt32, __VA_ARGS__)     \
   X(::executorch::aten::quint4x2, QUInt4x2, __VA_ARGS__) \
   X(::executorch::aten::quint2x4, QUInt2x4, __VA_ARGS__)
-#define ET_INTERNAL_BITS(X, ...)                                   \
-  X(::executorch::runtime::etensor::bits1x8, Bits1x8, __VA_ARGS__) \
-  X(::executorch::runtime::etensor::bits2x4, Bits2x4, __VA_ARGS__) \
-  X(::executorch::runtime::etensor::bits4x2, Bits4x2, __VA_ARGS__) \
-  X(::executorch::runtime::etensor::bits8, Bits8, __VA_ARGS__)     \
-  X(::executorch::runtime::etensor::bits16, Bits16, __VA_ARGS__)
+#define ET_INTERNAL_BITS(X, ...)                       \
+  X(::executorch::aten::bits1x8, Bits1x8, __VA_ARGS__) \
+  X(::executorch::aten::bits2x4, Bits2x4, __VA_ARGS__) \
+  X(::executorch::aten::bits4x2, Bits4x2, __VA_ARGS__) \
+  X(::executorch::aten::bits8, Bits8, __VA_ARGS__)     \
+  X(::executorch::aten::bits16, Bits16, __VA_ARGS__)
 #define ET_INTERNAL_FLOATH(X, ...) \
   ET_INTERNAL_FLOAT(X, __VA_ARGS__) ET_INTERNAL_HALF(X, __VA_ARGS__)
 #define ET_INTERNAL_FLOATHBF16(X, ...) \

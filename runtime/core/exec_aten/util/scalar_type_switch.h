@@ -4,6 +4,7 @@
 #pragma once
 
 #include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_sets.h>
 #include <executorch/runtime/platform/log.h>
 

@@ -16,13 +16,16 @@ bool is_type_of(bool is_accepted, const Tensor& t, ET_UNUSED const char* expecte
   return true;
 }
 
-bool is_contiguous(const Tensor& t) {
-  return t.dim_order().empty() ||
-         is_contiguous_dim_order(t.dim_order().data(), t.dim_order().size());
+bool has_contiguous_dim_order(const Tensor& t) {
+  runtime::internal::DimOrderRoom room;
+  const auto dim_order = runtime::internal::dim_order_of(t, room);
+  return is_contiguous_dim_order(dim_order.data(), dim_order.size());
 }
 
-bool is_channels_last(const Tensor& t) {
-  return is_channels_last_dim_order(t.dim_order().data(), t.dim_order().size());
+bool has_channels_last_dim_order(const Tensor& t) {
+  runtime::internal::DimOrderRoom room;
+  const auto dim_order = runtime::internal::dim_order_of(t, room);
+  return is_channels_last_dim_order(dim_order.data(), dim_order.size());
 }
 
 }  // namespace
@@ -75,7 +78,8 @@ bool tensor_has_expected_size(
   }
   for (size_t i = 0; i < expected_sizes.size(); ++i) {
     ET_CHECK_OR_RETURN_FALSE(a.sizes()[i] == expected_sizes[i],
-                             "expected size %" PRId32 " of dimension %zu, found %" PRId32,
+                             "expected size %" ET_PRI_SIZES_AND_STRIDES
+                             " of dimension %zu, found %" ET_PRI_SIZES_AND_STRIDES,
                              expected_sizes[i], i, a.sizes()[i]);
   }
   return true;
@@ -187,8 +191,8 @@ bool tensors_have_same_size_at_dims(Tensor a, size_t dim_a, Tensor b, size_t dim
       dim_a < static_cast<size_t>(a.dim()) && dim_b < static_cast<size_t>(b.dim()),
       "dimension %zu of %zd, or %zu of %zd", dim_a, a.dim(), dim_b, b.dim());
   ET_CHECK_OR_RETURN_FALSE(a.sizes()[dim_a] == b.sizes()[dim_b],
-                           "dimension %zu has size %" PRId32
-                           ", but dimension %zu of the other %" PRId32,
+                           "dimension %zu has size %" ET_PRI_SIZES_AND_STRIDES
+                           ", but dimension %zu of the other %" ET_PRI_SIZES_AND_STRIDES,
                            dim_a, a.sizes()[dim_a], dim_b, b.sizes()[dim_b]);
   return true;
 }
@@ -204,12 +208,13 @@ bool tensors_have_same_strides(Tensor a, Tensor b, Tensor c) {
 
 bool tensor_is_contiguous(Tensor t) {
   if (t.strides().empty()) {
-    return is_contiguous(t);
+    return has_contiguous_dim_order(t);
   }
   int64_t expected = 1;
   for (ssize_t i = t.dim(); i-- > 0;) {
     ET_CHECK_OR_RETURN_FALSE(t.strides()[static_cast<size_t>(i)] == expected,
-                             "expected stride %" PRId64 " of dimension %zd, found %" PRId32,
+                             "expected stride %" PRId64
+                             " of dimension %zd, found %" ET_PRI_SIZES_AND_STRIDES,
                              expected, i, t.strides()[static_cast<size_t>(i)]);
     expected *= t.size(i) == 0 ? 1 : t.size(i);
   }
@@ -217,23 +222,25 @@ bool tensor_is_contiguous(Tensor t) {
 }
 
 bool tensor_is_default_dim_order(Tensor t) {
-  ET_CHECK_OR_RETURN_FALSE(is_contiguous(t), "expected a contiguous dim order");
+  ET_CHECK_OR_RETURN_FALSE(has_contiguous_dim_order(t), "expected a contiguous dim order");
   return true;
 }
 
 bool tensor_is_channels_last_dim_order(Tensor t) {
-  ET_CHECK_OR_RETURN_FALSE(is_channels_last(t), "expected a channels last dim order");
+  ET_CHECK_OR_RETURN_FALSE(has_channels_last_dim_order(t), "expected a channels last dim order");
   return true;
 }
 
 bool tensor_is_default_or_channels_last_dim_order(Tensor t) {
-  ET_CHECK_OR_RETURN_FALSE(is_contiguous(t) || is_channels_last(t),
+  ET_CHECK_OR_RETURN_FALSE(has_contiguous_dim_order(t) || has_channels_last_dim_order(t),
                            "expected a contiguous or channels last dim order");
   return true;
 }
 
 bool tensor_has_valid_dim_order(Tensor t) {
-  ET_CHECK_OR_RETURN_FALSE(is_valid_dim_order(t.dim_order().data(), t.dim_order().size()),
+  runtime::internal::DimOrderRoom room;
+  const auto dim_order = runtime::internal::dim_order_of(t, room);
+  ET_CHECK_OR_RETURN_FALSE(is_valid_dim_order(dim_order.data(), dim_order.size()),
                            "the dim order is not a permutation of %zd dimensions", t.dim());
   return true;
 }
@@ -242,8 +249,8 @@ bool tensors_have_same_dim_order(const executorch::aten::ArrayRef<Tensor> tensor
   bool all_contiguous = true;
   bool all_channels_last = true;
   for (const Tensor& t : tensor_list) {
-    all_contiguous = all_contiguous && is_contiguous(t);
-    all_channels_last = all_channels_last && is_channels_last(t);
+    all_contiguous = all_contiguous && has_contiguous_dim_order(t);
+    all_channels_last = all_channels_last && has_channels_last_dim_order(t);
   }
   ET_CHECK_OR_RETURN_FALSE(all_contiguous || all_channels_last,
                            "expected %zu tensors that are all contiguous or all channels last",
@@ -253,11 +260,13 @@ bool tensors_have_same_dim_order(const executorch::aten::ArrayRef<Tensor> tensor
 
 Error get_dim_order(const Tensor& tensor, executorch::aten::DimOrderType* out_dim_order,
                     size_t out_dim_order_size) {
-  ET_CHECK_OR_RETURN_ERROR(out_dim_order_size == tensor.dim_order().size(), InvalidArgument,
+  runtime::internal::DimOrderRoom room;
+  const auto dim_order = runtime::internal::dim_order_of(tensor, room);
+  ET_CHECK_OR_RETURN_ERROR(out_dim_order_size == dim_order.size(), InvalidArgument,
                            "an array of %zu for a dim order of %zu", out_dim_order_size,
-                           tensor.dim_order().size());
+                           dim_order.size());
   for (size_t i = 0; i < out_dim_order_size; ++i) {
-    out_dim_order[i] = tensor.dim_order()[i];
+    out_dim_order[i] = dim_order[i];
   }
   return Error::Ok;
 }
@@ -271,7 +280,7 @@ Error set_tensor_data(const executorch::aten::Tensor& t, void* buffer, size_t bu
   ET_CHECK_OR_RETURN_ERROR(buffer_size >= t.nbytes(), InvalidArgument,
                            "buffer of %zu bytes is smaller than the tensor of %zu", buffer_size,
                            t.nbytes());
-  t.unsafeGetTensorImpl()->set_data(buffer);
+  set_data(t, buffer);
   return Error::Ok;
 }
 
@@ -282,7 +291,7 @@ Error share_tensor_data(const executorch::aten::Tensor& t_dst,
                            t_src.nbytes());
   ET_CHECK_OR_RETURN_ERROR(t_src.nbytes() == 0 || t_src.const_data_ptr() != nullptr,
                            InvalidArgument, "the tensor to share with has no data");
-  t_dst.unsafeGetTensorImpl()->set_data(t_dst.numel() == 0 ? nullptr : t_src.mutable_data_ptr());
+  set_data(t_dst, t_dst.numel() == 0 ? nullptr : t_src.mutable_data_ptr());
   return Error::Ok;
 }
 
@@ -301,7 +310,7 @@ Error copy_tensor_data(const executorch::aten::Tensor& t_dst,
 }
 
 void reset_data_ptr(const executorch::aten::Tensor& tensor) {
-  tensor.unsafeGetTensorImpl()->set_data(nullptr);
+  set_data(tensor, nullptr);
 }
 
 }  // namespace internal

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include <executorch/runtime/core/array_ref.h>
 #include <executorch/runtime/core/error.h>
@@ -333,20 +334,29 @@ bool extract_scalar_tensor(Tensor tensor, BOOL_T* out_val) {
 namespace runtime {
 namespace internal {
 
-/// The one that may resize a TensorImpl.
-class TensorResizerFriend final {
- public:
-  ET_NODISCARD static Error resize_tensor_impl(
-      executorch::aten::TensorImpl* impl,
-      executorch::aten::ArrayRef<executorch::aten::SizesType> new_sizes) {
-    return impl->internal_resize_contiguous(new_sizes);
-  }
-};
+/// Room for the dim order of any tensor.
+using DimOrderRoom = std::array<executorch::aten::DimOrderType, kTensorDimensionLimit>;
 
-inline Error resize_tensor_impl(executorch::aten::TensorImpl* impl,
-                                executorch::aten::ArrayRef<executorch::aten::SizesType> new_sizes) {
-  return TensorResizerFriend::resize_tensor_impl(impl, new_sizes);
-}
+/// The dim order of a tensor, which may be written to `room`; empty when the tensor was made
+/// without.
+Span<const executorch::aten::DimOrderType> dim_order_of(const executorch::aten::Tensor& tensor,
+                                                        DimOrderRoom& room);
+
+/// What a resize of the tensor may do. PyTorch's tensors do not know: DYNAMIC_BOUND.
+executorch::aten::TensorShapeDynamism shape_dynamism_of(const executorch::aten::Tensor& tensor);
+
+ET_NODISCARD Error
+resize_tensor_impl(executorch::aten::TensorImpl* impl,
+                   executorch::aten::ArrayRef<executorch::aten::SizesType> new_sizes);
+
+/// Gives a tensor other sizes, in this dim order, and other memory. The sizes become its capacity;
+/// they must fit, and be as many as before.
+void rebind_tensor(const executorch::aten::Tensor& tensor,
+                   executorch::aten::ArrayRef<executorch::aten::SizesType> sizes,
+                   Span<const executorch::aten::DimOrderType> dim_order, void* data);
+
+/// Points a tensor at other memory of the same or a larger size.
+void set_data(const executorch::aten::Tensor& tensor, void* data);
 
 /// Points a tensor at other memory of `buffer_size` bytes: InvalidArgument when these are fewer
 /// than the tensor's.
@@ -360,6 +370,25 @@ ET_NODISCARD Error share_tensor_data(const executorch::aten::Tensor& t_dst,
 ET_NODISCARD Error copy_tensor_data(const executorch::aten::Tensor& t_dst,
                                     const executorch::aten::Tensor& t_src);
 void reset_data_ptr(const executorch::aten::Tensor& tensor);
+
+/// A tensor over memory of the caller. All arrays have `rank` elements and outlive it, as the data
+/// does.
+class BorrowedTensor {
+ public:
+  BorrowedTensor(executorch::aten::ScalarType type, size_t rank, executorch::aten::SizesType* sizes,
+                 void* data, executorch::aten::DimOrderType* dim_order,
+                 executorch::aten::StridesType* strides,
+                 TensorShapeDynamism dynamism = TensorShapeDynamism::STATIC);
+  BorrowedTensor(const BorrowedTensor&) = delete;
+  BorrowedTensor& operator=(const BorrowedTensor&) = delete;
+
+  executorch::aten::Tensor get();
+
+ private:
+  std::conditional_t<std::is_trivially_copyable_v<executorch::aten::Tensor>,
+                     executorch::aten::TensorImpl, executorch::aten::Tensor>
+      held_;
+};
 
 }  // namespace internal
 }  // namespace runtime
