@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from .op_table import Row, read_table
-from .schema import SchemaError, SchemaSource
+from .schema import Schema, SchemaError, SchemaSource
 
 _HEAD = "// SPDX-License-Identifier: BSD-3-Clause\n// Generated from the op table; do not edit.\n"
 _INCLUDES = """\
@@ -50,7 +50,7 @@ def native_functions_header(table: list[Row]) -> str:
 def functions_header(table: list[Row]) -> str:
     """Calls by operator name: `torch::executor::aten::add_outf(context, a, b, alpha, out)`."""
     text = _HEAD + '#pragma once\n\n#include "NativeFunctions.h"\n'
-    for row in table:
+    for row in (row for row in table if row.kernels):
         general = [k for k in row.kernels if not k.keys] or list(row.kernels)
         arguments = ", ".join(["context", *(a.name for a in row.schema.arguments)])
         name = row.schema.name + ("" if row.schema.name.endswith("_") else "_outf")
@@ -69,7 +69,11 @@ def registration_source(
 ) -> str:
     """Registers every kernel when the program starts (unless `manual`) and on an explicit call."""
     lines = []
+    pytorch = [row.schema for row in table if not row.kernels]
     for row in table:
+        if not row.kernels:
+            boxed = f"pytorch<kPyTorch, {pytorch.index(row.schema)}>"
+            lines.append(f'    Kernel("{row.schema.qualified_name}", {boxed}),')
         for kernel in row.kernels:
             boxed = f"call<EXECUTORCH_FN_TYPE(::{kernel.qualified})>"
             for key in kernel.keys or ("",):
@@ -95,6 +99,7 @@ namespace {{
 """
     )
     return f"""{_HEAD}
+{"#include <executorch/kernels/aten/pytorch_operator.h>" if pytorch else ""}
 #include <executorch/extension/kernel_util/make_boxed_from_unboxed_functor.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/assert.h>
@@ -114,7 +119,7 @@ template <typename Function>
 void call(KernelRuntimeContext& context, Span<EValue*> stack) {{
   {body}
 }}
-
+{_pytorch_operators(pytorch) if pytorch else ""}
 // The registry keeps names, keys and functions, so the array can go once it has been read.
 Error register_all() {{
   const Kernel kernels[] = {{
@@ -133,6 +138,25 @@ Error {function}() {{
 
 using executorch::kernels::{function};
 {static_part}"""
+
+
+def _pytorch_operators(schemas: list[Schema]) -> str:
+    """The operators that PyTorch computes: names and overloads as its dispatcher has them."""
+    names = "\n".join(f'    {{"{s.namespace}::{s.name}", "{s.overload}"}},' for s in schemas)
+    return f"""
+using executorch::kernels::aten_mode::pytorch;
+
+constexpr executorch::kernels::aten_mode::PyTorchOperator kPyTorch[] = {{
+{names}
+}};
+"""
+
+
+def with_pytorch_operators(table: list[Row], schemas: SchemaSource) -> list[Row]:
+    """In ATen mode each ATen operator that the tables leave out is PyTorch's own: a row without kernels."""
+    listed = {row.schema.qualified_name for row in table}
+    rest = [s for s in schemas.aten() if s.qualified_name not in listed]
+    return [*table, *(Row(schema, (), is_custom=False) for schema in rest)]
 
 
 def selected_rows(table: list[Row], selection: Path | None, whitelist: list[str]) -> list[Row]:
@@ -183,7 +207,11 @@ def _arguments() -> argparse.ArgumentParser:
     add("--op-selection-yaml-path", "--op_selection_yaml_path", type=Path)
     add("--tags-path", help="accepted; without effect")
     add("--rocm", action="store_true", help="accepted; without effect")
-    add("--use-aten-lib", action="store_true", help="kernels on ATen tensors: not supported yet")
+    add(
+        "--use-aten-lib",
+        action="store_true",
+        help="ATen mode: PyTorch computes the operators of ATen that the tables leave out",
+    )
     add("--manual-registration", "--manual_registration", action="store_true")
     add("--generate", nargs="*", choices=["headers", "sources"], default=["headers", "sources"])
     add(
@@ -196,8 +224,6 @@ def _arguments() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     parser = _arguments()
     options = parser.parse_args(argv)
-    if options.use_aten_lib:
-        parser.error("--use-aten-lib is not supported yet")
     paths = [p for p in (options.functions_yaml_path, options.custom_ops_yaml_path) if p]
     if not paths:
         parser.error("give --functions-yaml-path or --custom-ops-yaml-path")
@@ -206,6 +232,8 @@ def main(argv: list[str] | None = None) -> int:
         tables = [read_table(path, schemas) for path in paths]
         check_listed_once(tables, paths)
         table = [row for rows in tables for row in rows]
+        if options.use_aten_lib:
+            table = with_pytorch_operators(table, schemas)
     except (SchemaError, OSError, yaml.YAMLError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -170,6 +170,10 @@ class SchemaSource:
         lines = ATEN_SCHEMAS.read_text().splitlines()
         self._known = {line.partition("(")[0]: line for line in lines}
 
+    def aten(self) -> list[Schema]:
+        """Every ATen operator of the table, in its order."""
+        return [parse_schema(line) for line in self._known.values()]
+
     def find(self, names: Iterable[str]) -> dict[str, Schema]:
         """Maps each `add.out` or `ns::add.out` to its schema."""
         wanted = {n: n if "::" in n else f"aten::{n}" for n in names}

@@ -19,7 +19,14 @@ def _can_be_a_kernel(text: str) -> bool:
         parse_schema(text).cpp_parameters()
     except SchemaError:
         return False
-    return not text.startswith(_LEFT_OUT)
+    return not text.startswith(_LEFT_OUT) and _is_dispatched(text)
+
+
+def _is_dispatched(text: str) -> bool:
+    """Not so for operators of TorchScript alone."""
+    import torch
+
+    return torch._C._dispatch_has_kernel(text.partition("(")[0])
 
 
 def schemas() -> list[str]:

@@ -65,9 +65,10 @@ def call_in_cpp(
     calls: Sequence[tuple[str, Sequence[Any]]],
     data_files: Sequence[Path] = (),
     emulator: Sequence[str] = (),
+    program: Path | None = None,
 ) -> list[list[Any]]:
     """Outputs of each (method, flat inputs) on one Module; raises with its messages when a call fails. With an
-    emulator (a command and its arguments) on the processor that it emulates."""
+    emulator (a command and its arguments) on the processor that it emulates. `program`: another module_calls."""
     parts = [struct.pack("<I", len(calls))]
     for method, inputs in calls:
         name = method.encode()
@@ -76,7 +77,7 @@ def call_in_cpp(
     with tempfile.TemporaryDirectory() as folder:
         asked, answered = Path(folder, "calls.bin"), Path(folder, "outputs.bin")
         asked.write_bytes(b"".join(parts))
-        done = run(*emulator, binary("module_calls"), pte, asked, answered, *data_files)
+        done = run(*emulator, program or binary("module_calls"), pte, asked, answered, *data_files)
         if done.returncode != 0:
             raise RuntimeError(
                 f"module_calls ended with {done.returncode}:\n{done.stdout}{done.stderr}"

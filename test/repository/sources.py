@@ -32,6 +32,14 @@ def with_suffix(*suffixes: str) -> list[Path]:
     return [p for p in files() if p.suffix in suffixes and p.parts[0] != "third-party"]
 
 
+def is_test(path: Path) -> bool:
+    return (
+        path.stem.endswith(("_test", "_bench"))
+        or path.stem.startswith("test_")
+        or any(part in ("test", "testing_util") for part in path.parts[:-1])
+    )
+
+
 def includes(path: Path) -> Iterator[tuple[int, str]]:
     """(line, included path) of a C++ file."""
     text = (ROOT / path).read_text(errors="replace")

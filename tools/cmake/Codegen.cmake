@@ -127,11 +127,12 @@ function(gen_selected_max_kernel_num)
 endfunction()
 
 # generate_bindings_for_kernels(LIB_NAME name [FUNCTIONS_YAML file] [CUSTOM_OPS_YAML file] [OUTPUT_DIR dir]
-#   [REGISTRATION_FUNCTION name] [ADD_EXCEPTION_BOUNDARY]):
+#   [REGISTRATION_FUNCTION name] [ADD_EXCEPTION_BOUNDARY] [USE_ATEN_LIB]):
 # rules that write the registration source and the headers; sets gen_command_sources to the former and
 # gen_command_headers to the latter. Uses the selection of gen_selected_ops(LIB_NAME name) when there is one.
+# USE_ATEN_LIB: in ATen mode PyTorch has the operators that no row names.
 function(generate_bindings_for_kernels)
-  cmake_parse_arguments(ARG "ADD_EXCEPTION_BOUNDARY"
+  cmake_parse_arguments(ARG "ADD_EXCEPTION_BOUNDARY;USE_ATEN_LIB"
     "LIB_NAME;FUNCTIONS_YAML;CUSTOM_OPS_YAML;DTYPE_SELECTIVE_BUILD;OUTPUT_DIR;REGISTRATION_FUNCTION" "" ${ARGN})
   if(NOT ARG_FUNCTIONS_YAML AND NOT ARG_CUSTOM_OPS_YAML)
     message(FATAL_ERROR "generate_bindings_for_kernels(${ARG_LIB_NAME}): give FUNCTIONS_YAML or CUSTOM_OPS_YAML")
@@ -172,6 +173,9 @@ function(generate_bindings_for_kernels)
   endif()
   if(ARG_ADD_EXCEPTION_BOUNDARY)
     list(APPEND command "--add-exception-boundary")
+  endif()
+  if(ARG_USE_ATEN_LIB)
+    list(APPEND command "--use-aten-lib")
   endif()
   set(source "${ARG_OUTPUT_DIR}/RegisterCodegenUnboxedKernelsEverything.cpp")
   set(stamp "${ARG_OUTPUT_DIR}/generated.stamp")

@@ -172,6 +172,7 @@ define_overridable_option(EXECUTORCH_XNNPACK_TUNING "XNNPACK compiled with what 
 define_overridable_option(EXECUTORCH_XNNPACK_LOG_LEVEL "XNNPACK's own log: 0 (none) to 5 (debug); empty = 5 in Debug, else 0" STRING "")
 define_overridable_option(EXECUTORCH_USE_CPP_CODE_COVERAGE "Count which lines run (gcov; llvm-cov with clang)" BOOL OFF)
 define_overridable_option(EXECUTORCH_BUILD_SHARED "One shared library of all that is built: executorch_shared" BOOL OFF)
+define_overridable_option(EXECUTORCH_BUILD_ATEN_MODE "The runtime on PyTorch's tensors besides: executorch_core_aten, executor_runner_aten" BOOL OFF)
 define_overridable_option(EXECUTORCH_USE_DL "Link libdl, for platform layers that look symbols up" BOOL ON)
 define_overridable_option(EXECUTORCH_BAREMETAL_SKIP_INSTALL "No install rules" BOOL OFF)
 

@@ -77,6 +77,16 @@ def ctest(folder: Path) -> list[list[str]]:
     ]
 
 
+def aten_mode(folder: Path) -> list[list[str]]:
+    """Its C++ tests and networks; what else the preset builds is not compiled again."""
+    return [
+        ["cmake", "--preset", "linux", "-B", str(folder), "-DEXECUTORCH_BUILD_ATEN_MODE=ON"],
+        ["cmake", "--build", str(folder), "--target", "aten_mode"],
+        ["ctest", "--test-dir", str(folder), "--output-on-failure", "-L", "aten"],
+        pytest("-m", "full or not full", "test/install/aten_mode_test.py"),
+    ]
+
+
 def preload(libraries: tuple[str, ...]) -> dict[str, str]:
     found = [
         subprocess.run(
@@ -111,6 +121,7 @@ def steps(build: Path) -> list[Step]:
         Step("drawn calls", FUZZ),
         Step("2,500 mutants of each program", [MUTANTS]),
         *(step for name in ("asan", "ubsan", "tsan") for step in sanitizer_steps(name)),
+        Step("ATen mode", aten_mode(ROOT / "cmake-out-aten")),
         Step("the default build again", built("linux", build)),
         Step("size of the core", [["make", "size"]]),
         Step(
