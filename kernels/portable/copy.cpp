@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies that keep every element: clones, dtype and dim order conversions, reshapes.
+#include <cinttypes>
+
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 
@@ -85,27 +87,28 @@ bool view_shape(const OpCall& call, IntArrayRef size, int64_t numel, Shape& shap
   for (size_t i = 0; i < size.size(); ++i) {
     const int64_t value = size[i];
     const bool infer = value == -1;
-    ET_KERNEL_CHECK_MSG(call.ctx, (infer && inferred < 0) || (value >= 0 && value <= INT32_MAX),
-                        InvalidArgument, false,
-                        "%s: expected sizes >= 0 and at most one -1, found %lld at dimension %zu",
-                        call.op, static_cast<long long>(value), i);
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, (infer && inferred < 0) || (value >= 0 && value <= INT32_MAX), InvalidArgument,
+        false, "%s: expected sizes >= 0 and at most one -1, found %" PRId64 " at dimension %zu",
+        call.op, value, i);
     inferred = infer ? static_cast<int>(i) : inferred;
-    ET_KERNEL_CHECK_MSG(call.ctx, infer || !__builtin_mul_overflow(known, value, &known),
-                        InvalidArgument, false,
-                        "%s: expected sizes with a product in range, found %lld at dimension %zu",
-                        call.op, static_cast<long long>(value), i);
+    ET_KERNEL_CHECK_MSG(
+        call.ctx, infer || !__builtin_mul_overflow(known, value, &known), InvalidArgument, false,
+        "%s: expected sizes with a product in range, found %" PRId64 " at dimension %zu", call.op,
+        value, i);
     shape.push(value);
   }
   if (inferred >= 0) {
     ET_KERNEL_CHECK_MSG(call.ctx, known != 0 && numel % known == 0, InvalidArgument, false,
-                        "%s: expected size to divide %lld elements, found %lld besides -1", call.op,
-                        static_cast<long long>(numel), static_cast<long long>(known));
+                        "%s: expected size to divide %" PRId64 " elements, found %" PRId64
+                        " besides -1",
+                        call.op, numel, known);
     shape.sizes[inferred] = numel / known;
     known = numel;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, known == numel, InvalidArgument, false,
-                      "%s: expected sizes for %lld elements, found sizes for %lld", call.op,
-                      static_cast<long long>(numel), static_cast<long long>(known));
+                      "%s: expected sizes for %" PRId64 " elements, found sizes for %" PRId64,
+                      call.op, numel, known);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
 #include <limits>
 
@@ -60,8 +61,8 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
   // 0 to 2 say whether matmuls are used; here they are not.
   ET_KERNEL_CHECK_MSG(ctx, compute_mode.value_or(0) >= 0 && compute_mode.value_or(0) <= 2,
                       InvalidArgument, out,
-                      "_cdist_forward.out: expected compute_mode 0, 1 or 2, found %lld",
-                      static_cast<long long>(*compute_mode));
+                      "_cdist_forward.out: expected compute_mode 0, 1 or 2, found %" PRId64,
+                      static_cast<int64_t>(*compute_mode));
   const int rank1 = static_cast<int>(x1.dim());
   const int rank2 = static_cast<int>(x2.dim());
   ET_KERNEL_CHECK_MSG(ctx,

@@ -5,6 +5,7 @@
 #include <executorch/kernels/portable/loops/lines.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 #include <tuple>
 
@@ -45,8 +46,8 @@ bool check_in_range(const OpCall& call, const Tensor& indices, int64_t rows) {
   for (int64_t i = 0; i < indices.numel(); ++i) {
     const int64_t row = reader.at(i);
     ET_KERNEL_CHECK_MSG(call.ctx, row >= 0 && row < rows, InvalidArgument, false,
-                        "%s: expected indices in range, found %lld of [0, %lld)", call.op,
-                        static_cast<long long>(row), static_cast<long long>(rows));
+                        "%s: expected indices in range, found %" PRId64 " of [0, %" PRId64 ")",
+                        call.op, static_cast<int64_t>(row), static_cast<int64_t>(rows));
   }
   return true;
 }
@@ -58,29 +59,28 @@ bool check_offsets(const OpCall& call, const Bags& bags) {
     const int64_t offset = reader.at(i);
     const bool ordered = i == 0 ? offset == 0 : offset >= previous;
     ET_KERNEL_CHECK_MSG(call.ctx, ordered && offset <= bags.indices.numel(), InvalidArgument, false,
-                        "%s: expected offsets to rise from 0, found %lld at %lld for %lld indices",
-                        call.op, static_cast<long long>(offset), static_cast<long long>(i),
-                        static_cast<long long>(bags.indices.numel()));
+                        "%s: expected offsets to rise from 0, found %" PRId64 " at %" PRId64
+                        " for %" PRId64 " indices",
+                        call.op, static_cast<int64_t>(offset), static_cast<int64_t>(i),
+                        static_cast<int64_t>(bags.indices.numel()));
     previous = offset;
   }
   // Eager's modes disagree on what becomes of indices after the last offset.
   ET_KERNEL_CHECK_MSG(
       call.ctx, bags.count == bags.offsets.numel() || previous == bags.indices.numel(),
       InvalidArgument, false,
-      "%s: with include_last_offset, expected the last offset to be %lld, found %lld", call.op,
-      static_cast<long long>(bags.indices.numel()), static_cast<long long>(previous));
+      "%s: with include_last_offset, expected the last offset to be %" PRId64 ", found %" PRId64,
+      call.op, static_cast<int64_t>(bags.indices.numel()), static_cast<int64_t>(previous));
   return true;
 }
 
 bool check_bags(const OpCall& call, const Bags& bags) {
   const int64_t mode = static_cast<int64_t>(bags.mode);
   ET_KERNEL_CHECK_MSG(call.ctx, mode >= 0 && mode <= 2, InvalidArgument, false,
-                      "%s: expected mode 0, 1 or 2, found %lld", call.op,
-                      static_cast<long long>(mode));
-  ET_KERNEL_CHECK_MSG(call.ctx, !bags.sample_weights.has_value() || bags.mode == Mode::kSum,
-                      InvalidArgument, false,
-                      "%s: expected mode 0 (sum) with per_sample_weights, found %lld", call.op,
-                      static_cast<long long>(mode));
+                      "%s: expected mode 0, 1 or 2, found %" PRId64, call.op, mode);
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, !bags.sample_weights.has_value() || bags.mode == Mode::kSum, InvalidArgument, false,
+      "%s: expected mode 0 (sum) with per_sample_weights, found %" PRId64, call.op, mode);
   if (bags.sample_weights.has_value() &&
       (!check_same_dtype(call, "per_sample_weights", *bags.sample_weights, "weight", bags.weight) ||
        !check_rank(call, "per_sample_weights", *bags.sample_weights, 1) ||
@@ -392,8 +392,8 @@ Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& gr
     const auto memory =
         ctx.allocate_temp(static_cast<size_t>(num_weights + 1) * sizeof(int64_t), alignof(int64_t));
     ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
-                        "%s: no temporary memory for %lld counts", call.op,
-                        static_cast<long long>(num_weights));
+                        "%s: no temporary memory for %" PRId64 " counts", call.op,
+                        static_cast<int64_t>(num_weights));
     counts = static_cast<int64_t*>(memory.get());
     std::fill_n(counts, num_weights, int64_t{0});
     const LineReader<int64_t> rows(indices);

@@ -5,6 +5,7 @@
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/strided.h>
 
+#include <cinttypes>
 #include <cmath>
 #include <cstring>
 
@@ -113,8 +114,8 @@ class Fourier {
     const auto memory =
         call.ctx.allocate_temp(static_cast<size_t>(count) * sizeof(Point), alignof(Point));
     ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, false,
-                        "%s: no temporary memory for a transform of %lld elements", call.op,
-                        static_cast<long long>(n));
+                        "%s: no temporary memory for a transform of %" PRId64 " elements", call.op,
+                        n);
     line_ = static_cast<Point*>(memory.get());
     result_ = line_ + m;
     radix_.roots = result_ + m;
@@ -294,8 +295,8 @@ bool make_dims(const OpCall& call, const Tensor& self, IntArrayRef dim, Dims& di
 bool make_scale(const OpCall& call, int64_t normalization, const Shape& signal, const Dims& dims,
                 double& scale) {
   ET_KERNEL_CHECK_MSG(call.ctx, normalization >= 0 && normalization <= 2, InvalidArgument, false,
-                      "%s: expected normalization 0, 1 or 2, found %lld", call.op,
-                      static_cast<long long>(normalization));
+                      "%s: expected normalization 0, 1 or 2, found %" PRId64, call.op,
+                      normalization);
   double count = 1;
   for (int k = 0; k < dims.count; ++k) {
     count *= static_cast<double>(signal[dims.dims[k]]);
@@ -366,8 +367,8 @@ Tensor& _fft_c2r_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef 
   const int64_t n = last_dim_size;
   const int64_t given = self.sizes()[dims.last()];
   ET_KERNEL_CHECK_MSG(ctx, n > 0 && n / 2 + 1 <= given, InvalidArgument, out,
-                      "_fft_c2r.out: expected last_dim_size in [1, %lld], found %lld",
-                      static_cast<long long>(2 * given - 1), static_cast<long long>(n));
+                      "_fft_c2r.out: expected last_dim_size in [1, %" PRId64 "], found %" PRId64,
+                      static_cast<int64_t>(2 * given - 1), n);
   Shape shape(self);
   shape.sizes[dims.last()] = n;
   Fourier fourier;

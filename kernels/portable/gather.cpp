@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cinttypes>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -45,8 +46,8 @@ bool check_index(const OpCall& call, const Tensor& index, const StridedView& at,
   for (int d = 0; d < at.ndim; ++d) {
     ET_KERNEL_CHECK_MSG(
         call.ctx, at.sizes[d] <= other.sizes[d] || (d == dim && !whole), InvalidArgument, false,
-        "%s: expected a smaller index, found size %lld at dimension %d of at most %lld", call.op,
-        static_cast<long long>(at.sizes[d]), d, static_cast<long long>(other.sizes[d]));
+        "%s: expected a smaller index, found size %" PRId64 " at dimension %d of at most %" PRId64,
+        call.op, static_cast<int64_t>(at.sizes[d]), d, static_cast<int64_t>(other.sizes[d]));
   }
   return true;
 }
@@ -164,8 +165,8 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
     run(0, lines);
   }
   ET_KERNEL_CHECK_MSG(call.ctx, !is_wrong.load(), InvalidArgument, false,
-                      "%s: expected index to be in [0, %lld), found %lld", call.op,
-                      static_cast<long long>(size), static_cast<long long>(wrong.load()));
+                      "%s: expected index to be in [0, %" PRId64 "), found %" PRId64, call.op, size,
+                      static_cast<int64_t>(wrong.load()));
   return true;
 }
 
@@ -453,15 +454,16 @@ Tensor& repeat_interleave_Tensor_out(KernelRuntimeContext& ctx, const Tensor& re
   int64_t total = 0;
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     const int64_t count = reader.at(i);
-    ET_KERNEL_CHECK_MSG(ctx, count >= 0 && count <= INT32_MAX, InvalidArgument, out,
-                        "repeat_interleave.Tensor_out: expected repeats in [0, 2^31), found %lld",
-                        static_cast<long long>(count));
+    ET_KERNEL_CHECK_MSG(
+        ctx, count >= 0 && count <= INT32_MAX, InvalidArgument, out,
+        "repeat_interleave.Tensor_out: expected repeats in [0, 2^31), found %" PRId64, count);
     total += count;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, repeats.numel() == 0 || output_size.value_or(total) == total, InvalidArgument, out,
-      "repeat_interleave.Tensor_out: expected output_size to be the sum %lld, found %lld",
-      static_cast<long long>(total), static_cast<long long>(output_size.value_or(total)));
+  ET_KERNEL_CHECK_MSG(ctx, repeats.numel() == 0 || output_size.value_or(total) == total,
+                      InvalidArgument, out,
+                      "repeat_interleave.Tensor_out: expected output_size to be the sum %" PRId64
+                      ", found %" PRId64,
+                      total, static_cast<int64_t>(output_size.value_or(total)));
   Shape shape;
   shape.push(total);
   if (!resize_output(call, out, shape)) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cinttypes>
 #include <cstring>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
@@ -41,8 +42,8 @@ int64_t wrapped_index(const char* data, ScalarType type, int64_t offset, int64_t
 
 bool fail_index(const OpCall& call, int64_t size) {
   ET_KERNEL_CHECK_MSG(call.ctx, false, InvalidArgument, false,
-                      "%s: expected indices in [%lld, %lld), found one outside", call.op,
-                      static_cast<long long>(-size), static_cast<long long>(size));
+                      "%s: expected indices in [%" PRId64 ", %" PRId64 "), found one outside",
+                      call.op, static_cast<int64_t>(-size), size);
   return false;
 }
 
@@ -89,8 +90,8 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
   const int64_t grain = std::max<int64_t>(1, (1 << 15) / row_size);
   ::executorch::extension::parallel_for(0, index.numel(), grain, take);
   ET_KERNEL_CHECK_MSG(call.ctx, !wrong.load(), InvalidArgument, false,
-                      "%s: expected indices in [0, %lld), found %lld", call.op,
-                      static_cast<long long>(size), static_cast<long long>(found.load()));
+                      "%s: expected indices in [0, %" PRId64 "), found %" PRId64, call.op, size,
+                      static_cast<int64_t>(found.load()));
   return true;
 }
 
@@ -173,11 +174,12 @@ Tensor& index_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t di
   for (int d = 0; fits && d < shape.ndim; ++d) {
     fits = from.sizes[d] == (d == dim ? index.numel() : shape.sizes[d]);
   }
-  ET_KERNEL_CHECK_MSG(ctx, fits, InvalidArgument, out,
-                      "index_copy.out: expected source to have %lld slices along dimension %lld of "
-                      "self %s, found %s",
-                      static_cast<long long>(index.numel()), static_cast<long long>(dim),
-                      ShapeText(self).text, ShapeText(source).text);
+  ET_KERNEL_CHECK_MSG(
+      ctx, fits, InvalidArgument, out,
+      "index_copy.out: expected source to have %" PRId64 " slices along dimension %" PRId64
+      " of "
+      "self %s, found %s",
+      static_cast<int64_t>(index.numel()), dim, ShapeText(self).text, ShapeText(source).text);
   const int64_t* positions = index.const_data_ptr<int64_t>();
   const int64_t size = shape.sizes[dim];
   for (int64_t i = 0; i < index.numel(); ++i) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operators that concatenate tensors or split one along a dimension, or overwrite a part of
 // one.
+#include <cinttypes>
+
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/slice.h>
@@ -81,9 +83,9 @@ bool cat_shape(const OpCall& call, TensorList tensors, int64_t& dim, Shape& shap
     for (int d = 0; d < shape.ndim; ++d) {
       const int64_t size = tensors[i].sizes()[d];
       ET_KERNEL_CHECK_MSG(call.ctx, d == dim || size == shape[d], InvalidArgument, false,
-                          "%s: expected size %lld at dimension %d of tensors[%zu], found %lld",
-                          call.op, static_cast<long long>(shape[d]), d, i,
-                          static_cast<long long>(size));
+                          "%s: expected size %" PRId64
+                          " at dimension %d of tensors[%zu], found %" PRId64,
+                          call.op, static_cast<int64_t>(shape[d]), d, i, size);
     }
     shape.sizes[dim] += tensors[i].sizes()[dim];
   }
@@ -176,8 +178,8 @@ void split_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, int64_
   }
   const int64_t size = self.sizes()[dim];
   ET_KERNEL_CHECK_MSG(ctx, split_size > 0 || (split_size == 0 && size == 0), InvalidArgument, ,
-                      "split_copy.Tensor_out: expected split_size > 0, found %lld",
-                      static_cast<long long>(split_size));
+                      "split_copy.Tensor_out: expected split_size > 0, found %" PRId64,
+                      static_cast<int64_t>(split_size));
   const int64_t pieces = size == 0 ? 1 : (size - 1) / split_size + 1;
   if (!check_count(call, "out", static_cast<int64_t>(out.size()), pieces)) {
     return;
@@ -206,16 +208,16 @@ void split_with_sizes_copy_out(KernelRuntimeContext& ctx, const Tensor& self,
   const int64_t size = self.sizes()[dim];
   int64_t rest = size;
   for (int64_t length : split_sizes) {
-    ET_KERNEL_CHECK_MSG(
-        ctx, length >= 0 && length <= rest, InvalidArgument, ,
-        "split_with_sizes_copy.out: expected split_sizes to add up to %lld, found another sum",
-        static_cast<long long>(size));
+    ET_KERNEL_CHECK_MSG(ctx, length >= 0 && length <= rest, InvalidArgument, ,
+                        "split_with_sizes_copy.out: expected split_sizes to add up to %" PRId64
+                        ", found another sum",
+                        size);
     rest -= length;
   }
-  ET_KERNEL_CHECK_MSG(
-      ctx, rest == 0, InvalidArgument, ,
-      "split_with_sizes_copy.out: expected split_sizes to add up to %lld, found another sum",
-      static_cast<long long>(size));
+  ET_KERNEL_CHECK_MSG(ctx, rest == 0, InvalidArgument, ,
+                      "split_with_sizes_copy.out: expected split_sizes to add up to %" PRId64
+                      ", found another sum",
+                      size);
   int64_t start = 0;
   for (size_t i = 0; i < out.size(); ++i) {
     const StridedView part =

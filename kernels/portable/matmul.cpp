@@ -8,6 +8,7 @@
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
+#include <cinttypes>
 
 namespace torch::executor::native {
 
@@ -159,8 +160,8 @@ void multiply(const Matrix& a, const Matrix& b, const Epilogue& epilogue, const 
 bool check_product(const OpCall& call, const Tensor& a, const Tensor& b, const Tensor& out,
                    int64_t depth_a, int64_t depth_b) {
   ET_KERNEL_CHECK_MSG(call.ctx, depth_a == depth_b, InvalidArgument, false,
-                      "%s: expected equal inner sizes, found %lld and %lld", call.op,
-                      static_cast<long long>(depth_a), static_cast<long long>(depth_b));
+                      "%s: expected equal inner sizes, found %" PRId64 " and %" PRId64, call.op,
+                      static_cast<int64_t>(depth_a), static_cast<int64_t>(depth_b));
   return check_number(call, "self", a) && check_same_dtype(call, "mat2", b, "self", a) &&
          check_same_dtype(call, "out", out, "self", a);
 }
@@ -220,8 +221,8 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& mat
   }
   const int64_t batches = self.sizes()[0];
   ET_KERNEL_CHECK_MSG(ctx, mat2.sizes()[0] == batches, InvalidArgument, out,
-                      "bmm.out: expected %lld matrices in mat2, found %lld",
-                      static_cast<long long>(batches), static_cast<long long>(mat2.sizes()[0]));
+                      "bmm.out: expected %" PRId64 " matrices in mat2, found %" PRId64,
+                      static_cast<int64_t>(batches), static_cast<int64_t>(mat2.sizes()[0]));
   Shape shape;
   shape.push(batches);
   shape.push(self.sizes()[1]);
@@ -294,12 +295,13 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Tensor&
   Shape product;
   product.push(rows);
   product.push(cols);
-  ET_KERNEL_CHECK_MSG(ctx,
-                      !bias.has_value() || (broadcasts_to(Shape(*bias), product) &&
-                                            (bias->dim() <= 1 || input.dim() == 2)),
-                      InvalidArgument, out,
-                      "linear.out: expected bias to broadcast to rows of %lld elements, found %s",
-                      static_cast<long long>(cols), ShapeText(*bias).text);
+  ET_KERNEL_CHECK_MSG(
+      ctx,
+      !bias.has_value() ||
+          (broadcasts_to(Shape(*bias), product) && (bias->dim() <= 1 || input.dim() == 2)),
+      InvalidArgument, out,
+      "linear.out: expected bias to broadcast to rows of %" PRId64 " elements, found %s",
+      static_cast<int64_t>(cols), ShapeText(*bias).text);
   const Epilogue epilogue = bias.has_value() ? adding(*bias) : Epilogue();
   const Matrix transposed{weight, depth, cols, weight.strides()[last], weight.strides()[0]};
   const Matrix from = input.dim() == 2 ? matrix_of(input) : Matrix{input, rows, depth, depth, 1};

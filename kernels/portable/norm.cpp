@@ -6,6 +6,7 @@
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
 #include <tuple>
 
@@ -66,8 +67,8 @@ bool check_affine(const OpCall& call, const char* name, const std::optional<Tens
     return true;
   }
   ET_KERNEL_CHECK_MSG(call.ctx, tensor->numel() == numel && is_row_major(*tensor), InvalidArgument,
-                      false, "%s: expected %s to have %lld elements, found %lld", call.op, name,
-                      static_cast<long long>(numel), static_cast<long long>(tensor->numel()));
+                      false, "%s: expected %s to have %" PRId64 " elements, found %" PRId64,
+                      call.op, name, numel, static_cast<int64_t>(tensor->numel()));
   return check_computable(call, name, *tensor);
 }
 
@@ -114,9 +115,8 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out(
     const int64_t size = input.sizes()[lead + i];
     ET_KERNEL_CHECK_MSG(ctx, normalized_shape[i] == size, InvalidArgument, result,
                         "native_layer_norm.out: expected normalized_shape to end input's shape, "
-                        "found at %zu %lld for %lld",
-                        i, static_cast<long long>(normalized_shape[i]),
-                        static_cast<long long>(size));
+                        "found at %zu %" PRId64 " for %" PRId64,
+                        i, static_cast<int64_t>(normalized_shape[i]), size);
     length *= size;
     statistics.sizes[lead + i] = 1;
   }
@@ -176,9 +176,8 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(
                             input.numel() / (N * C) == HxW)),
                       InvalidArgument, result,
                       "native_group_norm.out: expected N, C, HxW and group that fit input, found "
-                      "%lld, %lld, %lld and %lld",
-                      static_cast<long long>(N), static_cast<long long>(C),
-                      static_cast<long long>(HxW), static_cast<long long>(group));
+                      "%" PRId64 ", %" PRId64 ", %" PRId64 " and %" PRId64,
+                      N, C, HxW, group);
   Shape statistics;
   statistics.push(N);
   statistics.push(group);

@@ -5,6 +5,7 @@
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
 
+#include <cinttypes>
 #include <tuple>
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -48,8 +49,8 @@ bool check_norm(const OpCall& call, const NormGradient& norm) {
       call.ctx,
       !norm.weight.has_value() || (norm.weight->numel() == weights && is_row_major(*norm.weight)),
       InvalidArgument, false,
-      "%s: expected weight to have %lld elements in row-major order, found shape %s", call.op,
-      static_cast<long long>(weights), ShapeText(*norm.weight).text);
+      "%s: expected weight to have %" PRId64 " elements in row-major order, found shape %s",
+      call.op, weights, ShapeText(*norm.weight).text);
   ET_KERNEL_CHECK_MSG(call.ctx,
                       ::executorch::runtime::tensors_have_same_shape(norm.grad, norm.input) &&
                           norm.mean.numel() == norm.rows.rows &&
@@ -218,17 +219,17 @@ Gradients native_group_norm_backward_out(KernelRuntimeContext& ctx, const Tensor
                                          Tensor& out2) {
   const OpCall call{ctx, "native_group_norm_backward.out"};
   const Gradients outs{out0, out1, out2};
-  ET_KERNEL_CHECK_MSG(
-      ctx,
-      input.dim() >= 2 && N == input.sizes()[0] && C == input.sizes()[1] && HxW >= 0 && group > 0 &&
-          C % group == 0 && (N * C == 0 || input.numel() / (N * C) == HxW),
-      InvalidArgument, outs,
-      "%s: expected N, C, HxW and group that fit input, found %lld, %lld, %lld and %lld", call.op,
-      static_cast<long long>(N), static_cast<long long>(C), static_cast<long long>(HxW),
-      static_cast<long long>(group));
+  ET_KERNEL_CHECK_MSG(ctx,
+                      input.dim() >= 2 && N == input.sizes()[0] && C == input.sizes()[1] &&
+                          HxW >= 0 && group > 0 && C % group == 0 &&
+                          (N * C == 0 || input.numel() / (N * C) == HxW),
+                      InvalidArgument, outs,
+                      "%s: expected N, C, HxW and group that fit input, found %" PRId64 ", %" PRId64
+                      ", %" PRId64 " and %" PRId64,
+                      call.op, N, C, HxW, group);
   ET_KERNEL_CHECK_MSG(ctx, group <= INT32_MAX && HxW <= INT32_MAX, InvalidArgument, outs,
-                      "%s: expected group and HxW in range, found %lld and %lld", call.op,
-                      static_cast<long long>(group), static_cast<long long>(HxW));
+                      "%s: expected group and HxW in range, found %" PRId64 " and %" PRId64,
+                      call.op, group, HxW);
   Shape affine;
   affine.push(C);
   run(call, {grad_out, input, mean, rstd, weight, {N * group, group, C / group, HxW}}, output_mask,

@@ -4,6 +4,7 @@
 #include <executorch/kernels/portable/loops/convert.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
@@ -35,10 +36,11 @@ bool padded_shape(const OpCall& call, const Tensor& self, IntArrayRef pad, Paddi
     const bool in_range = std::max(pad[2 * i], pad[2 * i + 1]) <= INT32_MAX &&
                           std::min(pad[2 * i], pad[2 * i + 1]) >= -INT32_MAX;
     shape.sizes[d] += in_range ? padding.before[d] + padding.after[d] : 0;
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, in_range && shape.sizes[d] >= 0, InvalidArgument, false,
-        "%s: expected amounts that leave a size in range, found %lld and %lld at dimension %d",
-        call.op, static_cast<long long>(pad[2 * i]), static_cast<long long>(pad[2 * i + 1]), d);
+    ET_KERNEL_CHECK_MSG(call.ctx, in_range && shape.sizes[d] >= 0, InvalidArgument, false,
+                        "%s: expected amounts that leave a size in range, found %" PRId64
+                        " and %" PRId64 " at dimension %d",
+                        call.op, static_cast<int64_t>(pad[2 * i]),
+                        static_cast<int64_t>(pad[2 * i + 1]), d);
   }
   return true;
 }
@@ -124,12 +126,12 @@ Tensor& pad_by(const OpCall& call, const Tensor& self, IntArrayRef amounts, int 
     longest = std::max(longest, shape[static_cast<int>(d)]);
     const int64_t size = self.sizes()[d];
     const int64_t most = margin < 0 ? INT32_MAX : size - margin;
-    ET_KERNEL_CHECK_MSG(
-        call.ctx, size > 0 && padding.before[d] <= most && padding.after[d] <= most,
-        InvalidArgument, out,
-        "%s: at dimension %lld expected amounts of at most %lld, found %lld and %lld", call.op,
-        static_cast<long long>(d), static_cast<long long>(most),
-        static_cast<long long>(padding.before[d]), static_cast<long long>(padding.after[d]));
+    ET_KERNEL_CHECK_MSG(call.ctx, size > 0 && padding.before[d] <= most && padding.after[d] <= most,
+                        InvalidArgument, out,
+                        "%s: at dimension %" PRId64 " expected amounts of at most %" PRId64
+                        ", found %" PRId64 " and %" PRId64,
+                        call.op, d, most, static_cast<int64_t>(padding.before[d]),
+                        static_cast<int64_t>(padding.after[d]));
   }
   ET_KERNEL_CHECK_MSG(call.ctx, longest > 0, InvalidArgument, out,
                       "%s: expected amounts that leave elements of self, found none left of %s",

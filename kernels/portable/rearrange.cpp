@@ -7,6 +7,7 @@
 #include <executorch/kernels/portable/unary.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 
 #include <executorch/runtime/core/exec_aten/util/dtype_dispatch.h>
@@ -140,8 +141,8 @@ Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, Tens
     return out;
   }
   ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0 && self.sizes()[dim] % 2 == 0, InvalidArgument, out,
-                      "glu.out: expected an even size at dimension %lld, found shape %s",
-                      static_cast<long long>(dim), ShapeText(self).text);
+                      "glu.out: expected an even size at dimension %" PRId64 ", found shape %s",
+                      dim, ShapeText(self).text);
   Shape shape(self);
   const int64_t half = shape[static_cast<int>(dim)] / 2;
   shape.sizes[dim] = half;
@@ -269,15 +270,16 @@ Tensor& col2im_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef ou
   }
   const int64_t window = rows.kernel * cols.kernel;
   const int64_t rank = self.dim();
-  ET_KERNEL_CHECK_MSG(
-      ctx,
-      (rank == 2 || rank == 3) && self.sizes()[rank - 2] % window == 0 &&
-          self.sizes()[rank - 2] > 0 && self.sizes()[rank - 1] > 0 && cols.count > 0 &&
-          self.sizes()[rank - 1] / cols.count == rows.count &&
-          self.sizes()[rank - 1] % cols.count == 0,
-      InvalidArgument, out,
-      "col2im.out: expected self to have a column for each of %lld x %lld blocks, found shape %s",
-      static_cast<long long>(rows.count), static_cast<long long>(cols.count), ShapeText(self).text);
+  ET_KERNEL_CHECK_MSG(ctx,
+                      (rank == 2 || rank == 3) && self.sizes()[rank - 2] % window == 0 &&
+                          self.sizes()[rank - 2] > 0 && self.sizes()[rank - 1] > 0 &&
+                          cols.count > 0 && self.sizes()[rank - 1] / cols.count == rows.count &&
+                          self.sizes()[rank - 1] % cols.count == 0,
+                      InvalidArgument, out,
+                      "col2im.out: expected self to have a column for each of %" PRId64
+                      " x %" PRId64 " blocks, found shape %s",
+                      static_cast<int64_t>(rows.count), static_cast<int64_t>(cols.count),
+                      ShapeText(self).text);
   Shape shape(self);
   const int64_t channels = self.sizes()[rank - 2] / window;
   shape.sizes[rank - 2] = channels;

@@ -3,6 +3,7 @@
 // that write one.
 #pragma once
 
+#include <cinttypes>
 #include <optional>
 
 #include <executorch/kernels/portable/loops/checks.h>
@@ -22,8 +23,8 @@ inline bool slice_range(const OpCall& call, const Tensor& self, int64_t dim,
                         SliceRange& range) {
   ET_KERNEL_CHECK_MSG(
       call.ctx, self.dim() > 0 && step > 0, InvalidArgument, false,
-      "%s: expected at least 1 dim for self and step > 0, found %d dims and step %lld", call.op,
-      static_cast<int>(self.dim()), static_cast<long long>(step));
+      "%s: expected at least 1 dim for self and step > 0, found %d dims and step %" PRId64, call.op,
+      static_cast<int>(self.dim()), static_cast<int64_t>(step));
   if (!normalize_dim(call, "dim", self.dim(), dim)) {
     return false;
   }
@@ -49,9 +50,8 @@ inline bool select_index(const OpCall& call, const Tensor& self, int64_t& dim, i
   }
   const int64_t size = self.sizes()[dim];
   ET_KERNEL_CHECK_MSG(call.ctx, index >= -size && index < size, InvalidArgument, false,
-                      "%s: expected index in [%lld, %lld], found %lld", call.op,
-                      static_cast<long long>(-size), static_cast<long long>(size - 1),
-                      static_cast<long long>(index));
+                      "%s: expected index in [%" PRId64 ", %" PRId64 "], found %" PRId64, call.op,
+                      static_cast<int64_t>(-size), static_cast<int64_t>(size - 1), index);
   index = index < 0 ? index + size : index;
   return true;
 }

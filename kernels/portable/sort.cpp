@@ -6,6 +6,7 @@
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 #include <tuple>
 #include <type_traits>
@@ -206,8 +207,8 @@ void sort(const OpCall& call, const Tensor& self, int64_t dim, std::optional<int
   const int64_t size = shape.ndim == 0 ? 1 : shape[static_cast<int>(dim)];
   Order order{dim, k.value_or(size), largest};
   ET_KERNEL_CHECK_MSG(call.ctx, order.k >= 0 && order.k <= size, InvalidArgument, ,
-                      "%s: expected k in [0, %lld], found %lld", call.op,
-                      static_cast<long long>(size), static_cast<long long>(order.k));
+                      "%s: expected k in [0, %" PRId64 "], found %" PRId64, call.op, size,
+                      static_cast<int64_t>(order.k));
   if (shape.ndim > 0) {
     shape.sizes[dim] = order.k;
   } else {

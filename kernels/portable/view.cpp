@@ -5,6 +5,7 @@
 #include <executorch/kernels/portable/slice.h>
 
 #include <algorithm>
+#include <cinttypes>
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
@@ -36,8 +37,8 @@ StridedView split_dim(const StridedView& view, int dim, int64_t inner) {
 bool check_unique(const OpCall& call, const char* name, const bool (&seen)[Shape::kMaxDims],
                   int64_t d) {
   ET_KERNEL_CHECK_MSG(call.ctx, !seen[d], InvalidArgument, false,
-                      "%s: expected different dimensions, found %lld twice in %s", call.op,
-                      static_cast<long long>(d), name);
+                      "%s: expected different dimensions, found %" PRId64 " twice in %s", call.op,
+                      d, name);
   return true;
 }
 
@@ -103,9 +104,10 @@ Tensor& expand_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayR
   for (int d = 0; d < view.ndim; ++d) {
     const bool keep = size[d] == view.sizes[d] || (size[d] == -1 && d >= lead);
     ET_KERNEL_CHECK_MSG(ctx, keep || (view.sizes[d] == 1 && size[d] >= 0), InvalidArgument, out,
-                        "expand_copy.out: expected sizes that self broadcasts to, found %lld for "
-                        "%lld at dimension %d",
-                        static_cast<long long>(view.sizes[d]), static_cast<long long>(size[d]), d);
+                        "expand_copy.out: expected sizes that self broadcasts to, found %" PRId64
+                        " for "
+                        "%" PRId64 " at dimension %d",
+                        static_cast<int64_t>(view.sizes[d]), static_cast<int64_t>(size[d]), d);
     if (!keep) {
       view.sizes[d] = size[d];
       view.strides[d] = 0;
@@ -139,10 +141,10 @@ Tensor& narrow_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
   const int64_t first = start < 0 ? start + size : start;
   ET_KERNEL_CHECK_MSG(ctx, first >= 0 && first <= size && length >= 0 && length <= size - first,
                       InvalidArgument, out,
-                      "narrow_copy.out: expected a range inside self, found start %lld and length "
-                      "%lld for size %lld",
-                      static_cast<long long>(start), static_cast<long long>(length),
-                      static_cast<long long>(size));
+                      "narrow_copy.out: expected a range inside self, found start %" PRId64
+                      " and length "
+                      "%" PRId64 " for size %" PRId64,
+                      static_cast<int64_t>(start), static_cast<int64_t>(length), size);
   copy_to_output(call, StridedView::of(self).sliced(static_cast<int>(dim), first, length), self,
                  out);
   return out;
@@ -182,9 +184,10 @@ Tensor& as_strided_copy_out(KernelRuntimeContext& ctx, const Tensor& self, IntAr
     view.strides[d] = stride[d];
   }
   ET_KERNEL_CHECK_MSG(ctx, valid && (empty || last < self.numel()), InvalidArgument, out,
-                      "as_strided_copy.out: expected a view inside the %lld elements of self, "
+                      "as_strided_copy.out: expected a view inside the %" PRId64
+                      " elements of self, "
                       "found one beyond them",
-                      static_cast<long long>(self.numel()));
+                      static_cast<int64_t>(self.numel()));
   view.data = StridedView::of(self).data;
   if (!empty) {
     view.data += storage_offset.value_or(0) * view.element_size;
@@ -201,8 +204,9 @@ Tensor& diagonal_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t
     return out;
   }
   ET_KERNEL_CHECK_MSG(ctx, self.dim() >= 2 && dim1 != dim2, InvalidArgument, out,
-                      "diagonal_copy.out: expected two different dimensions, found %lld twice",
-                      static_cast<long long>(dim1));
+                      "diagonal_copy.out: expected two different dimensions, found %" PRId64
+                      " twice",
+                      static_cast<int64_t>(dim1));
   const int64_t rows = self.sizes()[dim1];
   const int64_t cols = self.sizes()[dim2];
   const int64_t row0 = offset < 0 ? (offset < -rows ? rows : -offset) : 0;
@@ -229,11 +233,10 @@ Tensor& unfold_copy_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t d
   const bool scalar = view.ndim == 0;
   view = scalar ? view.inserted(0, 1, 1) : view;
   const int dim = static_cast<int>(dimension);
-  ET_KERNEL_CHECK_MSG(
-      ctx, size >= 0 && size <= view.sizes[dim] && step > 0, InvalidArgument, out,
-      "unfold_copy.out: expected size in [0, %lld] and step > 0, found %lld and %lld",
-      static_cast<long long>(view.sizes[dim]), static_cast<long long>(size),
-      static_cast<long long>(step));
+  ET_KERNEL_CHECK_MSG(ctx, size >= 0 && size <= view.sizes[dim] && step > 0, InvalidArgument, out,
+                      "unfold_copy.out: expected size in [0, %" PRId64
+                      "] and step > 0, found %" PRId64 " and %" PRId64,
+                      static_cast<int64_t>(view.sizes[dim]), size, static_cast<int64_t>(step));
   const int64_t stride = view.strides[dim];
   // A 0-dim tensor has one window.
   view =
@@ -273,8 +276,8 @@ Tensor& repeat_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef re
   Shape shape;
   for (int d = 0; d < rank; ++d) {
     ET_KERNEL_CHECK_MSG(ctx, repeats[d] >= 0 && repeats[d] <= INT32_MAX, InvalidArgument, out,
-                        "repeat.out: expected repeats in range, found %lld",
-                        static_cast<long long>(repeats[d]));
+                        "repeat.out: expected repeats in range, found %" PRId64,
+                        static_cast<int64_t>(repeats[d]));
     shape.push(from.sizes[d] * repeats[d]);
   }
   if (!check_same_dtype(call, "out", out, "self", self) || !resize_output(call, out, shape)) {
@@ -303,8 +306,8 @@ Tensor& pixel_shuffle_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t
                       rank >= 3 && r > 0 && r <= INT16_MAX && self.sizes()[rank - 3] % (r * r) == 0,
                       InvalidArgument, out,
                       "pixel_shuffle.out: expected at least 3 dims and channels divisible by the "
-                      "square of %lld, found %s",
-                      static_cast<long long>(r), ShapeText(self).text);
+                      "square of %" PRId64 ", found %s",
+                      static_cast<int64_t>(r), ShapeText(self).text);
   Shape shape(self);
   shape.sizes[rank - 3] /= r * r;
   shape.sizes[rank - 2] *= r;
@@ -336,8 +339,8 @@ Tensor& pixel_unshuffle_out(KernelRuntimeContext& ctx, const Tensor& self, int64
                           self.sizes()[rank - 1] % r == 0,
                       InvalidArgument, out,
                       "pixel_unshuffle.out: expected at least 3 dims and height and width "
-                      "divisible by %lld, found %s",
-                      static_cast<long long>(r), ShapeText(self).text);
+                      "divisible by %" PRId64 ", found %s",
+                      static_cast<int64_t>(r), ShapeText(self).text);
   Shape shape(self);
   shape.sizes[rank - 3] *= r * r;
   shape.sizes[rank - 2] /= r;
@@ -411,8 +414,9 @@ Tensor& view_as_real_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Ten
 Tensor& view_as_complex_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
   const OpCall call{ctx, "view_as_complex_copy.out"};
   ET_KERNEL_CHECK_MSG(ctx, self.dim() > 0 && self.sizes()[self.dim() - 1] == 2, InvalidArgument,
-                      out, "%s: expected the last dimension of self to be 2, found %lld", call.op,
-                      static_cast<long long>(self.dim() > 0 ? self.sizes()[self.dim() - 1] : 0));
+                      out, "%s: expected the last dimension of self to be 2, found %" PRId64,
+                      call.op,
+                      static_cast<int64_t>(self.dim() > 0 ? self.sizes()[self.dim() - 1] : 0));
   ET_KERNEL_CHECK_MSG(ctx, ::executorch::runtime::isComplexType(out.scalar_type()), InvalidArgument,
                       out, "%s: expected out to be of a complex type, found %s", call.op,
                       ::executorch::runtime::toString(out.scalar_type()));

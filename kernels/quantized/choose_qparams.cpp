@@ -7,6 +7,7 @@
 #include <executorch/kernels/quantized/range.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <limits>
 #include <tuple>
 
@@ -66,8 +67,8 @@ std::tuple<Tensor&, Tensor&> choose_qparams_tensor_out(KernelRuntimeContext& ctx
   Shape one;
   one.push(1);
   ET_KERNEL_CHECK_MSG(ctx, quant_min < quant_max, InvalidArgument, result,
-                      "%s: expected quant_min < quant_max, found %lld and %lld", call.op,
-                      static_cast<long long>(quant_min), static_cast<long long>(quant_max));
+                      "%s: expected quant_min < quant_max, found %" PRId64 " and %" PRId64, call.op,
+                      static_cast<int64_t>(quant_min), static_cast<int64_t>(quant_max));
   if (!check_input(call, input, scale_out, zero_point_out) || !check_range(call, range, dtype) ||
       !resize_output(call, scale_out, one) || !resize_output(call, zero_point_out, one)) {
     return result;

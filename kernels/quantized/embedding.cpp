@@ -7,6 +7,7 @@
 #include <executorch/kernels/quantized/range.h>
 
 #include <algorithm>
+#include <cinttypes>
 
 namespace torch::executor::native {
 
@@ -52,21 +53,22 @@ bool check_table(const OpCall& call, const Table& table) {
       table.quant_min <= table.quant_max &&
           (table.bits == 8 || (table.quant_min == -half && table.quant_max == half - 1)),
       InvalidArgument, false,
-      "%s: expected the range of the weight's bits, found [%lld, %lld] for %d bits", call.op,
-      static_cast<long long>(table.quant_min), static_cast<long long>(table.quant_max), table.bits);
+      "%s: expected the range of the weight's bits, found [%" PRId64 ", %" PRId64 "] for %d bits",
+      call.op, static_cast<int64_t>(table.quant_min), static_cast<int64_t>(table.quant_max),
+      table.bits);
   if (!check_rank(call, "weight", table.weight, 2) ||
       !check_floating(call, "weight_scales", table.scales)) {
     return false;
   }
   const Tensor& scales = table.scales;
-  ET_KERNEL_CHECK_MSG(call.ctx,
-                      (scales.dim() == 1 || scales.dim() == 2) &&
-                          scales.sizes()[0] == table.weight.sizes()[0] && table.groups() > 0 &&
-                          table.columns() % table.groups() == 0,
-                      InvalidArgument, false,
-                      "%s: expected weight_scales for each of %lld rows of %lld columns, found %s",
-                      call.op, static_cast<long long>(table.weight.sizes()[0]),
-                      static_cast<long long>(table.columns()), ShapeText(scales).text);
+  ET_KERNEL_CHECK_MSG(
+      call.ctx,
+      (scales.dim() == 1 || scales.dim() == 2) && scales.sizes()[0] == table.weight.sizes()[0] &&
+          table.groups() > 0 && table.columns() % table.groups() == 0,
+      InvalidArgument, false,
+      "%s: expected weight_scales for each of %" PRId64 " rows of %" PRId64 " columns, found %s",
+      call.op, static_cast<int64_t>(table.weight.sizes()[0]), static_cast<int64_t>(table.columns()),
+      ShapeText(scales).text);
   return !table.zero_points.has_value() ||
          (check_computable(call, "weight_zero_points", *table.zero_points) &&
           check_count(call, "elements of weight_zero_points", table.zero_points->numel(),
@@ -134,8 +136,8 @@ Tensor& embed(const OpCall& call, const Table& table, const Tensor& indices,
   for (int64_t i = 0; i < indices.numel(); ++i, odometer.next()) {
     const int64_t row = reader.at(odometer.offset(0));
     ET_KERNEL_CHECK_MSG(call.ctx, row >= 0 && row < rows, InvalidArgument, out,
-                        "%s: expected indices in [0, %lld), found %lld", call.op,
-                        static_cast<long long>(rows), static_cast<long long>(row));
+                        "%s: expected indices in [0, %" PRId64 "), found %" PRId64, call.op,
+                        static_cast<int64_t>(rows), static_cast<int64_t>(row));
     write_row(table, row, writer, odometer.offset(1), to.strides[to.ndim - 1]);
   }
   return out;

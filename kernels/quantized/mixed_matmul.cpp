@@ -6,6 +6,7 @@
 #include <executorch/kernels/quantized/range.h>
 
 #include <algorithm>
+#include <cinttypes>
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -138,13 +139,14 @@ Tensor& quantized_mixed_linear_out(KernelRuntimeContext& ctx, const Tensor& inpu
   }
   const int64_t depth = input.sizes()[1];
   const int64_t groups = weight_scales.dim() == 2 ? weight_scales.sizes()[1] : 1;
-  ET_KERNEL_CHECK_MSG(
-      ctx,
-      (weight_scales.dim() == 1 || weight_scales.dim() == 2) &&
-          weight_scales.sizes()[0] == weight.sizes()[0] && groups > 0 &&
-          groups <= std::max<int64_t>(depth, 1),
-      InvalidArgument, out, "%s: expected weight_scales for each of %lld rows of weight, found %s",
-      call.op, static_cast<long long>(weight.sizes()[0]), ShapeText(weight_scales).text);
+  ET_KERNEL_CHECK_MSG(ctx,
+                      (weight_scales.dim() == 1 || weight_scales.dim() == 2) &&
+                          weight_scales.sizes()[0] == weight.sizes()[0] && groups > 0 &&
+                          groups <= std::max<int64_t>(depth, 1),
+                      InvalidArgument, out,
+                      "%s: expected weight_scales for each of %" PRId64 " rows of weight, found %s",
+                      call.op, static_cast<int64_t>(weight.sizes()[0]),
+                      ShapeText(weight_scales).text);
   const auto two_dims = [](const Tensor& tensor) {
     const StridedView view = StridedView::of(tensor);
     return view.ndim == 2 ? view : view.inserted(1, 1, 0);

@@ -2,6 +2,7 @@
 // The range of quantized values: its check against the dtype, and the rounding into it.
 #pragma once
 
+#include <cinttypes>
 #include <cmath>
 #include <limits>
 
@@ -38,9 +39,9 @@ inline bool check_range(const OpCall& call, const QuantRange& range, ScalarType 
                                                  : false;
   ET_KERNEL_CHECK_MSG(call.ctx, fits, InvalidArgument, false,
                       "%s: expected quant_min <= quant_max within Byte, Char, Short or Int, found "
-                      "[%lld, %lld] of %s",
-                      call.op, static_cast<long long>(range.least),
-                      static_cast<long long>(range.most), executorch::runtime::toString(dtype));
+                      "[%" PRId64 ", %" PRId64 "] of %s",
+                      call.op, static_cast<int64_t>(range.least), static_cast<int64_t>(range.most),
+                      executorch::runtime::toString(dtype));
   return true;
 }
 

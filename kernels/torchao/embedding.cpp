@@ -3,6 +3,7 @@
 #include <executorch/kernels/torchao/CustomOpsNativeFunctions.h>
 
 #include <algorithm>
+#include <cinttypes>
 
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/torchao/low_bits.h>
@@ -41,10 +42,10 @@ bool check_parameters(const OpCall& call, const Tensor& scales, const Tensor& ze
                           columns / groups % 32 == 0 && optimized::same_sizes(scales, zeros) &&
                           is_row_major(scales) && is_row_major(zeros),
                       InvalidArgument, false,
-                      "%s: expected row-major weight_scales and weight_zeros [%lld, groups] with "
+                      "%s: expected row-major weight_scales and weight_zeros [%" PRId64
+                      ", groups] with "
                       "groups of a multiple of 32 columns, found %s and %s",
-                      call.op, static_cast<long long>(count), ShapeText(scales).text,
-                      ShapeText(zeros).text);
+                      call.op, count, ShapeText(scales).text, ShapeText(zeros).text);
   return true;
 }
 

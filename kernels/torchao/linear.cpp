@@ -3,6 +3,7 @@
 #include <executorch/kernels/torchao/CustomOpsNativeFunctions.h>
 
 #include <algorithm>
+#include <cinttypes>
 
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/torchao/low_bits.h>
@@ -93,8 +94,9 @@ Tensor& linear(const OpCall& call, int bits, const Tensor& activations, const Te
   const Layout layout(weight, std::min(m, kActivationRows));
   auto memory = call.ctx.allocate_temp(static_cast<size_t>(layout.bytes()), kLine);
   ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, out,
-                      "%s: expected %lld bytes from the method's temporary allocator, found fewer",
-                      call.op, static_cast<long long>(layout.bytes()));
+                      "%s: expected %" PRId64
+                      " bytes from the method's temporary allocator, found fewer",
+                      call.op, static_cast<int64_t>(layout.bytes()));
   const float* x = activations.const_data_ptr<float>();
   auto* results = out.mutable_data_ptr<float>();
   for (int64_t first = 0; first < m; first += kActivationRows) {

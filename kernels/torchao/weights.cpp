@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/kernels/torchao/weights.h>
 
+#include <cinttypes>
+
 namespace executorch::kernels::torchao {
 
 using executorch::aten::ScalarType;
@@ -15,9 +17,10 @@ bool check_bytes(const OpCall& call, const Tensor& packed) {
       (packed.scalar_type() == ScalarType::Char || packed.scalar_type() == ScalarType::Byte) &&
           packed.dim() == 1 && packed.numel() >= kHeaderBytes,
       InvalidArgument, false,
-      "%s: expected packed weights of Char with 1 dim and at least %lld bytes, "
+      "%s: expected packed weights of Char with 1 dim and at least %" PRId64
+      " bytes, "
       "found %s %s",
-      call.op, static_cast<long long>(kHeaderBytes),
+      call.op, static_cast<int64_t>(kHeaderBytes),
       executorch::runtime::toString(packed.scalar_type()), ShapeText(packed).text);
   return true;
 }
@@ -51,9 +54,8 @@ bool read_linear_weight(const OpCall& call, const Tensor& packed, int bits, int6
           group_size % kChunkColumns == 0 && k % group_size == 0 && group_size <= 65536,
       InvalidArgument, false,
       "%s: expected n and k of the packing and a group size (at most 65536) that is "
-      "a multiple of 16 and divides k, found n %lld, k %lld, group_size %lld",
-      call.op, static_cast<long long>(n), static_cast<long long>(k),
-      static_cast<long long>(group_size));
+      "a multiple of 16 and divides k, found n %" PRId64 ", k %" PRId64 ", group_size %" PRId64,
+      call.op, n, static_cast<int64_t>(k), static_cast<int64_t>(group_size));
   weight.bits = bits;
   weight.has_zeros = field(3) != 0;
   weight.has_bias = field(4) != 0;
@@ -68,9 +70,10 @@ bool read_linear_weight(const OpCall& call, const Tensor& packed, int bits, int6
   ET_KERNEL_CHECK_MSG(call.ctx,
                       bytes % weight.block_bytes == 0 && bytes / weight.block_bytes == blocks,
                       InvalidArgument, false,
-                      "%s: expected %lld blocks of %lld bytes after the header, found %lld bytes",
-                      call.op, static_cast<long long>(blocks),
-                      static_cast<long long>(weight.block_bytes), static_cast<long long>(bytes));
+                      "%s: expected %" PRId64 " blocks of %" PRId64
+                      " bytes after the header, found %" PRId64 " bytes",
+                      call.op, static_cast<int64_t>(blocks),
+                      static_cast<int64_t>(weight.block_bytes), static_cast<int64_t>(bytes));
   return true;
 }
 
@@ -90,13 +93,13 @@ bool read_embedding(const OpCall& call, const Tensor& packed, int bits, int64_t 
   const int64_t bytes = packed.numel() - kHeaderBytes;
   const bool in_range = count > 0 && columns > 0 && columns % 32 == 0 && columns / 8 <= bytes;
   const int64_t row_bytes = in_range ? columns / 8 * bits : 1;
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, in_range && bytes % row_bytes == 0 && bytes / row_bytes == count, InvalidArgument,
-      false,
-      "%s: expected %lld rows of %lld values (a multiple of 32) of %d bits after the "
-      "header, found %lld bytes",
-      call.op, static_cast<long long>(count), static_cast<long long>(columns), bits,
-      static_cast<long long>(bytes));
+  ET_KERNEL_CHECK_MSG(call.ctx, in_range && bytes % row_bytes == 0 && bytes / row_bytes == count,
+                      InvalidArgument, false,
+                      "%s: expected %" PRId64 " rows of %" PRId64
+                      " values (a multiple of 32) of %d bits after the "
+                      "header, found %" PRId64 " bytes",
+                      call.op, count, static_cast<int64_t>(columns), bits,
+                      static_cast<int64_t>(bytes));
   rows = static_cast<const uint8_t*>(packed.const_data_ptr()) + kHeaderBytes;
   return true;
 }
@@ -110,8 +113,8 @@ bool check_rows(const OpCall& call, const Tensor& indices, int64_t count) {
   for (int64_t i = 0; i < static_cast<int64_t>(indices.numel()); ++i) {
     const int64_t row = row_index(indices, i);
     ET_KERNEL_CHECK_MSG(call.ctx, row >= 0 && row < count, InvalidArgument, false,
-                        "%s: expected indices in [0, %lld), found %lld", call.op,
-                        static_cast<long long>(count), static_cast<long long>(row));
+                        "%s: expected indices in [0, %" PRId64 "), found %" PRId64, call.op, count,
+                        static_cast<int64_t>(row));
   }
   return true;
 }

@@ -48,7 +48,8 @@ size_t get_num_registered_backends() {
 }
 
 Result<const char*> get_backend_name(size_t index) {
-  ET_CHECK_OR_RETURN_ERROR(index < table.size, InvalidArgument, "backend %zu of %zu", index, table.size);
+  ET_CHECK_OR_RETURN_ERROR(index < table.size, InvalidArgument, "backend %zu of %zu", index,
+                           table.size);
   return table.entries[index].name;
 }
 

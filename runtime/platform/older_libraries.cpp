@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What compiled code takes from glibc 2.32, the libstdc++ of GCC 11 and the libgcc of GCC 12, for programs that are linked or
-// start with older ones: the release wheel's modules, and what is linked with its archives (EXECUTORCH_OLDER_LIBRARIES).
-// Weak, because a newer library that is linked statically brings its own.
+// What compiled code takes from glibc 2.32, the libstdc++ of GCC 11 and the libgcc of GCC 12, for
+// programs that are linked or start with older ones: the release wheel's modules, and what is
+// linked with its archives (EXECUTORCH_OLDER_LIBRARIES). Weak, because a newer library that is
+// linked statically brings its own.
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -15,7 +16,9 @@ char __libc_single_threaded = 0;
 
 ET_OLDER [[noreturn]] void et_throw_bad_array_new_length() __asm__(
     "_ZSt28__throw_bad_array_new_lengthv");
-void et_throw_bad_array_new_length() { throw std::bad_array_new_length(); }
+void et_throw_bad_array_new_length() {
+  throw std::bad_array_new_length();
+}
 
 #if defined(__x86_64__) && defined(__FLT16_MAX__)
 // Half to single precision, which is exact.

@@ -2,6 +2,7 @@
 // The tables of the former profiler. Linked only into programs that use them.
 #include <executorch/runtime/platform/profiler.h>
 
+#include <cinttypes>
 #include <cstring>
 
 #include <executorch/runtime/platform/assert.h>
@@ -84,7 +85,7 @@ uint32_t begin_profiling(const char* name) {
 
 void end_profiling(uint32_t token_id) {
   Block& block = current_block();
-  ET_CHECK_MSG(token_id < block.header.prof_entries, "no event %u", unsigned(token_id));
+  ET_CHECK_MSG(token_id < block.header.prof_entries, "no event %" PRIu32, token_id);
   block.events[token_id].end_time = pal_current_ticks();
 }
 

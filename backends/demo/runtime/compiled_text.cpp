@@ -2,6 +2,7 @@
 // Reader of the demo compiler's text. Every step checks what is left.
 #include <executorch/backends/demo/runtime/compiled_text.h>
 
+#include <cinttypes>
 #include <cstring>
 #include <string_view>
 
@@ -83,9 +84,9 @@ class TextReader {
 Error read_outputs(TextReader& text, DemoOp& op, uint64_t& all) {
   do {
     const uint32_t output = ET_UNWRAP(text.number());
-    ET_CHECK_OR_RETURN_ERROR(output < kMaxOutputs && (all >> output & 1) == 0,
-                             DelegateInvalidCompatibility, "output %u: given twice, or too many",
-                             static_cast<unsigned>(output));
+    ET_CHECK_OR_RETURN_ERROR(
+        output < kMaxOutputs && (all >> output & 1) == 0, DelegateInvalidCompatibility,
+        "output %" PRIu32 ": given twice, or too many", static_cast<uint32_t>(output));
     op.outputs |= uint64_t{1} << output;
     all |= uint64_t{1} << output;
   } while (text.accept(","));
@@ -122,8 +123,8 @@ Result<CompiledText> read_compiled_text(const char* source, size_t size,
   TextReader text(source, size);
   const uint32_t count = ET_UNWRAP(text.number());
   ET_CHECK_OR_RETURN_ERROR(count > 0 && count <= kMaxOps, DelegateInvalidCompatibility,
-                           "%u operators: expected 1 to %u", static_cast<unsigned>(count),
-                           static_cast<unsigned>(kMaxOps));
+                           "%" PRIu32 " operators: expected 1 to %" PRIu32,
+                           static_cast<uint32_t>(count), static_cast<uint32_t>(kMaxOps));
   if (text.accept("version:")) {
     ET_CHECK_OK_OR_RETURN_ERROR(text.expect("0"));
   }

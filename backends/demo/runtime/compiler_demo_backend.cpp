@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BackendWithCompilerDemo: interprets the operators of a compiled text over f32 tensors.
+#include <cinttypes>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -118,8 +119,8 @@ class Run {
                                operands[1].numel);
     }
     ET_CHECK_OR_RETURN_ERROR(result.numel == op.numel, InvalidArgument,
-                             "compiled for %u elements, found %zu", static_cast<unsigned>(op.numel),
-                             result.numel);
+                             "compiled for %" PRIu32 " elements, found %zu",
+                             static_cast<uint32_t>(op.numel), result.numel);
     return Error::Ok;
   }
 

@@ -5,6 +5,7 @@
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 
 namespace executorch::backends::xnnpack {
@@ -70,23 +71,24 @@ Result<Span<const uint8_t>> Constants::named_bytes(const char* key) {
 Result<Span<const uint8_t>> Constants::bytes(uint32_t index) {
   if (const auto* entries = payload_.graph->constant_data();
       entries != nullptr && entries->size() > 0) {
-    ET_CHECK_OR_RETURN_ERROR(index < entries->size(), InvalidProgram, "XNNPACK constant %u of %zu",
-                             static_cast<unsigned>(index), static_cast<size_t>(entries->size()));
+    ET_CHECK_OR_RETURN_ERROR(index < entries->size(), InvalidProgram,
+                             "XNNPACK constant %" PRIu32 " of %zu", static_cast<uint32_t>(index),
+                             static_cast<size_t>(entries->size()));
     const fb_xnnpack::ConstantDataOffset& entry = *entries->Get(index);
     if (entry.named_key() != nullptr) {
       return named_bytes(entry.named_key()->c_str());
     }
     const uint64_t size = payload_.constants.size();
-    ET_CHECK_OR_RETURN_ERROR(entry.offset() <= size && entry.size() <= size - entry.offset(),
-                             InvalidProgram, "XNNPACK constant %u: outside of the constants",
-                             static_cast<unsigned>(index));
+    ET_CHECK_OR_RETURN_ERROR(
+        entry.offset() <= size && entry.size() <= size - entry.offset(), InvalidProgram,
+        "XNNPACK constant %" PRIu32 ": outside of the constants", static_cast<uint32_t>(index));
     return span_of<uint8_t>(payload_.constants.data() + entry.offset(),
                             static_cast<size_t>(entry.size()));
   }
   const auto* buffers = payload_.graph->constant_buffer();
   ET_CHECK_OR_RETURN_ERROR(
       buffers != nullptr && index < buffers->size() && buffers->Get(index)->storage() != nullptr,
-      InvalidProgram, "XNNPACK constant %u is missing", static_cast<unsigned>(index));
+      InvalidProgram, "XNNPACK constant %" PRIu32 " is missing", static_cast<uint32_t>(index));
   const auto& storage = *buffers->Get(index)->storage();
   return span_of<uint8_t>(storage.data(), storage.size());
 }
@@ -94,8 +96,8 @@ Result<Span<const uint8_t>> Constants::bytes(uint32_t index) {
 Result<Span<const uint8_t>> Constants::load(uint32_t index, uint64_t size) {
   const Span<const uint8_t> found = ET_UNWRAP(bytes(index));
   ET_CHECK_OR_RETURN_ERROR(found.size() == size && size > 0, InvalidProgram,
-                           "XNNPACK constant %u: %zu bytes of data, expected %zu",
-                           static_cast<unsigned>(index), found.size(), static_cast<size_t>(size));
+                           "XNNPACK constant %" PRIu32 ": %zu bytes of data, expected %zu",
+                           static_cast<uint32_t>(index), found.size(), static_cast<size_t>(size));
   if (reinterpret_cast<uintptr_t>(found.data()) % kAlignment == 0) {
     return found;
   }

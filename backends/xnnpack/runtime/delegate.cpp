@@ -4,6 +4,7 @@
 #include <executorch/backends/xnnpack/runtime/profile.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
+#include <cinttypes>
 #include <new>
 
 namespace executorch::backends::xnnpack {
@@ -130,8 +131,8 @@ Error Delegate::resize_outputs(Span<EValue*> args) {
         "a shape"));
     const Shape& expected = shapes_[run_.graph.externals[place].value];
     ET_CHECK_OR_RETURN_ERROR(found == expected, Internal,
-                             "XNNPACK: output %u has another shape than its nodes say",
-                             static_cast<unsigned>(place));
+                             "XNNPACK: output %" PRIu32 " has another shape than its nodes say",
+                             static_cast<uint32_t>(place));
     ET_CHECK_OK_OR_RETURN_ERROR(resize_in_memory_order(args[place]->toTensor(), expected));
   }
   return Error::Ok;
@@ -143,8 +144,8 @@ Error Delegate::set_up(Span<EValue*> args) {
   for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
     void* data = args[place]->toTensor().mutable_data_ptr();
     ET_CHECK_OR_RETURN_ERROR(data != nullptr, InvalidArgument,
-                             "argument %u of an XNNPACK delegate has no memory",
-                             static_cast<unsigned>(place));
+                             "argument %" PRIu32 " of an XNNPACK delegate has no memory",
+                             static_cast<uint32_t>(place));
     pointers_[place] = {place, data};
   }
   return check_status(xnn_setup_runtime_v2(run_.runtime.get(), pointers_.size(), pointers_.data()),

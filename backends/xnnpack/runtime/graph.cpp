@@ -4,6 +4,7 @@
 #include <executorch/backends/xnnpack/runtime/nodes/weighted.h>
 
 #include <algorithm>
+#include <cinttypes>
 
 namespace executorch::backends::xnnpack {
 
@@ -44,12 +45,12 @@ Error read_external(Graph& graph, uint32_t id) {
   const uint32_t flags = value.tensor->flags();
   auto& externals = graph.externals;
   ET_CHECK_OR_RETURN_ERROR(flags == kInput || flags == kOutput, InvalidProgram,
-                           "XNNPACK value %u: flags %u", static_cast<unsigned>(id),
-                           static_cast<unsigned>(flags));
+                           "XNNPACK value %" PRIu32 ": flags %" PRIu32, static_cast<uint32_t>(id),
+                           static_cast<uint32_t>(flags));
   ET_CHECK_OR_RETURN_ERROR(
       place < externals.size() && externals[place].value == kNoValue && !value.is_constant(),
-      InvalidProgram, "XNNPACK value %u: argument %u is another's, or none",
-      static_cast<unsigned>(id), static_cast<unsigned>(place));
+      InvalidProgram, "XNNPACK value %" PRIu32 ": argument %" PRIu32 " is another's, or none",
+      static_cast<uint32_t>(id), static_cast<uint32_t>(place));
   externals[place] = { id, flags == kOutput, ET_UNWRAP(argument_type(value.type())) };
   return Error::Ok;
 }
@@ -58,7 +59,8 @@ Error read_values(const fb_xnnpack::XNNGraph& payload, Graph& graph) {
   const auto& values = *payload.xvalues();
   const uint32_t num_externals = payload.num_externs();
   ET_CHECK_OR_RETURN_ERROR(num_externals <= kMaxExternals, InvalidProgram,
-                           "XNNPACK graph of %u arguments", static_cast<unsigned>(num_externals));
+                           "XNNPACK graph of %" PRIu32 " arguments",
+                           static_cast<uint32_t>(num_externals));
   graph.externals.resize(num_externals);
   graph.shapes.resize(values.size());
   graph.values.resize(values.size());
@@ -70,8 +72,8 @@ Error read_values(const fb_xnnpack::XNNGraph& payload, Graph& graph) {
       ET_CHECK_OK_OR_RETURN_ERROR(read_external(graph, id));
     }
     ET_CHECK_OR_RETURN_ERROR(!graph.is_input(id) || graph.shapes[id].num_elements() > 0,
-                             InvalidProgram, "XNNPACK value %u: an empty input",
-                             static_cast<unsigned>(id));
+                             InvalidProgram, "XNNPACK value %" PRIu32 ": an empty input",
+                             static_cast<uint32_t>(id));
   }
   for (size_t place = 0; place < num_externals; ++place) {
     ET_CHECK_OR_RETURN_ERROR(graph.externals[place].value != kNoValue, InvalidProgram,
@@ -103,11 +105,11 @@ Error read_uses(const GraphNode& node, Graph& graph) {
     }
     const bool widened = widens(*node.node, operands, graph.values, id);
     ET_CHECK_OR_RETURN_ERROR(graph.values[id].is_constant(), NotSupported,
-                             "XNNPACK value %u: weights must be constant",
-                             static_cast<unsigned>(id));
+                             "XNNPACK value %" PRIu32 ": weights must be constant",
+                             static_cast<uint32_t>(id));
     ET_CHECK_OR_RETURN_ERROR(!uses.is_packed || uses.is_widened == widened, NotSupported,
-                             "XNNPACK value %u: weights of nodes that need two types",
-                             static_cast<unsigned>(id));
+                             "XNNPACK value %" PRIu32 ": weights of nodes that need two types",
+                             static_cast<uint32_t>(id));
     uses.is_packed = true;
     uses.is_widened = widened;
   }
@@ -123,13 +125,14 @@ Error read_node(const fb_xnnpack::XNode& source, Graph& graph, GraphNode& out) {
   const auto& values = graph.values;
   for (size_t i = 0; i < operands.num_inputs; ++i) {
     ET_CHECK_OR_RETURN_ERROR(operands.inputs[i] < values.size(), InvalidProgram,
-                             "XNNPACK node: value %u of %zu",
-                             static_cast<unsigned>(operands.inputs[i]), values.size());
+                             "XNNPACK node: value %" PRIu32 " of %zu",
+                             static_cast<uint32_t>(operands.inputs[i]), values.size());
   }
-  ET_CHECK_OR_RETURN_ERROR(
-      operands.output < values.size() && !values[operands.output].is_constant() &&
-          !graph.is_input(operands.output),
-      InvalidProgram, "XNNPACK node: writes value %u", static_cast<unsigned>(operands.output));
+  ET_CHECK_OR_RETURN_ERROR(operands.output < values.size() &&
+                               !values[operands.output].is_constant() &&
+                               !graph.is_input(operands.output),
+                           InvalidProgram, "XNNPACK node: writes value %" PRIu32,
+                           static_cast<uint32_t>(operands.output));
   ET_CHECK_OK_OR_RETURN_ERROR(out.kind->types(source, operands, values));
   return read_uses(out, graph);
 }
@@ -169,24 +172,24 @@ Error infer_shapes(Graph& graph) {
     const Operands& operands = node.operands;
     for (size_t i = 0; i < operands.num_inputs; ++i) {
       ET_CHECK_OR_RETURN_ERROR(is_there[operands.inputs[i]], Internal,
-                               "XNNPACK node: value %u is not there yet",
-                               static_cast<unsigned>(operands.inputs[i]));
+                               "XNNPACK node: value %" PRIu32 " is not there yet",
+                               static_cast<uint32_t>(operands.inputs[i]));
     }
     ET_CHECK_OR_RETURN_ERROR(!is_there[operands.output], Internal,
-                             "XNNPACK node: value %u is written twice",
-                             static_cast<unsigned>(operands.output));
+                             "XNNPACK node: value %" PRIu32 " is written twice",
+                             static_cast<uint32_t>(operands.output));
     is_there[operands.output] = true;
     const uint64_t declared = graph.shapes[operands.output].num_elements();
     ET_CHECK_OK_OR_RETURN_ERROR(infer_shape(node, graph.shapes));
     ET_CHECK_OR_RETURN_ERROR(
         graph.shapes[operands.output].num_elements() <= std::max(declared, kUndeclared),
-        InvalidProgram, "XNNPACK value %u is larger than the graph says",
-        static_cast<unsigned>(operands.output));
+        InvalidProgram, "XNNPACK value %" PRIu32 " is larger than the graph says",
+        static_cast<uint32_t>(operands.output));
   }
   for (const External& external : graph.externals) {
     ET_CHECK_OR_RETURN_ERROR(is_there[external.value], Internal,
-                             "XNNPACK graph: nothing writes output value %u",
-                             static_cast<unsigned>(external.value));
+                             "XNNPACK graph: nothing writes output value %" PRIu32,
+                             static_cast<uint32_t>(external.value));
   }
   return Error::Ok;
 }

@@ -9,6 +9,7 @@
 #include <executorch/kernels/portable/loops/strided.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdint>
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -29,8 +30,8 @@ bool parameter(const OpCall& call, const char* name, IntArrayRef values, int dim
                       call.op, spatial, name, values.size());
   value = values.empty() ? fallback : values[single ? 0 : dim];
   ET_KERNEL_CHECK_MSG(call.ctx, value >= least && value <= INT32_MAX, InvalidArgument, false,
-                      "%s: expected %s >= %lld, found %lld", call.op, name,
-                      static_cast<long long>(least), static_cast<long long>(value));
+                      "%s: expected %s >= %" PRId64 ", found %" PRId64, call.op, name, least,
+                      value);
   return true;
 }
 
@@ -44,10 +45,10 @@ bool output_size(const OpCall& call, const Conv& conv, int d, int64_t in_size, i
     const int64_t room = in_size + 2 * conv.padding[d] - reach;
     size = room < 0 ? 0 : room / conv.stride[d] + 1;
   }
-  ET_KERNEL_CHECK_MSG(
-      call.ctx, kernel > 0 && size > 0, InvalidArgument, false,
-      "%s: expected a kernel that fits input, found size %lld for an input of size %lld", call.op,
-      static_cast<long long>(kernel), static_cast<long long>(in_size));
+  ET_KERNEL_CHECK_MSG(call.ctx, kernel > 0 && size > 0, InvalidArgument, false,
+                      "%s: expected a kernel that fits input, found size %" PRId64
+                      " for an input of size %" PRId64,
+                      call.op, kernel, in_size);
   return true;
 }
 
@@ -58,9 +59,8 @@ bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weigh
   ET_KERNEL_CHECK_MSG(
       call.ctx, groups > 0 && groups <= INT32_MAX && input.dim() >= 3 && input.dim() <= 5,
       InvalidArgument, false,
-      "%s: expected 3 to 5 dims for input and 1 to %d groups, found %d dims and %lld groups",
-      call.op, static_cast<int>(INT32_MAX), static_cast<int>(input.dim()),
-      static_cast<long long>(groups));
+      "%s: expected 3 to 5 dims for input and 1 to %d groups, found %d dims and %" PRId64 " groups",
+      call.op, static_cast<int>(INT32_MAX), static_cast<int>(input.dim()), groups);
   if (!check_rank(call, "weight", weight, input.dim())) {
     return false;
   }
@@ -69,13 +69,13 @@ bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weigh
   out_channels = args.transposed ? weight.sizes()[1] * groups : weight.sizes()[0];
   ET_KERNEL_CHECK_MSG(
       call.ctx, in_channels == expected && in_channels % groups == 0 && out_channels % groups == 0,
-      InvalidArgument, false, "%s: expected input to have %lld channels in %lld groups, found %lld",
-      call.op, static_cast<long long>(expected), static_cast<long long>(groups),
-      static_cast<long long>(in_channels));
+      InvalidArgument, false,
+      "%s: expected input to have %" PRId64 " channels in %" PRId64 " groups, found %" PRId64,
+      call.op, expected, groups, in_channels);
   ET_KERNEL_CHECK_MSG(
       call.ctx, !bias.has_value() || (bias->dim() == 1 && bias->sizes()[0] == out_channels),
-      InvalidArgument, false, "%s: expected bias to have %lld elements, found shape %s", call.op,
-      static_cast<long long>(out_channels), ShapeText(*bias).text);
+      InvalidArgument, false, "%s: expected bias to have %" PRId64 " elements, found shape %s",
+      call.op, out_channels, ShapeText(*bias).text);
   return true;
 }
 

@@ -2,6 +2,7 @@
 // Argument checks and their messages.
 #include <executorch/kernels/portable/loops/checks.h>
 
+#include <cinttypes>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -46,8 +47,8 @@ void Shape::insert(int dim, int64_t size) {
 ShapeText::ShapeText(const Shape& shape) {
   int used = std::snprintf(text, sizeof(text), "[");
   for (int d = 0; d < shape.ndim && used < static_cast<int>(sizeof(text)); ++d) {
-    used += std::snprintf(text + used, sizeof(text) - used, d == 0 ? "%lld" : ", %lld",
-                          static_cast<long long>(shape[d]));
+    used += std::snprintf(text + used, sizeof(text) - used, d == 0 ? "%" PRId64 : ", %" PRId64,
+                          static_cast<int64_t>(shape[d]));
   }
   if (used < static_cast<int>(sizeof(text))) {
     std::snprintf(text + used, sizeof(text) - used, "]");
@@ -59,8 +60,8 @@ bool resize_output(const OpCall& call, const Tensor& out, const Shape& shape) {
   for (int d = 0; d < shape.ndim; ++d) {
     ET_KERNEL_CHECK_MSG(
         call.ctx, shape.sizes[d] >= 0 && shape.sizes[d] <= INT32_MAX, InvalidArgument, false,
-        "%s: expected a result whose sizes are in range, found %lld at dimension %d", call.op,
-        static_cast<long long>(shape.sizes[d]), d);
+        "%s: expected a result whose sizes are in range, found %" PRId64 " at dimension %d",
+        call.op, static_cast<int64_t>(shape.sizes[d]), d);
     sizes[d] = static_cast<executorch::aten::SizesType>(shape.sizes[d]);
   }
   const Error error =
@@ -128,17 +129,16 @@ bool check_rank(const OpCall& call, const char* name, const Tensor& tensor, int6
 
 bool check_count(const OpCall& call, const char* name, int64_t found, int64_t expected) {
   ET_KERNEL_CHECK_MSG(call.ctx, found == expected, InvalidArgument, false,
-                      "%s: expected %lld entries of %s, found %lld", call.op,
-                      static_cast<long long>(expected), name, static_cast<long long>(found));
+                      "%s: expected %" PRId64 " entries of %s, found %" PRId64, call.op, expected,
+                      name, found);
   return true;
 }
 
 bool normalize_dim(const OpCall& call, const char* name, int64_t rank, int64_t& dim) {
   const int64_t bound = rank == 0 ? 1 : rank;
   ET_KERNEL_CHECK_MSG(call.ctx, dim >= -bound && dim < bound, InvalidArgument, false,
-                      "%s: expected %s in [%lld, %lld], found %lld", call.op, name,
-                      static_cast<long long>(-bound), static_cast<long long>(bound - 1),
-                      static_cast<long long>(dim));
+                      "%s: expected %s in [%" PRId64 ", %" PRId64 "], found %" PRId64, call.op,
+                      name, static_cast<int64_t>(-bound), static_cast<int64_t>(bound - 1), dim);
   dim = dim < 0 ? dim + bound : dim;
   return true;
 }
@@ -151,10 +151,10 @@ bool broadcast_shapes(const OpCall& call, const Shape& a, const Shape& b, Shape&
     const int64_t size_b = i <= b.ndim ? b[b.ndim - i] : 1;
     ET_KERNEL_CHECK_MSG(call.ctx, size_a == size_b || size_a == 1 || size_b == 1, InvalidArgument,
                         false,
-                        "%s: expected shapes that broadcast, found sizes %lld and %lld at "
+                        "%s: expected shapes that broadcast, found sizes %" PRId64 " and %" PRId64
+                        " at "
                         "dimension -%d of %s and %s",
-                        call.op, static_cast<long long>(size_a), static_cast<long long>(size_b), i,
-                        ShapeText(a).text, ShapeText(b).text);
+                        call.op, size_a, size_b, i, ShapeText(a).text, ShapeText(b).text);
     result.sizes[result.ndim - i] = size_a == 1 ? size_b : size_a;
   }
   shape = result;

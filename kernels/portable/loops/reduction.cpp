@@ -2,6 +2,8 @@
 // Resolving the dimensions of reductions and laying out their loops.
 #include <executorch/kernels/portable/loops/reduction.h>
 
+#include <cinttypes>
+
 namespace executorch {
 namespace kernels {
 
@@ -19,8 +21,8 @@ bool make_reduction(const OpCall& call, const Tensor& in,
       return false;
     }
     ET_KERNEL_CHECK_MSG(call.ctx, !reduction.reduced[dim], InvalidArgument, false,
-                        "%s: expected different dims, found %lld twice in dim", call.op,
-                        static_cast<long long>(dim));
+                        "%s: expected different dims, found %" PRId64 " twice in dim", call.op,
+                        dim);
     reduction.reduced[dim] = true;
   }
   reduction.keepdim = keepdim;

@@ -8,6 +8,7 @@
 #include <executorch/kernels/portable/resize/resize_bytes.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
 #include <cstring>
 
@@ -52,8 +53,8 @@ bool prepare(const OpCall& call, const Tensor& input, const OptionalArrayRef<int
                                                     : static_cast<double>((*output_size)[d]);
     ET_KERNEL_CHECK_MSG(call.ctx, in_size > 0 && factor > 0 && wanted >= 1 && wanted <= INT32_MAX,
                         InvalidArgument, false,
-                        "%s: expected a size in range, found %lld resized to %g", call.op,
-                        static_cast<long long>(in_size), wanted);
+                        "%s: expected a size in range, found %" PRId64 " resized to %g", call.op,
+                        in_size, wanted);
     shape.sizes[2 + d] = static_cast<int64_t>(wanted);
     resize.scale[d] = scale_factors.has_value() ? 1.0 / factor : in_size / wanted;
   }

@@ -8,6 +8,7 @@
 #include <executorch/kernels/portable/resize/resize_bytes.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
 
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -120,8 +121,8 @@ bool check_grid(const OpCall& call, const Tensor& input, const Tensor& grid, int
   }
   ET_KERNEL_CHECK_MSG(
       call.ctx, mode >= 0 && mode <= 2 && padding >= 0 && padding <= 2, InvalidArgument, false,
-      "%s: expected interpolation_mode and padding_mode in [0, 2], found %lld, %lld", call.op,
-      static_cast<long long>(mode), static_cast<long long>(padding));
+      "%s: expected interpolation_mode and padding_mode in [0, 2], found %" PRId64 ", %" PRId64,
+      call.op, mode, padding);
   ET_KERNEL_CHECK_MSG(
       call.ctx,
       grid.sizes()[0] == input.sizes()[0] && grid.sizes()[3] == 2 && input.sizes()[1] > 0 &&
@@ -373,10 +374,9 @@ bool make_axis(const OpCall& call, int64_t in, int64_t out, bool align_corners,
       align_corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
       : given       ? 1 / *factor
                     : static_cast<double>(in) / static_cast<double>(out);
-  ET_KERNEL_CHECK_MSG(call.ctx, in > 0 && out > 0 && out <= INT32_MAX && scale <= INT32_MAX,
-                      InvalidArgument, false,
-                      "%s: expected a size in range, found %lld resized to %lld", call.op,
-                      static_cast<long long>(in), static_cast<long long>(out));
+  ET_KERNEL_CHECK_MSG(
+      call.ctx, in > 0 && out > 0 && out <= INT32_MAX && scale <= INT32_MAX, InvalidArgument, false,
+      "%s: expected a size in range, found %" PRId64 " resized to %" PRId64, call.op, in, out);
   axis = {in, out, scale};
   return true;
 }

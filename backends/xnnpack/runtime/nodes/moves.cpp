@@ -3,6 +3,7 @@
 #include <executorch/backends/xnnpack/runtime/nodes/node_kind.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <iterator>
 #include <vector>
 
@@ -103,8 +104,9 @@ Error pad(const XNode& x, const Operands& operands, const Shapes& shapes, Shape&
 Error concatenate(const XNode& node, const Operands& operands, const Shapes& shapes, Shape& out) {
   const uint32_t axis = table_of<fb_xnnpack::_XNNCat>(node).axis();
   out = shapes[operands.inputs[0]];
-  ET_CHECK_OR_RETURN_ERROR(axis < out.rank, InvalidProgram, "XNNPACK concatenation: axis %u of %zu",
-                           static_cast<unsigned>(axis), out.rank);
+  ET_CHECK_OR_RETURN_ERROR(axis < out.rank, InvalidProgram,
+                           "XNNPACK concatenation: axis %" PRIu32 " of %zu",
+                           static_cast<uint32_t>(axis), out.rank);
   for (size_t i = 1; i < operands.num_inputs; ++i) {
     const Shape& more = shapes[operands.inputs[i]];
     ET_CHECK_OR_RETURN_ERROR(more.rank == out.rank, InvalidProgram,

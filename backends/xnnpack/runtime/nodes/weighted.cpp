@@ -6,6 +6,7 @@
 #include <executorch/backends/xnnpack/runtime/nodes/windows.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <iterator>
 
 namespace executorch::backends::xnnpack {
@@ -33,18 +34,18 @@ constexpr XNNDatatype kByGroup4 = XNNDatatype::xnn_datatype_qbint4;
 constexpr XNNDatatype kDynamic = XNNDatatype::xnn_datatype_qdint8;
 
 /// Bits of WeightedRow::kinds.
-constexpr unsigned kLinear = 1;
-constexpr unsigned kConv = 2;
-constexpr unsigned kDepthwise = 4;
-constexpr unsigned kTransposed = 8;
-constexpr unsigned kAll = kLinear | kConv | kDepthwise | kTransposed;
+constexpr uint32_t kLinear = 1;
+constexpr uint32_t kConv = 2;
+constexpr uint32_t kDepthwise = 4;
+constexpr uint32_t kTransposed = 8;
+constexpr uint32_t kAll = kLinear | kConv | kDepthwise | kTransposed;
 
 struct WeightedRow {
   XNNDatatype input;
   XNNDatatype filter;
   XNNDatatype bias;
   XNNDatatype output;
-  unsigned kinds;
+  uint32_t kinds;
 };
 constexpr WeightedRow kWeighted[] = {
     {kFloat, kFloat, kFloat, kFloat, kAll},
@@ -66,7 +67,7 @@ constexpr WeightedRow kWeighted[] = {
 
 /// The dimension of a filter that has one scale for each of its elements is the output channels,
 /// and what is quantized by row has its parameters for every row that the node reads.
-Error check_parameters(const XNode& node, unsigned kind, const Value& input, const Value& filter) {
+Error check_parameters(const XNode& node, uint32_t kind, const Value& input, const Value& filter) {
   const size_t channel_dim = kind == kDepthwise ? 3 : 0;
   ET_CHECK_OR_RETURN_ERROR(
       filter.quantization == nullptr || filter.channel_dim == channel_dim || filter.num_scales == 0,
@@ -82,7 +83,7 @@ Error check_parameters(const XNode& node, unsigned kind, const Value& input, con
   return Error::Ok;
 }
 
-template <unsigned kind>
+template <uint32_t kind>
 Error types(const XNode& node, const Operands& operands, const Values& values) {
   const Value& input = values[operands.inputs[0]];
   const Value& filter = values[operands.inputs[1]];
@@ -127,8 +128,8 @@ Error fully_connected(const XNode& x, const Operands&, const Shapes& shapes, Sha
   const Shape& input = shapes[node.input1_id()];
   const Shape& filter = shapes[node.filter_id()];
   ET_CHECK_OR_RETURN_ERROR(node.flags() == 0, InvalidProgram,
-                           "XNNPACK fully connected: flags %u, expected 0",
-                           static_cast<unsigned>(node.flags()));
+                           "XNNPACK fully connected: flags %" PRIu32 ", expected 0",
+                           static_cast<uint32_t>(node.flags()));
   ET_CHECK_OR_RETURN_ERROR(
       input.rank >= 1 && filter.rank == 2 && input.dims[input.rank - 1] == filter.dims[1],
       InvalidProgram, "XNNPACK fully connected: the input does not fit the filter");
@@ -145,8 +146,8 @@ Error check_filter(const fb_xnnpack::_XNNNodeConv& node, const Shapes& shapes, b
   const uint64_t in_channels = uint64_t{node.groups()} * node.group_input_channels();
   out_channels = uint64_t{node.groups()} * node.group_output_channels();
   ET_CHECK_OR_RETURN_ERROR(node.flags() == 0, InvalidProgram,
-                           "XNNPACK convolution: flags %u, expected 0",
-                           static_cast<unsigned>(node.flags()));
+                           "XNNPACK convolution: flags %" PRIu32 ", expected 0",
+                           static_cast<uint32_t>(node.flags()));
   ET_CHECK_OR_RETURN_ERROR(
       in_channels > 0 && out_channels > 0 && input.rank == 4 && input.dims[3] == in_channels,
       InvalidProgram, "XNNPACK convolution: the input does not have %zu channels",

@@ -311,8 +311,8 @@ TEST_F(ShapesTest, ProductsAndNorms) {
       get_bmm_out_target_size(tf.zeros({5, 2, 3}), tf.zeros({5, 3, 4}), shape.sizes, &shape.rank),
       {5, 2, 4});
   Tensor product = tf.zeros({1, 1, 2});
-  torch::executor::internal::bmm_out_impl<float>(tf.make({1, 1, 2}, {1, 2}), tf.make({1, 2, 2}, {3, 4, 5, 6}),
-                                product);
+  torch::executor::internal::bmm_out_impl<float>(tf.make({1, 1, 2}, {1, 2}),
+                                                 tf.make({1, 2, 2}, {3, 4, 5, 6}), product);
   EXPECT_TENSOR_EQ(product, tf.make({1, 1, 2}, {13, 16}));
 
   float normalized[4], mean[1], rstd[1];
