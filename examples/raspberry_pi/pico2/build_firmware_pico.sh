@@ -6,10 +6,13 @@
 #   --board=NAME      pico2 (needs PICO_SDK_PATH; the default), host, or for qemu-system-arm: qemu, a Cortex-M33
 #                     (-M mps2-an505), qemu-m3 (-M mps2-an385) or qemu-m55 (-M mps3-an547)
 #   --no-interpreter  the model as source (python -m executorch.codegen.c) in the place of interpreter and file
+#   --main=FILE       another main file, for another network
 #   --build=FOLDER    another build folder
+#   -DNAME=VALUE      a variable of CMakeLists.txt: METHOD_POOL_BYTES, SCRATCH_BYTES
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-model="" operators="" board=pico2 build="$here/build" interpreter=ON
+model="" operators="" board=pico2 build="$here/build" interpreter=ON main="$here/main.cpp"
+variables=()
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 for argument in "$@"; do
   case $argument in
@@ -17,8 +20,10 @@ for argument in "$@"; do
     --operators=*) operators=${argument#*=} ;;
     --board=*) board=${argument#*=} ;;
     --no-interpreter) interpreter=OFF ;;
+    --main=*) main=${argument#*=} ;;
     --build=*) build=${argument#*=} ;;
-    -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -D*=*) variables+=("$argument") ;;
+    -h | --help) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) fail "unknown argument $argument; --help lists them" ;;
   esac
 done
@@ -26,6 +31,8 @@ done
 [ -f "$model" ] || model="$here/$model"
 [ -f "$model" ] || fail "no model ${model##*/} here or in $here"
 model=$(cd "$(dirname "$model")" && pwd)/$(basename "$model")
+[ -f "$main" ] || fail "no file $main"
+main=$(cd "$(dirname "$main")" && pwd)/$(basename "$main")
 # add,mul,relu as the documents write them
 names=""
 for name in ${operators//,/ }; do
@@ -35,6 +42,7 @@ done
 generator=()
 command -v ninja >/dev/null && generator=(-G Ninja)
 cmake -S "$here" -B "$build" ${generator[@]+"${generator[@]}"} -DBOARD="$board" -DMODEL="$model" -DOPERATORS="$names" -DINTERPRETER=$interpreter \
+  -DMAIN="$main" ${variables[@]+"${variables[@]}"} \
   ${PYTHON_EXECUTABLE:+-DPYTHON_EXECUTABLE="$PYTHON_EXECUTABLE"}
 cmake --build "$build" --target executorch_pico
 ls -al "$build"/executorch_pico.*

@@ -8,7 +8,9 @@
 
 /// To be called once: 0, or an error code of the runtime.
 uint32_t network_load();
-/// The 784 pixels of the next run, 1 for white.
+/// What the next run reads, to be written before each: of the digits 784 pixels, 1 for white. The
+/// run may overwrite it.
 float* network_input();
-/// Runs; `scores` are ten numbers, valid until the next run. 0, or an error code.
+/// Runs; `scores` are the numbers of the output, of the digits ten, valid until the next run. 0, or
+/// an error code.
 uint32_t network_run(const float*& scores);

@@ -18,10 +18,9 @@ extern const size_t model_pte_size;
 namespace {
 
 constexpr size_t kMaxArenas = std::max(1, MODEL_FORWARD_ARENAS);
-alignas(16) uint8_t method_pool[4 * 1024];
+alignas(16) uint8_t method_pool[METHOD_POOL_BYTES];
 alignas(16) uint8_t temp_pool[1024];
 alignas(16) uint8_t arena_pool[std::max(16, MODEL_FORWARD_ARENA_BYTES)];
-float pixels[784];
 
 class ArrayLoader final : public DataLoader {
  public:
@@ -78,13 +77,16 @@ Error load(Network& net) {
   return Error::Ok;
 }
 
+// The input's own memory, in the arena: no second copy of it is kept. It is written before each
+// run, which is what the deprecation of mutable_input() warns of.
+float* input_of(Method& method) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return method.mutable_input(0).toTensor().mutable_data_ptr<float>();
+#pragma GCC diagnostic pop
+}
+
 Error run(Method& method, const float*& scores) {
-  executorch::aten::SizesType sizes[] = {1, 784};
-  executorch::aten::StridesType strides[] = {784, 1};
-  executorch::aten::DimOrderType order[] = {0, 1};
-  executorch::aten::TensorImpl impl(executorch::aten::ScalarType::Float, 2, sizes, pixels, order,
-                                    strides);
-  ET_CHECK_OK_OR_RETURN_ERROR(method.set_input(executorch::aten::Tensor(&impl), 0));
   ET_CHECK_OK_OR_RETURN_ERROR(method.execute());
   scores = method.get_output(0).toTensor().const_data_ptr<float>();
   return Error::Ok;
@@ -105,7 +107,7 @@ uint32_t network_load() {
 }
 
 float* network_input() {
-  return pixels;
+  return input_of(*network().method);
 }
 
 uint32_t network_run(const float*& scores) {
