@@ -33,7 +33,9 @@ FILES = (
     extension/llm/custom_ops extension/llm/export/config/llm_config.py extension/pybindings/README.md
     kernels/portable/functions.yaml runtime/core/portable_type/tensor.h runtime/core/result.h
     runtime/executor/memory_manager.h runtime/platform/assert.h runtime/platform/default/minimal.cpp
-    runtime/platform/default/posix.cpp runtime/platform/log.h runtime/platform/platform.h""".split(),
+    runtime/platform/default/posix.cpp runtime/platform/log.h runtime/platform/platform.h
+    runtime/executor/test/test_backend_with_delegate_mapping.cpp extension/pybindings/pybindings.cpp
+    examples/raspberry_pi/setup.sh examples/raspberry_pi/pico2/build_firmware_pico.sh""".split(),
 )
 
 
