@@ -13,9 +13,12 @@ import pytest
 import torch
 import yaml
 
+from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.codegen.tools import gen_oplist
 from executorch.examples.models import make_example
-from executorch.exir import to_edge
+from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.test.e2e.build_tree import ROOT
+from executorch.test.install.commands import command
 from executorch.test.install.options_test import configure
 
 EXAMPLES = ROOT / "examples" / "selective_build"
@@ -77,25 +80,83 @@ def test_operators_from_a_table_of_custom_ones(tmp_path: Path) -> None:
     assert "custom::native::mul3_out_impl" in names.stdout
 
 
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("everything")
+    return build(folder, "advanced", "-DEXECUTORCH_SELECT_ALL_OPS=ON")
+
+
 @pytest.mark.full
 @pytest.mark.req("KS-029", "KS-030", "KS-033", "KS-035", "BLD-055")
-def test_a_model_decides_operators_and_dtypes(tmp_path: Path) -> None:
-    model = save("llama_kv", tmp_path)
+@pytest.mark.parametrize("name", ["llama_kv", "mv2"])
+def test_a_model_decides_operators_and_dtypes(name: str, everything: Path, tmp_path: Path) -> None:
+    model = save(name, tmp_path)
     option = f"-DEXECUTORCH_SELECT_OPS_FROM_MODEL={model}"
     by_dtype = build(tmp_path / "d", "advanced", option, "-DEXECUTORCH_DTYPE_SELECTIVE_BUILD=ON")
     by_operator = build(tmp_path / "o", "advanced", option)
     by_option = build(tmp_path / "b", "basic", f"-DEXECUTORCH_SELECT_OPS_MODEL={model}")
-    everything = build(tmp_path / "a", "advanced", "-DEXECUTORCH_SELECT_ALL_OPS=ON")
     for program in (by_dtype, by_operator, by_option, everything):
+        if name == "mv2":
+            check_equals_eager(program, model, tmp_path)
         assert run(program, model, tmp_path / "out").returncode == 0
     sizes = []
     for program in (by_dtype, by_operator, everything):
-        subprocess.run(["strip", program], check=True)
-        sizes.append(program.stat().st_size)
+        subprocess.run(["strip", "-o", tmp_path / "stripped", program], check=True)
+        sizes.append((tmp_path / "stripped").stat().st_size)
     print(
-        f"stripped bytes: dtypes of the model {sizes[0]}, its operators {sizes[1]}, all {sizes[2]}"
+        f"{name}, stripped: its dtypes {sizes[0]}, its operators {sizes[1]}, all {sizes[2]} bytes"
     )
     assert sizes[0] < sizes[1] < sizes[2]
+
+
+class _Sine(torch.nn.Module):
+    """A linear layer for XNNPACK, and a sine, which it does not have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.linear = torch.nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x).sin()
+
+
+def delegated(folder: Path) -> Path:
+    path = folder / "sine.pte"
+    exported = torch.export.export(_Sine().eval(), (torch.ones(2, 4),))
+    lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    lowered.to_executorch().save(str(path))
+    return path
+
+
+def test_operators_of_a_delegated_model_are_those_that_it_calls(tmp_path: Path) -> None:
+    output = tmp_path / "selected.yaml"
+    arguments = [f"--model_file_path={delegated(tmp_path)}", f"--output_path={output}"]
+    assert gen_oplist.main(arguments) in (0, None)
+    assert list(yaml.safe_load(output.read_text())["operators"]) == ["aten::sin.out"]
+
+
+@pytest.mark.full
+@pytest.mark.req("KS-034")
+def test_a_delegate_beside_selected_operators(tmp_path: Path) -> None:
+    """The backend is linked whole; of kernels only what the rest of the model calls."""
+    model = delegated(tmp_path)
+    options = [f"-DEXECUTORCH_SELECT_OPS_MODEL={model}", "-DEXECUTORCH_BUILD_XNNPACK=ON"]
+    words = ["cmake", "-S", ROOT, "-B", tmp_path / "b", "-G", "Ninja", *options]
+    command(*words, f"-DPYTHON_EXECUTABLE={sys.executable}")
+    command("cmake", "--build", tmp_path / "b", "--target", "executor_runner")
+    program = tmp_path / "b" / "executor_runner"
+    done = run(program, model, tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    with torch.no_grad():
+        expected = _Sine()(torch.ones(2, 4))
+    data = bytearray((tmp_path / "out-0.bin").read_bytes())
+    actual = torch.frombuffer(data, dtype=torch.float32).reshape(2, 3)
+    torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5)
+    refused = run(program, save("mul", tmp_path), tmp_path / "out")
+    assert refused.returncode != 0 and "aten::mul.out" in refused.stderr
+    names = command("nm", "-C", program)
+    assert "xnn_create_runtime" in names and "sin_out" in names and "softmax_out" not in names
 
 
 @pytest.mark.req("KS-029", "KS-030", "BLD-055")
