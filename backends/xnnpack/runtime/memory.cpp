@@ -84,14 +84,6 @@ void* allocate_block(size_t size) {
   return new (header) Header{total, static_cast<uint32_t>(block - begin), is_mapped} + 1;
 }
 
-void* allocate_zeros(size_t size) {
-  void* const block = allocate_block(size);
-  if (block != nullptr && !header_of(block)->is_mapped) {
-    std::memset(block, 0, size);
-  }
-  return block;
-}
-
 void free_block(void* block) {
   if (block == nullptr) {
     return;

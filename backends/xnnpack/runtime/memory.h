@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of XNNPACK and of packed weights: large blocks go back to the system when they are freed,
-// instead of staying in the heap of a process that has unloaded its model.
+// Memory of XNNPACK: large blocks go back to the system when they are freed, instead of staying in
+// the heap of a process that has unloaded its model.
 #pragma once
 
 #include <xnnpack.h>
@@ -15,8 +15,6 @@ constexpr size_t kBlockAlignment = 64;
 
 /// Null when there is no memory. Any thread.
 void* allocate_block(size_t size);
-/// The same, all zero: new pages are, and need not be written.
-void* allocate_zeros(size_t size);
 /// Null has no effect.
 void free_block(void* block);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XNNPACK asks for a block by the addresses of filter and bias; here they become what they hold.
-#include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/packed_weights.h>
+#include <executorch/backends/xnnpack/runtime/weight_pages.h>
 
 #include <algorithm>
 #include <atomic>
@@ -125,15 +125,15 @@ PackedWeights::PackedWeights() : provider_() {
 }
 
 PackedWeights::~PackedWeights() {
-  free_block(reserved_);
+  free_weights(reserved_);
   for (void* block : own_) {
-    free_block(block);
+    free_weights(block);
   }
   const std::lock_guard<std::mutex> lock(store().mutex);
   for (const Fingerprint::Value& name : shared_) {
     const auto found = store().blocks.find(name);
     if (--found->second.users == 0) {
-      free_block(found->second.data);
+      free_weights(found->second.data);
       store().blocks.erase(found);
     }
   }
@@ -187,8 +187,8 @@ size_t PackedWeights::hold(Description& source, const Fingerprint::Value& name) 
 
 void* PackedWeights::reserve(size_t size) {
   ++store().times_packed;
-  free_block(reserved_);
-  reserved_ = allocate_zeros(size);
+  free_weights(reserved_);
+  reserved_ = allocate_weights(size);
   return reserved_;
 }
 
@@ -203,7 +203,7 @@ size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* blo
   const Fingerprint::Value name = name_of(*source, key);
   const std::lock_guard<std::mutex> lock(store().mutex);
   if (!store().blocks.insert({name, {block, size, 0}}).second) {
-    free_block(block);
+    free_weights(block);
   }
   return hold(*source, name);
 }

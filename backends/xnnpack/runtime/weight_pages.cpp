@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks are cut one after the other from regions of address space, which take no memory before
+// they are written. No part of a region is used twice, so that all blocks come as zeros.
+#include <executorch/backends/xnnpack/runtime/memory.h>
+#include <executorch/backends/xnnpack/runtime/weight_pages.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+namespace executorch::backends::xnnpack {
+
+#if __has_include(<sys/mman.h>)
+
+namespace {
+
+constexpr size_t kLargePage = size_t{1} << 21;
+constexpr size_t kRegion = size_t{1} << 28;
+/// Weights up to this much lie in ordinary pages: a large page is resident as a whole.
+constexpr size_t kOrdinary = size_t{1} << 24;
+
+size_t round_up(size_t size, size_t unit) {
+  return (size + unit - 1) / unit * unit;
+}
+
+struct Region {
+  size_t size = 0, used = 0;
+  std::map<uint8_t*, size_t> blocks;  // their sizes
+};
+
+struct Regions {
+  std::mutex mutex;
+  std::map<uint8_t*, Region> by_begin;
+  uint8_t* newest = nullptr;  // a key of by_begin, or null
+  size_t live_bytes = 0;
+};
+
+/// Never destroyed, as the store of packed weights.
+Regions& regions() {
+  static Regions& instance = *new Regions();
+  return instance;
+}
+
+/// Address space that begins at a large page; null without.
+uint8_t* map_region(size_t size) {
+  const size_t total = size + kLargePage;
+  void* const pages =
+      ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) {
+    return nullptr;
+  }
+  auto* const first = static_cast<uint8_t*>(pages);
+  const size_t before =
+      round_up(reinterpret_cast<uintptr_t>(first), kLargePage) - reinterpret_cast<uintptr_t>(first);
+  if (before != 0) {
+    static_cast<void>(::munmap(first, before));
+  }
+  if (before != kLargePage) {
+    static_cast<void>(::munmap(first + before + size, kLargePage - before));
+  }
+  return first + before;
+}
+
+/// One for `size` bytes and for others after them; null without memory.
+uint8_t* add_region(Regions& all, size_t size) {
+  const bool is_large = all.live_bytes + size > kOrdinary;
+  size_t total = round_up(std::max(size, is_large ? kRegion : kOrdinary), kLargePage);
+  uint8_t* begin = map_region(total);
+  if (begin == nullptr) {
+    total = round_up(size, kLargePage);
+    begin = map_region(total);
+  }
+  if (begin == nullptr) {
+    return nullptr;
+  }
+#if defined(MADV_HUGEPAGE)
+  if (is_large) {
+    static_cast<void>(::madvise(begin, total, MADV_HUGEPAGE));
+  }
+#endif
+  all.by_begin[begin] = {total, 0, {}};
+  return all.newest = begin;
+}
+
+/// Hands back the pages that only this block lies in.
+void forget(uint8_t* block, size_t size) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(block);
+  const size_t before = round_up(begin, page) - begin;
+  const size_t after = (begin + size) % page;
+  if (size > before + after) {
+    static_cast<void>(::madvise(block + before, size - before - after, MADV_DONTNEED));
+  }
+}
+
+}  // namespace
+
+void* allocate_weights(size_t size) {
+  if (size > SIZE_MAX - 2 * kLargePage) {
+    return nullptr;
+  }
+  const size_t total = std::max(round_up(size, kBlockAlignment), kBlockAlignment);
+  Regions& all = regions();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  uint8_t* begin = all.newest;
+  if (begin == nullptr || all.by_begin[begin].size - all.by_begin[begin].used < total) {
+    begin = add_region(all, total);
+  }
+  if (begin == nullptr) {
+    return nullptr;
+  }
+  Region& region = all.by_begin[begin];
+  uint8_t* const block = begin + region.used;
+  region.used += total;
+  region.blocks[block] = total;
+  all.live_bytes += total;
+  return block;
+}
+
+void free_weights(void* block) {
+  if (block == nullptr) {
+    return;
+  }
+  Regions& all = regions();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  auto* const at = static_cast<uint8_t*>(block);
+  const auto found = std::prev(all.by_begin.upper_bound(at));
+  Region& region = found->second;
+  const auto size = region.blocks.find(at);
+  all.live_bytes -= size->second;
+  if (region.blocks.size() > 1) {
+    forget(at, size->second);
+    region.blocks.erase(size);
+    return;
+  }
+  static_cast<void>(::munmap(found->first, region.size));
+  if (all.newest == found->first) {
+    all.newest = nullptr;
+  }
+  all.by_begin.erase(found);
+}
+
+#else
+
+void* allocate_weights(size_t size) {
+  void* const block = allocate_block(size);
+  return block == nullptr ? nullptr : std::memset(block, 0, size);
+}
+
+void free_weights(void* block) {
+  free_block(block);
+}
+
+#endif
+
+}  // namespace executorch::backends::xnnpack
