@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled into XNNPACK in place of its functions that say which kernels 8-bit GEMMs use.
 #include <executorch/backends/xnnpack/library/amx.h>
-#include <executorch/backends/xnnpack/library/blocks/gemm_amx.h>
 
 #include "xnnpack/config.h"
 #include "xnnpack/gemm.h"
@@ -107,24 +106,4 @@ using namespace executorch::backends::xnnpack;
 extern "C" {
 TAKE_TILES(qs8_qc8w, minmax_fp32)
 TAKE_TILES(qd8_f32_qc8w, minmax)
-
-decltype(xnn_init_qd8_f32_qb4w_gemm_config) xnn_init_qd8_f32_qb4w_gemm_config_any;
-
-/// Weights are packed as for XNNPACK's kernels, and one row is multiplied by its own.
-const xnn_gemm_config* xnn_init_qd8_f32_qb4w_gemm_config() {
-  const xnn_gemm_config* const theirs = xnn_init_qd8_f32_qb4w_gemm_config_any();
-  const bool suits = theirs != nullptr && theirs->nr == 16 && theirs->log2_kr == 3;
-  if (!suits || !xnn_init_hardware_config()->use_x86_avx512amx) {
-    return theirs;
-  }
-  static const xnn_gemm_config tiles = [&] {
-    xnn_gemm_config made = *theirs;
-    made.minmax.dqgemm[made.mr - 1] = {};
-    made.mr = 32;
-    set(made.minmax.dqgemm[made.mr - 1].function[0],
-        xnn_qd8_f32_qb4w_gemm_minmax_ukernel_32x16c8__amx);
-    return made;
-  }();
-  return &tiles;
-}
 }

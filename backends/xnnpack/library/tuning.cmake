@@ -38,6 +38,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_f32_gemm_nr2_config)
   xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_exp_config)
 endif()
+# One row by 4-bit weights, and the table that it stands in.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT MSVC)
+  target_sources(XNNPACK PRIVATE "${library}/blocks/kernels.cpp" "${library}/blocks/gemv_vnni.cpp")
+  set_source_files_properties("${library}/blocks/gemv_vnni.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS
+    "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mgfni;-mprefer-vector-width=512;-ffp-contract=off;-Wno-maybe-uninitialized;-Wno-uninitialized")
+  xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qd8_f32_qb4w_gemm_config)
+endif()
 # Its kernels for AMX, with any compiler that knows those instructions, and where they pay (amx.h).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT MSVC)
   include(CheckCCompilerFlag)
@@ -47,8 +54,9 @@ if(ET_HAS_AMX)
   target_sources(XNNPACK PRIVATE "${library}/amx.cpp" "${library}/blocks/gemm_amx.cpp")
   set_source_files_properties("${library}/blocks/gemm_amx.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS
     "-mamx-tile;-mamx-int8;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mprefer-vector-width=512;-ffp-contract=off;-Wno-maybe-uninitialized;-Wno-uninitialized")
-  xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qs8_qc8w_gemm_config xnn_init_qd8_f32_qc8w_gemm_config
-    xnn_init_qd8_f32_qb4w_gemm_config)
+  set_property(SOURCE "${library}/blocks/kernels.cpp" TARGET_DIRECTORY XNNPACK APPEND PROPERTY
+    COMPILE_DEFINITIONS EXECUTORCH_XNNPACK_AMX)
+  xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qs8_qc8w_gemm_config xnn_init_qd8_f32_qc8w_gemm_config)
   set_property(SOURCE "${fetched}/xnnpack/src/configs/hardware-config.c" TARGET_DIRECTORY hardware-config APPEND PROPERTY
     COMPILE_OPTIONS "-UXNN_ENABLE_AVX512AMX;-DXNN_ENABLE_AVX512AMX=1")
   foreach(gemm qs8-qc8w-gemm qs8-qc8w-igemm qd8-f32-qc8w-gemm qd8-f32-qc8w-igemm)

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our kernel for tiles beside XNNPACK's for vectors, over drawn sizes: the same bits.
+// Our kernels for rows and for tiles beside XNNPACK's for vectors, over drawn sizes: the same bits.
+#include <executorch/backends/xnnpack/library/blocks/gemv_vnni.h>
+
+#if defined(EXECUTORCH_XNNPACK_AMX)
 #include <executorch/backends/xnnpack/library/blocks/gemm_amx.h>
+#endif
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -113,29 +119,71 @@ std::vector<uint32_t> product(Kernel& kernel, size_t most_rows, const Problem& p
   return bits;
 }
 
-TEST(BlockGemm, OnTilesIsThatOnVectors) {
-  const xnn_hardware_config* hardware = xnn_init_hardware_config();
-  if (hardware == nullptr || !hardware->use_x86_avx512amx) {
-    GTEST_SKIP() << "this processor has no AMX";
-  }
+/// XNNPACK's kernel beside one of ours, at `draws` drawn sizes.
+template <typename Kernel>
+void expect_equal(Kernel& kernel, size_t most_rows, int draws) {
   std::mt19937 random(1);
-  for (int draw = 0; draw < 200; ++draw) {
-    const size_t block = 32 * (draw % 20 == 0 ? 33 : random() % 8 + 1);
-    const Problem p{random() % 70 + 1, random() % 70 + 1, block * (random() % 5 + 1), block,
+  for (int draw = 0; draw < draws; ++draw) {
+    const size_t block = 32 * (draw % 20 == 0 ? random() % 40 + 9 : random() % 8 + 1);
+    const Problem p{random() % 70 + 1, random() % 70 + 1, block * (random() % 9 + 1), block,
                     random() % 2 == 0 ? 0.0f : -std::numeric_limits<float>::infinity()};
     const Operands operands(p);
-    EXPECT_EQ(product(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_32x16c8__amx, 32, p, operands),
+    EXPECT_EQ(product(kernel, most_rows, p, operands),
               product(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__avx512vnni_prfm, 1, p, operands))
         << p.rows << " x " << p.columns << " x " << p.depth << ", blocks of " << p.block;
   }
 }
 
-TEST(BlockGemm, TilesAreTakenWhereTheyAre) {
+class BlockGemm : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (hardware == nullptr || !hardware->use_x86_avx512vnnigfni) {
+      GTEST_SKIP() << "this processor has no AVX-512 VNNI with GFNI";
+    }
+  }
+
   const xnn_hardware_config* hardware = xnn_init_hardware_config();
-  if (hardware == nullptr || !hardware->use_x86_avx512amx) {
+};
+
+TEST_F(BlockGemm, OfOneRowIsXnnpacks) {
+  expect_equal(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__vnni, 1, 300);
+}
+
+TEST_F(BlockGemm, OfOneRowAtTheBoundsOfDepth) {
+  for (const size_t block : {size_t{32}, size_t{256}, size_t{32768}}) {
+    for (const size_t depth : {size_t{32768}, size_t{65536}}) {  // the latter by XNNPACK's kernel
+      const Problem p{2, 17, depth, block, -std::numeric_limits<float>::infinity()};
+      const Operands operands(p);
+      EXPECT_EQ(
+          product(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__vnni, 1, p, operands),
+          product(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__avx512vnni_prfm, 1, p, operands))
+          << "depth " << depth << ", blocks of " << block;
+    }
+  }
+}
+
+TEST_F(BlockGemm, OfOneRowIsTaken) {
+  EXPECT_EQ(
+      xnn_init_qd8_f32_qb4w_gemm_config()->minmax.dqgemm[0].function[0],
+      reinterpret_cast<xnn_dqgemm_ukernel_fn>(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__vnni));
+}
+
+#if defined(EXECUTORCH_XNNPACK_AMX)
+
+TEST_F(BlockGemm, OnTilesIsThatOnVectors) {
+  if (!hardware->use_x86_avx512amx) {
+    GTEST_SKIP() << "this processor has no AMX";
+  }
+  expect_equal(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_32x16c8__amx, 32, 200);
+}
+
+TEST_F(BlockGemm, TilesAreTakenWhereTheyAre) {
+  if (!hardware->use_x86_avx512amx) {
     GTEST_SKIP() << "this processor has no AMX";
   }
   EXPECT_EQ(xnn_init_qd8_f32_qb4w_gemm_config()->mr, 32u);
 }
+
+#endif
 
 }  // namespace

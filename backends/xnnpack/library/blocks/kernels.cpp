@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Part of the library XNNPACK, in place of its function that says which kernels multiply bytes by
+// 4-bit weights with a scale per block. Ours read weights as they are packed for its own.
+#include <executorch/backends/xnnpack/library/blocks/gemv_vnni.h>
+
+#if defined(EXECUTORCH_XNNPACK_AMX)
+#include <executorch/backends/xnnpack/library/blocks/gemm_amx.h>
+#endif
+
+#include "xnnpack/config.h"
+#include "xnnpack/hardware-config.h"
+
+namespace {
+
+void set(xnn_gemm_config& config, size_t rows,
+         decltype(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__vnni)* kernel) {
+  config.minmax.dqgemm[rows - 1].function[0] = reinterpret_cast<xnn_dqgemm_ukernel_fn>(kernel);
+}
+
+}  // namespace
+
+extern "C" {
+
+/// XNNPACK's own under another name (tuning.cmake).
+decltype(xnn_init_qd8_f32_qb4w_gemm_config) xnn_init_qd8_f32_qb4w_gemm_config_any;
+
+const xnn_gemm_config* xnn_init_qd8_f32_qb4w_gemm_config() {
+  const xnn_gemm_config* const theirs = xnn_init_qd8_f32_qb4w_gemm_config_any();
+  const xnn_hardware_config* const hardware = xnn_init_hardware_config();
+  const bool suits = theirs != nullptr && theirs->nr == 16 && theirs->log2_kr == 3;
+  if (!suits || !hardware->use_x86_avx512vnnigfni) {
+    return theirs;
+  }
+  static const xnn_gemm_config ours = [&] {
+    xnn_gemm_config made = *theirs;
+    set(made, 1, xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__vnni);
+#if defined(EXECUTORCH_XNNPACK_AMX)
+    if (hardware->use_x86_avx512amx) {
+      made.minmax.dqgemm[made.mr - 1] = {};
+      made.mr = 32;
+      set(made, made.mr, xnn_qd8_f32_qb4w_gemm_minmax_ukernel_32x16c8__amx);
+    }
+#endif
+    return made;
+  }();
+  return &ours;
+}
+
+}  // extern "C"
