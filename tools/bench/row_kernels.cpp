@@ -105,8 +105,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   const xnn_hardware_config* const hardware = xnn_init_hardware_config();
-  if (hardware == nullptr || !hardware->use_x86_avx512vnni) {
-    std::cerr << "Expected a processor with AVX-512 VNNI: the kernels here are for those\n";
+  if (hardware == nullptr || !hardware->use_x86_avx512vnnigfni) {
+    std::cerr << "Expected a processor with AVX-512 VNNI and GFNI: our kernel is for those\n";
     return 1;
   }
   if (megabytes < 1 || rounds < 1) {

@@ -2,13 +2,15 @@
 // A task takes some rows of one head of keys, which are the queries of all heads that share it, and
 // keeps, per row, the weighted sum of values so far and its running softmax. The scores of a block
 // never leave the cache. Where rows are few and keys many, as when one token follows a long text,
-// tasks share the keys of a head and their sums are joined at the end.
+// tasks share the keys of a head and their sums are joined at the end. In a cache whose rows hold
+// all heads such a task goes through some rows for all heads, so that it reads them in their order.
 #include <executorch/kernels/optimized/attention/attention_blocks.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include <executorch/kernels/optimized/attention/attention_plan.h>
 #include <executorch/kernels/optimized/attention/attention_simd.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
@@ -16,6 +18,7 @@
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
 #include <executorch/kernels/portable/attention/attention.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
+#include <executorch/runtime/platform/prefetch.h>
 
 namespace executorch::kernels::optimized {
 
@@ -26,28 +29,10 @@ using executorch::aten::Tensor;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
-constexpr int64_t kRows = 128;   // of a task
-constexpr int64_t kKeys = 192;   // of a block: a whole number of panels on every target
-constexpr int64_t kDotRows = 8;  // up to which keys are read in place
+// Keys between those that are read and those that are fetched.
+constexpr int64_t kAhead = 48;
 constexpr size_t kAlignment = 64;
 constexpr float kForbidden = -std::numeric_limits<float>::infinity();
-
-struct Range {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
-
-// One head of keys of one batch.
-struct Place {
-  int64_t batch, key_head;
-};
-
-// What a task does.
-struct Task {
-  Place place;
-  Range rows;  // of queries * group, those of a query side by side
-  Range keys;
-};
 
 // Memory of a thread.
 struct Scratch {
@@ -59,16 +44,6 @@ struct Scratch {
 };
 
 constexpr int kParts = 5;
-
-struct Plan {
-  const AttentionProblem& problem;
-  int64_t group;         // heads that share keys
-  int64_t rows;          // queries * group
-  int64_t padded_depth;  // of copied values
-  bool values_in_place;
-  int64_t row_blocks, key_splits, keys_per_split;
-  bool by_keys;  // all heads of some keys are done before the next keys
-};
 
 int64_t padded(int64_t floats) {
   return div_up(floats, 16) * 16;
@@ -268,12 +243,9 @@ void add_values(const Plan& plan, const Scratch& s, const Task& task, Range keys
   }
 }
 
-// The weighted sums of a task's keys, and their running softmaxes.
-void run_task(const Plan& plan, const Scratch& s, const Task& task, RunningSoftmax* softmax,
-              float* sums) {
+void read_queries(const Plan& plan, const Scratch& s, const Task& task) {
   const AttentionProblem& p = plan.problem;
-  const int64_t rows = task.rows.size();
-  for (int64_t i = 0; i < rows; ++i) {
+  for (int64_t i = 0; i < task.rows.size(); ++i) {
     const int64_t row = task.rows.begin + i;
     const int64_t head = task.place.key_head * plan.group + row % plan.group;
     float* query = s.query + i * p.depth;
@@ -282,15 +254,82 @@ void run_task(const Plan& plan, const Scratch& s, const Task& task, RunningSoftm
       query[j] *= p.scale;
     }
   }
-  std::fill_n(sums, rows * p.value_depth, 0.0f);
-  std::fill_n(softmax, rows, RunningSoftmax{kForbidden, 0.0f});
+}
+
+// A head's share of the rows that lie ahead: all heads together fetch them in the order of memory,
+// which is the one that is fast. Rows that no head reads next are left alone.
+void fetch(const Plan& plan, const AttentionRows& rows, const Place& place, Range keys) {
+  constexpr int64_t kLine = 64;
+  const int64_t last = std::min(keys.end + kAhead, plan.problem.keys);
+  const int64_t first = keys.begin + kAhead;
+  if (plan.heads == 1 || first >= last) {
+    return;
+  }
+  const auto* from = static_cast<const uint8_t*>(row_at(rows, place.batch, 0, first));
+  const auto* end = static_cast<const uint8_t*>(row_at(rows, place.batch, 0, last));
+  const int64_t bytes = end - from;
+  const uint8_t* const to = from + bytes * (place.key_head + 1) / plan.heads;
+  for (from += bytes * place.key_head / plan.heads; from < to; from += kLine) {
+    runtime::prefetch(from);
+  }
+}
+
+// What a task has for one of its heads.
+struct Head {
+  Task task;
+  Scratch s;
+  RunningSoftmax* softmax;
+  float* sums;
+};
+
+Head head_of(const Plan& plan, const Head& first, int64_t index) {
+  Head head = first;
+  const int64_t rows = index * first.task.rows.size();
+  head.task.place.key_head += index;
+  head.s.query += rows * plan.problem.depth;
+  head.s.scores += rows * kKeys;
+  head.softmax += rows;
+  head.sums += rows * plan.problem.value_depth;
+  return head;
+}
+
+// The weighted sums of a task's keys, and their running softmaxes, head by head.
+void run_task(const Plan& plan, const Head& first) {
+  const AttentionProblem& p = plan.problem;
+  const Task& task = first.task;
+  const int64_t rows = task.rows.size();
+  std::fill_n(first.sums, plan.heads * rows * p.value_depth, 0.0f);
+  std::fill_n(first.softmax, plan.heads * rows, RunningSoftmax{kForbidden, 0.0f});
+  for (int64_t i = 0; i < plan.heads; ++i) {
+    const Head head = head_of(plan, first, i);
+    read_queries(plan, head.s, head.task);
+  }
+  // f(head, keys) with the scores of keys.begin first, for `step` keys after the others.
+  const auto in_turns = [&](Range keys, int64_t step, auto f) {
+    for (int64_t key = keys.begin; key < keys.end; key += step) {
+      for (int64_t i = 0; i < plan.heads; ++i) {
+        Head head = head_of(plan, first, i);
+        head.s.scores += key - keys.begin;
+        f(head, Range{key, std::min(key + step, keys.end)});
+      }
+    }
+  };
+  const int64_t near = plan.heads > 1 ? kNear : kKeys;
   const int64_t seen = p.first_query + (task.rows.end - 1) / plan.group + 1;
   const int64_t last_key = p.causal ? std::min(task.keys.end, seen) : task.keys.end;
   for (int64_t key = task.keys.begin; key < last_key; key += kKeys) {
-    const Range keys{key, std::min(key + kKeys, last_key)};
-    score_block(plan, s, task, keys);
-    weigh_block(plan, s, task, keys, softmax, sums);
-    add_values(plan, s, task, keys, sums);
+    const Range block{key, std::min(key + kKeys, last_key)};
+    in_turns(block, near, [&](const Head& h, Range keys) {
+      fetch(plan, p.key, h.task.place, keys);
+      score_block(plan, h.s, h.task, keys);
+    });
+    in_turns(block, kKeys, [&](const Head& h, Range keys) {
+      weigh_block(plan, h.s, h.task, keys, h.softmax, h.sums);
+    });
+    in_turns(block, near, [&](const Head& h, Range keys) {
+      fetch(plan, p.value, h.task.place, keys);
+      add_values(plan, h.s, h.task, keys, h.sums);
+    });
   }
 }
 
@@ -310,19 +349,27 @@ void store_row(const Plan& plan, const Place& place, int64_t row, float total, f
   }
 }
 
-// Joins what the tasks of one head and block of rows have summed, `stride` floats apart.
-void join_splits(const Plan& plan, const Task& task, const RunningSoftmax* softmax, float* sums) {
+void store_head(const Plan& plan, const Head& head) {
+  for (int64_t i = 0; i < head.task.rows.size(); ++i) {
+    store_row(plan, head.task.place, head.task.rows.begin + i, head.softmax[i].total,
+              head.sums + i * plan.problem.value_depth);
+  }
+}
+
+// Joins what the tasks of some keys each have summed for one head, one after the other `stride`
+// rows apart.
+void join_splits(const Plan& plan, const Head& head, int64_t stride) {
   const int64_t depth = plan.problem.value_depth;
-  for (int64_t i = 0; i < task.rows.size(); ++i) {
+  for (int64_t i = 0; i < head.task.rows.size(); ++i) {
     float highest = kForbidden;
     for (int64_t split = 0; split < plan.key_splits; ++split) {
-      highest = std::max(highest, softmax[split * plan.rows + i].highest);
+      highest = std::max(highest, head.softmax[split * stride + i].highest);
     }
     float total = 0;
-    float* joined = sums + i * depth;
+    float* joined = head.sums + i * depth;
     for (int64_t split = 0; split < plan.key_splits; ++split) {
-      const RunningSoftmax& part = softmax[split * plan.rows + i];
-      const float* from = sums + (split * plan.rows + i) * depth;
+      const RunningSoftmax& part = head.softmax[split * stride + i];
+      const float* from = head.sums + (split * stride + i) * depth;
       // All of -inf, or NaN, which the sum has then.
       const float factor = part.highest == highest ? 1.0f : std::exp(part.highest - highest);
       total += part.total * factor;
@@ -330,63 +377,8 @@ void join_splits(const Plan& plan, const Task& task, const RunningSoftmax* softm
         joined[j] = (split == 0 ? 0.0f : joined[j]) + from[j] * factor;
       }
     }
-    store_row(plan, task.place, task.rows.begin + i, total, joined);
+    store_row(plan, head.task.place, head.task.rows.begin + i, total, joined);
   }
-}
-
-// How many tasks share the keys of a head, so that every thread has some.
-int64_t splits_of(const Plan& plan, int64_t tasks) {
-  constexpr int64_t kTasksPerThread = 4;
-  const AttentionProblem& p = plan.problem;
-  const int64_t threads = extension::get_num_threads();
-  const int64_t work = plan.rows * p.keys * std::max<int64_t>(1, p.depth + p.value_depth);
-  if (threads == 1 || plan.row_blocks > 1 || tasks >= kTasksPerThread * threads ||
-      tasks * work < 2 * kMinWorkPerTask) {
-    return 1;
-  }
-  return std::clamp<int64_t>(div_up(kTasksPerThread * threads, tasks), 1, div_up(p.keys, kKeys));
-}
-
-// The rows of a cache hold all heads: a head's keys are a page apart or more. Where queries are
-// few, that is what reading them costs, so all heads read some rows before any reads the next.
-bool reads_by_keys(const Plan& plan) {
-  const AttentionRows& key = plan.problem.key;
-  return plan.rows <= kDotRows && plan.problem.key_heads > 1 && key.row_stride > key.head_stride;
-}
-
-Task task_at(const Plan& plan, int64_t index) {
-  const int64_t split = index % plan.key_splits;
-  const int64_t block = index / plan.key_splits % plan.row_blocks;
-  const int64_t matrix = index / plan.key_splits / plan.row_blocks;
-  const int64_t first_row = block * kRows, first_key = split * plan.keys_per_split;
-  const AttentionProblem& p = plan.problem;
-  return {{matrix / p.key_heads, matrix % p.key_heads},
-          {first_row, std::min(first_row + kRows, plan.rows)},
-          {first_key, std::min(first_key + plan.keys_per_split, p.keys)}};
-}
-
-// The task that is run at a place, where those of the same keys are neighbours.
-int64_t in_order_of_keys(const Plan& plan, int64_t place, int64_t tasks) {
-  const int64_t heads = tasks / plan.key_splits;
-  return place % heads * plan.key_splits + place / heads;
-}
-
-Plan plan_of(const AttentionProblem& p) {
-  const int64_t lanes = gemm_kernels().lanes;
-  Plan plan{p,    p.heads / p.key_heads, 0, div_up(p.value_depth, lanes) * lanes, false, 0, 1, 0,
-            false};
-  plan.rows = p.queries * plan.group;
-  // Rows of a cache are so far apart that each is in a page of its own: copied where many queries
-  // read them.
-  const bool near = plan.rows <= kDotRows || p.value.row_stride == p.value_depth;
-  plan.values_in_place = p.value.type == ScalarType::Float && p.value_depth % lanes == 0 && near;
-  plan.row_blocks = div_up(plan.rows, kRows);
-  plan.by_keys = reads_by_keys(plan);
-  plan.key_splits = plan.by_keys ? std::max<int64_t>(1, div_up(p.keys, kKeys))
-                                 : splits_of(plan, p.batch * p.key_heads * plan.row_blocks);
-  plan.keys_per_split = div_up(div_up(p.keys, plan.key_splits), kKeys) * kKeys;
-  plan.key_splits = std::max<int64_t>(1, div_up(p.keys, std::max<int64_t>(1, plan.keys_per_split)));
-  return plan;
 }
 
 }  // namespace
@@ -396,15 +388,16 @@ Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
     return Error::Ok;
   }
   const Plan plan = plan_of(p);
-  const int64_t tasks = p.batch * p.key_heads * plan.row_blocks * plan.key_splits;
+  const int64_t tasks = p.batch * p.key_heads / plan.heads * plan.row_blocks * plan.key_splits;
   const int64_t width = kTileVectors * gemm_kernels().lanes;
   const int64_t rows = std::min(kRows, plan.rows);
+  const int64_t all_rows = rows * plan.heads;  // of a task
   const bool few = rows <= kDotRows;
   const bool reads_keys = p.key.type != ScalarType::Float && !(few && is_narrow_float(p.key.type));
-  const int64_t sizes[kParts] = {padded(rows * p.depth), few ? 0 : padded(p.depth * width),
+  const int64_t sizes[kParts] = {padded(all_rows * p.depth), few ? 0 : padded(p.depth * width),
                                  reads_keys ? padded(kKeys * p.depth) : 0,
                                  plan.values_in_place ? 0 : padded(kKeys * plan.padded_depth),
-                                 padded(rows * kKeys)};
+                                 padded(all_rows * kKeys)};
   int64_t per_thread = 0;
   for (int64_t size : sizes) {
     per_thread += size;
@@ -413,8 +406,8 @@ Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
   // Sums and softmaxes of each task where its keys are only some, else of each thread.
   const bool splits = plan.key_splits > 1;
   const int64_t keepers = splits ? tasks : threads;
-  const int64_t sums_size = padded(rows * p.value_depth);
-  const int64_t softmax_size = padded(2 * rows);
+  const int64_t sums_size = padded(all_rows * p.value_depth);
+  const int64_t softmax_size = padded(2 * all_rows);
   const int64_t floats = threads * per_thread + keepers * (sums_size + softmax_size);
   auto memory = ctx.allocate_temp(static_cast<size_t>(floats) * sizeof(float), kAlignment);
   if (!memory.ok()) {
@@ -423,12 +416,11 @@ Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
   auto* scratch = static_cast<float*>(memory.get());
   float* all_sums = scratch + threads * per_thread;
   auto* all_softmaxes = reinterpret_cast<RunningSoftmax*>(all_sums + keepers * sums_size);
-  const int64_t sums_stride = splits ? rows * p.value_depth : sums_size;
-  const int64_t softmax_stride = splits ? rows : softmax_size / 2;
-  const int64_t work = rows * (p.keys / plan.key_splits) * (p.depth + p.value_depth);
+  const int64_t sums_stride = splits ? all_rows * p.value_depth : sums_size;
+  const int64_t softmax_stride = splits ? all_rows : softmax_size / 2;
+  const int64_t work = all_rows * (p.keys / plan.key_splits) * (p.depth + p.value_depth);
   const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work));
-  extension::parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
-    const int64_t thread = extension::get_thread_num();
+  const auto task_on = [&](int64_t index, int64_t thread) {
     float* own = scratch + thread * per_thread;
     float* parts[kParts];
     for (int i = 0; i < kParts; ++i) {
@@ -436,22 +428,25 @@ Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
       own += sizes[i];
     }
     const Scratch s{parts[0], parts[1], parts[2], parts[3], parts[4]};
-    for (int64_t place = first; place < last; ++place) {
-      const int64_t index = plan.by_keys ? in_order_of_keys(plan, place, tasks) : place;
-      const Task task = task_at(plan, index);
-      const int64_t keeper = splits ? index : thread;
-      float* sums = all_sums + keeper * sums_stride;
-      RunningSoftmax* softmax = all_softmaxes + keeper * softmax_stride;
-      run_task(plan, s, task, softmax, sums);
-      for (int64_t i = 0; !splits && i < task.rows.size(); ++i) {
-        store_row(plan, task.place, task.rows.begin + i, softmax[i].total,
-                  sums + i * p.value_depth);
+    const int64_t keeper = splits ? index : thread;
+    return Head{task_at(plan, index), s, all_softmaxes + keeper * softmax_stride,
+                all_sums + keeper * sums_stride};
+  };
+  extension::parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
+    const int64_t thread = extension::get_thread_num();
+    for (int64_t index = first; index < last; ++index) {
+      const Head task = task_on(index, thread);
+      run_task(plan, task);
+      for (int64_t i = 0; !splits && i < plan.heads; ++i) {
+        store_head(plan, head_of(plan, task, i));
       }
     }
   });
   for (int64_t index = 0; splits && index < tasks; index += plan.key_splits) {
-    join_splits(plan, task_at(plan, index), all_softmaxes + index * softmax_stride,
-                all_sums + index * sums_stride);
+    const Head task = task_on(index, 0);
+    for (int64_t i = 0; i < plan.heads; ++i) {
+      join_splits(plan, head_of(plan, task, i), all_rows);
+    }
   }
   return Error::Ok;
 }

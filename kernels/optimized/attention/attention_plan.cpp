@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/kernels/optimized/attention/attention_plan.h>
+
+#include <algorithm>
+
+#include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/kernels/optimized/gemm/gemm_split.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace executorch::kernels::optimized {
+
+namespace {
+
+using executorch::aten::ScalarType;
+
+// How many tasks share the keys of a head, so that every thread has some.
+int64_t splits_of(const Plan& plan, int64_t tasks) {
+  constexpr int64_t kTasksPerThread = 4;
+  const AttentionProblem& p = plan.problem;
+  const int64_t threads = extension::get_num_threads();
+  const int64_t work = plan.rows * p.keys * std::max<int64_t>(1, p.depth + p.value_depth);
+  if (threads == 1 || plan.row_blocks > 1 || tasks >= kTasksPerThread * threads ||
+      tasks * work < 2 * kMinWorkPerTask) {
+    return 1;
+  }
+  return std::clamp<int64_t>(div_up(kTasksPerThread * threads, tasks), 1, div_up(p.keys, kKeys));
+}
+
+// The rows of a cache hold all heads: a head's keys are a page apart or more, and read one head
+// after the other they come from memory at a fraction of its speed.
+bool reads_by_keys(const Plan& plan) {
+  const AttentionRows& key = plan.problem.key;
+  return plan.rows <= kDotRows && plan.problem.key_heads > 1 && key.row_stride > key.head_stride;
+}
+
+// Keys of a task that has all heads: as many on one thread as on many, so that sums are the same.
+int64_t keys_of_share(int64_t keys) {
+  constexpr int64_t kShares = 8, kFewest = 32, kMost = 128;
+  return std::clamp(div_up(keys, kShares), kFewest, kMost);
+}
+
+}  // namespace
+
+Task task_at(const Plan& plan, int64_t index) {
+  const int64_t split = index % plan.key_splits;
+  const int64_t block = index / plan.key_splits % plan.row_blocks;
+  const int64_t matrix = index / plan.key_splits / plan.row_blocks * plan.heads;
+  const int64_t first_row = block * kRows, first_key = split * plan.keys_per_split;
+  const AttentionProblem& p = plan.problem;
+  return {{matrix / p.key_heads, matrix % p.key_heads},
+          {first_row, std::min(first_row + kRows, plan.rows)},
+          {first_key, std::min(first_key + plan.keys_per_split, p.keys)}};
+}
+
+Plan plan_of(const AttentionProblem& p) {
+  const int64_t lanes = gemm_kernels().lanes;
+  Plan plan{p, p.heads / p.key_heads, 0, div_up(p.value_depth, lanes) * lanes, false, 0, 1, 0, 1};
+  plan.rows = p.queries * plan.group;
+  // Rows of a cache are so far apart that each is in a page of its own: copied where many queries
+  // read them.
+  const bool near = plan.rows <= kDotRows || p.value.row_stride == p.value_depth;
+  plan.values_in_place = p.value.type == ScalarType::Float && p.value_depth % lanes == 0 && near;
+  plan.row_blocks = div_up(plan.rows, kRows);
+  int64_t unit = kKeys;  // of a split
+  if (reads_by_keys(plan)) {
+    plan.heads = p.key_heads;
+    unit = kNear;
+    plan.key_splits = div_up(p.keys, keys_of_share(p.keys));
+  } else {
+    plan.key_splits = splits_of(plan, p.batch * p.key_heads * plan.row_blocks);
+  }
+  plan.key_splits = std::max<int64_t>(1, plan.key_splits);
+  plan.keys_per_split = div_up(div_up(p.keys, plan.key_splits), unit) * unit;
+  plan.key_splits = std::max<int64_t>(1, div_up(p.keys, std::max<int64_t>(1, plan.keys_per_split)));
+  return plan;
+}
+
+}  // namespace executorch::kernels::optimized

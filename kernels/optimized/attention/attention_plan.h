@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How attention_blocks.cpp parts a problem into tasks.
+#pragma once
+
+#include <cstdint>
+
+#include <executorch/kernels/optimized/attention/attention_blocks.h>
+
+namespace executorch::kernels::optimized {
+
+inline constexpr int64_t kRows = 128;   // of a task
+inline constexpr int64_t kKeys = 192;   // of a block: a whole number of panels on every target
+inline constexpr int64_t kDotRows = 8;  // up to which keys are read in place
+inline constexpr int64_t kNear = 16;    // keys that each head reads before the next does
+
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
+// One head of keys of one batch.
+struct Place {
+  int64_t batch, key_head;
+};
+
+// What a task does, for one or more neighbouring heads of keys.
+struct Task {
+  Place place;  // the first of them
+  Range rows;   // of queries * group, those of a query side by side
+  Range keys;
+};
+
+struct Plan {
+  const AttentionProblem& problem;
+  int64_t group;         // heads that share keys
+  int64_t rows;          // queries * group
+  int64_t padded_depth;  // of copied values
+  bool values_in_place;
+  int64_t row_blocks, key_splits, keys_per_split;
+  int64_t heads;  // of keys, of a task
+};
+
+Plan plan_of(const AttentionProblem& problem);
+
+// The task of a number below batch * key_heads / heads * row_blocks * key_splits. Those of the same
+// rows are neighbours.
+Task task_at(const Plan& plan, int64_t index);
+
+}  // namespace executorch::kernels::optimized
