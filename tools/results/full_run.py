@@ -111,6 +111,8 @@ def sanitizer_steps(name: str) -> list[Step]:
         found.append(Step(f"kernels beside eager, {name}", [pytest("kernels")], settings))
         found.append(Step(f"drawn calls, {name}", FUZZ, settings))
         found.append(Step(f"2,500 mutants of each program, {name}", [MUTANTS], settings))
+        weights = pytest("test/hardening/language_models_test.py", "-k", "weights")
+        found.append(Step(f"damaged weights of language models, {name}", [weights], settings))
     return found
 
 
