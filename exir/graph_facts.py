@@ -70,6 +70,16 @@ def attribute_of(module: Any, qualified_name: str) -> Any:
 DATA_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
 
 
+# Outputs that are new values of data or of inputs.
+WRITE_BACK = frozenset(
+    {
+        OutputKind.BUFFER_MUTATION,
+        OutputKind.USER_INPUT_MUTATION,
+        getattr(OutputKind, "PARAMETER_MUTATION", OutputKind.BUFFER_MUTATION),
+    }
+)
+
+
 def input_specs(signature: ExportGraphSignature) -> dict[str, InputSpec]:
     """The signature's inputs by the name of their placeholder."""
     return {spec.arg.name: spec for spec in signature.input_specs}
@@ -92,6 +102,19 @@ def data_spec_of(program: ExportedProgram, node: Node) -> InputSpec | None:
 def is_param_node(exp_prog: ExportedProgram, node: Node) -> bool:
     """True for data of the program, and for an attribute of its module."""
     return node.op == "get_attr" or data_spec_of(exp_prog, node) is not None
+
+
+def written_placeholders(signature: ExportGraphSignature) -> dict[int, str]:
+    """Place among the outputs -> name of the placeholder that the method overwrites with it. A buffer and an input may
+    have the same name, so that a target alone does not say which one is meant."""
+    data = {spec.target: spec.arg.name for spec in signature.input_specs if spec.target is not None}
+    return {
+        place: spec.target
+        if spec.kind == OutputKind.USER_INPUT_MUTATION
+        else data.get(spec.target, "")
+        for place, spec in enumerate(signature.output_specs)
+        if spec.kind in WRITE_BACK
+    }
 
 
 def written_data(signature: ExportGraphSignature) -> set[str]:

@@ -16,7 +16,7 @@ from torch.export.graph_signature import (
 from torch.fx import GraphModule, Node
 
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
-from executorch.exir.graph_facts import DATA_KINDS
+from executorch.exir.graph_facts import DATA_KINDS, changing_data
 
 
 def own_copy(program: ExportedProgram) -> ExportedProgram:
@@ -72,7 +72,7 @@ def _renamed(arg: Any, value: Any) -> Any:
 
 def drop_unused_data(program: ExportedProgram) -> None:
     """Removes parameters, buffers and constants that no instruction reads; works in place."""
-    written = {spec.target for spec in program.graph_signature.output_specs}
+    written = changing_data(program.graph_signature)
     placeholders = {n.name: n for n in program.graph.find_nodes(op="placeholder")}
     kept = []
     for spec in program.graph_signature.input_specs:

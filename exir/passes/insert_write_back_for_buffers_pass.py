@@ -8,24 +8,13 @@ from __future__ import annotations
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import (
-    ExportGraphSignature,
-    OutputKind,
-    OutputSpec,
-    TensorArgument,
-)
+from torch.export.graph_signature import ExportGraphSignature, OutputSpec, TensorArgument
 from torch.fx import GraphModule, Node
 
+from executorch.exir.graph_facts import WRITE_BACK, written_placeholders
 from executorch.exir.memory_lifetimes import writes_its_first_argument
 
 _ORIGIN = ("debug_handle", "stack_trace", "nn_module_stack")
-WRITE_BACK = frozenset(
-    {
-        OutputKind.BUFFER_MUTATION,
-        OutputKind.USER_INPUT_MUTATION,
-        getattr(OutputKind, "PARAMETER_MUTATION", OutputKind.BUFFER_MUTATION),
-    }
-)
 
 
 def insert_write_back_for_buffers_pass(
@@ -34,36 +23,27 @@ def insert_write_back_for_buffers_pass(
     """Works in place on ep's graph; the returned signature names the copies as the mutations."""
     graph_module = ep.graph_module
     signature = ep.graph_signature
-    placeholders = _placeholder_of_target(ep)
+    placeholders = {node.name: node for node in graph_module.graph.find_nodes(op="placeholder")}
+    home_of = written_placeholders(signature)
     output = next(iter(reversed(graph_module.graph.nodes)))
     kept, specs = [], []
-    for spec, value in zip(signature.output_specs, output.args[0], strict=True):
+    for place, (spec, value) in enumerate(zip(signature.output_specs, output.args[0], strict=True)):
         if spec.kind not in WRITE_BACK:
             kept.append(value)
             specs.append(spec)
             continue
-        if spec.target not in placeholders:
+        home = placeholders.get(home_of[place])
+        if home is None:
             raise RuntimeError(
-                f"Could not find the input {spec.target} that output {spec.arg.name} writes; the signature's inputs "
-                f"are {sorted(placeholders)}"
+                f"Could not find the input {spec.target} that output {spec.arg.name} writes; the inputs are "
+                f"{', '.join(placeholders)}"
             )
-        home = placeholders[spec.target]
         written_in_place = _lies_in(value) is home
         copy = value if written_in_place else _copy_back(graph_module, home, value, output)
         kept.append(copy)
         specs.append(OutputSpec(spec.kind, TensorArgument(copy.name), spec.target))
     output.args = (tuple(kept),)
     return graph_module, ExportGraphSignature(list(signature.input_specs), specs)
-
-
-def _placeholder_of_target(ep: ExportedProgram) -> dict[str, Node]:
-    nodes = {node.name: node for node in ep.graph_module.graph.nodes if node.op == "placeholder"}
-    result = {}
-    for spec in ep.graph_signature.input_specs:
-        node = nodes.get(spec.arg.name) if hasattr(spec.arg, "name") else None
-        if node is not None:
-            result[spec.target if spec.target is not None else spec.arg.name] = node
-    return result
 
 
 def _lies_in(value: Node) -> Node:

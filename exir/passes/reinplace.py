@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import OutputKind
 from torch.fx import Node
 
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
+from executorch.exir.graph_facts import written_placeholders
 from executorch.exir.memory_lifetimes import writes_its_first_argument
 from executorch.exir.operator.convert import unwrap_op_overload
 from executorch.exir.passes.replace_view_copy_with_view_pass import shares_memory_as_view
@@ -24,7 +24,6 @@ from executorch.exir.retrace.op_rules import inplace_form
 from executorch.exir.sym_util import surely_equal
 
 DEFAULT_INPLACEABLE_OPS: frozenset[Any] = frozenset({exir_ops.edge.aten.index_put.default})
-_MUTATIONS = frozenset({OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION})
 
 
 def _derive_edge_inplace_overload(functional_op: Any) -> EdgeOpOverload | None:
@@ -68,12 +67,7 @@ def _check_mapping(functional: Any, inplace: Any) -> None:
 
 def writable_inputs(ep: ExportedProgram) -> set[str]:
     """Placeholders that the method overwrites anyway."""
-    written = {spec.target for spec in ep.graph_signature.output_specs if spec.kind in _MUTATIONS}
-    return {
-        spec.arg.name
-        for spec in ep.graph_signature.input_specs
-        if (spec.target if spec.target is not None else getattr(spec.arg, "name", None)) in written
-    }
+    return set(written_placeholders(ep.graph_signature).values())
 
 
 def _may_write(node: Node, writable: set[str], order: dict[Node, int]) -> bool:

@@ -12,15 +12,13 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.graph_facts import input_specs
+from executorch.exir.graph_facts import DATA_KINDS, changing_data, input_specs
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.tensor import TensorSpec, contiguous_stride_from_shape, dim_order_from_stride
 
-_CONSTANT_KINDS = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
 _CHANNELS_LAST = frozenset({(0, 2, 3, 1), (0, 2, 3, 4, 1)})
 
 
@@ -56,13 +54,13 @@ def mark_constants(exported_program: ExportedProgram, graph_module: GraphModule)
     """Marks the specs of parameters, constants and buffers nobody writes as constants."""
     signature = exported_program.graph_signature
     specs = input_specs(signature)
-    written = {spec.target for spec in signature.output_specs if spec.target is not None}
+    written = changing_data(signature)
     for node in graph_module.graph.nodes:
         if node.op != "placeholder":
             break
         input_spec = specs.get(node.name)
         spec = node.meta.get("spec")
-        if input_spec is None or spec is None or input_spec.kind not in _CONSTANT_KINDS:
+        if input_spec is None or spec is None or input_spec.kind not in DATA_KINDS:
             continue
         spec.const = input_spec.target not in written
         _make_storable(spec)

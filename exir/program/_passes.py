@@ -13,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule
 
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
+from executorch.exir.graph_facts import written_placeholders
 from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
@@ -177,7 +178,8 @@ def _evaluate_shapes(program: ExportedProgram, lowering: Lowering) -> None:
 
 def _make_views(program: ExportedProgram, lowering: Lowering) -> None:
     if lowering.config.remove_view_copy:
-        share_views(program.graph_module, kept_sources=_overwritten(program))
+        overwritten = frozenset(written_placeholders(program.graph_signature).values())
+        share_views(program.graph_module, kept_sources=overwritten)
 
 
 def _to_out_variants(program: ExportedProgram, lowering: Lowering) -> None:
@@ -241,14 +243,3 @@ def planned_programs(
 
 def _planned_program(program: ExportedProgram, lowering: Lowering) -> ExportedProgram:
     return run_steps(TO_PLANNED, own_copy(program), lowering)
-
-
-def _overwritten(program: ExportedProgram) -> frozenset[str]:
-    """Placeholders whose memory gets a new value at the end of the method."""
-    signature = program.graph_signature
-    targets = {spec.target for spec in signature.output_specs if spec.target is not None}
-    return frozenset(
-        spec.arg.name
-        for spec in signature.input_specs
-        if (spec.target if spec.target is not None else spec.arg.name) in targets
-    )

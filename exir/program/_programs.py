@@ -14,14 +14,13 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType
-from executorch.exir.graph_facts import data_specs
+from executorch.exir.graph_facts import WRITE_BACK, changing_data, data_specs
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
 from executorch.exir.passes.external_constants_pass import (
     external_mutable_weights_pass,
     is_lifted_number,
 )
-from executorch.exir.passes.insert_write_back_for_buffers_pass import WRITE_BACK
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
 from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
 
@@ -103,7 +102,7 @@ def tag_external_constants(program: ExportedProgram, config: ExecutorchBackendCo
     where = config.external_constants
     if where is False and not config.external_mutable_weights:
         return
-    written = {spec.target for spec in program.graph_signature.output_specs}
+    written = changing_data(program.graph_signature)
     for node, spec in data_specs(program).items():
         if spec.target in written or is_lifted_number(node):
             continue

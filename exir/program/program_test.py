@@ -30,6 +30,7 @@ from executorch.exir.memory_planning import greedy
 from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.schema import Bool, Double, Int, KernelCall, Tensor, TensorShapeDynamism
 from executorch.exir.tensor import TensorSpec
+from executorch.runtime import Runtime
 
 aten = torch.ops.aten
 
@@ -367,6 +368,31 @@ def test_old_value_of_a_buffer_is_returned_as_a_copy() -> None:
     assert output[1].target == exir_ops.edge.dim_order_ops._clone_dim_order.default
     run = edge.exported_program().module()
     assert run(torch.ones(2)).tolist() == [0, 0] and run(torch.zeros(2)).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["buffer written", "buffer read"])
+@pytest.mark.parametrize("is_changed", [True, False], ids=["input written", "input read"])
+def test_a_buffer_may_be_named_as_an_input(is_kept: bool, is_changed: bool) -> None:
+    class Difference(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("x", torch.ones(2))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result = x - self.x
+            if is_kept:
+                self.x.copy_(x)
+            if is_changed:
+                x.mul_(3)
+            return result
+
+    module = Difference()
+    data = to_edge(export(module, (torch.ones(2),))).to_executorch().buffer
+    method = Runtime.get().load_program(data).load_method("forward")
+    for call in range(3):
+        x = torch.tensor([1.0, 2.0]) * (call + 1)
+        (found,) = method.execute([x.clone()])
+        torch.testing.assert_close(found, module(x.clone()))
 
 
 def test_written_user_input() -> None:
