@@ -68,7 +68,8 @@ def _made_from(source: Node) -> NodeSource:
     return made
 
 
-LiftScalar = Callable[[bool | int | float, torch.dtype], Node]
+Number = bool | int | float | complex
+LiftScalar = Callable[[Number, torch.dtype], Node]
 
 
 class EdgeGraphBuilder:
@@ -182,11 +183,7 @@ class EdgeGraphBuilder:
         self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any
     ) -> Any:
         """One operator that stays; gives its node, or for several results their list."""
-        if (
-            op is aten.scalar_tensor.default
-            and self._lift_scalar
-            and isinstance(args[0], int | float)
-        ):
+        if op is aten.scalar_tensor.default and self._lift_scalar and isinstance(args[0], Number):
             return self._lift_scalar(args[0], value.dtype)
         if op in TO_DIM_ORDER:
             if op is not aten.empty.memory_format and _is_same_layout(args[0].meta["val"], value):
@@ -240,7 +237,7 @@ class EdgeGraphBuilder:
                 result[place] = self._constant(arg, _dtype_beside(_plain(arg), dtypes))
         return tuple(result)
 
-    def _constant(self, number: bool | int | float | Node, dtype: torch.dtype) -> Node:
+    def _constant(self, number: Number | Node, dtype: torch.dtype) -> Node:
         if self._lift_scalar is not None and not isinstance(number, Node):
             return self._lift_scalar(number, dtype)
         with self._fake_mode:
@@ -248,6 +245,9 @@ class EdgeGraphBuilder:
         if isinstance(number, Node):
             op = edge_op_of(aten.scalar_tensor.default)
             return self.append(op, (number,), {"dtype": dtype}, value)
+        if isinstance(number, complex):  # which no value of a program holds
+            parts = [self._constant(part, dtype.to_real()) for part in (number.real, number.imag)]
+            return self.append(edge_op_of(aten.complex.default), tuple(parts), {}, value)
         return self.append(edge_op_of(aten.full.default), ([], number), {"dtype": dtype}, value)
 
 
@@ -266,11 +266,11 @@ def _is_tensor(node: Node) -> bool:
 def _is_number(arg: Any) -> bool:
     """A number, or the node of one that is computed at run time."""
     if isinstance(arg, Node):
-        return isinstance(arg.meta.get("val"), (*_SYM_TYPES, bool, int, float))
-    return type(arg) in (bool, int, float)
+        return isinstance(arg.meta.get("val"), (*_SYM_TYPES, Number))
+    return type(arg) in (bool, int, float, complex)
 
 
-def _plain(number: Any) -> bool | int | float:
+def _plain(number: Any) -> Number:
     """A number of the same kind."""
     if not isinstance(number, Node):
         return number
@@ -296,11 +296,15 @@ def _dim_order_kwargs(
     return kept | {"dim_order": list(dim_order_from_stride(value.stride()))}
 
 
-def _dtype_beside(number: bool | int | float, dtypes: list[torch.dtype]) -> torch.dtype:
+def _dtype_beside(number: Number, dtypes: list[torch.dtype]) -> torch.dtype:
     """The dtype a number takes beside tensors of `dtypes`, as torch's promotion has it."""
     dtype = dtypes[0] if dtypes else None
     for other in dtypes[1:]:
         dtype = torch.promote_types(dtype, other)
+    if isinstance(number, complex):
+        if dtype is None or not (dtype.is_floating_point or dtype.is_complex):
+            dtype = torch.get_default_dtype()
+        return dtype.to_complex()
     if dtype is None or (
         isinstance(number, float) and not (dtype.is_floating_point or dtype.is_complex)
     ):

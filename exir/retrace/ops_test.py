@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from executorch.exir import to_edge
 from executorch.exir.dialects._ops import ops
 from executorch.exir.retrace import template
+from executorch.runtime import Runtime
 
 
 class Call(nn.Module):
@@ -253,6 +254,14 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda z: (z.conj(), z.conj() * z, z.conj().imag + 1, torch._neg_view(z.real)),
         (torch.complex(_randn(3), _randn(3)),),
     ),
+    "complex_numbers": (
+        lambda z, x: (z * 2j, 1j - z, z / (1 + 1j), x * 0.5j, torch.view_as_real(x + 1j), z * -1j),
+        (torch.complex(_randn(3), _randn(3)), X34[0, :3]),
+    ),
+    "complex_numbers_in_a_branch": (
+        lambda z, x: torch.cond(x.sum() > 9, lambda z: z * 1j, lambda z: z - 2j, (z,)),
+        (torch.complex(_randn(3), _randn(3)), X34),
+    ),
     "isnan_isinf": (lambda x: (x.isnan(), x.isinf(), torch.nan_to_num(x)), (X34,)),
 }
 _MAT = _randn(8, 8)
@@ -276,7 +285,15 @@ def test_edge_program_computes_what_eager_computes(name: str) -> None:
             torch.testing.assert_close(have, want, equal_nan=True, check_stride=False)
         else:
             assert have == want
-    assert len(edge.to_executorch().buffer) > 0
+    found = (
+        Runtime.get()
+        .load_program(edge.to_executorch().buffer)
+        .load_method("forward")
+        .execute(_leaves(inputs))
+    )
+    for want, have in zip(_leaves(expected), found, strict=True):
+        if isinstance(want, torch.Tensor):
+            torch.testing.assert_close(have, want, equal_nan=True, check_stride=False)
 
 
 def test_linear_of_a_vector_is_one_of_a_row() -> None:

@@ -31,6 +31,7 @@ from torch.fx.experimental.symbolic_shapes import (
 
 from executorch.exir.graph_facts import input_specs
 from executorch.exir.program_copies import own_copy
+from executorch.exir.retrace.builder import Number
 from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
 from executorch.exir.retrace.symbols import UnknownSymbol
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, map_values
@@ -295,14 +296,14 @@ class _Retrace:
             return False
         return value.name in changed or (isinstance(origin, Node) and origin.op != "placeholder")
 
-    def _lift_scalar(self, number: bool | int | float, dtype: torch.dtype) -> Node:
+    def _lift_scalar(self, number: Number, dtype: torch.dtype) -> Node:
         key = (type(number), str(number), dtype)
         node = self._lifted.get(key)
         if node is None:
             node = self._lifted[key] = self._new_constant(number, dtype)
         return node
 
-    def _new_constant(self, number: bool | int | float, dtype: torch.dtype) -> Node:
+    def _new_constant(self, number: Number, dtype: torch.dtype) -> Node:
         """A buffer: passes and backends look for data there."""
         name = f"_lifted_tensor_constant{self._buffers + len(self._lifted)}"
         while name in self._state or name in self._program.constants:
@@ -313,7 +314,8 @@ class _Retrace:
             node = self._graph.placeholder(name)
         with self._options.fake_mode:
             node.meta["val"] = torch.empty((), dtype=dtype)
-        node.meta["lifted_scalar"] = number
+        if not isinstance(number, complex):  # no Scalar of a program is complex
+            node.meta["lifted_scalar"] = number
         self._lifted_specs.append(
             InputSpec(InputKind.BUFFER, TensorArgument(node.name), name, persistent=True)
         )

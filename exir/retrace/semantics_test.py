@@ -16,6 +16,7 @@ from torch.export import Dim, ExportedProgram, export
 from torch.utils import _pytree as pytree
 
 from executorch.exir import to_edge
+from executorch.runtime import Runtime
 
 
 class Stateful(nn.Module):
@@ -177,6 +178,26 @@ def test_edge_program_behaves_as_eager_over_calls(name: str, loaded: bool) -> No
                     assert have == want
             torch.testing.assert_close(also_given, given, check_stride=False)
     assert len(edge.to_executorch().buffer) > 0
+
+
+@pytest.mark.parametrize("step, shift", [(2, 0), (6, 0), (4, 1)])
+def test_sizes_are_multiples_of_what_no_input_has(step: int, shift: int) -> None:
+    """`Dim("k") * 4 + 1`: the graph computes k from the size."""
+
+    def halves(m: Any, x: torch.Tensor) -> Any:
+        n = x.shape[0]
+        part = (n - shift) // step
+        return x[:part] * 2, x.new_ones(part), x[: n // 2].sum(0)
+
+    module, k = Stateful(halves), Dim("k", min=2, max=9)
+    size = step * k + shift if shift else step * k
+    program = export(module, (_randn(step * 3 + shift, 2),), dynamic_shapes=(({0: size},),))
+    data = to_edge(program).to_executorch().buffer
+    method = Runtime.get().load_program(data).load_method("forward")
+    for number in (2, 3, 9):
+        x = _randn(step * number + shift, 2)
+        for want, have in zip(module(x), method.execute([x]), strict=True):
+            torch.testing.assert_close(have, want)
 
 
 def test_sizes_stay_symbolic() -> None:

@@ -98,11 +98,23 @@ class SymbolTable:
             return self._fold(operator.mul, operands, [expr.base] * int(expr.exp))
         function = _FUNCTIONS.get(expr.func)
         if function is None or not expr.args:
-            raise UnknownSymbol(str(expr))
+            return self._from_a_multiple(expr)
         operands = [self._expression(arg) for arg in expr.args]
         if len(operands) > 2 or expr.func in (sympy.Add, sympy.Mul):
             return self._fold(function, operands, list(expr.args), expr.func)
         return self._call(function, tuple(operands), expr)
+
+    def _from_a_multiple(self, symbol: sympy.Expr) -> Any:
+        """A symbol that no value has by itself: k of an input whose size is 4 * k + 1."""
+        for source in list(self._sources):
+            factor = source.coeff(symbol) if source.free_symbols == {symbol} else sympy.Integer(0)
+            rest = source - factor * symbol
+            if factor.is_Integer and factor > 0 and rest.is_Integer:
+                size = self._expression(source)
+                if rest != 0:
+                    size = self._call(operator.sub, (size, int(rest)), factor * symbol)
+                return self._call(operator.floordiv, (size, int(factor)), symbol)
+        raise UnknownSymbol(str(symbol))
 
     def _fold(
         self,
