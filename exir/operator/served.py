@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
+import torch
 import yaml
 
 _KERNELS = Path(__file__).resolve().parents[2] / "kernels"
@@ -15,6 +16,26 @@ _TABLES = ("portable/functions.yaml", "quantized/quantized.yaml")
 
 # Every kernel of these stands in the tables; other libraries register operators in namespaces of their own.
 OWN_NAMESPACES = frozenset({"aten", "dim_order_ops", "et_copy", "prims", "quantized_decomposed"})
+
+# Dtypes that kernels compute with. What else a file can hold (uint16, float8, ...) is only moved, by these.
+COMPUTED_DTYPES = frozenset(
+    {
+        torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+        torch.float16, torch.bfloat16, torch.float32, torch.float64,
+        torch.complex64, torch.complex128,
+    }
+)  # fmt: skip
+_MOVING = frozenset(
+    """alias_copy as_strided_copy cat clone _clone_dim_order detach_copy diagonal_copy embedding empty
+    _empty_dim_order expand_copy flip index index_put index_select narrow_copy permute_copy repeat repeat_interleave
+    roll select_copy slice_copy slice_scatter split_copy split_with_sizes_copy squeeze_copy stack t_copy
+    transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy""".split()
+)
+
+
+def moves_only(op: torch._ops.OpOverload) -> bool:
+    """True for operators that take values to other places, whatever their dtype."""
+    return op._schema.name.partition("::")[2] in _MOVING
 
 
 @functools.cache

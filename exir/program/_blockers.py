@@ -16,7 +16,12 @@ from executorch.exir.emit._control_flow import HIGHER_ORDER_LOWERINGS
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
 from executorch.exir.operator.custom_writes import writes_beside_results
-from executorch.exir.operator.served import OWN_NAMESPACES, served_operators
+from executorch.exir.operator.served import (
+    COMPUTED_DTYPES,
+    OWN_NAMESPACES,
+    moves_only,
+    served_operators,
+)
 from executorch.exir.passes.executorch_prim_ops_registry import UNSUPPORTED_SYM_OPS, is_sym_op
 from executorch.exir.passes.sym_shape_eval_pass import explain_unbounded, unbounded_tensors
 from executorch.exir.passes.to_out_var_pass import (
@@ -54,6 +59,8 @@ def check_blockers(name: str, program: ExportedProgram, wanted: Wanted) -> None:
     if unbounded:
         lines.append(explain_unbounded(unbounded))
     unserved = _calls_without_kernel(module)
+    if wanted.kernels:
+        lines += _calls_of_dtypes_without_kernel(module)
     if unserved and wanted.kernels:
         lines.append(f"{_explain_unserved(unserved)}\n{_WAYS_OUT}")
     elif unserved:
@@ -90,6 +97,24 @@ def _calls_without_kernel(module: GraphModule) -> dict[str, list[Node]]:
         if name not in served_operators():
             found.setdefault(name, []).append(node)
     return found
+
+
+def _calls_of_dtypes_without_kernel(module: GraphModule) -> Iterator[str]:
+    """Operators on dtypes that kernels move and do not compute with: they would fail when they run."""
+    for node, op in operators_in(module):
+        if op.namespace not in ("aten", "dim_order_ops") or moves_only(op):
+            continue
+        values = tree_leaves(
+            [node.meta.get("val"), [n.meta.get("val") for n in node.all_input_nodes]]
+        )
+        dtypes = {value.dtype for value in values if isinstance(value, torch.Tensor)}
+        for dtype in sorted(dtypes - COMPUTED_DTYPES, key=str):
+            if is_storable_dtype(dtype):
+                yield (
+                    f"{op._schema.name} has no kernel for {dtype}, which kernels of this package move and do not "
+                    f"compute with: node {node.name}{source_line(node)}; convert before the program, or leave it to "
+                    "a backend"
+                )
 
 
 def _explain_unserved(found: dict[str, list[Node]]) -> str:

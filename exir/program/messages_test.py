@@ -127,6 +127,16 @@ def test_evaluation_mode_is_silent(module: nn.Module) -> None:
         to_edge(export(module, (X,)))
 
 
+def test_derivatives_that_torch_did_not_record_are_refused() -> None:
+    class Gradient(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.func.grad(lambda y: (y**3).sum())(x)
+
+    x = torch.tensor([1.0, 2.0])
+    with pytest.raises(ExportError, match=r"torch\.func .*torch\.func\.grad.*the derivative"):
+        to_edge(export(Gradient(), (x,)))
+
+
 def test_a_program_from_a_file_exports_without_tracebacks(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

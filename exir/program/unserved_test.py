@@ -13,6 +13,7 @@ from torch.export import export
 from executorch.exir import ExecutorchBackendConfig, to_edge
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.operator.served import served_operators
+from executorch.runtime import Runtime
 
 library = torch.library.Library("unserved", "DEF")
 library.define("own(Tensor x) -> Tensor")
@@ -66,6 +67,36 @@ def test_with_the_option_they_are_a_warning_and_the_file_is_written() -> None:
     assert caught[0].filename == __file__
     plan = program.executorch_program.execution_plan[0]
     assert "aten::_linalg_svd" in {operator.name for operator in plan.operators}
+
+
+class Convert(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.to(torch.float32)
+
+
+class Move(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        i = torch.tensor([1, 0])
+        moved = [x.T, x[1:], x[:, 0], x[i], x.index_select(0, i), torch.cat([x, x]), x.reshape(-1)]
+        moved += [x.expand(2, 2, 3), x.clone(), torch.stack([x, x]), x.repeat(2, 1), x.flip(0)]
+        moved += [*x.chunk(3, 1), *x.unbind(0), x.roll(1, 0), x.unfold(1, 2, 1), x.diagonal()]
+        return [*moved, torch.slice_scatter(x, x[:1], 0, 1), torch.nn.functional.embedding(i, x)]
+
+
+RARE = [torch.uint16, torch.uint32, torch.uint64, torch.float8_e4m3fn, torch.float8_e5m2]
+
+
+@pytest.mark.parametrize("dtype", RARE)
+def test_dtypes_that_kernels_only_move(dtype: torch.dtype) -> None:
+    x = torch.arange(6.0).reshape(2, 3).to(dtype)
+    pattern = rf"_to_dim_order_copy has no kernel for {dtype}, .*x\.to\(torch\.float32\)"
+    with pytest.raises(ExportError, match=pattern):
+        to_edge(export(Convert(), (x,))).to_executorch()
+    data = to_edge(export(Move(), (x,))).to_executorch().buffer
+    found = Runtime.get().load_program(data).load_method("forward").execute([x])
+    for have, want in zip(found, Move()(x), strict=True):
+        assert have.dtype == dtype
+        torch.testing.assert_close(have.double(), want.double())
 
 
 def test_operators_of_the_users_own_namespaces_are_the_users() -> None:

@@ -78,6 +78,8 @@ X34 = _randn(3, 4)
 X = _randn(2, 3, 8, 8)
 IDS = torch.tensor([[1, 2, 0], [3, 1, 1]])
 MASK = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
+LABELS = torch.tensor([[3, 1, -1, 0], [2, -1, -1, -1], [-1, 0, 1, 2]])
+
 
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "scalar_arithmetic": (lambda x: (x + 1) * 2.5 - 3 / (x.abs() + 2) // 1, (X34,)),
@@ -215,6 +217,13 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "dropout_eval": (nn.Dropout(0.5).eval(), (X34,)),
     "losses": (
         lambda x: (F.mse_loss(x, x * 2), F.l1_loss(x, x + 1), F.smooth_l1_loss(x, x * 3)),
+        (X34,),
+    ),
+    "multilabel_margin": (
+        lambda x: [
+            *(F.multilabel_margin_loss(x, LABELS, reduction=r) for r in ("none", "mean", "sum")),
+            F.multilabel_margin_loss(x[1], LABELS[1]),
+        ],
         (X34,),
     ),
     "cross_entropy": (lambda x: F.cross_entropy(x, torch.tensor([0, 1, 2])), (X34,)),

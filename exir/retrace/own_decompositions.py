@@ -182,6 +182,23 @@ def _diagonal_scatter(
     return result.movedim((-2, -1), (dim1, dim2))
 
 
+def _multilabel_margin_loss(
+    self: torch.Tensor, target: torch.Tensor, reduction: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Labels of a row end at the first negative one. (torch's form counts what stands behind it as label 0.)"""
+    rows, labels = torch.atleast_2d(self), torch.atleast_2d(target)
+    classes = rows.shape[1]
+    is_label = (labels < 0).to(torch.int64).cumsum(1) == 0
+    is_target = (labels.unsqueeze(-1) == torch.arange(classes)) & is_label.unsqueeze(-1)
+    is_target = is_target.any(1)
+    of_labels = rows.gather(1, torch.where(is_label, labels, 0))
+    margins = (1.0 - of_labels.unsqueeze(-1) + rows.unsqueeze(1)).clamp(min=0)
+    counts = is_label.unsqueeze(-1) & ~is_target.unsqueeze(1)
+    loss = torch.where(counts, margins, 0.0).sum((1, 2)) / classes
+    reduced = {0: loss if self.dim() > 1 else loss[0], 1: loss.mean(), 2: loss.sum()}
+    return reduced[reduction], is_target.to(self.dtype).reshape(target.shape)
+
+
 def _empty_permuted(
     size: list[int],
     physical_layout: list[int],
@@ -208,6 +225,7 @@ OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
     aten.diagonal_scatter.default: _diagonal_scatter,
     aten.empty_permuted.default: _empty_permuted,
     aten.lstm.input: _lstm,
+    aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
     aten.batch_norm.default: _batch_norm,
     aten.scaled_dot_product_attention.default: _scaled_dot_product_attention,
 }

@@ -28,8 +28,10 @@ from torch.fx.experimental.symbolic_shapes import (
     _ShapeEnvGuardError,
     has_free_unbacked_symbols,
 )
+from torch.utils._pytree import tree_leaves
 
 from executorch.exir.graph_facts import input_specs
+from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.builder import Number
 from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
@@ -55,6 +57,7 @@ def retrace_to_edge(
     verifier: type[Verifier],
 ) -> ExportedProgram:
     """The edge program of `program`. `preserve` and `keep` name operators and nodes that are not decomposed."""
+    _refuse_frozen_inputs(program)
     preserve = frozenset(preserve)
     kept = {node.name for node in program.graph.nodes if keep(node)}
     shape_env = fake_mode_of(program).shape_env
@@ -81,6 +84,20 @@ def retrace_to_edge(
         return _Retrace(
             functional, preserve, lambda node: False, skip_dim_order, verifier, is_last_attempt=True
         ).run()
+
+
+def _refuse_frozen_inputs(program: ExportedProgram) -> None:
+    """torch.export records transforms such as torch.func.grad with the example's values in place of the inputs, which
+    shows by the wrappers that it leaves among the fake values."""
+    for node in program.graph.nodes:
+        for value in tree_leaves(node.meta.get("val")):
+            is_tensor = isinstance(value, torch.Tensor)
+            if is_tensor and torch._C._functorch.is_functorch_wrapped_tensor(value):
+                raise ExportError(
+                    ExportErrorType.NOT_SUPPORTED,
+                    f"torch.export has not recorded a transform of torch.func{source_line(node)}: the program would "
+                    "compute with the example's values. Write the derivative with ordinary operators",
+                )
 
 
 @contextmanager
@@ -123,7 +140,7 @@ def _with_shared_memory(program: ExportedProgram) -> ExportedProgram | None:
 
 
 def _is_made_by_data(node: Node) -> bool:
-    values = torch.utils._pytree.tree_leaves(node.meta.get("val"))
+    values = tree_leaves(node.meta.get("val"))
     return isinstance(node.target, torch._ops.HigherOrderOperator) or any(
         has_free_unbacked_symbols(value) for value in values
     )
