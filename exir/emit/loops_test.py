@@ -11,9 +11,11 @@ import torch
 from torch._higher_order_ops.map import map as torch_map
 from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import Dim, export
 
 from executorch.exir import EdgeProgramManager, control_flow, to_edge
+from executorch.exir.error import ExportError
 from executorch.exir.pass_base import ExportPass
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
@@ -75,6 +77,32 @@ def swapped(m: Call, n: torch.Tensor, v: torch.Tensor) -> Any:
     return while_loop(lambda n, a, b: n < 5, body, (n, v, v.sin()))
 
 
+def with_tensors(m: Call, v: torch.Tensor, xs: torch.Tensor) -> Any:
+    """Each graph has tensors of its own, one of them in a branch inside of a body."""
+    few = torch.cond(
+        v.sum() > 0,
+        lambda x: x * torch.tensor([1.0, 2.0, 3.0]),
+        lambda x: x - torch.tensor(2.0),
+        (v,),
+    )
+
+    def step(c: torch.Tensor, x: torch.Tensor) -> Any:
+        inner = torch.cond(
+            x.sum() > 0, lambda y: y + torch.tensor([0.5, 1.0, 2.0]), lambda y: y * 2, (x,)
+        )
+        new = c * torch.tensor([1.0, 0.5, 2.0]) + inner
+        return new, new + 1
+
+    last, all_of_them = scan(step, few, xs)
+    count, doubled = while_loop(
+        lambda n, y: n < torch.tensor(3),
+        lambda n, y: (n + 1, y * torch.tensor([2.0, 1.0, 1.0])),
+        (torch.zeros((), dtype=torch.int64), last),
+    )
+    mapped = torch_map(lambda x, y: x + y * torch.tensor(3.0), xs, v)
+    return few, last, all_of_them, count, doubled, mapped
+
+
 def lowered(function: Callable[..., Any], *inputs: torch.Tensor, **options: Any) -> Any:
     module = Call(function).eval()
     manager = to_edge(export(module, inputs, **options))
@@ -100,6 +128,7 @@ CASES = {
     "while": (looped, (torch.tensor(0), V)),
     "while that never runs": (looped, (torch.tensor(9), V)),
     "while that swaps": (swapped, (torch.tensor(1), V)),
+    "tensors in branches and bodies": (with_tensors, (V, XS)),
 }
 
 
@@ -168,3 +197,16 @@ def test_control_flow_under_its_documented_path() -> None:
 
     module, manager = lowered(halved, V)
     check(module, manager, (V,), (-V,), (V * 100,))
+
+
+def test_a_tensor_that_torch_kept_no_data_of_is_named() -> None:
+    """As it is with quantized numbers in the body of a scan."""
+    halved = Call(lambda m, v, xs: scan(lambda c, x: (c * torch.tensor(0.5) + x, c + x), v, xs))
+    program = export(halved, (V, XS))
+    body = program.graph_module.scan_combine_graph_0
+    with FakeTensorMode():
+        body._tensor_constant0 = torch.empty(())
+    with pytest.raises(
+        ExportError, match=r"_tensor_constant0.*scan.*loops_test\.py.*as an operand"
+    ):
+        to_edge(program)

@@ -32,6 +32,7 @@ from torch.utils._pytree import tree_leaves
 
 from executorch.exir.graph_facts import input_specs
 from executorch.exir.error import ExportError, ExportErrorType, source_line
+from executorch.exir.lifted_constants import with_lifted_branch_constants
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.builder import Number
 from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
@@ -58,6 +59,7 @@ def retrace_to_edge(
 ) -> ExportedProgram:
     """The edge program of `program`. `preserve` and `keep` name operators and nodes that are not decomposed."""
     _refuse_frozen_inputs(program)
+    program = with_lifted_branch_constants(program)
     preserve = frozenset(preserve)
     kept = {node.name for node in program.graph.nodes if keep(node)}
     shape_env = fake_mode_of(program).shape_env
