@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -193,7 +194,7 @@ def test_only_selected_operators_are_registered(tmp_path: Path) -> None:
     rows += op_row("mul.out", "torch::executor::mul_out")
     functions = write(tmp_path / "f.yaml", rows)
     selection = tmp_path / "selected.yaml"
-    assert gen_oplist.main(["--output_path", str(selection), "--root_ops", "mul.out"]) == 0
+    gen_oplist.main(["--output_path", str(selection), "--root_ops", "mul.out"])
     arguments = ["--functions-yaml-path", str(functions), "-d", str(tmp_path / "out")]
     assert gen.main([*arguments, "--op-selection-yaml-path", str(selection)]) == 0
     text = (tmp_path / "out/RegisterCodegenUnboxedKernelsEverything.cpp").read_text()
@@ -218,15 +219,32 @@ def test_first_table_wins(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("KS-020", "KS-031", "KS-C03")
-def test_selection_needs_one_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_selection_needs_one_source(tmp_path: Path) -> None:
     output = ["--output_path", str(tmp_path / "o.yaml")]
     for sources in ([], ["--root_ops", "add.out", "--include-all-operators"]):
-        assert gen_oplist.main([*output, *sources]) == 1
-        assert "exactly one" in capsys.readouterr().err
-    assert gen_oplist.main([*output, "--root_ops", "aten::add.out,aten::mm.out"]) == 0
+        with pytest.raises(
+            RuntimeError, match=r"selected_operators\.yaml.*exactly one.*\n.*Repro command"
+        ):
+            gen_oplist.main([*output, *sources])
+    gen_oplist.main([*output, "--root_ops", "aten::add.out,aten::mm.out"])
     content = yaml.safe_load((tmp_path / "o.yaml").read_text())
     assert set(content["operators"]) == {"aten::add.out", "aten::mm.out"}
     assert content["et_kernel_metadata"]["aten::mm.out"] == ["default"]
+
+
+def test_operators_with_dtypes_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "o.yaml"
+    dtypes = {"aten::add.out": ["Float", "v1/4;0"], "mul.out": [], "aten::mm.out": ["default"]}
+    gen_oplist.main([f"--output_path={path}", f"--ops_dict={json.dumps(dtypes)}"])
+    keys = yaml.safe_load(path.read_text())["et_kernel_metadata"]
+    assert keys["aten::add.out"] == ["v1/6;", "v1/4;0"]
+    assert keys["aten::mul.out"] == keys["aten::mm.out"] == ["default"]
+    header = gen_selected_op_variants.header({"et_kernel_metadata": {"aten::add.out": ["v1/6;"]}})
+    assert "return dtype == ScalarType::Float;" in header
+    with pytest.raises(
+        RuntimeError, match=r"Unknown dtype: float; expected a kernel key or one of Byte"
+    ):
+        gen_oplist.main([f"--output_path={path}", '--ops_dict={"add.out": ["float"]}'])
 
 
 GOLDEN = Path(__file__).parents[1] / "test" / "golden" / "linear_1_4_1.pte"
@@ -238,7 +256,7 @@ def test_operators_and_dtypes_of_a_model(tmp_path: Path) -> None:
     key = "v1/6;0,1|6;0,1|6;0|6;0,1|6;0,1"
     assert model_operators(GOLDEN) == {"aten::linear.out": [key]}
     selected = tmp_path / "selected.yaml"
-    assert gen_oplist.main(["--output_path", str(selected), "--model_file_path", str(GOLDEN)]) == 0
+    gen_oplist.main(["--output_path", str(selected), "--model_file_path", str(GOLDEN)])
     content = yaml.safe_load(selected.read_text())
     assert content["et_kernel_metadata"] == {"aten::linear.out": [key]}
     assert not content["include_all_operators"]
@@ -247,12 +265,12 @@ def test_operators_and_dtypes_of_a_model(tmp_path: Path) -> None:
     assert [row["op"] for row in yaml.safe_load(table.read_text())] == ["linear.out"]
 
 
-def test_a_file_that_is_no_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_no_program(tmp_path: Path) -> None:
     path = tmp_path / "text.pte"
     path.write_text("not a program at all")
     output = tmp_path / "o.yaml"
-    assert gen_oplist.main(["--output_path", str(output), "--model_file_path", str(path)]) == 1
-    assert "expected a program with identifier ET12" in capsys.readouterr().err
+    with pytest.raises(RuntimeError, match="expected a program with identifier ET12"):
+        gen_oplist.main(["--output_path", str(output), "--model_file_path", str(path)])
     assert not output.exists()
 
 
@@ -271,7 +289,7 @@ def test_dtypes_of_a_selection() -> None:
 def test_registry_size_of_a_selection(tmp_path: Path) -> None:
     prim_ops = write(tmp_path / "prim.cpp", '"executorch_prim::a.b" "executorch_prim::c"')
     selected, header = tmp_path / "s.yaml", tmp_path / "n.h"
-    assert gen_oplist.main(["--output_path", str(selected), "--root_ops", "add.out,mm.out"]) == 0
+    gen_oplist.main(["--output_path", str(selected), "--root_ops", "add.out,mm.out"])
     assert gen_max_kernel_num.gen_max_kernel_num([selected], prim_ops, header) == 4
     assert "EXECUTORCH_SELECTED_MAX_KERNEL_NUM 4" in header.read_text()
     gen_oplist.gen_oplist(selected, include_all_operators=True)
@@ -279,7 +297,7 @@ def test_registry_size_of_a_selection(tmp_path: Path) -> None:
 
 
 def write_selection(path: Path, operators: str) -> Path:
-    assert gen_oplist.main(["--output_path", str(path), "--root_ops", operators]) == 0
+    gen_oplist.main(["--output_path", str(path), "--root_ops", operators])
     return path
 
 

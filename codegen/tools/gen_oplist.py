@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 import sys
 from enum import IntEnum
 from pathlib import Path
@@ -48,6 +49,18 @@ def selection(kernels: dict[str, list[str]], source: str, *, include_all: bool) 
         "custom_classes": [],
         "build_features": [],
     }
+
+
+def create_kernel_key(maybe_kernel_key: str) -> str:
+    """The kernel key of a dtype's name: `v1/6;` for `Float`, in any order of dims. Keys stay as they are."""
+    if maybe_kernel_key.startswith("v1") or maybe_kernel_key in ALL_KERNELS:
+        return maybe_kernel_key
+    if maybe_kernel_key not in ScalarType.__members__:
+        names = ", ".join(ScalarType.__members__)
+        raise ValueError(
+            f"Unknown dtype: {maybe_kernel_key}; expected a kernel key or one of {names}"
+        )
+    return f"v1/{ScalarType[maybe_kernel_key].value};"
 
 
 def _operators_of_models(paths: str) -> dict[str, list[str]]:
@@ -97,14 +110,18 @@ def gen_oplist(
         kernels = {_full_name(name): ALL_KERNELS for name in names}
     elif ops_dict:
         loaded = json.loads(ops_dict)
-        kernels = {_full_name(name): list(keys) or ALL_KERNELS for name, keys in loaded.items()}
+        kernels = {
+            _full_name(name): [create_kernel_key(key) for key in keys] or ALL_KERNELS
+            for name, keys in loaded.items()
+        }
     content = selection(kernels, given[0], include_all=include_all_operators)
     path = Path(output_path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
-def main(args: list[str] | None = None) -> int:
+def main(args: list[str] | None = None) -> None:
+    """Raises RuntimeError with the reason and the command."""
     parser = argparse.ArgumentParser(
         description=__doc__,
         epilog="e.g. python -m executorch.codegen.tools.gen_oplist --output_path ops.yaml --model_file_path mv2.pte",
@@ -118,15 +135,21 @@ def main(args: list[str] | None = None) -> int:
     )
     add("--ops_schema_yaml_path", "--ops-schema-yaml-path", help="an op table: all its rows")
     add("--root_ops", "--root-ops", help="operator names divided by commas or spaces")
-    add("--ops_dict", "--ops-dict", help="JSON: operator name to kernel keys")
+    add("--ops_dict", "--ops-dict", help="JSON: operator name to kernel keys or names of dtypes")
     add("--include-all-operators", "--include_all_operators", action="store_true")
+    options = parser.parse_args(args)
     try:
-        gen_oplist(**vars(parser.parse_args(args)))
+        gen_oplist(**vars(options))
     except (SchemaError, OSError, ValueError, yaml.YAMLError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+        words = [f"--{name}={value}" for name, value in vars(options).items() if value]
+        raise RuntimeError(
+            f"Failed to generate selected_operators.yaml. {error}\nRepro command: python -m "
+            f"executorch.codegen.tools.gen_oplist {shlex.join(words)}"
+        ) from error
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        main()
+    except RuntimeError as error:
+        sys.exit(f"error: {error}")

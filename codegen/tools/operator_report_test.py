@@ -103,7 +103,7 @@ def test_a_selection_of_several_models(
     """Operators of both, and of an operator in both the dtypes of both."""
     path, listed = tmp_path / "ops.yaml", ",".join(map(str, models))
     if form == "command":
-        assert gen_oplist.main([f"--output_path={path}", f"--model_file_path={listed}"]) == 0
+        gen_oplist.main([f"--output_path={path}", f"--model_file_path={listed}"])
     else:
         (tmp_path / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.24)\nproject(user NONE)\n"
