@@ -30,6 +30,7 @@ from executorch.exir.program import (
     ExirExportedProgram,
     MultiMethodExecutorchProgram,
 )
+from executorch.extension.pybindings import portable_lib
 
 
 class Model(torch.nn.Module):
@@ -154,3 +155,59 @@ def test_what_is_no_bundle_says_so(program: ExecutorchProgramManager, size: int)
         deserialize_from_flatbuffer_to_bundled_program(data[:size])
     with pytest.raises(ValueError, match="BP08"):
         deserialize_from_flatbuffer_to_bundled_program(program.buffer)
+
+
+class TwoResults(torch.nn.Module):
+    def forward(self, x: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return x + count, x * 2
+
+
+@pytest.fixture(scope="module")
+def bundle() -> bytes:
+    """A case that holds, one that does not, one without expected outputs."""
+    x = torch.arange(6.0).reshape(2, 3)
+    program = to_edge(export(TwoResults(), (x, 3))).to_executorch()
+    cases = [
+        MethodTestCase([x, 3], [x + 3, x * 2]),
+        MethodTestCase([-x, 3], [x, x]),
+        MethodTestCase([x, 3]),
+    ]
+    return serialize_from_bundled_program_to_flatbuffer(BundledProgram(program, [suite(*cases)]))
+
+
+def test_cases_are_run_and_verified_from_python(bundle: bytes) -> None:
+    module = portable_lib._load_bundled_program_from_buffer(bundle, non_const_pool_size=1)
+    assert isinstance(module, portable_lib.BundledModule)
+    verify = module.verify_result_with_bundled_expected_output
+    x = torch.arange(6.0).reshape(2, 3)
+    for _ in range(2):
+        for found, wanted in zip(verify("forward", 0), (x + 3, x * 2), strict=True):
+            torch.testing.assert_close(found, wanted)
+    assert [value.shape for value in verify("forward", 1, rtol=100.0, atol=100.0)] == [(2, 3)] * 2
+    failed = "Result verification failed with status"
+    with pytest.raises(RuntimeError, match=rf"{failed} 32(.|\n)*output 0"):
+        verify("forward", 1)
+    with pytest.raises(RuntimeError, match=rf"{failed} 16(.|\n)*expected outputs"):
+        verify("forward", 2)
+    with pytest.raises(RuntimeError, match=r"0x12(.|\n)*3"):
+        verify("forward", 3)
+    with pytest.raises(RuntimeError, match="nothing"):
+        verify("nothing", 0)
+
+
+def test_the_program_of_a_bundle_alone(bundle: bytes, tmp_path: Path) -> None:
+    module = portable_lib._load_bundled_program_from_buffer(bundle)
+    load = portable_lib._load_for_executorch_from_bundled_program
+    alone = load(module, enable_etdump=True, debug_buffer_size=1 << 12)
+    assert alone.forward([torch.ones(2, 3), 3])[0].sum() == 24
+    alone.write_etdump_result_to_file(tmp_path / "run.etdp", tmp_path / "run.bin")
+    assert (tmp_path / "run.etdp").stat().st_size and (tmp_path / "run.bin").stat().st_size
+    with pytest.raises(FileNotFoundError, match=r"no_such\.ptd"):
+        load(module, str(tmp_path / "no_such.ptd"))
+
+
+def test_bytes_that_are_no_bundle_raise(bundle: bytes, program: ExecutorchProgramManager) -> None:
+    wrong = [b"", b"garbage" * 9, program.buffer, bundle[:40], bundle[: len(bundle) // 2]]
+    for data in wrong:
+        with pytest.raises(RuntimeError, match="no bundled program"):
+            portable_lib._load_bundled_program_from_buffer(data)

@@ -15,7 +15,6 @@ from torch.fx.passes.infra.pass_base import PassResult
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_facts import WRITE_BACK, changing_data, data_specs
-from executorch.exir.lifted_constants import lift_tensor_attributes
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
 from executorch.exir.passes.external_constants_pass import (
@@ -24,7 +23,6 @@ from executorch.exir.passes.external_constants_pass import (
 )
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
 from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
-from executorch.exir.program_copies import DATA_KINDS, WRITE_BACK, with_graph_module, written_data
 
 Pass = ExportedProgramPassBase | Callable[[GraphModule], PassResult | None]
 _DEFAULT_TAG = "_default_external_constant"

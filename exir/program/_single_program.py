@@ -20,8 +20,6 @@ from executorch.exir._serialize._cord import Cord
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.exir.emit import EmitterOutput
 from executorch.exir.program._managers import (
-from executorch.exir.lifted_constants import lift_tensor_attributes
-from executorch.exir.program._program import (
     EdgeProgramManager,
     ExecutorchProgramManager,
     Pass,

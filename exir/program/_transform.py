@@ -17,7 +17,6 @@ from executorch.exir._program_utils import (
     _get_updated_range_constraints,
 )
 from executorch.exir._serialize._named_data_store import NamedDataStore
-from executorch.exir.lifted_constants import lift_tensor_attributes
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.exir.pass_manager import ExportedProgramPassManager
 from executorch.exir.program_copies import own_copy

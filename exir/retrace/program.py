@@ -30,11 +30,11 @@ from torch.fx.experimental.symbolic_shapes import (
 )
 from torch.utils._pytree import tree_leaves
 
-from executorch.exir.graph_facts import input_specs
 from executorch.exir.error import ExportError, ExportErrorType, source_line
-from executorch.exir.lifted_constants import with_lifted_branch_constants
+from executorch.exir.graph_facts import input_specs
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.builder import Number
+from executorch.exir.retrace.lifted_constants import with_lifted_branch_constants
 from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_table
 from executorch.exir.retrace.symbols import UnknownSymbol
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, map_values

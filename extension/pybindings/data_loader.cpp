@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Python module executorch.extension.pybindings.data_loader.
-#include <executorch/extension/pybindings/path.h>
+#include <executorch/extension/pybindings/arguments.h>
 #include <executorch/extension/pybindings/py_data_loader.h>
 
 #include <executorch/runtime/platform/runtime.h>

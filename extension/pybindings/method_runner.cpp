@@ -199,10 +199,14 @@ void MethodRunner::prepare_outputs(Module& module) {
 }
 
 void MethodRunner::execute() {
+  execute([this](Module& module) { return module.execute(name_, inputs_.values).error(); });
+}
+
+void MethodRunner::execute(const std::function<Error(Module&)>& run) {
   const GuardedModule::Use use(*module_);
   prepare_outputs(*use);
   const LogCapture capture;
-  const Error error = without_lock([&] { return use->execute(name_, inputs_.values).error(); });
+  const Error error = without_lock([&] { return run(*use); });
   capture.check(error, "Failed to execute method " + name_);
 }
 

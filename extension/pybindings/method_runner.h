@@ -4,6 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -66,6 +67,8 @@ class MethodRunner {
   void set_inputs(const pybind11::sequence& inputs);
   // With the inputs that were set last.
   void execute();
+  // `run` executes the method; it is called without the interpreter lock.
+  void execute(const std::function<executorch::runtime::Error(Module&)>& run);
   // `owner` is the Python object that keeps the method alive.
   pybind11::list get_outputs(const pybind11::object& owner, bool clone_outputs);
 

@@ -12,8 +12,10 @@ from executorch.extension.pybindings._portable_lib import (
     _get_operator_names,
     _get_registered_backend_names,
     _is_available,
+    _load_bundled_program_from_buffer,
     _load_for_executorch,
     _load_for_executorch_from_buffer,
+    _load_for_executorch_from_bundled_program,
     _load_for_executorch_from_data_loader,
     _load_program,
     _load_program_from_buffer,
@@ -30,12 +32,21 @@ __all__ = [
     "_get_operator_names",
     "_get_registered_backend_names",
     "_is_available",
+    "_load_bundled_program_from_buffer",
     "_load_for_executorch",
     "_load_for_executorch_from_buffer",
+    "_load_for_executorch_from_bundled_program",
     "_load_for_executorch_from_data_loader",
     "_load_program",
     "_load_program_from_buffer",
 ]
+
+try:  # in builds with developer tools
+    from executorch.extension.pybindings._portable_lib import BundledModule
+except ImportError:
+    pass
+else:
+    __all__ += ["BundledModule"]
 
 try:  # in builds with a thread pool
     from executorch.extension.pybindings._portable_lib import (

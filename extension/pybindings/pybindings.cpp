@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,11 +12,12 @@
 
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/module/module.h>
+#include <executorch/extension/pybindings/arguments.h>
 #include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/bundled_program.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/method_meta.h>
 #include <executorch/extension/pybindings/method_runner.h>
-#include <executorch/extension/pybindings/path.h>
 #include <executorch/extension/pybindings/py_data_loader.h>
 #include <executorch/extension/pybindings/text.h>
 #include <executorch/extension/pybindings/tracing.h>
@@ -37,13 +37,10 @@ using executorch::runtime::DataLoader;
 using executorch::runtime::Error;
 using Verification = Program::Verification;
 
-// A bytes object, in place: it is immutable, and the callers keep it. Copied only where Python has
-// not aligned it.
 class BytesLoader final : public DataLoader {
  public:
   explicit BytesLoader(const std::string_view bytes)
-      : copy_(is_aligned(bytes.data()) ? 0 : bytes.size() + alignof(std::max_align_t)),
-        view_(place(bytes), bytes.size()) {}
+      : bytes_(bytes), view_(bytes_.data(), bytes_.size()) {}
 
   ET_NODISCARD executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
       size_t offset, size_t size, const SegmentInfo& info) const override {
@@ -56,21 +53,7 @@ class BytesLoader final : public DataLoader {
   ET_NODISCARD executorch::runtime::Result<size_t> size() const override { return view_.size(); }
 
  private:
-  static bool is_aligned(const void* data) {
-    return reinterpret_cast<uintptr_t>(data) % alignof(std::max_align_t) == 0;
-  }
-  const void* place(const std::string_view bytes) {
-    if (copy_.empty()) {
-      return bytes.data();
-    }
-    size_t misplaced = reinterpret_cast<uintptr_t>(copy_.data()) % alignof(std::max_align_t);
-    uint8_t* start =
-        copy_.data() + (alignof(std::max_align_t) - misplaced) % alignof(std::max_align_t);
-    std::memcpy(start, bytes.data(), bytes.size());
-    return start;
-  }
-
-  std::vector<uint8_t> copy_;
+  AlignedBytes bytes_;
   BufferDataLoader view_;
 };
 
@@ -552,6 +535,7 @@ PYBIND11_MODULE(_portable_lib, m) {
   bind_module(m);
   bind_program(m);
   bind_loading(m);
+  bind_bundled_programs(m);
   bind_registries(m);
 }
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include <executorch/extension/pybindings/arguments.h>
 #include <executorch/extension/pybindings/array_library.h>
 #include <executorch/extension/pybindings/log_capture.h>
-#include <executorch/extension/pybindings/path.h>
 #include <executorch/extension/pybindings/text.h>
 #include <executorch/extension/training/checkpoint/checkpoint.h>
 #include <executorch/extension/training/optimizer/adamw.h>

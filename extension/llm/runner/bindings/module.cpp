@@ -20,8 +20,8 @@
 #include <executorch/extension/llm/runner/multimodal_runner.h>
 #include <executorch/extension/llm/runner/text_llm_runner.h>
 #include <executorch/extension/llm/runner/util.h>
+#include <executorch/extension/pybindings/arguments.h>
 #include <executorch/extension/pybindings/log_capture.h>
-#include <executorch/extension/pybindings/path.h>
 #include <executorch/runtime/platform/runtime.h>
 
 namespace py = pybind11;
