@@ -102,6 +102,22 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "cummax with NaN": (lambda x: (x.cummax(1), x.cummin(1)), (LOST,)),
     "cummax of ints": (lambda x: (x.cummax(1), x.cummin(0)), (WHOLE,)),
     "logcumsumexp": (lambda x: torch.logcumsumexp(x, 1), (TIES * 40,)),
+    "powers of complex numbers": (
+        lambda z, x: (z**2, z**-3, z**0, z.square(), z**1.5, z**z, x**z, 2**z, z**x, z**1j),
+        (Z, torch.tensor([1.0, 0.5, 2.0, 0.0])),
+    ),
+    "complex numbers that are none": (
+        lambda z: (z.isnan(), z.isinf(), torch.isfinite(z)),
+        (torch.complex(torch.tensor([1.0, NAN, 2.0, -INF]), torch.tensor([NAN, 0.0, INF, 1.0])),),
+    ),
+    "logic of complex numbers": (
+        lambda z: (z.logical_and(z[:1]), torch.logical_or(z, z), torch.logical_xor(z, z[2:3])),
+        (Z,),
+    ),
+    "variance of complex numbers": (
+        lambda z: (z.var(), z.std(1), z.var(0, correction=0, keepdim=True), torch.var_mean(z, 1)),
+        (torch.stack([Z, Z * 1j + 1]),),
+    ),
     "exp2": (torch.exp2, (LOST,)),
     "round decimals": (
         lambda x: (x.round(decimals=2), x.round(decimals=-1)),
@@ -311,6 +327,13 @@ def test_a_matrix_that_is_too_large_is_refused_with_the_reason() -> None:
         ExportError, match="aten::linalg_inv_ex.*\n.*a size that is a number up to 16, found 40"
     ):
         program.to_executorch()
+
+
+def test_what_a_form_does_not_take_is_refused_with_the_reason() -> None:
+    with pytest.raises(
+        ExportError, match=r"aten::linalg_inv_ex.*\n\s+\(its form with other operators"
+    ):
+        run(torch.linalg.inv, torch.zeros(0, 0))
 
 
 def test_they_stay_whole_until_the_end() -> None:

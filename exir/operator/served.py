@@ -31,11 +31,20 @@ _MOVING = frozenset(
     roll select_copy slice_copy slice_scatter split_copy split_with_sizes_copy squeeze_copy stack t_copy
     transpose_copy unbind_copy unfold_copy unsqueeze_copy view_copy""".split()
 )
+# Operators whose kernels refuse the complex numbers that eager takes.
+REAL_ONLY = frozenset(
+    """_adaptive_avg_pool2d _pdist_forward _upsample_bilinear2d_aa adaptive_avg_pool1d amax amin any col2im cumsum
+    embedding_dense_backward isinf isnan logical_and logical_or logical_xor native_layer_norm_backward nonzero pow
+    randn scaled_dot_product_attention scatter_reduce var var_mean""".split()
+)
 
 
-def moves_only(op: torch._ops.OpOverload) -> bool:
-    """True for operators that take values to other places, whatever their dtype."""
-    return op._schema.name.partition("::")[2] in _MOVING
+def has_kernel_for(op: torch._ops.OpOverload, dtype: torch.dtype) -> bool:
+    """Whether a kernel that serves `op` takes operands or gives results of that dtype, where torch does."""
+    name = op._schema.name.partition("::")[2]
+    if dtype.is_complex and name in REAL_ONLY:
+        return False
+    return dtype in COMPUTED_DTYPES or name in _MOVING
 
 
 @functools.cache

@@ -17,9 +17,8 @@ from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.operator.convert import NoOutVariant, to_out_variant
 from executorch.exir.operator.custom_writes import writes_beside_results
 from executorch.exir.operator.served import (
-    COMPUTED_DTYPES,
     OWN_NAMESPACES,
-    moves_only,
+    has_kernel_for,
     served_operators,
 )
 from executorch.exir.passes.executorch_prim_ops_registry import UNSUPPORTED_SYM_OPS, is_sym_op
@@ -100,20 +99,19 @@ def _calls_without_kernel(module: GraphModule) -> dict[str, list[Node]]:
 
 
 def _calls_of_dtypes_without_kernel(module: GraphModule) -> Iterator[str]:
-    """Operators on dtypes that kernels move and do not compute with: they would fail when they run."""
+    """Calls that would fail when they run: on dtypes that the operator's kernel does not take."""
     for node, op in operators_in(module):
-        if op.namespace not in ("aten", "dim_order_ops") or moves_only(op):
+        if op.namespace not in ("aten", "dim_order_ops"):
             continue
         values = tree_leaves(
             [node.meta.get("val"), [n.meta.get("val") for n in node.all_input_nodes]]
         )
         dtypes = {value.dtype for value in values if isinstance(value, torch.Tensor)}
-        for dtype in sorted(dtypes - COMPUTED_DTYPES, key=str):
-            if is_storable_dtype(dtype):
+        for dtype in sorted(dtypes, key=str):
+            if is_storable_dtype(dtype) and not has_kernel_for(op, dtype):
                 yield (
-                    f"{op._schema.name} has no kernel for {dtype}, which kernels of this package move and do not "
-                    f"compute with: node {node.name}{source_line(node)}; convert before the program, or leave it to "
-                    "a backend"
+                    f"{op._schema.name} has no kernel for {dtype}: node {node.name}{source_line(node)}; convert before "
+                    "it, write it with other operators, or leave it to a backend"
                 )
 
 

@@ -137,6 +137,15 @@ def test_derivatives_that_torch_did_not_record_are_refused() -> None:
         to_edge(export(Gradient(), (x,)))
 
 
+def test_sparse_tensors_are_told_with_their_line() -> None:
+    class Sparse(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.sparse.mm(x.to_sparse(), x)
+
+    with pytest.raises(ExportError, match=r"to_sparse.*messages_test.*torch\.sparse_coo.*to_dense"):
+        to_edge(export(Sparse(), (torch.eye(2),)))
+
+
 def test_a_program_from_a_file_exports_without_tracebacks(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

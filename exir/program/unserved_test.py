@@ -89,7 +89,7 @@ RARE = [torch.uint16, torch.uint32, torch.uint64, torch.float8_e4m3fn, torch.flo
 @pytest.mark.parametrize("dtype", RARE)
 def test_dtypes_that_kernels_only_move(dtype: torch.dtype) -> None:
     x = torch.arange(6.0).reshape(2, 3).to(dtype)
-    pattern = rf"_to_dim_order_copy has no kernel for {dtype}, .*x\.to\(torch\.float32\)"
+    pattern = rf"_to_dim_order_copy has no kernel for {dtype}: .*x\.to\(torch\.float32\)"
     with pytest.raises(ExportError, match=pattern):
         to_edge(export(Convert(), (x,))).to_executorch()
     data = to_edge(export(Move(), (x,))).to_executorch().buffer
@@ -97,6 +97,19 @@ def test_dtypes_that_kernels_only_move(dtype: torch.dtype) -> None:
     for have, want in zip(found, Move()(x), strict=True):
         assert have.dtype == dtype
         torch.testing.assert_close(have.double(), want.double())
+
+
+def test_operators_that_take_no_complex_numbers() -> None:
+    class Running(torch.nn.Module):
+        def forward(self, z: torch.Tensor) -> torch.Tensor:
+            return z.abs().cumsum(0) + z.cumsum(0).abs()
+
+    z = torch.complex(torch.randn(3), torch.randn(3))
+    with pytest.raises(
+        ExportError, match=r"aten::cumsum has no kernel for torch\.complex64: node"
+    ) as caught:
+        to_edge(export(Running(), (z,))).to_executorch()
+    assert str(caught.value).count("has no kernel") == 1
 
 
 def test_operators_of_the_users_own_namespaces_are_the_users() -> None:

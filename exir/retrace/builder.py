@@ -186,6 +186,7 @@ class EdgeGraphBuilder:
         if op is aten.scalar_tensor.default and self._lift_scalar and isinstance(args[0], Number):
             return self._lift_scalar(args[0], value.dtype)
         if op in TO_DIM_ORDER:
+            kwargs = {k: v for k, v in kwargs.items() if k != "non_blocking"}  # no kernel waits
             if op is not aten.empty.memory_format and _is_same_layout(args[0].meta["val"], value):
                 return args[0]
             if not self._skip_dim_order:

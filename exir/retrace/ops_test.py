@@ -219,6 +219,22 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda x: (F.mse_loss(x, x * 2), F.l1_loss(x, x + 1), F.smooth_l1_loss(x, x * 3)),
         (X34,),
     ),
+    "copies_that_nobody_waits_for": (
+        lambda x: (x.to(torch.float64, non_blocking=True), x.to("cpu", non_blocking=True) * 2),
+        (X34,),
+    ),
+    "masks_larger_than_what_they_select_from": (
+        lambda x, m: (x[0].masked_select(m), x[:, :1].masked_select(m), m[0, 0].masked_select(m)),
+        (X34, X34 > -9),
+    ),
+    "whole_numbers_between_others": (
+        lambda x: (
+            torch.linspace(4.3, 0, 50, dtype=torch.int64),
+            torch.linspace(x.shape[0], 0.5, 7, dtype=torch.int32),
+            torch.arange(0.1, -7.9, -4.0, dtype=torch.int64),
+        ),
+        (X34,),
+    ),
     "multilabel_margin": (
         lambda x: [
             *(F.multilabel_margin_loss(x, LABELS, reduction=r) for r in ("none", "mean", "sum")),

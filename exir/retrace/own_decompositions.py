@@ -169,6 +169,14 @@ def _lstm(
     return out, torch.stack(states[0], 0), torch.stack(states[1], 0)
 
 
+def _linspace(start: float, end: float, steps: int, **options: Any) -> torch.Tensor:
+    """Whole numbers lie between whole ends, as in eager."""
+    dtype = options.get("dtype")
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        start, end = int(start), int(end)
+    return torch._refs.linspace(start, end, steps, **options)
+
+
 def _diagonal_scatter(
     self: torch.Tensor, src: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> torch.Tensor:
@@ -224,6 +232,7 @@ OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
     aten.copy.default: _copy,
     aten.diagonal_scatter.default: _diagonal_scatter,
     aten.empty_permuted.default: _empty_permuted,
+    aten.linspace.default: _linspace,
     aten.lstm.input: _lstm,
     aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
     aten.batch_norm.default: _batch_norm,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -29,6 +30,7 @@ from torch.fx.experimental.symbolic_shapes import (
     has_free_unbacked_symbols,
 )
 from torch.utils._pytree import tree_leaves
+from torch.utils._sympy.value_ranges import ValueRanges
 
 from executorch.exir.error import ExportError, ExportErrorType, source_line
 from executorch.exir.graph_facts import input_specs
@@ -39,6 +41,7 @@ from executorch.exir.retrace.op_rules import KEEP_WHOLE, OpRules, decomposition_
 from executorch.exir.retrace.symbols import UnknownSymbol
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, map_values
 from executorch.exir.retrace.tracer import GraphTracer, TraceOptions, remove_dead_calls
+from executorch.exir.sym_util import upper_bound_or_none
 
 OpOverload = torch._ops.OpOverload
 _log = logging.getLogger(__name__)
@@ -58,7 +61,8 @@ def retrace_to_edge(
     verifier: type[Verifier],
 ) -> ExportedProgram:
     """The edge program of `program`. `preserve` and `keep` name operators and nodes that are not decomposed."""
-    _refuse_frozen_inputs(program)
+    _refuse_untraceable(program)
+    _bound_by_mask(program)
     program = with_lifted_branch_constants(program)
     preserve = frozenset(preserve)
     kept = {node.name for node in program.graph.nodes if keep(node)}
@@ -88,18 +92,39 @@ def retrace_to_edge(
         ).run()
 
 
-def _refuse_frozen_inputs(program: ExportedProgram) -> None:
-    """torch.export records transforms such as torch.func.grad with the example's values in place of the inputs, which
-    shows by the wrappers that it leaves among the fake values."""
+def _refuse_untraceable(program: ExportedProgram) -> None:
+    """What the re-trace has no values for. torch.export records transforms such as torch.func.grad with the example's
+    values in place of the inputs, which shows by the wrappers that it leaves among the fake values."""
     for node in program.graph.nodes:
         for value in tree_leaves(node.meta.get("val")):
-            is_tensor = isinstance(value, torch.Tensor)
-            if is_tensor and torch._C._functorch.is_functorch_wrapped_tensor(value):
+            if not isinstance(value, torch.Tensor):
+                continue
+            where = source_line(node)
+            if torch._C._functorch.is_functorch_wrapped_tensor(value):
                 raise ExportError(
                     ExportErrorType.NOT_SUPPORTED,
-                    f"torch.export has not recorded a transform of torch.func{source_line(node)}: the program would "
-                    "compute with the example's values. Write the derivative with ordinary operators",
+                    f"torch.export has not recorded a transform of torch.func{where}: the program would compute with "
+                    "the example's values. Write the derivative with ordinary operators",
                 )
+            if value.layout is not torch.strided:
+                raise ExportError(
+                    ExportErrorType.NOT_SUPPORTED,
+                    f"{node.name}{where} has layout {value.layout}; call .to_dense() before export",
+                )
+
+
+def _bound_by_mask(program: ExportedProgram) -> None:
+    """How many elements masked_select gives at most: torch counts those of the input, which the mask may be larger
+    than."""
+    shape_env = fake_mode_of(program).shape_env
+    for node in program.graph.find_nodes(
+        op="call_function", target=torch.ops.aten.masked_select.default
+    ):
+        size = node.meta["val"].shape[0]
+        shape = torch.broadcast_shapes(*(each.meta["val"].shape for each in node.args))
+        bound = upper_bound_or_none(math.prod(shape))
+        if isinstance(size, torch.SymInt) and bound is not None and shape_env is not None:
+            shape_env.var_to_range[size.node.expr] = ValueRanges(0, bound)
 
 
 @contextmanager

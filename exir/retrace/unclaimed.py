@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
+from torch.utils._pytree import tree_leaves
 
 from executorch.exir.decompositions import late_decompositions
+from executorch.exir.decompositions.complex_numbers import OF_COMPLEX_CALLS
 from executorch.exir.decompositions.sizes import CannotDecompose
 from executorch.exir.decompositions.user_operators import bodies_of_user_operators
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
@@ -39,35 +41,49 @@ def decompose_unclaimed(
     decomposed with all of the program stays whole."""
     rules = OpRules(preserve)
     ops = {op for op in kept if rules.of(op) is not Rule.LEAF}
-    _decompose_calls(program, program.graph_module, ops, rules, skip_dim_order)
+    _decompose_calls(program, program.graph_module, _calls_of(ops), rules, skip_dim_order)
 
 
 def decompose_unserved(program: ExportedProgram, skip_dim_order: bool) -> None:
     """Decomposes, in branches too, what no kernel serves and no backend has claimed. Calls without such a form stay."""
     table = {**late_decompositions(), **bodies_of_user_operators(_ops_of(program))}
-    rules = OpRules(more=table)
+    of_any, of_complex = _calls_of(table.keys()), _calls_of(OF_COMPLEX_CALLS.keys())
+    steps = (
+        (lambda node: of_complex(node) and _is_complex(node), OpRules(more=OF_COMPLEX_CALLS)),
+        (of_any, OpRules(more=table)),
+    )
     shape_env = fake_mode_of(program).shape_env
     # topk asks whether a dynamic size is large enough; the answer must not narrow the caller's program.
     with shape_env.suppress_guards() if shape_env is not None else nullcontext():
         for module in program.graph_module.modules():
             if isinstance(module, GraphModule):
-                _decompose_calls(program, module, table.keys(), rules, skip_dim_order)
+                for wanted, rules in steps:
+                    _decompose_calls(program, module, wanted, rules, skip_dim_order)
+
+
+def _calls_of(ops: Collection[torch._ops.OpOverload]) -> Callable[[Node], bool]:
+    return lambda node: _op_of(node) in ops
+
+
+def _is_complex(node: Node) -> bool:
+    values = tree_leaves([node.meta.get("val"), [n.meta.get("val") for n in node.all_input_nodes]])
+    return any(isinstance(value, torch.Tensor) and value.dtype.is_complex for value in values)
 
 
 def _decompose_calls(
     program: ExportedProgram,
     module: GraphModule,
-    ops: Collection[torch._ops.OpOverload],
+    is_wanted: Callable[[Node], bool],
     rules: OpRules,
     skip_dim_order: bool,
 ) -> None:
     graph = module.graph
-    if not any(_op_of(node) in ops for node in graph.nodes):
+    if not any(is_wanted(node) for node in graph.nodes):
         return
     mode, handles = fake_mode_of(program), DebugHandles()
     builder = EdgeGraphBuilder(graph, mode, rules, {}, None, skip_dim_order, handles)
     for node in list(graph.nodes):
-        if _op_of(node) in ops:
+        if is_wanted(node):
             _decompose(graph, builder, node)
         else:
             builder.symbols.observe(node, node.meta.get("val"))
@@ -97,6 +113,9 @@ def _decompose(graph: Graph, builder: EdgeGraphBuilder, node: Node) -> None:
         return
     except NeedsFullTrace as reason:
         _log.warning("%s stays whole: %s", node.format_node(), reason)
+        return
+    except (AssertionError, IndexError, RuntimeError, ValueError) as reason:  # empty matrices, ...
+        node.meta["stays_whole"] = f"its form with other operators does not take it: {reason}"
         return
     _replace(graph, node, result)
 

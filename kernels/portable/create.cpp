@@ -147,20 +147,27 @@ Tensor& arange(const OpCall& call, const Scalar& start, const Scalar& end, const
   if (!check_computable(call, "out", out)) {
     return out;
   }
-  const double first = scalar_to<double>(start);
-  const double last = scalar_to<double>(end);
-  const double by = scalar_to<double>(step);
+  // As eager: integers count from whole numbers, and Long also takes its end and size from them.
+  const bool is_long = out.scalar_type() == ScalarType::Long;
+  const auto number = [is_long](const Scalar& value) {
+    return is_long ? std::trunc(scalar_to<double>(value)) : scalar_to<double>(value);
+  };
+  const double first = number(start);
+  const double last = number(end);
+  const double by = number(step);
   const double count = std::ceil((last - first) / by);
-  ET_KERNEL_CHECK_MSG(call.ctx, by != 0 && count >= 0 && count <= INT32_MAX, InvalidArgument, out,
+  const bool is_whole = compute_type_of(out.scalar_type()) == ComputeType::kInt64;
+  const bool fits = !is_whole || (std::abs(first) < 0x1p63 && std::abs(by) < 0x1p63);
+  ET_KERNEL_CHECK_MSG(call.ctx, by != 0 && count >= 0 && count <= INT32_MAX && fits,
+                      InvalidArgument, out,
                       "%s: expected a step from start to end, found start %g, end %g, step %g",
                       call.op, first, last, by);
-  const bool whole = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
   Shape shape;
   shape.push(static_cast<int64_t>(count));
   if (!resize_output(call, out, shape)) {
     return out;
   }
-  if (whole && compute_type_of(out.scalar_type()) == ComputeType::kInt64) {
+  if (is_whole) {
     write_range<int64_t>(scalar_to<int64_t>(start), scalar_to<int64_t>(step), out);
   } else {
     write_range<double>(first, by, out);

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from executorch.codegen.schema import Schema
+from executorch.exir.operator.served import REAL_ONLY
 from kernels.test.call_generator import Drawer, Start, eager, starts
 from kernels.test.differential import (
     LEAST,
@@ -19,9 +20,11 @@ from kernels.test.differential import (
     equal,
     library,
     names,
+    outcome_of,
     schemas,
     tally,
 )
+from kernels.test.fitting_calls import calls_of
 from kernels.test.kernel_call import Call
 from kernels.test.known_differences import KNOWN, NOT_FINITE, Known, NotFinite, known
 
@@ -42,6 +45,18 @@ def check(name: str, op: str, step: int) -> None:
     failures = seen.failures
     assert not failures, f"{len(failures)} of {seen.calls}:\n" + "\n".join(failures[:8])
     assert seen.compared * step >= LEAST, f"{seen.compared} of {seen.calls} calls were compared"
+
+
+def test_operators_that_exporting_refuses_for_complex_numbers() -> None:
+    """Kernels of REAL_ONLY take no call with complex numbers."""
+    calls = 0
+    for op in [op for op in OPS if schemas()[op].name in REAL_ONLY]:
+        for values in calls_of(schemas()[op], 0):
+            if any(isinstance(v, torch.Tensor) and v.is_complex() for v in values):
+                outcome = outcome_of(library("portable"), schemas()[op], values)
+                assert outcome.against != "results", f"{op}({', '.join(map(brief, values))})"
+                calls += 1
+    assert calls > 50
 
 
 @pytest.mark.parametrize("name", ["portable", "optimized"])

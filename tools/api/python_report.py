@@ -33,26 +33,29 @@ def _parameter_names(text: str) -> list[str]:
     return [n for n in names if n]
 
 
-def _signature_names(obj: Any) -> list[str] | None:
+def _parameters(obj: Any) -> list[inspect.Parameter] | None:
     try:
         parameters = inspect.signature(obj).parameters.values()
     except (ValueError, TypeError):
         return None
-    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return [marks.get(p.kind, "") + p.name for p in parameters]
+    return [p for p in parameters if p.name not in {"self", "cls"}]
+
+
+_MARKS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
 def _compare(row: Row, obj: Any, params: str, cut: bool) -> Verdict:
-    ours = _signature_names(obj)
+    """Exists: every call that the listed signature allows is one here, too. Ours may take more."""
+    ours = _parameters(obj)
     if ours is None:
         return Verdict(row, "exists")
-    listed = [n for n in _parameter_names(params) if n not in {"*", "/"}]
+    listed = [n for n in _parameter_names(params) if n not in {"*", "/", "self", "cls"}]
     listed = listed[:-1] if cut else listed
-    theirs, mine = (
-        [n for n in listed if n not in {"self", "cls"}],
-        [n for n in ours if n not in {"self", "cls"}],
-    )
-    if theirs == mine[: len(theirs)] if cut else theirs == mine:
+    mine = [_MARKS.get(p.kind, "") + p.name for p in ours]
+    further = ours[len(listed) :]
+    takes_fewer = cut or all(p.kind in _MARKS or p.default is not p.empty for p in further)
+    takes_any = {p.kind for p in ours} >= set(_MARKS) and len(ours) == len(_MARKS)
+    if takes_any or (mine[: len(listed)] == listed and takes_fewer):
         return Verdict(row, "exists")
     return Verdict(row, "differs", f"ours: ({', '.join(mine)})")
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import torch
 
 from kernels.test.op_case import (
@@ -121,6 +123,10 @@ def _creation() -> list[Case]:
         case("arange.start_out", 5, -2, -2, reference=lambda: torch.arange(5, -2, -2)),
         case("arange.start_out", 0.5, 3, 0.5, reference=lambda: torch.arange(0.5, 3, 0.5)),
     ]
+    for dtype in [I64, I32, U8]:
+        for ends in [(2.1, -2.9, -1.0), (0.1, -7.9, -4.0), (0.5, 5.5, 1.5), (1.9, 4.1, 1)]:
+            from_ends = functools.partial(torch.arange, *ends, dtype=dtype)
+            cases.append(case("arange.start_out", *ends, reference=from_ends))
     return cases
 
 
