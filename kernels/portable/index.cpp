@@ -493,8 +493,11 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
 
 namespace {
 
-// to[i] += from[i], in the dtype's compute type.
+// to[i] += from[i], in the dtype's compute type, complex numbers by their parts.
 void accumulate_view(const StridedView& from, const StridedView& to, ScalarType type) {
+  if (::executorch::runtime::isComplexType(type)) {
+    return accumulate_view(from.parts(), to.parts(), ::executorch::runtime::toRealValueType(type));
+  }
   with_compute_type(compute_type_of(type), [&](auto zero) {
     using C = decltype(zero);
     const LoadRun load = loader(type, compute_type_v<C>);
@@ -525,7 +528,8 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
   ET_KERNEL_CHECK_MSG(call.ctx, broadcasts_to(Shape(values), shape), InvalidArgument, ,
                       "%s: expected values to broadcast to %s, found %s", call.op,
                       ShapeText(shape).text, ShapeText(values).text);
-  ET_KERNEL_CHECK_MSG(call.ctx, !accumulate || is_computable(out.scalar_type()), InvalidArgument, ,
+  const bool is_number = is_computable(out.scalar_type()) || is_complex(out.scalar_type());
+  ET_KERNEL_CHECK_MSG(call.ctx, !accumulate || is_number, InvalidArgument, ,
                       "%s: expected a number type to accumulate, found %s", call.op,
                       ::executorch::runtime::toString(out.scalar_type()));
   StridedView source = StridedView::of(values);

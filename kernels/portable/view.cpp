@@ -401,12 +401,7 @@ Tensor& view_as_real_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Ten
   Shape shape(self);
   shape.push(2);
   if (check_dtype(call, "out", out, part) && resize_output(call, out, shape)) {
-    StridedView from = StridedView::of(self);
-    from.element_size /= 2;
-    for (int d = 0; d < from.ndim; ++d) {
-      from.strides[d] *= 2;
-    }
-    copy_view(from.inserted(from.ndim, 2, 1), StridedView::of(out));
+    copy_view(StridedView::of(self).parts(), StridedView::of(out));
   }
   return out;
 }
@@ -427,12 +422,7 @@ Tensor& view_as_complex_copy_out(KernelRuntimeContext& ctx, const Tensor& self, 
   Shape shape(self);
   --shape.ndim;
   if (resize_output(call, out, shape)) {
-    StridedView to = StridedView::of(out);
-    to.element_size /= 2;
-    for (int d = 0; d < to.ndim; ++d) {
-      to.strides[d] *= 2;
-    }
-    copy_view(StridedView::of(self), to.inserted(to.ndim, 2, 1));
+    copy_view(StridedView::of(self), StridedView::of(out).parts());
   }
   return out;
 }

@@ -74,6 +74,15 @@ StridedView StridedView::inserted(int dim, int64_t size, int64_t stride) const {
   return view;
 }
 
+StridedView StridedView::parts() const {
+  StridedView view = inserted(ndim, 2, 1);
+  view.element_size /= 2;
+  for (int d = 0; d < ndim; ++d) {
+    view.strides[d] *= 2;
+  }
+  return view;
+}
+
 namespace {
 
 // Both views over common sizes, outermost first, innermost the one that is closest together in the

@@ -40,6 +40,8 @@ struct StridedView {
   StridedView selected(int dim, int64_t index) const;
   // The view with a dimension (size, stride) put before dimension `dim`.
   StridedView inserted(int dim, int64_t size, int64_t stride) const;
+  // Of complex numbers: their real and imaginary parts, which are a last dimension.
+  StridedView parts() const;
 };
 
 // The stride of an operand's own dimension `d` under broadcasting: 0 where the operand is repeated,

@@ -47,6 +47,7 @@ def _complex() -> list[Case]:
             case("_to_copy.out", x, reference=lambda v: v != 0), case("fill.Scalar_out", x, 2.5),
             case("full.out", [4], 2, reference=lambda to=dtype: torch.full([4], 2, dtype=to)),
             case("scatter_add.out", x, 1, t(3, 9, dtype=I64, low=0, high=300), x),
+            case("index_put.out", x, [t(7, dtype=I64, low=0, high=3)], t(7, 300, dtype=dtype), True),
             case("masked_fill.Scalar_out", x, t(300, dtype=BOOL), 2), case("_conj_physical.out", r),
             case("gather.out", x, 1, t(3, 9, dtype=I64, low=0, high=300)),
             case("index_select.out", x, 1, t(4, dtype=I64, low=0, high=300)),
