@@ -138,7 +138,7 @@ Error Delegate::resize_outputs(Span<EValue*> args) {
   return Error::Ok;
 }
 
-Error Delegate::set_up(Span<EValue*> args) {
+Error Delegate::set_up(Span<EValue*> args, bool is_needed) {
   pointers_.resize(run_.graph.externals.size());
   pointers_.insert(pointers_.end(), run_.matrices.begin(), run_.matrices.end());
   for (uint32_t place = 0; place < run_.graph.externals.size(); ++place) {
@@ -146,7 +146,12 @@ Error Delegate::set_up(Span<EValue*> args) {
     ET_CHECK_OR_RETURN_ERROR(data != nullptr, InvalidArgument,
                              "argument %" PRIu32 " of an XNNPACK delegate has no memory",
                              static_cast<uint32_t>(place));
+    is_needed = is_needed || pointers_[place].data != data;
     pointers_[place] = {place, data};
+  }
+  // When others move the workspace, XNNPACK sets up those that share it.
+  if (!is_needed) {
+    return Error::Ok;
   }
   return check_status(xnn_setup_runtime_v2(run_.runtime.get(), pointers_.size(), pointers_.data()),
                       "the arguments");
@@ -178,7 +183,7 @@ Error Delegate::execute(Span<EValue*> args, runtime::EventTracer* tracer) {
     ET_CHECK_OK_OR_RETURN_ERROR(propagate_shapes());
   }
   ET_CHECK_OK_OR_RETURN_ERROR(resize_outputs(args));
-  ET_CHECK_OK_OR_RETURN_ERROR(set_up(args));
+  ET_CHECK_OK_OR_RETURN_ERROR(set_up(args, changed));
   has_shapes_ = true;
   const Error ran = invoke(tracer);
   if (!has_run_) {

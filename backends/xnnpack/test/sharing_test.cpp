@@ -10,12 +10,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
+#include <vector>
 
 namespace executorch::backends::xnnpack::testing {
 namespace {
 
+using fb_xnnpack::XNodeUnion;
 using runtime::BackendOptions;
 using runtime::Error;
 
@@ -162,6 +165,85 @@ TEST_F(SharingTest, AllThreadsPack) {
     ASSERT_EQ(delegate.error(), Error::Ok);
     EXPECT_EQ(PackedWeights::times_packed() - before, 2u)
         << static_cast<int>(kind) << " with " << threads << " threads";
+  }
+}
+
+/// y = transpose(transpose(x)), by way of as many numbers in the workspace.
+std::vector<uint8_t> there_and_back(uint32_t rows, uint32_t columns) {
+  fb_xnnpack::XNNGraphT graph;
+  graph.version = "0";
+  graph.num_externs = 2;
+  add_value(graph, {rows, columns}, 0, 1, 0);
+  add_value(graph, {columns, rows});
+  add_value(graph, {rows, columns}, 0, 2, 1);
+  graph.constant_buffer.push_back(std::make_unique<fb_xnnpack::BufferT>());
+  for (uint32_t input = 0; input < 2; ++input) {
+    fb_xnnpack::XNNStaticTransposeT transpose;
+    transpose.num_dims = 2;
+    transpose.perm = {1, 0};
+    transpose.input_id = input;
+    transpose.output_id = input + 1;
+    add_node(graph, XNodeUnion::XNNStaticTranspose, transpose);
+  }
+  return pack_as_is(graph);
+}
+
+struct Arguments {
+  explicit Arguments(int32_t rows, int32_t columns)
+      : in(extension::rand({rows, columns})), out(extension::full({rows, columns}, -1.0)) {}
+
+  /// Whether a run writes `in`'s numbers to `out`.
+  ::testing::AssertionResult is_copied_by(Loaded& delegate) const {
+    std::fill_n(out->mutable_data_ptr<float>(), out->numel(), -1.0f);
+    const Error error = delegate.run({in, out});
+    if (error != Error::Ok) {
+      return ::testing::AssertionFailure() << "error " << static_cast<int>(error);
+    }
+    const float* const expected = in->const_data_ptr<float>();
+    const auto [wrong, found] =
+        std::mismatch(expected, expected + in->numel(), out->const_data_ptr<float>());
+    return wrong == expected + in->numel() ? ::testing::AssertionSuccess()
+                                           : ::testing::AssertionFailure()
+                                                 << "element " << wrong - expected << " is "
+                                                 << *found << ", expected " << *wrong;
+  }
+
+  extension::TensorPtr in;
+  extension::TensorPtr out;
+};
+
+/// A delegate is set up when an argument moves, and by XNNPACK when its workspace does, because of
+/// another delegate with which it shares that.
+TEST_F(SharingTest, ArgumentsAndWorkspacesMoveBetweenRuns) {
+  for (int mode = 0; mode < 3; ++mode) {
+    SCOPED_TRACE(mode);
+    BackendOptions<1> options;
+    ASSERT_EQ(options.set_option(workspace_sharing_mode_option_key, mode), Error::Ok);
+    const auto view = options.view();
+    runtime::MemoryAllocator method(0, nullptr);
+    Loaded small(there_and_back(30, 40), {view.data(), view.size()}, &method);
+    const Arguments first(30, 40);
+    const Arguments second(30, 40);
+    EXPECT_TRUE(first.is_copied_by(small));
+    EXPECT_TRUE(first.is_copied_by(small));
+    EXPECT_TRUE(second.is_copied_by(small));
+    Arguments mixed = first;
+    mixed.out = second.out;
+    EXPECT_TRUE(mixed.is_copied_by(small));
+    const float* const numbers = second.in->const_data_ptr<float>();
+    const std::vector<float> before(numbers, numbers + second.in->numel());
+    EXPECT_EQ(small.run({second.in, second.in}), Error::Ok);  // one tensor for both
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), numbers));
+    for (int32_t rows = 200; rows <= 1600; rows *= 2) {
+      Loaded large(there_and_back(static_cast<uint32_t>(rows), 500), {view.data(), view.size()},
+                   &method);
+      const Arguments many(rows, 500);
+      EXPECT_TRUE(first.is_copied_by(small));
+      EXPECT_TRUE(many.is_copied_by(large)) << rows;
+      EXPECT_TRUE(first.is_copied_by(small)) << rows;
+      EXPECT_TRUE(many.is_copied_by(large)) << rows;
+    }
+    EXPECT_TRUE(second.is_copied_by(small));
   }
 }
 
