@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XNNPACK's runtime, but for three things: it did not say where its workspace is, nor what its
-// operators write; and bounds of a clamp behind a pool went over the pool's padding. With
-// EXECUTORCH_XNNPACK_TUNING for two more: it wrote zeros to all of the workspace, by one thread,
-// before the kernels that write there; and it runs one operator after another (fusion.h).
+// XNNPACK's runtime, but for four things: it did not say where its workspace is, nor what its
+// operators write, and told their times in whole microseconds; and bounds of a clamp behind a pool
+// went over the pool's padding. With EXECUTORCH_XNNPACK_TUNING for two more: it wrote zeros to all
+// of the workspace, by one thread, before the kernels that write there; and it runs one operator
+// after another (fusion.h).
 #ifndef __MACH__
 #define _POSIX_C_SOURCE 199309L  // as it has it: for its clock
 #endif
@@ -103,6 +104,39 @@ size_t xnn_get_operator_outputs(xnn_runtime_t runtime, uint32_t* out_outputs, si
     }
     if (count < max_outputs) {
       out_outputs[count] = runtime->opdata[i].outputs[0];
+    }
+    ++count;
+  }
+  return count;
+}
+
+static uint64_t nanoseconds_between(const xnn_timestamp* start, const xnn_timestamp* end) {
+#ifdef __MACH__
+  return *end - *start;
+#elif XNN_PLATFORM_WINDOWS || defined(__EMSCRIPTEN__)
+  return 1000 * xnn_get_elapsed_time(start, end);
+#else
+  return (uint64_t)(end->tv_sec - start->tv_sec) * 1000000000 + (uint64_t)end->tv_nsec -
+         (uint64_t)start->tv_nsec;
+#endif
+}
+
+/// How long each of these operators took, in nanoseconds; gives their number.
+size_t xnn_get_operator_nanoseconds(xnn_runtime_t runtime, uint64_t* out_times, size_t max_times) {
+  size_t count = 0;
+  const xnn_timestamp* before = &runtime->start_ts;
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    const xnn_timestamp* const start = before;
+    for (size_t j = 0; j < XNN_MAX_OPERATOR_OBJECTS; ++j) {
+      if (runtime->opdata[i].operator_objects[j] != NULL) {
+        before = &runtime->opdata[i].end_ts[j];
+      }
+    }
+    if (runtime->opdata[i].operator_objects[0] == NULL) {
+      continue;
+    }
+    if (count < max_times) {
+      out_times[count] = nanoseconds_between(start, before);
     }
     ++count;
   }

@@ -161,7 +161,7 @@ Error Delegate::invoke(runtime::EventTracer* tracer) {
   const et_timestamp_t start = is_profiled_ ? et_pal_current_ticks() : 0;
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(xnn_invoke_runtime(run_.runtime.get()), "to run"));
   if (is_profiled_ && tracer != nullptr) {
-    report_operators(run_.runtime.get(), run_.handles, *tracer, start);
+    report_operators(run_.runtime.get(), run_.titles, *tracer, start);
   }
   return Error::Ok;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An operator comes from the nodes between its output and the outputs of others.
-// XNNPACK gives names as one text with NULs between them, and times in microseconds.
+// XNNPACK gives names as one text with NULs between them.
 #include <executorch/backends/xnnpack/runtime/profile.h>
 
 #include <executorch/runtime/platform/platform.h>
@@ -13,6 +13,8 @@
 #ifdef EXECUTORCH_XNNPACK_LIBRARY
 extern "C" size_t xnn_get_operator_outputs(xnn_runtime_t runtime, uint32_t* out_outputs,
                                            size_t max_outputs);  // library/runtime.c
+extern "C" size_t xnn_get_operator_nanoseconds(xnn_runtime_t runtime, uint64_t* out_times,
+                                               size_t max_times);
 #endif
 
 namespace executorch::backends::xnnpack {
@@ -47,6 +49,20 @@ std::vector<uint32_t> outputs_of(xnn_runtime_t runtime) {
 #endif
 }
 
+/// Nanoseconds; an installed XNNPACK has whole microseconds.
+std::vector<uint64_t> times_of(xnn_runtime_t runtime) {
+#ifdef EXECUTORCH_XNNPACK_LIBRARY
+  std::vector<uint64_t> times(xnn_get_operator_nanoseconds(runtime, nullptr, 0));
+  xnn_get_operator_nanoseconds(runtime, times.data(), times.size());
+#else
+  auto times = info<uint64_t>(runtime, xnn_profile_info_operator_timing);
+  for (uint64_t& time : times) {
+    time *= 1000;
+  }
+#endif
+  return times;
+}
+
 struct Writer {
   uint32_t handle = kNoDebugHandle;
   std::vector<uint32_t> inputs;  // XNNPACK's ids
@@ -66,6 +82,32 @@ std::unordered_map<uint32_t, Writer> writers_of(const Graph& graph, const Ids& i
   return writers;
 }
 
+/// The debug handles of the nodes that an operator with this output computes, as " [3] [4]".
+std::string handles_of(uint32_t output, const std::unordered_map<uint32_t, Writer>& writers,
+                       const std::unordered_set<uint32_t>& computed) {
+  std::vector<uint32_t> handles;
+  std::vector<uint32_t> left = {output};
+  while (!left.empty()) {
+    const auto found = writers.find(left.back());
+    left.pop_back();
+    if (found == writers.end()) {
+      continue;
+    }
+    const Writer& writer = found->second;
+    if (writer.handle != kNoDebugHandle &&
+        std::find(handles.begin(), handles.end(), writer.handle) == handles.end()) {
+      handles.push_back(writer.handle);
+    }
+    std::copy_if(writer.inputs.begin(), writer.inputs.end(), std::back_inserter(left),
+                 [&](uint32_t id) { return computed.count(id) == 0; });
+  }
+  std::string text;
+  for (auto handle = handles.rbegin(); handle != handles.rend(); ++handle) {
+    text += " [" + std::to_string(*handle) + "]";
+  }
+  return text;
+}
+
 }  // namespace
 
 bool is_profiling_built() {
@@ -76,59 +118,43 @@ bool is_profiling_built() {
 #endif
 }
 
-std::vector<std::string> handles_of_operators(xnn_runtime_t runtime, const Graph& graph,
-                                              const Ids& ids) {
+std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids) {
+  const auto names = info<char>(runtime, xnn_profile_info_operator_name);
   const std::vector<uint32_t> outputs = outputs_of(runtime);
   const std::unordered_set<uint32_t> computed(outputs.begin(), outputs.end());
   const auto writers = writers_of(graph, ids);
-  std::vector<std::string> names;
-  for (const uint32_t output : outputs) {
-    std::vector<uint32_t> handles;
-    std::vector<uint32_t> left = {output};
-    while (!left.empty()) {
-      const auto found = writers.find(left.back());
-      left.pop_back();
-      if (found == writers.end()) {
-        continue;
-      }
-      const Writer& writer = found->second;
-      if (writer.handle != kNoDebugHandle &&
-          std::find(handles.begin(), handles.end(), writer.handle) == handles.end()) {
-        handles.push_back(writer.handle);
-      }
-      std::copy_if(writer.inputs.begin(), writer.inputs.end(), std::back_inserter(left),
-                   [&](uint32_t id) { return computed.count(id) == 0; });
+  std::string titles;
+  size_t place = 0;
+  for (const char* name = names.data(); name < names.data() + names.size();
+       name += std::strlen(name) + 1) {
+    titles += std::string(name) + " #" + std::to_string(place + 1);
+    if (place < outputs.size()) {
+      titles += handles_of(outputs[place], writers, computed);
     }
-    std::string name;
-    for (auto handle = handles.rbegin(); handle != handles.rend(); ++handle) {
-      name += " [" + std::to_string(*handle) + "]";
-    }
-    names.push_back(name);
+    titles += '\0';
+    ++place;
   }
-  return names;
+  return titles;
 }
 
-void report_operators(xnn_runtime_t runtime, const std::vector<std::string>& handles,
+void report_operators(xnn_runtime_t runtime, const std::string& titles,
                       runtime::EventTracer& tracer, et_timestamp_t start) {
   if (tracer.event_tracer_profiling_level() !=
       runtime::EventTracerProfilingLevel::kProfileAllEvents) {
     return;
   }
-  const auto names = info<char>(runtime, xnn_profile_info_operator_name);
-  const auto times = info<uint64_t>(runtime, xnn_profile_info_operator_timing);
+  const auto times = times_of(runtime);
   const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
-  const double ticks = 1000.0 * static_cast<double>(ratio.denominator) /
-                       static_cast<double>(ratio.numerator);  // of a microsecond
+  const double ticks = static_cast<double>(ratio.denominator) /
+                       static_cast<double>(ratio.numerator);  // of a nanosecond
   double elapsed = 0;
-  const char* name = names.data();
-  for (size_t i = 0; i < times.size() && name < names.data() + names.size(); ++i) {
-    const std::string title = std::string(name) + " #" + std::to_string(i + 1) +
-                              (i < handles.size() ? handles[i] : std::string());
+  const char* title = titles.data();
+  for (size_t i = 0; i < times.size() && title < titles.data() + titles.size(); ++i) {
     const auto begin = start + static_cast<et_timestamp_t>(elapsed);
     elapsed += static_cast<double>(times[i]) * ticks;
-    tracer.log_profiling_delegate(title.c_str(), runtime::kUnsetDelegateDebugIntId, begin,
+    tracer.log_profiling_delegate(title, runtime::kUnsetDelegateDebugIntId, begin,
                                   start + static_cast<et_timestamp_t>(elapsed));
-    name += std::strlen(name) + 1;
+    title += std::strlen(title) + 1;
   }
 }
 

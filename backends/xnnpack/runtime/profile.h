@@ -8,25 +8,22 @@
 #include <xnnpack.h>
 
 #include <string>
-#include <vector>
 
 namespace executorch::backends::xnnpack {
 
 /// Whether events are compiled in; only then XNNPACK is asked to measure.
 bool is_profiling_built();
 
-/// For each operator that XNNPACK measures, in its order: the debug handles of its nodes, as " [3]
-/// [4]", which is how payload's debug_handle_map names them. XNNPACK joins nodes, so an operator
-/// stands for the node that writes its output and for those before it that no other operator
-/// computes. `ids`: XNNPACK's id of each value. Empty with an installed XNNPACK, which does not
-/// tell.
-std::vector<std::string> handles_of_operators(xnn_runtime_t runtime, const Graph& graph,
-                                              const Ids& ids);
+/// What each operator that XNNPACK measures is called in events, in its order, each with a NUL
+/// behind it: "<name> #<place>", then the debug handles of its nodes, as " [3] [4]", which is how
+/// payload's debug_handle_map names them. XNNPACK joins nodes, so an operator stands for the node
+/// that writes its output and for those before it that no other operator computes. `ids`: XNNPACK's
+/// id of each value. An installed XNNPACK does not tell what operators write: no handles. The
+/// runtime was created with XNN_FLAG_BASIC_PROFILING.
+std::string titles_of_operators(xnn_runtime_t runtime, const Graph& graph, const Ids& ids);
 
-/// Reports every operator of the run that has just ended, one after the other from `start` on:
-/// "<name> #<place>", then what `handles` has for it. The runtime was created with
-/// XNN_FLAG_BASIC_PROFILING.
-void report_operators(xnn_runtime_t runtime, const std::vector<std::string>& handles,
+/// Reports every operator of the run that has just ended, one after the other from `start` on.
+void report_operators(xnn_runtime_t runtime, const std::string& titles,
                       runtime::EventTracer& tracer, et_timestamp_t start);
 
 }  // namespace executorch::backends::xnnpack

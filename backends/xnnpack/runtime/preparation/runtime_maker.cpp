@@ -37,7 +37,7 @@ Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph) {
       "a runtime"));
   out_.runtime.reset(runtime);
   if (options_.profile) {
-    out_.handles = handles_of_operators(runtime, out_.graph, ids_);
+    out_.titles = titles_of_operators(runtime, out_.graph, ids_);
   }
   return Error::Ok;
 }

@@ -42,7 +42,7 @@ struct Executable {
   std::vector<xnn_external_value> matrices;  // of the file, arguments behind the others
   std::unique_ptr<PackedWeights> weights;
   std::shared_ptr<Workspace> workspace;
-  std::vector<std::string> handles;  // of operators that are measured
+  std::string titles;  // of operators that are measured
   std::unique_ptr<xnn_runtime, DeleteRuntime> runtime;
 };
 
