@@ -4,6 +4,7 @@
 #include <executorch/devtools/etdump/etdump_flatcc.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace executorch::etdump {
 
@@ -29,12 +30,16 @@ size_t num_offset_bytes_of(Span<uint8_t> memory) {
   return memory.empty() ? 0 : std::min(memory.size() / 4, kMaxOffsetBytes) / 64 * 64;
 }
 
+// FNV-1a, but eight characters at a time: names are long, and hashed at every event.
 uint32_t hash_of(std::string_view text) {
-  uint32_t hash = 2166136261u;  // FNV-1a
-  for (const char character : text) {
-    hash = (hash ^ static_cast<uint8_t>(character)) * 16777619u;
+  uint64_t hash = 14695981039346656037u ^ text.size();
+  for (; !text.empty(); text.remove_prefix(std::min<size_t>(8, text.size()))) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data(), std::min<size_t>(8, text.size()));
+    hash = (hash ^ word) * 1099511628211u;
+    hash ^= hash >> 32;
   }
-  return hash;
+  return static_cast<uint32_t>(hash);
 }
 
 }  // namespace
@@ -83,6 +88,10 @@ void DumpBuilder::add_event(flatbuffers::Offset<fb::Event> event) {
   events_.push_back(event);
 }
 
+void DumpBuilder::add_event(const TimedEvent& event) {
+  events_.push_back(timed_events_.write(event));
+}
+
 bool DumpBuilder::add_allocator(const char* name) {
   const Name stored = add_name(name);
   if (stored.IsNull() || !has_room(64)) {
@@ -125,6 +134,7 @@ void DumpBuilder::clear() {
   blocks_.clear();
   allocators_.clear();
   seen_ = {};
+  timed_events_.clear();
   num_lost_ = 0;
   ++generation_;
   is_finished_ = false;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <executorch/devtools/etdump/etdump_schema_flatcc_generated.h>
+#include <executorch/devtools/etdump/timed_events.h>
 #include <executorch/runtime/core/span.h>
 
 namespace executorch::etdump {
@@ -81,6 +82,7 @@ class DumpBuilder {
 
   /// After has_room().
   void add_event(flatbuffers::Offset<fb::Event> event);
+  void add_event(const TimedEvent& event);
   /// The tensors of a list, while it is made.
   OffsetList<fb::Tensor>& tensors() { return tensors_; }
   bool add_allocator(const char* name);
@@ -123,6 +125,7 @@ class DumpBuilder {
   size_t capacity_;
   FixedAllocator allocator_;
   flatbuffers::FlatBufferBuilder flatbuffer_;
+  TimedEventWriter timed_events_{flatbuffer_};
   OffsetList<fb::Event> events_;
   OffsetList<fb::RunData> blocks_;
   OffsetList<fb::Allocator> allocators_;

@@ -188,16 +188,24 @@ void ETDumpGen::end_profiling(EventTracerEntry prof_entry) {
   if (!builder_->has_room(kEventBytes)) {
     return;
   }
-  flatbuffers::FlatBufferBuilder& flatbuffer = builder_->flatbuffer();
-  const auto event = fb::CreateProfileEvent(
-      flatbuffer, DumpBuilder::Name(static_cast<uint32_t>(prof_entry.event_id)),
-      prof_entry.chain_id, static_cast<int32_t>(prof_entry.debug_handle), kUnsetDelegateDebugIntId,
-      0, 0, prof_entry.start_time, end_time);
-  builder_->add_event(fb::CreateEvent(flatbuffer, event));
+  TimedEvent event;
+  event.name = DumpBuilder::Name(static_cast<uint32_t>(prof_entry.event_id));
+  event.chain_index = prof_entry.chain_id;
+  event.instruction_id = static_cast<int32_t>(prof_entry.debug_handle);
+  event.start_time = prof_entry.start_time;
+  event.end_time = end_time;
+  builder_->add_event(event);
 }
 
 EventTracerEntry ETDumpGen::start_profiling_delegate(const char* name,
                                                      DelegateDebugIntId delegate_debug_index) {
+  EventTracerEntry entry = make_delegate_entry(name, delegate_debug_index);
+  entry.start_time = runtime::pal_current_ticks();
+  return entry;
+}
+
+EventTracerEntry ETDumpGen::make_delegate_entry(const char* name,
+                                                DelegateDebugIntId delegate_debug_index) {
   check_delegate_id(name, delegate_debug_index);
   check_and_start_event();
   EventTracerEntry entry{};
@@ -208,7 +216,6 @@ EventTracerEntry ETDumpGen::start_profiling_delegate(const char* name,
       name == nullptr ? static_cast<uint32_t>(delegate_debug_index) : builder_->add_name(name).o);
   entry.chain_id = chain_id_;
   entry.debug_handle = debug_handle_;
-  entry.start_time = runtime::pal_current_ticks();
   return entry;
 }
 
@@ -221,16 +228,18 @@ void ETDumpGen::add_delegate_event(const EventTracerEntry& entry, et_timestamp_t
   if (!builder_->has_room(kEventBytes + metadata_len)) {
     return;
   }
-  flatbuffers::FlatBufferBuilder& flatbuffer = builder_->flatbuffer();
-  const auto bytes = flatbuffer.CreateVector(static_cast<const uint8_t*>(metadata),
-                                             metadata == nullptr ? 0 : metadata_len);
   const auto id = static_cast<uint32_t>(entry.event_id);
   const bool has_name = entry.delegate_event_id_type == DelegateDebugIdType::kStr;
-  const auto event = fb::CreateProfileEvent(
-      flatbuffer, 0, entry.chain_id, static_cast<int32_t>(entry.debug_handle),
-      has_name ? kUnsetDelegateDebugIntId : static_cast<DelegateDebugIntId>(id),
-      DumpBuilder::Name(has_name ? id : 0), bytes, entry.start_time, end_time);
-  builder_->add_event(fb::CreateEvent(flatbuffer, event));
+  TimedEvent event;
+  event.chain_index = entry.chain_id;
+  event.instruction_id = static_cast<int32_t>(entry.debug_handle);
+  event.delegate_id = has_name ? kUnsetDelegateDebugIntId : static_cast<DelegateDebugIntId>(id);
+  event.delegate_name = DumpBuilder::Name(has_name ? id : 0);
+  event.metadata = builder_->flatbuffer().CreateVector(static_cast<const uint8_t*>(metadata),
+                                                       metadata == nullptr ? 0 : metadata_len);
+  event.start_time = entry.start_time;
+  event.end_time = end_time;
+  builder_->add_event(event);
 }
 
 void ETDumpGen::end_profiling_delegate(EventTracerEntry prof_entry, const void* metadata,
@@ -243,7 +252,7 @@ void ETDumpGen::end_profiling_delegate(EventTracerEntry prof_entry, const void* 
 void ETDumpGen::log_profiling_delegate(const char* name, DelegateDebugIntId delegate_debug_index,
                                        et_timestamp_t start_time, et_timestamp_t end_time,
                                        const void* metadata, size_t metadata_len) {
-  EventTracerEntry entry = start_profiling_delegate(name, delegate_debug_index);
+  EventTracerEntry entry = make_delegate_entry(name, delegate_debug_index);
   entry.start_time = start_time;
   add_delegate_event(entry, end_time, metadata, metadata_len);
 }

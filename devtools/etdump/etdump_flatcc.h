@@ -123,6 +123,8 @@ class ETDumpGen : public runtime::EventTracer {
 
   void check_and_start_event();
   void end_block();
+  runtime::EventTracerEntry make_delegate_entry(const char* name,
+                                                runtime::DelegateDebugIntId delegate_debug_index);
   void add_delegate_event(const runtime::EventTracerEntry& entry, et_timestamp_t end_time,
                           const void* metadata, size_t metadata_len);
   runtime::Result<bool> log_value(const Logged& logged);
