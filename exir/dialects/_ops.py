@@ -15,22 +15,21 @@ from executorch.exir.dialects.backend._ops import _BACKEND_OP_LIB as _BACKEND_OP
 from executorch.exir.dialects.backend._ops import BackendOpOverloadPacket, bind_pattern
 from executorch.exir.dialects.edge._ops import EdgeOpOverloadPacket
 
-_Packet = type[EdgeOpOverloadPacket] | type[BackendOpOverloadPacket]
+_PACKETS = {"edge": EdgeOpOverloadPacket, "backend": BackendOpOverloadPacket}
 
 
-class _DialectNamespace:
+class _OpNamespace:
     """Attribute access to the operators of one namespace."""
 
-    def __init__(self, dialect: str, name: str, packet_type: _Packet) -> None:
+    def __init__(self, dialect: str, name: str) -> None:
         self._dialect = dialect
         self._name = name
-        self._packet_type = packet_type
 
-    def __getattr__(self, op_name: str) -> EdgeOpOverloadPacket | BackendOpOverloadPacket:
+    def __getattr__(self, op_name: str) -> EdgeOpOverloadPacket:
         if op_name.startswith("__"):
             raise AttributeError(op_name)
         torch_packet = getattr(getattr(torch.ops, self._name), op_name)
-        packet = self._packet_type(self._name, op_name, torch_packet)
+        packet = _PACKETS[self._dialect](f"{self._name}::{op_name}", op_name, torch_packet)
         setattr(self, op_name, packet)
         return packet
 
@@ -38,17 +37,16 @@ class _DialectNamespace:
         return f"<{self._dialect} operators of {self._name}>"
 
 
-class _Dialect:
-    """Attribute access to the namespaces of one dialect."""
+class _DialectNamespace:
+    """Attribute access to the namespaces of one dialect, `edge` or `backend`."""
 
-    def __init__(self, name: str, packet_type: _Packet) -> None:
-        self._name = name
-        self._packet_type = packet_type
+    def __init__(self, dialect_name: str) -> None:
+        self._dialect = dialect_name
 
-    def __getattr__(self, namespace: str) -> _DialectNamespace:
+    def __getattr__(self, namespace: str) -> _OpNamespace:
         if namespace.startswith("__"):
             raise AttributeError(namespace)
-        result = _DialectNamespace(self._name, namespace, self._packet_type)
+        result = _OpNamespace(self._dialect, namespace)
         setattr(self, namespace, result)
         return result
 
@@ -57,8 +55,8 @@ class _Ops:
     """The dialects by name; anything else is a namespace of torch.ops."""
 
     def __init__(self) -> None:
-        self.edge = _Dialect("edge", EdgeOpOverloadPacket)
-        self.backend = _Dialect("backend", BackendOpOverloadPacket)
+        self.edge = _DialectNamespace("edge")
+        self.backend = _DialectNamespace("backend")
 
     def __getattr__(self, namespace: str) -> Any:
         return getattr(torch.ops, namespace)

@@ -9,11 +9,16 @@ import pickle
 import pytest
 import torch
 
+from executorch.exir.dialects._ops import _DialectNamespace
 from executorch.exir.dialects._ops import ops as exir_ops
-from executorch.exir.dialects.backend._ops import BackendOpOverload
+from executorch.exir.dialects.backend._ops import BackendOpOverload, BackendOpOverloadPacket
 from executorch.exir.dialects.edge import edge_yaml_generator as generator
 from executorch.exir.dialects.edge._constraints import constraints_of
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.edge._ops import (
+    EdgeDialectFunctionSchema,
+    EdgeOpOverload,
+    EdgeOpOverloadPacket,
+)
 
 
 @pytest.mark.req("CMP-018", "CMP-019")
@@ -28,13 +33,13 @@ def test_allowed_types_of_sigmoid() -> None:
 
 @pytest.mark.req("CMP-018")
 def test_constraints_bind_equal_aliases() -> None:
-    matmul = constraints_of(torch.ops.aten.mm.default)
+    matmul = constraints_of(torch.ops.aten.mm.default._schema)
     assert matmul is not None
     f32, f64 = torch.float32, torch.float64
     assert matmul.accepts({"self": f32, "mat2": f32, "__ret_0": f32})
     assert not matmul.accepts({"self": f32, "mat2": f64})
     assert not matmul.accepts({"self": torch.bool, "mat2": torch.bool})
-    add = constraints_of(torch.ops.aten.add.Tensor)
+    add = constraints_of(torch.ops.aten.add.Tensor._schema)
     assert add is not None
     assert add.accepts({"self": torch.int32, "other": f32, "__ret_0": f32})
     assert not add.accepts({"self": torch.int32, "other": f32, "__ret_0": torch.int32})
@@ -49,7 +54,7 @@ def test_yaml_says_what_torch_computes(name: str) -> None:
     count, arguments = generator.operators()[op]
     names = generator.tensor_names(op, count)
     good = set(generator.combinations_of(op, count, arguments))
-    constraints = constraints_of(op)
+    constraints = constraints_of(op._schema)
     assert constraints is not None and good
     for combination in generator.itertools.product(generator.DTYPES, repeat=len(names)):
         dtypes = {n: generator.DTYPES[d] for n, d in zip(names, combination)}
@@ -71,3 +76,18 @@ def test_operators_are_one_object_each_and_survive_copies() -> None:
     assert exir_ops.aten.add.Tensor is torch.ops.aten.add.Tensor
     with pytest.raises(AttributeError):
         _ = exir_ops.edge.aten.no_such_operator
+
+
+@pytest.mark.req("CMP-017")
+def test_operators_are_made_of_torchs() -> None:
+    torch_op = torch.ops.aten.add.Tensor
+    schema = EdgeDialectFunctionSchema(torch_op._schema)
+    assert torch.float32 in schema.arguments[0].allowed_types
+    assert EdgeOpOverload(torch_op, schema)._schema is schema
+    packet = EdgeOpOverloadPacket("aten::add", "add", torch.ops.aten.add)
+    assert packet.Tensor is exir_ops.edge.aten.add.Tensor
+    assert repr(packet) == "<EdgeOpOverloadPacket: aten::add>"
+    packet = BackendOpOverloadPacket("aten::add", "add", torch.ops.aten.add)
+    assert isinstance(packet, EdgeOpOverloadPacket)
+    assert packet.Tensor is exir_ops.backend.aten.add.Tensor
+    assert _DialectNamespace("backend").aten.add.Tensor is packet.Tensor

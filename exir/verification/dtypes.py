@@ -23,7 +23,7 @@ def dtype_violations(graph_module: GraphModule) -> list[str]:
     found = []
     for node in graph_module.graph.nodes:
         if node.op == "call_function" and isinstance(node.target, EdgeOpOverload):
-            constraints = constraints_of(node.target._op)
+            constraints = constraints_of(node.target._op._schema)
             if constraints is not None:
                 found.extend(_violation(node, constraints))
     for child in graph_module.children():

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.edge._ops import EdgeOpOverload, EdgeOpOverloadPacket
 
 # Libraries whose operators are backend operators without being bound to a pattern.
 _BACKEND_OP_LIB = ["executorch_prim", "quantized_decomposed", "DO_NOT_USE_TEST_ONLY"]
@@ -41,29 +41,16 @@ class BackendOpOverload(EdgeOpOverload):
         return (_find_backend_op, (namespace, name, self._op._overloadname))
 
 
-class BackendOpOverloadPacket:
+class BackendOpOverloadPacket(EdgeOpOverloadPacket):
     """All overloads of one backend operator."""
-
-    def __init__(self, namespace: str, name: str, packet: torch._ops.OpOverloadPacket) -> None:
-        self._qualified_op_name = f"{namespace}::{name}"
-        self._op = packet
-        self.__name__ = name
-        self.__module__ = __name__
 
     def __getattr__(self, overload: str) -> BackendOpOverload:
         if overload.startswith("_"):
             raise AttributeError(overload)
         return backend_op_of(getattr(self._op, overload))
 
-    @property
-    def op(self) -> torch._ops.OpOverloadPacket:
-        return self._op
-
-    def overloads(self) -> list[str]:
-        return self._op.overloads()
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._op(*args, **kwargs)
+    def __repr__(self) -> str:
+        return f"<BackendOpOverloadPacket: {self._qualified_op_name}>"
 
 
 _backend_ops: dict[torch._ops.OpOverload, BackendOpOverload] = {}

@@ -110,9 +110,10 @@ class FunctionDtypeConstraint:
         return self._rows.accepts(given)
 
 
-def constraints_of(op: torch._ops.OpOverload) -> DtypeConstraints | None:
-    """The constraints of a torch operator; None when the table has none."""
-    return _table().get(op.name())
+def constraints_of(schema: torch.FunctionSchema) -> DtypeConstraints | None:
+    """The constraints of the torch operator of this schema; None when the table has none."""
+    overload = f".{schema.overload_name}" if schema.overload_name else ""
+    return _table().get(schema.name + overload)
 
 
 @functools.cache

@@ -32,7 +32,8 @@ class EdgeDialectArgument:
 class EdgeDialectFunctionSchema:
     """torch's schema of the operator plus its dtype constraints."""
 
-    def __init__(self, schema: torch.FunctionSchema, constraints: DtypeConstraints | None) -> None:
+    def __init__(self, schema: torch.FunctionSchema) -> None:
+        constraints = constraints_of(schema)
         self._schema = schema
         self.dtype_constraint = FunctionDtypeConstraint.of(constraints) if constraints else None
         self.arguments = [_annotate(arg, arg.name, constraints) for arg in schema.arguments]
@@ -62,19 +63,20 @@ class EdgeOpOverload:
     There is one object per torch operator: compare with `is` or `==`.
     """
 
-    def __init__(self, op: torch._ops.OpOverload) -> None:
+    def __init__(
+        self, op: torch._ops.OpOverload, schema: EdgeDialectFunctionSchema | None = None
+    ) -> None:
         self._op = op
         self.__name__ = f"{op.namespace}.{op._schema.name.split('::')[1]}.{op._overloadname}"
         self.__qualname__ = self.__name__
         self.__module__ = __name__
-        self._lazy_schema: EdgeDialectFunctionSchema | None = None
+        self._lazy_schema = schema
         self._packet: EdgeOpOverloadPacket | None = None
 
     @property
     def _schema(self) -> EdgeDialectFunctionSchema:
         if self._lazy_schema is None:
-            constraints = constraints_of(self._op)
-            self._lazy_schema = EdgeDialectFunctionSchema(self._op._schema, constraints)
+            self._lazy_schema = EdgeDialectFunctionSchema(self._op._schema)
         return self._lazy_schema
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -111,10 +113,15 @@ class EdgeOpOverload:
 class EdgeOpOverloadPacket:
     """All overloads of one operator; an attribute is an `EdgeOpOverload`."""
 
-    def __init__(self, namespace: str, name: str, packet: torch._ops.OpOverloadPacket) -> None:
-        self._qualified_op_name = f"{namespace}::{name}"
-        self._op = packet
-        self.__name__ = name
+    def __init__(
+        self,
+        qualified_op_name: str,
+        op_name: str,
+        parent_overload_packet: torch._ops.OpOverloadPacket,
+    ) -> None:
+        self._qualified_op_name = qualified_op_name
+        self._op = parent_overload_packet
+        self.__name__ = op_name
         self.__module__ = __name__
 
     def __getattr__(self, overload: str) -> EdgeOpOverload:
