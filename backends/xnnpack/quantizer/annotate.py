@@ -26,6 +26,8 @@ from executorch.backends.xnnpack.quantizer.captured import (
     row_of,
 )
 
+# XNNPACK has float results of 8-bit inputs for these, of convolutions for those without groups.
+DYNAMIC = (torch.ops.aten.linear.default, torch.ops.aten.conv2d.default)
 _CLAMPS = frozenset({"relu", "relu6", "hardtanh"})
 _PASSING = frozenset({Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME})
 # These take part without a neighbour that is quantized.
@@ -166,11 +168,8 @@ def _weight_spec(node: Node, config: QuantizationConfig) -> QuantizationSpecBase
 
 
 def _can_be_dynamic(node: Node) -> bool:
-    """XNNPACK has float results of 8-bit inputs for linear and for convolutions that are not depthwise."""
-    if function_name(node) == "linear":
-        return True
     groups = node.args[6] if len(node.args) > 6 else 1
-    return function_name(node) == "conv2d" and groups == 1
+    return node.target in DYNAMIC and groups == 1
 
 
 def _is_clamp(node: Node) -> bool:

@@ -5,9 +5,10 @@ too large for eight bits."""
 from __future__ import annotations
 
 import torch
+from torch._ops import OpOverload
 from torch.fx import GraphModule, Node
 
-from executorch.backends.xnnpack.aot.ops import TABLE, Row
+from executorch.backends.xnnpack.aot.ops import TABLE, Quantized, Row
 from executorch.backends.xnnpack.aot.steps import CONVOLUTION
 from executorch.exir.graph_facts import op_name
 
@@ -61,6 +62,22 @@ def captured_name(node: Node) -> str:
 def row_of(node: Node) -> Row | None:
     name = captured_name(node)
     return TABLE.get(_ROWS.get(name, name))
+
+
+def quantized_operators() -> list[OpOverload]:
+    """Operators of captured graphs that work on 8-bit values."""
+    kinds = (Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME)
+    # Edge programs alone have the others.
+    names = [
+        *_ROWS,
+        *(name for name in TABLE if "_copy." not in name and name not in _ROWS.values()),
+    ]
+    return [_operator(name) for name in names if TABLE[_ROWS.get(name, name)].quantized in kinds]
+
+
+def _operator(name: str) -> OpOverload:
+    namespace, packet, overload = name.split(".")
+    return getattr(getattr(getattr(torch.ops, namespace), packet), overload)
 
 
 def function_name(node: Node) -> str:

@@ -10,10 +10,18 @@ from typing import Any
 from torch import nn
 from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx import GraphModule, Node
-from torchao.quantization.pt2e.quantizer import QuantizationConfig, Quantizer
+from torchao.quantization.pt2e.quantizer import (
+    OperatorConfig,
+    QuantizationConfig,
+    Quantizer,
+)
 
-from executorch.backends.xnnpack.quantizer.annotate import Annotator
-from executorch.backends.xnnpack.quantizer.captured import function_name, numbers_to_tensors
+from executorch.backends.xnnpack.quantizer.annotate import DYNAMIC, Annotator
+from executorch.backends.xnnpack.quantizer.captured import (
+    function_name,
+    numbers_to_tensors,
+    quantized_operators,
+)
 from executorch.backends.xnnpack.quantizer.quantization_config import (
     get_symmetric_quantization_config,
 )
@@ -34,6 +42,30 @@ class XNNPACKQuantizer(Quantizer):
         self.module_type_config: dict[str, Config] = {}
         self.module_name_config: dict[str, Config] = {}
         self.filter_fn: Callable[[Node], bool] | None = None
+
+    @classmethod
+    def get_supported_quantization_configs(cls) -> list[QuantizationConfig]:
+        """Weights by tensor and by channel, activations of fixed ranges and of those of each run."""
+        return [
+            get_symmetric_quantization_config(is_per_channel=by_channel, is_dynamic=is_dynamic)
+            for by_channel in (False, True)
+            for is_dynamic in (False, True)
+        ]
+
+    @classmethod
+    def get_supported_operator_for_quantization_config(
+        cls, quantization_config: Config
+    ) -> list[list[OpOverload]]:
+        """Patterns of one operator each, as a captured graph has it; None: of any configuration."""
+        is_dynamic = quantization_config is not None and not quantization_config.output_activation
+        return [[each] for each in (DYNAMIC if is_dynamic else quantized_operators())]
+
+    @classmethod
+    def get_supported_operators(cls) -> list[OperatorConfig]:
+        return [
+            OperatorConfig(config, cls.get_supported_operator_for_quantization_config(config))
+            for config in cls.get_supported_quantization_configs()
+        ]
 
     def set_global(self, quantization_config: Config) -> XNNPACKQuantizer:
         self.global_config = quantization_config

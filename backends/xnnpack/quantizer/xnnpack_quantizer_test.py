@@ -248,3 +248,23 @@ def test_sums_that_only_norms_read_stay_float() -> None:
         "linear",
         "linear_1",
     ]
+
+
+def test_what_the_quantizer_supports_is_what_it_quantizes() -> None:
+    configs = XNNPACKQuantizer.get_supported_quantization_configs()
+    kinds = {(each.weight.qscheme, each.output_activation is None) for each in configs}
+    assert len(kinds) == len(configs) == 4
+    static, dynamic, of_any = (
+        [each for (each,) in XNNPACKQuantizer.get_supported_operator_for_quantization_config(one)]
+        for one in (STATIC, DYNAMIC, None)
+    )
+    aten = torch.ops.aten
+    assert dynamic == [aten.linear.default, aten.conv2d.default]
+    assert {*dynamic, aten.add.Tensor, aten.max_pool2d.default} <= {*static}
+    assert aten.softmax.int not in static and of_any == static
+    supported = XNNPACKQuantizer.get_supported_operators()
+    assert [len(each.operators) for each in supported] == [len(static), len(dynamic)] * 2
+    x = torch.randn(1, 4, 6, 6)
+    for config in configs[2:]:
+        converted = quantize(nn.Conv2d(4, 4, 3), (x,), XNNPACKQuantizer().set_global(config))
+        assert operators(converted)["quantized_decomposed.dequantize_per_channel.default"] == 1
