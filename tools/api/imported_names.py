@@ -17,7 +17,7 @@ from executorch.tools.api.python_report import judge
 from executorch.tools.api.verdict import Verdict
 
 _ATTRIBUTE = re.compile(r"(?P<name>[A-Za-z]\w*)(?:: .*| = .*)?$")
-_METHOD = re.compile(r"(?P<name>[A-Za-z]\w*|__init__|__call__)\((?P<params>.*)\)(?: -> .*)?$")
+_METHOD = re.compile(r"(?P<name>[A-Za-z]\w*|__init__|__call__)\((?P<params>.*?)\)(?: -> .*)?$")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _judge_name(module: str, name: str, what: str) -> Verdict:
 
 def _members(home: ModuleType, name: str, what: str) -> Iterator[Verdict]:
     """Of a function its parameters; of a class its public methods and attributes."""
-    function = re.match(r"def (\(.*\))(?: -> .*)?$", what)
+    function = re.match(r"def (\(.*?\))(?: -> .*)?$", what)
     if function:
         yield judge(Row(home.__name__, "", f"`{name}{function[1]}`"), home)
     kind = re.match(r"(?:@[\w.()=, ]+ )*class\([^()]*\) ", what)
@@ -103,6 +103,8 @@ def _judge_method(owner: Any, home: ModuleType, name: str, method: re.Match[str]
         return judge(Row(row.unit, "", f"`{name}({method['params']})`"), home)
     if not _has(owner, method["name"]):
         return Verdict(row, "missing", "absent")
+    if not hasattr(owner, method["name"]):
+        return Verdict(row, "exists", "declared for every object")
     return judge(row, home)
 
 

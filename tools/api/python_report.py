@@ -49,7 +49,12 @@ def _compare(row: Row, obj: Any, params: str, cut: bool) -> Verdict:
     ours = _parameters(obj)
     if ours is None:
         return Verdict(row, "exists")
-    listed = [n for n in _parameter_names(params) if n not in {"*", "/", "self", "cls"}]
+    named = _parameter_names(params)
+    if named[:1] == ["self"] and not row.scope and inspect.isfunction(obj):
+        ours = ours[1:]  # of a function outside of classes the first one, given by place
+    listed = [n for n in named if n not in {"*", "/", "self", "cls"}]
+    if listed == ["*args", "**kwargs"]:
+        return Verdict(row, "exists", "the listed signature does not say what it takes")
     listed = listed[:-1] if cut else listed
     mine = [_MARKS.get(p.kind, "") + p.name for p in ours]
     further = ours[len(listed) :]
