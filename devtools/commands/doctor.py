@@ -33,6 +33,7 @@ from executorch.devtools.commands.program_file import (
     calls_of,
     payload_reader,
     tensors_of,
+    writes_tensors,
 )
 from executorch.devtools.commands.report import Picture, Report, Row, Table
 from executorch.devtools.commands.svg import steps
@@ -167,7 +168,8 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
     findings, tables, pictures = examine(file, record, arguments.against)
     if record is not None and not arguments.no_run:
         findings += below_machine(file, record, speed.this_machine())
-    return _report(arguments.model, findings, tables, pictures)
+    notes = [] if record else ["Lines and reasons stand in the record of its model: --etrecord."]
+    return _report(arguments.model, findings, tables, pictures, notes)
 
 
 def examine(
@@ -226,7 +228,11 @@ def below_machine(file: ProgramFile, record: ETRecord, machine: speed.Machine) -
 
 
 def _report(
-    title: str, findings: Sequence[Finding], tables: Sequence[Table], pictures: Sequence[Picture]
+    title: str,
+    findings: Sequence[Finding],
+    tables: Sequence[Table],
+    pictures: Sequence[Picture],
+    notes: Sequence[str] = (),
 ) -> Report:
     stops = [each for each in findings if each.kind == STOPS]
     sentence = f"{len(stops)} things stop it." if stops else "Nothing stops it."
@@ -237,7 +243,7 @@ def _report(
     ]
     return Report(
         title,
-        [f"{sentence} {slow} findings about its time."],
+        [f"{sentence} {slow} findings about its time.", *notes],
         [Table("findings", "Findings", rows, shown=max(20, len(stops))), *tables],
         pictures,
         status=int(bool(stops)),
@@ -322,8 +328,9 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
         return []
     reasons = forecast(backends, record)
     grouped: dict[tuple[str, str], list[Call]] = {}
+    plans = {plan.name: plan for plan in file.program.execution_plan}
     for call in file.calls:
-        if call.delegate is None and not call.name.startswith("executorch_prim::"):
+        if call.delegate is None and _computes(plans[call.method], call):
             nodes = [origin.node for origin in origins.of_call(call)] if origins else []
             why = next((reasons[node] for node in nodes if node in reasons), "")
             grouped.setdefault((call.name, why), []).append(call)
@@ -356,6 +363,10 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
             )
         )
     return findings
+
+
+def _computes(plan: schema.ExecutionPlan, call: Call) -> bool:
+    return not call.name.startswith("executorch_prim::") and writes_tensors(plan, call)
 
 
 def _moves(file: ProgramFile, origins: Origins | None) -> list[Finding]:

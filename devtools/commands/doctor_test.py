@@ -234,3 +234,26 @@ def test_a_record_that_was_read_gives_the_same_reason(tmp_path: Path) -> None:
         for each in (program.get_etrecord(), read)
     ]
     assert reasons[0] == reasons[1] and "faster" in reasons[0]["aten_native_layer_norm_default"]
+
+
+def test_sizes_that_are_asked_for_slow_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Ramp(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = torch.relu(x)
+            return torch.sin(y + torch.arange(2 * y.shape[0])[: y.shape[0], None])
+
+    rows = torch.export.Dim("rows", max=64)
+    exported = export(Ramp(), (torch.ones(8, 3),), dynamic_shapes=({0: rows},))
+    program = to_edge_transform_and_lower(
+        exported, partitioner=[XnnpackPartitioner()]
+    ).to_executorch()
+    program.save(tmp_path / "ramp.pte")
+    names = {call.name for call in ProgramFile(tmp_path / "ramp.pte").calls}
+    assert "aten::sym_size.int" in names
+    findings = doctor(capsys, tmp_path / "ramp.pte")
+    assert "aten::arange.start_out outside of delegates" in findings
+    assert not [each for each in findings if "sym_size" in each or "executorch_prim" in each]
+    commands.main(["doctor", str(tmp_path / "ramp.pte")])
+    assert "--etrecord" in capsys.readouterr().out

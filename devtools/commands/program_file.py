@@ -138,6 +138,12 @@ def tensors_of(plan: schema.ExecutionPlan, call: Call) -> Iterator[schema.Tensor
         yield from (item for item in items if isinstance(item, schema.Tensor))
 
 
+def writes_tensors(plan: schema.ExecutionPlan, call: Call) -> bool:
+    """False for calls whose result, their last argument, is a number: sizes of tensors, and arithmetic on them."""
+    result = plan.values[call.arguments[-1]].val
+    return isinstance(result, (schema.Tensor, schema.TensorList, schema.OptionalTensorList))
+
+
 def calls_of(plan: schema.ExecutionPlan) -> Iterator[Call]:
     for chain in plan.chains:
         for position, instruction in enumerate(chain.instructions):
