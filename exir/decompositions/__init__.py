@@ -21,6 +21,7 @@ from executorch.exir.decompositions.indexing import INDEXING
 from executorch.exir.decompositions.linear_algebra import LINEAR_ALGEBRA
 from executorch.exir.decompositions.pooling import POOLING
 from executorch.exir.decompositions.random_numbers import RANDOM_NUMBERS
+from executorch.exir.decompositions.resizing import RESIZING
 from executorch.exir.decompositions.scans import SCANS
 from executorch.exir.decompositions.sorting import SORTING
 
@@ -38,6 +39,7 @@ def late_decompositions() -> Table:
         **LINEAR_ALGEBRA,
         **POOLING,
         **RANDOM_NUMBERS,
+        **RESIZING,
         **SCANS,
         **SORTING,
     }

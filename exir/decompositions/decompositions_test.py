@@ -197,6 +197,21 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda x: F.adaptive_max_pool3d(x, (2, 3, 4), return_indices=True),
         (CUBE,),
     ),
+    **{
+        f"bicubic, antialiased, {size}": (
+            lambda x, size=size, corners=corners: F.interpolate(
+                x, size, mode="bicubic", antialias=True, align_corners=corners
+            ),
+            (GRID,),
+        )
+        for size, corners in (((3, 4), False), ((13, 5), True), ((1, 40), False))
+    },
+    "bicubic, antialiased, by factors": (
+        lambda x: F.interpolate(
+            x, scale_factor=(0.4, 1.7), mode="bicubic", antialias=True, recompute_scale_factor=False
+        ),
+        (GRID,),
+    ),
     "inverse": (lambda x: torch.linalg.inv(x), (SQUARE,)),
     "inverse of several": (lambda x: torch.linalg.inv(x), (torch.stack([SQUARE, SPD, SQUARE.T]),)),
     "inverse of double": (lambda x: x.inverse(), (SQUARE.double(),)),
