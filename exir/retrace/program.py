@@ -100,7 +100,7 @@ def _refuse_untraceable(program: ExportedProgram) -> None:
             if not isinstance(value, torch.Tensor):
                 continue
             where = source_line(node)
-            if torch._C._functorch.is_functorch_wrapped_tensor(value):
+            if torch._C._functorch.is_gradtrackingtensor(value):
                 raise ExportError(
                     ExportErrorType.NOT_SUPPORTED,
                     f"torch.export has not recorded a transform of torch.func{where}: the program would compute with "
