@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How std::exception_ptr counts references, for modules that load with a libstdc++ older than GCC 11's, which keeps these two
-// functions to itself (EXECUTORCH_OLDER_LIBRARIES). Its copies and its destructor do the same. Headers have those inline, on
-// top of these two, so the library's own are asked for by name.
+// How std::exception_ptr counts references, for modules that load with a libstdc++ older than GCC
+// 11's, which keeps these two functions to itself (EXECUTORCH_OLDER_LIBRARIES). Its copies and its
+// destructor do the same. Headers have those inline, on top of these two, so the library's own are
+// asked for by name.
 #include <dlfcn.h>
 
 #define ET_OLDER __attribute__((weak, visibility("hidden")))
@@ -9,7 +10,8 @@
 namespace {
 template <typename Function>
 Function* find(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD), name));
+  return reinterpret_cast<Function*>(
+      dlsym(dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD), name));
 }
 }  // namespace
 

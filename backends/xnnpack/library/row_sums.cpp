@@ -39,8 +39,8 @@ Axes without_columns(const int64_t* axes, size_t count, const size_t* shape, siz
     found.axes[found.count] = axis;
     last = std::max(last, axis < 0 ? axis + rank : axis);
   }
-  const bool only_ones =
-      last >= 0 && std::all_of(shape + last + 1, shape + rank, [](size_t size) { return size == 1; });
+  const bool only_ones = last >= 0 && std::all_of(shape + last + 1, shape + rank,
+                                                  [](size_t size) { return size == 1; });
   for (int64_t axis = last + 1; only_ones && axis < rank; ++axis) {
     found.axes[found.count++] = axis;
   }

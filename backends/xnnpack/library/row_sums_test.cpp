@@ -39,14 +39,12 @@ TEST_F(RowSums, HasFewTasksAndTheSameMeans) {
     size_t results, tasks, their_tasks;
   };
   for (const Case& c : {
-           Case{{1, 5356, 31}, {2}, 5356, 12, 2678},  // 4 tasks a thread
-           Case{{245, 130}, {1}, 245, 4, 123},        // 63 rows have 32 KiB
-           Case{{3, 1}, {1}, 3, 1, 2},
-           Case{{7, 20000}, {-1}, 7, 4, 4},     // rows of more than that
+           Case{{1, 5356, 31}, {2}, 5356, 12, 2678},                     // 4 tasks a thread
+           Case{{245, 130}, {1}, 245, 4, 123},                           // 63 rows have 32 KiB
+           Case{{3, 1}, {1}, 3, 1, 2}, Case{{7, 20000}, {-1}, 7, 4, 4},  // rows of more than that
            Case{{2, 3, 40, 6}, {1, 3}, 80, 1, 20},
            Case{{245, 130, 1, 1}, {1, 2}, 245, 4, 1},  // theirs by columns
-           Case{{245, 130, 1, 1}, {-3}, 245, 4, 1},
-           Case{{4, 30, 16}, {1}, 64, 1, 1},    // no rows
+           Case{{245, 130, 1, 1}, {-3}, 245, 4, 1}, Case{{4, 30, 16}, {1}, 64, 1, 1},  // no rows
        }) {
     size_t size = 1;
     for (const size_t each : c.shape) {

@@ -31,7 +31,6 @@ class Automaton {
   bool can_end(State state) const;
   bool must_end(State state) const;
 
-
   // Whether a place had more stacks than the engine follows: then some texts are not found.
   bool is_too_ambiguous() const { return is_too_ambiguous_; }
 

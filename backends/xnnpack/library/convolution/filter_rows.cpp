@@ -61,9 +61,9 @@ void copy_row(const Convolution* convolution, size_t copied_row) {
 bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
-  return kCanJoin && (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK)) == 0 && is_narrow && inputs <= kMaxInputs &&
-         input_stride == inputs && outputs > 1 && groups == 1 && dilation_x == 1 && width > 1 &&
-         height > 1 && width <= kMaxTaps && height <= kMaxTaps;
+  return kCanJoin && (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK)) == 0 && is_narrow &&
+         inputs <= kMaxInputs && input_stride == inputs && outputs > 1 && groups == 1 &&
+         dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps && height <= kMaxTaps;
 }
 
 xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, size_t batch,

@@ -86,8 +86,8 @@ void compute_blocks(const xnn_operator& op, size_t first, size_t count) {
     const size_t block = first / c.elements, inside = first % c.elements;
     const size_t bytes = std::min(c.elements - inside, end - first);
     c.ukernel(bytes, moved(c.a, offset_of(step, c.a_stride, block) + inside),
-              moved(c.b, offset_of(step, c.b_stride, block) + inside * b_scale),
-              moved(c.y, first), &c.params);
+              moved(c.b, offset_of(step, c.b_stride, block) + inside * b_scale), moved(c.y, first),
+              &c.params);
     first += bytes;
   }
 }
@@ -95,8 +95,7 @@ void compute_blocks(const xnn_operator& op, size_t first, size_t count) {
 }  // namespace
 
 bool Elementwise::is(const xnn_operator& op) {
-  const bool has_sizes =
-      op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
+  const bool has_sizes = op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
   return has_sizes && op.compute[1].type == xnn_parallelization_type_invalid &&
          op.compute[0].context_offset == 0 &&
          (is_flat(op.compute[0]) || outer_dims(op.compute[0]) != 0);

@@ -204,8 +204,8 @@ class Group {
     const Group& group = *static_cast<const Group*>(self);
     xnn_operator& op = *group.producer_.op;
     group.producer_.step().task_1d_with_thread(&op.context, thread, part);
-    winograd::for_each_run(
-        op, part, [&](size_t first, size_t elements) { group.compute(first, elements); });
+    winograd::for_each_run(op, part,
+                           [&](size_t first, size_t elements) { group.compute(first, elements); });
   }
 #endif
 

@@ -34,9 +34,7 @@ class Graph {
     graph_.reset(graph);
   }
 
-  uint32_t input(const Dims& dims) {
-    return external(dims, XNN_VALUE_FLAG_EXTERNAL_INPUT);
-  }
+  uint32_t input(const Dims& dims) { return external(dims, XNN_VALUE_FLAG_EXTERNAL_INPUT); }
   void output(uint32_t value, const Dims& dims) {
     unary(xnn_unary_negate, value, external(dims, XNN_VALUE_FLAG_EXTERNAL_OUTPUT));
   }
@@ -54,9 +52,8 @@ class Graph {
   }
   uint32_t reshape(uint32_t input, const Dims& dims) {
     const uint32_t output = internal();
-    EXPECT_EQ(
-        xnn_define_static_reshape(graph_.get(), dims.size(), dims.data(), input, output, 0),
-        xnn_status_success);
+    EXPECT_EQ(xnn_define_static_reshape(graph_.get(), dims.size(), dims.data(), input, output, 0),
+              xnn_status_success);
     return output;
   }
 
@@ -81,29 +78,27 @@ class Graph {
 
   uint32_t linear(uint32_t input, size_t inputs, size_t outputs) {
     const uint32_t output = internal();
-    EXPECT_EQ(xnn_define_fully_connected(graph_.get(), -kInfinity, kInfinity, input,
-                                         weights({outputs, inputs}, 0), XNN_INVALID_VALUE_ID,
-                                         output, 0),
-              xnn_status_success);
+    EXPECT_EQ(
+        xnn_define_fully_connected(graph_.get(), -kInfinity, kInfinity, input,
+                                   weights({outputs, inputs}, 0), XNN_INVALID_VALUE_ID, output, 0),
+        xnn_status_success);
     return output;
   }
   uint32_t convolution(uint32_t input, size_t inputs, size_t outputs, uint32_t kernel,
                        uint32_t padding) {
     const uint32_t output = internal();
-    EXPECT_EQ(xnn_define_convolution_2d(graph_.get(), padding, padding, padding, padding, kernel,
-                                        kernel, 1, 1, 1, 1, 1, inputs, outputs, -kInfinity,
-                                        kInfinity, input,
-                                        weights({outputs, kernel, kernel, inputs}, 0),
-                                        XNN_INVALID_VALUE_ID, output, 0),
+    EXPECT_EQ(xnn_define_convolution_2d(
+                  graph_.get(), padding, padding, padding, padding, kernel, kernel, 1, 1, 1, 1, 1,
+                  inputs, outputs, -kInfinity, kInfinity, input,
+                  weights({outputs, kernel, kernel, inputs}, 0), XNN_INVALID_VALUE_ID, output, 0),
               xnn_status_success);
     return output;
   }
   uint32_t depthwise(uint32_t input, size_t channels) {
     const uint32_t output = internal();
-    EXPECT_EQ(xnn_define_depthwise_convolution_2d(graph_.get(), 1, 1, 1, 1, 3, 3, 1, 1, 1, 1, 1,
-                                                  channels, -kInfinity, kInfinity, input,
-                                                  weights({1, 3, 3, channels}, 3),
-                                                  XNN_INVALID_VALUE_ID, output, 0),
+    EXPECT_EQ(xnn_define_depthwise_convolution_2d(
+                  graph_.get(), 1, 1, 1, 1, 3, 3, 1, 1, 1, 1, 1, channels, -kInfinity, kInfinity,
+                  input, weights({1, 3, 3, channels}, 3), XNN_INVALID_VALUE_ID, output, 0),
               xnn_status_success);
     return output;
   }

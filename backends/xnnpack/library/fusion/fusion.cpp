@@ -38,8 +38,7 @@ size_t fuse(xnn_runtime& runtime, size_t index, xnn_value_allocation_tracker& tr
       continue;
     }
     kKinds[kind].plan(runtime, index, count, tracker);
-    runtime.opdata[index].flags |=
-        static_cast<uint32_t>(count) << kCountShift | kind << kKindShift;
+    runtime.opdata[index].flags |= static_cast<uint32_t>(count) << kCountShift | kind << kKindShift;
     for (size_t i = index + 1; i < index + count; ++i) {
       runtime.opdata[i].flags |= XNN_FLAG_COMPUTED_AHEAD;
     }

@@ -41,9 +41,9 @@ xnn_status run_ahead(xnn_operator& op, pthreadpool_t pool) {
 
 pthreadpool_t threads_for(xnn_operator& op, pthreadpool_t pool) {
   const compute_parameters& tiles = tiles_of(op);
-  const bool is_small = is_gemm(tiles) && tiles.range[0] * tiles.range[1] *
-                                                  op.context.gemm.gemm.gemm.k_scaled <
-                                              kAloneBytes;
+  const bool is_small =
+      is_gemm(tiles) &&
+      tiles.range[0] * tiles.range[1] * op.context.gemm.gemm.gemm.k_scaled < kAloneBytes;
   return is_small ? nullptr : pool;
 }
 

@@ -73,9 +73,13 @@ bool suits(size_t depth, size_t taps, size_t columns) {
          depth * taps * divide_round_up(columns, kLanes);
 }
 
-Size::Size(size_t depth, size_t taps, size_t columns) { is_wanted = suits(depth, taps, columns); }
+Size::Size(size_t depth, size_t taps, size_t columns) {
+  is_wanted = suits(depth, taps, columns);
+}
 
-Size::~Size() { is_wanted = true; }
+Size::~Size() {
+  is_wanted = true;
+}
 
 }  // namespace executorch::backends::xnnpack::narrow
 

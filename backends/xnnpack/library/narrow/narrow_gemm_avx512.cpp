@@ -31,9 +31,9 @@ __m128 totals(__m512 s0, __m512 s1, __m512 s2, __m512 s3) {
   const __m512 s23 = _mm512_add_ps(_mm512_unpacklo_ps(s2, s3), _mm512_unpackhi_ps(s2, s3));
   const __m512 lanes = _mm512_add_ps(_mm512_shuffle_ps(s01, s23, _MM_SHUFFLE(1, 0, 1, 0)),
                                      _mm512_shuffle_ps(s01, s23, _MM_SHUFFLE(3, 2, 3, 2)));
-  const __m256 half = _mm256_add_ps(
-      _mm512_castps512_ps256(lanes),
-      _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(lanes), 1)));
+  const __m256 half =
+      _mm256_add_ps(_mm512_castps512_ps256(lanes),
+                    _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(lanes), 1)));
   return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
@@ -123,8 +123,7 @@ auto* tile_of(size_t rows, std::index_sequence<kLess...>) {
 template <typename Rows>
 void compute(size_t rows, Call<Rows> call, size_t c_panel_stride) {
   auto* const compute_panel = tile_of<Rows>(rows, std::make_index_sequence<kRows>());
-  const size_t panel =
-      kColumns + call.a.taps * ((call.depth + kDepth - 1) / kDepth * kBlock);
+  const size_t panel = kColumns + call.a.taps * ((call.depth + kDepth - 1) / kDepth * kBlock);
   for (;;) {
     compute_panel(call);
     if (call.columns <= kColumns) {

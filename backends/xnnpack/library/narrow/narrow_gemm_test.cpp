@@ -41,8 +41,8 @@ TEST_F(NarrowGemm, MultipliesMatricesOfAllSmallSizes) {
         bias_ = draw(outputs);
         xnn_operator_t made = nullptr;
         ASSERT_EQ(xnn_create_fully_connected_nc_f32(inputs, outputs, inputs, outputs + 2,
-                                                    filters_.data(), bias_.data(), -2, kInfinity,
-                                                    0, nullptr, nullptr, &made),
+                                                    filters_.data(), bias_.data(), -2, kInfinity, 0,
+                                                    nullptr, nullptr, &made),
                   xnn_status_success);
         const Operator op(made);
         EXPECT_EQ(op->ukernel.gemm.nr, narrow::kColumns);
@@ -56,10 +56,9 @@ TEST_F(NarrowGemm, MultipliesMatricesOfAllSmallSizes) {
         const std::vector<double> expected = product(rows, inputs, outputs);
         for (size_t i = 0; i < output.size(); ++i) {
           const size_t column = i % (outputs + 2);
-          const double wanted =
-              column < outputs
-                  ? std::max(-2.0, expected[i / (outputs + 2) * outputs + column])
-                  : double{kUntouched};
+          const double wanted = column < outputs
+                                    ? std::max(-2.0, expected[i / (outputs + 2) * outputs + column])
+                                    : double{kUntouched};
           ASSERT_NEAR(output[i], wanted, 1e-4)
               << rows << " x " << inputs << " to " << outputs << ", element " << i;
         }
@@ -76,11 +75,10 @@ TEST_F(NarrowGemm, ReadsNothingBeyondARow) {
   bias_ = draw(outputs);
   const auto expected = product(1, inputs, outputs);
   xnn_operator_t made = nullptr;
-  ASSERT_EQ(
-      xnn_create_fully_connected_nc_f32(inputs, outputs, inputs, outputs, filters_.data(),
-                                        bias_.data(), -kInfinity, kInfinity, 0, nullptr, nullptr,
-                                        &made),
-      xnn_status_success);
+  ASSERT_EQ(xnn_create_fully_connected_nc_f32(inputs, outputs, inputs, outputs, filters_.data(),
+                                              bias_.data(), -kInfinity, kInfinity, 0, nullptr,
+                                              nullptr, &made),
+            xnn_status_success);
   const Operator op(made);
   ASSERT_EQ(xnn_reshape_fully_connected_nc_f32(op.get(), 1, nullptr), xnn_status_success);
   std::vector<float> output(outputs);

@@ -19,9 +19,8 @@ const xnn_unary_elementwise_config* xnn_init_f32_exp_config() {
   static const xnn_unary_elementwise_config ours = [&] {
     xnn_unary_elementwise_config made = *theirs;
     made.ukernel = [](size_t bytes, const void* input, void* output, const xnn_unary_uparams*) {
-      executorch::backends::xnnpack::exponential_avx512(bytes / sizeof(float),
-                                                        static_cast<const float*>(input),
-                                                        static_cast<float*>(output));
+      executorch::backends::xnnpack::exponential_avx512(
+          bytes / sizeof(float), static_cast<const float*>(input), static_cast<float*>(output));
     };
     return made;
   }();

@@ -42,8 +42,7 @@ void exponential_avx512(size_t count, const float* input, float* output) {
   }
   if (i < count) {
     const auto mask = static_cast<__mmask16>((1u << (count - i)) - 1);
-    _mm512_mask_storeu_ps(output + i, mask,
-                          exponential(_mm512_maskz_loadu_ps(mask, input + i)));
+    _mm512_mask_storeu_ps(output + i, mask, exponential(_mm512_maskz_loadu_ps(mask, input + i)));
   }
 }
 

@@ -200,16 +200,19 @@ void cut(Plan& plan, size_t num_threads) {
   plan.columns = std::min(plan.outputs, std::max(kMinColumns, fair));
 }
 
-/// What a convolution of `pixels`, about a square, takes so, of what it takes directly; in fused multiply-adds of a
-/// vector for each pair of channels. A tile's transforms are some 48 operations for each channel, a
-/// vector of weights that comes from the cache that cores share takes as long as three.
+/// What a convolution of `pixels`, about a square, takes so, of what it takes directly; in fused
+/// multiply-adds of a vector for each pair of channels. A tile's transforms are some 48 operations
+/// for each channel, a vector of weights that comes from the cache that cores share takes as long
+/// as three.
 double cost(size_t pixels, size_t inputs, size_t outputs) {
   const auto side = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(pixels))));
   const size_t tiles = divide_round_up(side, kOutputs) * divide_round_up(side, kOutputs);
   const size_t blocks = divide_round_up(tiles, kLargeBlock);
-  const double products = static_cast<double>(kPoints * (round_up(tiles, table()->mr) + 3 * blocks));
-  const double transforms = 48.0 * static_cast<double>(tiles) *
-                            (1.0 / static_cast<double>(inputs) + 1.0 / static_cast<double>(outputs));
+  const double products =
+      static_cast<double>(kPoints * (round_up(tiles, table()->mr) + 3 * blocks));
+  const double transforms =
+      48.0 * static_cast<double>(tiles) *
+      (1.0 / static_cast<double>(inputs) + 1.0 / static_cast<double>(outputs));
   return (products + transforms) / static_cast<double>(kFilter * kFilter * pixels);
 }
 /// Memory is worth something, too.
@@ -310,7 +313,8 @@ void for_each_run(const xnn_operator& op, size_t part_index,
     const size_t pixels = std::min(tiles * kOutputs, plan.output_width - place.column);
     const size_t rows = std::min(kOutputs, plan.output_height - place.row);
     for (size_t row = place.row; row < place.row + rows; ++row) {
-      use_pixels((place.image * plan.output_height + row) * plan.output_width + place.column, pixels);
+      use_pixels((place.image * plan.output_height + row) * plan.output_width + place.column,
+                 pixels);
     }
     tile += tiles;
   }
@@ -319,7 +323,8 @@ void for_each_run(const xnn_operator& op, size_t part_index,
 bool suits(const Filter& f, float min, float max, uint32_t flags) {
   return f.height == kFilter && f.width == kFilter && f.stride_y == 1 && f.stride_x == 1 &&
          f.dilation_y == 1 && f.dilation_x == 1 && f.groups == 1 && min < max &&
-         (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK)) == 0 && f.input_stride >= f.inputs && f.output_stride >= f.outputs &&
+         (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK)) == 0 && f.input_stride >= f.inputs &&
+         f.output_stride >= f.outputs &&
          are_channels_for_it(f.inputs, f.outputs, xnn_pixels_of_flags(flags));
 }
 
