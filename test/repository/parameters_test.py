@@ -198,7 +198,13 @@ UNNAMED = {
     "simd_math-inl.h d": "names the vector's type",
     "binary_simd.cpp i n": "one value for all elements",
     "rows_simd.cpp scale": "maxima are not scaled",
-    "f32_gemm_avx512.cpp tap": "matrices have one",
+    "gemm_rows.h tap": "matrices have one",
+    "dim_order_ops.cpp dim_order non_blocking": "the result has its dim order; copies are done when they return",
+    "tensor_parser_aten.cpp allocator": "PyTorch allocates its tensors",
+    "tensor_parser_portable.cpp nbytes": "portable tensors do not know how large their memory is",
+    "tensor_ptr_aten.cpp dim_order dynamism": "PyTorch's tensors follow their strides, and may be resized",
+    "tensor_util_aten.cpp dim_order dynamism": "PyTorch's tensors follow their strides, and may be resized",
+    "tensor_util_portable.cpp dim_order": "strides come with it",
 }
 
 
