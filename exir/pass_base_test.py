@@ -179,14 +179,14 @@ def test_operators_of_torch_are_refused_in_edge_programs() -> None:
 
 @pytest.mark.req("CMP-020", "CMP-021", "CMP-022")
 def test_pattern_is_fused_to_a_backend_operator_and_traced_back() -> None:
-    library = torch.library.Library("foo_namespace", "DEF")
+    library = torch.library.Library("fused_by_test", "DEF")
 
     @bind_pattern_to_op(library, "add_relu(Tensor self, Tensor other) -> Tensor")
     def pattern(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return torch.ops.aten.relu.default(torch.ops.aten.add.Tensor(x, y))
 
     def replacement(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return torch.ops.foo_namespace.add_relu.default(x, y)
+        return torch.ops.fused_by_test.add_relu.default(x, y)
 
     class AddReluFusionPass(ExportPass):
         def call(self, graph_module: GraphModule) -> PassResult:
@@ -199,7 +199,7 @@ def test_pattern_is_fused_to_a_backend_operator_and_traced_back() -> None:
 
     fused = edge().transform([AddReluFusionPass()])
     call = next(n for n in fused.exported_program().graph.nodes if n.op == "call_function")
-    assert call.name == "foo_namespace_add_relu_default"
+    assert call.name == "fused_by_test_add_relu_default"
     assert call.meta["val"].shape == (2, 3)
     again = torch.export.export(fused.exported_program().module(), INPUTS).run_decompositions()
     names = {str(n.target) for n in again.graph.nodes if n.op == "call_function"}

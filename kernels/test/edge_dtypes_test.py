@@ -64,7 +64,7 @@ def dtypes_of(op: Any, args: list[Any], results: Results) -> dict[str, torch.dty
 @pytest.mark.parametrize("name", OPERATORS)
 def test_kernels_compute_what_the_constraints_allow(library: str, name: str) -> None:
     op = OPERATORS[name]
-    constraints = constraints_of(op)
+    constraints = constraints_of(op._schema)
     assert constraints is not None
     calls = combinations(op)
     assert calls

@@ -133,7 +133,8 @@ def test_a_program_as_an_array(model: Path, tmp_path: Path) -> None:
 SOURCES = """examples/raspberry_pi/pico2/{main,hal_qemu,network_source} kernels/portable/{matmul,unary}
     kernels/portable/loops/{checks,convert,element_type,elementwise,strided}
     runtime/platform/{abort,log,platform,runtime} runtime/platform/default/{minimal}
-    runtime/core/{memory_allocator} runtime/core/portable_type/{tensor_impl}"""
+    runtime/core/{memory_allocator} runtime/core/portable_type/{tensor_impl}
+    runtime/core/exec_aten/util/{tensor_util_portable}"""
 FLAGS = """-mthumb -Os -std=c++17 -ffunction-sections -fdata-sections
     -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-unwind-tables
     -fno-asynchronous-unwind-tables -Wno-psabi -DC10_USING_CUSTOM_GENERATED_MACROS -DET_LOG_ENABLED=0""".split()

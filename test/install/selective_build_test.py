@@ -109,8 +109,8 @@ def test_a_model_decides_operators_and_dtypes(name: str, everything: Path, tmp_p
     assert sizes[0] < sizes[1] < sizes[2]
 
 
-class _Sine(torch.nn.Module):
-    """A linear layer for XNNPACK, and a sine, which it does not have."""
+class _Tangent(torch.nn.Module):
+    """A linear layer for XNNPACK, and a tangent, which it does not have."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,12 +118,12 @@ class _Sine(torch.nn.Module):
         self.linear = torch.nn.Linear(4, 3)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.linear(x).sin()
+        return self.linear(x).tan()
 
 
 def delegated(folder: Path) -> Path:
-    path = folder / "sine.pte"
-    exported = torch.export.export(_Sine().eval(), (torch.ones(2, 4),))
+    path = folder / "tangent.pte"
+    exported = torch.export.export(_Tangent().eval(), (torch.ones(2, 4),))
     lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
     lowered.to_executorch().save(str(path))
     return path
@@ -133,7 +133,7 @@ def test_operators_of_a_delegated_model_are_those_that_it_calls(tmp_path: Path) 
     output = tmp_path / "selected.yaml"
     arguments = [f"--model_file_path={delegated(tmp_path)}", f"--output_path={output}"]
     assert gen_oplist.main(arguments) in (0, None)
-    assert list(yaml.safe_load(output.read_text())["operators"]) == ["aten::sin.out"]
+    assert list(yaml.safe_load(output.read_text())["operators"]) == ["aten::tan.out"]
 
 
 @pytest.mark.full
@@ -149,7 +149,7 @@ def test_a_delegate_beside_selected_operators(tmp_path: Path) -> None:
     done = run(program, model, tmp_path / "out")
     assert done.returncode == 0, done.stderr
     with torch.no_grad():
-        expected = _Sine()(torch.ones(2, 4))
+        expected = _Tangent()(torch.ones(2, 4))
     data = bytearray((tmp_path / "out-0.bin").read_bytes())
     actual = torch.frombuffer(data, dtype=torch.float32).reshape(2, 3)
     torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5)
