@@ -48,7 +48,7 @@ ROWS = [
     hub_image("mobilevit", "hybrid", "MobileViT", 256),
     hub_image("mobilevitv2", "hybrid", "MobileViTV2", 256),
     hub_image("levit", "hybrid", "Levit"),
-    hub_image("cvt", "hybrid", "Cvt", depth=[1, 2, 2]),
+    hub_image("cvt", "hybrid", "Cvt", depth=[1, 2, 3]),
     hub_image("poolformer", "hybrid", "PoolFormer"),
     hub_image("focalnet", "hybrid", "FocalNet"),
     hub_image("vit", "vision transformer", "ViT", **TINY),
