@@ -46,9 +46,10 @@ class Program:
         raise RuntimeError(f"a worker ended:\n{self._errors.read_text()[-2000:]}")
 
     def schedule(self, policy: int, priority: int) -> None:
-        """Of all its threads: SCHED_FIFO and a priority put them ahead of other work, SCHED_OTHER and 0 back."""
-        for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
-            with contextlib.suppress(ProcessLookupError):
+        """Of all its threads: SCHED_FIFO and a priority put them ahead of other work, SCHED_OTHER and 0 back. One that
+        has ended is found out by the next question."""
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
                 os.sched_setscheduler(int(thread.name), policy, os.sched_param(priority))
 
     def close(self) -> None:

@@ -39,16 +39,22 @@ def xnnpack(program, precision, inputs, path):
 
 def lowered(program, precision, inputs, partitioners):
     import executorch.kernels.quantized  # noqa: F401  registers operators
-    from executorch.exir import to_edge_transform_and_lower
+    from executorch.exir import ExecutorchBackendConfig, to_edge_transform_and_lower
+    from executorch.exir.passes import MemoryPlanningPass
     from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
     if precision == "int8":
         program = quantized(program, inputs)
     manager = to_edge_transform_and_lower(program, partitioner=partitioners)
-    buffer = manager.to_executorch().buffer
+    in_place = MemoryPlanningPass(alloc_graph_input=False)  # inputs are read where they are
+    buffer = manager.to_executorch(ExecutorchBackendConfig(memory_planning_pass=in_place)).buffer
     loaded = _load_for_executorch_from_buffer(buffer)
     inputs = list(inputs)
-    return lambda: loaded.run_method("forward", inputs, clone_outputs=False)  # as from C++
+
+    def run():  # as from C++, without copies; upstream reads the buffer for as long as it runs
+        return (buffer, loaded.run_method("forward", inputs, clone_outputs=False))[1]
+
+    return run
 
 
 def quantized(program, inputs):
