@@ -61,6 +61,8 @@ def outputs(path: str, x: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.slow
 def test_getting_started_prints_true(capsys: pytest.CaptureFixture[str]) -> None:
+    """Random weights and inputs: of a tenth of their draws some element near 0 is off by more than 1e-5, of 2.5."""
+    torch.manual_seed(0)
     names: Names = {}
     for code in guide.today("getting_started.md"):
         guide.run(code, names)
