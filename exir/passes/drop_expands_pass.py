@@ -11,7 +11,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.graph_facts import torch_op
+from executorch.exir.graph_facts import called_op
 
 _EXPAND = torch.ops.aten.expand_copy.default
 
@@ -22,7 +22,7 @@ def drop_expands_pass(graph_module: GraphModule) -> PassResult:
     for module in graph_module.modules():
         if isinstance(module, GraphModule):
             for node in list(module.graph.nodes):
-                if node.op == "call_function" and torch_op(node.target) is _EXPAND:
+                if called_op(node) is _EXPAND:
                     modified = _drop(node) or modified
     return PassResult(graph_module, modified)
 
@@ -40,7 +40,7 @@ def _drop(expand: Node) -> bool:
 def _broadcasts(user: Node, expand: Node, source: Node) -> bool:
     """Whether `user` computes the same of `source`: a tensor without dimensions has less say in the dtype, and others
     must give the sizes of the result."""
-    op = torch_op(user.target)
+    op = called_op(user)
     if op is None or torch.Tag.pointwise not in op.tags:
         return False
     operands = [each.meta["val"] for each in user.all_input_nodes if each is not expand]

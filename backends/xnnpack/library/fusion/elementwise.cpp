@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/convolution/pixels.h>
 #include <executorch/backends/xnnpack/library/fusion/elementwise.h>
+#include <executorch/backends/xnnpack/library/fusion/steps.h>
 
 #include "xnnpack/compute.h"
 #include "xnnpack/config-types.h"
@@ -95,8 +96,7 @@ void compute_blocks(const xnn_operator& op, size_t first, size_t count) {
 }  // namespace
 
 bool Elementwise::is(const xnn_operator& op) {
-  const bool has_sizes = op.state == xnn_run_state_needs_setup || op.state == xnn_run_state_ready;
-  return has_sizes && op.compute[1].type == xnn_parallelization_type_invalid &&
+  return is_ready(&op) && op.compute[1].type == xnn_parallelization_type_invalid &&
          op.compute[0].context_offset == 0 &&
          (is_flat(op.compute[0]) || outer_dims(op.compute[0]) != 0);
 }

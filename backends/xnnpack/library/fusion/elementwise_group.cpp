@@ -259,7 +259,7 @@ size_t elementwise_group_at(const xnn_runtime& runtime, size_t index) {
     if (op == nullptr) {
       continue;
     }
-    if (!has_one_operator(node) || !is_ready(op) || !Elementwise::is(*op)) {
+    if (!has_one_operator(node) || !Elementwise::is(*op)) {
       break;
     }
     const Elementwise part(*op);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Part of the library XNNPACK, in place of its function that says which kernels GEMMs of few
 // columns use: those have vectors of four.
+#include <executorch/backends/xnnpack/kernels/gemm_functions.h>
 #include <executorch/backends/xnnpack/library/narrow/narrow_gemm.h>
 
 #include "xnnpack.h"
@@ -27,28 +28,10 @@ constexpr size_t kTotals = 13, kLanes = 16;
 
 thread_local bool is_wanted = true;
 
-void gemm(size_t rows, size_t columns, size_t depth, const void* a, size_t a_stride, const void* w,
-          void* c, size_t c_stride, size_t c_panel_stride, const void* range) {
-  gemm_avx512(rows, columns, depth, static_cast<const float*>(a), a_stride,
-              static_cast<const float*>(w), static_cast<float*>(c), c_stride, c_panel_stride,
-              static_cast<const OutputRange*>(range));
-}
-
-template <size_t kHeight>
-void igemm(size_t rows, size_t columns, size_t depth, size_t bytes_of_pointers, const void** pixels,
-           const void* w, void* c, size_t c_stride, size_t c_panel_stride, size_t offset,
-           const void* zeros, const void* range) {
-  const PixelsOfRows a{reinterpret_cast<const float* const*>(pixels),
-                       bytes_of_pointers / (kHeight * sizeof(void*)), kHeight, offset,
-                       static_cast<const float*>(zeros)};
-  igemm_avx512(rows, columns, depth, a, static_cast<const float*>(w), static_cast<float*>(c),
-               c_stride, c_panel_stride, static_cast<const OutputRange*>(range));
-}
-
 template <size_t... kLess>
 void set_kernels(gemm_fused_ukernels& table, std::index_sequence<kLess...>) {
-  ((table.gemm[kLess] = {{gemm}}), ...);
-  ((table.igemm[kLess] = {{igemm<kLess + 1>}}), ...);
+  ((table.gemm[kLess] = {{gemm_function<gemm_avx512>}}), ...);
+  ((table.igemm[kLess] = {{igemm_function<igemm_avx512, kLess + 1>}}), ...);
 }
 
 xnn_gemm_config made() {
