@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from executorch.tools.bench.arena import heat, page, shapes
-from executorch.tools.bench.arena.__main__ import measured
+from executorch.tools.bench.arena.__main__ import command, measured
 from executorch.tools.bench.arena.measure import Engine
 from executorch.tools.bench.arena.network import Network
 from executorch.tools.bench.arena.picture import svg
@@ -120,6 +120,11 @@ def test_heat_maps_say_where_ours_is_slower() -> None:
     assert [line for line in text.splitlines() if "delegated / eager 3.00" in line]
     assert "short" not in text
     assert heat.svg(rows).count("layers, worst") == 2
+
+
+def test_a_page_shows_the_command_without_what_is_this_machines() -> None:
+    words = ["vit", "--against", "upstream", "--note", "a b", "--results=/tmp/x", "--resume"]
+    assert command(words) == "python -m executorch.tools.bench.arena vit --against upstream"
 
 
 def test_results_are_kept_by_row(tmp_path: Path) -> None:

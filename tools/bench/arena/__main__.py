@@ -65,6 +65,16 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def command(argv: list[str]) -> str:
+    """As a page shows it: what belongs to one machine or one occasion is left out."""
+    left_out = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for option in ("--note", "--results", "--rivals"):
+        left_out.add_argument(option)
+    left_out.add_argument("--resume", action="store_true")
+    _, shown = left_out.parse_known_args(argv)
+    return " ".join(["python -m executorch.tools.bench.arena", *shown])
+
+
 def engines(options: argparse.Namespace, folder: Path) -> list[Engine]:
     def engine(label: str, kind: str, python: str) -> Engine:
         return Engine(label, kind, python, folder, options.threads)
@@ -123,9 +133,9 @@ def main(argv: list[str] | None = None) -> int:
         rows = [known[key] for key in wanted.values() if key in known]
         picture = options.page.with_suffix(".svg")
         picture.write_text(heat.svg(rows) if layers else svg(rows))
-        command = "python -m executorch.tools.bench.arena " + " ".join(argv or sys.argv[1:])
         text = heat.text if layers else page.text
-        options.page.write_text(text(rows, command, options.note, picture.name))
+        shown = command(argv or sys.argv[1:])
+        options.page.write_text(text(rows, shown, options.note, picture.name))
     return 0
 
 
