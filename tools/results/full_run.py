@@ -22,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = sys.executable
+# As many test processes as processors, each with whole files: the tests of a file share what they have built.
+PROCESSES = ["-n", str(os.cpu_count()), "--dist", "loadfile"]
 # Sixty seconds of drawn calls with wrong arguments for each library.
 FUZZ = [
     [PYTHON, "-m", "kernels.test.kernel_fuzz", "--seconds", "60", "--library", library]
@@ -101,6 +103,10 @@ def pytest(*arguments: str) -> list[str]:
     return [PYTHON, "-m", "pytest", "-q", *arguments]
 
 
+def installed(marker: str) -> list[str]:
+    return [PYTHON, "scripts/installed.py", "-q", *PROCESSES, "-m", marker]
+
+
 def sanitizer_steps(name: str) -> list[Step]:
     """Building places the sanitizer's Python modules in the tree; the mutants run on those."""
     folder = ROOT / f"cmake-out-{name}"
@@ -119,7 +125,7 @@ def sanitizer_steps(name: str) -> list[Step]:
 def steps(build: Path) -> list[Step]:
     return [
         Step("C++ tests", [*built("linux", build), *ctest(build)]),
-        Step("Python tests", [[PYTHON, "scripts/installed.py", "-q", "-m", "full or not full"]]),
+        Step("Python tests", [installed("full or not full")]),
         Step("drawn calls", FUZZ),
         Step("2,500 mutants of each program", [MUTANTS]),
         *(step for name in ("asan", "ubsan", "tsan") for step in sanitizer_steps(name)),
