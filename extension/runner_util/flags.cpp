@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <limits>
 #include <string_view>
 
@@ -147,6 +148,18 @@ void print_help(const FlagTable& table, std::ostream& out) {
     out << "  --" << flag.name << " (" << describe(flag) << ")\n      " << flag.help << "\n";
   }
   out << "\nExample:\n  " << table.example << "\n";
+}
+
+std::optional<int> read_flags(const FlagTable& table, int argc, const char* const* argv) {
+  bool wants_help = false;
+  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
+    return 1;
+  }
+  if (wants_help) {
+    print_help(table, std::cout);
+    return 0;
+  }
+  return std::nullopt;
 }
 
 }  // namespace executorch::extension

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <variant>
@@ -32,5 +33,10 @@ ET_NODISCARD runtime::Error parse_flags(const FlagTable& table, int argc, const 
                                         bool* wants_help, std::ostream& errors);
 
 void print_help(const FlagTable& table, std::ostream& out);
+
+// For main(): sets the variables, and returns the code to end with when nothing is left to do: 0
+// after --help, 1 after a message on standard error.
+ET_NODISCARD std::optional<int> read_flags(const FlagTable& table, int argc,
+                                           const char* const* argv);
 
 }  // namespace executorch::extension

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,13 +114,8 @@ int main(int argc, char** argv) {
       "echo '[512, 32]' | llm_steps --model_path=llama3_2.pte --cpu_threads=2",
       {{"model_path", &path, "The program (.pte)."},
        {"cpu_threads", &threads, "-1: as many as there are performance cores; n: n threads."}}};
-  bool wants_help = false;
-  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
-    return 1;
-  }
-  if (wants_help) {
-    print_help(table, std::cout);
-    return 0;
+  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+    return *code;
   }
   executorch::extension::set_cpu_threads(threads);
   return run(path) == Error::Ok ? 0 : 1;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <executorch/extension/runner_util/flags.h>
@@ -79,13 +80,8 @@ int main(int argc, char** argv) {
       {{"megabytes", &megabytes, "What is read: as much as the weights of the model."},
        {"threads", &threads, "0: each count up to that of the processor's cores."},
        {"rounds", &rounds, "Times that all is read."}}};
-  bool wants_help = false;
-  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != executorch::runtime::Error::Ok) {
-    return 1;
-  }
-  if (wants_help) {
-    print_help(table, std::cout);
-    return 0;
+  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+    return *code;
   }
   if (megabytes <= 0 || threads < 0 || rounds <= 0) {
     std::cerr << "Expected positive --megabytes and --rounds, and --threads of 0 or more\n";

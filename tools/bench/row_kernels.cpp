@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <executorch/backends/xnnpack/library/blocks/gemv_vnni.h>
@@ -96,13 +97,8 @@ int main(int argc, char** argv) {
       "row_kernels --megabytes=300",
       {{"megabytes", &megabytes, "Weights read by each product's repetitions."},
        {"rounds", &rounds, "Turns, of which the fastest counts."}}};
-  bool wants_help = false;
-  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
-    return 1;
-  }
-  if (wants_help) {
-    print_help(table, std::cout);
-    return 0;
+  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+    return *code;
   }
   const xnn_hardware_config* const hardware = xnn_init_hardware_config();
   if (hardware == nullptr || !hardware->use_x86_avx512vnnigfni) {

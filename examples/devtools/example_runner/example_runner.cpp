@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -120,13 +121,8 @@ int main(int argc, char** argv) {
         "Keeps the values of all operators outside of delegates, too."},
        {"debug_output_path", &options.debug_output_path, "File for the values."},
        {"debug_buffer_size", &options.debug_buffer_size, "Bytes of memory for the values."}}};
-  bool wants_help = false;
-  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
-    return 1;
-  }
-  if (wants_help) {
-    print_help(table, std::cout);
-    return 0;
+  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+    return *code;
   }
   return run(options) == Error::Ok ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -152,13 +153,8 @@ int main(int argc, char** argv) {
   FlagTable table = flags_of(&options);
   Tracing tracing;
   tracing.add_flags(&table.flags);
-  bool wants_help = false;
-  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
-    return 1;
-  }
-  if (wants_help) {
-    print_help(table, std::cout);
-    return 0;
+  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+    return *code;
   }
   return read_prompt(&options) && run(options, tracing) == Error::Ok ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs a .pte program from the command line: executor_runner --help.
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -62,13 +63,8 @@ int main(int argc, char** argv) {
         "one method."},
        {"version", &wants_version, "Prints the version and does nothing else."}}};
   tracing.add_flags(&table.flags);
-  bool wants_help = false;
-  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
-    return 1;
-  }
-  if (wants_help) {
-    print_help(table, std::cout);
-    return 0;
+  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+    return *code;
   }
   if (wants_version) {
     std::cout << "executor_runner " ET_VERSION "\n";

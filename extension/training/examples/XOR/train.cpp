@@ -2,7 +2,7 @@
 // Trains the program of export_model.py on exclusive or: train_xor --help.
 #include <cstdio>
 #include <fstream>
-#include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,7 +89,6 @@ Error train(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  bool wants_help = false;
   const FlagTable table{
       "train_xor: trains a network on exclusive or.",
       "train_xor --model_path=xor.pte --checkpoint_path=xor_checkpoint.ptd",
@@ -100,12 +99,8 @@ int main(int argc, char** argv) {
        {"steps", &options.steps, "Steps to train, of one row each."},
        {"lr", &options.lr, "Learning rate."},
        {"momentum", &options.momentum, "Momentum."}}};
-  if (parse_flags(table, argc, argv, &wants_help, std::cerr) != Error::Ok) {
-    return 1;
-  }
-  if (wants_help) {
-    print_help(table, std::cout);
-    return 0;
+  if (const std::optional<int> code = read_flags(table, argc, argv)) {
+    return *code;
   }
   return train(options) == Error::Ok ? 0 : 1;
 }
