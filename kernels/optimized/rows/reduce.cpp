@@ -353,8 +353,8 @@ bool normalize_channels(KernelRuntimeContext& ctx, const Tensor& input,
   }
   const float* in = input.const_data_ptr<float>();
   float* to = out.mutable_data_ptr<float>();
-  if (is_contiguous(input)) {
-    const int64_t plane = input.numel() / (input.size(0) * channels);
+  const int64_t plane = input.numel() / (input.size(0) * channels);
+  if (is_contiguous(input) && plane > 1) {
     scale_channels(input.size(0), channels, plane, scale, shift, in, to);
   } else {
     scale_pixels(input.numel() / channels, channels, scale, shift, in, to);
