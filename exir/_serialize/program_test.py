@@ -53,6 +53,7 @@ VALUES = [
     schema.TensorList([17, 18]),
     schema.OptionalTensorList([17, -1]),
     TENSOR,
+    replace(TENSOR, scalar_type=ScalarType.COMPLEX64),
     replace(TENSOR, allocation_info=None, extra_tensor_info=None, sizes=[], dim_order=[]),
 ]
 INSTRUCTIONS = [
