@@ -98,10 +98,7 @@ def _record(path: Path, file: ProgramFile) -> ETRecord:
             raise ValueError(f"{path}: expected a record or a .pt2 file: {problem}") from problem
     from executorch.exir import to_edge_transform_and_lower
 
-    readers = [
-        payload_reader(name)
-        for name in {call.name for call in file.calls if call.delegate is not None}
-    ]
+    readers = [payload_reader(name) for name in file.backends]
     if None in readers:
         raise ValueError(
             f"{file.path} has a delegate that cannot be made again here: give the record of the model"

@@ -24,7 +24,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from executorch.devtools.commands import python_model, speed
+from executorch.devtools.commands import python_model
 from executorch.devtools.commands.origins import Origin, Origins
 from executorch.devtools.commands.planned import Planned, alive_bytes, planned_tensors
 from executorch.devtools.commands.program_file import (
@@ -38,6 +38,10 @@ from executorch.devtools.commands.program_file import (
 from executorch.devtools.commands.report import Picture, Report, Row, Table
 from executorch.devtools.commands.svg import steps
 from executorch.devtools.commands.targets import HERE, op_tables, target
+from executorch.devtools.costs.estimate import Estimated, estimates
+from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
+from executorch.devtools.costs.timing import timed
+from executorch.devtools.costs.work import multiply_adds_of, works_of
 from executorch.devtools.inspector._graphs import FORWARD, one_method
 from executorch.exir import schema
 from executorch.exir.error import ExportError
@@ -166,10 +170,37 @@ def _refused(problem: ExportError) -> list[Finding]:
 
 def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace) -> Report:
     findings, tables, pictures = examine(file, record, arguments.against)
-    if record is not None and not arguments.no_run:
-        findings += below_machine(file, record, speed.this_machine())
-    notes = [] if record else ["Lines and reasons stand in the record of its model: --etrecord."]
-    return _report(arguments.model, findings, tables, pictures, notes)
+    if record is None:
+        notes = ["Lines, reasons and times need the record of its model: --etrecord."]
+        return _report(arguments.model, findings, tables, pictures, notes)
+    if arguments.no_run:
+        return _report(arguments.model, findings, tables, pictures)
+    here, method = machine(sorted(file.backends)), _method(file)
+    expected = estimates(file, method, record, here)
+    note = f"{method} should take {1e3 * sum(each.seconds for each in expected):.3g} ms on {processor()}."
+    findings += below_machine(file, method, record, here)
+    return _report(arguments.model, findings, [_by_kind(expected), *tables], pictures, [note])
+
+
+def _method(file: ProgramFile) -> str:
+    names = [plan.name for plan in file.program.execution_plan]
+    return FORWARD if FORWARD in names else names[0]
+
+
+def _by_kind(expected: Sequence[Estimated]) -> Table:
+    """Each operator counts for the largest of its kinds of work."""
+    rows: dict[tuple[str, str], Row] = {}
+    for each in expected:
+        works = works_of(each.nodes)
+        kind = max(works, key=lambda work: work.amount).kind if works else "other"
+        row = rows.setdefault(
+            (kind, each.engine),
+            {"kind": kind, "by": each.engine or "kernels", "operators": 0, "ms": 0.0},
+        )
+        row["operators"] += 1
+        row["ms"] += 1e3 * each.seconds
+    listed = sorted(rows.values(), key=lambda row: -row["ms"])
+    return Table("expected", "Expected time by kind of work", listed, "ms")
 
 
 def examine(
@@ -191,40 +222,37 @@ def examine(
     return findings, tables, pictures
 
 
-def below_machine(file: ProgramFile, record: ETRecord, machine: speed.Machine) -> list[Finding]:
+def below_machine(file: ProgramFile, method: str, record: ETRecord, here: Machine) -> list[Finding]:
     """Operators that take much longer than the machine needs, and much of the time. None where nothing can be run."""
-    edge = one_method(record.edge_dialect_program)
-    names = [plan.name for plan in file.program.execution_plan]
-    inputs = record._representative_inputs
+    edge, inputs = one_method(record.edge_dialect_program), record._representative_inputs
     if inputs is None and isinstance(edge, ExportedProgram) and edge.example_inputs is not None:
         inputs = edge.example_inputs[0]
     if inputs is None:
         return []
-    method = FORWARD if FORWARD in names else names[0]
     try:
-        measured = speed.measure(
-            file.data, method, pytree.tree_leaves(tuple(inputs)), record, machine
-        )
+        measured = timed(file.data, method, pytree.tree_leaves(tuple(inputs)), record)
     except RuntimeError:  # other findings say what it lacks
         return []
     whole = sum(each.seconds for each in measured)
-    origins = Origins(record)
-    return [
-        Finding(
-            SLOW,
-            f"{each.name}: {each.expected / each.seconds:.1%} of the machine's expected speed",
+    origins, findings = Origins(record), []
+    for each in measured:
+        expected = here.seconds(each.engine, each.works, each.num_bytes)
+        if each.seconds < max(_TIMES_SLOWER * expected, _LEAST_SHARE * whole):
+            continue
+        adds = sum(map(multiply_adds_of, each.nodes))
+        what = f"{each.name}: {expected / each.seconds:.1%} of the machine's expected speed"
+        why = (
             f"{1e3 * each.seconds:.3g} ms, {each.seconds / whole:.0%} of all; {each.num_bytes:,} bytes and "
-            f"{each.multiply_adds:,} multiply-adds need {1e3 * each.expected:.3g} ms",
-            "ask for a faster kernel of it (--backend, kernels/optimized)"
-            if not each.delegated
-            else "change its sizes or its layout; `bench` says what that gains",
-            1,
-            each.num_bytes,
-            _shown(origins.of_handles(each.handles)),
+            f"{adds:,} multiply-adds need {1e3 * expected:.3g} ms"
         )
-        for each in measured
-        if each.seconds > _TIMES_SLOWER * each.expected and each.seconds > _LEAST_SHARE * whole
-    ]
+        step = (
+            "ask for a faster kernel of it (--backend, kernels/optimized)"
+            if each.engine == KERNELS
+            else "change its sizes or its layout; `bench` says what that gains"
+        )
+        lines = _shown(origins.of_handles(each.handles))
+        findings.append(Finding(SLOW, what, why, step, 1, each.num_bytes, lines))
+    return findings
 
 
 def _report(
@@ -323,10 +351,9 @@ def forecast(backends: Iterable[str], record: ETRecord | None) -> dict[str, str]
 
 def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None) -> list[Finding]:
     """What stays outside of delegates, where there are some."""
-    backends = {call.name for call in file.calls if call.delegate is not None}
-    if not backends:
+    if not file.backends:
         return []
-    reasons = forecast(backends, record)
+    reasons = forecast(file.backends, record)
     grouped: dict[tuple[str, str], list[Call]] = {}
     plans = {plan.name: plan for plan in file.program.execution_plan}
     for call in file.calls:

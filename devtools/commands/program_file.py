@@ -86,6 +86,10 @@ class ProgramFile:
     def calls(self) -> list[Call]:
         return [call for plan in self.program.execution_plan for call in calls_of(plan)]
 
+    @property
+    def backends(self) -> set[str]:
+        return {call.name for call in self.calls if call.delegate is not None}
+
     @cached_property
     def constants(self) -> list[Constant]:
         """Those of the constant segment, or of an older file's tables, in the order of the file."""

@@ -1,107 +1,78 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators that take longer than the bytes that they move and the multiply-adds that they do need on this machine."""
+"""What each operator of a program takes when it runs here, those inside of delegates included, and what it has to do."""
 
 from __future__ import annotations
 
 import tempfile
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch.fx import GraphModule, Node
-from torch.utils import _pytree as pytree
 
+from executorch.devtools.costs.machine import KERNELS
+from executorch.devtools.costs.work import Work, bytes_of, works_of
 from executorch.devtools.inspector import Inspector
 from executorch.devtools.inspector._events import Event
 from executorch.devtools.inspector._graphs import one_method
 from executorch.exir.program._etrecord import ETRecord
 
-_COPIED_BYTES, _WIDTH, _REPEATS = 1 << 25, 768, 5
-_CALL_SECONDS = 2e-6  # arguments, checks, two readings of the clock
 _EXECUTIONS = 5
 
 
 @dataclass(frozen=True)
-class Machine:
-    """What it reaches on large tensors: bytes read and written by a copy, multiplications added by a float32 matmul,
-    per second, with all threads of PyTorch. `call_seconds`: of any call."""
-
-    bytes_per_second: float
-    multiply_adds_per_second: float
-    call_seconds: float = _CALL_SECONDS
-
-    def seconds(self, num_bytes: int, multiply_adds: int) -> float:
-        work = max(num_bytes / self.bytes_per_second, multiply_adds / self.multiply_adds_per_second)
-        return work + self.call_seconds
-
-
-@dataclass(frozen=True)
-class Measured:
-    """`seconds`: the least of several executions; `expected`: what the machine needs at least."""
+class Timed:
+    """`seconds`: the least of several executions; `nodes`: of the edge program, which it joins; `engine`: the backend
+    it is a part of, or KERNELS."""
 
     name: str
-    nodes: tuple[str, ...]
+    nodes: tuple[Node, ...]
     handles: tuple[int, ...]
     seconds: float
-    expected: float
-    num_bytes: int
-    multiply_adds: int
-    delegated: bool
+    engine: str
+
+    @property
+    def works(self) -> list[Work]:
+        return works_of(self.nodes)
+
+    @property
+    def num_bytes(self) -> int:
+        return bytes_of(self.nodes)
 
 
-def this_machine() -> Machine:
-    """Takes a tenth of a second."""
-    source = torch.ones(_COPIED_BYTES // 4)
-    target = torch.empty_like(source)
-    square = torch.rand(_WIDTH, _WIDTH)
-    return Machine(
-        2 * _COPIED_BYTES / _least(lambda: target.copy_(source)),
-        _WIDTH**3 / _least(lambda: square @ square),
-    )
-
-
-def _least(work: Callable[[], Any]) -> float:
-    def once() -> float:
-        start = time.perf_counter()
-        work()
-        return time.perf_counter() - start
-
-    return min(once() for _ in range(_REPEATS))
-
-
-def measure(
-    data: bytes, method: str, inputs: Sequence[Any], record: ETRecord, machine: Machine
-) -> list[Measured]:
-    """Every operator that the record knows, those inside of delegates included, in the order of execution. RuntimeError
-    when the program does not load or run here."""
-    nodes = _by_handle(record)
-    measured = []
+def timed(data: bytes, method: str, inputs: Sequence[Any], record: ETRecord) -> list[Timed]:
+    """Every operator that the record knows, in the order of execution; what a delegate does in several steps for the
+    same nodes, such as changing a layout before and after, is one. RuntimeError when the program does not load or run
+    here."""
+    nodes = nodes_by_handle(record)
+    found: dict[tuple[int, ...], Timed] = {}
     for event in _events(data, method, inputs, record):
-        handles = (
-            (event.debug_handles,)
-            if isinstance(event.debug_handles, int)
-            else tuple(event.debug_handles or ())
-        )
-        joined = [node for handle in handles for node in nodes.get(handle, ())]
-        if not joined or event.perf_data is None:
-            continue
-        num_bytes, multiply_adds = _bytes_of(joined), sum(map(multiply_adds_of, joined))
-        measured.append(
-            Measured(
-                event.name.removeprefix("native_call_"),
-                tuple(node.name for node in joined),
-                handles,
-                min(event.perf_data.raw) / 1e3,
-                machine.seconds(num_bytes, multiply_adds),
-                num_bytes,
-                multiply_adds,
-                bool(event.is_delegated_op),
-            )
-        )
-    return measured
+        given = event.debug_handles
+        handles = (given,) if isinstance(given, int) else tuple(given or ())
+        joined = tuple(node for handle in handles for node in nodes.get(handle, ()))
+        if joined and event.perf_data is not None:
+            name = event.name.removeprefix("native_call_")
+            engine = event.delegate_backend_name if event.is_delegated_op else None
+            seconds = min(event.perf_data.raw) / 1e3
+            if handles in found:
+                found[handles] = replace(found[handles], seconds=found[handles].seconds + seconds)
+            else:
+                found[handles] = Timed(name, joined, handles, seconds, engine or KERNELS)
+    return list(found.values())
+
+
+def nodes_by_handle(record: ETRecord) -> dict[int, list[Node]]:
+    """Calls of the edge program, branches included."""
+    edge = one_method(record.edge_dialect_program)
+    found: dict[int, list[Node]] = {}
+    graphs = edge.graph_module.modules() if edge is not None else ()
+    for module in graphs:
+        for node in module.graph.nodes if isinstance(module, GraphModule) else ():
+            handle = node.meta.get("debug_handle")
+            if node.op == "call_function" and isinstance(handle, int):
+                found.setdefault(handle, []).append(node)
+    return found
 
 
 def _events(data: bytes, method: str, inputs: Sequence[Any], record: ETRecord) -> Iterator[Event]:
@@ -119,57 +90,3 @@ def _events(data: bytes, method: str, inputs: Sequence[Any], record: ETRecord) -
             for event in block.events:
                 if event.is_delegated_op or event.name.startswith("native_call_"):
                     yield event
-
-
-def _by_handle(record: ETRecord) -> dict[int, list[Node]]:
-    edge = one_method(record.edge_dialect_program)
-    found: dict[int, list[Node]] = {}
-    graphs = edge.graph_module.modules() if edge is not None else ()
-    for module in graphs:
-        for node in module.graph.nodes if isinstance(module, GraphModule) else ():
-            handle = node.meta.get("debug_handle")
-            if node.op == "call_function" and isinstance(handle, int):
-                found.setdefault(handle, []).append(node)
-    return found
-
-
-def _bytes_of(nodes: Iterable[Node]) -> int:
-    """What the nodes together read from elsewhere, once, and write for others."""
-    mine = set(nodes)
-    read = {given for node in mine for given in node.all_input_nodes if given not in mine}
-    written = {
-        node for node in mine if not node.users or any(user not in mine for user in node.users)
-    }
-    return sum(
-        tensor.numel() * tensor.element_size()
-        for node in read | written
-        for tensor in _tensors(node)
-    )
-
-
-def _tensors(node: Node) -> list[torch.Tensor]:
-    leaves = pytree.tree_leaves(node.meta.get("val"))
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and _is_static(leaf)]
-
-
-def _is_static(tensor: torch.Tensor) -> bool:
-    return all(isinstance(size, int) for size in tensor.shape)
-
-
-def multiply_adds_of(node: Node) -> int:
-    """Multiply-adds of a matmul or a convolution; 0 for all others, which move bytes, and for
-    dynamic sizes."""
-    given = [tensors[0] for each in node.all_input_nodes if (tensors := _tensors(each))]
-    outputs = _tensors(node)
-    name = str(getattr(getattr(node.target, "_op", node.target), "__name__", node.target))
-    if not outputs or len(given) < 2:
-        return 0
-    if name.startswith(("mm.", "bmm.", "linear.", "matmul.")):
-        return outputs[0].numel() * given[0].shape[-1]
-    if name.startswith(("addmm.", "baddbmm.")):
-        return outputs[0].numel() * given[1].shape[-1]
-    if name.startswith(("convolution.", "conv1d.", "conv2d.")):
-        is_transposed = name.startswith("convolution.") and bool(node.args[6])
-        size = given[0] if is_transposed else outputs[0]
-        return size.numel() * given[1][0].numel()
-    return 0

@@ -45,12 +45,9 @@ class Program:
                 return json.loads(line.removeprefix("RESULT "))
         raise RuntimeError(f"a worker ended:\n{self._errors.read_text()[-2000:]}")
 
-    def schedule(self, policy: int, priority: int) -> None:
-        """Of all its threads: SCHED_FIFO and a priority put them ahead of other work, SCHED_OTHER and 0 back. One that
-        has ended is found out by the next question."""
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
-                os.sched_setscheduler(int(thread.name), policy, os.sched_param(priority))
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def close(self) -> None:
         assert self._process.stdin
@@ -73,18 +70,25 @@ class Worker(Program):
 
 
 @contextlib.contextmanager
-def ahead(programs: Sequence[Program], priority: int) -> Iterator[None]:
-    """These programs alone work inside, whatever else runs on the machine: nobody else measures, and with a priority
-    above 0 (Linux, needs the right to set it) other processes wait for them."""
+def ahead(processes: Sequence[int], priority: int) -> Iterator[None]:
+    """These processes alone work inside, whatever else runs on the machine: nobody else measures, and with a priority
+    above 0 (Linux, needs the right to set it) others wait for them."""
     with LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for program in programs if priority else ():
-            program.schedule(os.SCHED_FIFO, priority)
+        for process in processes if priority else ():
+            _schedule(process, os.SCHED_FIFO, priority)
         try:
             yield
         finally:
-            for program in programs if priority else ():
-                program.schedule(os.SCHED_OTHER, 0)
+            for process in processes if priority else ():
+                _schedule(process, os.SCHED_OTHER, 0)
+
+
+def _schedule(process: int, policy: int, priority: int) -> None:
+    """All its threads. One that has ended is found out by the next question."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            os.sched_setscheduler(int(thread.name), policy, os.sched_param(priority))
 
 
 def peer_python() -> str:

@@ -84,7 +84,7 @@ def prepare(engines: list[Engine], program: Path, calls: Path, precision: str) -
 def measure(engines: list[Engine], found: dict[str, Answer], rounds: int, priority: int) -> None:
     """Puts minima of milliseconds into what preparing found, or what went wrong while running."""
     runs: dict[str, int] = {}
-    processes = [process for engine in engines if (process := engine.process())]
+    processes = [process.pid for engine in engines if (process := engine.process())]
     with ahead(processes, priority):
         for _ in range(rounds + 1):  # the first round tells how many runs make a turn
             for engine in engines:
