@@ -5,12 +5,18 @@
 #include <executorch/backends/xnnpack/runtime/weight_pages.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #if __has_include(<sys/mman.h>)
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -30,14 +36,27 @@ size_t round_up(size_t size, size_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
+using Clock = std::chrono::steady_clock;
+/// What one region's large pages may take beyond what ordinary ones would.
+constexpr Clock::duration kPatience = std::chrono::milliseconds(20);
+/// Of 512 ordinary pages. A large page takes 0.15 ms, but 5 ms where the system moves memory
+/// together for it first, or a virtual machine's host has to find it.
+constexpr Clock::duration kOrdinary512 = std::chrono::milliseconds(1);
+/// From the first ordinary pages to putting them together: until then a model is loaded.
+constexpr Clock::duration kBeforeCollapse = std::chrono::seconds(1);
+
 struct Region {
   size_t size = 0, used = 0;
   std::map<uint8_t*, size_t> blocks;  // their sizes
+  bool is_large = false;
+  Patience patience{kPatience.count()};
 };
 
 struct Regions {
   std::mutex mutex;
   std::map<uint8_t*, Region> by_begin;
+  std::vector<uint8_t*> ordinary;  // where large pages could lie
+  bool is_collapsing = false;      // a thread goes through `ordinary`
   uint8_t* newest = nullptr;  // a key of by_begin, or null
   size_t live_bytes = 0;
 };
@@ -85,9 +104,67 @@ uint8_t* add_region(Regions& all, size_t size) {
     static_cast<void>(::madvise(begin, total, MADV_HUGEPAGE));
   }
 #endif
-  all.by_begin[begin] = {total, 0, {}};
+  Region& region = all.by_begin[begin];
+  region.size = total;
+  region.is_large = is_large;
   return all.newest = begin;
 }
+
+/// Writes to a page, so that it is there.
+void touch(uint8_t* page) {
+  *static_cast<volatile uint8_t*>(page) = 0;
+}
+
+#if defined(MADV_HUGEPAGE)
+
+/// Ordinary pages for a large one's range.
+void touch_ordinary(uint8_t* large) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  static_cast<void>(::madvise(large, kLargePage, MADV_NOHUGEPAGE));
+  for (size_t i = 0; i < kLargePage; i += page) {
+    touch(large + i);
+  }
+  static_cast<void>(::madvise(large, kLargePage, MADV_HUGEPAGE));
+}
+
+/// Whether a block in use begins at or before `page` and reaches beyond it.
+bool is_in_use(const Regions& all, const uint8_t* page) {
+  auto region = all.by_begin.upper_bound(const_cast<uint8_t*>(page));
+  if (region == all.by_begin.begin() || page >= (--region)->first + region->second.size) {
+    return false;
+  }
+  const auto& blocks = region->second.blocks;
+  auto block = blocks.upper_bound(const_cast<uint8_t*>(page));
+  return block != blocks.begin() && page < (--block)->first + block->second;
+}
+
+/// Puts ordinary pages together, half of its time, until none are left. Kernels before 6.1
+/// cannot do it on demand; they may in time by themselves.
+void collapse_all() {
+#if defined(MADV_COLLAPSE)
+  constexpr int kCollapse = MADV_COLLAPSE;
+#else
+  constexpr int kCollapse = 25;
+#endif
+  Clock::duration pause = kBeforeCollapse;
+  Regions& all = regions();
+  for (bool works = true;;) {
+    std::this_thread::sleep_for(pause);
+    const auto start = Clock::now();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    if (all.ordinary.empty() || !works) {
+      all.ordinary.clear();
+      all.is_collapsing = false;
+      return;
+    }
+    uint8_t* const page = all.ordinary.back();
+    all.ordinary.pop_back();
+    works = !is_in_use(all, page) || ::madvise(page, kLargePage, kCollapse) == 0 || errno != EINVAL;
+    pause = Clock::now() - start;
+  }
+}
+
+#endif
 
 /// Hands back the pages that only this block lies in.
 void forget(uint8_t* block, size_t size) {
@@ -102,13 +179,55 @@ void forget(uint8_t* block, size_t size) {
 
 }  // namespace
 
+std::vector<uint8_t*> touch_large_pages(uint8_t* begin, size_t size, Patience& patience) {
+  std::vector<uint8_t*> ordinary;
+#if defined(MADV_HUGEPAGE)
+  const auto address = reinterpret_cast<uintptr_t>(begin);
+  for (size_t at = round_up(address, kLargePage) - address; at < size; at += kLargePage) {
+    if (patience.load() <= 0) {
+      touch_ordinary(begin + at);
+      ordinary.push_back(begin + at);
+      continue;
+    }
+    const auto start = Clock::now();
+    touch(begin + at);
+    patience += (kOrdinary512 - (Clock::now() - start)).count();
+  }
+#else
+  static_cast<void>(begin), static_cast<void>(size), static_cast<void>(patience);
+#endif
+  return ordinary;
+}
+
+void collapse_later(const std::vector<uint8_t*>& pages) {
+#if defined(MADV_HUGEPAGE)
+  Regions& all = regions();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.ordinary.insert(all.ordinary.end(), pages.begin(), pages.end());
+  if (all.is_collapsing || all.ordinary.empty()) {
+    return;
+  }
+  const auto run = [](void*) -> void* {
+    collapse_all();
+    return nullptr;
+  };
+  pthread_t thread;
+  all.is_collapsing = ::pthread_create(&thread, nullptr, run, nullptr) == 0;
+  if (all.is_collapsing) {
+    static_cast<void>(::pthread_detach(thread));
+  }
+#else
+  static_cast<void>(pages);
+#endif
+}
+
 void* allocate_weights(size_t size) {
   if (size > SIZE_MAX - 2 * kLargePage) {
     return nullptr;
   }
   const size_t total = std::max(round_up(size, kBlockAlignment), kBlockAlignment);
   Regions& all = regions();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  std::unique_lock<std::mutex> lock(all.mutex);
   uint8_t* begin = all.newest;
   if (begin == nullptr || all.by_begin[begin].size - all.by_begin[begin].used < total) {
     begin = add_region(all, total);
@@ -121,6 +240,10 @@ void* allocate_weights(size_t size) {
   region.used += total;
   region.blocks[block] = total;
   all.live_bytes += total;
+  lock.unlock();
+  if (region.is_large) {  // the block keeps it
+    collapse_later(touch_large_pages(block, total, region.patience));
+  }
   return block;
 }
 
@@ -148,6 +271,12 @@ void free_weights(void* block) {
 }
 
 #else
+
+std::vector<uint8_t*> touch_large_pages(uint8_t*, size_t, Patience&) {
+  return {};
+}
+
+void collapse_later(const std::vector<uint8_t*>&) {}
 
 void* allocate_weights(size_t size) {
   void* const block = allocate_block(size);

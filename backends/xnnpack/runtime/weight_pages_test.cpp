@@ -6,21 +6,27 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #if __has_include(<unistd.h>)
+#include <sys/mman.h>
 #include <unistd.h>
 #endif
 
 namespace {
 
 using executorch::backends::xnnpack::allocate_weights;
+using executorch::backends::xnnpack::collapse_later;
 using executorch::backends::xnnpack::free_weights;
 using executorch::backends::xnnpack::kBlockAlignment;
+using executorch::backends::xnnpack::Patience;
+using executorch::backends::xnnpack::touch_large_pages;
 
 constexpr size_t kMegabyte = size_t{1} << 20;
 
@@ -111,6 +117,75 @@ TEST(WeightPages, MemoryGoesBackToTheSystem) {
   free_weights(blocks[0]);
   EXPECT_LT(resident(), before + 4 * kMegabyte);
 }
+
+#if defined(MADV_HUGEPAGE)
+
+// Bytes of this process in large pages.
+size_t in_large_pages() {
+  std::ifstream file("/proc/self/smaps_rollup");
+  std::string word;
+  while (file >> word && word != "AnonHugePages:") {
+  }
+  size_t kilobytes = 0;
+  file >> kilobytes;
+  return kilobytes * 1024;
+}
+
+TEST(WeightPages, WithoutPatiencePagesAreOrdinary) {
+  constexpr size_t kSize = 64 * kMegabyte;
+  void* const mapped =
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  ASSERT_EQ(::madvise(mapped, kSize, MADV_HUGEPAGE), 0);
+  auto* const begin = static_cast<uint8_t*>(mapped);
+  const size_t resident_before = resident(), large_before = in_large_pages();
+  Patience patience{0};
+  const auto ordinary = touch_large_pages(begin, kSize / 2, patience);
+  EXPECT_GE(ordinary.size(), kSize / 2 / (2 * kMegabyte) - 1);
+  EXPECT_EQ(patience.load(), 0);
+  EXPECT_EQ(in_large_pages(), large_before);
+  EXPECT_GE(resident(), resident_before + kSize / 2 - 4 * kMegabyte);
+  patience = INT64_MAX / 2;
+  EXPECT_TRUE(touch_large_pages(begin + kSize / 2, kSize / 2, patience).empty());
+  EXPECT_NE(patience.load(), INT64_MAX / 2) << "each large page counts";
+  EXPECT_TRUE(std::all_of(begin, begin + kSize, [](uint8_t byte) { return byte == 0; }));
+  ::munmap(mapped, kSize);
+}
+
+bool can_collapse(uint8_t* page) {
+  constexpr int kCollapse = 25;  // MADV_COLLAPSE, which some C libraries do not name
+  return ::madvise(page, 2 * kMegabyte, kCollapse) == 0;
+}
+
+// The same pages as after a load that did not wait: two blocks, one of which goes before its turn.
+TEST(WeightPages, OrdinaryPagesBecomeLargeLater) {
+  constexpr size_t kSize = 64 * kMegabyte, kLarge = 2 * kMegabyte;
+  uint8_t* const blocks[] = {allocate(kSize), allocate(kSize)};
+  std::vector<uint8_t*> pages;
+  for (uint8_t* block : blocks) {
+    const size_t before = kLarge - reinterpret_cast<uintptr_t>(block) % kLarge;
+    ASSERT_EQ(::madvise(block + before, kSize - kLarge, MADV_DONTNEED), 0);
+    Patience patience{0};
+    const auto ordinary = touch_large_pages(block + before, kSize - kLarge, patience);
+    pages.insert(pages.end(), ordinary.begin(), ordinary.end());
+    std::memset(block, 7, kSize);
+  }
+  const size_t before = in_large_pages();
+  const bool works = can_collapse(pages.front());
+  collapse_later(pages);
+  free_weights(blocks[1]);
+  const size_t after_free = resident();
+  const auto is_done = [&] { return in_large_pages() > before + kSize / 2; };
+  for (int i = 0; i < 300 && works && !is_done(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(is_done(), works) << "this kernel puts pages together on demand, or does not";
+  EXPECT_LT(resident(), after_free + 16 * kMegabyte) << "what is free stays so";
+  expect_filled(blocks[0], kSize, 7);
+  free_weights(blocks[0]);
+}
+
+#endif
 
 TEST(WeightPages, FewWeightsAreNotRoundedUp) {
   const size_t before = resident();
