@@ -2,7 +2,8 @@
 """How fast a language model reads and writes, in turns: our C++ runner (tools/bench/llm_steps.cpp), upstream's wheel on
 the same program, and llama.cpp on a GGUF file of the same weights.
 
-Tokens per second are medians over rounds. llama.cpp comes with `--llama-python`, an interpreter that has the package
+Tokens per second are medians over rounds. Loading, and the first prompt of 32 tokens after it, are medians over as many
+processes, started in turns: none loads beside another. llama.cpp comes with `--llama-python`, an interpreter that has the package
 llama-cpp-python, built for this processor. On a machine that others use, `--prefix "chrt -f 10"` gives each side
 the cores while it works. Example:
 
@@ -18,8 +19,9 @@ import shlex
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,17 +99,19 @@ class Row:
     resident: int
 
 
-def row_of(side: str, answers: dict[int, list[dict[str, Any]]]) -> Row:
-    """`answers` are by tokens of the prompt, a list of rounds each."""
+def row_of(
+    side: str, starts: list[dict[str, Any]], answers: dict[int, list[dict[str, Any]]]
+) -> Row:
+    """`starts` are the first answers of processes, `answers` are by tokens of the prompt, a list of rounds each."""
     median = statistics.median
     prefill = {n: n / median(a["prefill"] for a in rounds) for n, rounds in answers.items()}
     decode = {
         n: 1 / median(t for a in rounds for t in a["decode"]) for n, rounds in answers.items()
     }
     every = [answer for rounds in answers.values() for answer in rounds]
-    shortest = answers[min(answers)]
-    first = every[0]["load"] + median(a["prefill"] for a in shortest)
-    return Row(side, every[0]["load"], first, prefill, decode, max(a["resident"] for a in every))
+    load = median(a["load"] for a in starts)
+    first = median(a["load"] + a["prefill"] for a in starts)
+    return Row(side, load, first, prefill, decode, max(a["resident"] for a in every))
 
 
 def bandwidth(megabytes: int, prefix: Sequence[str], build: Path) -> dict[int, float]:
@@ -118,22 +122,40 @@ def bandwidth(megabytes: int, prefix: Sequence[str], build: Path) -> dict[int, f
     return {row["threads"]: row["gigabytes_per_second"] for row in rows}
 
 
-def sides(options: argparse.Namespace, folder: Path) -> dict[str, Program]:
+Start = Callable[[], Program]
+
+
+def sides(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
     prefix, model, threads = options.prefix, str(options.model.resolve()), options.threads
     runner = str(options.build / "tools/bench/llm_steps")
     command = [*prefix, runner, f"--model_path={model}", f"--cpu_threads={threads}"]
-    found = {"ours": Program(command, folder, "ours", os.environ)}
+    found: dict[str, Start] = {"ours": lambda: Program(command, folder, "ours", os.environ)}
     if not options.no_peer:
-        code = _LOOP + _UPSTREAM.format(model=model)
-        found["upstream's wheel"] = Worker(peer_python(), code, folder, "upstream", prefix)
+        upstream = _LOOP + _UPSTREAM.format(model=model)
+        found["upstream's wheel"] = partial(
+            Worker, peer_python(), upstream, folder, "upstream", prefix
+        )
     if options.llama_python:
         gguf = str(options.gguf.resolve())
-        code = _LOOP + _LLAMA.format(model=gguf, threads=threads, extra=options.extra_buffers)
-        found["llama.cpp"] = Worker(options.llama_python, code, folder, "llama", prefix)
+        llama = _LOOP + _LLAMA.format(model=gguf, threads=threads, extra=options.extra_buffers)
+        found["llama.cpp"] = partial(Worker, options.llama_python, llama, folder, "llama", prefix)
     return found
 
 
-def measure(programs: dict[str, Program], rounds: int) -> list[Row]:
+def started(starts: dict[str, Start], rounds: int) -> dict[str, list[dict[str, Any]]]:
+    """The first answers of `rounds` processes of each side, one process at a time."""
+    first: dict[str, list[dict[str, Any]]] = {side: [] for side in starts}
+    for _ in range(rounds):
+        for side, start in starts.items():
+            program = start()
+            first[side].append(program.ask([min(PROMPTS), 1]))
+            program.close()
+    return first
+
+
+def measure(starts: dict[str, Start], rounds: int) -> list[Row]:
+    first = started(starts, rounds)
+    programs = {side: start() for side, start in starts.items()}
     answers: dict[str, dict[int, list[dict[str, Any]]]] = {
         side: {prompt: [] for prompt in PROMPTS} for side in programs
     }
@@ -143,7 +165,9 @@ def measure(programs: dict[str, Program], rounds: int) -> list[Row]:
                 answer = program.ask([prompt, WRITTEN])
                 if turn > 0:  # the first is for caches and threads
                     answers[side][prompt].append(answer)
-    return [row_of(side, found) for side, found in answers.items()]
+    for program in programs.values():
+        program.close()
+    return [row_of(side, first[side], found) for side, found in answers.items()]
 
 
 def table(rows: list[Row]) -> str:
@@ -181,10 +205,7 @@ def main() -> None:
     megabytes = options.model.stat().st_size // 1_000_000
     read = bandwidth(megabytes, options.prefix, options.build)
     with tempfile.TemporaryDirectory() as folder:
-        programs = sides(options, Path(folder))
-        rows = measure(programs, options.rounds)
-        for program in programs.values():
-            program.close()
+        rows = measure(sides(options, Path(folder)), options.rounds)
     speeds = ", ".join(f"{speed:.1f} GB/s with {count} threads" for count, speed in read.items())
     machine = f"{processor()}, {os.cpu_count()} cores; {options.threads} threads"
     text = f"{machine}; a buffer of {megabytes} MB is read at {speeds}.\n\n{table(rows)}"

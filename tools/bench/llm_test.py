@@ -11,13 +11,14 @@ from executorch.test.e2e.build_tree import binary
 from executorch.tools.bench.llm import PROMPTS, row_of, table
 
 
-def _answer(prefill: float, decode: list[float]) -> dict[str, object]:
-    return {"prefill": prefill, "decode": decode, "load": 0.5, "resident": 2_000_000}
+def _answer(prefill: float, decode: list[float], load: float = 9.0) -> dict[str, object]:
+    return {"prefill": prefill, "decode": decode, "load": load, "resident": 2_000_000}
 
 
 def test_rows_are_medians_over_rounds() -> None:
     answers = {n: [_answer(t, [0.25, t, 0.25]) for t in (1.0, 4.0, 2.0)] for n in PROMPTS}
-    row = row_of("ours", answers)
+    starts = [_answer(2.0, [], load) for load in (0.25, 8.0, 0.5)]
+    row = row_of("ours", starts, answers)
     assert row.prefill == {n: n / 2.0 for n in PROMPTS}
     assert row.decode == dict.fromkeys(PROMPTS, 4.0)
     assert (row.load, row.first, row.resident) == (0.5, 2.5, 2_000_000)
