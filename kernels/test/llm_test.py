@@ -121,6 +121,34 @@ def test_attention_that_writes_its_cache() -> None:
         compare("sdpa_with_kv_cache", [q, *new, *caches, *rest], (seed, vars(d)))
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_attention_of_sessions(dtype: torch.dtype) -> None:
+    for seed in DRAWS:
+        d = Drawn(seed)
+        sessions, per_session = d.random.randint(1, 5), d.rows
+        q = d.floats(1, d.queries, d.heads, d.depth, dtype=dtype)
+        shape = (1, sessions * per_session, d.key_heads, d.depth)
+        k, v = (d.floats(*shape, dtype=dtype) for _ in "kv")
+        rows = d.integers(0, sessions * per_session, d.queries)
+        run = d.random.randint(0, d.queries)  # neighbours, of one session or of two
+        first = d.random.randint(0, sessions * per_session - max(run, 1))
+        rows[:run] = torch.arange(first, first + run)
+        compare("sdpa_of_sessions", [q, k, v, rows, per_session, d.scale], (seed, vars(d)))
+
+
+def test_a_session_gets_what_it_gets_alone() -> None:
+    q, k, v = torch.randn(1, 4, 6, 64), torch.randn(1, 900, 2, 64), torch.randn(1, 900, 2, 64)
+    rows = torch.tensor([299, 300, 301, 640])
+    call = make_call("sdpa_of_sessions", [q, k, v, rows, 300, None], (q,))
+    assert call.run() == 0
+    for queries, session, start in (([0], 0, 299), ([1, 2], 1, 0), ([3], 2, 40)):
+        keys = (x[:, session * 300 : (session + 1) * 300].contiguous() for x in (k, v))
+        own = q[:, queries].contiguous()
+        alone = make_call("custom_sdpa", [own, *keys, start, None, 0.0, True, None], (own,))
+        assert alone.run() == 0
+        assert torch.equal(call.results()[0][:, queries], alone.results()[0])
+
+
 def test_attention_on_bytes() -> None:
     for seed in DRAWS:
         d = Drawn(seed)
@@ -208,6 +236,13 @@ WRONG: list[tuple[str, list[Any], str]] = [
     ("custom_sdpa", [Q, K, K, 0, MASK, 0.0, True, None], "found both"),
     ("custom_sdpa", [Q, K, K, 0, MASK[:, :5].contiguous(), 0.0, False, None], "attn_mask [2, 6]"),
     ("custom_sdpa", [Q, K, K, 0, MASK.long(), 0.0, False, None], "attn_mask of Float"),
+    ("sdpa_of_sessions", [Q, K, K, torch.tensor([0, 6]), 3, None], "found 6"),
+    ("sdpa_of_sessions", [Q, K, K, torch.tensor([-1, 0]), 3, None], "found -1"),
+    ("sdpa_of_sessions", [Q, K, K, torch.tensor([0]), 3, None], "rows [2]"),
+    ("sdpa_of_sessions", [Q, K, K, torch.tensor([0, 1]).int(), 3, None], "Long"),
+    ("sdpa_of_sessions", [Q, K, K, torch.tensor([0, 1]), 4, None], "that divide the 6"),
+    ("sdpa_of_sessions", [Q, K, K, torch.tensor([0, 1]), 0, None], "that divide the 6"),
+    ("sdpa_of_sessions", [Q, K, K.half(), torch.tensor([0, 1]), 3, None], "to be Float"),
     ("sdpa_with_kv_cache", [Q, Q, Q, K, K, 5, 2, *NONE], "start_pos 5"),
     ("sdpa_with_kv_cache", [Q, Q, Q, K, K, 0, 7, *NONE], "seq_len"),
     ("custom_quantized_sdpa", [I8, I8, I8, 0, *NONE, *[None] * 6, False], "q_zero_points"),

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include <executorch/backends/xnnpack/library/blocks/gemv_vnni.h>
+#include <executorch/backends/xnnpack/library/blocks/rows_vnni.h>
 #include <executorch/backends/xnnpack/runtime/weight_pages.h>
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/threadpool/threadpool.h>

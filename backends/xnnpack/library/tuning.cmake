@@ -40,8 +40,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 endif()
 # One row by 4-bit weights, and the table that it stands in.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT MSVC)
-  target_sources(XNNPACK PRIVATE "${library}/blocks/kernels.cpp" "${library}/blocks/gemv_vnni.cpp")
-  set_source_files_properties("${library}/blocks/gemv_vnni.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS
+  target_sources(XNNPACK PRIVATE "${library}/blocks/kernels.cpp" "${library}/blocks/rows_vnni.cpp")
+  set_source_files_properties("${library}/blocks/rows_vnni.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS
     "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mgfni;-mprefer-vector-width=512;-ffp-contract=off;-Wno-maybe-uninitialized;-Wno-uninitialized")
   xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qd8_f32_qb4w_gemm_config)
 endif()

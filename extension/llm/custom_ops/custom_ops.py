@@ -77,6 +77,23 @@ def custom_sdpa(
     return query.new_empty(query.shape)
 
 
+def sdpa_of_sessions_meta(query, key, value, rows, rows_per_session, scale=None):
+    name = "sdpa_of_sessions"
+    _check_float_attention(name, query, key, value, True, None)
+    _expect(
+        rows.dim() == 1 and rows.dtype == torch.int64,
+        f"{name}: expected rows int64 of 1 dim, found {rows.dtype} of {rows.dim()}",
+    )
+    sizes = query.size(0), key.size(1), rows_per_session
+    _expect(
+        not _is_known(*sizes)
+        or (sizes[0] == 1 and rows_per_session > 0 and sizes[1] % rows_per_session == 0),
+        f"{name}: expected a batch of 1 and rows_per_session that divide the {sizes[1]} rows of keys, found a batch "
+        f"of {sizes[0]} and {rows_per_session}",
+    )
+    return query.new_empty(query.shape)
+
+
 def custom_quantized_sdpa_meta(
     query, key, value, start_pos, attn_mask=None, drpout_p=0.0, is_causal=False, scale=None, q_zero_point=None,
     q_scale=None, k_zero_point=None, k_scale=None, v_zero_point=None, v_scale=None, is_seq_at_dim_2=False,
@@ -179,6 +196,11 @@ def _custom_sdpa(
     return eager.attend(query, key, value, start_pos, attn_mask, is_causal, scale)
 
 
+def _sdpa_of_sessions(query, key, value, rows, rows_per_session, scale=None):
+    sdpa_of_sessions_meta(query, key, value, rows, rows_per_session)
+    return eager.attend_by_session(query, key, value, rows, rows_per_session, scale)
+
+
 def _custom_quantized_sdpa(
     query, key, value, start_pos, attn_mask=None, drpout_p=0.0, is_causal=False, scale=None, q_zero_points=None,
     q_scales=None, k_zero_points=None, k_scales=None, v_zero_points=None, v_scales=None, is_seq_at_dim_2=False,
@@ -214,6 +236,7 @@ _OPERATORS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "custom_quantized_sdpa": (_custom_quantized_sdpa, custom_quantized_sdpa_meta),
     "custom_sdpa": (_custom_sdpa, custom_sdpa),
     "fast_hadamard_transform": (_fast_hadamard_transform, fast_hadamard_transform_meta),
+    "sdpa_of_sessions": (_sdpa_of_sessions, sdpa_of_sessions_meta),
     "sdpa_with_kv_cache": (_sdpa_with_kv_cache, sdpa_with_kv_cache_meta),
     "update_cache": (eager.update_cache, update_cache_meta),
     "update_cache_with_indices": (eager.update_cache_with_indices, update_cache_with_indices_meta),

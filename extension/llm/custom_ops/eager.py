@@ -116,6 +116,28 @@ def attend(
     return out.reshape(query.shape).to(query.dtype).contiguous()
 
 
+def attend_by_session(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    rows: Tensor,
+    rows_per_session: int,
+    scale: float | None,
+) -> Tensor:
+    """sdpa_of_sessions: query [1, S, H, D] s sees keys from the first of its session up to rows[s]."""
+    if rows.shape != query.shape[1:2]:
+        raise ValueError(
+            f"sdpa_of_sessions: expected rows [{query.size(1)}], one of each query, found {list(rows.shape)}"
+        )
+    if rows.numel() and not 0 <= int(rows.min()) <= int(rows.max()) < key.size(1):
+        raise ValueError(
+            f"sdpa_of_sessions: expected rows from 0 to {key.size(1) - 1}, found {int(rows.min())} to {int(rows.max())}"
+        )
+    seen = torch.arange(key.size(1))[None, :] <= rows[:, None]
+    seen &= torch.arange(key.size(1))[None, :] >= (rows - rows % rows_per_session)[:, None]
+    return attend(query, key, value, 0, seen, False, scale)
+
+
 def dequantize(codes: Tensor, scales: Tensor | None, zeros: Tensor | None) -> Tensor:
     """(codes - zeros) * scales, one scale and zero point for each vector of the last dimension."""
     if codes.dtype != torch.int8 or scales is None or zeros is None:

@@ -2,6 +2,7 @@
 #include <executorch/extension/llm/custom_ops/op_sdpa.h>
 
 #include <cmath>
+#include <utility>
 
 #include <executorch/extension/llm/custom_ops/cache_rows.h>
 #include <executorch/kernels/optimized/attention/attention_blocks.h>
@@ -18,6 +19,7 @@ using ::executorch::kernels::is_row_major;
 using ::executorch::kernels::OpCall;
 using ::executorch::kernels::Shape;
 using ::executorch::kernels::ShapeText;
+using ::executorch::kernels::optimized::attend_side_by_side;
 using ::executorch::kernels::optimized::AttentionProblem;
 using ::executorch::kernels::optimized::AttentionRows;
 using ::executorch::kernels::optimized::is_narrow_float;
@@ -146,21 +148,62 @@ AttentionProblem problem_of(const Arguments& a) {
   return p;
 }
 
-// Resizes the output and computes; the arguments have been checked.
-Tensor& attend_to(const OpCall& call, const Arguments& a, AttentionProblem p, ScalarType type,
-                  Tensor& output) {
+bool prepare_output(const OpCall& call, const Arguments& a, ScalarType type, Tensor& output) {
   if (!check_dtype(call, "out", output, type) || !resize_output(call, output, Shape(a.query))) {
-    return output;
+    return false;
   }
-  ET_KERNEL_CHECK_MSG(call.ctx, is_row_major(output), InvalidArgument, output,
+  ET_KERNEL_CHECK_MSG(call.ctx, is_row_major(output), InvalidArgument, false,
                       "%s: expected out in row-major order, found another", call.op);
-  p.out = rows_of(output, a.seq_dim);
-  const Error error = ::executorch::kernels::optimized::attend(call.ctx, p);
-  ET_KERNEL_CHECK_MSG(call.ctx, error == Error::Ok, MemoryAllocationFailed, output,
+  return true;
+}
+
+bool check_attended(const OpCall& call, Error error) {
+  ET_KERNEL_CHECK_MSG(call.ctx, error == Error::Ok, MemoryAllocationFailed, false,
                       "%s: expected scratch memory from the method's temporary allocator, found "
                       "too little",
                       call.op);
+  return true;
+}
+
+// Resizes the output and computes; the arguments have been checked.
+Tensor& attend_to(const OpCall& call, const Arguments& a, AttentionProblem p, ScalarType type,
+                  Tensor& output) {
+  if (prepare_output(call, a, type, output)) {
+    p.out = rows_of(output, a.seq_dim);
+    static_cast<void>(
+        check_attended(call, ::executorch::kernels::optimized::attend(call.ctx, p)));
+  }
   return output;
+}
+
+bool check_session_rows(const OpCall& call, const Arguments& a, const Tensor& rows,
+                        int64_t rows_per_session) {
+  const int64_t queries = a.positions(a.query), keys = a.positions(a.key);
+  ET_KERNEL_CHECK_MSG(call.ctx,
+                      a.query.size(0) == 1 && rows_per_session > 0 && keys % rows_per_session == 0,
+                      InvalidArgument, false,
+                      "%s: expected a batch of 1 and rows_per_session that divide the %lld rows of "
+                      "keys, found query %s and %lld",
+                      call.op, static_cast<long long>(keys), ShapeText(a.query).text,
+                      static_cast<long long>(rows_per_session));
+  if (!check_dtype(call, "rows", rows, ScalarType::Long)) {
+    return false;
+  }
+  ET_KERNEL_CHECK_MSG(call.ctx, rows.dim() == 1 && rows.numel() == queries, InvalidArgument, false,
+                      "%s: expected rows [%lld], one of each query, found %s", call.op,
+                      static_cast<long long>(queries), ShapeText(rows).text);
+  const auto* row = rows.const_data_ptr<int64_t>();
+  for (int64_t i = 0; i < queries; ++i) {
+    ET_KERNEL_CHECK_MSG(call.ctx, row[i] >= 0 && row[i] < keys, InvalidArgument, false,
+                        "%s: expected rows from 0 to %lld, found %lld", call.op,
+                        static_cast<long long>(keys - 1), static_cast<long long>(row[i]));
+  }
+  return true;
+}
+
+void move_to(AttentionRows& rows, int64_t first) {
+  const auto bytes = static_cast<int64_t>(::executorch::runtime::elementSize(rows.type));
+  rows.data = static_cast<const uint8_t*>(rows.data) + first * rows.row_stride * bytes;
 }
 
 bool check_parameter(const OpCall& call, const char* name, const Tensor& codes,
@@ -220,6 +263,55 @@ Tensor& custom_sdpa_out(RuntimeContext& ctx, const Tensor& q, const Tensor& k, c
   const Arguments a{q, k, v, start_pos, attn_mask, is_causal, scale};
   return check_float_arguments(call, a) ? attend_to(call, a, problem_of(a), q.scalar_type(), output)
                                         : output;
+}
+
+Tensor& sdpa_of_sessions_out(RuntimeContext& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                             const Tensor& rows, const int64_t rows_per_session,
+                             const optional<double> scale, Tensor& output) {
+  const OpCall call{ctx, "sdpa_of_sessions.out"};
+  const optional<Tensor> no_mask;
+  const Arguments a{q, k, v, /*start=*/0, no_mask, /*causal=*/true, scale};
+  if (!check_float_arguments(call, a) || !check_session_rows(call, a, rows, rows_per_session) ||
+      !prepare_output(call, a, q.scalar_type(), output)) {
+    return output;
+  }
+  // Single queries go side by side, as many at a time as the array holds.
+  constexpr size_t kMost = 32;
+  AttentionProblem single[kMost];
+  size_t num_single = 0;
+  const auto attend_to_single = [&] {
+    const size_t count = std::exchange(num_single, 0);
+    return count == 0 || check_attended(call, attend_side_by_side(ctx, {single, count}));
+  };
+  const auto* row = rows.const_data_ptr<int64_t>();
+  const int64_t queries = a.positions(q);
+  for (int64_t first = 0, end = 0; first < queries; first = end) {
+    const int64_t begin = row[first] - row[first] % rows_per_session;
+    for (end = first + 1; end < queries && row[end] == row[end - 1] + 1 &&
+                          row[end] < begin + rows_per_session;
+         ++end) {
+    }
+    AttentionProblem p = problem_of(a);
+    p.queries = end - first;
+    p.first_query = row[first] - begin;
+    p.keys = p.first_query + p.queries;
+    p.out = rows_of(output, a.seq_dim);
+    move_to(p.query, first);
+    move_to(p.out, first);
+    move_to(p.key, begin);
+    move_to(p.value, begin);
+    if (p.queries == 1) {
+      single[num_single++] = p;
+    }
+    const bool is_done = p.queries == 1
+                             ? num_single < kMost || attend_to_single()
+                             : check_attended(call, ::executorch::kernels::optimized::attend(ctx, p));
+    if (!is_done) {
+      return output;
+    }
+  }
+  static_cast<void>(attend_to_single());
+  return output;
 }
 
 Tensor& custom_quantized_sdpa_out(

@@ -35,6 +35,13 @@ Tensor& custom_sdpa_out(RuntimeContext& ctx, const Tensor& q, const Tensor& k, c
                         const double dropout_p, const bool is_causal, const optional<double> scale,
                         Tensor& output);
 
+// Queries of several sessions, batch 1: the keys of a session are rows_per_session neighbouring
+// rows, of which query i sees those from the first up to rows[i], int64 [queries]. Neighbouring
+// queries of neighbouring rows of a session are computed together, as custom_sdpa's are.
+Tensor& sdpa_of_sessions_out(RuntimeContext& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                             const Tensor& rows, const int64_t rows_per_session,
+                             const optional<double> scale, Tensor& output);
+
 // On int8 tensors, each with a Float scale and a Char zero point per vector of depth; the result
 // is Float. With is_seq_at_dim_2 everything is [batch, heads, positions, depth].
 Tensor& custom_quantized_sdpa_out(

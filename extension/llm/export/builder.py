@@ -135,6 +135,9 @@ class LLMEdgeManager:
             return (tokens,)
         # the position is the second input, or stands in a dict of options
         options = self.example_inputs[1]
+        if isinstance(options, dict) and "logits_of" in options:  # of several sessions
+            rows = torch.export.Dim("row_dim", max=self.metadata["get_max_sessions"])
+            return (tokens, {"input_pos": {0: tokens[1]}, "logits_of": {0: rows}})
         return (tokens, {name: {0: 1} for name in options} if isinstance(options, dict) else {0: 1})
 
     def _max_tokens(self) -> int:

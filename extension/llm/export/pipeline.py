@@ -50,6 +50,9 @@ def example_inputs(config: LlmConfig, seq_len: int | None = None) -> tuple[Any, 
         return (
             (tokens, {"input_pos": torch.tensor([0])}) if config.model.use_kv_cache else (tokens,)
         )
+    if config.export.max_sessions > 1:  # places of tokens, and tokens whose logits are wanted
+        places, wanted = torch.tensor([0, 1, 2]), torch.tensor([1, 2])
+        return (torch.tensor([[2, 3, 4]]), {"input_pos": places, "logits_of": wanted})
     length = max(3, config.export.max_seq_length)
     if not config.model.use_kv_cache:
         tokens = length - 1 if config.model.enable_dynamic_shape else length
@@ -70,6 +73,8 @@ def _metadata(config: LlmConfig, loaded: LoadedModel) -> dict[str, Any]:
         "use_sdpa_with_kv_cache": args.use_sdpa_with_kv_cache_op,
         "enable_dynamic_shape": args.enable_dynamic_shape,
     }
+    if config.export.max_sessions > 1:
+        found["get_max_sessions"] = config.export.max_sessions
     if args.num_kv_shared_layers:
         found["get_num_kv_shared_layers"] = args.num_kv_shared_layers
     gguf = loaded.checkpoint.gguf if loaded.checkpoint else None

@@ -28,6 +28,7 @@ class ForwardOptions(TypedDict, total=False):
     in_cache_state: Any
     out_cache_state: Any
     last_valid_token_pos: torch.Tensor | None
+    logits_of: torch.Tensor | None
     shared_kv: dict[str, tuple[torch.Tensor, torch.Tensor]]
     shared_masks: dict[int | None, torch.Tensor]
 

@@ -92,7 +92,7 @@ class Transformer(nn.Module):
     `generate_full_logits` (batch, tokens, vocabulary).
 
     With `use_kv_cache` the options' `input_pos`, int64 (1,), is the position of the first token. `h` (batch, tokens,
-    dim) may come in place of tokens.
+    dim) may come in place of tokens. The options' `logits_of`, int64 (rows,), chooses tokens: (batch, rows, vocabulary).
     """
 
     def __init__(self, params: ModelArgs, layers: nn.ModuleList, rope: Rope) -> None:
@@ -150,7 +150,9 @@ class Transformer(nn.Module):
             if local not in tables:
                 tables[local] = self._tables(options, seqlen, local)
             h = layer(h, *tables[local], options)
-        if not self.generate_full_logits:
+        if options.get("logits_of") is not None:
+            h = h[:, options["logits_of"]]
+        elif not self.generate_full_logits:
             h = h[:, -1, :]
         h = self.norm(h)
         return h if self.output is None else self._logits(h)

@@ -16,6 +16,8 @@ inline constexpr auto kUseSDPAWithKVCache = "use_sdpa_with_kv_cache";
 // Whether each layer's cache has a row for every position of the context: then one can go back. A
 // window or a state that is carried along cannot.
 inline constexpr auto kKeepsAllPositions = "keeps_all_positions";
+// How many texts a call can go on with (export.max_sessions); see SharedDecoder.
+inline constexpr auto kMaxSessions = "get_max_sessions";
 
 // Of the runner, not of a program: which file it runs. See file_fingerprint().
 inline constexpr auto kFingerprint = "fingerprint";

@@ -9,6 +9,7 @@
 
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/multimodal_runner.h>
+#include <executorch/extension/llm/runner/shared_decoder.h>
 #include <executorch/extension/llm/runner/state_file.h>
 #include <executorch/extension/llm/runner/text_llm_runner.h>
 #include <executorch/extension/memory_allocator/cpu_caching_malloc_allocator.h>
@@ -24,6 +25,8 @@ namespace {
 
 // What calls need beside planned memory is kept for the next call up to this size.
 constexpr uint32_t kTemporaryBytes = 10 * 1024 * 1024;
+// Of a prompt that shares calls with other sessions, which wait for it.
+constexpr int64_t kSharedPromptTokens = 128;
 
 struct Default {
   const char* name;
@@ -32,6 +35,7 @@ struct Default {
 constexpr Default kDefaults[] = {{kEnableDynamicShape, 0},
                                  {kMaxSeqLen, 128},
                                  {kMaxContextLen, 128},
+                                 {kMaxSessions, 1},
                                  {kUseKVCache, 1},
                                  {kUseSDPAWithKVCache, 0}};
 
@@ -60,6 +64,79 @@ Result<std::unordered_map<std::string, int64_t>> metadata_of(const std::string& 
     ET_LOG(Error, "Cannot read metadata of %s", model_path.c_str());
   }
   return metadata;
+}
+
+// What runners of one program are made from.
+struct Source {
+  std::string model_path;
+  std::vector<std::string> data_files;
+  std::string method_name;
+  Module::LoadMode load_mode;
+  std::unique_ptr<runtime::EventTracer> event_tracer;  // of the first module
+  std::shared_ptr<SharedDecoder> shared;               // the last one, perhaps with free sessions
+
+  std::unique_ptr<Module> module() {
+    return std::make_unique<Module>(model_path, data_files, load_mode, std::move(event_tracer),
+                                    nullptr,
+                                    std::make_unique<CPUCachingAllocator>(kTemporaryBytes));
+  }
+};
+
+// A session of a program that has several, in the last SharedDecoder or in a new one.
+std::unique_ptr<TextDecoderRunner> session_of(
+    Source& source, const std::unordered_map<std::string, int64_t>& metadata, int64_t most_tokens,
+    IOManager* io_manager, std::unique_ptr<Sampler> sampler) {
+  int64_t session = source.shared == nullptr ? -1 : source.shared->take();
+  if (session < 0) {
+    source.shared =
+        std::make_shared<SharedDecoder>(source.module(), source.method_name, metadata.at(kMaxSessions),
+                                        metadata.at(kMaxContextLen), most_tokens);
+    session = source.shared->take();
+  }
+  return std::make_unique<SessionDecoderRunner>(source.shared, session, io_manager,
+                                                std::move(sampler));
+}
+
+// Null, with the reason logged, without a usable tokenizer or metadata.
+std::unique_ptr<TextLLMRunner> make_runner(Source& source,
+                                           std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
+                                           float temperature) {
+  if (!is_usable(tokenizer.get())) {
+    return nullptr;
+  }
+  auto module = source.module();
+  auto read = metadata_of(source.model_path, *tokenizer, *module);
+  if (!read.ok()) {
+    return nullptr;
+  }
+  auto metadata = std::move(*read);
+  std::vector<std::string> files = {source.model_path};
+  files.insert(files.end(), source.data_files.begin(), source.data_files.end());
+  metadata[kFingerprint] = file_fingerprint(files);
+  auto eos_ids =
+      std::make_unique<std::unordered_set<uint64_t>>(get_eos_ids(tokenizer.get(), module.get()));
+  const bool use_kv_cache = metadata.at(kUseKVCache) != 0;
+  int64_t most_tokens = tokens_per_call(module.get(), source.method_name, metadata);
+  auto io_manager = std::make_unique<IOManager>(*module);
+  auto sampler = std::make_unique<Sampler>(static_cast<int32_t>(metadata.at(kVocabSize)),
+                                           std::max(temperature, 0.0f));
+  std::unique_ptr<TextDecoderRunner> decoder;
+  if (metadata.at(kMaxSessions) > 1) {
+    decoder = session_of(source, metadata, most_tokens, io_manager.get(), std::move(sampler));
+    most_tokens = std::min(most_tokens, kSharedPromptTokens);
+  } else {
+    decoder = std::make_unique<TextDecoderRunner>(module.get(), io_manager.get(),
+                                                  source.method_name, std::move(sampler));
+  }
+  auto prefiller = std::make_unique<TextPrefiller>(
+      decoder.get(), use_kv_cache, metadata.at(kEnableDynamicShape) != 0, most_tokens);
+  auto stats = std::make_unique<Stats>();
+  auto generator = std::make_unique<TextTokenGenerator>(
+      tokenizer.get(), decoder.get(), use_kv_cache, std::move(eos_ids), stats.get());
+  return std::make_unique<TextLLMRunner>(std::move(metadata), std::move(tokenizer),
+                                         std::move(module), std::move(decoder),
+                                         std::move(prefiller), std::move(io_manager),
+                                         std::move(generator), std::move(stats), temperature);
 }
 
 }  // namespace
@@ -160,38 +237,25 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
     std::vector<std::string> data_files, float temperature,
     std::unique_ptr<::executorch::runtime::EventTracer> event_tracer,
     const std::string& method_name, Module::LoadMode load_mode) {
-  if (!is_usable(tokenizer.get())) {
-    return nullptr;
+  Source source{model_path,  std::move(data_files),   method_name,
+                load_mode, std::move(event_tracer), nullptr};
+  return make_runner(source, std::move(tokenizer), temperature);
+}
+
+std::vector<std::unique_ptr<TextLLMRunner>> create_text_llm_runners(
+    const std::string& model_path, const std::string& tokenizer_path, size_t count,
+    const std::vector<std::string>& data_files, float temperature, const std::string& method_name,
+    Module::LoadMode load_mode) {
+  Source source{model_path, data_files, method_name, load_mode, nullptr, nullptr};
+  std::vector<std::unique_ptr<TextLLMRunner>> runners;
+  for (size_t i = 0; i < count; ++i) {
+    auto runner = make_runner(source, load_tokenizer(tokenizer_path), temperature);
+    if (runner == nullptr) {
+      return {};
+    }
+    runners.push_back(std::move(runner));
   }
-  std::vector<std::string> files = {model_path};
-  files.insert(files.end(), data_files.begin(), data_files.end());
-  auto module = std::make_unique<Module>(model_path, std::move(data_files), load_mode,
-                                         std::move(event_tracer), nullptr,
-                                         std::make_unique<CPUCachingAllocator>(kTemporaryBytes));
-  auto read = metadata_of(model_path, *tokenizer, *module);
-  if (!read.ok()) {
-    return nullptr;
-  }
-  auto metadata = std::move(*read);
-  metadata[kFingerprint] = file_fingerprint(files);
-  auto eos_ids =
-      std::make_unique<std::unordered_set<uint64_t>>(get_eos_ids(tokenizer.get(), module.get()));
-  const bool use_kv_cache = metadata.at(kUseKVCache) != 0;
-  auto io_manager = std::make_unique<IOManager>(*module);
-  auto decoder = std::make_unique<TextDecoderRunner>(
-      module.get(), io_manager.get(), method_name,
-      std::make_unique<Sampler>(static_cast<int32_t>(metadata.at(kVocabSize)),
-                                std::max(temperature, 0.0f)));
-  auto prefiller = std::make_unique<TextPrefiller>(
-      decoder.get(), use_kv_cache, metadata.at(kEnableDynamicShape) != 0,
-      tokens_per_call(module.get(), method_name, metadata));
-  auto stats = std::make_unique<Stats>();
-  auto generator = std::make_unique<TextTokenGenerator>(
-      tokenizer.get(), decoder.get(), use_kv_cache, std::move(eos_ids), stats.get());
-  return std::make_unique<TextLLMRunner>(std::move(metadata), std::move(tokenizer),
-                                         std::move(module), std::move(decoder),
-                                         std::move(prefiller), std::move(io_manager),
-                                         std::move(generator), std::move(stats), temperature);
+  return runners;
 }
 
 std::unique_ptr<MultimodalRunner> create_multimodal_runner(

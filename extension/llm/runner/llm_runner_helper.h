@@ -33,7 +33,7 @@ std::unique_ptr<tokenizers::Tokenizer> load_tokenizer(
 
 // Constants of a program by the names of constants.h, with defaults for those that it lacks: 0 for
 // enable_dynamic_shape and use_sdpa_with_kv_cache, 1 for use_kv_cache, get_max_seq_len for
-// get_max_context_len, 1 for keeps_all_positions unless get_max_seq_len is less. get_bos_id and
+// get_max_context_len, 1 for get_max_sessions, 1 for keeps_all_positions unless get_max_seq_len is less. get_bos_id and
 // get_vocab_size are the tokenizer's. InvalidArgument if the program cannot be read or has no
 // get_max_seq_len; errors of its methods.
 ::executorch::runtime::Result<std::unordered_map<std::string, int64_t>> get_llm_metadata(
@@ -60,6 +60,15 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
     const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
     std::vector<std::string> data_files = {}, float temperature = -1.0f,
     std::unique_ptr<::executorch::runtime::EventTracer> event_tracer = nullptr,
+    const std::string& method_name = "forward",
+    Module::LoadMode load_mode = Module::LoadMode::MmapUseMlockIgnoreErrors);
+
+// `count` runners of one program, each with a tokenizer of its own. With a program of several
+// sessions (export.max_sessions) what threads generate by them at the same time is decoded in one
+// step; each needs a thread. Empty, with the reason logged, where one cannot be made.
+std::vector<std::unique_ptr<TextLLMRunner>> create_text_llm_runners(
+    const std::string& model_path, const std::string& tokenizer_path, size_t count,
+    const std::vector<std::string>& data_files = {}, float temperature = -1.0f,
     const std::string& method_name = "forward",
     Module::LoadMode load_mode = Module::LoadMode::MmapUseMlockIgnoreErrors);
 

@@ -35,7 +35,7 @@ void TextDecoderRunner::set_sampling(const GenerationConfig& config) {
 
 bool TextDecoderRunner::has_all_logits() const {
   const auto meta = module_->method_meta(method_name_);
-  if (!meta.ok() || meta->num_inputs() == 0 || meta->num_outputs() == 0) {
+  if (!meta.ok() || meta->num_inputs() == 0 || meta->num_inputs() > 2 || meta->num_outputs() == 0) {
     return false;
   }
   const auto tokens = meta->input_tensor_meta(0);

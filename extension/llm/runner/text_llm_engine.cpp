@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/generation.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
+#include <executorch/extension/llm/runner/shared_decoder.h>
 #include <executorch/extension/llm/runner/text_decoder_runner.h>
 #include <executorch/extension/memory_allocator/cpu_caching_malloc_allocator.h>
 #include <executorch/runtime/platform/log.h>
@@ -43,16 +45,24 @@ struct Model {
 
 class TextLLMSession : public LLMSession {
  public:
+  // On a module of its own.
   TextLLMSession(std::shared_ptr<const Model> model, std::unique_ptr<Module> module)
       : model_(std::move(model)),
         module_(std::move(module)),
         io_manager_(*module_),
-        decoder_(module_.get(), &io_manager_, model_->method,
-                 std::make_unique<Sampler>(static_cast<int32_t>(model_->metadata.at(kVocabSize)),
-                                           0.0f)) {}
+        decoder_(std::make_unique<TextDecoderRunner>(module_.get(), &io_manager_, model_->method,
+                                                     sampler_of(*model_))) {}
+
+  // On a session that was taken.
+  TextLLMSession(std::shared_ptr<const Model> model, const std::shared_ptr<SharedDecoder>& shared,
+                 int64_t session)
+      : model_(std::move(model)),
+        io_manager_(*shared->module()),
+        decoder_(std::make_unique<SessionDecoderRunner>(shared, session, &io_manager_,
+                                                        sampler_of(*model_))) {}
 
   Error load() {
-    ET_CHECK_OK_OR_RETURN_ERROR(decoder_.load());
+    ET_CHECK_OK_OR_RETURN_ERROR(decoder_->load());
     return io_manager_.load();
   }
 
@@ -84,6 +94,10 @@ class TextLLMSession : public LLMSession {
   void stop() override { should_stop_.store(true); }
 
  private:
+  static std::unique_ptr<Sampler> sampler_of(const Model& model) {
+    return std::make_unique<Sampler>(static_cast<int32_t>(model.metadata.at(kVocabSize)), 0.0f);
+  }
+
   Error noted(Error error) {
     is_failed_ = is_failed_ || error != Error::Ok;
     return error;
@@ -126,7 +140,7 @@ class TextLLMSession : public LLMSession {
       const auto left = static_cast<int64_t>(context_.size() - fed_);
       const int64_t count = std::min(left, model_->tokens_per_call);
       auto input = from_blob(&context_[fed_], {1, static_cast<SizesType>(count)}, ScalarType::Long);
-      logits_ = ET_UNWRAP(decoder_.step(input, static_cast<int64_t>(fed_)));
+      logits_ = ET_UNWRAP(decoder_->step(input, static_cast<int64_t>(fed_)));
       fed_ += static_cast<size_t>(count);
     }
     return Error::Ok;
@@ -139,7 +153,7 @@ class TextLLMSession : public LLMSession {
         sampling.top_p > 0 && sampling.top_p <= 1 && sampling.top_k >= 0, InvalidArgument,
         "Expected top_p above 0, up to 1, and top_k of 0 or more, got %f and %d",
         static_cast<double>(sampling.top_p), static_cast<int>(sampling.top_k));
-    Sampler& sampler = *decoder_.sampler();
+    Sampler& sampler = *decoder_->sampler();
     sampler.set_topp(sampling.top_p);
     sampler.set_topk(sampling.top_k);
     // The seed of a whole answer comes with each of its tokens.
@@ -147,7 +161,7 @@ class TextLLMSession : public LLMSession {
       sampler.set_seed(sampling.seed);
       seed_ = sampling.seed;
     }
-    return static_cast<uint64_t>(decoder_.logits_to_token(*logits_, temperature));
+    return static_cast<uint64_t>(decoder_->logits_to_token(*logits_, temperature));
   }
 
   Result<DecodeResult> next(const SamplingConfig& sampling) {
@@ -175,7 +189,7 @@ class TextLLMSession : public LLMSession {
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Module> module_;
   IOManager io_manager_;
-  TextDecoderRunner decoder_;
+  std::unique_ptr<TextDecoderRunner> decoder_;
   std::vector<uint64_t> context_;
   size_t fed_ = 0;
   std::optional<Tensor> logits_;  // of the last token fed, in the method's memory
@@ -193,15 +207,20 @@ class TextLLMEngine : public LLMEngine {
       : module_(std::move(module)), model_(std::move(model)), capacity_(capacity) {}
 
   Result<std::unique_ptr<LLMSession>> create_session() override {
-    std::unique_ptr<runtime::DataLoader> data;
-    if (model_->data_path.has_value()) {
-      auto loader = ET_UNWRAP(FileDataLoader::from(model_->data_path->c_str()));
-      data = std::make_unique<FileDataLoader>(std::move(loader));
+    std::unique_ptr<TextLLMSession> session;
+    if (model_->metadata.at(kMaxSessions) == 1) {
+      session = std::make_unique<TextLLMSession>(model_, ET_UNWRAP(make_module()));
+    } else {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      int64_t number = shared_ == nullptr ? -1 : shared_->take();
+      if (number < 0) {
+        shared_ = std::make_shared<SharedDecoder>(
+            ET_UNWRAP(make_module()), model_->method, model_->metadata.at(kMaxSessions),
+            model_->metadata.at(kMaxContextLen), model_->tokens_per_call);
+        number = shared_->take();
+      }
+      session = std::make_unique<TextLLMSession>(model_, shared_, number);
     }
-    auto module = std::make_unique<Module>(model_->program, nullptr,
-                                           std::make_unique<CPUCachingAllocator>(kTemporaryBytes),
-                                           nullptr, std::move(data));
-    auto session = std::make_unique<TextLLMSession>(model_, std::move(module));
     ET_CHECK_OK_OR_RETURN_ERROR(session->load());
     return std::unique_ptr<LLMSession>(std::move(session));
   }
@@ -213,20 +232,37 @@ class TextLLMEngine : public LLMEngine {
   LLMServingCapacity serving_capacity() const override { return capacity_; }
 
  private:
+  Result<std::unique_ptr<Module>> make_module() const {
+    std::unique_ptr<runtime::DataLoader> data;
+    if (model_->data_path.has_value()) {
+      auto loader = ET_UNWRAP(FileDataLoader::from(model_->data_path->c_str()));
+      data = std::make_unique<FileDataLoader>(std::move(loader));
+    }
+    return std::make_unique<Module>(model_->program, nullptr,
+                                    std::make_unique<CPUCachingAllocator>(kTemporaryBytes), nullptr,
+                                    std::move(data));
+  }
+
   std::unique_ptr<Module> module_;
   std::shared_ptr<const Model> model_;
   LLMServingCapacity capacity_;
+  std::mutex mutex_;                       // of create_session()
+  std::shared_ptr<SharedDecoder> shared_;  // the last one
 };
 
-Result<LLMServingCapacity> capacity_of(Module& module, const std::string& method) {
+Result<LLMServingCapacity> capacity_of(Module& module, const std::string& method,
+                                       int64_t num_sessions) {
   const auto meta = ET_UNWRAP(module.method_meta(method));
   LLMServingCapacity capacity;
   if (meta.num_backends() == 0) {
     capacity.max_physical_sessions_without_weight_duplication = std::numeric_limits<int32_t>::max();
+  } else {
+    capacity.max_physical_sessions_without_weight_duplication = static_cast<int32_t>(num_sessions);
   }
   for (size_t id = 0; id < meta.num_memory_planned_buffers(); ++id) {
     capacity.estimated_bytes_per_session += ET_UNWRAP(meta.memory_planned_buffer_size(id));
   }
+  capacity.estimated_bytes_per_session /= num_sessions;
   return capacity;
 }
 
@@ -249,7 +285,7 @@ Result<std::unique_ptr<LLMEngine>> create_text_llm_engine(
   model->eos_ids = get_eos_ids(tokenizer.get(), module.get());
   model->tokens_per_call = tokens_per_call(module.get(), method_name, model->metadata);
   model->tokenizer = std::move(tokenizer);
-  const auto capacity = ET_UNWRAP(capacity_of(*module, method_name));
+  const auto capacity = ET_UNWRAP(capacity_of(*module, method_name, model->metadata.at(kMaxSessions)));
   return std::unique_ptr<LLMEngine>(
       std::make_unique<TextLLMEngine>(std::move(module), std::move(model), capacity));
 }

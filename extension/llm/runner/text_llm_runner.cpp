@@ -119,13 +119,22 @@ Result<int64_t> TextLLMRunner::keep_shared_beginning(const std::vector<uint64_t>
   return static_cast<int64_t>(shared);
 }
 
+Error TextLLMRunner::check_has_own_caches() const {
+  ET_CHECK_OR_RETURN_ERROR(constant(kMaxSessions, 1) == 1, NotSupported,
+                           "The caches of this program are those of several sessions: keep the "
+                           "ids of the context, and prefill() them");
+  return Error::Ok;
+}
+
 Error TextLLMRunner::save_state(const std::string& path) {
+  ET_CHECK_OK_OR_RETURN_ERROR(check_has_own_caches());
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   return write_state_file(path, *module_, text_decoder_runner_->method_name(),
                           constant(kFingerprint, 0), context_);
 }
 
 Error TextLLMRunner::restore_state(const std::string& path) {
+  ET_CHECK_OK_OR_RETURN_ERROR(check_has_own_caches());
   ET_CHECK_OK_OR_RETURN_ERROR(load());
   auto context = ET_UNWRAP(read_state_file(path, *module_, text_decoder_runner_->method_name(),
                                            constant(kFingerprint, 0)));

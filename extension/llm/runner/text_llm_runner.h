@@ -108,7 +108,8 @@ class TextLLMRunner : public IRunner {
   ::executorch::runtime::Result<int64_t> keep_shared_beginning(const std::vector<uint64_t>& tokens);
 
   // The context with all that was computed for it, to a file, and back into a runner of the same
-  // program; what that runner had is forgotten. See state_file.h, whose errors they have.
+  // program; what that runner had is forgotten. See state_file.h, whose errors they have; NotSupported for a
+  // program of several sessions.
   ::executorch::runtime::Error save_state(const std::string& path);
   ::executorch::runtime::Error restore_state(const std::string& path);
 
@@ -147,6 +148,7 @@ class TextLLMRunner : public IRunner {
                         const std::function<void(const std::string&)>& show);
   runtime::Result<int64_t> decode(int32_t count, const GenerationConfig& config, float temperature,
                                   const std::function<void(const std::string&)>& show);
+  runtime::Error check_has_own_caches() const;
   void say_end(const GenerationConfig& config, int32_t wanted) const;
   int64_t constant(const char* name, int64_t otherwise) const;
   bool keeps_all_positions() const;

@@ -74,6 +74,27 @@ class CustomKVCache(nn.Module):
         return self.k_cache.transpose(1, 2), self.v_cache.transpose(1, 2)
 
 
+class SessionsKVCache(CustomKVCache):
+    """The caches of `sessions` texts one after the other, of `max_context_length` rows each; `input_pos` (tokens,) are
+    the rows themselves."""
+
+    def __init__(self, sessions: int, cache: CustomKVCache) -> None:
+        rows = sessions * cache.max_context_length
+        super().__init__(1, rows, cache.n_heads, cache.head_dim, cache.k_cache.dtype)
+
+    def update(
+        self,
+        input_pos: torch.Tensor,
+        k_val: torch.Tensor,
+        v_val: torch.Tensor,
+        indices: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        rows = input_pos.unsqueeze(0) if indices is None else indices
+        for value, cache in ((k_val, self.k_cache), (v_val, self.v_cache)):
+            _write(value.transpose(1, 2).to(cache.dtype).contiguous(), cache, 0, rows)
+        return self.k_cache.transpose(1, 2), self.v_cache.transpose(1, 2)
+
+
 class CustomRing(Ring):
     """A ring over a cache whose `update` takes the rows to write."""
 

@@ -53,7 +53,15 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
         found.append(partial(quantize_linears, wanted=bits, use_hqq=quantization.use_hqq))
     if found or config.base.preq_mode:
         found.append(partial(_reported, say=config.debug.verbose))
-    return [*found, *_caches(options, args), *_packed(config)]
+    return [*found, *_caches(options, args), *_sessions(config, args), *_packed(config)]
+
+
+def _sessions(config: LlmConfig, args: ModelArgs) -> list[Transform]:
+    if config.export.max_sessions == 1:
+        return []
+    from executorch.extension.llm.transform.sessions import serve_sessions
+
+    return [partial(serve_sessions, params=args, sessions=config.export.max_sessions)]
 
 
 def _packed(config: LlmConfig) -> list[Transform]:

@@ -381,73 +381,133 @@ void join_splits(const Plan& plan, const Head& head, int64_t stride) {
   }
 }
 
+// A problem with what its tasks need, in floats.
+struct Work {
+  Plan plan;
+  int64_t tasks = 0, all_rows = 0, grain = 1;  // all_rows: of a task
+  int64_t sizes[kParts] = {};                  // of a thread's memory
+  int64_t per_thread = 0, sums_size = 0, softmax_size = 0;
+
+  // Sums and softmaxes are those of each task where its keys are only some, else of each thread.
+  bool splits() const { return plan.key_splits > 1; }
+  int64_t keepers(int64_t threads) const { return splits() ? tasks : threads; }
+  int64_t floats(int64_t threads) const {
+    return threads * per_thread + keepers(threads) * (sums_size + softmax_size);
+  }
+};
+
+Work work_of(const AttentionProblem& p) {
+  Work work{plan_of(p)};
+  const Plan& plan = work.plan;
+  work.tasks = p.batch * p.key_heads / plan.heads * plan.row_blocks * plan.key_splits;
+  const int64_t width = kTileVectors * gemm_kernels().lanes;
+  const int64_t rows = std::min(kRows, plan.rows);
+  work.all_rows = rows * plan.heads;
+  const bool few = rows <= kDotRows;
+  const bool reads_keys = p.key.type != ScalarType::Float && !(few && is_narrow_float(p.key.type));
+  const int64_t sizes[kParts] = {padded(work.all_rows * p.depth), few ? 0 : padded(p.depth * width),
+                                 reads_keys ? padded(kKeys * p.depth) : 0,
+                                 plan.values_in_place ? 0 : padded(kKeys * plan.padded_depth),
+                                 padded(work.all_rows * kKeys)};
+  for (int i = 0; i < kParts; ++i) {
+    work.sizes[i] = sizes[i];
+    work.per_thread += sizes[i];
+  }
+  work.sums_size = padded(work.all_rows * p.value_depth);
+  work.softmax_size = padded(2 * work.all_rows);
+  const int64_t cost = work.all_rows * (p.keys / plan.key_splits) * (p.depth + p.value_depth);
+  work.grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, cost));
+  return work;
+}
+
+// A task by a thread of so many; `memory` has the floats of all.
+Head task_on(const Work& work, float* memory, int64_t threads, int64_t index, int64_t thread) {
+  float* parts[kParts];
+  float* own = memory + thread * work.per_thread;
+  for (int i = 0; i < kParts; ++i) {
+    parts[i] = own;
+    own += work.sizes[i];
+  }
+  const Scratch s{parts[0], parts[1], parts[2], parts[3], parts[4]};
+  float* const sums = memory + threads * work.per_thread;
+  auto* const softmaxes =
+      reinterpret_cast<RunningSoftmax*>(sums + work.keepers(threads) * work.sums_size);
+  const int64_t depth = work.plan.problem.value_depth;
+  const Task task = task_at(work.plan, index);
+  return work.splits() ? Head{task, s, softmaxes + index * work.all_rows,
+                              sums + index * work.all_rows * depth}
+                       : Head{task, s, softmaxes + thread * (work.softmax_size / 2),
+                              sums + thread * work.sums_size};
+}
+
+void run_tasks(const Work& work, float* memory, int64_t threads, Range tasks, int64_t thread) {
+  for (int64_t index = tasks.begin; index < tasks.end; ++index) {
+    const Head task = task_on(work, memory, threads, index, thread);
+    run_task(work.plan, task);
+    for (int64_t i = 0; !work.splits() && i < work.plan.heads; ++i) {
+      store_head(work.plan, head_of(work.plan, task, i));
+    }
+  }
+}
+
+void join_tasks(const Work& work, float* memory, int64_t threads) {
+  const Plan& plan = work.plan;
+  for (int64_t index = 0; work.splits() && index < work.tasks; index += plan.key_splits) {
+    const Head task = task_on(work, memory, threads, index, 0);
+    for (int64_t i = 0; i < plan.heads; ++i) {
+      join_splits(plan, head_of(plan, task, i), work.all_rows);
+    }
+  }
+}
+
+bool is_empty(const AttentionProblem& p) {
+  return p.batch * p.heads * p.queries * p.value_depth == 0;
+}
+
 }  // namespace
 
 Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
-  if (p.batch * p.heads * p.queries * p.value_depth == 0) {
+  if (is_empty(p)) {
     return Error::Ok;
   }
-  const Plan plan = plan_of(p);
-  const int64_t tasks = p.batch * p.key_heads / plan.heads * plan.row_blocks * plan.key_splits;
-  const int64_t width = kTileVectors * gemm_kernels().lanes;
-  const int64_t rows = std::min(kRows, plan.rows);
-  const int64_t all_rows = rows * plan.heads;  // of a task
-  const bool few = rows <= kDotRows;
-  const bool reads_keys = p.key.type != ScalarType::Float && !(few && is_narrow_float(p.key.type));
-  const int64_t sizes[kParts] = {padded(all_rows * p.depth), few ? 0 : padded(p.depth * width),
-                                 reads_keys ? padded(kKeys * p.depth) : 0,
-                                 plan.values_in_place ? 0 : padded(kKeys * plan.padded_depth),
-                                 padded(all_rows * kKeys)};
-  int64_t per_thread = 0;
-  for (int64_t size : sizes) {
-    per_thread += size;
+  const Work work = work_of(p);
+  const int64_t threads = std::min(extension::get_num_threads(), work.tasks);
+  auto found =
+      ctx.allocate_temp(static_cast<size_t>(work.floats(threads)) * sizeof(float), kAlignment);
+  if (!found.ok()) {
+    return found.error();
   }
-  const int64_t threads = std::min(extension::get_num_threads(), tasks);
-  // Sums and softmaxes of each task where its keys are only some, else of each thread.
-  const bool splits = plan.key_splits > 1;
-  const int64_t keepers = splits ? tasks : threads;
-  const int64_t sums_size = padded(all_rows * p.value_depth);
-  const int64_t softmax_size = padded(2 * all_rows);
-  const int64_t floats = threads * per_thread + keepers * (sums_size + softmax_size);
-  auto memory = ctx.allocate_temp(static_cast<size_t>(floats) * sizeof(float), kAlignment);
-  if (!memory.ok()) {
-    return memory.error();
+  auto* const memory = static_cast<float*>(found.get());
+  extension::parallel_for(0, work.tasks, work.grain, [&](int64_t first, int64_t last) {
+    run_tasks(work, memory, threads, {first, last}, extension::get_thread_num());
+  });
+  join_tasks(work, memory, threads);
+  return Error::Ok;
+}
+
+Error attend_side_by_side(KernelRuntimeContext& ctx,
+                          runtime::Span<const AttentionProblem> problems) {
+  int64_t most = 0;
+  for (const AttentionProblem& p : problems) {
+    most = is_empty(p) ? most : std::max(most, work_of(p).floats(1));
   }
-  auto* scratch = static_cast<float*>(memory.get());
-  float* all_sums = scratch + threads * per_thread;
-  auto* all_softmaxes = reinterpret_cast<RunningSoftmax*>(all_sums + keepers * sums_size);
-  const int64_t sums_stride = splits ? all_rows * p.value_depth : sums_size;
-  const int64_t softmax_stride = splits ? all_rows : softmax_size / 2;
-  const int64_t work = all_rows * (p.keys / plan.key_splits) * (p.depth + p.value_depth);
-  const int64_t grain = std::max<int64_t>(1, kMinWorkPerTask / std::max<int64_t>(1, work));
-  const auto task_on = [&](int64_t index, int64_t thread) {
-    float* own = scratch + thread * per_thread;
-    float* parts[kParts];
-    for (int i = 0; i < kParts; ++i) {
-      parts[i] = own;
-      own += sizes[i];
-    }
-    const Scratch s{parts[0], parts[1], parts[2], parts[3], parts[4]};
-    const int64_t keeper = splits ? index : thread;
-    return Head{task_at(plan, index), s, all_softmaxes + keeper * softmax_stride,
-                all_sums + keeper * sums_stride};
-  };
-  extension::parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
-    const int64_t thread = extension::get_thread_num();
-    for (int64_t index = first; index < last; ++index) {
-      const Head task = task_on(index, thread);
-      run_task(plan, task);
-      for (int64_t i = 0; !splits && i < plan.heads; ++i) {
-        store_head(plan, head_of(plan, task, i));
+  const auto count = static_cast<int64_t>(problems.size());
+  const int64_t threads = std::min(extension::get_num_threads(), count);
+  auto found = ctx.allocate_temp(static_cast<size_t>(threads * most) * sizeof(float), kAlignment);
+  if (!found.ok()) {
+    return found.error();
+  }
+  auto* const memory = static_cast<float*>(found.get());
+  extension::parallel_for(0, count, 1, [&](int64_t first, int64_t last) {
+    float* const own = memory + extension::get_thread_num() * most;
+    for (int64_t i = first; i < last; ++i) {
+      if (!is_empty(problems[static_cast<size_t>(i)])) {
+        const Work work = work_of(problems[static_cast<size_t>(i)]);
+        run_tasks(work, own, 1, {0, work.tasks}, 0);
+        join_tasks(work, own, 1);
       }
     }
   });
-  for (int64_t index = 0; splits && index < tasks; index += plan.key_splits) {
-    const Head task = task_on(index, 0);
-    for (int64_t i = 0; i < plan.heads; ++i) {
-      join_splits(plan, head_of(plan, task, i), all_rows);
-    }
-  }
   return Error::Ok;
 }
 

@@ -7,6 +7,7 @@
 
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
+#include <executorch/runtime/core/span.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 
 namespace executorch::kernels::optimized {
@@ -44,5 +45,10 @@ struct AttentionProblem {
 // memory comes from ctx: on MemoryAllocationFailed nothing has been written.
 [[nodiscard]] runtime::Error attend(runtime::KernelRuntimeContext& ctx,
                                     const AttentionProblem& problem);
+
+// The same for several, a thread each; results are those of attend() bit for bit. For problems of
+// few queries, which do not fill the threads.
+[[nodiscard]] runtime::Error attend_side_by_side(runtime::KernelRuntimeContext& ctx,
+                                                 runtime::Span<const AttentionProblem> problems);
 
 }  // namespace executorch::kernels::optimized

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Part of the library XNNPACK, in place of its function that says which kernels multiply bytes by
 // 4-bit weights with a scale per block. Ours read weights as they are packed for its own.
-#include <executorch/backends/xnnpack/library/blocks/gemv_vnni.h>
+#include <executorch/backends/xnnpack/library/blocks/rows_vnni.h>
 
 #if defined(EXECUTORCH_XNNPACK_AMX)
 #include <executorch/backends/xnnpack/library/blocks/gemm_amx.h>
@@ -34,6 +34,9 @@ const xnn_gemm_config* xnn_init_qd8_f32_qb4w_gemm_config() {
   static const xnn_gemm_config ours = [&] {
     xnn_gemm_config made = *theirs;
     set(made, 1, xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__vnni);
+    if (made.mr == 8) {
+      set(made, 8, xnn_qd8_f32_qb4w_gemm_minmax_ukernel_8x16c8__vnni);
+    }
 #if defined(EXECUTORCH_XNNPACK_AMX)
     if (hardware->use_x86_avx512amx) {
       made.minmax.dqgemm[made.mr - 1] = {};

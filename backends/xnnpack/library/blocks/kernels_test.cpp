@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Our kernels for rows and for tiles beside XNNPACK's for vectors, over drawn sizes: the same bits.
-#include <executorch/backends/xnnpack/library/blocks/gemv_vnni.h>
+#include <executorch/backends/xnnpack/library/blocks/rows_vnni.h>
 
 #if defined(EXECUTORCH_XNNPACK_AMX)
 #include <executorch/backends/xnnpack/library/blocks/gemm_amx.h>
@@ -48,6 +48,9 @@ class Operands {
       each.inv_scale = static_cast<float>(random_() % 100 + 1) / 900.0f;
     }
     quantization[random_() % p.rows].inv_scale = std::numeric_limits<float>::quiet_NaN();
+    // XNNPACK computes the last row again in the rest of a tile, by parameters that the operator repeats.
+    std::fill(quantization.begin() + static_cast<std::ptrdiff_t>(p.rows), quantization.end(),
+              quantization[p.rows - 1]);
     std::vector<uint8_t> weights(p.columns * p.depth / 2);
     for (uint8_t& each : weights) {
       each = static_cast<uint8_t>(random_());
@@ -147,6 +150,32 @@ class BlockGemm : public ::testing::Test {
 
 TEST_F(BlockGemm, OfOneRowIsXnnpacks) {
   expect_equal(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__vnni, 1, 300);
+}
+
+TEST_F(BlockGemm, OfSomeRowsIsXnnpacks) {
+  for (const size_t rows : {1, 2, 3, 4, 8}) {
+    expect_equal(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_8x16c8__vnni, rows, 60);
+  }
+}
+
+TEST_F(BlockGemm, OfSomeRowsAtTheBoundsOfDepth) {
+  for (const size_t depth : {16256, 16320, 16384}) {  // the last by XNNPACK's kernel
+    const Problem p{4, 17, depth, 32, -std::numeric_limits<float>::infinity()};
+    const Operands operands(p);
+    EXPECT_EQ(product(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_8x16c8__vnni, 8, p, operands),
+              product(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_1x16c8__avx512vnni_prfm, 1, p, operands))
+        << "depth " << depth;
+  }
+}
+
+TEST_F(BlockGemm, OfSomeRowsIsTaken) {
+  const xnn_gemm_config& config = *xnn_init_qd8_f32_qb4w_gemm_config();
+  if (config.mr != 8) {
+    GTEST_SKIP() << "this processor has tiles of " << config.mr << " rows";
+  }
+  EXPECT_EQ(
+      config.minmax.dqgemm[7].function[0],
+      reinterpret_cast<xnn_dqgemm_ukernel_fn>(xnn_qd8_f32_qb4w_gemm_minmax_ukernel_8x16c8__vnni));
 }
 
 TEST_F(BlockGemm, OfOneRowAtTheBoundsOfDepth) {

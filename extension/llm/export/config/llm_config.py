@@ -105,6 +105,8 @@ class ModelConfig:
 class ExportConfig:
     max_seq_length: int = 128
     max_context_length: int = 128
+    # more than 1: the program goes on with as many texts in one call, see docs/design/051-llm-runner.md
+    max_sessions: int = 1
     output_dir: str = "."
     output_name: str | None = None
     so_library: str | None = None
@@ -117,6 +119,8 @@ class ExportConfig:
             raise ValueError(
                 f"export.max_seq_length: expected 1 or more, found {self.max_seq_length}"
             )
+        if self.max_sessions < 1:
+            raise ValueError(f"export.max_sessions: expected 1 or more, found {self.max_sessions}")
         if self.max_context_length < self.max_seq_length:
             raise ValueError(
                 f"export.max_context_length: expected at least export.max_seq_length ({self.max_seq_length}), "

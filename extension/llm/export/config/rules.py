@@ -82,6 +82,29 @@ RULES: tuple[Rule, ...] = (
         "model.use_sdpa_with_kv_cache needs model.use_kv_cache: set it to True, too",
     ),
     (
+        lambda c: (
+            c.export.max_sessions > 1
+            and not (c.model.use_sdpa_with_kv_cache and c.model.enable_dynamic_shape)
+        ),
+        "export.max_sessions needs model.use_sdpa_with_kv_cache and model.enable_dynamic_shape: set them to True, too",
+    ),
+    (
+        lambda c: (
+            c.export.max_sessions > 1
+            and (
+                c.model.quantize_kv_cache
+                or c.model.use_attention_sink
+                or c.model.local_global_attention
+                or c.debug.generate_full_logits
+                or c.quantization.pt2e_quantize
+                or c.multimethod.methods
+            )
+        ),
+        "export.max_sessions has plain caches and says itself which logits it gives: leave out model.quantize_kv_cache, "
+        "use_attention_sink and local_global_attention, debug.generate_full_logits, quantization.pt2e_quantize and "
+        "multimethod.methods",
+    ),
+    (
         lambda c: c.model.quantize_kv_cache and not c.model.use_kv_cache,
         "model.quantize_kv_cache needs model.use_kv_cache: set it to True, too",
     ),

@@ -81,6 +81,8 @@ class PyRunner {
                   std::string("Failed to create ") + kind + " runner with model: " + model.text);
   }
 
+  explicit PyRunner(std::unique_ptr<Runner> runner) : runner_(std::move(runner)) {}
+
   void load() {
     guarded("Loading failed", [&] { return runner_->load(); });
   }
@@ -164,6 +166,25 @@ class PyTextLLMRunner : public PyRunner<TextLLMRunner> {
 
   PyTextLLMRunner(const Path& model, const Path& tokenizer, const std::optional<Path>& data)
       : PyRunner("text llm", &create, model, tokenizer, data) {}
+  explicit PyTextLLMRunner(std::unique_ptr<TextLLMRunner> runner) : PyRunner(std::move(runner)) {}
+
+  static std::vector<std::unique_ptr<PyTextLLMRunner>> several(const Path& model,
+                                                               const Path& tokenizer, size_t count,
+                                                               const std::optional<Path>& data) {
+    const LogCapture capture;
+    std::vector<std::string> files;
+    if (data.has_value()) {
+      files.push_back(data->text);
+    }
+    auto runners = create_text_llm_runners(model.text, tokenizer.text, count, files);
+    capture.check(runners.size() == count ? Error::Ok : Error::InvalidArgument,
+                  "Failed to create text llm runners with model: " + model.text);
+    std::vector<std::unique_ptr<PyTextLLMRunner>> made;
+    for (auto& runner : runners) {
+      made.push_back(std::make_unique<PyTextLLMRunner>(std::move(runner)));
+    }
+    return made;
+  }
 
   void generate(const Prompt& prompt, const GenerationConfig& config, const py::object& on_token,
                 const py::object& on_stats) {
@@ -417,6 +438,11 @@ void define_text_runner(py::module_& module) {
   py::class_<PyTextLLMRunner>(module, "TextLLMRunner")
       .def(py::init<const Path&, const Path&, const std::optional<Path>&>(), py::arg("model_path"),
            py::arg("tokenizer_path"), py::arg("data_path") = py::none())
+      .def_static("several", &PyTextLLMRunner::several, py::arg("model_path"),
+                  py::arg("tokenizer_path"), py::arg("count"), py::arg("data_path") = py::none(),
+                  "`count` runners of one program. With a program of several sessions "
+                  "(export.max_sessions) what threads generate by them at the same time is decoded "
+                  "in one step.")
       .def("generate", &PyTextLLMRunner::generate, py::arg("prompt"), py::arg("config"),
            py::arg("token_callback") = py::none(), py::arg("stats_callback") = py::none(),
            "Appends a text, or ids, and an answer to the context. token_callback gets whole "
