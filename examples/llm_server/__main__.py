@@ -32,7 +32,11 @@ def parser() -> argparse.ArgumentParser:
         "--no-think", action="store_true", help="tells the template to leave thinking out"
     )
     made.add_argument("--max-context", type=int, help="tokens of prompt and answer together")
-    made.add_argument("--num-runners", type=int, default=1, help="answers at the same time")
+    made.add_argument(
+        "--num-runners",
+        type=int,
+        help="answers at the same time; default: the sessions of the program (export.max_sessions), else 1",
+    )
     made.add_argument("--max-waiting", type=int, default=64, help="requests in the queue")
     made.add_argument("--host", default="127.0.0.1")
     made.add_argument("--port", type=int, default=8000)
@@ -47,19 +51,21 @@ def make_service(options: argparse.Namespace):
     from executorch.extension.llm.runner.chat_template import ChatTemplate
 
     for name, least in (("num_runners", 1), ("max_waiting", 0)):
-        if getattr(options, name) < least:
+        found = getattr(options, name)
+        if found is not None and found < least:
             flag = name.replace("_", "-")
-            raise ValueError(f"--{flag}: expected {least} or more, found {getattr(options, name)}")
+            raise ValueError(f"--{flag}: expected {least} or more, found {found}")
     check_program(options.model_path)
     if options.worker_bin is not None:
         print("note: --worker-bin is not used: runners are part of this process", file=sys.stderr)
     template = ChatTemplate.beside(
         options.hf_tokenizer or options.tokenizer_path, options.allow_chatml_fallback
     )
-    runners = [
-        TextLLMRunner(options.model_path, options.tokenizer_path)
-        for _ in range(options.num_runners)
-    ]
+    paths = (options.model_path, options.tokenizer_path)
+    runners = TextLLMRunner.several(*paths, options.num_runners or 1)
+    sessions = runners[0].metadata["get_max_sessions"]
+    if options.num_runners is None and sessions > 1:
+        runners = TextLLMRunner.several(*paths, sessions)
     for runner in runners:
         runner.load()
     length = runners[0].metadata["get_max_context_len"]

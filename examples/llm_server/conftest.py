@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterator
@@ -17,21 +18,15 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> tiny_llama.TinyLlama:
     return tiny_llama.make(tmp_path_factory.mktemp("tiny_llama"))
 
 
-@pytest.fixture(scope="session")
-def server(llama: tiny_llama.TinyLlama) -> Iterator[str]:
-    """Its address."""
+@contextlib.contextmanager
+def serving(*words: str) -> Iterator[str]:
+    """The address of a server with this command line."""
     import uvicorn
 
     from executorch.examples.llm_server.__main__ import make_service, parser
     from executorch.examples.llm_server.app import make_app
 
-    options = parser().parse_args(
-        [
-            *("--model-path", str(llama.program), "--tokenizer-path", str(llama.tokenizer)),
-            *("--num-runners", "2", "--max-waiting", "30", "--model-id", "tiny"),
-        ]
-    )
-    app = make_app(make_service(options))
+    app = make_app(make_service(parser().parse_args(words)))
     running = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=running.run)
     thread.start()
@@ -43,3 +38,20 @@ def server(llama: tiny_llama.TinyLlama) -> Iterator[str]:
     running.should_exit = True
     thread.join(30)
     assert not thread.is_alive()
+
+
+@pytest.fixture(scope="session")
+def server(llama: tiny_llama.TinyLlama) -> Iterator[str]:
+    """Its address."""
+    files = ("--model-path", str(llama.program), "--tokenizer-path", str(llama.tokenizer))
+    limits = ("--num-runners", "2", "--max-waiting", "30")
+    with serving(*files, *limits, "--model-id", "tiny") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def sessions_server(llama: tiny_llama.TinyLlama) -> Iterator[str]:
+    """That of a program of four sessions, which it takes as runners."""
+    files = ("--model-path", str(llama.with_sessions(4)), "--tokenizer-path", str(llama.tokenizer))
+    with serving(*files) as address:
+        yield address

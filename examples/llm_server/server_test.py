@@ -312,6 +312,21 @@ def test_clients_at_once_all_get_theirs(llama: TinyLlama, server: str) -> None:
         assert list(clients.map(ask, prompts)) == [expected[p] for p in prompts]
 
 
+def test_sessions_of_one_program_answer_together(sessions_server: str) -> None:
+    assert httpx.get(f"{sessions_server}/health").json()["runners"] == 4
+    prompts = [f"{i} quick foxes jump" for i in range(8)]
+
+    def answer(prompt: str) -> str:
+        found = post(sessions_server, "completions", prompt=prompt, temperature=0, max_tokens=30)
+        return found.json()["choices"][0]["text"]
+
+    alone = [answer(prompt) for prompt in prompts]
+    assert len(set(alone)) == len(alone)
+    with ThreadPoolExecutor(8) as clients:
+        for _ in range(3):
+            assert list(clients.map(answer, prompts)) == alone
+
+
 def test_a_full_queue_refuses(server: str) -> None:
     with ThreadPoolExecutor(60) as clients:
         codes = list(

@@ -26,6 +26,8 @@ TEXTS = [
     "Pack my box with five dozen liquor jugs; how vexingly quick daft zebras jump!",
     "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich. こんにちは 😀",
 ]
+_OPERATORS = {"use_sdpa_with_kv_cache": True}
+_FEW_BITS = {"qmode": "8da4w", "group_size": 32, "embedding_quantize": "4,32"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,17 @@ class TinyLlama:
     def with_all_logits(self) -> Path:
         """The same program with the logits of all tokens."""
         return _export(self.folder, "all_logits", all_logits=True)
+
+    def with_few_bits(self) -> Path:
+        """The same model with weights of 4 bits, a quantized embedding and attention by operators."""
+        return _export(self.folder, "few_bits", model=_OPERATORS, quantization=_FEW_BITS)
+
+    def with_sessions(self, count: int) -> Path:
+        """That of few bits, which goes on with several texts in one call."""
+        export = {"max_sessions": count}
+        return _export(
+            self.folder, "sessions", model=_OPERATORS, quantization=_FEW_BITS, export=export
+        )
 
     @torch.no_grad()
     def greedy(self, prompt: list[int], count: int) -> list[int]:
@@ -85,7 +98,13 @@ def make(folder: Path) -> TinyLlama:
 
 
 def _export(
-    checkpoint: Path, name: str, metadata: dict[str, Any] | None = None, all_logits: bool = False
+    checkpoint: Path,
+    name: str,
+    metadata: dict[str, Any] | None = None,
+    all_logits: bool = False,
+    model: dict[str, Any] | None = None,
+    quantization: dict[str, Any] | None = None,
+    export: dict[str, Any] | None = None,
 ) -> Path:
     lengths = {"max_seq_length": CONTEXT, "max_context_length": CONTEXT}
     path = export_llama(
@@ -96,10 +115,15 @@ def _export(
                     "checkpoint": str(checkpoint),
                     "metadata": json.dumps(metadata or {}),
                 },
-                "model": {"use_kv_cache": True},
+                "model": {"use_kv_cache": True, **(model or {})},
+                "quantization": quantization or {},
                 "debug": {"generate_full_logits": all_logits},
                 "backend": {"xnnpack": {"enabled": True}},
-                "export": {**lengths, "output_name": str(checkpoint / f"{name}.pte")},
+                "export": {
+                    **lengths,
+                    "output_name": str(checkpoint / f"{name}.pte"),
+                    **(export or {}),
+                },
             }
         )
     )
