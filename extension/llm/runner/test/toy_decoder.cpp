@@ -67,6 +67,41 @@ void decode_out(KernelRuntimeContext& context, Span<EValue*> args) {
   }
 }
 
+// toy::decode_sessions.out(Tensor tokens, Tensor places, Tensor wanted, Tensor(a!) cache, int rows, *,
+// Tensor(b!) logits): the same for sessions of so many rows each, and for the tokens that are
+// wanted.
+void decode_sessions_out(KernelRuntimeContext& context, Span<EValue*> args) {
+  const Tensor tokens = args[0]->toTensor(), places = args[1]->toTensor();
+  const Tensor wanted = args[2]->toTensor(), cache = args[3]->toTensor();
+  const int64_t rows_per_session = args[4]->toInt();
+  const Tensor logits = args[5]->toTensor();
+  const auto* ids = tokens.const_data_ptr<int64_t>();
+  const auto* at = places.const_data_ptr<int64_t>();
+  auto* rows = cache.mutable_data_ptr<int64_t>();
+  toy_calls().count++;
+  toy_calls().last_num_tokens = tokens.numel();
+  for (ssize_t i = 0; i < tokens.numel(); ++i) {
+    if (at[i] < 0 || at[i] >= cache.numel() || ids[i] == kToyBadToken) {
+      context.fail(Error::InvalidArgument);
+      return;
+    }
+    rows[at[i]] = ids[i];
+  }
+  const executorch::aten::SizesType sizes[] = {
+      1, static_cast<executorch::aten::SizesType>(wanted.numel()), kToyVocabulary};
+  if (runtime::resize_tensor(logits, {sizes, 3}) != Error::Ok) {
+    context.fail(Error::InvalidArgument);
+    return;
+  }
+  auto* out = logits.mutable_data_ptr<float>();
+  std::fill(out, out + logits.numel(), 0.0f);
+  for (ssize_t i = 0; i < wanted.numel(); ++i) {
+    const int64_t last = at[wanted.const_data_ptr<int64_t>()[i]];
+    const std::vector<uint64_t> seen(rows + last - last % rows_per_session, rows + last + 1);
+    out[i * kToyVocabulary + static_cast<int64_t>(toy_next(seen))] = 10.0f;
+  }
+}
+
 int32_t add_long(MethodBuilder& method, std::vector<int32_t> sizes, bool is_input,
                  bool is_dynamic) {
   TensorSpec spec{std::move(sizes)};
@@ -105,13 +140,33 @@ ToyCalls& toy_calls() {
 }
 
 void register_toy_kernel() {
-  static const Kernel kernel("toy::decode.out", decode_out);
-  static const Error registered = runtime::register_kernels({&kernel, 1});
+  static const Kernel kernels[] = {Kernel("toy::decode.out", decode_out),
+                                   Kernel("toy::decode_sessions.out", decode_sessions_out)};
+  static const Error registered = runtime::register_kernels({kernels, 2});
   ASSERT_EQ(registered, Error::Ok);
 }
 
-ProgramBuilder toy_program(const ToyOptions& options) {
-  ProgramBuilder builder;
+namespace {
+
+void add_sessions(ProgramBuilder& builder, const ToyOptions& options) {
+  MethodBuilder& method = builder.add_method("forward");
+  const int32_t length = options.tokens_per_call;
+  const int32_t tokens = add_long(method, {1, length}, true, true);
+  const int32_t places = add_long(method, {length}, true, true);
+  const int32_t wanted = add_long(method, {options.sessions}, true, true);
+  const int32_t cache =
+      add_long(method, {options.sessions * options.max_context_len}, false, false);
+  const int32_t rows = method.add_int(options.max_context_len);
+  TensorSpec of_logits{{1, options.sessions, kToyVocabulary}};
+  of_logits.dynamic = true;
+  const int32_t logits = method.add_tensor(of_logits);
+  method.inputs({tokens, places, wanted});
+  method.outputs(std::vector<int32_t>(static_cast<size_t>(options.num_outputs), logits));
+  method.call("toy::decode_sessions", "out", {tokens, places, wanted, cache, rows, logits, logits});
+  add_toy_constants(builder, {{"get_max_sessions", {options.sessions}}});
+}
+
+void add_forward(ProgramBuilder& builder, const ToyOptions& options) {
   MethodBuilder& method = builder.add_method("forward");
   const int32_t length = options.is_dynamic ? options.tokens_per_call : 1;
   const int32_t tokens = add_long(method, {1, length}, true, options.is_dynamic);
@@ -135,6 +190,13 @@ ProgramBuilder toy_program(const ToyOptions& options) {
   }
   method.outputs(std::vector<int32_t>(static_cast<size_t>(options.num_outputs), logits));
   method.call("toy::decode", "out", {tokens, position, cache, logits, logits});
+}
+
+}  // namespace
+
+ProgramBuilder toy_program(const ToyOptions& options) {
+  ProgramBuilder builder;
+  (options.sessions > 1 ? add_sessions : add_forward)(builder, options);
   add_toy_constants(builder, {{"get_max_seq_len", {options.max_seq_len}},
                               {"get_max_context_len", {options.max_context_len}},
                               {"enable_dynamic_shape", {options.is_dynamic ? 1 : 0}},

@@ -17,6 +17,7 @@
 namespace executorch::extension::llm::toys {
 
 constexpr int32_t kToyVocabulary = 128;
+constexpr int64_t kToyBadToken = 127;
 
 struct ToyOptions {
   int32_t tokens_per_call = 16;
@@ -28,6 +29,7 @@ struct ToyOptions {
   int32_t num_outputs = 1;
   bool all_logits = false;            // of each token, not of the last only
   std::vector<int64_t> eos_ids = {};  // none: no such method
+  int32_t sessions = 1;               // more: as export.max_sessions; kToyBadToken fails a call
 };
 
 // Registers the toy's operator, once.
