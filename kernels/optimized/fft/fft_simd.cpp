@@ -36,6 +36,11 @@ int64_t fft_lanes() {
 struct Points {
   V re, im;
 
+  // Written out, because GCC compiles implicit ones for the least processor, where vectors of
+  // another cannot be made.
+  HWY_INLINE Points() {}
+  HWY_INLINE Points(V re_part, V im_part) : re(re_part), im(im_part) {}
+
   static HWY_INLINE Points load(const float* from) {
     return {hn::LoadU(D(), from), hn::LoadU(D(), from + width())};
   }
