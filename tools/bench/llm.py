@@ -3,9 +3,9 @@
 the same program, and llama.cpp on a GGUF file of the same weights.
 
 Tokens per second are medians over rounds. Loading, and the first prompt of 32 tokens after it, are medians over as many
-processes, started in turns: none loads beside another. llama.cpp comes with `--llama-python`, an interpreter that has the package
-llama-cpp-python, built for this processor. On a machine that others use, `--prefix "chrt -f 10"` gives each side
-the cores while it works. Example:
+processes, started in turns: none loads beside another. llama.cpp comes with `--llama-python`, an interpreter that has
+the package llama-cpp-python, built for this processor. On a machine that others use, `--prefix "chrt -f 10"` gives each
+side the cores while it works. Example:
 
 python -m tools.bench.llm model.pte --gguf model.gguf --llama-python venv/bin/python --page docs/results/llm-speed.md
 """

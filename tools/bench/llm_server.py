@@ -142,13 +142,13 @@ def main() -> None:
     parser.add_argument("--prefix", type=shlex.split, default=[], help="before its command")
     options = parser.parse_args()
     words = ["--model-path", str(options.model), "--tokenizer-path", str(options.tokenizer)]
-    print("| clients | answers | errors | tokens/s | resident, MB: first tenth, middle, last tenth |")
+    print(
+        "| clients | answers | errors | tokens/s | resident, MB: first tenth, middle, last tenth |"
+    )
     print("| --: | --: | --: | --: | --- |", flush=True)
     with serving([*words, *options.server], options.prefix) as (address, pid):
         for clients in options.clients:
-            load, seconds, memory = measure(
-                address, pid, clients, options.seconds, options.tokens
-            )
+            load, seconds, memory = measure(address, pid, clients, options.seconds, options.tokens)
             tenth = max(len(memory) // 10, 1)
             parts = memory[:tenth], memory[tenth:-tenth] or memory, memory[-tenth:]
             megabytes = ", ".join(f"{max(part) / 1e6:.1f}" for part in parts)

@@ -121,8 +121,8 @@ Error answer(std::vector<Text>& texts, int64_t prompt, int64_t tokens, double lo
     threads[i].join();
     ET_CHECK_OK_OR_RETURN_ERROR(errors[i]);
   }
-  const double rate = static_cast<double>(tokens) * static_cast<double>(texts.size()) /
-                      since(gate.opened_at);
+  const double rate =
+      static_cast<double>(tokens) * static_cast<double>(texts.size()) / since(gate.opened_at);
   std::printf("RESULT {\"prefill\": %.6f, \"decode\": [", texts[0].prefill);
   for (size_t i = 0; i < texts[0].decode.size(); ++i) {
     std::printf("%s%.6f", i == 0 ? "" : ", ", texts[0].decode[i]);
@@ -144,13 +144,15 @@ Error run(const std::string& path, int32_t sessions) {
   const auto start = Clock::now();
   auto module = open(path);
   Module& opened = *module;
-  const int64_t most = ET_UNWRAP(opened.get(llm::kMaxSeqLen)).toInt();
+  const int64_t most = ET_UNWRAP(opened.get(llm::kMaxSeqLen))
+  .toInt();
   llm::IOManager io(opened);
   std::vector<Text> texts(static_cast<size_t>(std::max(sessions, 1)));
   if (sessions == 0) {
     texts[0].decoder = std::make_unique<llm::TextDecoderRunner>(&opened, &io);
   } else {
-    const int64_t context = ET_UNWRAP(opened.get(llm::kMaxContextLen)).toInt();
+    const int64_t context = ET_UNWRAP(opened.get(llm::kMaxContextLen))
+    .toInt();
     const auto shared = std::make_shared<llm::SharedDecoder>(std::move(module), "forward", sessions,
                                                              context, most - 1);
     for (Text& text : texts) {

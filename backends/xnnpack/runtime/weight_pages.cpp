@@ -57,7 +57,7 @@ struct Regions {
   std::map<uint8_t*, Region> by_begin;
   std::vector<uint8_t*> ordinary;  // where large pages could lie
   bool is_collapsing = false;      // a thread goes through `ordinary`
-  uint8_t* newest = nullptr;  // a key of by_begin, or null
+  uint8_t* newest = nullptr;       // a key of by_begin, or null
   size_t live_bytes = 0;
 };
 

@@ -12,8 +12,8 @@
 namespace executorch::backends::xnnpack {
 
 /// Memory of kBlockAlignment (memory.h), all zero; null when there is none. Any thread. Waits for
-/// large pages no longer than 20 ms for each 256 MB, then takes ordinary ones, which a thread of this
-/// file makes large afterwards.
+/// large pages no longer than 20 ms for each 256 MB, then takes ordinary ones, which a thread of
+/// this file makes large afterwards.
 void* allocate_weights(size_t size);
 
 /// What allocate_weights gave, to the system; null has no effect. Any thread.

@@ -170,8 +170,7 @@ Tensor& attend_to(const OpCall& call, const Arguments& a, AttentionProblem p, Sc
                   Tensor& output) {
   if (prepare_output(call, a, type, output)) {
     p.out = rows_of(output, a.seq_dim);
-    static_cast<void>(
-        check_attended(call, ::executorch::kernels::optimized::attend(call.ctx, p)));
+    static_cast<void>(check_attended(call, ::executorch::kernels::optimized::attend(call.ctx, p)));
   }
   return output;
 }
@@ -287,8 +286,8 @@ Tensor& sdpa_of_sessions_out(RuntimeContext& ctx, const Tensor& q, const Tensor&
   const int64_t queries = a.positions(q);
   for (int64_t first = 0, end = 0; first < queries; first = end) {
     const int64_t begin = row[first] - row[first] % rows_per_session;
-    for (end = first + 1; end < queries && row[end] == row[end - 1] + 1 &&
-                          row[end] < begin + rows_per_session;
+    for (end = first + 1;
+         end < queries && row[end] == row[end - 1] + 1 && row[end] < begin + rows_per_session;
          ++end) {
     }
     AttentionProblem p = problem_of(a);
@@ -303,9 +302,9 @@ Tensor& sdpa_of_sessions_out(RuntimeContext& ctx, const Tensor& q, const Tensor&
     if (p.queries == 1) {
       single[num_single++] = p;
     }
-    const bool is_done = p.queries == 1
-                             ? num_single < kMost || attend_to_single()
-                             : check_attended(call, ::executorch::kernels::optimized::attend(ctx, p));
+    const bool is_done =
+        p.queries == 1 ? num_single < kMost || attend_to_single()
+                       : check_attended(call, ::executorch::kernels::optimized::attend(ctx, p));
     if (!is_done) {
       return output;
     }

@@ -32,12 +32,9 @@ struct Default {
   const char* name;
   int64_t value;
 };
-constexpr Default kDefaults[] = {{kEnableDynamicShape, 0},
-                                 {kMaxSeqLen, 128},
-                                 {kMaxContextLen, 128},
-                                 {kMaxSessions, 1},
-                                 {kUseKVCache, 1},
-                                 {kUseSDPAWithKVCache, 0}};
+constexpr Default kDefaults[] = {{kEnableDynamicShape, 0}, {kMaxSeqLen, 128},
+                                 {kMaxContextLen, 128},    {kMaxSessions, 1},
+                                 {kUseKVCache, 1},         {kUseSDPAWithKVCache, 0}};
 
 Result<int64_t> constant(Module* module, const std::string& name) {
   const EValue value = ET_UNWRAP(module->get(name), "Cannot read constant method %s", name.c_str());
@@ -88,9 +85,9 @@ std::unique_ptr<TextDecoderRunner> session_of(
     IOManager* io_manager, std::unique_ptr<Sampler> sampler) {
   int64_t session = source.shared == nullptr ? -1 : source.shared->take();
   if (session < 0) {
-    source.shared =
-        std::make_shared<SharedDecoder>(source.module(), source.method_name, metadata.at(kMaxSessions),
-                                        metadata.at(kMaxContextLen), most_tokens);
+    source.shared = std::make_shared<SharedDecoder>(source.module(), source.method_name,
+                                                    metadata.at(kMaxSessions),
+                                                    metadata.at(kMaxContextLen), most_tokens);
     session = source.shared->take();
   }
   return std::make_unique<SessionDecoderRunner>(source.shared, session, io_manager,
@@ -237,8 +234,8 @@ std::unique_ptr<TextLLMRunner> create_text_llm_runner(
     std::vector<std::string> data_files, float temperature,
     std::unique_ptr<::executorch::runtime::EventTracer> event_tracer,
     const std::string& method_name, Module::LoadMode load_mode) {
-  Source source{model_path,  std::move(data_files),   method_name,
-                load_mode, std::move(event_tracer), nullptr};
+  Source source{model_path, std::move(data_files),   method_name,
+                load_mode,  std::move(event_tracer), nullptr};
   return make_runner(source, std::move(tokenizer), temperature);
 }
 

@@ -33,9 +33,9 @@ std::unique_ptr<tokenizers::Tokenizer> load_tokenizer(
 
 // Constants of a program by the names of constants.h, with defaults for those that it lacks: 0 for
 // enable_dynamic_shape and use_sdpa_with_kv_cache, 1 for use_kv_cache, get_max_seq_len for
-// get_max_context_len, 1 for get_max_sessions, 1 for keeps_all_positions unless get_max_seq_len is less. get_bos_id and
-// get_vocab_size are the tokenizer's. InvalidArgument if the program cannot be read or has no
-// get_max_seq_len; errors of its methods.
+// get_max_context_len, 1 for get_max_sessions, 1 for keeps_all_positions unless get_max_seq_len is
+// less. get_bos_id and get_vocab_size are the tokenizer's. InvalidArgument if the program cannot be
+// read or has no get_max_seq_len; errors of its methods.
 ::executorch::runtime::Result<std::unordered_map<std::string, int64_t>> get_llm_metadata(
     tokenizers::Tokenizer* tokenizer, Module* module);
 

@@ -111,9 +111,7 @@ def test_a_full_session_does_not_write_to_the_next(llama: TinyLlama, program: Pa
     assert second.context[: len(other)] == other
 
 
-def test_contexts_go_back_but_not_to_files(
-    llama: TinyLlama, program: Path, tmp_path: Path
-) -> None:
+def test_contexts_go_back_but_not_to_files(llama: TinyLlama, program: Path, tmp_path: Path) -> None:
     (runner,) = TextLLMRunner.several(program, llama.tokenizer, 1)
     whole = written(runner, PROMPTS[0], config(12))
     assert runner.keep_shared_beginning(whole[:6] + [9]) == 6

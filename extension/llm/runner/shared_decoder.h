@@ -22,7 +22,8 @@
 namespace executorch::extension::llm {
 
 // The method takes tokens (1, n), their places (n), session * context_length + position, and the
-// tokens whose logits are wanted (m); it gives logits (1, m, vocabulary). All of it from any thread.
+// tokens whose logits are wanted (m); it gives logits (1, m, vocabulary). All of it from any
+// thread.
 class SharedDecoder {
  public:
   SharedDecoder(std::unique_ptr<Module> module, std::string method_name, int64_t num_sessions,

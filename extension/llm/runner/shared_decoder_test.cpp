@@ -189,7 +189,8 @@ TEST_F(SharedDecoderTest, SessionsOfAnEngineShareIt) {
   }
   const auto capacity = engine.serving_capacity();
   EXPECT_GE(capacity.estimated_bytes_per_session, static_cast<int64_t>(kContext * sizeof(int64_t)));
-  EXPECT_LT(capacity.estimated_bytes_per_session, 2 * kContext * static_cast<int64_t>(sizeof(int64_t)) + 4096);
+  EXPECT_LT(capacity.estimated_bytes_per_session,
+            2 * kContext * static_cast<int64_t>(sizeof(int64_t)) + 4096);
 }
 
 TEST_F(SharedDecoderTest, ARunnerTakesOneSession) {

@@ -285,7 +285,8 @@ Result<std::unique_ptr<LLMEngine>> create_text_llm_engine(
   model->eos_ids = get_eos_ids(tokenizer.get(), module.get());
   model->tokens_per_call = tokens_per_call(module.get(), method_name, model->metadata);
   model->tokenizer = std::move(tokenizer);
-  const auto capacity = ET_UNWRAP(capacity_of(*module, method_name, model->metadata.at(kMaxSessions)));
+  const auto capacity =
+      ET_UNWRAP(capacity_of(*module, method_name, model->metadata.at(kMaxSessions)));
   return std::unique_ptr<LLMEngine>(
       std::make_unique<TextLLMEngine>(std::move(module), std::move(model), capacity));
 }

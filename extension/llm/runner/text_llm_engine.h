@@ -19,12 +19,13 @@ namespace executorch::extension::llm {
 // takes the best token; other fields as GenerationConfig has them. A session counts as full with
 // one token less than the context's length, as for TextLLMRunner.
 //
-// Sessions of a program that has several (export.max_sessions) are decoded in one step where threads
-// use them at the same time; more of them than the program has get caches and calls of their own.
+// Sessions of a program that has several (export.max_sessions) are decoded in one step where
+// threads use them at the same time; more of them than the program has get caches and calls of
+// their own.
 //
 // The capacity says 1, or the program's sessions, where the method uses backends, which may prepare
-// weights of their own for each load. InvalidArgument for a tokenizer that is null or not loaded; errors of Module and
-// get_llm_metadata().
+// weights of their own for each load. InvalidArgument for a tokenizer that is null or not loaded;
+// errors of Module and get_llm_metadata().
 ::executorch::runtime::Result<std::unique_ptr<LLMEngine>> create_text_llm_engine(
     const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
     const std::optional<std::string>& data_path = std::nullopt,

@@ -108,8 +108,8 @@ class TextLLMRunner : public IRunner {
   ::executorch::runtime::Result<int64_t> keep_shared_beginning(const std::vector<uint64_t>& tokens);
 
   // The context with all that was computed for it, to a file, and back into a runner of the same
-  // program; what that runner had is forgotten. See state_file.h, whose errors they have; NotSupported for a
-  // program of several sessions.
+  // program; what that runner had is forgotten. See state_file.h, whose errors they have;
+  // NotSupported for a program of several sessions.
   ::executorch::runtime::Error save_state(const std::string& path);
   ::executorch::runtime::Error restore_state(const std::string& path);
 

@@ -48,7 +48,8 @@ class Operands {
       each.inv_scale = static_cast<float>(random_() % 100 + 1) / 900.0f;
     }
     quantization[random_() % p.rows].inv_scale = std::numeric_limits<float>::quiet_NaN();
-    // XNNPACK computes the last row again in the rest of a tile, by parameters that the operator repeats.
+    // XNNPACK computes the last row again in the rest of a tile, by parameters that the operator
+    // repeats.
     std::fill(quantization.begin() + static_cast<std::ptrdiff_t>(p.rows), quantization.end(),
               quantization[p.rows - 1]);
     std::vector<uint8_t> weights(p.columns * p.depth / 2);

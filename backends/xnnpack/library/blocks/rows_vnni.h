@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels of ours in XNNPACK's table of kernels: one row of bytes, or a few, times 4-bit
-// weights with a scale per block, as when a language model writes a token of one text or of several.
+// weights with a scale per block, as when a language model writes a token of one text or of
+// several.
 #pragma once
 
 #include "xnnpack/gemm.h"

@@ -100,7 +100,7 @@ RULES: tuple[Rule, ...] = (
                 or c.multimethod.methods
             )
         ),
-        "export.max_sessions has plain caches and says itself which logits it gives: leave out model.quantize_kv_cache, "
+        "export.max_sessions has plain caches and is told which logits to give: leave out model.quantize_kv_cache, "
         "use_attention_sink and local_global_attention, debug.generate_full_logits, quantization.pt2e_quantize and "
         "multimethod.methods",
     ),

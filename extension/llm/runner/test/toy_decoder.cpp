@@ -67,8 +67,8 @@ void decode_out(KernelRuntimeContext& context, Span<EValue*> args) {
   }
 }
 
-// toy::decode_sessions.out(Tensor tokens, Tensor places, Tensor wanted, Tensor(a!) cache, int rows, *,
-// Tensor(b!) logits): the same for sessions of so many rows each, and for the tokens that are
+// toy::decode_sessions.out(Tensor tokens, Tensor places, Tensor wanted, Tensor(a!) cache, int rows,
+// *, Tensor(b!) logits): the same for sessions of so many rows each, and for the tokens that are
 // wanted.
 void decode_sessions_out(KernelRuntimeContext& context, Span<EValue*> args) {
   const Tensor tokens = args[0]->toTensor(), places = args[1]->toTensor();
