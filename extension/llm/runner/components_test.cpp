@@ -214,7 +214,7 @@ TEST_F(LlmComponentsTest, ThePrefillerFeedsManyTokensAtOnceOrOneByOne) {
     EXPECT_FALSE(prefiller.is_loaded());
     auto tokens = prompt;
     int64_t position = 0;
-    toy_calls() = {};
+    toy_calls().reset();
     const auto next = prefiller.prefill(tokens, position);
     ASSERT_TRUE(next.ok());
     EXPECT_EQ(*next, toy_next(prompt));

@@ -152,7 +152,7 @@ TEST_F(TextLLMRunnerTest, ASecondPromptComesBehindTheFirstAnswer) {
   auto runner = make();
   const std::string first = text(*runner, "one", answer_of(4));
   ASSERT_EQ(runner->context().size(), 6u) << "three and three: nothing was computed from the last";
-  toy_calls() = {};
+  toy_calls().reset();
   EXPECT_EQ(text(*runner, "two", answer_of(4)), expected("one" + first.substr(0, 3) + "two", 4));
   EXPECT_EQ(toy_calls().count, 4) << "the first turn is in the cache";
   runner->reset();
@@ -207,7 +207,7 @@ TEST_F(TextLLMRunnerTest, TheFirstTokenMayEndTheAnswer) {
 TEST_F(TextLLMRunnerTest, LongPromptsAreFedInChunks) {
   auto runner = make();
   ASSERT_EQ(runner->load(), Error::Ok);
-  toy_calls() = {};
+  toy_calls().reset();
   const std::string prompt = "a prompt of more than one call";  // 30 tokens, 16 in a call
   EXPECT_EQ(text(*runner, prompt, answer_of(1)), expected(prompt, 1));
   EXPECT_EQ(toy_calls().count, 2);

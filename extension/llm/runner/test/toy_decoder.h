@@ -3,6 +3,7 @@
 // per byte: tests of runners know every answer.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -56,8 +57,9 @@ std::vector<uint64_t> toy_tokens(const std::string& text);
 
 // How many calls the toy has had in this process, and how many tokens the last one.
 struct ToyCalls {
-  int64_t count = 0;
-  int64_t last_num_tokens = 0;
+  std::atomic<int64_t> count{0};
+  std::atomic<int64_t> last_num_tokens{0};
+  void reset() { count = last_num_tokens = 0; }
 };
 ToyCalls& toy_calls();
 
