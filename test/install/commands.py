@@ -20,6 +20,7 @@ def attempt(
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
+        errors="backslashreplace",  # tokens of a random model are no text
         check=False,
     )
 
