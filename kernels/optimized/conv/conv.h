@@ -53,10 +53,13 @@ bool has_bfloat16_conv(const Conv& conv);
 [[nodiscard]] runtime::Error bfloat16_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv,
                                            const BFloat16Conv& values);
 
-// The transpose of a 2-D convolution, NCHW only: weight is [in_channels][out_channels /
-// groups][kernel_h][kernel_w]. Scratch memory from ctx holds kernel_h * kernel_w values for every
-// input position and output channel of a group.
+// The transpose of a convolution, NCHW only: weight is [in_channels][out_channels / groups]
+// [kernel_d][kernel_h][kernel_w]. Scratch memory from ctx holds a copy of the output and of the
+// weights.
 [[nodiscard]] runtime::Error transposed_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
+// The same for weights that are many more than the positions. Scratch memory from ctx holds a value
+// for every tap, input position and output channel of a group.
+[[nodiscard]] runtime::Error transposed_sums(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
 // Gradients of a 2-D convolution (NCHW, weights as above) by its input, weights and bias; `conv`
 // need not name an output. Scratch memory from ctx; the outputs are then undefined when it is not

@@ -54,6 +54,8 @@ struct ConvKernels {
   void (*copy_planes)(const PlaneCopy& copy);
   // Splits 3 * n values into three rows of n, `step` apart.
   void (*split_triples)(const float* in, int64_t n, float* out, int64_t step);
+  // even[0], odd[0], even[1], odd[1], ...: n values.
+  void (*interleave_pairs)(const float* even, const float* odd, int64_t n, float* out);
 };
 
 const ConvKernels& conv_kernels();

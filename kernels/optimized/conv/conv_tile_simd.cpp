@@ -179,6 +179,18 @@ void split_triples(const float* in, int64_t n, float* out, int64_t step) {
   }
 }
 
+void interleave_pairs(const float* even, const float* odd, int64_t n, float* out) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    hn::StoreInterleaved2(hn::LoadU(d, even + i / 2), hn::LoadU(d, odd + i / 2), d, out + i);
+  }
+  for (; i < n; ++i) {
+    out[i] = i % 2 == 0 ? even[i / 2] : odd[i / 2];
+  }
+}
+
 template <int kRows>
 void fill_rows(ConvKernels& kernels) {
   kernels.tile[kRows - 1][0] = &tile<kRows, 1>;
@@ -203,6 +215,7 @@ ConvKernels make_conv_kernels() {
   kernels.lanes = static_cast<int64_t>(hn::Lanes(D()));
   kernels.copy_planes = &copy_planes;
   kernels.split_triples = &split_triples;
+  kernels.interleave_pairs = &interleave_pairs;
   fill_rows<kTileRows>(kernels);
   fill_vectors<kConvRowVectors>(kernels);
   return kernels;

@@ -1,132 +1,263 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposed convolution (NCHW). Of stride 1 it is a convolution with the filters turned around. Of
-// others, one matrix multiply gives what every input position adds to the output through every tap;
-// those values are then summed where they fall.
+// Transposed convolution (NCHW): along each axis, the outputs of one remainder modulo the stride, a
+// phase, are a plain convolution of stride 1 by every stride-th tap in reverse. Phases that read
+// the same inputs are further output channels of one convolution; the phases are then interleaved.
 #include <executorch/kernels/optimized/conv/conv.h>
-#include <executorch/kernels/optimized/gemm/gemm.h>
-#include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/kernels/optimized/conv/conv_tile.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
 
 namespace executorch::kernels::optimized {
 
+using extension::parallel_for;
 using runtime::Error;
 
 namespace {
 
-// Adds a tap's values, one for each input position, to the output plane.
-void add_tap(const Conv& c, const float* values, int64_t kh, int64_t kw, float* plane) {
-  const int64_t shift = kw * c.dilation_w - c.pad_w;
-  const int64_t first = shift >= 0 ? 0 : (-shift + c.stride_w - 1) / c.stride_w;
-  const int64_t room = c.out_w - 1 - shift;
-  const int64_t last = room < 0 ? 0 : std::min(c.in_w, room / c.stride_w + 1);
-  for (int64_t ih = 0; ih < c.in_h; ++ih) {
-    const int64_t oh = ih * c.stride_h + kh * c.dilation_h - c.pad_h;
-    if (oh < 0 || oh >= c.out_h) {
-      continue;
-    }
-    float* row = plane + oh * c.out_w + shift;
-    const float* from = values + ih * c.in_w;
-    for (int64_t iw = first; iw < last; ++iw) {
-      row[iw * c.stride_w] += from[iw];
+constexpr int64_t kInterleaveGrain = 1 << 14;  // values worth a thread
+constexpr int kAxes = 3;
+
+struct Axis {
+  int64_t in, out, kernel, stride, pad, dilation;
+
+  int64_t phase_size() const { return (out + stride - 1) / stride; }
+};
+
+struct Axes {
+  Axis axis[kAxes];
+
+  explicit Axes(const Conv& c)
+      : axis{{c.in_d, c.out_d, c.kernel_d, c.stride_d, c.pad_d, c.dilation_d},
+             {c.in_h, c.out_h, c.kernel_h, c.stride_h, c.pad_h, c.dilation_h},
+             {c.in_w, c.out_w, c.kernel_w, c.stride_w, c.pad_w, c.dilation_w}} {}
+
+  int64_t phases() const { return axis[0].stride * axis[1].stride * axis[2].stride; }
+  int64_t phase_plane() const {
+    return axis[0].phase_size() * axis[1].phase_size() * axis[2].phase_size();
+  }
+};
+
+// Phases [first, end) of an axis, which read through equally many taps from the same inputs on.
+struct Run {
+  int64_t first, end, taps, pad;
+
+  int64_t count() const { return end - first; }
+};
+
+int64_t taps_of(const Axis& a, int64_t phase) {
+  return (a.kernel - (phase + a.pad) % a.stride + a.stride - 1) / a.stride;
+}
+
+Run run_from(const Axis& a, int64_t first) {
+  if (a.stride == 1) {
+    return {0, 1, a.kernel, a.dilation * (a.kernel - 1) - a.pad};
+  }
+  const int64_t taps = taps_of(a, first);
+  const int64_t shift = (first + a.pad) / a.stride;
+  int64_t end = first + 1;
+  while (end < a.stride && taps_of(a, end) == taps && (end + a.pad) / a.stride == shift) {
+    ++end;
+  }
+  return {first, end, taps, taps - 1 - shift};
+}
+
+// The filter's tap that tap `tap` of a phase's convolution is.
+int64_t filter_tap(const Axis& a, const Run& run, int64_t phase, int64_t tap) {
+  return (phase + a.pad) % a.stride + a.stride * (run.taps - 1 - tap);
+}
+
+// One convolution for the phases of three runs: values [group][phase][out channel][position].
+struct Part {
+  Run run[kAxes];
+
+  int64_t phases() const { return run[0].count() * run[1].count() * run[2].count(); }
+  int64_t taps() const { return run[0].taps * run[1].taps * run[2].taps; }
+};
+
+template <typename Visit>
+void for_each_part(const Axes& axes, const Visit& visit) {
+  Part part;
+  for (int64_t d = 0; d < axes.axis[0].stride; d = part.run[0].end) {
+    part.run[0] = run_from(axes.axis[0], d);
+    for (int64_t h = 0; h < axes.axis[1].stride; h = part.run[1].end) {
+      part.run[1] = run_from(axes.axis[1], h);
+      for (int64_t w = 0; w < axes.axis[2].stride; w = part.run[2].end) {
+        part.run[2] = run_from(axes.axis[2], w);
+        visit(part);
+      }
     }
   }
 }
 
-// All output planes of one image and group from the product [out channel][tap][input position].
-void sum_taps(const Conv& c, const float* product, int64_t first_channel, float* out) {
-  const int64_t taps = c.kernel_h * c.kernel_w;
-  const int64_t in_plane = c.in_h * c.in_w;
-  const int64_t out_plane = c.out_h * c.out_w;
-  extension::parallel_for(0, c.out_channels / c.groups, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t o = begin; o < end; ++o) {
-      float* plane = out + o * out_plane;
-      std::fill(plane, plane + out_plane, c.bias != nullptr ? c.bias[first_channel + o] : 0.0f);
-      for (int64_t t = 0; t < taps; ++t) {
-        add_tap(c, product + (o * taps + t) * in_plane, t / c.kernel_w, t % c.kernel_w, plane);
+// Where in the filter each tap of each phase of a part lies: [phase][tap].
+void list_taps(const Axes& axes, const Part& part, int64_t* list) {
+  const Run* run = part.run;
+  int64_t at[2 * kAxes];  // phase and tap along each axis
+  for (int64_t i = 0; i < part.phases() * part.taps(); ++i) {
+    int64_t tap = i % part.taps(), phase = i / part.taps();
+    for (int axis = kAxes - 1; axis >= 0; --axis) {
+      at[kAxes + axis] = tap % run[axis].taps;
+      at[axis] = run[axis].first + phase % run[axis].count();
+      tap /= run[axis].taps;
+      phase /= run[axis].count();
+    }
+    list[i] = 0;
+    for (int axis = 0; axis < kAxes; ++axis) {
+      const Axis& a = axes.axis[axis];
+      list[i] = list[i] * a.kernel + filter_tap(a, run[axis], at[axis], at[kAxes + axis]);
+    }
+  }
+}
+
+// [in][out][tap] of each group to [phase][out][in][tap of the phase].
+void turn_filters(const Conv& c, const Part& part, const int64_t* list, float* out) {
+  const int64_t filter = c.kernel_d * c.kernel_h * c.kernel_w;
+  const int64_t taps = part.taps(), phases = part.phases();
+  const int64_t ins = c.in_channels / c.groups, outs = c.out_channels / c.groups;
+  const int64_t grain = std::max<int64_t>(1, kInterleaveGrain / (ins * taps * phases));
+  parallel_for(0, c.out_channels, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t channel = begin; channel < end; ++channel) {
+      const int64_t group = channel / outs, o = channel % outs;
+      for (int64_t i = 0; i < ins; ++i) {
+        const float* from = c.weight + ((group * ins + i) * outs + o) * filter;
+        for (int64_t phase = 0; phase < phases; ++phase) {
+          float* to = out + (((group * phases + phase) * outs + o) * ins + i) * taps;
+          for (int64_t tap = 0; tap < taps; ++tap) {
+            to[tap] = from[list[phase * taps + tap]];
+          }
+        }
       }
     }
   });
 }
 
-float* allocate(runtime::KernelRuntimeContext& ctx, int64_t count) {
-  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
-  return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
+Conv part_convolution(const Conv& c, const Axes& axes, const Part& part) {
+  Conv p = c;
+  p.out_channels = c.out_channels * part.phases();
+  p.out_d = axes.axis[0].phase_size();
+  p.out_h = axes.axis[1].phase_size();
+  p.out_w = axes.axis[2].phase_size();
+  p.kernel_d = part.run[0].taps;
+  p.kernel_h = part.run[1].taps;
+  p.kernel_w = part.run[2].taps;
+  p.stride_d = p.stride_h = p.stride_w = 1;
+  p.pad_d = part.run[0].pad;
+  p.pad_h = part.run[1].pad;
+  p.pad_w = part.run[2].pad;
+  return p;
 }
 
-// [in][out][taps] of each group to [out][in][taps in reverse].
-void turn_filters(const Conv& c, float* out) {
-  const int64_t taps = c.kernel_h * c.kernel_w;
-  const int64_t ins = c.in_channels / c.groups;
-  const int64_t outs = c.out_channels / c.groups;
-  for (int64_t channel = 0; channel < c.out_channels; ++channel) {
-    const float* from = c.weight + (channel / outs * ins * outs + channel % outs) * taps;
-    for (int64_t i = 0; i < ins; ++i, from += outs * taps, out += taps) {
-      std::reverse_copy(from, from + taps, out);
+Error convolve(runtime::KernelRuntimeContext& ctx, const Conv& c) {
+  const bool same_size = c.in_d == c.out_d && c.in_h == c.out_h && c.in_w == c.out_w;
+  return same_size && is_pointwise(c) ? pointwise_conv(ctx, c) : direct_conv(ctx, c);
+}
+
+// Where the values of a phase lie: of group g from first + g * group_step on, a plane a channel.
+struct Phase {
+  const float* first;
+  int64_t group_step;
+};
+
+void interleave(const Conv& c, const Axes& axes, const Phase* phases) {
+  const int64_t plane = axes.phase_plane(), outs = c.out_channels / c.groups;
+  const int64_t stride = c.stride_w, width = axes.axis[2].phase_size();
+  const int64_t rows = c.batch * c.out_channels * c.out_d * c.out_h;
+  const int64_t grain = std::max<int64_t>(1, kInterleaveGrain / c.out_w);
+  parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t h = row % c.out_h, d = row / c.out_h % c.out_d;
+      const int64_t channel = row / (c.out_h * c.out_d);
+      const int64_t group = channel / outs;  // of all images
+      const int64_t at = channel % outs * plane +
+                         (d / c.stride_d * axes.axis[1].phase_size() + h / c.stride_h) * width;
+      const Phase* of_row = phases + (d % c.stride_d * c.stride_h + h % c.stride_h) * stride;
+      float* out = c.output + row * c.out_w;
+      if (stride == 2) {
+        conv_kernels().interleave_pairs(of_row[0].first + group * of_row[0].group_step + at,
+                                        of_row[1].first + group * of_row[1].group_step + at,
+                                        c.out_w, out);
+        continue;
+      }
+      for (int64_t w = 0; w < stride; ++w) {
+        const float* from = of_row[w].first + group * of_row[w].group_step + at;
+        for (int64_t x = w; x < c.out_w; x += stride) {
+          out[x] = *from++;
+        }
+      }
     }
-  }
+  });
 }
 
-bool is_turned_convolution(const Conv& c) {
-  return c.stride_h == 1 && c.stride_w == 1 && c.dilation_h * (c.kernel_h - 1) >= c.pad_h &&
-         c.dilation_w * (c.kernel_w - 1) >= c.pad_w;
+template <typename T>
+T* allocate(runtime::KernelRuntimeContext& ctx, int64_t count) {
+  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(T), 64);
+  return memory.ok() ? static_cast<T*>(memory.get()) : nullptr;
 }
 
-Error turned_convolution(runtime::KernelRuntimeContext& ctx, const Conv& c) {
-  const int64_t channels = c.in_channels / c.groups;
-  float* weight = allocate(ctx, c.out_channels * channels * c.kernel_h * c.kernel_w);
-  if (weight == nullptr) {
+bool has_phases(const Axis& a) {
+  return a.stride == 1 || (a.dilation == 1 && a.kernel >= a.stride);
+}
+
+// Few positions by many weights: to read the weights in place saves more than the sums cost.
+bool prefers_sums(const Conv& c) {
+  return c.batch * c.in_d * c.in_h * c.in_w < c.in_channels / c.groups;
+}
+
+Error convolve_phases(runtime::KernelRuntimeContext& ctx, const Conv& c, const Axes& axes) {
+  const int64_t filter = c.kernel_d * c.kernel_h * c.kernel_w;
+  const int64_t plane = axes.phase_plane(), outs = c.out_channels / c.groups;
+  const int64_t count = axes.phases();
+  auto* weight = allocate<float>(ctx, c.in_channels * outs * filter);
+  auto* list = allocate<int64_t>(ctx, filter);
+  auto* phases = allocate<Phase>(ctx, count);
+  auto* bias = allocate<float>(ctx, c.out_channels * count);
+  float* values = count == 1 ? c.output
+                             : allocate<float>(ctx, c.batch * c.out_channels * count * plane);
+  if (weight == nullptr || list == nullptr || phases == nullptr || bias == nullptr ||
+      values == nullptr) {
     return Error::MemoryAllocationFailed;
   }
-  turn_filters(c, weight);
-  Conv turned = c;
-  turned.weight = weight;
-  turned.pad_h = c.dilation_h * (c.kernel_h - 1) - c.pad_h;
-  turned.pad_w = c.dilation_w * (c.kernel_w - 1) - c.pad_w;
-  return direct_conv(ctx, turned);
+  Error error = Error::Ok;
+  for_each_part(axes, [&](const Part& part) {
+    if (error != Error::Ok) {
+      return;
+    }
+    const int64_t channels = part.phases() * outs;  // of a group
+    list_taps(axes, part, list);
+    turn_filters(c, part, list, weight);
+    Conv conv = part_convolution(c, axes, part);
+    conv.weight = weight;
+    conv.output = values;
+    if (c.bias != nullptr) {
+      conv.bias = bias;
+      for (int64_t i = 0; i < c.groups * channels; ++i) {
+        bias[i] = c.bias[i / channels * outs + i % outs];
+      }
+    }
+    error = convolve(ctx, conv);
+    const Run *run = part.run, *h = run + 1, *w = run + 2;
+    for (int64_t i = 0; i < part.phases(); ++i) {
+      const int64_t at = ((run->first + i / (h->count() * w->count())) * c.stride_h + h->first +
+                          i / w->count() % h->count()) *
+                             c.stride_w +
+                         w->first + i % w->count();
+      phases[at] = {values + i * outs * plane, channels * plane};
+    }
+    values += c.batch * c.groups * channels * plane;
+  });
+  if (error == Error::Ok && count > 1) {
+    interleave(c, axes, phases);
+  }
+  return error;
 }
 
 }  // namespace
 
 Error transposed_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
-  if (is_turned_convolution(c)) {
-    return turned_convolution(ctx, c);
-  }
-  const int64_t channels = c.in_channels / c.groups;
-  const int64_t rows = c.out_channels / c.groups * c.kernel_h * c.kernel_w;
-  const int64_t in_plane = c.in_h * c.in_w;
-  float* weight = allocate(ctx, rows * channels);
-  float* product = allocate(ctx, rows * in_plane);
-  if (weight == nullptr || product == nullptr) {
-    return Error::MemoryAllocationFailed;
-  }
-  for (int64_t group = 0; group < c.groups; ++group) {
-    gemm_kernels().transpose(c.weight + group * channels * rows, rows, channels, rows, weight,
-                             channels, /*add=*/false);
-    for (int64_t image = 0; image < c.batch; ++image) {
-      Gemm g;
-      g.m = rows;
-      g.n = in_plane;
-      g.k = channels;
-      g.a = weight;
-      g.lda = channels;
-      g.b = c.input + (image * c.in_channels + group * channels) * in_plane;
-      g.ldb = in_plane;
-      g.pack = pack_rows;
-      g.b_in_rows = true;
-      g.c = product;
-      g.ldc = in_plane;
-      const Error error = gemm(ctx, 1, [&](int64_t) { return g; });
-      if (error != Error::Ok) {
-        return error;
-      }
-      const int64_t first_channel = group * (c.out_channels / c.groups);
-      sum_taps(c, product, first_channel,
-               c.output + (image * c.out_channels + first_channel) * c.out_h * c.out_w);
-    }
-  }
-  return Error::Ok;
+  const Axes axes(c);
+  const bool phased = std::all_of(axes.axis, axes.axis + kAxes, has_phases);
+  return phased && !prefers_sums(c) ? convolve_phases(ctx, c, axes) : transposed_sums(ctx, c);
 }
 
 }  // namespace executorch::kernels::optimized

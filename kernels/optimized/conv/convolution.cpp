@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // convolution.out: f32, bfloat16, and 16-bit floats by way of f32; 1-D to 3-D, NCHW and NHWC, any
-// groups; transposed 1-D and 2-D NCHW. The rest is the portable kernel's.
+// groups; transposed ones NCHW. The rest is the portable kernel's.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
@@ -138,7 +138,7 @@ bool set_axis(const Tensor& input, const Tensor& weight, const Window& window, i
 bool set_geometry(const Tensor& input, const Tensor& weight, const Window& window, int64_t groups,
                   Conv& c) {
   const int64_t spatial = input.dim() - 2;
-  if (spatial < 1 || spatial > (window.transposed ? 2 : 3) || weight.dim() != input.dim() ||
+  if (spatial < 1 || spatial > 3 || weight.dim() != input.dim() ||
       groups < 1 || !has_length(window.stride, spatial) || !has_length(window.padding, spatial) ||
       !has_length(window.dilation, spatial) ||
       (window.transposed && !has_length(window.output_padding, spatial))) {
