@@ -385,15 +385,18 @@ StridedView remaining_view(const StridedView& view, const Resolved& r, const int
   return result;
 }
 
-// Calls visit(offset in self, offset in the values) for every index tuple, after checking all of
-// its indices. `value_strides` are those of the indexed block of dimensions in the values.
+constexpr int64_t kCopyGrain = 1 << 15;  // elements worth a thread
+
+// Calls visit(offset in self, offset in the values) for index tuples [first, last), each after its
+// indices were checked; stops at a wrong one and returns the size that it is no index of, or else
+// -1. `value_strides` are those of the indexed block of dimensions in the values.
 template <typename Visit>
-bool for_each_tuple(const OpCall& call, const Tensor& self, const Resolved& r,
-                    const int64_t* value_strides, const Visit& visit) {
+int64_t visit_tuples(const Tensor& self, const Resolved& r, const int64_t* value_strides,
+                     int64_t first, int64_t last, const Visit& visit) {
   Odometer<1> odometer(r.shape.ndim, r.shape.sizes);
   odometer.set_strides(0, value_strides);
-  const int64_t count = r.shape.numel();
-  for (int64_t i = 0; i < count; ++i, odometer.next()) {
+  odometer.seek(first);
+  for (int64_t i = first; i < last; ++i, odometer.next()) {
     int64_t offset = 0;
     for (int k = 0; k < r.num_indexed; ++k) {
       int64_t at = 0;
@@ -403,13 +406,21 @@ bool for_each_tuple(const OpCall& call, const Tensor& self, const Resolved& r,
       const int64_t size = self.sizes()[r.dims[k]];
       const int64_t position = wrapped_index(r.data[k].data, r.data[k].type, at, size);
       if (position < 0) {
-        return fail_index(call, size);
+        return size;
       }
       offset += position * self.strides()[r.dims[k]];
     }
     visit(offset, odometer.offset(0));
   }
-  return true;
+  return -1;
+}
+
+// All tuples in order.
+template <typename Visit>
+bool for_each_tuple(const OpCall& call, const Tensor& self, const Resolved& r,
+                    const int64_t* value_strides, const Visit& visit) {
+  const int64_t size = visit_tuples(self, r, value_strides, 0, r.shape.numel(), visit);
+  return size < 0 || fail_index(call, size);
 }
 
 // Copies what lies at some index tuples, a block of tuples at a time: for each position in the
@@ -461,24 +472,35 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
       !result_shape(call, r, shape) || !resize_output(call, out, shape)) {
     return out;
   }
-  StridedView from = remaining_view(StridedView::of(self), r, r.remaining_dims);
+  const StridedView from = remaining_view(StridedView::of(self), r, r.remaining_dims);
   const StridedView all = StridedView::of(out);
   int out_dims[Shape::kMaxDims];
   for (int d = 0; d < r.remaining.ndim; ++d) {
     out_dims[d] = d < r.place ? d : d + r.shape.ndim;
   }
-  StridedView to = remaining_view(all, r, out_dims);
+  const StridedView to = remaining_view(all, r, out_dims);
   const int last = to.ndim - 1;
   const bool rows = last >= 0 && from.strides[last] == 1 && to.strides[last] == 1 &&
                     to.sizes[last] * to.element_size >= 32;
   if (rows) {
-    char* const from_base = from.data;
-    char* const to_base = to.data;
-    for_each_tuple(call, self, r, all.strides + r.place, [&](int64_t offset, int64_t out_offset) {
-      from.data = from_base + offset * from.element_size;
-      to.data = to_base + out_offset * to.element_size;
-      copy_view(from, to);
-    });
+    std::atomic<int64_t> wrong{-1};
+    const int64_t grain = std::max<int64_t>(1, kCopyGrain / std::max<int64_t>(1, to.numel()));
+    const auto copy_rows = [&](int64_t first, int64_t end) {
+      StridedView source = from, target = to;
+      const auto copy = [&](int64_t offset, int64_t out_offset) {
+        source.data = from.data + offset * from.element_size;
+        target.data = to.data + out_offset * to.element_size;
+        copy_view(source, target);
+      };
+      const int64_t size = visit_tuples(self, r, all.strides + r.place, first, end, copy);
+      if (size >= 0) {
+        wrong.store(size);
+      }
+    };
+    ::executorch::extension::parallel_for(0, r.shape.numel(), grain, copy_rows);
+    if (wrong.load() >= 0) {
+      fail_index(call, wrong.load());
+    }
     return out;
   }
   ::executorch::runtime::dispatch_by_element_size(out.scalar_type(), [&](auto tag) {
@@ -493,28 +515,44 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
 
 namespace {
 
-// to[i] += from[i], in the dtype's compute type, complex numbers by their parts.
-void accumulate_view(const StridedView& from, const StridedView& to, ScalarType type) {
-  if (::executorch::runtime::isComplexType(type)) {
-    return accumulate_view(from.parts(), to.parts(), ::executorch::runtime::toRealValueType(type));
-  }
-  with_compute_type(compute_type_of(type), [&](auto zero) {
-    using C = decltype(zero);
-    const LoadRun load = loader(type, compute_type_v<C>);
-    const StoreRun store = storer(compute_type_v<C>, type);
-    Odometer<2> odometer(to.ndim, to.sizes);
-    odometer.set_strides(0, from.strides);
-    odometer.set_strides(1, to.strides);
-    const int64_t count = to.numel();
-    for (int64_t i = 0; i < count; ++i, odometer.next()) {
-      char* target = to.data + odometer.offset(1) * to.element_size;
-      C value[2];
-      load(from.data + odometer.offset(0) * from.element_size, 1, 1, &value[0]);
-      load(target, 1, 1, &value[1]);
-      value[0] = wrap_add(value[0], value[1]);
-      store(value, 1, target);
+constexpr int64_t kAddedAtOnce = 64;
+
+// to[i] += from[i] along a line of n, in the compute type C.
+template <typename C>
+void accumulate_line(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t n,
+                     ScalarType type) {
+  const LoadRun load = loader(type, compute_type_v<C>);
+  const StoreRun store = storer(compute_type_v<C>, type);
+  const auto size = static_cast<int64_t>(::executorch::runtime::elementSize(type));
+  const int64_t at_once = to_stride == 1 ? kAddedAtOnce : 1;
+  for (int64_t i = 0; i < n; i += at_once) {
+    const int64_t count = std::min(n - i, at_once);
+    char* target = to + i * to_stride * size;
+    C added[kAddedAtOnce], sum[kAddedAtOnce];
+    load(from + i * from_stride * size, from_stride, count, added);
+    load(target, 1, count, sum);
+    for (int64_t k = 0; k < count; ++k) {
+      sum[k] = wrap_add(added[k], sum[k]);
     }
-  });
+    store(sum, count, target);
+  }
+}
+
+// to[i] += from[i]
+template <typename C>
+void accumulate_view(const StridedView& from, const StridedView& to, ScalarType type) {
+  const int last = std::max(to.ndim - 1, 0);
+  const int64_t n = to.ndim == 0 ? 1 : to.sizes[last];
+  Odometer<2> odometer(last, to.sizes);
+  odometer.set_strides(0, from.strides);
+  odometer.set_strides(1, to.strides);
+  const int64_t lines = n == 0 ? 0 : to.numel() / n;
+  for (int64_t i = 0; i < lines; ++i, odometer.next()) {
+    accumulate_line<C>(from.data + odometer.offset(0) * from.element_size,
+                       to.ndim == 0 ? 0 : from.strides[last],
+                       to.data + odometer.offset(1) * to.element_size,
+                       to.ndim == 0 ? 1 : to.strides[last], n, type);
+  }
 }
 
 void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool accumulate,
@@ -551,14 +589,25 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
   if (!for_each_tuple(call, out, r, source.strides + r.place, [](int64_t, int64_t) {})) {
     return;
   }
-  for_each_tuple(call, out, r, source.strides + r.place, [&](int64_t offset, int64_t at) {
-    from.data = from_base + at * from.element_size;
-    to.data = to_base + offset * to.element_size;
-    if (accumulate) {
-      accumulate_view(from, to, out.scalar_type());
-    } else {
-      copy_view(from, to);
-    }
+  const auto visit = [&](const auto& each) {
+    for_each_tuple(call, out, r, source.strides + r.place, [&](int64_t offset, int64_t at) {
+      from.data = from_base + at * from.element_size;
+      to.data = to_base + offset * to.element_size;
+      each();
+    });
+  };
+  if (!accumulate) {
+    return visit([&] { copy_view(from, to); });
+  }
+  const bool complex = ::executorch::runtime::isComplexType(out.scalar_type());
+  const auto type =
+      complex ? ::executorch::runtime::toRealValueType(out.scalar_type()) : out.scalar_type();
+  with_compute_type(compute_type_of(type), [&](auto zero) {
+    using C = decltype(zero);
+    visit([&] {  // complex numbers by their parts
+      complex ? accumulate_view<C>(from.parts(), to.parts(), type)
+              : accumulate_view<C>(from, to, type);
+    });
   });
 }
 

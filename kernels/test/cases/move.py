@@ -130,6 +130,25 @@ def _creation() -> list[Case]:
     return cases
 
 
+def _accumulating() -> list[Case]:
+    """Rows, columns and single numbers that are added to, some of them twice, longer than what is added at once."""
+    cases = []
+    i = vals(0, 2, 0, 1, dtype=I64)
+    for dtype in [F32, F16, I64, I32]:
+        x = t(3, 5, 150, dtype=dtype)
+        cases += [
+            case("index_put.out", x, [i], t(4, 5, 150, dtype=dtype), True),
+            case("index_put.out", x, [i], t(4, 1, 150, dtype=dtype), True),
+            case("index_put_", x, [i, i], t(4, 1, dtype=dtype), True),
+            case("index_put.out", x, [None, None, i], t(3, 5, 4, dtype=dtype), True),
+            case("index_put.out", x, [None, i, i], t(3, 4, dtype=dtype), True),
+            case("index_put.out", x, [i, None, i], t(4, 5, dtype=dtype), True),
+        ]
+    # So many rows that they are copied by several threads.
+    many = t(700, dtype=I64, low=0, high=40)
+    return [*cases, case("index.Tensor_out", t(40, 3, 90), [many, None])]
+
+
 def _indexing() -> list[Case]:
     cases = []
     i = t(4, dtype=I64, low=0, high=3)
@@ -235,4 +254,4 @@ def _bags() -> list[Case]:
     return cases
 
 
-CASES: list[Case] = [*_views(), *_conversions(), *_creation(), *_indexing(), *_bags()]
+CASES: list[Case] = [*_views(), *_conversions(), *_creation(), *_indexing(), *_accumulating(), *_bags()]

@@ -69,6 +69,7 @@ def _chosen(x: torch.Tensor, label: str) -> Iterator[Case]:
     yield Case("index.Tensor_out", f"{label} columns", (x, [None, ids]))
     some = torch.randperm(rows)[: rows // 2]
     yield Case("index_put.out", f"{label} rows", (x, [some], x[: rows // 2].clone()))
+    yield Case("index_put.out", f"{label} rows added", (x, [some], x[: rows // 2].clone(), True))
     yield Case("gather.out", label, (x, 1, places))
     yield Case("scatter.src_out", label, (x, 1, apart, torch.randn_like(x)))
     yield Case("scatter.value_out", label, (x, 1, places, 2.0))
