@@ -135,6 +135,8 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("conv_transposed_grouped", nn.ConvTranspose2d(8, 6, 3, 2, groups=2), [X]),
     ("conv_batch_norm_relu6", conv_bn(8, 6, 3, bias=False), [X]),
     ("depthwise_batch_norm_relu6", conv_bn(8, 8, 3, groups=8), [X]),
+    ("conv_to_one_channel", nn.Conv2d(64, 1, 1), [(1, 64, 32, 32)]),
+    ("conv_of_one_pixel", nn.Conv2d(8, 3, 1), [(1, 8, 1, 1)]),
     ("two_convs", nn.Sequential(nn.Conv2d(8, 4, 3), nn.ReLU(), nn.Conv2d(4, 8, 1)), [X]),
     ("linear", nn.Linear(12, 7), [(3, 12)]),
     ("linear_no_bias_rank3_relu", nn.Sequential(nn.Linear(12, 7, bias=False), nn.ReLU()), [X[1:]]),

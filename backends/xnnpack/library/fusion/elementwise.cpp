@@ -69,8 +69,22 @@ bool is_binary(const xnn_operator& op) {
          is_task(op.compute[0].task_1d_tile_1d, xnn_compute_elementwise_binary_1d_tile);
 }
 
+/// Of the size of an element of the output. A transpose that only moves dimensions of one element
+/// counts bytes.
 size_t element_bits(const xnn_operator& op) {
-  return op.binary_elementwise.log2_element_size;
+  if (is_binary(op)) {
+    return op.binary_elementwise.log2_element_size;
+  }
+  switch (op.type) {
+    case xnn_operator_type_transpose_nd_x16:
+      return 1;
+    case xnn_operator_type_transpose_nd_x32:
+      return 2;
+    case xnn_operator_type_transpose_nd_x64:
+      return 3;
+    default:
+      return op.context.univector_contiguous.log2_xsize;
+  }
 }
 
 /// Whether one number of `b` meets all of a block.
@@ -111,7 +125,7 @@ size_t Elementwise::elements() const {
     return bytes >> element_bits(op_);
   }
   const bool is_table = is_task(step.task_1d_tile_1d, xnn_compute_lut_contiguous);
-  return step.range[0] >> (is_table ? 0 : op_.context.univector_contiguous.log2_xsize);
+  return step.range[0] >> (is_table ? 0 : element_bits(op_));
 }
 
 bool Elementwise::reads_in_step(size_t input) const {
@@ -135,13 +149,10 @@ void Elementwise::compute(size_t first, size_t count) const {
   void* const context = const_cast<void*>(static_cast<const void*>(&op_.context));
   if (outer_dims(step) != 0) {
     compute_blocks(op_, first << element_bits(op_), count << element_bits(op_));
-  } else if (is_binary(op_)) {
-    step.task_1d_tile_1d(context, first << element_bits(op_), count << element_bits(op_));
   } else if (is_task(step.task_1d_tile_1d, xnn_compute_lut_contiguous)) {
     step.task_1d_tile_1d(context, first, count);
   } else {
-    const size_t bits = op_.context.univector_contiguous.log2_xsize;
-    step.task_1d_tile_1d(context, first << bits, count << bits);
+    step.task_1d_tile_1d(context, first << element_bits(op_), count << element_bits(op_));
   }
 }
 

@@ -56,6 +56,13 @@ class Graph {
               xnn_status_success);
     return output;
   }
+  uint32_t transpose(uint32_t input, const Dims& order) {
+    const uint32_t output = internal();
+    EXPECT_EQ(
+        xnn_define_static_transpose(graph_.get(), order.size(), order.data(), input, output, 0),
+        xnn_status_success);
+    return output;
+  }
 
   /// Weights with a scale for each output, which is dimension `channel_dim`.
   uint32_t weights(const Dims& dims, size_t channel_dim) {
@@ -289,6 +296,19 @@ TEST_P(ElementwiseGroup, GoesThroughViews) {
   const uint32_t scaled = graph.binary(xnn_binary_multiply, heads, graph.input({1}));
   graph.output(graph.binary(xnn_binary_add, scaled, graph.input({4, 9})), {6, 40, 4, 9});
   check(graph, 4);
+}
+
+TEST_P(ElementwiseGroup, GoesThroughTransposesOfOneElement) {
+  for (const Dims& dims : {Dims{1, 32, 33, 1}, Dims{1, 1, 1, 3}, Dims{1, 9, 1, 40}}) {
+    const size_t inputs = 64, outputs = dims[3];
+    const Dims order = dims[1] == 1 || outputs == 1 ? Dims{0, 3, 1, 2} : Dims{0, 2, 1, 3};
+    const Dims moved = {dims[order[0]], dims[order[1]], dims[order[2]], dims[order[3]]};
+    Graph graph(GetParam());
+    const uint32_t input = graph.input({dims[0], dims[1], dims[2], inputs});
+    const uint32_t image = graph.convolution(input, inputs, outputs, 1, 0);
+    graph.output(graph.transpose(image, order), moved);
+    check(graph, 2);
+  }
 }
 
 /// What a step makes of all of its input cannot begin before that is there.
