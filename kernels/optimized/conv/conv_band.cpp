@@ -102,14 +102,15 @@ void copy_band(const Conv& c, const Plan& p, const Region& r, const float* input
                bool padding, float* lines, float* band) {
   const int64_t rows = r.rows + p.more_rows;
   const int64_t row_values = c.in_w * (c.channels_last ? c.in_channels : 1);
-  const Slice s = {c, p, channels, c.kernel_d * p.plane, r.col * c.stride_w - c.pad_w};
-  for (int64_t i = 0; i < c.kernel_d * p.phases_h; ++i) {
-    const int64_t kd = i / p.phases_h;
+  const Slice s = {c, p, channels, p.depth * p.plane, r.col * c.stride_w - c.pad_w};
+  const int64_t depths = (r.slices - 1) * c.stride_d + c.kernel_d;
+  for (int64_t i = 0; i < depths * p.phases_h; ++i) {
+    const int64_t at = i / p.phases_h;
     const int64_t ph = i % p.phases_h;
-    const int64_t depth = r.slice * c.stride_d - c.pad_d + kd * c.dilation_d;
+    const int64_t depth = r.slice * c.stride_d - c.pad_d + at * p.depth_step;
     const int64_t first_row = r.row * c.stride_h + ph - c.pad_h;
     const float* slice = input + depth * c.in_h * row_values;
-    float* out = band + kd * p.plane + p.phase_at(ph, 0);
+    float* out = band + at * p.plane + p.phase_at(ph, 0);
     Inside in;
     clip_columns(c.in_h, first_row, c.stride_h, rows, in.row_begin, in.row_end);
     if (depth < 0 || depth >= c.in_d) {

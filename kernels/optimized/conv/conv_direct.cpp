@@ -242,7 +242,8 @@ Task find_task(const Conv& c, const Plan& p, int64_t index) {
   Region& r = task.region;
   r.col = next(p.col_regions) * p.cols;
   r.row = next(p.row_regions) * p.rows;
-  r.slice = next(c.out_d);
+  r.slice = next(p.slice_regions) * p.slices;
+  r.slices = std::min(p.slices, c.out_d - r.slice);
   r.cols = std::min(p.cols, c.out_w - r.col);
   r.rows = std::min(p.rows, c.out_h - r.row);
   group = c.channels_last ? group : next(c.groups);
@@ -277,7 +278,7 @@ void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, in
         convolve_rows(c, p, task, s.band);
         continue;
       }
-      num_vectors = same ? num_vectors : set_vectors(p, task.region, s.vectors);
+      num_vectors = same ? num_vectors : set_vectors(c, p, task.region, s.vectors);
       padded = task.region;
       task.num_vectors = num_vectors;
       convolve_band(c, p, task, s, first, count);
@@ -291,9 +292,9 @@ Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const Plan p = make_plan(c);
   const int64_t terms = p.in_channels * (p.terms / (c.in_channels / c.groups));
   const int64_t lines = c.channels_last ? p.in_channels * p.line : 0;
-  const int64_t band = p.in_channels * c.kernel_d * p.plane + kOverread;
+  const int64_t band = p.in_channels * p.depth * p.plane + kOverread;
   const int64_t tasks =
-      c.batch * c.groups * c.out_d * p.row_regions * p.col_regions * p.channel_parts;
+      c.batch * c.groups * p.slice_regions * p.row_regions * p.col_regions * p.channel_parts;
   const int64_t threads = std::min(get_num_threads(), tasks);
   auto offsets = ctx.allocate_temp(static_cast<size_t>(terms) * sizeof(int32_t), 64);
   auto floats =
@@ -304,7 +305,7 @@ Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
     return Error::MemoryAllocationFailed;
   }
   set_offsets(c, p, static_cast<int32_t*>(offsets.get()));
-  const int64_t work = p.rows * p.cols * p.channels * p.terms;
+  const int64_t work = p.slices * p.rows * p.cols * p.channels * p.terms;
   parallel_for(
       0, tasks, std::max<int64_t>(1, kMinWorkPerTask / work), [&](int64_t begin, int64_t end) {
         const int64_t thread = get_thread_num();

@@ -14,17 +14,18 @@ inline int64_t div_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// A part of one output slice: whole rows, or columns of a single row.
+// A part of some output slices, the same of each: whole rows, or columns of a single row.
 struct Region {
-  int64_t slice, row, rows, col, cols;
+  int64_t slice, slices, row, rows, col, cols;
 
   bool operator==(const Region& o) const {
-    return slice == o.slice && row == o.row && rows == o.rows && col == o.col && cols == o.cols;
+    return slice == o.slice && slices == o.slices && row == o.row && rows == o.rows &&
+           col == o.col && cols == o.cols;
   }
 };
 
-// A band holds the input of a region with its padding, of some channels at a time, as planes of
-// [row phase][column phase][row][pitch]. A row phase holds the rows of one remainder modulo the
+// A band holds the input of a region with its padding, of some channels at a time, as planes, one
+// for each input slice, of [row phase][column phase][row][pitch]. A row phase holds the rows of one remainder modulo the
 // stride; so does a column phase with columns, or, when shifted, the columns that one column of the
 // filter reads: then rows follow one another without a gap, at the price of more copies. In both, a
 // filter tap reads contiguous positions at a fixed offset, whatever stride, padding and dilation
@@ -36,8 +37,9 @@ struct Plan {
   bool shifted;
   int64_t phases_h, phases_w;
   int64_t more_rows, more_cols;  // of a phase, beyond those of the region
-  int64_t rows, cols;            // of a region
-  int64_t row_regions, col_regions;
+  int64_t slices, rows, cols;    // of a region
+  int64_t slice_regions, row_regions, col_regions;
+  int64_t depth, depth_step;  // input slices of a band, and how far they lie apart in the input
   int64_t channels, channel_parts;  // output channels of a task, and tasks of a region
   int64_t pitch, plane;
   int64_t line;     // NHWC: columns of an input row, of one channel
@@ -54,7 +56,7 @@ Plan make_plan(const Conv& conv);
 void set_offsets(const Conv& conv, const Plan& plan, int32_t* offsets);
 
 // Covers the positions of a region with vectors; returns how many.
-int64_t set_vectors(const Plan& plan, const Region& region, ConvVector* vectors);
+int64_t set_vectors(const Conv& conv, const Plan& plan, const Region& region, ConvVector* vectors);
 
 // Copies `channels` channels of the input of a region, the first of which begins at `input`.
 // Padding is only written when the band does not hold it yet. `lines` has room for plan.line values

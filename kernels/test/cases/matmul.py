@@ -151,6 +151,10 @@ def _convolution() -> list[Case]:
         (t(1, 38, 4, 9, 11), t(14, 19, 3, 3, 3), t(14), ([2], [1], [1], False, [0], 2)),
         (t(1, 70, 13, 21), t(13, 70, 3, 3), t(13), ([1, 1], [1, 1], [1, 1], False, [0, 0], 1)),
         (t(2, 9, 11, 10), t(9, 5, 3, 4), None, ([1, 1], [2, 0], [1, 2], True, [0, 1], 3)),
+        # Slices whose input is copied for several at a time, the last region with fewer.
+        (t(1, 3, 9, 10, 40), t(5, 3, 3, 3, 3), t(5), ([1], [1], [1], False, [0], 1)),
+        (t(2, 6, 11, 13, 14), t(6, 1, 5, 1, 1), None, ([2, 1, 1], [2, 0, 0], [1], False, [0], 6)),
+        (t(1, 7, 13, 18, 17), t(7, 1, 3, 3, 3), t(7), ([1, 2, 2], [1], [1], False, [0], 7)),
         # Phases of equal and of unequal taps, cropped by padding, of three dimensions; more weights than positions.
         (t(1, 3, 9, 20), t(3, 4, 4, 4), t(4), ([2, 2], [1, 1], [1, 1], True, [0, 0], 1)),
         (t(2, 6, 7, 19), t(6, 2, 3, 3), t(4), ([2, 2], [1, 1], [1, 1], True, [1, 1], 2)),

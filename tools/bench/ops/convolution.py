@@ -49,6 +49,8 @@ _SEQUENCES = (
 _VOLUMES = (
     ((3, 16, 3, 1, 1, 1), (8, 16, 32)),
     ((32, 64, 3, 2, 1, 1), (8, 16, 28)),
+    ((64, 64, 3, 1, 1, 1), (8, 16)),
+    ((48, 48, 3, 1, 1, 48), (16, 32)),
 )
 # In, out, kernel, stride, padding, groups; sizes.
 _TRANSPOSED = (
