@@ -150,6 +150,20 @@ LAYER_NORM = (
     ),
     Condition(lambda node, constants: num_dynamic_sizes(first_item(node)) <= 1, ONE_DYNAMIC_SIZE),
 )
+GROUP_NORM = (
+    FIRST_OUTPUT,
+    Condition(lambda node, constants: all(each in constants for each in node.args[1:3]), WEIGHTS),
+    Condition(lambda node, constants: node.args[6] == 1, "one group is expected"),
+    Condition(
+        lambda node, constants: len(_sizes(node.args[0])) in (3, 4),
+        "one or two spatial dimensions are expected",
+    ),
+    Condition(
+        lambda node, constants: node.args[0].meta["val"].dtype == torch.float32,
+        "squares may be beyond half precision",
+    ),
+    Condition(lambda node, constants: num_dynamic_sizes(node.args[0]) == 0, FIXED_ROWS),
+)
 LINEAR = (
     Condition(
         lambda node, constants: all(

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.fx import Node
 
-from executorch.backends.xnnpack.aot.graph_builder import NHWC, PLAIN, GraphBuilder, shape_of
+from executorch.backends.xnnpack.aot.graph_builder import NHWC, PLAIN, GraphBuilder, in_layout, shape_of
 from executorch.backends.xnnpack.aot.lower import KEEP_DIMS, emit_reshape, layout_for
 from executorch.backends.xnnpack.aot.steps import Step
 from executorch.backends.xnnpack.aot.value_types import value_of
@@ -20,13 +20,15 @@ from executorch.backends.xnnpack.aot.value_types import value_of
 class Rows:
     """Calls on values of [rows, size, 1, 1], all made for one node."""
 
-    def __init__(self, builder: GraphBuilder, node: Node, source: Node, dims: int) -> None:
+    def __init__(
+        self, builder: GraphBuilder, node: Node, source: Node, dims: int, layout: str = PLAIN
+    ) -> None:
         self.builder, self.node = builder, node
         shape = shape_of(source)
         self.rows, self.size = prod(shape[:-dims]), prod(shape[-dims:])
         leading = source.meta["val"].shape[:-dims]
         is_dynamic = any(isinstance(each, torch.SymInt) for each in leading)
-        value = builder.read(source)
+        value = builder.read(source, layout)
         self.value = self._made(self.size)
         emit_reshape(
             builder, node, value, self.value, [0 if is_dynamic else self.rows, self.size, 1, 1]
@@ -52,6 +54,14 @@ class Rows:
         ordered = data.detach().to(self.node.meta["val"].dtype).reshape(-1, 1, 1)
         return self.builder.constant(self.node, ordered)
 
+    def normalized(self, epsilon: float) -> int:
+        """(x - mean) / sqrt(mean of squares of that + epsilon)"""
+        centred = self.two("XNNSubtract", self.value, self.mean(self.value), self.size)
+        variance = self.mean(self.one("XNNSquare", centred, self.size))
+        above_zero = self.two("XNNAdd", variance, self.constant(torch.tensor([epsilon])), 1)
+        scale = self.one("XNNReciprocalSquareRoot", above_zero, 1)
+        return self.two("XNNMultiply", centred, scale, self.size)
+
     def finish(self, result: Node, value: int) -> None:
         emit_reshape(self.builder, result, value, self.builder.write(result))
 
@@ -72,20 +82,32 @@ def sum_of_rows(builder: GraphBuilder, step: Step) -> None:
 
 
 def layer_norm(builder: GraphBuilder, step: Step) -> None:
-    """(x - mean) / sqrt(mean of squares of that + eps) * gamma + beta."""
+    """The norm of rows, times gamma, plus beta."""
     source, normalized, gamma, beta, epsilon = step.head.args
     rows = Rows(builder, step.result, source, len(normalized))
-    size = rows.size
-    centred = rows.two("XNNSubtract", rows.value, rows.mean(rows.value), size)
-    variance = rows.mean(rows.one("XNNSquare", centred, size))
-    above_zero = rows.two("XNNAdd", variance, rows.constant(torch.tensor([epsilon])), 1)
-    found = rows.two(
-        "XNNMultiply", centred, rows.one("XNNReciprocalSquareRoot", above_zero, 1), size
-    )
+    found = rows.normalized(epsilon)
     for kind, data in (("XNNMultiply", gamma), ("XNNAdd", beta)):
         if data is not None:
-            found = rows.two(kind, found, rows.constant(builder.constants[data]), size)
+            found = rows.two(kind, found, rows.constant(builder.constants[data]), rows.size)
     rows.finish(step.result, found)
+
+
+def group_norm(builder: GraphBuilder, step: Step) -> None:
+    """Of one group and with weights: the norm of all of an image, in whichever layout that is; then by channel."""
+    head = step.head
+    source, gamma, beta = head.args[:3]
+    layout = layout_for(builder, source, [source])
+    rows = Rows(builder, step.result, source, len(shape_of(source)) - 1, layout)
+    found = builder.same_as(source, layout)
+    sizes = in_layout(shape_of(source), layout)
+    emit_reshape(builder, step.result, rows.normalized(head.args[7]), found, sizes)
+    scaled = builder.same_as(source, layout)
+    for kind, data, value, out in (
+        ("XNNMultiply", gamma, found, scaled),
+        ("XNNAdd", beta, scaled, builder.write(step.result, layout)),
+    ):
+        weights = _by_channel(builder, source, builder.constants[data].detach(), layout)
+        builder.emit(head, kind, input1_id=value, input2_id=weights, output_id=out)
 
 
 def batch_norm(builder: GraphBuilder, step: Step) -> None:

@@ -39,6 +39,7 @@ from executorch.backends.xnnpack.aot.lower import (
 from executorch.backends.xnnpack.aot.lower_convolution import convolution
 from executorch.backends.xnnpack.aot.lower_norm import (
     batch_norm,
+    group_norm,
     layer_norm,
     mean_of_rows,
     parametric_relu,
@@ -62,15 +63,15 @@ class Quantized(Enum):
 
 @dataclass(frozen=True)
 class Row(op_table.Row):
-    """`moves`: no arithmetic, not worth a delegate of its own. `slower`: why it stays outside unless it is asked for by
-    name. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the node. `kept_whole`: an edge
-    program has it in pieces unless it is asked not to.
+    """`joins`: goes only where others make a delegate: no arithmetic, or outside it is faster alone. `slower`: why it
+    stays outside unless it is asked for by name. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part
+    of the node. `kept_whole`: an edge program has it in pieces unless it is asked not to.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `in_8_bits`: for which calls there are kernels.
     """
 
-    moves: bool = False
+    joins: bool = False
     slower: str = ""
     clamps: bool = False
     kept_whole: bool = False
@@ -103,7 +104,7 @@ def _unary(kind: str, quantized: Quantized = Quantized.NO) -> Row:
 _NORM_OUTSIDE = "one pass of the optimized kernel is faster than XNNPACK's nine"
 _SAME = Quantized.SAME
 _CLAMP = Row(clamp, c.CLAMP, quantized=_SAME)
-_RESHAPE = Row(reshape, (c.RESHAPED,), moves=True, quantized=_SAME)
+_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, quantized=_SAME)
 _BY_WEIGHTS = (0.0, 256.0)
 
 _ROWS: dict[str, Row] = {
@@ -115,8 +116,8 @@ _ROWS: dict[str, Row] = {
         scales=_BY_WEIGHTS,
     ),
     BATCH_NORM: Row(batch_norm, c.BATCH_NORM, clamps=True),
-    QUANTIZE: Row(convert, c.CONVERT, moves=True),
-    DEQUANTIZE: Row(convert, c.CONVERT, moves=True),
+    QUANTIZE: Row(convert, c.CONVERT, joins=True),
+    DEQUANTIZE: Row(convert, c.CONVERT, joins=True),
     "aten.linear.default": Row(
         fully_connected, c.LINEAR, clamps=True, quantized=Quantized.WEIGHTED, scales=_BY_WEIGHTS
     ),
@@ -166,25 +167,26 @@ _ROWS: dict[str, Row] = {
     ),
     "aten.sum.dim_IntList": Row(sum_of_rows, c.SUM),
     "aten.native_layer_norm.default": Row(layer_norm, c.LAYER_NORM, slower=_NORM_OUTSIDE),
+    "aten.native_group_norm.default": Row(group_norm, c.GROUP_NORM, joins=True),
     "aten.max_pool2d_with_indices.default": Row(
         pool("XNNMaxPooling2d"), c.MAX_POOL, quantized=_SAME
     ),
     "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL),
     "aten.upsample_bilinear2d.vec": Row(resize_bilinear, c.RESIZE, kept_whole=True),
     "aten.upsample_nearest2d.vec": Row(
-        resize_nearest, c.RESIZE_NEAREST, moves=True, kept_whole=True, quantized=_SAME
+        resize_nearest, c.RESIZE_NEAREST, joins=True, kept_whole=True, quantized=_SAME
     ),
-    "aten.cat.default": Row(concatenate, c.CONCATENATE, moves=True, quantized=_SAME),
-    "aten.permute_copy.default": Row(transpose, moves=True, quantized=_SAME),
+    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SAME),
+    "aten.permute_copy.default": Row(transpose, joins=True, quantized=_SAME),
     "aten.view_copy.default": _RESHAPE,
     "aten.unsqueeze_copy.default": _RESHAPE,
     "aten.squeeze_copy.dims": _RESHAPE,
-    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, moves=True, quantized=_SAME),
-    "aten.select_copy.int": Row(select, c.SELECT, moves=True),
-    "aten.expand_copy.default": Row(repeat, c.EXPAND, moves=True),
-    "aten.clone.default": Row(same, c.SAME, moves=True),
-    "dim_order_ops._clone_dim_order.default": Row(same, c.SAME, moves=True),
-    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, moves=True, quantized=_SAME),
+    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, quantized=_SAME),
+    "aten.select_copy.int": Row(select, c.SELECT, joins=True),
+    "aten.expand_copy.default": Row(repeat, c.EXPAND, joins=True),
+    "aten.clone.default": Row(same, c.SAME, joins=True),
+    "dim_order_ops._clone_dim_order.default": Row(same, c.SAME, joins=True),
+    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, quantized=_SAME),
 }
 
 

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 # what a file may hold twice, in bytes: a delegate's constant that a call outside reads, too
 _MAY_REPEAT = 1 << 12
-_ALONE = "it only moves data, and nothing next to it is computed there"
+_ALONE = "alone it is faster outside, and nothing next to it is computed there"
 
 Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
 
@@ -166,10 +166,10 @@ class XnnpackPartitioner(Partitioner):
         return groups
 
     def _is_worth(self, nodes: Iterable[Node]) -> bool:
-        """Whether anything is computed, not only moved."""
+        """Whether anything is computed that is worth a delegate."""
         rows = [TABLE[op_name(node)] for node in nodes if op_name(node) in TABLE]
         own = any(config.is_target(node) for config in self._own for node in nodes)
-        return own or any(not row.moves for row in rows)
+        return own or any(not row.joins for row in rows)
 
     def _reason(self, node: Node, constants: Constants) -> str:
         return TABLE.why_not(node, constants) or self._unwanted(node, constants)

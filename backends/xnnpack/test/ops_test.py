@@ -164,6 +164,17 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("batch_norm_relu", nn.Sequential(normalized(nn.BatchNorm2d(8)), nn.ReLU()), [X]),
     ("conv_relu_batch_norm", conv_relu_bn(8, 6, 3), [X]),
     ("batch_norm_of_rows", normalized(nn.BatchNorm1d(12)), [(3, 12)]),
+    ("relu_group_norm", nn.Sequential(nn.ReLU(), normalized(nn.GroupNorm(1, 8))), [X]),
+    (
+        "group_norm_of_positions",
+        nn.Sequential(nn.Conv1d(8, 6, 3), normalized(nn.GroupNorm(1, 6)), nn.Conv1d(6, 4, 1)),
+        [(2, 8, 20)],
+    ),
+    (
+        "group_norm_between_convs",
+        nn.Sequential(nn.Conv2d(8, 6, 3), normalized(nn.GroupNorm(1, 6)), nn.Conv2d(6, 4, 1)),
+        [X],
+    ),
     ("layer_norm", normalized(nn.LayerNorm(12)), [(2, 3, 12)]),
     ("layer_norm_two_dims_plain", nn.LayerNorm((3, 12), elementwise_affine=False), [(2, 3, 12)]),
     ("conv_norm_by_position", nn.Sequential(nn.Conv2d(8, 6, 1), by_position(6)), [X]),
@@ -256,7 +267,7 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
 NAMES = [row[0] for row in ROWS]
 # But for functions that hold float constants of their own, and for what PyTorch decomposes into steps in float.
 FLOATS = ["addmm_relu", "mm", "conv_scale", "conv_norm_by_position", "silu", "hardsigmoid"]
-HALF_NAMES = [name for name in NAMES if name not in FLOATS]
+HALF_NAMES = [name for name in NAMES if name not in FLOATS and "group_norm" not in name]
 
 
 @cache

@@ -53,6 +53,20 @@ def inside(manager: EdgeProgramManager) -> Counter[str]:
     return sum(map(kinds, graphs(manager)), Counter())
 
 
+def test_a_group_norm_goes_where_its_neighbours_go() -> None:
+    norm, x = nn.GroupNorm(1, 8), torch.randn(2, 8, 12)
+
+    def outside(module: nn.Module) -> list[str]:
+        exported = torch.export.export(module.eval(), (x,))
+        manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+        nodes = manager.exported_program().graph.nodes
+        return [node.name for node in nodes if "group_norm" in node.name]
+
+    assert outside(norm)
+    assert outside(nn.Sequential(nn.Conv1d(8, 8, 1), nn.GroupNorm(2, 8)))
+    assert not outside(nn.Sequential(nn.Conv1d(8, 8, 1), norm))
+
+
 @pytest.mark.req("XQ-001")
 def test_configs_choose_operators() -> None:
     chosen = lower(XnnpackPartitioner(configs=[config.LinearConfig, config.SoftmaxConfig]))
