@@ -31,6 +31,7 @@ from executorch.exir.passes.constant_prop_pass import (
 # How many bytes a result may have beyond the constants that it is made of, and all results beyond those that go: the
 # larger of a number and a part of all constants.
 _SMALL = 1 << 16
+_ON_THE_WAY = 1 << 24  # what is computed at export and not kept
 _PART_FOR_ONE = 1 / 512
 _PART_FOR_ALL = 1 / 32
 # Operators of quantization stand where backends look for them.
@@ -83,14 +84,26 @@ def fold_constants_pass(program: ExportedProgram) -> None:
 def _foldable(
     program: ExportedProgram, constants: list[Node], most_added: float
 ) -> dict[Node, frozenset[Node]]:
-    """Constants, and calls on them alone; each with the constants that it is made of."""
+    """Constants, and calls on them alone; each with the constants that it is made of. What others read is not much
+    larger than those; what only calls on constants read may be: positions on their way through a matrix."""
     origins = {node: frozenset({node}) for node in constants}
     for node in program.graph.nodes:
         if not _is_pure(node) or not all(each in origins for each in node.all_input_nodes):
             continue
         mine = frozenset().union(*(origins[each] for each in node.all_input_nodes))
-        if _bytes([node]) <= _bytes(mine) + most_added:
+        if _bytes([node]) <= _bytes(mine) + max(most_added, _ON_THE_WAY):
             origins[node] = mine
+    while large := [
+        node
+        for node, mine in origins.items()
+        if node.op == "call_function"
+        and _bytes([node]) > _bytes(mine) + most_added
+        and any(user not in origins for user in node.users)
+    ]:
+        while large:
+            node = large.pop()
+            if origins.pop(node, None) is not None:
+                large += [user for user in node.users if user in origins]
     return origins
 
 

@@ -60,6 +60,23 @@ def test_normalized_weights_are_constants() -> None:
     assert folded(module, torch.randn(1, 4, 9))[1] == ["aten.convolution.default"]
 
 
+def test_a_table_of_positions_on_its_way_through_a_matrix_may_be_large() -> None:
+    """As in Transformer-XL: sines become less than the matrix that they go through."""
+
+    def moved(module: Calls, x: torch.Tensor) -> torch.Tensor:
+        angles = torch.arange(256.0).outer(module.rates)
+        return x + torch.cat([angles.sin(), angles.cos()], 1) @ module.weight
+
+    module = Calls(moved, rates=torch.rand(256), weight=torch.randn(512, 256) / 512)
+    assert folded(module, torch.randn(256, 256))[1] == ["aten.add.Tensor"]
+    long = Calls(
+        lambda m, x: x + torch.arange(2048.0).outer(m.rates).sin() @ m.weight,
+        rates=torch.rand(256),
+        weight=torch.randn(256, 256) / 256,
+    )
+    assert "aten.sin.default" in folded(long, torch.randn(2048, 256))[1]
+
+
 def test_masks_of_numbers_alone_are_constants() -> None:
     def causal(m: Calls, x: torch.Tensor) -> torch.Tensor:
         place = torch.arange(x.shape[-1])
