@@ -11,7 +11,13 @@ import torch
 from torch import Tensor
 from torch.fx import Node
 
-from executorch.backends.xnnpack.aot.graph_builder import NHWC, PLAIN, GraphBuilder, in_layout, shape_of
+from executorch.backends.xnnpack.aot.graph_builder import (
+    NHWC,
+    PLAIN,
+    GraphBuilder,
+    in_layout,
+    shape_of,
+)
 from executorch.backends.xnnpack.aot.lower import KEEP_DIMS, emit_reshape, layout_for
 from executorch.backends.xnnpack.aot.steps import Step
 from executorch.backends.xnnpack.aot.value_types import value_of

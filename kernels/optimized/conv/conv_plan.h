@@ -25,11 +25,11 @@ struct Region {
 };
 
 // A band holds the input of a region with its padding, of some channels at a time, as planes, one
-// for each input slice, of [row phase][column phase][row][pitch]. A row phase holds the rows of one remainder modulo the
-// stride; so does a column phase with columns, or, when shifted, the columns that one column of the
-// filter reads: then rows follow one another without a gap, at the price of more copies. In both, a
-// filter tap reads contiguous positions at a fixed offset, whatever stride, padding and dilation
-// are.
+// for each input slice, of [row phase][column phase][row][pitch]. A row phase holds the rows of one
+// remainder modulo the stride; so does a column phase with columns, or, when shifted, the columns
+// that one column of the filter reads: then rows follow one another without a gap, at the price of
+// more copies. In both, a filter tap reads contiguous positions at a fixed offset, whatever stride,
+// padding and dilation are.
 struct Plan {
   int64_t terms;        // input values that an output value depends on
   int64_t in_channels;  // of a band

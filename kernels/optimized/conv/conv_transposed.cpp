@@ -212,8 +212,8 @@ Error convolve_phases(runtime::KernelRuntimeContext& ctx, const Conv& c, const A
   auto* list = allocate<int64_t>(ctx, filter);
   auto* phases = allocate<Phase>(ctx, count);
   auto* bias = allocate<float>(ctx, c.out_channels * count);
-  float* values = count == 1 ? c.output
-                             : allocate<float>(ctx, c.batch * c.out_channels * count * plane);
+  float* values =
+      count == 1 ? c.output : allocate<float>(ctx, c.batch * c.out_channels * count * plane);
   if (weight == nullptr || list == nullptr || phases == nullptr || bias == nullptr ||
       values == nullptr) {
     return Error::MemoryAllocationFailed;

@@ -40,10 +40,11 @@ void add_tap(const Conv& c, const float* values, int64_t tap, float* out) {
   for (int64_t i = d.first; i < d.last; ++i) {
     for (int64_t j = h.first; j < h.last; ++j) {
       const float* from = values + (i * c.in_h + j) * c.in_w;
-      float* row = out + ((d.out + (i - d.first) * c.stride_d) * c.out_h + h.out +
-                          (j - h.first) * c.stride_h) *
-                             c.out_w +
-                   w.out;
+      float* row =
+          out +
+          ((d.out + (i - d.first) * c.stride_d) * c.out_h + h.out + (j - h.first) * c.stride_h) *
+              c.out_w +
+          w.out;
       for (int64_t x = w.first; x < w.last; ++x, row += c.stride_w) {
         *row += from[x];
       }
@@ -109,8 +110,7 @@ Error transposed_sums(runtime::KernelRuntimeContext& ctx, const Conv& c) {
     if (error != Error::Ok) {
       return error;
     }
-    sum_taps(c, product, group * outs, turned,
-             c.output + i * outs * c.out_d * c.out_h * c.out_w);
+    sum_taps(c, product, group * outs, turned, c.output + i * outs * c.out_d * c.out_h * c.out_w);
   }
   return Error::Ok;
 }

@@ -138,8 +138,8 @@ bool set_axis(const Tensor& input, const Tensor& weight, const Window& window, i
 bool set_geometry(const Tensor& input, const Tensor& weight, const Window& window, int64_t groups,
                   Conv& c) {
   const int64_t spatial = input.dim() - 2;
-  if (spatial < 1 || spatial > 3 || weight.dim() != input.dim() ||
-      groups < 1 || !has_length(window.stride, spatial) || !has_length(window.padding, spatial) ||
+  if (spatial < 1 || spatial > 3 || weight.dim() != input.dim() || groups < 1 ||
+      !has_length(window.stride, spatial) || !has_length(window.padding, spatial) ||
       !has_length(window.dilation, spatial) ||
       (window.transposed && !has_length(window.output_padding, spatial))) {
     return false;

@@ -254,4 +254,11 @@ def _bags() -> list[Case]:
     return cases
 
 
-CASES: list[Case] = [*_views(), *_conversions(), *_creation(), *_indexing(), *_accumulating(), *_bags()]
+CASES: list[Case] = [
+    *_views(),
+    *_conversions(),
+    *_creation(),
+    *_indexing(),
+    *_accumulating(),
+    *_bags(),
+]
