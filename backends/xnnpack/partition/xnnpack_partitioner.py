@@ -17,6 +17,7 @@ from torch.fx.passes.infra.partitioner import Partition
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.groups import group_of
 from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE
+from executorch.backends.xnnpack.aot.outside_norms import fold_norms_outside
 from executorch.backends.xnnpack.aot.padding import fold_padding
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of, own_dequantized_inputs
 from executorch.backends.xnnpack.aot.splits import slice_parts
@@ -103,6 +104,7 @@ class XnnpackPartitioner(Partitioner):
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         fold_padding(exported_program)
+        fold_norms_outside(exported_program)
         own_dequantized_inputs(exported_program)
         slice_parts(exported_program, TABLE)
 

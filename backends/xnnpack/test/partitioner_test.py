@@ -67,6 +67,25 @@ def test_a_group_norm_goes_where_its_neighbours_go() -> None:
     assert not outside(nn.Sequential(nn.Conv1d(8, 8, 1), norm))
 
 
+@needs_runtime
+def test_a_batch_norm_goes_into_a_convolution_outside() -> None:
+    norms = nn.BatchNorm3d(4), nn.BatchNorm3d(6, affine=False)
+    for norm in norms:
+        norm.running_mean.uniform_(-1, 1)
+        norm.running_var.uniform_(0.5, 2)
+    up = nn.ConvTranspose3d(4, 6, 2, 2, groups=2, bias=False)
+    module = nn.Sequential(nn.Conv3d(2, 4, 3), norms[0], nn.ReLU(), up, norms[1]).eval()
+    x = torch.randn(1, 2, 5, 6, 7)
+    manager = to_edge_transform_and_lower(
+        torch.export.export(module, (x,)), partitioner=[XnnpackPartitioner()]
+    )
+    names = [node.name for node in manager.exported_program().graph.nodes]
+    assert not [name for name in names if "norm" in name]
+    assert inside(manager) == {"XNNClamp": 1}
+    method = Runtime.get().load_program(manager.to_executorch().buffer).load_method("forward")
+    torch.testing.assert_close(method.execute([x])[0], module(x), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.req("XQ-001")
 def test_configs_choose_operators() -> None:
     chosen = lower(XnnpackPartitioner(configs=[config.LinearConfig, config.SoftmaxConfig]))
