@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from executorch.tools.architectures.row import Input, floats, ids
 from executorch.tools.bench.arena import sequences
-from executorch.tools.bench.arena.network import Network, hub, own
+from executorch.tools.bench.arena.network import Made, Network, hub, own
 
 WAVE: dict[str, Input] = {"input_values": floats(1, 16000)}
 NARROW: dict[str, Any] = {
@@ -27,6 +29,12 @@ PATCHES: dict[str, Any] = {
 
 def speech(name: str, stem: str, **more: Any) -> Network:
     return hub(name, "speech", stem, WAVE, **{**NARROW, **more})
+
+
+def edges() -> Made:
+    """1,000 nodes, 8,000 edges."""
+    ends = (torch.randint(0, 1000, (8000,)) for _ in range(2))
+    return sequences.GraphAttention(), (torch.randn(1000, 64), *ends)
 
 
 ROWS = [
@@ -67,6 +75,7 @@ ROWS = [
     own("wavenet", "audio", sequences.WaveNet, (1, 1, 4000)),
     own("vocoder", "audio", sequences.Vocoder, (1, 80, 40)),
     own("keywords", "audio", sequences.KeywordCnn, (1, 1, 98, 40)),
+    own("separation", "audio", sequences.Separation, (1, 1, 8000)),
     own("tcn", "time series", sequences.Temporal, (1, 64, 512)),
     hub(
         "patchtst",
@@ -83,5 +92,6 @@ ROWS = [
         **PATCHES,
         d_model=64,
     ),
+    Network("graph_attention", "graph", edges),
     own("point_cloud", "points", sequences.PointNet, (1, 3, 1024)),
 ]

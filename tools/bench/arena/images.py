@@ -385,11 +385,114 @@ class Hourglass(nn.Module):
         return self.out(y)
 
 
-class Volume(nn.Sequential):
-    """Tran et al., 2018 (R3D): convolutions over time and space."""
+class ConvLstm(nn.Module):
+    """Shi et al., 2015: six frames through one cell of 64 channels; the next one's single channel."""
 
     def __init__(self) -> None:
-        layers: list[nn.Module] = [nn.Conv3d(3, 32, (3, 7, 7), (1, 2, 2), (1, 3, 3)), nn.ReLU()]
-        for inputs, outputs in ((32, 64), (64, 128), (128, 256)):
-            layers += [nn.Conv3d(inputs, outputs, 3, 2, 1), nn.BatchNorm3d(outputs), nn.ReLU()]
-        super().__init__(*layers, nn.AdaptiveAvgPool3d(1), nn.Flatten(), nn.Linear(256, 400))
+        super().__init__()
+        self.frame, self.gates, self.out = conv(1, 16), conv(80, 256), conv(64, 1, 1)
+
+    def forward(self, frames: Tensor) -> Tensor:
+        batch, count, _, height, length = frames.shape
+        hidden = cell = frames.new_zeros(batch, 64, height, length)
+        for number in range(count):
+            seen = functional.relu(self.frame(frames[:, number]))
+            gates = self.gates(torch.cat([seen, hidden], 1))
+            enter, forget, leave, new = gates.chunk(4, 1)
+            cell = torch.sigmoid(forget) * cell + torch.sigmoid(enter) * torch.tanh(new)
+            hidden = torch.sigmoid(leave) * torch.tanh(cell)
+        return self.out(hidden)
+
+
+class _Separable(nn.Sequential):
+    def __init__(self, width: int, kernel: int) -> None:
+        super().__init__(
+            nn.ReLU(),
+            conv(width, width, kernel, groups=width),
+            conv(width, width, 1),
+            nn.BatchNorm2d(width),
+        )
+
+
+class _Cell(nn.Module):
+    """Sums of pairs of separable convolutions and averages, joined along channels."""
+
+    def __init__(self, inputs: int, before: int, width: int) -> None:
+        super().__init__()
+        self.here, self.past = (
+            nn.Sequential(nn.ReLU(), conv(each, width, 1), nn.BatchNorm2d(width))
+            for each in (inputs, before)
+        )
+        self.steps = nn.ModuleList(_Separable(width, kernel) for kernel in (5, 3, 5, 3, 3))
+
+    def forward(self, x: Tensor, before: Tensor) -> Tensor:
+        here, past = self.here(x), self.past(before)
+        step = self.steps
+        around = functional.avg_pool2d(here, 3, 1, 1, count_include_pad=False)
+        pairs = (
+            step[0](here) + step[1](past),
+            step[2](past) + step[3](past),
+            around + past,
+            step[4](here) + here,
+        )
+        return torch.cat([past, *pairs], 1)
+
+
+class NasNet(nn.Module):
+    """Zoph et al., 2017: three cells of the mobile network."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(unit(3, 32, stride=2), unit(32, 44, stride=2))
+        self.cells = nn.ModuleList((_Cell(44, 44, 44), _Cell(220, 44, 44), _Cell(220, 220, 88)))
+        self.head = classifier(440)
+
+    def forward(self, x: Tensor) -> Tensor:
+        before = x = self.stem(x)
+        for cell in self.cells[:2]:
+            before, x = x, cell(x, before)
+        before, x = (functional.max_pool2d(each, 3, 2, 1) for each in (before, x))
+        return self.head(self.cells[2](x, before))
+
+
+class _Bottleneck(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(unit(width, width, act=nn.SiLU), unit(width, width, act=nn.SiLU))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.body(x)
+
+
+class _Partial(nn.Module):
+    """A part of the channels goes through bottlenecks; all that was made on the way is joined."""
+
+    def __init__(self, width: int, count: int) -> None:
+        super().__init__()
+        self.split = unit(width, width, 1, act=nn.SiLU)
+        self.blocks = nn.ModuleList(_Bottleneck(width // 2) for _ in range(count))
+        self.join = unit((2 + count) * width // 2, width, 1, act=nn.SiLU)
+
+    def forward(self, x: Tensor) -> Tensor:
+        parts = list(self.split(x).chunk(2, 1))
+        for block in self.blocks:
+            parts.append(block(parts[-1]))
+        return self.join(torch.cat(parts, 1))
+
+
+class CrossStage(nn.Module):
+    """A detector's trunk of cross-stage partial blocks (Wang et al., 2019) and pools of growing reach."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        stages: list[nn.Module] = [unit(3, 16, stride=2, act=nn.SiLU)]
+        for inputs, count in ((16, 1), (32, 2), (64, 2), (128, 1)):
+            stages += [unit(inputs, 2 * inputs, stride=2, act=nn.SiLU), _Partial(2 * inputs, count)]
+        self.stages = nn.Sequential(*stages, unit(256, 128, 1, act=nn.SiLU))
+        self.out = conv(512, 84, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        pools = [self.stages(x)]
+        for _ in range(3):
+            pools.append(functional.max_pool2d(pools[-1], 5, 1, 2))
+        return self.out(torch.cat(pools, 1)).sigmoid()

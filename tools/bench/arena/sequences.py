@@ -192,3 +192,60 @@ class PointNet(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.points(x).amax(-1))
+
+
+class _Masking(nn.Module):
+    def __init__(self, width: int, inner: int, dilation: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv1d(width, inner, 1),
+            nn.PReLU(),
+            nn.GroupNorm(1, inner),
+            nn.Conv1d(inner, inner, 3, 1, dilation, dilation, inner),
+            nn.PReLU(),
+            nn.GroupNorm(1, inner),
+        )
+        self.on, self.out = nn.Conv1d(inner, width, 1), nn.Conv1d(inner, width, 1)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        y = self.body(x)
+        return x + self.on(y), self.out(y)
+
+
+class Separation(nn.Module):
+    """Luo and Mesgarani, 2018 (Conv-TasNet): two voices out of one second, six layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encode, self.decode = (
+            nn.Conv1d(1, 256, 16, 8, bias=False),
+            nn.ConvTranspose1d(256, 1, 16, 8, bias=False),
+        )
+        self.narrow = nn.Sequential(nn.GroupNorm(1, 256), nn.Conv1d(256, 128, 1))
+        self.layers = nn.ModuleList(_Masking(128, 256, 2**number) for number in range(6))
+        self.masks = nn.Sequential(nn.PReLU(), nn.Conv1d(128, 512, 1), nn.Sigmoid())
+
+    def forward(self, wave: Tensor) -> Tensor:
+        coded = self.encode(wave)
+        x, total = self.narrow(coded), 0.0
+        for layer in self.layers:
+            x, found = layer(x)
+            total = total + found
+        return self.decode((self.masks(total).view(2, 256, -1) * coded).view(2, 256, -1))
+
+
+class GraphAttention(nn.Module):
+    """Velickovic et al., 2018: what nodes hear from their neighbours over a list of edges, four heads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner, self.out = nn.Linear(64, 128), nn.Linear(128, 16)
+        self.sends, self.hears = nn.Linear(128, 4), nn.Linear(128, 4)
+
+    def forward(self, x: Tensor, source: Tensor, target: Tensor) -> Tensor:
+        h, count = self.inner(x), x.shape[0]
+        score = functional.leaky_relu(self.sends(h)[source] + self.hears(h)[target], 0.2).exp()
+        total = x.new_zeros(count, 4).index_add(0, target, score)
+        said = (h[source].view(-1, 4, 32) * score[:, :, None]).flatten(1)
+        heard = x.new_zeros(count, 128).index_add(0, target, said).view(count, 4, 32)
+        return self.out(functional.elu((heard / (total[:, :, None] + 1e-6)).flatten(1)))

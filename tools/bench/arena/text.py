@@ -47,6 +47,7 @@ ROWS = [
     encoder("modernbert", "ModernBert", pad_token_id=0),
     hub("distilbert", "text encoder", "DistilBert", TOKENS, vocab_size=8192, n_layers=4),
     hub("fnet", "text encoder", "FNet", PLAIN, **FIRST),
+    hub("xlnet", "text encoder", "XLNet", PLAIN, vocab_size=8192, n_layer=2),
     hub("t5", "text pair", "T5", PAIR, vocab_size=8192, num_layers=4, use_cache=False),
     hub(
         "bart",

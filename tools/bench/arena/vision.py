@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from executorch.tools.architectures.row import Input, floats
-from executorch.tools.bench.arena import images
+from executorch.tools.bench.arena import images, volumes
 from executorch.tools.bench.arena.network import Network, hub, own
 
 FIRST = {"num_hidden_layers": 4}
@@ -88,5 +88,20 @@ ROWS = [
     own("espcn", "super-resolution", images.SubPixel, (1, 1, 240, 240)),
     own("edsr", "super-resolution", images.Residual, (1, 3, 96, 96)),
     own("dcgan", "generator", images.Generator, (1, 100, 1, 1)),
-    own("video_r3d", "video", images.Volume, (1, 3, 8, 112, 112)),
+    own("video_r3d", "video", volumes.Volume, (1, 3, 8, 112, 112)),
+    own("x3d", "video", volumes.Expanded, (1, 3, 8, 112, 112)),
+    own("scan_unet", "volume", volumes.Scan, (1, 1, 16, 48, 48)),
+    own("stereo", "volume", volumes.Stereo, (1, 3, 96, 192), (1, 3, 96, 192)),
+    own("convlstm", "video", images.ConvLstm, (1, 6, 1, 64, 64)),
+    own("nasnet", "mobile convnet", images.NasNet, (1, 3, 224, 224)),
+    own("cross_stage", "detector", images.CrossStage, (1, 3, 320, 320)),
+    hub_image(
+        "siglip",
+        "vision transformer",
+        "SiglipVision",
+        **FIRST,
+        hidden_size=384,
+        num_attention_heads=6,
+        intermediate_size=1536,
+    ),
 ]
