@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -26,6 +27,7 @@ using executorch::kernels::optimized::has_bfloat16_conv;
 using executorch::kernels::optimized::is_pointwise;
 using executorch::kernels::optimized::on_every_target;
 using executorch::kernels::optimized::pointwise_conv;
+using executorch::kernels::optimized::transposed_conv;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::MemoryAllocator;
@@ -71,6 +73,16 @@ constexpr Case kCases[] = {
     {2, 24, 48, 3, 40, 30, 3, 3, 1, 2, 2},
 };
 
+// Small integers: sums are exact in any order.
+void draw(std::vector<float>& values, int64_t count) {
+  values.resize(static_cast<size_t>(count));
+  uint32_t state = 12345;
+  for (float& value : values) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>((state >> 24) % 9) - 4.0f;
+  }
+}
+
 class ConvTest : public ::testing::TestWithParam<Case> {
  protected:
   void fill(bool channels_last, bool weight_channels_last) {
@@ -93,23 +105,14 @@ class ConvTest : public ::testing::TestWithParam<Case> {
     c_.out_w = (p.width + 2 * c_.pad_w - p.dilation * (p.kernel_w - 1) - 1) / p.stride + 1;
     c_.channels_last = channels_last;
     c_.weight_channels_last = weight_channels_last;
-    fill(input_, p.batch * p.in_channels * p.height * p.width);
-    fill(weight_, p.out_channels * p.in_channels / p.groups * p.kernel_h * p.kernel_w);
-    fill(bias_, p.out_channels);
+    draw(input_, p.batch * p.in_channels * p.height * p.width);
+    draw(weight_, p.out_channels * p.in_channels / p.groups * p.kernel_h * p.kernel_w);
+    draw(bias_, p.out_channels);
     output_.assign(static_cast<size_t>(p.batch * p.out_channels * c_.out_h * c_.out_w), NAN);
     c_.input = input_.data();
     c_.weight = weight_.data();
     c_.bias = bias_.data();
     c_.output = output_.data();
-  }
-
-  static void fill(std::vector<float>& values, int64_t count) {
-    values.resize(static_cast<size_t>(count));
-    uint32_t state = 12345;
-    for (float& value : values) {  // small integers: sums are exact in any order
-      state = state * 1664525u + 1013904223u;
-      value = static_cast<float>((state >> 24) % 9) - 4.0f;
-    }
   }
 
   float input_at(int64_t n, int64_t channel, int64_t h, int64_t w) const {
@@ -248,5 +251,150 @@ TEST_P(PointwiseTest, OnTheMatrixMultiply) {
 INSTANTIATE_TEST_SUITE_P(Cases, PointwiseTest, ::testing::ValuesIn(cases_where([](const Case& c) {
                            return c.kernel_h * c.kernel_w * c.stride == 1 && c.pad == 0;
                          })));
+
+// Slices that share their input, by as many as the threads and the cache leave: a layer of 3-D
+// filters against its sums.
+TEST(Volume, SharesSlices) {
+  struct Case {
+    int64_t ins, outs, groups, in_d, in_h, in_w, kernel_d, kernel, stride_d, stride;
+  };
+  for (const Case& p :
+       {Case{3, 5, 1, 9, 10, 40, 3, 3, 1, 1}, Case{6, 6, 6, 11, 13, 14, 5, 1, 2, 1},
+        Case{7, 7, 7, 13, 18, 17, 3, 3, 1, 2}, Case{40, 9, 1, 6, 30, 31, 3, 1, 1, 1}}) {
+    Conv c = {};
+    c.batch = 1;
+    c.groups = p.groups;
+    std::tie(c.in_channels, c.out_channels) = std::tie(p.ins, p.outs);
+    std::tie(c.in_d, c.in_h, c.in_w) = std::tie(p.in_d, p.in_h, p.in_w);
+    std::tie(c.kernel_d, c.kernel_h, c.kernel_w) = std::tie(p.kernel_d, p.kernel, p.kernel);
+    std::tie(c.stride_d, c.stride_h, c.stride_w) = std::tie(p.stride_d, p.stride, p.stride);
+    c.dilation_d = c.dilation_h = c.dilation_w = 1;
+    c.pad_d = p.kernel_d / 2;
+    c.pad_h = c.pad_w = p.kernel / 2;
+    c.out_d = (p.in_d - 1) / p.stride_d + 1;
+    c.out_h = (p.in_h - 1) / p.stride + 1;
+    c.out_w = (p.in_w - 1) / p.stride + 1;
+    const int64_t channels = p.ins / p.groups, taps = p.kernel_d * p.kernel * p.kernel;
+    std::vector<float> input, weight, output;
+    draw(input, p.ins * p.in_d * p.in_h * p.in_w);
+    draw(weight, p.outs * channels * taps);
+    output.assign(static_cast<size_t>(p.outs * c.out_d * c.out_h * c.out_w), NAN);
+    c.input = input.data();
+    c.weight = weight.data();
+    c.output = output.data();
+    std::vector<uint8_t> memory(8 << 20, 0xff);
+    MemoryAllocator allocator(8 << 20, memory.data());
+    KernelRuntimeContext ctx(nullptr, &allocator);
+    ASSERT_EQ(direct_conv(ctx, c), Error::Ok);
+    for (int64_t i = 0; i < static_cast<int64_t>(output.size()); ++i) {
+      const int64_t x = i % c.out_w, y = i / c.out_w % c.out_h;
+      const int64_t z = i / (c.out_w * c.out_h) % c.out_d, o = i / (c.out_w * c.out_h * c.out_d);
+      float sum = 0;
+      for (int64_t j = 0; j < channels * taps; ++j) {
+        const int64_t channel = o / (p.outs / p.groups) * channels + j / taps;
+        const int64_t w = x * p.stride - c.pad_w + j % p.kernel;
+        const int64_t h = y * p.stride - c.pad_h + j / p.kernel % p.kernel;
+        const int64_t d = z * p.stride_d - c.pad_d + j % taps / (p.kernel * p.kernel);
+        if (w >= 0 && w < p.in_w && h >= 0 && h < p.in_h && d >= 0 && d < p.in_d) {
+          sum += weight[static_cast<size_t>(o * channels * taps + j)] *
+                 c.input[((channel * p.in_d + d) * p.in_h + h) * p.in_w + w];
+        }
+      }
+      ASSERT_EQ(output[static_cast<size_t>(i)], sum) << "output " << i << " of " << p.outs;
+    }
+  }
+}
+
+// Sizes of an axis: input, filter, stride, padding, dilation, output padding.
+struct TransposedAxis {
+  int64_t in, kernel, stride, pad, dilation, more;
+
+  int64_t out() const { return (in - 1) * stride - 2 * pad + dilation * (kernel - 1) + 1 + more; }
+};
+struct TransposedCase {
+  int64_t batch, groups, ins, outs;  // channels of a group
+  TransposedAxis axis[3];
+};
+
+constexpr TransposedAxis kNone = {1, 1, 1, 0, 1, 0};
+constexpr TransposedCase kTransposedCases[] = {
+    {1, 1, 3, 4, {kNone, {9, 4, 2, 1, 1, 0}, {40, 4, 2, 1, 1, 0}}},  // phases of equal taps
+    {2, 2, 3, 2, {kNone, {7, 3, 2, 1, 1, 1}, {19, 3, 2, 1, 1, 1}}},  // and of unequal ones
+    {1, 1, 4, 3, {kNone, kNone, {40, 16, 8, 4, 1, 0}}},              // many phases in one part
+    {1, 4, 1, 1, {kNone, kNone, {13, 10, 4, 5, 1, 3}}},              // cropped
+    {1, 1, 5, 3, {{4, 3, 2, 1, 1, 1}, {6, 3, 2, 1, 1, 0}, {9, 2, 2, 0, 1, 0}}},
+    {2, 1, 4, 5, {kNone, {9, 3, 1, 1, 2, 0}, {8, 2, 1, 3, 1, 0}}},                // of stride 1
+    {1, 1, 40, 3, {{2, 3, 2, 1, 1, 1}, {3, 2, 1, 1, 2, 0}, {3, 3, 3, 1, 1, 0}}},  // sums of taps
+    {2, 2, 5, 3, {kNone, {3, 3, 2, 0, 2, 1}, {30, 1, 3, 0, 1, 2}}},               // dilated; gaps
+};
+
+class TransposedTest : public ::testing::TestWithParam<TransposedCase> {
+ protected:
+  // By what each input adds to the outputs.
+  static std::vector<float> expected(const Conv& c) {
+    const int64_t plane = c.out_d * c.out_h * c.out_w, ins = c.in_channels / c.groups;
+    const int64_t outs = c.out_channels / c.groups, taps = c.kernel_d * c.kernel_h * c.kernel_w;
+    std::vector<float> out(static_cast<size_t>(c.batch * c.out_channels * plane));
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = c.bias[static_cast<int64_t>(i) / plane % c.out_channels];
+    }
+    const float* value = c.input;
+    for (int64_t i = 0; i < c.batch * c.in_channels * c.in_d * c.in_h * c.in_w; ++i, ++value) {
+      const int64_t w = i % c.in_w, h = i / c.in_w % c.in_h, d = i / (c.in_w * c.in_h) % c.in_d;
+      const int64_t channel = i / (c.in_w * c.in_h * c.in_d);  // of all images
+      const int64_t group = channel / ins;
+      for (int64_t j = 0; j < outs * taps; ++j) {
+        const int64_t tap = j % taps, kw = tap % c.kernel_w, kh = tap / c.kernel_w % c.kernel_h;
+        const int64_t kd = tap / (c.kernel_w * c.kernel_h);
+        const int64_t x = w * c.stride_w - c.pad_w + kw * c.dilation_w;
+        const int64_t y = h * c.stride_h - c.pad_h + kh * c.dilation_h;
+        const int64_t z = d * c.stride_d - c.pad_d + kd * c.dilation_d;
+        if (x >= 0 && x < c.out_w && y >= 0 && y < c.out_h && z >= 0 && z < c.out_d) {
+          const int64_t at =
+              (((group * outs + j / taps) * c.out_d + z) * c.out_h + y) * c.out_w + x;
+          out[static_cast<size_t>(at)] +=
+              *value * c.weight[(channel % c.in_channels * outs + j / taps) * taps + tap];
+        }
+      }
+    }
+    return out;
+  }
+};
+
+TEST_P(TransposedTest, AddsWhatEachInputAdds) {
+  const TransposedCase& p = GetParam();
+  const auto& [d, h, w] = p.axis;
+  Conv c = {};
+  c.batch = p.batch;
+  c.groups = p.groups;
+  c.in_channels = p.groups * p.ins;
+  c.out_channels = p.groups * p.outs;
+  std::tie(c.in_d, c.in_h, c.in_w) = std::tie(d.in, h.in, w.in);
+  std::tie(c.kernel_d, c.kernel_h, c.kernel_w) = std::tie(d.kernel, h.kernel, w.kernel);
+  std::tie(c.stride_d, c.stride_h, c.stride_w) = std::tie(d.stride, h.stride, w.stride);
+  std::tie(c.pad_d, c.pad_h, c.pad_w) = std::tie(d.pad, h.pad, w.pad);
+  std::tie(c.dilation_d, c.dilation_h, c.dilation_w) = std::tie(d.dilation, h.dilation, w.dilation);
+  c.out_d = d.out();
+  c.out_h = h.out();
+  c.out_w = w.out();
+  std::vector<float> input, weight, bias;
+  draw(input, p.batch * c.in_channels * d.in * h.in * w.in);
+  draw(weight, c.in_channels * p.outs * d.kernel * h.kernel * w.kernel);
+  draw(bias, c.out_channels);
+  std::vector<float> output(static_cast<size_t>(p.batch * c.out_channels * c.out_d * c.out_h) *
+                                static_cast<size_t>(c.out_w),
+                            NAN);
+  c.input = input.data();
+  c.weight = weight.data();
+  c.bias = bias.data();
+  c.output = output.data();
+  std::vector<uint8_t> memory(8 << 20, 0xff);
+  MemoryAllocator allocator(8 << 20, memory.data());
+  KernelRuntimeContext ctx(nullptr, &allocator);
+  ASSERT_EQ(transposed_conv(ctx, c), Error::Ok);
+  EXPECT_EQ(output, expected(c));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, TransposedTest, ::testing::ValuesIn(kTransposedCases));
 
 }  // namespace
