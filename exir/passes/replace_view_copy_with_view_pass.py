@@ -32,11 +32,13 @@ _SAME_BYTES = frozenset(
 )
 
 
+def _is_view_copy(node: Node) -> bool:
+    return node.op == "call_function" and without_dialect(node.target) in _SAME_BYTES
+
+
 def shares_memory_as_view(node: Node) -> bool:
     """True for a call that may become a view of its first argument."""
-    return node.op == "call_function" and (
-        node.target is memory.view or without_dialect(node.target) in _SAME_BYTES
-    )
+    return node.target is memory.view or _is_view_copy(node)
 
 
 class ReplaceViewCopyWithViewPass(PassBase):
@@ -48,8 +50,7 @@ class ReplaceViewCopyWithViewPass(PassBase):
 
     def requires(self, graph_module: GraphModule) -> None:
         for node in graph_module.graph.nodes:
-            is_copy = node.op == "call_function" and without_dialect(node.target) in _SAME_BYTES
-            if is_copy and "spec" not in node.meta:
+            if _is_view_copy(node) and "spec" not in node.meta:
                 raise ValueError(f"{node.name} has no spec yet; run SpecPropPass before")
 
     def ensures(self, graph_module: GraphModule) -> None:
@@ -69,7 +70,7 @@ def share_views(graph_module: GraphModule, kept_sources: frozenset[str] = frozen
 
 
 def _can_share(node: Node, is_branch: bool, kept_sources: frozenset[str]) -> bool:
-    if node.op != "call_function" or without_dialect(node.target) not in _SAME_BYTES:
+    if not _is_view_copy(node):
         return False
     base = node.args[0]
     root = _root(base)

@@ -66,6 +66,12 @@ def mark_constants(exported_program: ExportedProgram, graph_module: GraphModule)
         _make_storable(spec)
 
 
+def _is_mutable_buffer(node: Node, graph_signature: ExportGraphSignature) -> bool:
+    """Whether a placeholder is a buffer that the program writes. The exporter of transformers asks it."""
+    name = graph_signature.inputs_to_buffers.get(node.name)
+    return name is not None and name in graph_signature.buffers_to_mutate.values()
+
+
 def _spec_of(node: Node) -> Any:
     if node.op == "output":
         result = node.args[0]
