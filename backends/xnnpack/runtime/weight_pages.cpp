@@ -117,11 +117,12 @@ void touch(uint8_t* page) {
 
 #if defined(MADV_HUGEPAGE)
 
-/// Ordinary pages for a large one's range.
-void touch_ordinary(uint8_t* large) {
+/// Ordinary pages for a large one's range, as far as the `size` bytes from its begin on go: what
+/// lies behind them is another block's.
+void touch_ordinary(uint8_t* large, size_t size) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   static_cast<void>(::madvise(large, kLargePage, MADV_NOHUGEPAGE));
-  for (size_t i = 0; i < kLargePage; i += page) {
+  for (size_t i = 0; i < std::min(size, kLargePage); i += page) {
     touch(large + i);
   }
   static_cast<void>(::madvise(large, kLargePage, MADV_HUGEPAGE));
@@ -185,7 +186,7 @@ std::vector<uint8_t*> touch_large_pages(uint8_t* begin, size_t size, Patience& p
   const auto address = reinterpret_cast<uintptr_t>(begin);
   for (size_t at = round_up(address, kLargePage) - address; at < size; at += kLargePage) {
     if (patience.load() <= 0) {
-      touch_ordinary(begin + at);
+      touch_ordinary(begin + at, size - at);
       ordinary.push_back(begin + at);
       continue;
     }

@@ -152,6 +152,22 @@ TEST(WeightPages, WithoutPatiencePagesAreOrdinary) {
   ::munmap(mapped, kSize);
 }
 
+// Another thread may have packed weights there already: blocks lie side by side.
+TEST(WeightPages, WhatLiesBehindABlockIsNotTouched) {
+  constexpr size_t kSize = 8 * kMegabyte, kOwn = 5 * kMegabyte;
+  void* const mapped =
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const begin = static_cast<uint8_t*>(mapped);
+  std::memset(begin + kOwn, 7, kSize - kOwn);
+  for (const int64_t ticks : {int64_t{0}, INT64_MAX / 2}) {
+    Patience patience{ticks};
+    touch_large_pages(begin, kOwn, patience);
+    expect_filled(begin + kOwn, kSize - kOwn, 7);
+  }
+  ::munmap(mapped, kSize);
+}
+
 bool can_collapse(uint8_t* page) {
   constexpr int kCollapse = 25;  // MADV_COLLAPSE, which some C libraries do not name
   return ::madvise(page, 2 * kMegabyte, kCollapse) == 0;
