@@ -6,6 +6,7 @@
 #include <executorch/kernels/optimized/conv/conv_columns.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
@@ -18,11 +19,6 @@ using runtime::Error;
 namespace {
 
 constexpr int64_t kUnfoldedRows = 192;  // about as many rows of the unfolded input are made at once
-
-float* allocate(runtime::KernelRuntimeContext& ctx, int64_t count) {
-  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
-  return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
-}
 
 // Rows [first, last) of the unfolded input, one for each tap of each channel from `planes` on: the
 // value that every output position sees through that tap, 0 outside the input.
@@ -64,7 +60,7 @@ Error conv_weight_gradient(runtime::KernelRuntimeContext& ctx, const Conv& c,
   const int64_t in_channels = c.in_channels / c.groups;
   const int64_t out_channels = c.out_channels / c.groups;
   const int64_t step = std::clamp<int64_t>(kUnfoldedRows / taps, 1, in_channels);
-  float* unfolded = allocate(ctx, step * taps * plane);
+  float* unfolded = scratch<float>(ctx, step * taps * plane);
   if (unfolded == nullptr) {
     return Error::MemoryAllocationFailed;
   }
@@ -103,7 +99,7 @@ Error conv_weight_gradient(runtime::KernelRuntimeContext& ctx, const Conv& c,
 
 Error conv_bias_gradient(runtime::KernelRuntimeContext& ctx, const Conv& c,
                          const float* grad_output, float* grad_bias) {
-  float* sums = allocate(ctx, c.out_channels);
+  float* sums = scratch<float>(ctx, c.out_channels);
   if (sums == nullptr) {
     return Error::MemoryAllocationFailed;
   }

@@ -4,6 +4,7 @@
 // the same inputs are further output channels of one convolution; the phases are then interleaved.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_tile.h>
+#include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
@@ -189,12 +190,6 @@ void interleave(const Conv& c, const Axes& axes, const Phase* phases) {
   });
 }
 
-template <typename T>
-T* allocate(runtime::KernelRuntimeContext& ctx, int64_t count) {
-  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(T), 64);
-  return memory.ok() ? static_cast<T*>(memory.get()) : nullptr;
-}
-
 bool has_phases(const Axis& a) {
   return a.stride == 1 || (a.dilation == 1 && a.kernel >= a.stride);
 }
@@ -208,12 +203,12 @@ Error convolve_phases(runtime::KernelRuntimeContext& ctx, const Conv& c, const A
   const int64_t filter = c.kernel_d * c.kernel_h * c.kernel_w;
   const int64_t plane = axes.phase_plane(), outs = c.out_channels / c.groups;
   const int64_t count = axes.phases();
-  auto* weight = allocate<float>(ctx, c.in_channels * outs * filter);
-  auto* list = allocate<int64_t>(ctx, filter);
-  auto* phases = allocate<Phase>(ctx, count);
-  auto* bias = allocate<float>(ctx, c.out_channels * count);
+  auto* weight = scratch<float>(ctx, c.in_channels * outs * filter);
+  auto* list = scratch<int64_t>(ctx, filter);
+  auto* phases = scratch<Phase>(ctx, count);
+  auto* bias = scratch<float>(ctx, c.out_channels * count);
   float* values =
-      count == 1 ? c.output : allocate<float>(ctx, c.batch * c.out_channels * count * plane);
+      count == 1 ? c.output : scratch<float>(ctx, c.batch * c.out_channels * count * plane);
   if (weight == nullptr || list == nullptr || phases == nullptr || bias == nullptr ||
       values == nullptr) {
     return Error::MemoryAllocationFailed;

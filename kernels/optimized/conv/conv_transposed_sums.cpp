@@ -5,6 +5,7 @@
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
@@ -73,20 +74,15 @@ void sum_taps(const Conv& c, const float* product, int64_t first_channel, float*
   });
 }
 
-float* allocate(runtime::KernelRuntimeContext& ctx, int64_t count) {
-  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
-  return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
-}
-
 }  // namespace
 
 Error transposed_sums(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const int64_t ins = c.in_channels / c.groups, outs = c.out_channels / c.groups;
   const int64_t taps = c.kernel_d * c.kernel_h * c.kernel_w;
   const int64_t positions = c.in_d * c.in_h * c.in_w;
-  float* pixels = allocate(ctx, positions * ins);
-  float* product = allocate(ctx, positions * outs * taps);
-  float* turned = allocate(ctx, get_num_threads() * positions * taps);
+  float* pixels = scratch<float>(ctx, positions * ins);
+  float* product = scratch<float>(ctx, positions * outs * taps);
+  float* turned = scratch<float>(ctx, get_num_threads() * positions * taps);
   if (pixels == nullptr || product == nullptr || turned == nullptr) {
     return Error::MemoryAllocationFailed;
   }

@@ -4,6 +4,7 @@
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/optimized/scratch.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -38,6 +39,7 @@ using executorch::kernels::optimized::is_narrow_float;
 using executorch::kernels::optimized::is_pointwise;
 using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::pointwise_conv;
+using executorch::kernels::optimized::scratch;
 using executorch::kernels::optimized::transposed_conv;
 using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
@@ -71,17 +73,12 @@ bool dtypes_fit(const Tensor& input, const Tensor& weight, const std::optional<T
          (bias->scalar_type() == type && bias->dim() == 1 && bias->size(0) == out_channels);
 }
 
-float* allocate(KernelRuntimeContext& ctx, int64_t count) {
-  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
-  return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
-}
-
 // The values of a tensor as f32: its own, or a copy of 16-bit ones. nullptr without memory.
 const float* f32_values(KernelRuntimeContext& ctx, const Tensor& t) {
   if (is_f32(t)) {
     return t.const_data_ptr<float>();
   }
-  float* values = allocate(ctx, t.numel());
+  float* values = scratch<float>(ctx, t.numel());
   if (values != nullptr) {
     const auto* from = static_cast<const uint16_t*>(t.const_data_ptr());
     parallel_for(0, t.numel(), kConvertGrain, [&](int64_t first, int64_t last) {
@@ -220,7 +217,7 @@ Tensor& opt_convolution_out(KernelRuntimeContext& ctx, const Tensor& input, cons
     }
     c.input = f32_values(ctx, input);
     c.weight = f32_values(ctx, weight);
-    c.output = is_f32(out) ? out.mutable_data_ptr<float>() : allocate(ctx, out.numel());
+    c.output = is_f32(out) ? out.mutable_data_ptr<float>() : scratch<float>(ctx, out.numel());
     const bool memory = c.input != nullptr && c.weight != nullptr && c.output != nullptr &&
                         (c.bias != nullptr || !bias.has_value());
     if (memory && convolve(ctx, c, transposed) == Error::Ok) {

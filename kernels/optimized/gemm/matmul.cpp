@@ -7,6 +7,7 @@
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/optimized/gemm/product.h>
+#include <executorch/kernels/optimized/scratch.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -30,6 +31,7 @@ using executorch::kernels::optimized::multiply;
 using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::plan_broadcast;
 using executorch::kernels::optimized::Product;
+using executorch::kernels::optimized::scratch;
 using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
 using executorch::runtime::resize_tensor;
@@ -106,11 +108,6 @@ void scale_and_add(const Broadcast& walk, float alpha, float beta, const float* 
   }
 }
 
-float* allocate_floats(KernelRuntimeContext& ctx, int64_t count) {
-  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
-  return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
-}
-
 // c = alpha * a b + beta * self in f32, rounded once. False when there is no scratch memory.
 bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Product p, const Broadcast& walk,
                             float alpha, float beta, const Tensor& self) {
@@ -118,8 +115,8 @@ bool multiply_scaled_narrow(KernelRuntimeContext& ctx, Product p, const Broadcas
   const ScalarType type = p.dtype;
   const auto self_count = static_cast<int64_t>(self.numel());
   auto* out = static_cast<uint16_t*>(p.c);
-  float* sums = allocate_floats(ctx, p.m * p.n);
-  float* addend = allocate_floats(ctx, self_count);
+  float* sums = scratch<float>(ctx, p.m * p.n);
+  float* addend = scratch<float>(ctx, self_count);
   if (sums == nullptr || addend == nullptr) {
     return false;
   }

@@ -9,6 +9,7 @@
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
+#include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace executorch::kernels::optimized {
@@ -26,11 +27,6 @@ constexpr int64_t kSwapBelowRows =
 
 const uint8_t* offset_by(const void* base, int64_t values, int64_t value_bytes) {
   return static_cast<const uint8_t*>(base) + values * value_bytes;
-}
-
-float* allocate_floats(KernelRuntimeContext& ctx, int64_t count) {
-  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
-  return memory.ok() ? static_cast<float*>(memory.get()) : nullptr;
 }
 
 void widen_all(ScalarType type, const void* from, int64_t count, float* to) {
@@ -186,8 +182,8 @@ Error multiply_f32(KernelRuntimeContext& ctx, const Product& p) {
 }
 
 Error multiply_widened(KernelRuntimeContext& ctx, const Product& p, const float* bias) {
-  float* a = allocate_floats(ctx, p.batch * p.m * p.k);
-  float* c = p.c_is_f32 ? static_cast<float*>(p.c) : allocate_floats(ctx, p.batch * p.m * p.n);
+  float* a = scratch<float>(ctx, p.batch * p.m * p.k);
+  float* c = p.c_is_f32 ? static_cast<float*>(p.c) : scratch<float>(ctx, p.batch * p.m * p.n);
   if (a == nullptr || c == nullptr) {
     return Error::MemoryAllocationFailed;
   }
@@ -219,7 +215,7 @@ Error multiply(KernelRuntimeContext& ctx, const Product& p) {
   }
   float* bias = nullptr;
   if (p.col_bias != nullptr) {
-    bias = allocate_floats(ctx, p.n);
+    bias = scratch<float>(ctx, p.n);
     if (bias == nullptr) {
       return Error::MemoryAllocationFailed;
     }
