@@ -79,21 +79,6 @@ struct Source {
   }
 };
 
-// A session of a program that has several, in the last SharedDecoder or in a new one.
-std::unique_ptr<TextDecoderRunner> session_of(
-    Source& source, const std::unordered_map<std::string, int64_t>& metadata, int64_t most_tokens,
-    IOManager* io_manager, std::unique_ptr<Sampler> sampler) {
-  int64_t session = source.shared == nullptr ? -1 : source.shared->take();
-  if (session < 0) {
-    source.shared = std::make_shared<SharedDecoder>(source.module(), source.method_name,
-                                                    metadata.at(kMaxSessions),
-                                                    metadata.at(kMaxContextLen), most_tokens);
-    session = source.shared->take();
-  }
-  return std::make_unique<SessionDecoderRunner>(source.shared, session, io_manager,
-                                                std::move(sampler));
-}
-
 // Null, with the reason logged, without a usable tokenizer or metadata.
 std::unique_ptr<TextLLMRunner> make_runner(Source& source,
                                            std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
@@ -119,7 +104,17 @@ std::unique_ptr<TextLLMRunner> make_runner(Source& source,
                                            std::max(temperature, 0.0f));
   std::unique_ptr<TextDecoderRunner> decoder;
   if (metadata.at(kMaxSessions) > 1) {
-    decoder = session_of(source, metadata, most_tokens, io_manager.get(), std::move(sampler));
+    const auto session =
+        take_session(source.shared, [&]() -> Result<std::shared_ptr<SharedDecoder>> {
+          return std::make_shared<SharedDecoder>(source.module(), source.method_name,
+                                                 metadata.at(kMaxSessions),
+                                                 metadata.at(kMaxContextLen), most_tokens);
+        });
+    if (!session.ok()) {
+      return nullptr;
+    }
+    decoder = std::make_unique<SessionDecoderRunner>(source.shared, *session, io_manager.get(),
+                                                     std::move(sampler));
     most_tokens = std::min(most_tokens, kSharedPromptTokens);
   } else {
     decoder = std::make_unique<TextDecoderRunner>(module.get(), io_manager.get(),

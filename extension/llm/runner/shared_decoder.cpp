@@ -173,6 +173,16 @@ Error SharedDecoder::execute(const Batch& batch) {
   return Error::Ok;
 }
 
+Result<int64_t> take_session(std::shared_ptr<SharedDecoder>& decoder,
+                             const std::function<Result<std::shared_ptr<SharedDecoder>>()>& make) {
+  const int64_t session = decoder == nullptr ? -1 : decoder->take();
+  if (session >= 0) {
+    return session;
+  }
+  decoder = ET_UNWRAP(make());
+  return decoder->take();
+}
+
 SessionDecoderRunner::SessionDecoderRunner(std::shared_ptr<SharedDecoder> shared, int64_t session,
                                            IOManager* io_manager, std::unique_ptr<Sampler> sampler)
     : TextDecoderRunner(shared->module(), io_manager, shared->method_name(), std::move(sampler)),

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -83,6 +84,12 @@ class SharedDecoder {
   bool is_loaded_ = false;
   bool is_running_ = false;  // a thread is in lead()
 };
+
+// Takes a session of `decoder`, or, where that is null or has none free, of a new one of make(),
+// which it is then. Errors of make(). One thread at a time.
+runtime::Result<int64_t> take_session(
+    std::shared_ptr<SharedDecoder>& decoder,
+    const std::function<runtime::Result<std::shared_ptr<SharedDecoder>>()>& make);
 
 // One session of a SharedDecoder; takes it, and gives it back.
 class SessionDecoderRunner : public TextDecoderRunner {

@@ -212,13 +212,12 @@ class TextLLMEngine : public LLMEngine {
       session = std::make_unique<TextLLMSession>(model_, ET_UNWRAP(make_module()));
     } else {
       const std::lock_guard<std::mutex> lock(mutex_);
-      int64_t number = shared_ == nullptr ? -1 : shared_->take();
-      if (number < 0) {
-        shared_ = std::make_shared<SharedDecoder>(
-            ET_UNWRAP(make_module()), model_->method, model_->metadata.at(kMaxSessions),
-            model_->metadata.at(kMaxContextLen), model_->tokens_per_call);
-        number = shared_->take();
-      }
+      const int64_t number =
+          ET_UNWRAP(take_session(shared_, [&]() -> Result<std::shared_ptr<SharedDecoder>> {
+            return std::make_shared<SharedDecoder>(
+                ET_UNWRAP(make_module()), model_->method, model_->metadata.at(kMaxSessions),
+                model_->metadata.at(kMaxContextLen), model_->tokens_per_call);
+          }));
       session = std::make_unique<TextLLMSession>(model_, shared_, number);
     }
     ET_CHECK_OK_OR_RETURN_ERROR(session->load());
