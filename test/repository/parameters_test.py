@@ -72,7 +72,6 @@ NOT_READ: dict[str, list[str]] = {
         "caches:KVCacheWithAttentionSink:evict_tokens *",
         "sessions:RopeOfSessions:get_freqs local",
         "sessions:RopeOfSessions:get_freqs seq_len",
-        "sessions:SDPAOfSessions:forward mask",
     ],
     "of a backend that is not in this package, which enabling it says": [
         "llm_config:CoreMLConfig *",

@@ -68,10 +68,16 @@ class CustomKVCache(nn.Module):
         indices: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """`indices` (batch, tokens): the rows to write, in place of those from `input_pos` on."""
-        start = start_of(input_pos, self.max_context_length)
+        start, indices = self._rows_of(input_pos, indices)
         for value, cache in ((k_val, self.k_cache), (v_val, self.v_cache)):
             _write(value.transpose(1, 2).to(cache.dtype).contiguous(), cache, start, indices)
         return self.k_cache.transpose(1, 2), self.v_cache.transpose(1, 2)
+
+    def _rows_of(
+        self, input_pos: torch.Tensor, indices: torch.Tensor | None
+    ) -> tuple[int, torch.Tensor | None]:
+        """The first row to write, and the rows where they do not follow it."""
+        return start_of(input_pos, self.max_context_length), indices
 
 
 class SessionsKVCache(CustomKVCache):
@@ -82,17 +88,10 @@ class SessionsKVCache(CustomKVCache):
         rows = sessions * cache.max_context_length
         super().__init__(1, rows, cache.n_heads, cache.head_dim, cache.k_cache.dtype)
 
-    def update(
-        self,
-        input_pos: torch.Tensor,
-        k_val: torch.Tensor,
-        v_val: torch.Tensor,
-        indices: torch.Tensor | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        rows = input_pos.unsqueeze(0) if indices is None else indices
-        for value, cache in ((k_val, self.k_cache), (v_val, self.v_cache)):
-            _write(value.transpose(1, 2).to(cache.dtype).contiguous(), cache, 0, rows)
-        return self.k_cache.transpose(1, 2), self.v_cache.transpose(1, 2)
+    def _rows_of(
+        self, input_pos: torch.Tensor, indices: torch.Tensor | None
+    ) -> tuple[int, torch.Tensor | None]:
+        return 0, input_pos.unsqueeze(0) if indices is None else indices
 
 
 class CustomRing(Ring):

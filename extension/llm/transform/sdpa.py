@@ -34,14 +34,18 @@ class SDPACustom(nn.Module):
         seqlen: int,
         mask: torch.Tensor,
     ) -> torch.Tensor:
-        dtype = q.dtype
-        q, k, v = (x.transpose(1, 2).float() for x in (q, k, v))
+        rows = [x.transpose(1, 2).float() for x in (q, k, v)]
+        out = self._attend(input_pos, rows, mask)
+        return out.view(bsz, seqlen, self.dim).to(q.dtype)
+
+    def _attend(
+        self, input_pos: torch.Tensor, rows: list[torch.Tensor], mask: torch.Tensor
+    ) -> torch.Tensor:
+        """`rows`: queries, keys and values (batch, rows, heads, head), in float."""
         if self.use_attention_mask:
-            out = torch.ops.llama.custom_sdpa(q, k, v, 0, mask.float(), 0.0, False, self.scale)
-        else:
-            start = start_of(input_pos, k.shape[1])
-            out = torch.ops.llama.custom_sdpa(q, k, v, start, None, 0.0, True, self.scale)
-        return out.view(bsz, seqlen, self.dim).to(dtype)
+            return torch.ops.llama.custom_sdpa(*rows, 0, mask.float(), 0.0, False, self.scale)
+        start = start_of(input_pos, rows[1].shape[1])
+        return torch.ops.llama.custom_sdpa(*rows, start, None, 0.0, True, self.scale)
 
 
 class QuantizedSDPA(nn.Module):

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.attention import AttentionMHA
 from executorch.extension.llm.model.rope import Rope
@@ -21,29 +20,17 @@ from executorch.extension.llm.transform.custom_caches import CustomKVCache, Sess
 from executorch.extension.llm.transform.sdpa import SDPACustom
 
 
-class SDPAOfSessions(nn.Module):
+class SDPAOfSessions(SDPACustom):
     """llama::sdpa_of_sessions over a cache that holds `rows_per_session` rows of each."""
 
     def __init__(self, dim: int, rows_per_session: int, scale: float | None = None) -> None:
-        super().__init__()
-        self.dim, self.rows_per_session, self.scale = dim, rows_per_session, scale
+        super().__init__(dim, scale=scale)
+        self.rows_per_session = rows_per_session
 
-    def forward(
-        self,
-        input_pos: torch.Tensor,
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        bsz: int,
-        seqlen: int,
-        mask: torch.Tensor,
+    def _attend(
+        self, input_pos: torch.Tensor, rows: list[torch.Tensor], mask: torch.Tensor
     ) -> torch.Tensor:
-        dtype = q.dtype
-        q, k, v = (x.transpose(1, 2).float() for x in (q, k, v))
-        out = torch.ops.llama.sdpa_of_sessions(
-            q, k, v, input_pos, self.rows_per_session, self.scale
-        )
-        return out.view(bsz, seqlen, self.dim).to(dtype)
+        return torch.ops.llama.sdpa_of_sessions(*rows, input_pos, self.rows_per_session, self.scale)
 
 
 class RopeOfSessions(Rope):
