@@ -41,7 +41,7 @@ from executorch.devtools.commands.targets import HERE, op_tables, target
 from executorch.devtools.costs.estimate import Estimated, estimates
 from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
 from executorch.devtools.costs.timing import timed
-from executorch.devtools.costs.work import multiply_adds_of, works_of
+from executorch.devtools.costs.work import multiply_adds_of
 from executorch.devtools.inspector._graphs import FORWARD, one_method
 from executorch.exir import schema
 from executorch.exir.error import ExportError
@@ -191,8 +191,7 @@ def _by_kind(expected: Sequence[Estimated]) -> Table:
     """Each operator counts for the largest of its kinds of work."""
     rows: dict[tuple[str, str], Row] = {}
     for each in expected:
-        works = works_of(each.nodes)
-        kind = max(works, key=lambda work: work.amount).kind if works else "other"
+        kind = max(each.works, key=lambda work: work.amount).kind if each.works else "other"
         row = rows.setdefault(
             (kind, each.engine),
             {"kind": kind, "by": each.engine or "kernels", "operators": 0, "ms": 0.0},

@@ -12,7 +12,7 @@ from torch.fx import Node
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS, Machine
 from executorch.devtools.costs.timing import nodes_by_handle
-from executorch.devtools.costs.work import ELEMENTWISE, FUNCTION, bytes_of, works_of
+from executorch.devtools.costs.work import ELEMENTWISE, FUNCTION, Work, bytes_of, works_of
 from executorch.devtools.inspector._graphs import one_method
 from executorch.exir.backend.payload import PayloadOperator, operator_key
 from executorch.exir.program._etrecord import ETRecord
@@ -24,10 +24,11 @@ _FOLLOWING = (ELEMENTWISE, FUNCTION)
 
 @dataclass(frozen=True)
 class Estimated:
-    """`nodes`: of the edge program, which run as one operator of `engine` (a backend, or KERNELS)."""
+    """`nodes`: of the edge program, which run as one operator of `engine` (a backend, or KERNELS); what they do."""
 
     engine: str
     nodes: Group
+    works: tuple[Work, ...]
     seconds: float
 
 
@@ -48,8 +49,9 @@ def estimates(
             keys = (_at(delegates, call.instruction) or {}).get("delegate_map", {})
             engine, groups = call.name, _of_delegate(operators, keys, nodes)
         for group in filter(None, groups):
-            seconds = machine.seconds(engine, works_of(group), bytes_of(group))
-            found.setdefault(group, Estimated(engine, group, seconds))
+            works = tuple(works_of(group))
+            seconds = machine.seconds(engine, works, bytes_of(group))
+            found.setdefault(group, Estimated(engine, group, works, seconds))
     return list(found.values())
 
 
