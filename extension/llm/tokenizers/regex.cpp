@@ -106,6 +106,7 @@ Error Pcre2Regex::find_all(std::string_view text, std::vector<Match>& out) const
   std::unique_ptr<pcre2_match_data, FreeMatchData> data(pcre2_match_data_create(1, nullptr));
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data() != nullptr ? text.data() : "");
   const PCRE2_SIZE* found = pcre2_get_ovector_pointer(data.get());
+  size_t last_end = std::string_view::npos;
   for (size_t at = 0; at <= text.size();) {
     int count = code_->is_machine_code
                     ? pcre2_jit_match(code_->code, subject, text.size(), at, 0, data.get(), nullptr)
@@ -122,9 +123,12 @@ Error Pcre2Regex::find_all(std::string_view text, std::vector<Match>& out) const
              text.size());
       return Error::RegexFailure;
     }
-    out.push_back({found[0], found[1]});
-    at = found[1];
-    if (found[0] == found[1]) {
+    const bool is_empty = found[0] == found[1];
+    if (!is_empty || found[0] != last_end) {
+      out.push_back({found[0], found[1]});
+    }
+    at = last_end = found[1];
+    if (is_empty) {
       at += at < text.size() ? detail::utf8_length(text[at]) : 1;
     }
   }

@@ -23,7 +23,7 @@ class IRegex {
  public:
   virtual ~IRegex() = default;
   virtual Error compile(const std::string& pattern) = 0;
-  /// Matches from left to right that do not overlap.
+  /// Matches from left to right that do not overlap. An empty one right behind another is left out.
   virtual std::vector<Match> find_all(const std::string& text) const = 0;
   /// The pattern that matches `text` alone.
   static std::string escape(const std::string& text);

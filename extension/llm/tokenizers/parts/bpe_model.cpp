@@ -105,7 +105,15 @@ bool BpeModel::add_as_bytes(std::string_view text, MergeScratch& scratch) const 
 
 void BpeModel::begin_with_characters(std::string_view piece, MergeScratch& scratch) const {
   auto& symbols = scratch.symbols;
-  bool after_unknown = false;
+  // As in the reference, an unknown character waits for the next that is known or unknown: one written as bytes goes
+  // before it.
+  uint32_t waiting = 0;
+  const auto end_unknown = [&] {
+    if (waiting != 0) {
+      symbols.push_back({unknown_, 0, waiting});
+    }
+    waiting = 0;
+  };
   std::string spelled;
   for (size_t at = 0; at < piece.size();) {
     const size_t size = utf8_length(piece[at]);
@@ -119,17 +127,18 @@ void BpeModel::begin_with_characters(std::string_view piece, MergeScratch& scrat
     }
     const uint32_t id = vocabulary_.find(text);
     if (id != kNone) {
+      end_unknown();
       symbols.push_back({id, 0, static_cast<uint32_t>(size)});
-      after_unknown = false;
     } else if (byte_fallback_ && add_as_bytes(text, scratch)) {
-      after_unknown = false;
+      continue;
     } else if (unknown_ != kNone) {
-      if (!(after_unknown && fuses_unknown_)) {
-        symbols.push_back({unknown_, 0, static_cast<uint32_t>(size)});
+      if (!fuses_unknown_) {
+        end_unknown();
       }
-      after_unknown = true;
+      waiting += static_cast<uint32_t>(size);
     }
   }
+  end_unknown();
 }
 
 void BpeModel::encode(std::string_view piece, std::vector<uint64_t>& out,

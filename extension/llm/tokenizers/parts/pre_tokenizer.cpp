@@ -7,6 +7,7 @@
 #include <executorch/extension/llm/tokenizers/text/unicode.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tokenizers::detail {
@@ -57,35 +58,35 @@ class Cutter {
     for (const Match& match : matches) {
       const auto start = piece.start + static_cast<uint32_t>(match.start);
       const auto end = piece.start + static_cast<uint32_t>(match.end);
-      part({done, start}, invert_);
+      between({done, start});
       part({start, end}, !invert_);
       done = end;
     }
-    part({done, piece.end}, invert_);
+    between({done, piece.end});
     if (behavior_ == Behavior::kMergedWithNext) {
-      push(held_);
+      out_.push_back(held_);
     }
+    const auto is_empty = [](Span span) { return span.start == span.end; };
+    out_.erase(std::remove_if(out_.begin() + begin_, out_.end(), is_empty), out_.end());
   }
 
  private:
-  void push(Span span) {
+  void between(Span span) {
     if (span.start != span.end) {
-      out_.push_back(span);
+      part(span, invert_);
     }
   }
 
+  /// A match may be empty: it becomes no piece, but parts or joins what stands beside it.
   void part(Span span, bool is_match) {
-    if (span.start == span.end) {
-      return;
-    }
     switch (behavior_) {
       case Behavior::kRemoved:
         if (!is_match) {
-          push(span);
+          out_.push_back(span);
         }
         break;
       case Behavior::kIsolated:
-        push(span);
+        out_.push_back(span);
         break;
       case Behavior::kContiguous:
       case Behavior::kMergedWithPrevious: {
@@ -95,7 +96,7 @@ class Cutter {
         if (joins) {
           out_.back().end = span.end;
         } else {
-          push(span);
+          out_.push_back(span);
         }
         previous_ = is_match;
         break;
@@ -103,10 +104,10 @@ class Cutter {
       case Behavior::kMergedWithNext:
         // A match waits for what follows it; of several in a row only the last is joined.
         if (is_match) {
-          push(held_);
+          out_.push_back(held_);
           held_ = span;
         } else {
-          push({held_.start == held_.end ? span.start : held_.start, span.end});
+          out_.push_back({held_.start == held_.end ? span.start : held_.start, span.end});
           held_ = {span.end, span.end};
         }
         break;

@@ -55,10 +55,13 @@ Error RankedBytes::encode_text(std::string_view text, std::vector<uint64_t>& out
   if (pattern_.find_all(text, matches) != Error::Ok) {
     return Error::EncodeFailure;
   }
-  for (const Match& match :
-       matches) {  // what the pattern leaves out is dropped, as the reference does
+  for (const Match& match : matches) {  // what the pattern leaves out is dropped, as tiktoken does
     const std::string_view piece = text.substr(match.start, match.end - match.start);
-    if (!piece.empty() && !encode_piece(piece, out, scratch)) {
+    TK_CHECK_OR_RETURN_ERROR(!piece.empty(), EncodeFailure,
+                             "expected a pattern that never matches an empty text, found that it "
+                             "does at byte %zu of %zu; no token has 0 bytes",
+                             match.start, text.size());
+    if (!encode_piece(piece, out, scratch)) {
       return Error::EncodeFailure;
     }
   }

@@ -32,21 +32,13 @@ class Search {
     regex_ = std::move(regex);
   }
 
-  /// Appends what is found in text that is UTF-8, from left to right, never empty. Throws
-  /// MatchFailure.
+  /// Appends what is found in text that is UTF-8, from left to right; a regular expression may find empty texts.
+  /// Throws MatchFailure.
   void find_all(std::string_view text, std::vector<Match>& out) const {
     if (regex_ != nullptr) {
-      const size_t before = out.size();
       if (regex_->find_all(text, out) != Error::Ok) {
         throw MatchFailure("a regular expression took too many steps");
       }
-      size_t kept = before;
-      for (size_t i = before; i < out.size(); ++i) {
-        if (out[i].start != out[i].end) {
-          out[kept++] = out[i];
-        }
-      }
-      out.resize(kept);
       return;
     }
     for (size_t at = 0; !literal_.empty(); at = out.back().end) {

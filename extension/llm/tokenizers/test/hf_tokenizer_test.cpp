@@ -161,10 +161,11 @@ Json characters() {
 TEST(HFTokenizer, FallsBackToBytesThenToUnknown) {
   EXPECT_THAT(encoded(characters(), "a a"), ElementsAre(3, 3));
   EXPECT_THAT(encoded(characters(), "a\u00e9"), ElementsAre(3, 4, 5));
-  EXPECT_THAT(encoded(characters(), "axx\u00e9x"), ElementsAre(3, 0, 4, 5, 0));
+  EXPECT_THAT(encoded(characters(), "axx\u00e9xa"), ElementsAre(3, 4, 5, 0, 2));
   Json file = characters();
   file["model"]["fuse_unk"] = false;
   EXPECT_THAT(encoded(file, "axx"), ElementsAre(3, 0, 0));
+  EXPECT_THAT(encoded(file, "axx\u00e9x"), ElementsAre(3, 0, 4, 5, 0, 0));
 }
 
 TEST(HFTokenizer, StripsTheFirstSpaceOfASequenceOnly) {

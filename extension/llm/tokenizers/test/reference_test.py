@@ -63,6 +63,52 @@ def test_tokenizer_json(name: str, count: int, tmp_path: Path) -> None:
         assert tokenizer.decode_batch(ids, skip_special_tokens=True) == reference.decode(ids)
 
 
+def characters_json(**parts: object) -> str:
+    """A tokenizer of the characters in EMPTY_TEXTS."""
+    vocabulary = {"<unk>": 0, "_": 1}
+    for character in sorted(set("".join(EMPTY_TEXTS))):
+        vocabulary.setdefault(character, len(vocabulary))
+    model = {"type": "BPE", "vocab": vocabulary, "merges": [], "unk_token": "<unk>"}
+    return json.dumps({"version": "1.0", "added_tokens": [], "model": model, **parts})
+
+
+EMPTY_TEXTS = ("Hello", "a  b", "xxaxx", " {2, aé", "aé\U0001f469a", "x", "")
+BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+
+
+@pytest.mark.req("LLM-034")
+@pytest.mark.parametrize("pattern", [" {2,|", "|", " *", "x*", "a|", "(?=a)", r"\b", "$", "x*|a"])
+def test_patterns_that_match_empty_texts(pattern: str, tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    regex = {"Regex": pattern}
+    replace = {"type": "Replace", "pattern": regex, "content": "_"}
+    mark = {"type": "Prepend", "prepend": "_"}
+    splits = [
+        {"type": "Split", "pattern": regex, "behavior": behavior, "invert": invert}
+        for behavior in BEHAVIORS
+        for invert in (False, True)
+    ]
+    metaspace = {
+        "type": "Metaspace",
+        "replacement": "_",
+        "prepend_scheme": "always",
+        "split": False,
+    }
+    cases = [{"normalizer": replace}, {"normalizer": mark, "decoder": replace}]
+    cases += [
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, metaspace]}}
+        for split in splits
+    ]
+    for case in cases:
+        path.write_text(characters_json(**case))
+        tokenizer, reference = ours.CppHFTokenizer(), Tokenizer.from_file(str(path))
+        tokenizer.load(str(path))
+        for text in EMPTY_TEXTS:
+            ids = reference.encode(text).ids
+            assert tokenizer.encode(text) == ids, (case, text)
+            assert tokenizer.decode_batch(ids) == reference.decode(ids), (case, text)
+
+
 @many
 @pytest.mark.req("LLM-034")
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])

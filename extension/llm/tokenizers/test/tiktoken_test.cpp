@@ -82,6 +82,16 @@ TEST(Tiktoken, TakesOnesOwnTokensAndPattern) {
   EXPECT_EQ(bad.load(TemporaryFile(file_of({})).path()), Error::RegexFailure);
 }
 
+// The reference panics there; an empty match right behind another is none.
+TEST(Tiktoken, NeverEncodesAnEmptyMatch) {
+  const TemporaryFile file(file_of({}));
+  Tiktoken choice("a||b", {"<s>", "</s>"}, 0, 1);
+  ASSERT_EQ(choice.load(file.path()), Error::Ok);
+  EXPECT_THAT(*choice.encode("aa"), ElementsAre('a', 'a'));
+  EXPECT_EQ(choice.encode("ab").error(), Error::EncodeFailure);
+  EXPECT_EQ(choice.encode("ba").error(), Error::EncodeFailure);
+}
+
 TEST(Tiktoken, RefusesDamagedLines) {
   const std::vector<std::pair<std::string, Error>> rows = {
       {"YQ==0\n", Error::ParseFailure},
