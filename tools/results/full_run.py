@@ -75,7 +75,7 @@ def ctest(folder: Path) -> list[list[str]]:
     """Without the results of an earlier run: a program that crashes writes none."""
     return [
         ["cmake", "-E", "rm", "-rf", str(folder / "results")],
-        ["ctest", "--test-dir", str(folder), "--output-on-failure"],
+        ["ctest", "--test-dir", str(folder), "--output-on-failure", "-j", str(os.cpu_count())],
     ]
 
 
@@ -114,7 +114,9 @@ def sanitizer_steps(name: str) -> list[Step]:
     found = [Step(f"C++ tests, {name}", commands, SANITIZER_SETTINGS)]
     if name in PRELOADED:
         settings = preload(PRELOADED[name])
-        found.append(Step(f"kernels beside eager, {name}", [pytest("kernels")], settings))
+        found.append(
+            Step(f"kernels beside eager, {name}", [pytest(*PROCESSES, "kernels")], settings)
+        )
         found.append(Step(f"drawn calls, {name}", FUZZ, settings))
         found.append(Step(f"2,500 mutants of each program, {name}", [MUTANTS], settings))
         weights = pytest("test/hardening/language_models_test.py", "-k", "weights")
