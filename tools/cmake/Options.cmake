@@ -162,7 +162,7 @@ define_overridable_option(EXECUTORCH_BUILD_XNNPACK "XNNPACK backend; into the Py
 define_overridable_option(EXECUTORCH_XNNPACK_ROOT "Installed XNNPACK to use (include/, lib/) instead of compiling its sources" STRING "")
 define_overridable_option(EXECUTORCH_BUILD_FUZZERS "libFuzzer targets (clang)" BOOL OFF)
 define_overridable_option(EXECUTORCH_BUILD_SIZE_TEST "size_test programs" BOOL OFF)
-define_overridable_option(EXECUTORCH_SANITIZER "address, undefined, thread, or empty" STRING "")
+define_overridable_option(EXECUTORCH_SANITIZER "address, undefined, both with a comma between, thread, or empty" STRING "")
 define_overridable_option(EXECUTORCH_USE_SANITIZER "Address and undefined sanitizers together" BOOL OFF)
 define_overridable_option(EXECUTORCH_THREADPOOL_USE_ALL_LOGICAL_CORES "Threads = all logical cores" BOOL OFF)
 define_overridable_option(EXECUTORCH_THREADPOOL_USE_PERFORMANCE_CORES "Threads = performance cores, as without either" BOOL OFF)

@@ -46,7 +46,7 @@ PROOFS = {
     "linux": Proof("Makefile", "Makefile", "Makefile"),
     "debug": Proof(PRESETS),
     "asan": Proof(SANITIZERS, SANITIZERS, SANITIZERS),
-    "ubsan": Proof(SANITIZERS, SANITIZERS, SANITIZERS),
+    "ubsan": Proof(PRESETS),
     "tsan": Proof(SANITIZERS, SANITIZERS, SANITIZERS),
     "linux-arm64": Proof(CROSS, CROSS, CROSS),
     "linux-armv7": Proof(CROSS, CROSS, CROSS),
