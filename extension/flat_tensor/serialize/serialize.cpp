@@ -2,14 +2,10 @@
 // The file is: flatbuffer with the header inserted behind its identifier | padding | segments.
 #include <executorch/extension/flat_tensor/serialize/serialize.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
+#include <executorch/extension/data_writer/replacing_file.h>
 #include <executorch/extension/flat_tensor/serialize/flat_tensor_generated.h>
 #include <executorch/extension/flat_tensor/serialize/flat_tensor_header.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
@@ -123,46 +119,13 @@ Error write(std::ostream& out, const TensorMap& tensor_map, size_t alignment) {
   return Error::Ok;
 }
 
-// Waits until what was written to a file, or what was renamed in a folder, is on the disk.
-bool synchronize(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY);
-  const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
-  if (descriptor >= 0) {
-    ::close(descriptor);
-  }
-  return done;
-}
-
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
-}
-
 }  // namespace
 
 Error save_ptd(const std::string& path, const TensorMap& tensor_map,
                const size_t tensor_alignment) {
-  const std::string unfinished = path + ".unfinished." + std::to_string(::getpid());
-  Error error = Error::AccessFailed;
-  {
-    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-    if (!out) {
-      ET_LOG(Error, "Cannot write %s: check that its folder exists and is writable", path.c_str());
-      return Error::AccessFailed;
-    }
-    error = write(out, tensor_map, tensor_alignment);
-  }
-  if (error == Error::Ok &&
-      (!synchronize(unfinished) || std::rename(unfinished.c_str(), path.c_str()) != 0)) {
-    ET_LOG(Error, "Cannot write %s", path.c_str());
-    error = Error::AccessFailed;
-  }
-  if (error != Error::Ok) {
-    std::remove(unfinished.c_str());
-    return error;
-  }
-  synchronize(folder_of(path));  // some file systems cannot, and keep the order by themselves
-  return error;
+  ReplacingFile file(path);
+  ET_CHECK_OK_OR_RETURN_ERROR(write(file.stream(), tensor_map, tensor_alignment));
+  return file.commit();
 }
 
 Error save_ptd(std::ostream& out, const TensorMap& tensor_map, const size_t tensor_alignment) {

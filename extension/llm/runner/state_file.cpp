@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <executorch/extension/data_writer/replacing_file.h>
 #include <executorch/extension/llm/runner/state_file.h>
 
 #include <algorithm>
@@ -66,19 +67,19 @@ std::vector<Run> runs_of(Span<uint8_t> memory) {
 
 class Writer {
  public:
-  explicit Writer(const std::string& path) : file_(path, std::ios::binary) {}
+  explicit Writer(const std::string& path) : file_(path) {}
   void bytes(const void* data, size_t size) {
     sum_.add(data, size);
-    file_.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+    file_.stream().write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
   }
   void number(uint64_t value) { bytes(&value, sizeof(value)); }
-  bool finish() {
+  Error finish() {
     number(sum_.value());
-    return static_cast<bool>(file_.flush());
+    return file_.commit();
   }
 
  private:
-  std::ofstream file_;
+  ReplacingFile file_;
   Checksum sum_;
 };
 
@@ -216,9 +217,7 @@ int64_t file_fingerprint(const std::vector<std::string>& paths) {
 Error write_state_file(const std::string& path, Module& module, const std::string& method,
                        int64_t fingerprint, const std::vector<uint64_t>& context) {
   const auto memory = ET_UNWRAP(module.planned_memory(method));
-  // A file that is there already stays until the new one is whole.
-  const std::string part = path + ".part";
-  Writer file(part);
+  Writer file(path);
   file.number(kMagic);
   file.number(kVersion);
   file.number(static_cast<uint64_t>(fingerprint));
@@ -235,12 +234,7 @@ Error write_state_file(const std::string& path, Module& module, const std::strin
       file.bytes(buffer.data() + run.offset, run.size);
     }
   }
-  if (!file.finish() || std::rename(part.c_str(), path.c_str()) != 0) {
-    std::remove(part.c_str());
-    ET_LOG(Error, "Cannot write %s: is there the folder, and room?", path.c_str());
-    return Error::AccessFailed;
-  }
-  return Error::Ok;
+  return file.finish();
 }
 
 Result<std::vector<uint64_t>> read_state_file(const std::string& path, Module& module,
