@@ -57,9 +57,11 @@ bool TextLLMRunner::is_loaded() const {
 
 Error TextLLMRunner::load() {
   if (!is_loaded()) {
+    stats_->model_load_start_ms = time_in_ms();
     ET_CHECK_OK_OR_RETURN_ERROR(text_prefiller_->load());
     ET_CHECK_OK_OR_RETURN_ERROR(io_manager_->load());
     ET_CHECK_OK_OR_RETURN_ERROR(text_token_generator_->load());
+    stats_->model_load_end_ms = time_in_ms();
   }
   is_ready_.store(true);
   return Error::Ok;
@@ -266,11 +268,7 @@ Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
   should_stop_.store(false);
   finish_reason_ = FinishReason::None;
   stats_->reset();
-  if (!is_loaded()) {
-    stats_->model_load_start_ms = time_in_ms();
-    ET_CHECK_OK_OR_RETURN_ERROR(load());
-    stats_->model_load_end_ms = time_in_ms();
-  }
+  ET_CHECK_OK_OR_RETURN_ERROR(load());
   begin_answer(config, *text_decoder_runner_, *text_token_generator_);
   ET_CHECK_OK_OR_RETURN_ERROR(begin_prompt_lookup(config));
   return grammar_.begin(config, *tokenizer_, text_token_generator_->eos_ids(),
