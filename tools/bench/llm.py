@@ -130,6 +130,12 @@ def sides(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
     runner = str(options.build / "tools/bench/llm_steps")
     command = [*prefix, runner, f"--model_path={model}", f"--cpu_threads={threads}"]
     found: dict[str, Start] = {"ours": lambda: Program(command, folder, "ours", os.environ)}
+    if options.packed_cache:
+        kept = [*command, f"--packed_cache_path={options.packed_cache.resolve()}"]
+        found["ours, packed weights kept"] = lambda: Program(kept, folder, "kept", os.environ)
+        maker = found["ours, packed weights kept"]()
+        maker.ask([1, 0])  # after the file is made
+        maker.close()
     if not options.no_peer:
         upstream = _LOOP + _UPSTREAM.format(model=model)
         found["upstream's wheel"] = partial(
@@ -193,6 +199,7 @@ def main() -> None:
     parser.add_argument("--llama-python")
     parser.add_argument("--extra-buffers", action="store_true", help="llama.cpp's AMX, repacking")
     parser.add_argument("--no-peer", action="store_true", help="without upstream's wheel")
+    parser.add_argument("--packed-cache", type=Path, help="ours also with this file of weights")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--prefix", type=shlex.split, default=[], help="before each command")

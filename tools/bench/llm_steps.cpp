@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <executorch/backends/xnnpack/runtime/packed_cache.h>
 #include <executorch/extension/llm/runner/constants.h>
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/shared_decoder.h>
@@ -33,6 +34,7 @@
 namespace {
 
 namespace llm = executorch::extension::llm;
+namespace xnnpack = executorch::backends::xnnpack;
 using executorch::extension::FlagTable;
 using executorch::extension::from_blob;
 using executorch::extension::Module;
@@ -140,8 +142,11 @@ std::unique_ptr<Module> open(const std::string& path) {
       std::make_unique<executorch::extension::CPUCachingAllocator>(kTemporaryBytes));
 }
 
-Error run(const std::string& path, int32_t sessions) {
+Error run(const std::string& path, const std::string& packed, int32_t sessions) {
   const auto start = Clock::now();
+  if (!packed.empty()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(xnnpack::use_packed_cache(packed.c_str()));
+  }
   auto module = open(path);
   Module& opened = *module;
   const int64_t most = ET_UNWRAP(opened.get(llm::kMaxSeqLen))
@@ -166,6 +171,9 @@ Error run(const std::string& path, int32_t sessions) {
         sessions == 0 ? most : std::min<int64_t>(most - 1, kSharedPromptTokens));
   }
   const double load = since(start);
+  if (!packed.empty()) {
+    ET_CHECK_OK_OR_RETURN_ERROR(xnnpack::save_packed_cache());
+  }
   for (std::string line; std::getline(std::cin, line);) {
     long long prompt = 0, tokens = 0;
     ET_CHECK_OR_RETURN_ERROR(std::sscanf(line.c_str(), "[%lld, %lld]", &prompt, &tokens) == 2 &&
@@ -181,17 +189,18 @@ Error run(const std::string& path, int32_t sessions) {
 
 int main(int argc, char** argv) {
   executorch::runtime::runtime_init();
-  std::string path;
+  std::string path, packed;
   int32_t threads = -1, sessions = 0;
   const FlagTable table = {
       "llm_steps: seconds of a language model's steps, for lines [prompt, tokens] of its input.",
       "echo '[512, 32]' | llm_steps --model_path=llama3_2.pte --cpu_threads=2",
       {{"model_path", &path, "The program (.pte)."},
+       {"packed_cache_path", &packed, "A file for XNNPACK's packed weights, made if need be."},
        {"cpu_threads", &threads, "-1: as many as there are performance cores; n: n threads."},
        {"sessions", &sessions, "0: one text of an ordinary program; n: texts at the same time."}}};
   if (const std::optional<int> code = read_flags(table, argc, argv)) {
     return *code;
   }
   executorch::extension::set_cpu_threads(threads);
-  return run(path, sessions) == Error::Ok ? 0 : 1;
+  return run(path, packed, sessions) == Error::Ok ? 0 : 1;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <executorch/backends/xnnpack/library/blocks/rows_vnni.h>
-#include <executorch/backends/xnnpack/runtime/weight_pages.h>
+#include <executorch/backends/xnnpack/runtime/weights/weight_pages.h>
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/threadpool/threadpool.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>

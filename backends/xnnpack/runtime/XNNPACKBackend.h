@@ -12,6 +12,13 @@ constexpr char xnnpack_backend_key[] = "XnnpackBackend";
 constexpr char workspace_sharing_mode_option_key[] = "workspace_sharing_mode";
 /// bool: whether equal weights are packed once for all delegates of the process.
 constexpr char weight_cache_option_key[] = "weight_cache_enabled";
+/// Path of a file of packed weights, "" for none: what it holds is mapped instead of packed, by
+/// methods that are loaded with it. A file of another build or processor, or a damaged one, counts
+/// as empty. Needs weight_cache_enabled; nothing waits then for the second run to be packed.
+constexpr char packed_cache_path_option_key[] = "packed_cache_path";
+/// bool, for set_option() alone, once all methods are loaded: true writes the weights of each path
+/// that is in use to its file, those that the file had included. AccessFailed when it cannot.
+constexpr char save_weight_cache_on_disk_option_key[] = "save_weight_cache_on_disk";
 
 enum class WorkspaceSharingMode {
   Disabled = 0,

@@ -5,14 +5,17 @@
 #include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/payload.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
+#include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/xnnpack_backend.h>
 #include <executorch/extension/threadpool/threadpool.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
 #include <vector>
 
 namespace executorch::backends::xnnpack {
@@ -55,6 +58,7 @@ struct Settings {
   WorkspaceSharingMode workspaces = EXECUTORCH_XNNPACK_SHARED_WORKSPACE
                                         ? WorkspaceSharingMode::PerModel
                                         : WorkspaceSharingMode::Disabled;
+  std::string packed_path;  // empty: none
 };
 
 /// Changes `settings` by those of the options that are known; InvalidArgument, and no change, for a
@@ -62,16 +66,25 @@ struct Settings {
 Error read_settings(Span<const runtime::BackendOption> options, Settings& settings) {
   Settings read = settings;
   int mode = static_cast<int>(read.workspaces);
+  const char* path = read.packed_path.c_str();
   const Error modes =
       runtime::internal::find_option(options, workspace_sharing_mode_option_key, mode);
   const Error caches =
       runtime::internal::find_option(options, weight_cache_option_key, read.share_weights);
+  const Error paths = runtime::internal::find_option(options, packed_cache_path_option_key, path);
   ET_CHECK_OR_RETURN_ERROR(modes != Error::InvalidArgument && caches != Error::InvalidArgument &&
-                               mode >= 0 && mode < static_cast<int>(WorkspaceSharingMode::Count),
+                               paths != Error::InvalidArgument && mode >= 0 &&
+                               mode < static_cast<int>(WorkspaceSharingMode::Count),
                            InvalidArgument,
-                           "XNNPACK: expected %s of 0 to 2 and %s of true or false, found mode %d",
-                           workspace_sharing_mode_option_key, weight_cache_option_key, mode);
+                           "XNNPACK: expected %s of 0 to 2, %s of true or false and %s of a text, "
+                           "found mode %d",
+                           workspace_sharing_mode_option_key, weight_cache_option_key,
+                           packed_cache_path_option_key, mode);
+  ET_CHECK_OR_RETURN_ERROR(*path == '\0' || read.share_weights, InvalidArgument,
+                           "XNNPACK: %s needs %s, found it false", packed_cache_path_option_key,
+                           weight_cache_option_key);
   read.workspaces = static_cast<WorkspaceSharingMode>(mode);
+  read.packed_path = path;
   settings = read;
   return Error::Ok;
 }
@@ -104,8 +117,18 @@ class XnnpackBackend final : public runtime::BackendInterface {
 
   Error set_option(runtime::BackendOptionContext&,
                    const Span<runtime::BackendOption>& options) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return read_settings({options.data(), options.size()}, defaults_);
+    bool saves = false;
+    const Error found = runtime::internal::find_option(
+        Span<const runtime::BackendOption>(options.data(), options.size()),
+        save_weight_cache_on_disk_option_key, saves);
+    ET_CHECK_OR_RETURN_ERROR(found != Error::InvalidArgument, InvalidArgument,
+                             "XNNPACK: expected %s of true or false",
+                             save_weight_cache_on_disk_option_key);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ET_CHECK_OK_OR_RETURN_ERROR(read_settings({options.data(), options.size()}, defaults_));
+    }
+    return saves ? PackedWeights::save() : Error::Ok;
   }
 
   Error get_option(runtime::BackendOptionContext&, Span<runtime::BackendOption>& options) override {
@@ -115,6 +138,10 @@ class XnnpackBackend final : public runtime::BackendInterface {
         option.value = static_cast<int>(defaults_.workspaces);
       } else if (std::strcmp(option.key, weight_cache_option_key) == 0) {
         option.value = defaults_.share_weights;
+      } else if (std::strcmp(option.key, packed_cache_path_option_key) == 0) {
+        std::array<char, runtime::kMaxOptionValueLength> path{};
+        defaults_.packed_path.copy(path.data(), path.size() - 1);
+        option.value = path;
       }
     }
     return Error::Ok;
@@ -135,6 +162,9 @@ class XnnpackBackend final : public runtime::BackendInterface {
     DelegateOptions options;
     options.pool = extension::threadpool::get_pthreadpool();
     options.share_weights = settings.share_weights;
+    if (!settings.packed_path.empty()) {
+      options.packed_file = ET_UNWRAP(PackedFile::open(settings.packed_path));
+    }
     options.workspaces = settings.workspaces;
     options.model = context.get_runtime_allocator();  // every method has one
     options.profile = is_profiling_built() && context.event_tracer() != nullptr;

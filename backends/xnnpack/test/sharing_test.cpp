@@ -2,7 +2,7 @@
 // What delegates share: packed weights in the process, workspaces as the options say; by threads,
 // too.
 #include <executorch/backends/xnnpack/runtime/delegate.h>
-#include <executorch/backends/xnnpack/runtime/packed_weights.h>
+#include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/workspace.h>
 #include <executorch/backends/xnnpack/test/loaded_delegate.h>
 #include <executorch/extension/threadpool/threadpool.h>

@@ -319,6 +319,29 @@ def test_llama_main_writes_the_same(llama: TinyLlama, tmp_path: Path) -> None:
     assert '"generated_tokens":4' in again.stdout
 
 
+@pytest.mark.req("LLM-043")
+def test_llama_main_keeps_packed_weights(llama: TinyLlama, tmp_path: Path) -> None:
+    kept = tmp_path / "packed"
+    flags = [
+        f"--model_path={llama.with_few_bits()}",
+        f"--tokenizer_path={llama.tokenizer}",
+        f"--prompt={PROMPT}",
+        "--temperature=0",
+        "--max_new_tokens=20",
+        "--ignore_eos",
+    ]
+    texts = []
+    for more in ([], [f"--packed_cache_path={kept}"], [f"--packed_cache_path={kept}"]):
+        program = build_tree.binary("examples/models/llama/llama_main")
+        out = subprocess.run([program, *flags, *more], capture_output=True, check=True).stdout
+        texts.append(out.split(b"PyTorchObserver ")[0])  # not all of it is UTF-8
+        assert kept.exists() == bool(more)
+    assert texts[1] == texts[2] == texts[0]
+    nowhere = llama_main(*flags, f"--packed_cache_path={tmp_path / 'nowhere/packed'}")
+    assert nowhere.returncode == 1
+    assert "check that its folder exists, is writable and has room" in nowhere.stderr
+
+
 @pytest.mark.req("RT-041")
 @pytest.mark.parametrize("level", ["Info", "Debug", "none of them"])
 def test_llama_main_takes_no_harm_from_a_log_level_in_the_environment(

@@ -11,10 +11,11 @@ namespace {
 
 /// All that decides what becomes of a filter and a bias: XNNPACK multiplies scales and zero points
 /// of inputs and outputs into what it packs.
-Fingerprint::Value fingerprint_of(const Definitions& definitions, const GraphNode& node) {
+Fingerprint::Value fingerprint_of(const Definitions& definitions, const GraphNode& node,
+                                  uint64_t seed) {
   const Graph& graph = definitions.graph();
   const Operands& operands = node.operands;
-  Fingerprint fingerprint;
+  Fingerprint fingerprint(seed);
   fingerprint.add(node.node->xnode_union_type());
   for (const uint32_t id : {operands.inputs[0], operands.inputs[1], operands.output}) {
     const Value& value = graph.values[id];
@@ -95,15 +96,16 @@ void pack(const Definitions& definitions, std::vector<Packing>& packings, Packed
   struct Task {
     const Definitions& definitions;
     std::vector<Packing>& packings;
+    const PackedWeights& weights;
     bool packs;
     std::atomic<size_t> next{0};
-  } task{definitions, packings, by_all};
+  } task{definitions, packings, weights, by_all};
   const auto run = [](void* context, size_t) {
     Task& task = *static_cast<Task*>(context);
     Packing& packing = task.packings[task.next++];
-    packing.fingerprint = fingerprint_of(task.definitions, *packing.node);
+    packing.fingerprint = fingerprint_of(task.definitions, *packing.node, task.weights.seed());
     if (task.packs) {
-      packing.weights = std::make_unique<PackedWeights>();
+      packing.weights = std::make_unique<PackedWeights>(task.weights.file());
       describe(task.definitions, packing, *packing.weights);
       pack_alone(task.definitions, packing);
     }

@@ -3,8 +3,8 @@
 // as it takes to pack. The delegate's runtime, made by one thread, then finds them packed.
 #pragma once
 
-#include <executorch/backends/xnnpack/runtime/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
+#include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
 
 #include <pthreadpool.h>
 

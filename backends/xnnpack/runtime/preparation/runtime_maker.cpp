@@ -85,12 +85,13 @@ void RuntimeMaker::give_back_packed() {
 
 Error RuntimeMaker::make() {
   if (options_.share_weights) {
-    out_.weights = std::make_unique<PackedWeights>();
+    out_.weights = std::make_unique<PackedWeights>(options_.packed_file);
   }
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
   ET_CHECK_OK_OR_RETURN_ERROR(define_graph());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
-  if (!options_.profile) {  // what is measured is measured as it will run
+  // What is measured is measured as it will run; what a file may hold need not be packed.
+  if (!options_.profile && options_.packed_file == nullptr) {
     deferred_.choose(packings_, options_.large_from);
   }
   pack(packings_);

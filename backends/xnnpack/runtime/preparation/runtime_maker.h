@@ -2,9 +2,9 @@
 // From a graph to a runtime of XNNPACK's with packed weights.
 #pragma once
 
-#include <executorch/backends/xnnpack/runtime/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/preparation/deferred_matrices.h>
 #include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
+#include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
 #include <executorch/backends/xnnpack/runtime/workspace.h>
 
 #include <pthreadpool.h>
@@ -24,6 +24,8 @@ struct DelegateOptions {
   size_t large_from = size_t{1} << 18;
   /// Whether packed weights are those of the process, or this delegate's own.
   bool share_weights = true;
+  /// Where packed weights are looked for first, and saved; null: nowhere. Only with share_weights.
+  std::shared_ptr<PackedFile> packed_file;
   WorkspaceSharingMode workspaces = WorkspaceSharingMode::PerModel;
   /// Stands for the method that the delegate is a part of; may be null.
   const void* model = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XNNPACK asks for a block by the addresses of filter and bias; here they become what they hold.
-#include <executorch/backends/xnnpack/runtime/packed_weights.h>
-#include <executorch/backends/xnnpack/runtime/weight_pages.h>
+#include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
+#include <executorch/backends/xnnpack/runtime/weights/weight_pages.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,14 +11,16 @@
 
 namespace executorch::backends::xnnpack {
 
+using runtime::Error;
+
 namespace {
 
 constexpr size_t kNotFound = SIZE_MAX;
-constexpr uint64_t kPrime = 0x9E3779B185EBCA87;
 
 struct Block {
   void* data;
   size_t size;
+  uint64_t seed;  // of its name
   size_t users;
 };
 
@@ -34,81 +36,22 @@ Store& store() {
   return instance;
 }
 
-uint64_t process_seed() {
-  static const uint64_t seed =
-      static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * kPrime ^
-      reinterpret_cast<uintptr_t>(&store());
-  return seed;
-}
-
-uint64_t mix(uint64_t value, uint64_t word) {
-  value = (value ^ word) * kPrime;
-  return value ^ (value >> 32);
-}
-
-/// Both halves of the product, in one word: "wyhash" (Wang Yi, 2019).
-uint64_t fold(uint64_t a, uint64_t b) {
-#if defined(__SIZEOF_INT128__)
-  const auto product = static_cast<unsigned __int128>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-#else
-  const uint64_t mask = UINT32_MAX;
-  const uint64_t low = (a & mask) * (b & mask);
-  const uint64_t middle = (a >> 32) * (b & mask) + (low >> 32);
-  const uint64_t other = (a & mask) * (b >> 32) + (middle & mask);
-  const uint64_t high = (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
-  return ((other << 32) | (low & mask)) ^ high;
-#endif
-}
-
-uint64_t word_at(const uint8_t* bytes) {
-  uint64_t word;
-  std::memcpy(&word, bytes, sizeof(word));
-  return word;
+/// One user less of each block.
+void release(const std::vector<Fingerprint::Value>& names) {
+  const std::lock_guard<std::mutex> lock(store().mutex);
+  for (const Fingerprint::Value& name : names) {
+    const auto found = store().blocks.find(name);
+    if (--found->second.users == 0) {
+      free_weights(found->second.data);
+      store().blocks.erase(found);
+    }
+  }
 }
 
 }  // namespace
 
-Fingerprint::Fingerprint() {
-  for (size_t i = 0; i < kLanes; ++i) {
-    lanes_[i] = mix(process_seed(), i);
-    secrets_[i] = mix(process_seed(), kLanes + i);
-  }
-}
-
-void Fingerprint::add(const void* data, size_t size) {
-  constexpr size_t kLane = 2 * sizeof(uint64_t);
-  const auto* bytes = static_cast<const uint8_t*>(data);
-  uint64_t lanes[kLanes];  // in registers
-  std::copy_n(lanes_, kLanes, lanes);
-  const auto add_line = [&](const uint8_t* line) {
-    for (size_t i = 0; i < kLanes; ++i) {
-      lanes[i] = fold(word_at(line + i * kLane) ^ secrets_[i],
-                      word_at(line + i * kLane + sizeof(uint64_t)) ^ lanes[i]);
-    }
-  };
-  size_t at = 0;
-  for (; size - at >= kLanes * kLane; at += kLanes * kLane) {
-    add_line(bytes + at);
-  }
-  uint8_t rest[kLanes * kLane] = {};
-  std::copy_n(bytes + at, size - at, rest);
-  add_line(rest);
-  lanes[0] = mix(lanes[0], size);
-  std::copy_n(lanes, kLanes, lanes_);
-}
-
-Fingerprint::Value Fingerprint::value() const {
-  uint64_t low = 0;
-  uint64_t high = kPrime;
-  for (size_t i = 0; i < kLanes; ++i) {
-    low = mix(low, lanes_[i]);
-    high = mix(high, lanes_[kLanes - 1 - i]);
-  }
-  return {low, high};
-}
-
-PackedWeights::PackedWeights() : provider_() {
+PackedWeights::PackedWeights(std::shared_ptr<PackedFile> file)
+    : provider_(), file_(std::move(file)) {
   using Key = xnn_weights_cache_look_up_key;
   provider_.context = this;
   provider_.look_up = [](void* context, const Key* key) {
@@ -129,14 +72,11 @@ PackedWeights::~PackedWeights() {
   for (void* block : own_) {
     free_weights(block);
   }
-  const std::lock_guard<std::mutex> lock(store().mutex);
-  for (const Fingerprint::Value& name : shared_) {
-    const auto found = store().blocks.find(name);
-    if (--found->second.users == 0) {
-      free_weights(found->second.data);
-      store().blocks.erase(found);
-    }
-  }
+  release(shared_);
+}
+
+uint64_t PackedWeights::seed() const {
+  return file_ == nullptr ? process_seed() : file_->seed();
 }
 
 void PackedWeights::describe(const void* filter, const void* bias,
@@ -158,12 +98,14 @@ PackedWeights::Description* PackedWeights::describes(const xnn_weights_cache_loo
   return found == sources_.end() || found->second.is_ambiguous ? nullptr : &found->second;
 }
 
-/// The seed says which kernel reads the block.
+/// The key's seed says which kernel reads the block.
 Fingerprint::Value PackedWeights::name_of(const Description& source,
-                                          const xnn_weights_cache_look_up_key& key) {
-  Fingerprint::Value name = source.fingerprint;
-  name.first = mix(name.first, key.seed);
-  return name;
+                                          const xnn_weights_cache_look_up_key& key) const {
+  Fingerprint name(seed());
+  name.add(source.fingerprint.first);
+  name.add(source.fingerprint.second);
+  name.add(key.seed);
+  return name.value();
 }
 
 size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
@@ -172,8 +114,15 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
     return kNotFound;
   }
   const Fingerprint::Value name = name_of(*source, key);
-  const std::lock_guard<std::mutex> lock(store().mutex);
-  return store().blocks.count(name) == 0 ? kNotFound : hold(*source, name);
+  {
+    const std::lock_guard<std::mutex> lock(store().mutex);
+    if (store().blocks.count(name) != 0) {
+      return hold(*source, name);
+    }
+  }
+  const void* const filed = file_ == nullptr ? nullptr : file_->find(name);
+  source->is_held = source->is_held || filed != nullptr;
+  return filed == nullptr ? kNotFound : reinterpret_cast<size_t>(filed);
 }
 
 /// The block of that name, which is there; its caller has the lock.
@@ -193,7 +142,11 @@ void* PackedWeights::reserve(size_t size) {
 }
 
 /// Keeps the block that was reserved, or drops it for one that somebody packed in the meantime.
+/// XNNPACK has none where look_up() gave one.
 size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* block, size_t size) {
+  if (block == nullptr) {
+    return look_up(key);
+  }
   reserved_ = nullptr;
   Description* const source = describes(key);
   if (source == nullptr) {
@@ -202,10 +155,32 @@ size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* blo
   }
   const Fingerprint::Value name = name_of(*source, key);
   const std::lock_guard<std::mutex> lock(store().mutex);
-  if (!store().blocks.insert({name, {block, size, 0}}).second) {
+  if (!store().blocks.insert({name, {block, size, seed(), 0}}).second) {
     free_weights(block);
   }
   return hold(*source, name);
+}
+
+Error PackedWeights::save() {
+  Error result = Error::Ok;
+  for (const std::shared_ptr<PackedFile>& file : PackedFile::all_open()) {
+    std::vector<PackedFile::Block> blocks;
+    std::vector<Fingerprint::Value> names;
+    {
+      const std::lock_guard<std::mutex> lock(store().mutex);
+      for (auto& [name, block] : store().blocks) {
+        if (block.seed == file->seed()) {
+          ++block.users;  // stays while it is written
+          names.push_back(name);
+          blocks.push_back({name, block.data, block.size});
+        }
+      }
+    }
+    const Error written = file->add(blocks);
+    result = written == Error::Ok ? result : written;
+    release(names);
+  }
+  return result;
 }
 
 size_t PackedWeights::total_bytes() {

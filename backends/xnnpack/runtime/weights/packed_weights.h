@@ -3,44 +3,27 @@
 // delegates that pack the same bytes in the same way.
 #pragma once
 
+#include <executorch/backends/xnnpack/runtime/weights/packed_file.h>
+#include <executorch/runtime/core/error.h>
+
 #include <xnnpack.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <type_traits>
+#include <memory>
 #include <utility>
 #include <vector>
 
 namespace executorch::backends::xnnpack {
-
-/// 128 bits that stand for bytes. Its seed differs from process to process, so that no file can be
-/// made to share the weights of another one that it does not equal.
-class Fingerprint final {
- public:
-  Fingerprint();
-  void add(const void* data, size_t size);
-  template <typename T>
-  void add(const T& value) {
-    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>, "no padding");
-    add(&value, sizeof(value));
-  }
-
-  using Value = std::pair<uint64_t, uint64_t>;
-  Value value() const;
-
- private:
-  static constexpr size_t kLanes = 4;  // side by side in the processor
-  uint64_t lanes_[kLanes];
-  uint64_t secrets_[kLanes];
-};
 
 /// What one delegate has packed or found packed. Hands its blocks back when it is destroyed, after
 /// the runtime that was built with it. Building is for one thread; any number of delegates are
 /// built and destroyed at the same time, and hold a lock only to look blocks up.
 class PackedWeights final {
  public:
-  PackedWeights();
+  /// `file`, which may be null, is where blocks are looked for that no delegate has packed.
+  explicit PackedWeights(std::shared_ptr<PackedFile> file = nullptr);
   ~PackedWeights();
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
@@ -53,6 +36,9 @@ class PackedWeights final {
   xnn_weights_cache_t provider() { return &provider_; }
   /// Whether what was described has been packed, or found packed, and will be found again.
   bool holds(const void* filter, const void* bias) const;
+  /// What Fingerprints of its descriptions begin with.
+  uint64_t seed() const;
+  const std::shared_ptr<PackedFile>& file() const { return file_; }
   /// The addresses that were described are not valid any more.
   void forget_sources() { sources_.clear(); }
 
@@ -60,6 +46,9 @@ class PackedWeights final {
   static size_t total_bytes();
   /// How often something was packed in this process.
   static size_t times_packed();
+  /// Writes what delegates have packed for each file that is open, with what it held, in place of
+  /// it. AccessFailed for those that cannot be written, behind the others.
+  static runtime::Error save();
 
  private:
   using Source = std::pair<const void*, const void*>;
@@ -70,14 +59,15 @@ class PackedWeights final {
   };
 
   Description* describes(const xnn_weights_cache_look_up_key& key);
-  static Fingerprint::Value name_of(const Description& source,
-                                    const xnn_weights_cache_look_up_key& key);
+  Fingerprint::Value name_of(const Description& source,
+                             const xnn_weights_cache_look_up_key& key) const;
   size_t look_up(const xnn_weights_cache_look_up_key& key);
   size_t hold(Description& source, const Fingerprint::Value& name);
   void* reserve(size_t size);
   size_t insert(const xnn_weights_cache_look_up_key& key, void* block, size_t size);
 
   xnn_weights_cache_provider provider_;
+  const std::shared_ptr<PackedFile> file_;
   std::map<Source, Description> sources_;
   std::vector<Fingerprint::Value> shared_;  // blocks of the process that this delegate uses
   std::vector<void*> own_;

@@ -2,7 +2,7 @@
 // Blocks are cut one after the other from regions of address space, which take no memory before
 // they are written. No part of a region is used twice, so that all blocks come as zeros.
 #include <executorch/backends/xnnpack/runtime/memory.h>
-#include <executorch/backends/xnnpack/runtime/weight_pages.h>
+#include <executorch/backends/xnnpack/runtime/weights/weight_pages.h>
 
 #include <algorithm>
 #include <atomic>

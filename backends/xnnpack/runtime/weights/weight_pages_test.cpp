@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocks of weights: zero, apart from each other, and given back to the system.
 #include <executorch/backends/xnnpack/runtime/memory.h>
-#include <executorch/backends/xnnpack/runtime/weight_pages.h>
+#include <executorch/backends/xnnpack/runtime/weights/weight_pages.h>
 
 #include <gtest/gtest.h>
 
