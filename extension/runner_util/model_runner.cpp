@@ -176,7 +176,8 @@ Error ModelRunner::load() {
   if (!options_.output_file.empty()) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_writable(options_.output_file, method_->outputs_size()));
   }
-  return give_output_memory();
+  ET_CHECK_OK_OR_RETURN_ERROR(give_output_memory());
+  return options_.when_loaded ? options_.when_loaded() : Error::Ok;
 }
 
 // Outputs that the memory plan leaves to the caller.

@@ -33,6 +33,8 @@ struct ModelRunnerOptions {
   // What to do with the method, which is loaded and has memory for its outputs, instead of running
   // it on inputs and showing its outputs; may be empty.
   std::function<runtime::Error(runtime::Method&)> instead;
+  // Called once the method is loaded; its error ends the run. May be empty.
+  std::function<runtime::Error()> when_loaded;
   // The source file that the runner's own lines of output name. Lives as long as the program.
   const char* source_name = "executor_runner.cpp";
 };
