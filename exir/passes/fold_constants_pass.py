@@ -108,7 +108,8 @@ def _foldable(
 
 
 def _groups(foldable: dict[Node, frozenset[Node]]) -> list[_Group]:
-    """Connected parts that have calls; numbers that one call makes of nothing are as well made when it runs."""
+    """Connected parts that have calls. What one operator of core ATen makes of nothing is as well made when it runs; of
+    others (windows of sound) not every runtime has a kernel."""
     first = {node: node for node in foldable}
 
     def root(node: Node) -> Node:
@@ -123,7 +124,12 @@ def _groups(foldable: dict[Node, frozenset[Node]]) -> list[_Group]:
     groups: dict[Node, _Group] = {}
     for node in foldable:
         groups.setdefault(root(node), _Group()).nodes.append(node)
-    return [group for group in groups.values() if group.calls() and len(group.nodes) > 1]
+    return [group for group in groups.values() if group.calls() and not _is_made_at_once(group)]
+
+
+def _is_made_at_once(group: _Group) -> bool:
+    op = torch_op(group.nodes[0].target)
+    return len(group.nodes) == 1 and op is not None and torch.Tag.core in op.tags
 
 
 def _is_pure(node: Node) -> bool:

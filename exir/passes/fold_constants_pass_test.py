@@ -135,3 +135,12 @@ def test_random_and_written_values_are_no_constants() -> None:
     assert [name for name in before if "mul" in name] == [name for name in after if "mul" in name]
     assert any("bernoulli" in name or "rand" in name for name in after)
     assert "n" in {spec.target for spec in program.graph_signature.input_specs}
+
+
+def test_a_window_that_no_kernel_makes_is_a_constant() -> None:
+    def windowed(module: Calls, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.kaiser_window(6) + torch.arange(6)
+
+    assert folded(Calls(windowed), torch.randn(6))[1] == [
+        "aten.mul.Tensor", "aten.arange.start_step", "aten.add.Tensor",
+    ]  # fmt: skip
