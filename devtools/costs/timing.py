@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each operator of a program takes when it runs here, those inside of delegates included, and what it has to do."""
+"""What each operator of a program takes when it runs here, those inside of delegates too, and what it has to do."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import operator
 from typing import Any
 
 import torch
-from torch.export import ExportedProgram
+from torch.export import ExportedProgram, ExportGraphSignature
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 

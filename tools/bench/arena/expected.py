@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -37,8 +38,8 @@ _SECONDS, _LEAST_RUNS = 0.5, 5
 _TITLES = {XNNPACK: "xnnpack", KERNELS: "kernels"}
 HEAD = """# Expected times
 
-What `doctor` expects the arena's networks to take, from the file and the record of its model alone, beside what they take:
-the least of runs within half a second, in milliseconds. {date}, {processor}. Written by
+What `doctor` expects the arena's networks to take, from the file and the record of its model alone, beside what they
+take: the least of runs within half a second, in milliseconds. {date}, {processor}. Written by
 
     {command}
 
@@ -85,9 +86,10 @@ def rows(
         data = bytes(lowered.buffer)
         found = estimates(ProgramFile(Path(name), data), "forward", lowered.get_etrecord(), here)
         loaded = _load_for_executorch_from_buffer(data)
-        loaded.run_method("forward", inputs, clone_outputs=False)
+        run = partial(loaded.run_method, "forward", inputs, clone_outputs=False)
+        run()
         with ahead([os.getpid()], priority):
-            taken = least(lambda: loaded.run_method("forward", inputs, clone_outputs=False))
+            taken = least(run)
         yield Row(name, engine, 1e3 * sum(each.seconds for each in found), 1e3 * taken)
 
 
