@@ -105,8 +105,8 @@ bool BpeModel::add_as_bytes(std::string_view text, MergeScratch& scratch) const 
 
 void BpeModel::begin_with_characters(std::string_view piece, MergeScratch& scratch) const {
   auto& symbols = scratch.symbols;
-  // As in the reference, an unknown character waits for the next that is known or unknown: one written as bytes goes
-  // before it.
+  // As in the reference, an unknown character waits for the next that is known or unknown: one
+  // written as bytes goes before it.
   uint32_t waiting = 0;
   const auto end_unknown = [&] {
     if (waiting != 0) {

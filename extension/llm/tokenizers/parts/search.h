@@ -32,8 +32,8 @@ class Search {
     regex_ = std::move(regex);
   }
 
-  /// Appends what is found in text that is UTF-8, from left to right; a regular expression may find empty texts.
-  /// Throws MatchFailure.
+  /// Appends what is found in text that is UTF-8, from left to right; a regular expression may find
+  /// empty texts. Throws MatchFailure.
   void find_all(std::string_view text, std::vector<Match>& out) const {
     if (regex_ != nullptr) {
       if (regex_->find_all(text, out) != Error::Ok) {
