@@ -12,6 +12,9 @@ constexpr char xnnpack_backend_key[] = "XnnpackBackend";
 constexpr char workspace_sharing_mode_option_key[] = "workspace_sharing_mode";
 /// bool: whether equal weights are packed once for all delegates of the process.
 constexpr char weight_cache_option_key[] = "weight_cache_enabled";
+/// bool, false unless set: whether large float matrices are packed when a method is loaded, so that
+/// its first and second runs take as long as later ones, instead of by the second run.
+constexpr char pack_at_load_option_key[] = "pack_at_load";
 /// Path of a file of packed weights, "" for none: what it holds is mapped instead of packed, by
 /// methods that are loaded with it. A file of another build or processor, or a damaged one, counts
 /// as empty. Needs weight_cache_enabled; nothing waits then for the second run to be packed.

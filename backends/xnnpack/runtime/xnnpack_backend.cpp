@@ -58,8 +58,17 @@ struct Settings {
   WorkspaceSharingMode workspaces = EXECUTORCH_XNNPACK_SHARED_WORKSPACE
                                         ? WorkspaceSharingMode::PerModel
                                         : WorkspaceSharingMode::Disabled;
+  bool pack_at_load = false;
   std::string packed_path;  // empty: none
 };
+
+/// `out` stays as it is when the option is not given; InvalidArgument, with the key in the log, for
+/// another type.
+template <typename T>
+Error read_option(Span<const runtime::BackendOption> options, const char* key, T& out) {
+  const Error found = runtime::internal::find_option(options, key, out);
+  return found == Error::NotFound ? Error::Ok : found;
+}
 
 /// Changes `settings` by those of the options that are known; InvalidArgument, and no change, for a
 /// value that makes no sense.
@@ -67,19 +76,13 @@ Error read_settings(Span<const runtime::BackendOption> options, Settings& settin
   Settings read = settings;
   int mode = static_cast<int>(read.workspaces);
   const char* path = read.packed_path.c_str();
-  const Error modes =
-      runtime::internal::find_option(options, workspace_sharing_mode_option_key, mode);
-  const Error caches =
-      runtime::internal::find_option(options, weight_cache_option_key, read.share_weights);
-  const Error paths = runtime::internal::find_option(options, packed_cache_path_option_key, path);
-  ET_CHECK_OR_RETURN_ERROR(modes != Error::InvalidArgument && caches != Error::InvalidArgument &&
-                               paths != Error::InvalidArgument && mode >= 0 &&
-                               mode < static_cast<int>(WorkspaceSharingMode::Count),
-                           InvalidArgument,
-                           "XNNPACK: expected %s of 0 to 2, %s of true or false and %s of a text, "
-                           "found mode %d",
-                           workspace_sharing_mode_option_key, weight_cache_option_key,
-                           packed_cache_path_option_key, mode);
+  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, workspace_sharing_mode_option_key, mode));
+  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, weight_cache_option_key, read.share_weights));
+  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, pack_at_load_option_key, read.pack_at_load));
+  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, packed_cache_path_option_key, path));
+  ET_CHECK_OR_RETURN_ERROR(mode >= 0 && mode < static_cast<int>(WorkspaceSharingMode::Count),
+                           InvalidArgument, "XNNPACK: expected %s of 0 to 2, found %d",
+                           workspace_sharing_mode_option_key, mode);
   ET_CHECK_OR_RETURN_ERROR(*path == '\0' || read.share_weights, InvalidArgument,
                            "XNNPACK: %s needs %s, found it false", packed_cache_path_option_key,
                            weight_cache_option_key);
@@ -117,16 +120,12 @@ class XnnpackBackend final : public runtime::BackendInterface {
 
   Error set_option(runtime::BackendOptionContext&,
                    const Span<runtime::BackendOption>& options) override {
+    const Span<const runtime::BackendOption> given(options.data(), options.size());
     bool saves = false;
-    const Error found = runtime::internal::find_option(
-        Span<const runtime::BackendOption>(options.data(), options.size()),
-        save_weight_cache_on_disk_option_key, saves);
-    ET_CHECK_OR_RETURN_ERROR(found != Error::InvalidArgument, InvalidArgument,
-                             "XNNPACK: expected %s of true or false",
-                             save_weight_cache_on_disk_option_key);
+    ET_CHECK_OK_OR_RETURN_ERROR(read_option(given, save_weight_cache_on_disk_option_key, saves));
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      ET_CHECK_OK_OR_RETURN_ERROR(read_settings({options.data(), options.size()}, defaults_));
+      ET_CHECK_OK_OR_RETURN_ERROR(read_settings(given, defaults_));
     }
     return saves ? PackedWeights::save() : Error::Ok;
   }
@@ -138,6 +137,8 @@ class XnnpackBackend final : public runtime::BackendInterface {
         option.value = static_cast<int>(defaults_.workspaces);
       } else if (std::strcmp(option.key, weight_cache_option_key) == 0) {
         option.value = defaults_.share_weights;
+      } else if (std::strcmp(option.key, pack_at_load_option_key) == 0) {
+        option.value = defaults_.pack_at_load;
       } else if (std::strcmp(option.key, packed_cache_path_option_key) == 0) {
         std::array<char, runtime::kMaxOptionValueLength> path{};
         defaults_.packed_path.copy(path.data(), path.size() - 1);
@@ -162,6 +163,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
     DelegateOptions options;
     options.pool = extension::threadpool::get_pthreadpool();
     options.share_weights = settings.share_weights;
+    options.pack_at_load = settings.pack_at_load;
     if (!settings.packed_path.empty()) {
       options.packed_file = ET_UNWRAP(PackedFile::open(settings.packed_path));
     }

@@ -117,13 +117,11 @@ class FirstRunTest : public ::testing::Test {
     ASSERT_TRUE(Loaded::backend().is_available());
   }
 
-  std::unique_ptr<Delegate> make(size_t large_from, bool profile = false) {
+  std::unique_ptr<Delegate> make(size_t large_from, DelegateOptions options = {}) {
     const auto payload = open_payload(bytes_.data(), bytes_.size());
     EXPECT_EQ(payload.error(), Error::Ok);
-    DelegateOptions options;
     options.pool = extension::threadpool::get_pthreadpool();
     options.large_from = large_from;
-    options.profile = profile;
     auto delegate = Delegate::create(payload.get(), data_.get(), options);
     EXPECT_EQ(delegate.error(), Error::Ok);
     return std::move(delegate.get());
@@ -205,10 +203,15 @@ TEST_F(FirstRunTest, ADelegateThatNeverRunsAgainGivesItsDataBack) {
   EXPECT_EQ(data_->held(), 0);
 }
 
-TEST_F(FirstRunTest, SmallAndMeasuredMatricesArePackedAtOnce) {
+TEST_F(FirstRunTest, SmallAndMeasuredMatricesArePackedAtOnceAndThoseThatUsersAskFor) {
   const size_t before = PackedWeights::total_bytes();
-  for (const bool profile : {false, true}) {
-    const auto delegate = make(profile ? 0 : size_t{1} << 20, profile);
+  DelegateOptions measured, asked;
+  measured.profile = true;
+  asked.pack_at_load = true;
+  const std::pair<size_t, DelegateOptions> cases[] = {
+      {size_t{1} << 20, {}}, {0, measured}, {0, asked}};
+  for (const auto& [large_from, options] : cases) {
+    const auto delegate = make(large_from, options);
     EXPECT_GT(PackedWeights::total_bytes(), before);
     EXPECT_EQ(data_->held(), 0);
     const std::vector<float> first = run(*delegate);

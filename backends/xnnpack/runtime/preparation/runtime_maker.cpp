@@ -91,7 +91,7 @@ Error RuntimeMaker::make() {
   ET_CHECK_OK_OR_RETURN_ERROR(define_graph());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
   // What is measured is measured as it will run; what a file may hold need not be packed.
-  if (!options_.profile && options_.packed_file == nullptr) {
+  if (!options_.pack_at_load && !options_.profile && options_.packed_file == nullptr) {
     deferred_.choose(packings_, options_.large_from);
   }
   pack(packings_);

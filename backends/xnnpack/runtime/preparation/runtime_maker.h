@@ -19,9 +19,10 @@ namespace executorch::backends::xnnpack {
 struct DelegateOptions {
   /// Null: none. Must outlive the delegate.
   pthreadpool_t pool = nullptr;
-  /// Bytes of weights from which on all threads of the pool pack them, and matrices are packed when
-  /// the delegate runs again, not when it is loaded.
+  /// Bytes of weights from which on all threads of the pool pack them, and matrices may wait until
+  /// the delegate runs again.
   size_t large_from = size_t{1} << 18;
+  bool pack_at_load = false;
   /// Whether packed weights are those of the process, or this delegate's own.
   bool share_weights = true;
   /// Where packed weights are looked for first, and saved; null: nowhere. Only with share_weights.
