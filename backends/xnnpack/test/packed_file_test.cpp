@@ -164,9 +164,11 @@ TEST_F(PackedFileTest, DamagedFilesCountAsEmpty) {
   expect_found(expected);
 }
 
-TEST_F(PackedFileTest, DamageOfABlockIsSeenBeforeItIsUsed) {
+TEST_F(PackedFileTest, DamageOfABlockIsSeenBeforeItIsUsedAndMended) {
+  std::vector<float> expected;
   {
     const auto first = load();
+    expected = run(*first);
     ASSERT_EQ(save(), Error::Ok);
   }
   Bytes damaged = contents();
@@ -174,9 +176,13 @@ TEST_F(PackedFileTest, DamageOfABlockIsSeenBeforeItIsUsed) {
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
   }
   write(damaged);
-  const size_t packed = PackedWeights::times_packed();
-  EXPECT_EQ(load()->error(), Error::Ok);
-  EXPECT_GT(PackedWeights::times_packed(), packed);
+  {
+    const size_t packed = PackedWeights::times_packed();
+    const auto again = load();
+    EXPECT_GT(PackedWeights::times_packed(), packed);
+    ASSERT_EQ(save(), Error::Ok);
+  }
+  expect_found(expected);
 }
 
 TEST_F(PackedFileTest, AFileThatCannotBeWrittenIsAnError) {

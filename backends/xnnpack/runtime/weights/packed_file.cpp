@@ -143,54 +143,58 @@ Error PackedFile::add(const std::vector<Block>& blocks) {
   bool has_new = false;
   for (const Block& block : blocks) {
     all.insert({block.name, block});
-    has_new = has_new || (added_.count(block.name) == 0 && entry(block.name) == nullptr);
+    has_new = has_new || (added_.count(block.name) == 0 && find(block.name) == nullptr);
   }
   if (!has_new) {
     return Error::Ok;
   }
   for (size_t i = 0; i < num_entries_; ++i) {
-    if (const void* data = find(entries_[i].key())) {
-      all.insert({entries_[i].key(), {entries_[i].key(), data, entries_[i].size}});
+    const Name name = entries_[i].key();
+    if (const void* data = find(name)) {
+      all.insert({name, {name, data, entries_[i].size}});
     }
   }
-  Header header{};
-  std::copy(std::begin(kMagic), std::end(kMagic), header.magic);
-  put(stamp(), header.stamp);
-  header.seed = seed_;
-  header.num_entries = all.size();
-  std::vector<Entry> entries;
-  size_t end = sizeof(Header) + all.size() * sizeof(Entry);
+  ET_CHECK_OK_OR_RETURN_ERROR(write(all));
   for (const auto& [name, block] : all) {
-    Entry made{};
+    added_.insert(name);
+  }
+  return Error::Ok;
+}
+
+Error PackedFile::write(const std::map<Name, Block>& blocks) const {
+  std::vector<Entry> entries;
+  size_t end = sizeof(Header) + blocks.size() * sizeof(Entry);
+  for (const auto& [name, block] : blocks) {
+    Entry& made = entries.emplace_back();
     put(name, made.name);
     put(Fingerprint::of(block.data, block.size, seed_), made.check);
     made.offset = align_up(end);
     made.size = block.size;
     end = made.offset + made.size;
-    entries.push_back(made);
   }
+  Header header{};
+  std::copy(std::begin(kMagic), std::end(kMagic), header.magic);
+  put(stamp(), header.stamp);
+  header.seed = seed_;
+  header.num_entries = entries.size();
   put(check_of(header, entries.data()), header.check);
 
   extension::ReplacingFile file(path_);
   size_t written = 0;
-  const auto write = [&](const void* data, size_t size) {
+  const auto append = [&](const void* data, size_t size) {
     file.stream().write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
     written += size;
   };
   constexpr char kPadding[kBlockAlignment]{};
-  write(&header, sizeof(header));
-  write(entries.data(), entries.size() * sizeof(Entry));
-  size_t place = 0;
-  for (const auto& [name, block] : all) {
-    write(kPadding, entries[place++].offset - written);
-    write(block.data, block.size);
+  append(&header, sizeof(header));
+  append(entries.data(), entries.size() * sizeof(Entry));
+  auto entry = entries.begin();
+  for (const auto& [name, block] : blocks) {
+    append(kPadding, (entry++)->offset - written);
+    append(block.data, block.size);
   }
-  write(kPadding, sizeof(kPadding));  // some kernels read a vector that begins in the last block
-  ET_CHECK_OK_OR_RETURN_ERROR(file.commit());
-  for (const auto& [name, block] : all) {
-    added_.insert(name);
-  }
-  return Error::Ok;
+  append(kPadding, sizeof(kPadding));  // a kernel may read a vector that begins in the last block
+  return file.commit();
 }
 
 #else

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -59,6 +60,7 @@ class PackedFile final {
   /// The entries when all of them make sense.
   void read();
   const Entry* entry(const Name& name) const;
+  runtime::Error write(const std::map<Name, Block>& blocks) const;
 
   const std::string path_;
   uint64_t seed_;
