@@ -52,6 +52,9 @@ bool check_index(const OpCall& call, const Tensor& index, const StridedView& at,
   return true;
 }
 
+constexpr int64_t kGrain = 1 << 15;    // elements worth a thread
+constexpr int64_t kLeastColumns = 16;  // of a thread: those of two lie in few common cache lines
+
 // Whether two lines of the index may be visited at once.
 enum class Lines { kInOrder, kInParallel };
 
@@ -139,19 +142,20 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
     }
     return true;
   };
-  const auto run = [&](int64_t first, int64_t last) {
+  // Columns [begin, end) of lines [first, last).
+  const auto run = [&](int64_t first, int64_t last, int64_t begin, int64_t end) {
     Odometer<3> odometer(inner, at.sizes);
     odometer.set_strides(0, at.strides);
     odometer.set_strides(1, stepped.strides);
     odometer.set_strides(2, other.strides);
     odometer.seek(first);
     for (int64_t line = first; line < last; ++line, odometer.next()) {
-      const bool done =
-          for_each_part(index, at, odometer.offset(0), length,
-                        [&](const int64_t* positions, int64_t step, int64_t begin, int64_t count) {
-                          return run_part(positions, step, odometer.offset(1) + begin * from_step,
-                                          odometer.offset(2) + begin * to_step, count);
-                        });
+      const bool done = for_each_part(
+          index, at, odometer.offset(0) + begin * at.strides[inner], end - begin,
+          [&](const int64_t* positions, int64_t step, int64_t from, int64_t count) {
+            return run_part(positions, step, odometer.offset(1) + (begin + from) * from_step,
+                            odometer.offset(2) + (begin + from) * to_step, count);
+          });
       if (!done) {
         return;
       }
@@ -159,10 +163,16 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
   };
   const int64_t lines = index.numel() / length;
   if (order == Lines::kInParallel) {
-    const int64_t grain = std::max<int64_t>(1, (1 << 15) / length);
-    ::executorch::extension::parallel_for(0, lines, grain, run);
+    ::executorch::extension::parallel_for(
+        0, lines, std::max<int64_t>(1, kGrain / length),
+        [&](int64_t first, int64_t last) { run(first, last, 0, length); });
+  } else if (dim != inner) {  // what two columns write never meets
+    const int64_t share = length / ::executorch::extension::get_num_threads() + 1;
+    ::executorch::extension::parallel_for(
+        0, length, std::max({share, kGrain / lines, kLeastColumns}),
+        [&](int64_t begin, int64_t end) { run(0, lines, begin, end); });
   } else {
-    run(0, lines);
+    run(0, lines, 0, length);
   }
   ET_KERNEL_CHECK_MSG(call.ctx, !is_wrong.load(), InvalidArgument, false,
                       "%s: expected index to be in [0, %" PRId64 "), found %" PRId64, call.op, size,

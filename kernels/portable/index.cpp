@@ -393,6 +393,18 @@ constexpr int64_t kCopyGrain = 1 << 15;  // elements worth a thread
 template <typename Visit>
 int64_t visit_tuples(const Tensor& self, const Resolved& r, const int64_t* value_strides,
                      int64_t first, int64_t last, const Visit& visit) {
+  if (r.num_indexed == 1 && r.shape.ndim == 1) {  // rows of one dimension
+    const int64_t size = self.sizes()[r.dims[0]], step = self.strides()[r.dims[0]];
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t at = i * r.data[0].strides[0];
+      const int64_t position = wrapped_index(r.data[0].data, r.data[0].type, at, size);
+      if (position < 0) {
+        return size;
+      }
+      visit(position * step, i * value_strides[0]);
+    }
+    return -1;
+  }
   Odometer<1> odometer(r.shape.ndim, r.shape.sizes);
   odometer.set_strides(0, value_strides);
   odometer.seek(first);
@@ -521,6 +533,15 @@ constexpr int64_t kAddedAtOnce = 64;
 template <typename C>
 void accumulate_line(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t n,
                      ScalarType type) {
+  if (type == ::executorch::runtime::CppTypeToScalarType<C>::value && from_stride == 1 &&
+      to_stride == 1) {
+    const auto* added = reinterpret_cast<const C*>(from);
+    auto* sums = reinterpret_cast<C*>(to);
+    for (int64_t i = 0; i < n; ++i) {
+      sums[i] = wrap_add(added[i], sums[i]);
+    }
+    return;
+  }
   const LoadRun load = loader(type, compute_type_v<C>);
   const StoreRun store = storer(compute_type_v<C>, type);
   const auto size = static_cast<int64_t>(::executorch::runtime::elementSize(type));
@@ -555,6 +576,17 @@ void accumulate_view(const StridedView& from, const StridedView& to, ScalarType 
   }
 }
 
+constexpr int64_t kLeastColumns = 16;  // of a thread: those of two lie in few common cache lines
+
+// Positions [begin, end) of the last dimension; all of a view without dimensions.
+StridedView columns_of(StridedView view, int64_t begin, int64_t end) {
+  if (view.ndim > 0) {
+    view.data += begin * view.strides[view.ndim - 1] * view.element_size;
+    view.sizes[view.ndim - 1] = end - begin;
+  }
+  return view;
+}
+
 void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool accumulate,
          Tensor& out) {
   Resolved r;
@@ -583,31 +615,42 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
   }
   StridedView from = remaining_view(source, r, source_dims);
   StridedView to = remaining_view(StridedView::of(out), r, r.remaining_dims);
-  char* const from_base = from.data;
-  char* const to_base = to.data;
+  const int64_t* const source_strides = source.strides + r.place;
   // Indices are checked first, so that a failing call leaves out as it was.
-  if (!for_each_tuple(call, out, r, source.strides + r.place, [](int64_t, int64_t) {})) {
+  if (!for_each_tuple(call, out, r, source_strides, [](int64_t, int64_t) {})) {
     return;
   }
-  const auto visit = [&](const auto& each) {
-    for_each_tuple(call, out, r, source.strides + r.place, [&](int64_t offset, int64_t at) {
-      from.data = from_base + at * from.element_size;
-      to.data = to_base + offset * to.element_size;
-      each();
+  const auto visit = [&](StridedView values_at, StridedView out_at, const auto& each) {
+    char* const values_base = values_at.data;
+    char* const out_base = out_at.data;
+    visit_tuples(out, r, source_strides, 0, r.shape.numel(), [&](int64_t offset, int64_t at) {
+      values_at.data = values_base + at * values_at.element_size;
+      out_at.data = out_base + offset * out_at.element_size;
+      each(values_at, out_at);
     });
   };
   if (!accumulate) {
-    return visit([&] { copy_view(from, to); });
+    return visit(from, to, copy_view);
   }
   const bool complex = ::executorch::runtime::isComplexType(out.scalar_type());
   const auto type =
       complex ? ::executorch::runtime::toRealValueType(out.scalar_type()) : out.scalar_type();
   with_compute_type(compute_type_of(type), [&](auto zero) {
     using C = decltype(zero);
-    visit([&] {  // complex numbers by their parts
-      complex ? accumulate_view<C>(from.parts(), to.parts(), type)
-              : accumulate_view<C>(from, to, type);
-    });
+    const auto add = [&](int64_t begin, int64_t end) {
+      visit(columns_of(from, begin, end), columns_of(to, begin, end),
+            [&](const StridedView& values_at, const StridedView& out_at) {
+              complex ? accumulate_view<C>(values_at.parts(), out_at.parts(), type)
+                      : accumulate_view<C>(values_at, out_at, type);
+            });
+    };
+    // What two columns add never meets, and each is added to in order.
+    const int64_t columns = to.ndim == 0 ? 1 : to.sizes[to.ndim - 1];
+    const int64_t lines = r.shape.numel() * to.numel() / std::max<int64_t>(1, columns);
+    const int64_t share = columns / ::executorch::extension::get_num_threads() + 1;
+    const int64_t worthwhile = kCopyGrain / std::max<int64_t>(1, lines);
+    ::executorch::extension::parallel_for(0, columns, std::max({share, worthwhile, kLeastColumns}),
+                                          add);
   });
 }
 

@@ -144,9 +144,40 @@ def _accumulating() -> list[Case]:
             case("index_put.out", x, [None, i, i], t(3, 4, dtype=dtype), True),
             case("index_put.out", x, [i, None, i], t(4, 5, dtype=dtype), True),
         ]
-    # So many rows that they are copied by several threads.
-    many = t(700, dtype=I64, low=0, high=40)
-    return [*cases, case("index.Tensor_out", t(40, 3, 90), [many, None])]
+    return cases
+
+
+def _on_threads() -> list[Case]:
+    """So many numbers that threads share them: rows of all widths that are copied in one go, few rows of many numbers."""
+    cases = []
+    many, narrow = t(4000, dtype=I64, low=-40, high=40), t(40, 100, dtype=I32, low=0, high=41)
+    for dtype, width in ((U8, 1), (F16, 1), (F32, 1), (I64, 1), (F32, 4), (F32, 16), (F32, 45)):
+        x, rows = t(41, width, dtype=dtype), t(4000, width, dtype=dtype)
+        cases += [
+            case("index.Tensor_out", x, [many]), case("embedding.out", x, narrow),
+            case("index_select.out", t(width, 41, dtype=dtype), 1, t(4000, dtype=I32, low=0, high=41)),
+            case("index_put.out", x, [many], rows, True, rtol=2e-2, atol=5e-2),
+        ]  # fmt: skip
+    few, wide, pair = vals(3, 0, -1, dtype=I64), t(5, 3, 7001), t(5, 9, 7)
+    both = [t(4000, 1, dtype=I64, low=0, high=5), t(8, dtype=I32, low=-9, high=9)]
+    cases += [
+        case("index.Tensor_out", t(40, 3, 90), [many, None]), case("index.Tensor_out", pair, both),
+        case("index_put.out", pair, both, t(4000, 8, 1), True, rtol=1e-3, atol=1e-2),
+        case("index.Tensor_out", wide, [few]), case("index.Tensor_out", wide, [None, None, few]),
+        case("index_put.out", wide, [few], t(3, 3, 7001), True), case("index_put_", wide, [few], t(3, 7001)),
+        case("index_copy.out", wide, 0, vals(3, 0, 2, dtype=I64), t(3, 3, 7001)),
+        case("index_select.out", wide, 1, vals(1, 2, dtype=I32)),
+    ]  # fmt: skip
+    odd = vals(NAN, INF, -INF, 0.0, NAN, 1.0, INF, -INF, shape=(4, 2))
+    cases += [
+        case("index.Tensor_out", odd, [few]), case("index_put.out", odd, [few], t(3, 2), True),
+        case("index_put.out", t(4, 2), [vals(1, 1, 0, 1, dtype=I64)], odd, True),
+    ]  # fmt: skip
+    for way in ("sum", "mean", "amin"):
+        index = t(4000, 45, dtype=I64, low=0, high=40)
+        args = (t(41, 45), 0, index, t(4000, 45), way)
+        cases.append(case("scatter_reduce.two_out", *args, rtol=1e-3, atol=1e-3))
+    return cases
 
 
 def _indexing() -> list[Case]:
@@ -260,5 +291,6 @@ CASES: list[Case] = [
     *_creation(),
     *_indexing(),
     *_accumulating(),
+    *_on_threads(),
     *_bags(),
 ]
