@@ -148,7 +148,7 @@ def _accumulating() -> list[Case]:
 
 
 def _on_threads() -> list[Case]:
-    """So many numbers that threads share them: rows of all widths that are copied in one go, few rows of many numbers."""
+    """So many numbers that threads share them: rows of all widths that go in one copy, few rows of many numbers."""
     cases = []
     many, narrow = t(4000, dtype=I64, low=-40, high=40), t(40, 100, dtype=I32, low=0, high=41)
     for dtype, width in ((U8, 1), (F16, 1), (F32, 1), (I64, 1), (F32, 4), (F32, 16), (F32, 45)):
