@@ -21,7 +21,6 @@ REFUSED = {
     "special bessel": r"aten::i0",
     "gcd lcm": r"aten::gcd[^$]*aten::lcm",
     "nextafter": r"aten::nextafter",
-    "interpolate bicubic antialias": r"aten::_upsample_bicubic2d_aa",
     "matrix_exp": r"aten::linalg_matrix_exp",
     "qr": r"aten::linalg_qr",
     "svd": r"aten::_linalg_svd",

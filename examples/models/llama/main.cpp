@@ -14,14 +14,14 @@
 #include <executorch/extension/llm/runner/text_llm_runner.h>
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/runner_util/threads.h>
+#include <executorch/extension/runner_util/tracing.h>
 #include <executorch/runtime/platform/runtime.h>
-
-#include <executorch/examples/portable/executor_runner/tracing.h>
 
 namespace llm = executorch::extension::llm;
 namespace xnnpack = executorch::backends::xnnpack;
 using executorch::extension::FlagTable;
 using executorch::extension::Module;
+using executorch::extension::Tracing;
 using executorch::runtime::Error;
 
 namespace {

@@ -8,17 +8,17 @@
 #include <executorch/backends/xnnpack/runtime/packed_cache.h>
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/runner_util/model_runner.h>
+#include <executorch/extension/runner_util/self_test.h>
+#include <executorch/extension/runner_util/tracing.h>
 #include <executorch/runtime/core/version.h>
 #include <executorch/runtime/platform/runtime.h>
-
-#include <executorch/examples/portable/executor_runner/self_test.h>
-#include <executorch/examples/portable/executor_runner/tracing.h>
 
 namespace xnnpack = executorch::backends::xnnpack;
 
 using executorch::extension::Flag;
 using executorch::extension::FlagTable;
 using executorch::extension::ModelRunnerOptions;
+using executorch::extension::Tracing;
 using executorch::runtime::Error;
 
 namespace {
@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
   if (tracing.start(&options.event_tracer) != Error::Ok) {
     return 1;
   }
-  const Error error = wants_self_test ? run_self_test(options, std::cout) : run_model(options);
+  const Error error = wants_self_test ? executorch::extension::run_self_test(options, std::cout)
+                                      : run_model(options);
   return tracing.finish() == Error::Ok && error == Error::Ok ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/examples/portable/executor_runner/self_test.h>
+#include <executorch/extension/runner_util/self_test.h>
 
 #include <chrono>
 #include <string>
@@ -8,12 +8,12 @@
 #include <executorch/extension/module/module.h>
 #include <executorch/runtime/platform/log.h>
 
-using executorch::bundled_program::ErrorStats;
-using executorch::bundled_program::SelfTest;
-using executorch::extension::ModelRunnerOptions;
-using executorch::extension::Module;
-using executorch::runtime::Error;
-using executorch::runtime::Method;
+namespace executorch::extension {
+
+using bundled_program::ErrorStats;
+using bundled_program::SelfTest;
+using runtime::Error;
+using runtime::Method;
 
 namespace {
 
@@ -72,3 +72,5 @@ Error run_self_test(ModelRunnerOptions options, std::ostream& out) {
       << ", atol " << test->atol() << "\n";
   return count.failed == 0 ? Error::Ok : Error::NotFound;
 }
+
+}  // namespace executorch::extension

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/examples/portable/executor_runner/tracing.h>
+#include <executorch/extension/runner_util/tracing.h>
 
 #include <executorch/devtools/etdump/trace.h>
 
 #include <iostream>
 
-using executorch::etdump::Trace;
-using executorch::etdump::TraceOptions;
-using executorch::runtime::Error;
-using executorch::runtime::EventTracer;
+namespace executorch::extension {
+
+using etdump::Trace;
+using etdump::TraceOptions;
+using runtime::Error;
+using runtime::EventTracer;
 
 struct Tracing::State {
   TraceOptions options;
@@ -19,7 +21,7 @@ Tracing::Tracing() : state_(std::make_unique<State>()) {}
 
 Tracing::~Tracing() = default;
 
-void Tracing::add_flags(std::vector<executorch::extension::Flag>* flags) {
+void Tracing::add_flags(std::vector<Flag>* flags) {
   TraceOptions& options = state_->options;
   flags->insert(
       flags->end(),
@@ -47,3 +49,5 @@ Error Tracing::start(EventTracer** out) {
 Error Tracing::finish() {
   return state_->trace->finish(std::cout);
 }
+
+}  // namespace executorch::extension

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The runner's flags about ETDumps: in tracing.cpp, or in no_tracing.cpp for builds without events.
+// A runner's flags about ETDumps. The library has none; a program with events links
+// examples/portable/executor_runner/tracing.cpp, which comes before what is in the library.
 #pragma once
 
 #include <memory>
@@ -8,18 +9,22 @@
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/runtime/core/event_tracer.h>
 
+namespace executorch::extension {
+
 class Tracing {
  public:
   Tracing();
   ~Tracing();
 
-  void add_flags(std::vector<executorch::extension::Flag>* flags);
+  void add_flags(std::vector<Flag>* flags);
   /// After the flags are read. *out is null when nothing is to be traced.
-  executorch::runtime::Error start(executorch::runtime::EventTracer** out);
+  runtime::Error start(runtime::EventTracer** out);
   /// Writes what was traced.
-  executorch::runtime::Error finish();
+  runtime::Error finish();
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+}  // namespace executorch::extension
