@@ -81,7 +81,10 @@ def _flat(aot: tuple[DebugHandle, Any], runtime: tuple[DebugHandle, Any]) -> Ite
 
 
 def _matching(values: Sequence[Any], wanted: Any) -> Any:
-    """The value of the shape that is wanted, and of its type if there are several; else the last."""
+    """The value of the shape that is wanted, and of its type if there are several; else the last. Of an operator with
+    several outputs, of which the model has one, the first."""
+    if values and isinstance(values[-1], (list, tuple)):
+        return _matching(values[-1][::-1], wanted)
     if isinstance(wanted, torch.Tensor):
         tensors = [each for each in values if isinstance(each, torch.Tensor)]
         shaped = [each for each in tensors if each.shape == wanted.shape]
