@@ -23,12 +23,18 @@ import numpy as np
 
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.report import Picture, Report, Row, Table
-from executorch.devtools.commands.svg import histogram
+from executorch.devtools.commands.svg import histogram, span
 from executorch.exir import schema
 
 _RESAMPLED = 2000
 _SEED = 0
-_VALUES = {schema.Int: 1, schema.Double: 1.0, schema.Bool: True, schema.String: ""}
+# Numbers are what the model was exported with: another one does not fit.
+_VALUES = {
+    schema.Int: "int_val",
+    schema.Double: "double_val",
+    schema.Bool: "bool_val",
+    schema.String: "string_val",
+}
 _PERCENTILES = (50, 90, 99)
 
 
@@ -57,19 +63,18 @@ class Method:
 
     @staticmethod
     def of(file: Path, name: str) -> Method:
-        """`forward`, or the first by name, unless a name is given; ValueError for one that there is not."""
-        plans = {plan.name: plan for plan in ProgramFile(file).program.execution_plan}
-        chosen = name or ("forward" if "forward" in plans else min(plans))
-        if chosen not in plans:
-            raise ValueError(f"{file}: expected a method of {', '.join(plans)}, found {chosen}")
-        plan = plans[chosen]
-        return Method(chosen, json.dumps([_ones(plan.values[index].val) for index in plan.inputs]))
+        """See ProgramFile.plan."""
+        plan = ProgramFile(file).plan(name)
+        return Method(
+            plan.name, json.dumps([_ones(plan.values[index].val) for index in plan.inputs])
+        )
 
 
 def _ones(value: Any) -> Any:
     if isinstance(value, schema.Tensor):
         return [int(value.scalar_type), list(value.sizes)]
-    return _VALUES.get(type(value))
+    field_name = _VALUES.get(type(value))
+    return None if field_name is None else getattr(value, field_name)
 
 
 class Worker:
@@ -159,10 +164,12 @@ def report(arguments: argparse.Namespace) -> Report:
         f"{arguments.rounds} turns of {arguments.runs} runs, method {methods[0].name}; "
         "times are of calls from Python"
     )
+    spans = [span(list(each.times())) for each in all_measured]
+    limits = min(low for low, _ in spans), max(high for _, high in spans)  # one scale for all
     pictures = [
         Picture(
             f"{each.file.name}, threads: {each.threads or 'default'}",
-            histogram(list(each.times()), "ms"),
+            histogram(list(each.times()), "ms", limits),
         )
         for each in all_measured
     ]

@@ -12,7 +12,7 @@ from torch.export import export
 
 from executorch.devtools import commands
 from executorch.devtools.commands.bench import compare
-from executorch.devtools.commands.svg import histogram
+from executorch.devtools.commands.svg import histogram, span
 from executorch.exir import to_edge
 
 
@@ -76,5 +76,6 @@ def test_the_interval() -> None:
 
 
 def test_the_histogram_counts_the_slowest_apart() -> None:
-    picture = histogram([1.0] * 50 + [2.0] * 149 + [500.0], "ms")
+    values = [1.0] * 50 + [2.0] * 149 + [500.0]
+    picture = histogram(values, "ms", span(values))
     assert picture.count("<rect") == 60 and "2 ms, 1 beyond" in picture

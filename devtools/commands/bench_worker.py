@@ -92,9 +92,12 @@ def main() -> None:
     _set_threads(threads)
     before = _memory("VmRSS")
     start = time.perf_counter_ns()
-    method = runtime.load_program(file).load_method(method_name)
-    loaded = time.perf_counter_ns()
-    method.execute(inputs)
+    try:
+        method = runtime.load_program(file).load_method(method_name)
+        loaded = time.perf_counter_ns()
+        method.execute(inputs)
+    except RuntimeError as problem:  # the last line of what is told is what `bench` shows
+        sys.exit(" ".join(str(problem).split()))
     first = time.perf_counter_ns() - loaded
     _answer(
         {

@@ -6,18 +6,19 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from executorch.devtools.commands.report import Report, Table, cell
+from executorch.devtools.commands.report import Report, Table, cell, is_numeric
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --bar: #4a7dcf66; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.n, th.n { text-align: right; }
+td { overflow-wrap: anywhere; }
+td.n { white-space: nowrap; overflow-wrap: normal; } td.n, th.n { text-align: right; }
 td.bar { background: linear-gradient(var(--bar), var(--bar)) no-repeat; }
-td.code { font-family: ui-monospace, monospace; font-size: .85rem; overflow-wrap: anywhere; }
+td.code { font-family: ui-monospace, monospace; font-size: .85rem; }
 td.code, td.long { min-width: 11rem; }
 svg { max-width: 100%; height: auto; } svg text { fill: currentColor; font: 12px system-ui, sans-serif; }
 """
@@ -42,7 +43,7 @@ def page(report: Report) -> str:
 def _table(table: Table) -> str:
     columns = list(table.rows[0])
     largest = max((row[table.bars] or 0 for row in table.rows), default=0) if table.bars else 0
-    kinds = [_kind(column, table.rows[0][column]) for column in columns]
+    kinds = [_kind(table, column) for column in columns]
     head = "".join(
         f'<th class="{kind}">{escape(column)}</th>'
         for column, kind in zip(columns, kinds, strict=True)
@@ -53,7 +54,7 @@ def _table(table: Table) -> str:
             _cell(
                 row[column],
                 kind,
-                row[column] / largest if column == table.bars and largest else None,
+                (row[column] or 0) / largest if column == table.bars and largest else None,
             )
             for column, kind in zip(columns, kinds, strict=True)
         )
@@ -65,8 +66,8 @@ def _table(table: Table) -> str:
     )
 
 
-def _kind(column: str, value: Any) -> str:
-    return "code" if column == "line" else "n" if isinstance(value, (int, float)) else ""
+def _kind(table: Table, column: str) -> str:
+    return "code" if column == "line" else "n" if is_numeric(table, column) else ""
 
 
 def _cell(value: Any, kind: str, share: float | None) -> str:

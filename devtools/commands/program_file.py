@@ -82,6 +82,16 @@ class ProgramFile:
         except ValueError:
             return None
 
+    def plan(self, name: str = "") -> schema.ExecutionPlan:
+        """Of `forward`, or of the first method by name, unless a name is given; ValueError for one that it has not."""
+        plans = {plan.name: plan for plan in self.program.execution_plan}
+        chosen = name or ("forward" if "forward" in plans else min(plans))
+        if chosen not in plans:
+            raise ValueError(
+                f"{self.path}: expected a method of {', '.join(plans)}, found {chosen}"
+            )
+        return plans[chosen]
+
     @cached_property
     def calls(self) -> list[Call]:
         return [call for plan in self.program.execution_plan for call in calls_of(plan)]

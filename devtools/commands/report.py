@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,16 +46,15 @@ class Report:
     status: int = 0
 
     def as_json(self) -> str:
-        return json.dumps(
-            {
-                "title": self.title,
-                "summary": list(self.summary),
-                "status": self.status,
-                **self.facts,
-                **{table.name: list(table.rows) for table in self.tables},
-            },
-            indent=2,
-        )
+        """Numbers that JSON has no word for are texts, as in tables: "nan", "inf"."""
+        content = {
+            "title": self.title,
+            "summary": list(self.summary),
+            "status": self.status,
+            **self.facts,
+            **{table.name: list(table.rows) for table in self.tables},
+        }
+        return json.dumps(_finite(content), indent=2, allow_nan=False)
 
     def as_text(self, most_rows: int | None = None) -> str:
         """`most_rows`: of each table, where that is less than it shows."""
@@ -63,6 +63,14 @@ class Report:
             if table.rows:
                 parts.append(f"\n{table.title}\n{_text(table, most_rows)}")
         return "\n".join(parts)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def cell(value: Any) -> str:
@@ -78,12 +86,20 @@ def cell(value: Any) -> str:
     return ", ".join(map(cell, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
+def is_numeric(table: Table, column: str) -> bool:
+    """By the first value that is there."""
+    first = next((row[column] for row in table.rows if row[column] is not None), None)
+    return isinstance(first, (int, float)) and not isinstance(first, bool)
+
+
 def _text(table: Table, most_rows: int | None) -> str:
     shown = table.shown if most_rows is None else min(most_rows, table.shown)
     rows = table.rows[:shown]
+    if not rows:
+        return f"{len(table.rows):,} rows: --json or --html has them"
     columns = list(rows[0])
     cells = [[cell(row[column]) for column in columns] for row in rows]
-    numeric = [isinstance(rows[0][column], (int, float)) for column in columns]
+    numeric = [is_numeric(table, column) for column in columns]
     text = tabulate(
         cells,
         headers=columns,

@@ -9,21 +9,28 @@ from html import escape
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 160, 10, 20
 
 
-def histogram(values: Sequence[float], unit: str, bins: int = 60) -> str:
-    """How often values fall where; what is slower than 99 % of them is left out to the right and counted."""
+def span(values: Sequence[float]) -> tuple[float, float]:
+    """From the least to what 99 % of them do not exceed."""
     listed = sorted(values)
-    low, high = listed[0], listed[min(len(listed) - 1, int(0.99 * len(listed)))]
+    return listed[0], listed[min(len(listed) - 1, int(0.99 * len(listed)))]
+
+
+def histogram(
+    values: Sequence[float], unit: str, limits: tuple[float, float], bins: int = 60
+) -> str:
+    """How often values fall where between the limits; what is above is left out to the right and counted."""
+    low, high = limits
     step = (high - low) / bins or 1.0
     counts = [0] * bins
     beyond = 0
-    for value in listed:
+    for value in values:
         place = int((value - low) / step)
         if value > high:
             beyond += 1
         else:
             counts[min(place, bins - 1)] += 1
     wide = (_WIDTH - 2 * _LEFT) / bins
-    tallest = max(counts)
+    tallest = max(counts) or 1
     bars = "".join(
         f'<rect x="{_LEFT + index * wide:.1f}" y="{_HEIGHT - _BOTTOM - tall:.1f}" width="{wide * 0.9:.1f}" '
         f'height="{tall:.1f}"/>'
@@ -34,6 +41,7 @@ def histogram(values: Sequence[float], unit: str, bins: int = 60) -> str:
     return _svg(
         f'<g fill="#4a7dcf">{bars}</g>'
         + text(_LEFT, _HEIGHT - 4, f"{low:.4g} {unit}")
+        + text(_WIDTH / 2, _HEIGHT - 4, f"at most {tallest} of {len(values)} in a bar", "middle")
         + text(_WIDTH - _LEFT, _HEIGHT - 4, right, "end")
     )
 
