@@ -56,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             options.html.write_text(page(report))
     except (OSError, ValueError, ExportError) as problem:
-        print(f"{PROGRAM} {given[0]}: {problem}", file=sys.stderr)
+        # A problem of the runtime may have several lines.
+        print(f"{PROGRAM} {given[0]}: {' '.join(str(problem).split())}", file=sys.stderr)
         return FAILED
     try:
         print(report.as_json() if options.json else report.as_text())

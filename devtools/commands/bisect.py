@@ -13,21 +13,23 @@ The exit status is 1 when an operator leaves the reference.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
+from executorch.devtools.commands import given
 from executorch.devtools.commands.origins import origin_of
 from executorch.devtools.commands.probe import Found, found_values
-from executorch.devtools.commands.program_file import ProgramFile, payload_reader
+from executorch.devtools.commands.program_file import Call, ProgramFile, payload_reader
 from executorch.devtools.commands.reference import Compared, compare
 from executorch.devtools.commands.report import Report, Row, Table
-from executorch.devtools.inspector._graphs import FORWARD, one_method
+from executorch.devtools.inspector._graphs import of_method, one_method
+from executorch.exir import schema
 from executorch.exir.backend.payload import operator_key
-from executorch.exir.program._etrecord import ETRecord, parse_etrecord
+from executorch.exir.program._etrecord import ETRecord
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model", type=Path, help="a record (.etrecord) or an exported program (.pt2)"
     )
     parser.add_argument("file", type=Path, help="a .pte file of that model")
+    parser.add_argument("--method", default="", help="forward, or the first by name, unless given")
     parser.add_argument(
         "--tolerance",
         type=float,
@@ -48,30 +51,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def report(arguments: argparse.Namespace) -> Report:
     file = ProgramFile(arguments.file)
-    record = _record(arguments.model, file)
-    edge = one_method(record.edge_dialect_program)
-    if edge is None or not record._debug_handle_map:
+    method = file.plan(arguments.method).name
+    record = of_method(_record(arguments.model, file), method)
+    edge = record.edge_dialect_program
+    calls = [call for call in _computing(file) if call.method == method]
+    if not calls:
+        raise ValueError(f"{arguments.file}: {method} has no operators to compare")
+    if edge is None or not one_method(record._debug_handle_map):
         raise ValueError(
             f"{arguments.model}: expected a record with an edge program and handles, as generate_etrecord=True makes it"
         )
-    _check_same_program(file, record, arguments.model)
+    _check_same_program(file.plan(method), calls, record, arguments)
     inputs = _inputs(record, edge, arguments.inputs)
-    method = (
-        FORWARD
-        if isinstance(edge, ExportedProgram) and FORWARD in _methods(file)
-        else _methods(file)[0]
-    )
     try:
         found = found_values(arguments.file, method, pytree.tree_leaves(inputs))
     except RuntimeError as problem:
         raise ValueError(f"{arguments.file} does not run here: {problem}") from problem
     compared = compare(edge, inputs, _by_handles(record, found))
     if not compared:
-        raise ValueError(f"{arguments.file}: none of its operators has a value to compare")
+        raise ValueError(
+            f"{arguments.file}: none of its {len(calls)} calls has a value to compare: ETDumps hold no half precision, "
+            "loops keep their last turn, and what is random has no reference"
+        )
     wrong = [each for each in compared if each.leaves(arguments.tolerance)]
     return Report(
         f"{arguments.file} against {arguments.model}",
-        _sentences(compared, wrong),
+        [*_sentences(compared, wrong), *_left(calls, compared, record)],
         [
             Table("wrong", "Operators that leave the reference", [_row(each) for each in wrong]),
             Table(
@@ -86,16 +91,13 @@ def report(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _methods(file: ProgramFile) -> list[str]:
-    return [plan.name for plan in file.program.execution_plan]
+def _computing(file: ProgramFile) -> list[Call]:
+    return [call for call in file.calls if not call.name.startswith("executorch_prim::")]
 
 
 def _record(path: Path, file: ProgramFile) -> ETRecord:
     if path.suffix != ".pt2":
-        try:
-            return parse_etrecord(path)
-        except (KeyError, RuntimeError) as problem:
-            raise ValueError(f"{path}: expected a record or a .pt2 file: {problem}") from problem
+        return given.record(path)
     from executorch.exir import to_edge_transform_and_lower
 
     readers = [payload_reader(name) for name in file.backends]
@@ -104,29 +106,36 @@ def _record(path: Path, file: ProgramFile) -> ETRecord:
             f"{file.path} has a delegate that cannot be made again here: give the record of the model"
         )
     lowered = to_edge_transform_and_lower(
-        torch.export.load(path),
+        given.exported_program(path),
         partitioner=[reader.partitioner() for reader in readers if reader is not None],
         generate_etrecord=True,
     )
     return lowered.to_executorch().get_etrecord()
 
 
-def _check_same_program(file: ProgramFile, record: ETRecord, model: Path) -> None:
-    known = one_method(record._debug_handle_map) or {}
-    calls = {
-        call.instruction for call in file.calls if not call.name.startswith("executorch_prim::")
+def _check_same_program(
+    plan: schema.ExecutionPlan,
+    calls: Sequence[Call],
+    record: ETRecord,
+    arguments: argparse.Namespace,
+) -> None:
+    known = {int(key) for key in one_method(record._debug_handle_map)}
+    there = {
+        index
+        for chain in plan.chains
+        for index, each in enumerate(chain.instructions)
+        if not isinstance(each.instr_args, schema.FreeCall)
     }
-    missing = calls - {int(key) for key in known}
-    if missing or len(known) > len(file.calls):
+    if not {call.instruction for call in calls} <= known <= there:
         raise ValueError(
-            f"{model} is of another program than {file.path}, or lowered in another way: it has handles of "
-            f"{len(known)} instructions, the file has {len(file.calls)}; give the record that was made with the file"
+            f"{arguments.model} is of another program than {arguments.file}, or lowered in another way: it has handles "
+            f"of {len(known)} instructions, {plan.name} has {len(there)}; give the record that was made with the file"
         )
 
 
 def _inputs(record: ETRecord, edge: ExportedProgram, path: Path | None) -> tuple[Any, ...]:
     if path is not None:
-        return tuple(torch.load(path))
+        return given.inputs(path)
     if record._representative_inputs is not None:
         return tuple(record._representative_inputs)
     if edge.example_inputs is None:
@@ -138,30 +147,35 @@ def _inputs(record: ETRecord, edge: ExportedProgram, path: Path | None) -> tuple
 
 def _by_handles(record: ETRecord, found: list[Found]) -> list[tuple[tuple[int, ...], Found]]:
     """With the handles of the nodes that each value stands for."""
-    handle_map = one_method(record._debug_handle_map) or {}
-    delegates = one_method(record._delegate_map) or {}
-
-    def at(table: Any, instruction: int) -> Any:
-        return table.get(instruction, table.get(str(instruction)))
-
+    delegates = one_method(record._delegate_map)
     pairs = []
     for each in found:
         if each.delegate_handle is None:
-            handles = at(handle_map, each.instruction)
+            handles = _handles_of(record, each.instruction)
         else:
-            joined = (at(delegates, each.instruction) or {}).get("delegate_map") or {}
+            joined = (_at(delegates, each.instruction) or {}).get("delegate_map") or {}
             handles = joined.get(operator_key(each.delegate_handle), (each.delegate_handle,))
-        if handles is not None:
-            pairs.append(((handles,) if isinstance(handles, int) else tuple(handles), each))
+        pairs.append((tuple(handles), each))
     return pairs
+
+
+def _handles_of(record: ETRecord, instruction: int) -> Sequence[int]:
+    found = _at(one_method(record._debug_handle_map), instruction)
+    return (found,) if isinstance(found, int) else found or ()
+
+
+def _at(by_instruction: Any, instruction: int) -> Any:
+    """A record that was read has the numbers as text."""
+    known = by_instruction or {}
+    return known.get(instruction, known.get(str(instruction)))
 
 
 def _sentences(compared: list[Compared], wrong: list[Compared]) -> list[str]:
     worst = max(compared, key=lambda each: each.own_error)
     if not wrong:
         return [
-            f"All {len(compared)} operators give what the model gives; the largest error of their own is "
-            f"{worst.own_error:.2g}, of {worst.node.name}."
+            f"All {len(compared)} operators that were compared give what the model gives; the largest error of "
+            f"their own is {worst.own_error:.2g}, of {worst.node.name}.",
         ]
     first = wrong[0]
     where = ", inside of the delegate" if first.found.delegate_handle is not None else ""
@@ -173,6 +187,14 @@ def _sentences(compared: list[Compared], wrong: list[Compared]) -> list[str]:
         "Next: its kernel, its constants in the file (`explain`), how it was lowered. "
         f"In all, {len(wrong)} operators have an error of their own.",
     ]
+
+
+def _left(calls: Sequence[Call], compared: list[Compared], record: ETRecord) -> list[str]:
+    """How many calls stand for nothing that was compared."""
+    seen = {handle for each in compared for handle in _handles_of(record, each.found.instruction)}
+    left = sum(seen.isdisjoint(_handles_of(record, call.instruction)) for call in calls)
+    why = "they are random, in loops or in branches that were not taken, or record nothing"
+    return [f"{left} of {len(calls)} calls have no value to compare: {why}."] if left else []
 
 
 def _row(each: Compared) -> Row:

@@ -86,7 +86,7 @@ def weights_of(folder: Path) -> tuple[str, int, int]:
     for delegate in file.program.execution_plan[0].delegates:
         for each in file.payload_operators(delegate) or ():
             if "Conv2d" in each.kind:
-                node = origins.by_handle[each.debug_handle].node
+                node = origins.of_handles(each.debug_handle)[0].node
                 found += [(node, *places[constant.key]) for constant in each.constants]
     mine = [each for each in found if each[0] == "aten_convolution_default_30"]
     return max(mine, key=lambda each: each[2])

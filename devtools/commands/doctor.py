@@ -24,7 +24,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from executorch.devtools.commands import python_model
+from executorch.devtools.commands import given, python_model
 from executorch.devtools.commands.origins import Origin, Origins
 from executorch.devtools.commands.planned import Planned, alive_bytes, planned_tensors
 from executorch.devtools.commands.program_file import (
@@ -42,10 +42,10 @@ from executorch.devtools.costs.estimate import Estimated, estimates
 from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
 from executorch.devtools.costs.timing import timed
 from executorch.devtools.costs.work import multiply_adds_of
-from executorch.devtools.inspector._graphs import FORWARD, one_method
+from executorch.devtools.inspector._graphs import FORWARD, of_method, one_method
 from executorch.exir import schema
 from executorch.exir.error import ExportError
-from executorch.exir.program._etrecord import ETRecord, parse_etrecord
+from executorch.exir.program._etrecord import ETRecord
 
 XNNPACK = "XnnpackBackend"
 STOPS, BREAK, SLOW, MEMORY = "stops", "break", "slow", "memory"
@@ -96,6 +96,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against", default=HERE, metavar="TARGET", help="where it will run, as of `check`"
     )
+    parser.add_argument(
+        "--method", default="", help="whose time is of interest: forward, or the first by name"
+    )
     parser.add_argument("--no-run", action="store_true", help="do not run it, measure nothing")
 
 
@@ -107,9 +110,9 @@ def report(arguments: argparse.Namespace) -> Report:
         return _of_exported(exported, arguments)
     path = Path(arguments.model)
     if path.suffix != ".pt2":
-        record = parse_etrecord(arguments.etrecord) if arguments.etrecord else None
+        record = given.record(arguments.etrecord) if arguments.etrecord else None
         return _of_file(ProgramFile(path), record, arguments)
-    return _of_exported(torch.export.load(path), arguments)
+    return _of_exported(given.exported_program(path), arguments)
 
 
 def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Report:
@@ -175,16 +178,12 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
         return _report(arguments.model, findings, tables, pictures, notes)
     if arguments.no_run:
         return _report(arguments.model, findings, tables, pictures)
-    here, method = machine(sorted(file.backends)), _method(file)
+    here, method = machine(sorted(file.backends)), file.plan(arguments.method).name
+    record = of_method(record, method)
     expected = estimates(file, method, record, here)
     note = f"{method} should take {1e3 * sum(each.seconds for each in expected):.3g} ms on {processor()}."
     findings += below_machine(file, method, record, here)
     return _report(arguments.model, findings, [_by_kind(expected), *tables], pictures, [note])
-
-
-def _method(file: ProgramFile) -> str:
-    names = [plan.name for plan in file.program.execution_plan]
-    return FORWARD if FORWARD in names else names[0]
 
 
 def _by_kind(expected: Sequence[Estimated]) -> Table:
@@ -249,7 +248,7 @@ def below_machine(file: ProgramFile, method: str, record: ETRecord, here: Machin
             if each.engine == KERNELS
             else "change its sizes or its layout; `bench` says what that gains"
         )
-        lines = _shown(origins.of_handles(each.handles))
+        lines = _shown(origins.of_handles(each.handles, method))
         findings.append(Finding(SLOW, what, why, step, 1, each.num_bytes, lines))
     return findings
 
@@ -333,9 +332,11 @@ def _missing(file: ProgramFile, against: str, origins: Origins | None) -> list[F
     return findings
 
 
-def forecast(backends: Iterable[str], record: ETRecord | None) -> dict[str, str]:
-    """Nodes of the edge program that stay outside of all backends, and why, as far as these say so."""
-    edge = one_method(record.edge_dialect_program) if record is not None else None
+def forecast(
+    backends: Iterable[str], record: ETRecord | None, method: str = FORWARD
+) -> dict[str, str]:
+    """Nodes of a method's edge program that stay outside of all backends, and why, as far as these say so."""
+    edge = one_method(record.edge_dialect_program, method) if record is not None else None
     if isinstance(edge, ExportedProgram):
         edge.graph.eliminate_dead_code()  # a record that was read has items that nothing reads
     readers = [payload_reader(backend) for backend in backends]
@@ -352,13 +353,14 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
     """What stays outside of delegates, where there are some."""
     if not file.backends:
         return []
-    reasons = forecast(file.backends, record)
-    grouped: dict[tuple[str, str], list[Call]] = {}
     plans = {plan.name: plan for plan in file.program.execution_plan}
+    reasons = {name: forecast(file.backends, record, name) for name in plans}
+    grouped: dict[tuple[str, str], list[Call]] = {}
     for call in file.calls:
         if call.delegate is None and _computes(plans[call.method], call):
             nodes = [origin.node for origin in origins.of_call(call)] if origins else []
-            why = next((reasons[node] for node in nodes if node in reasons), "")
+            said = reasons[call.method]
+            why = next((said[node] for node in nodes if node in said), "")
             grouped.setdefault((call.name, why), []).append(call)
     step = (
         "rewrite it with operators that the backend takes (docs/guide/op-support.csv), or leave it"

@@ -126,7 +126,7 @@ def _delegated(delegated: list[owners.Delegated], origins: Origins | None) -> li
         }
         for each in delegated
         for kind, handle, size in each.operators or ()
-        for origin in [origins.by_handle.get(handle) if handle is not None else None]
+        for origin in [next(iter(origins.of_handles(handle, each.method)), None)]
     ]
     return sorted(rows, key=lambda row: -row["bytes"])
 
@@ -142,7 +142,7 @@ def _modules(
         sizes[found[0].module if found else "(unknown)"] += size
     for each in delegated:
         for _, handle, size in each.operators or ():
-            found = origins.of_handles(handle)
+            found = origins.of_handles(handle, each.method)
             sizes[found[0].module if found else "(unknown)"] += size
     return [
         {"module": name or "(the model)", "bytes": size}

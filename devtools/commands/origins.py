@@ -11,11 +11,12 @@ from typing import Any
 
 from torch.fx import GraphModule, Node
 
+from executorch.devtools.commands import given
 from executorch.devtools.commands.program_file import Call
-from executorch.devtools.inspector._graphs import one_method
-from executorch.exir.program._etrecord import ETRecord, parse_etrecord
+from executorch.devtools.inspector._graphs import FORWARD, one_method
+from executorch.exir.program._etrecord import ETRecord
 
-_OF_TORCH = re.compile(r"/(site|dist)-packages/torch/")
+_OF_TORCH = re.compile(r"/(site|dist)-packages/torch/|^<")  # in angle brackets: traced code
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in [^\n]*(?:\n\s*([^\n]+))?')
 
 
@@ -51,35 +52,38 @@ def origin_of(node: Node) -> Origin:
 
 
 class Origins:
-    """`by_handle`: what each debug handle stands for."""
+    """Handles count in each method from the beginning."""
 
     def __init__(self, record: ETRecord) -> None:
-        self._handles: Mapping[Any, Any] = one_method(record._debug_handle_map) or {}
-        self.by_handle: dict[int, Origin] = {}
-        for program in _programs(record.edge_dialect_program):
+        self._handles: Mapping[str, Any] = record._debug_handle_map or {}
+        self._origins: dict[str, dict[int, Origin]] = {}
+        for method, program in _programs(record.edge_dialect_program).items():
+            found = self._origins.setdefault(method, {})
             for node in _nodes(program.graph_module):
                 handle = node.meta.get("debug_handle")
                 if node.op == "call_function" and isinstance(handle, int):
-                    self.by_handle.setdefault(handle, origin_of(node))
+                    found.setdefault(handle, origin_of(node))
 
     @staticmethod
     def read(path: Path | None) -> Origins | None:
         """None without a path."""
-        return None if path is None else Origins(parse_etrecord(path))
+        return None if path is None else Origins(given.record(path))
 
-    def of_handles(self, handles: Any) -> list[Origin]:
+    def of_handles(self, handles: Any, method: str = FORWARD) -> list[Origin]:
+        known = one_method(self._origins, method) or {}
         listed = [handles] if isinstance(handles, int) else handles or ()
-        return [self.by_handle[handle] for handle in listed if handle in self.by_handle]
+        return [known[handle] for handle in listed if handle in known]
 
     def of_call(self, call: Call) -> list[Origin]:
-        found = self._handles.get(call.instruction, self._handles.get(str(call.instruction)))
-        return self.of_handles(found)
+        known = one_method(self._handles, call.method) or {}
+        found = known.get(call.instruction, known.get(str(call.instruction)))
+        return self.of_handles(found, call.method)
 
 
-def _programs(edge: Any) -> list[Any]:
+def _programs(edge: Any) -> Mapping[str, Any]:
     if edge is None:
-        return []
-    return list(edge.values()) if isinstance(edge, Mapping) else [edge]
+        return {}
+    return edge if isinstance(edge, Mapping) else {FORWARD: edge}
 
 
 def _nodes(module: GraphModule) -> Iterator[Node]:

@@ -141,7 +141,7 @@ def plant(folder: Path, kind: str) -> str:
     )
     origins = Origins.read(folder / "model.etrecord")
     if handle is not None:
-        return origins.by_handle[handle].node
+        return origins.of_handles(handle)[0].node
     (call,) = (c for c in ProgramFile(folder / "model.pte").calls if c.instruction == instruction)
     return origins.of_call(call)[0].node
 

@@ -30,12 +30,13 @@ _ALIGNMENT = 64
 @dataclass(frozen=True)
 class Found:
     """`instruction`: whose call it is. `delegate_handle`: what the payload calls the operator, None outside of
-    delegates. `value`: of the operator's last output, in the layout that it has there."""
+    delegates. `values`: its outputs, in the layout that they have there; inside of delegates the
+    last one."""
 
     instruction: int
     name: str
     delegate_handle: int | None
-    value: torch.Tensor
+    values: tuple[torch.Tensor, ...]
 
 
 def found_values(file: Path, method: str, inputs: Sequence[Any]) -> list[Found]:
@@ -51,12 +52,18 @@ def found_values(file: Path, method: str, inputs: Sequence[Any]) -> list[Found]:
         if not recorded:
             continue
         if call.delegate is None:
-            found.append(Found(call.instruction, call.name, None, recorded[-1]))
+            found.append(Found(call.instruction, call.name, None, _tensors(recorded[-1])))
             continue
         for each in exposed.get(call.instruction, ()):
-            value = recorded[each.argument]
-            found.append(Found(call.instruction, call.name, each.debug_handle, value))
-    return [each for each in found if isinstance(each.value, torch.Tensor)]
+            outputs = _tensors(recorded[each.argument])
+            found.append(Found(call.instruction, call.name, each.debug_handle, outputs))
+    return [each for each in found if each.values]
+
+
+def _tensors(recorded: Any) -> tuple[torch.Tensor, ...]:
+    """An operator with several outputs has a list of them."""
+    listed = recorded if isinstance(recorded, (list, tuple)) else [recorded]
+    return tuple(each for each in listed if isinstance(each, torch.Tensor))
 
 
 def _expose(

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from executorch.devtools.commands.probe import Found
 
 _FLOAT, _COARSE, _STEPS = 1e-3, 2e-2, 0.25
 _HALVES = (torch.float16, torch.bfloat16)
+_COND = torch.ops.higher_order.cond
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,12 @@ def compare(
     inputs: Sequence[Any],
     found: Sequence[tuple[tuple[int, ...], Found]],
 ) -> list[Compared]:
-    """In the order of the program. Of a value that stands for several nodes, the last one is compared; what has other
-    sizes than that is left out."""
+    """In the order of the program, branches before what they are branches of. Of a value that stands for several nodes,
+    the last one is compared; what has other sizes than that is left out, and so is what is random."""
     module = program.module()
     nodes: dict[int, list[Node]] = {}
-    place = {node: index for index, node in enumerate(module.graph.nodes)}
-    for node in module.graph.nodes:
+    place = {node: index for index, node in enumerate(_nodes(module))}
+    for node in place:
         handle = node.meta.get("debug_handle")
         if node.op == "call_function" and isinstance(handle, int) and "getitem" not in node.name:
             nodes.setdefault(handle, []).append(node)
@@ -60,21 +62,27 @@ def compare(
             (node for handle in handles for node in nodes.get(handle, ())), key=place.__getitem__
         )
         # A quantize and its dequantize may have one handle.
-        alike = [node for node in joined if _dtype_of(node) in (None, each.value.dtype)]
+        alike = [node for node in joined if _dtype_of(node) in (None, each.values[0].dtype)]
         if alike:
             by_node[alike[-1]] = (each, joined)
     with torch.no_grad():
+        state = [(buffer, buffer.clone()) for buffer in module.buffers()]
         true = _Run(module, {})
         true.run(*inputs)
-        forced = _Run(module, {node: each.value for node, (each, _) in by_node.items()})
+        _restore(state)
+        forced = _Run(module, {node: each.values for node, (each, _) in by_node.items()})
         forced.run(*inputs)
+        _restore(state)
     compared: list[Compared] = []
-    for node in module.graph.nodes:
-        if node not in by_node or node not in forced.own_errors:
+    for node in place:
+        if node not in by_node or node not in forced.own_errors or _is_random(node):
             continue
         each, joined = by_node[node]
-        is_coarse = any("quantize" in str(one.target) for one in joined)
-        expected = true.values[node]
+        operands = {one for node in joined for one in node.all_input_nodes} - by_node.keys()
+        is_coarse = any("quantize" in str(one.target) for one in {*joined, *operands})
+        expected = true.values.get(node, ())  # of a branch that was not taken: nothing
+        if not expected:
+            continue
         compared.append(
             Compared(
                 node,
@@ -82,12 +90,30 @@ def compare(
                 each,
                 len(compared),
                 forced.own_errors[node],
-                _distance(_aligned(each.value, expected), expected),
-                is_coarse or expected.dtype in _HALVES,
-                not expected.dtype.is_floating_point,
+                _farthest(each.values, expected),
+                is_coarse or expected[0].dtype in _HALVES,
+                not expected[0].dtype.is_floating_point,
             )
         )
     return compared
+
+
+def _nodes(module: GraphModule) -> Iterator[Node]:
+    for node in module.graph.nodes:
+        if node.op == "call_function" and node.target is _COND:
+            for branch in node.args[1:3]:
+                yield from _nodes(module.get_submodule(branch.target))
+        yield node
+
+
+def _is_random(node: Node) -> bool:
+    operator = getattr(node.target, "_op", node.target)
+    return torch.Tag.nondeterministic_seeded in getattr(operator, "tags", ())
+
+
+def _restore(state: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
+    for buffer, value in state:
+        buffer.copy_(value)
 
 
 def _dtype_of(node: Node) -> torch.dtype | None:
@@ -99,24 +125,42 @@ def _dtype_of(node: Node) -> torch.dtype | None:
 class _Run(Interpreter):
     """Goes on with the values that were found, where there are some."""
 
-    def __init__(self, module: GraphModule, found: dict[Node, torch.Tensor]) -> None:
+    def __init__(self, module: GraphModule, found: dict[Node, tuple[torch.Tensor, ...]]) -> None:
         super().__init__(module)
         self._found = found
-        self.values: dict[Node, torch.Tensor] = {}
+        self.values: dict[Node, tuple[torch.Tensor, ...]] = {}
         self.own_errors: dict[Node, float] = {}
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if target is not _COND:
+            return super().call_function(target, args, kwargs)
+        condition, yes, no, operands = args
+        branch = _Run(yes if condition else no, self._found)
+        branch.values, branch.own_errors = self.values, self.own_errors
+        return branch.run(*operands)
 
     def run_node(self, n: Node) -> Any:
         result = super().run_node(n)
-        first = result[0] if isinstance(result, (list, tuple)) and result else result
-        if not isinstance(first, torch.Tensor):
+        is_one = not isinstance(result, (list, tuple))
+        listed = [result] if is_one else list(result)
+        expected = tuple(takewhile(lambda each: isinstance(each, torch.Tensor), listed))
+        self.values[n] = tuple(each.clone() for each in expected)
+        if n not in self._found:
             return result
-        self.values[n] = first.clone()
-        found = _aligned(self._found[n], first) if n in self._found else None
-        if found is None:
-            return result
-        self.own_errors[n] = _distance(found, first)
-        found = found.to(first.dtype)
-        return [found, *result[1:]] if isinstance(result, (list, tuple)) else found
+        pairs = zip(self._found[n], expected)
+        # Of what training alone needs, such as a batch norm's means, kernels may write nothing.
+        known = takewhile(lambda pair: pair[0] is not None, ((_aligned(*p), p[1]) for p in pairs))
+        for index, (found, wanted) in enumerate(known):
+            error = _distance(found, wanted)
+            self.own_errors[n] = max(error, self.own_errors.get(n, 0.0))
+            listed[index] = found.to(wanted.dtype)
+        return listed[0] if is_one else listed
+
+
+def _farthest(found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> float:
+    """The largest distance of what can be compared."""
+    pairs = ((_aligned(one, other), other) for one, other in zip(found, expected))
+    return max((_distance(*pair) for pair in pairs if pair[0] is not None), default=math.inf)
 
 
 def _aligned(found: torch.Tensor, expected: torch.Tensor) -> torch.Tensor | None:

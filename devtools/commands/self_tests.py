@@ -18,13 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
 from executorch.devtools.bundled_program.self_tests import SelfTest, self_test_of, with_self_test
+from executorch.devtools.commands import given
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.report import Report, Row, Table
-from executorch.exir.program._etrecord import parse_etrecord
+from executorch.devtools.inspector._graphs import of_method
+from executorch.exir.program._etrecord import ETRecord
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,38 +36,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--inputs", type=Path, action="append", default=[], help="torch.save of a tuple; repeatable"
     )
+    parser.add_argument("--method", default="", help="forward, or the first by name, unless given")
     parser.add_argument("--output", type=Path, help="the file with cases; FILE unless given")
     parser.add_argument(
-        "--rtol", type=float, default=1e-3, help="of what is found; 1e-3, for float32"
+        "--rtol", type=float, help="of what is found: 1e-3, 2e-2 for half precision, unless given"
     )
-    parser.add_argument("--atol", type=float, default=1e-5, help="1e-5; more for 8 bits")
+    parser.add_argument(
+        "--atol", type=float, help="1e-5, 1e-3 for half precision, unless given; more for 8 bits"
+    )
 
 
 def report(arguments: argparse.Namespace) -> Report:
     file = ProgramFile(arguments.file)
     if arguments.etrecord is None:
         return _carried(arguments.file, self_test_of(file.data))
-    record = parse_etrecord(arguments.etrecord)
-    if record.exported_program is None:
-        raise ValueError(f"{arguments.etrecord}: expected a record with the exported program")
-    module = record.exported_program.module()
-    given = [tuple(torch.load(path)) for path in arguments.inputs]
-    if record.exported_program.example_inputs is not None:
-        given.insert(
-            0, tuple(record._representative_inputs or record.exported_program.example_inputs[0])
-        )
-    if not given:
+    method = file.plan(arguments.method).name
+    record = of_method(given.record(arguments.etrecord), method)
+    program = _model(record, file)
+    if program is None:
+        raise ValueError(f"{arguments.etrecord}: expected a record with the program of {method}")
+    all_inputs = [given.inputs(path) for path in arguments.inputs]
+    if program.example_inputs is not None:
+        all_inputs.insert(0, tuple(record._representative_inputs or program.example_inputs[0]))
+    if not all_inputs:
         raise ValueError(f"{arguments.etrecord} has no inputs: give --inputs")
-    method = _method(file)
-    cases = [_case(module, inputs) for inputs in given]
+    module = program.module()
+    cases = [_case(module, inputs) for inputs in all_inputs]
+    rtol, atol = _tolerances(arguments, cases)
     try:
-        tested = with_self_test(
-            file.data, [MethodTestSuite(method, cases)], arguments.rtol, arguments.atol
-        )
+        tested = with_self_test(file.data, [MethodTestSuite(method, cases)], rtol, atol)
     except AssertionError as problem:
-        raise ValueError(f"{arguments.etrecord} is not of {arguments.file}: {problem}") from problem
+        raise ValueError(
+            f"{arguments.file} can have no self-test with {arguments.etrecord}: {problem}"
+        ) from problem
     target = arguments.output or arguments.file
-    rows = _run(tested, method, cases, arguments.rtol, arguments.atol)
+    try:
+        rows = _run(tested, method, cases, rtol, atol)
+    except RuntimeError as problem:
+        raise ValueError(f"{arguments.file} does not run here: {problem}") from problem
     target.write_bytes(tested)
     failed = sum(not row["passes"] for row in rows)
     return Report(
@@ -81,9 +90,25 @@ def report(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _method(file: ProgramFile) -> str:
-    names = [plan.name for plan in file.program.execution_plan]
-    return "forward" if "forward" in names else names[0]
+def _model(record: ETRecord, file: ProgramFile) -> ExportedProgram | None:
+    """As the user exported it. Of several methods the record has one so, and does not say which: the edge program
+    gives the same."""
+    if len(file.program.execution_plan) == 1:
+        return record.exported_program
+    return record.edge_dialect_program
+
+
+def _tolerances(
+    arguments: argparse.Namespace, cases: Sequence[MethodTestCase]
+) -> tuple[float, float]:
+    outputs = [each for case in cases for each in case.expected_outputs]
+    halves = (torch.float16, torch.bfloat16)
+    is_half = any(isinstance(each, torch.Tensor) and each.dtype in halves for each in outputs)
+    rtol, atol = (2e-2, 1e-3) if is_half else (1e-3, 1e-5)
+    return (
+        rtol if arguments.rtol is None else arguments.rtol,
+        atol if arguments.atol is None else arguments.atol,
+    )
 
 
 def _case(module: torch.nn.Module, inputs: tuple[Any, ...]) -> MethodTestCase:

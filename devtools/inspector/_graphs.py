@@ -39,13 +39,27 @@ class NodeFilter:
 CALLS = NodeFilter("debug_handle", "call_function", ["getitem"])
 
 
-def one_method(by_method: Any) -> Any:
-    """Of what is kept by method: what belongs to "forward", or to the only method."""
+def one_method(by_method: Any, method: str = FORWARD) -> Any:
+    """Of what is kept by method: what belongs to this one, or to the only one."""
     if not isinstance(by_method, Mapping):
         return by_method
-    if FORWARD in by_method or len(by_method) != 1:
-        return by_method.get(FORWARD)
+    if method in by_method or len(by_method) != 1:
+        return by_method.get(method)
     return next(iter(by_method.values()))
+
+
+def of_method(record: ETRecord, method: str) -> ETRecord:
+    """The record as if its program had this method alone. Inputs that were given for "forward" are no other's."""
+    only = record.copy()
+    several = (
+        isinstance(record.edge_dialect_program, Mapping) and len(record.edge_dialect_program) > 1
+    )
+    only.edge_dialect_program = one_method(record.edge_dialect_program, method)
+    for name in ("_debug_handle_map", "_delegate_map", "_instruction_id_to_num_outs_map"):
+        setattr(only, name, {method: one_method(getattr(record, name), method)})
+    if several and method != FORWARD:
+        only._representative_inputs = None
+    return only
 
 
 def gen_graphs_from_etrecord(
