@@ -26,7 +26,7 @@ from executorch.devtools.commands.probe import Found, found_values
 from executorch.devtools.commands.program_file import Call, ProgramFile, payload_reader
 from executorch.devtools.commands.reference import Compared, compare
 from executorch.devtools.commands.report import Report, Row, Table
-from executorch.devtools.inspector._graphs import of_method, one_method
+from executorch.devtools.inspector._graphs import at_instruction, of_method, one_method
 from executorch.exir import schema
 from executorch.exir.backend.payload import operator_key
 from executorch.exir.program._etrecord import ETRecord
@@ -153,21 +153,15 @@ def _by_handles(record: ETRecord, found: list[Found]) -> list[tuple[tuple[int, .
         if each.delegate_handle is None:
             handles = _handles_of(record, each.instruction)
         else:
-            joined = (_at(delegates, each.instruction) or {}).get("delegate_map") or {}
+            joined = (at_instruction(delegates, each.instruction) or {}).get("delegate_map") or {}
             handles = joined.get(operator_key(each.delegate_handle), (each.delegate_handle,))
         pairs.append((tuple(handles), each))
     return pairs
 
 
 def _handles_of(record: ETRecord, instruction: int) -> Sequence[int]:
-    found = _at(one_method(record._debug_handle_map), instruction)
+    found = at_instruction(one_method(record._debug_handle_map), instruction)
     return (found,) if isinstance(found, int) else found or ()
-
-
-def _at(by_instruction: Any, instruction: int) -> Any:
-    """A record that was read has the numbers as text."""
-    known = by_instruction or {}
-    return known.get(instruction, known.get(str(instruction)))
 
 
 def _sentences(compared: list[Compared], wrong: list[Compared]) -> list[str]:

@@ -13,7 +13,7 @@ from torch.fx import GraphModule, Node
 
 from executorch.devtools.commands import given
 from executorch.devtools.commands.program_file import Call
-from executorch.devtools.inspector._graphs import FORWARD, one_method
+from executorch.devtools.inspector._graphs import FORWARD, at_instruction, one_method
 from executorch.exir.program._etrecord import ETRecord
 
 _OF_TORCH = re.compile(r"/(site|dist)-packages/torch/|^<")  # in angle brackets: traced code
@@ -75,9 +75,8 @@ class Origins:
         return [known[handle] for handle in listed if handle in known]
 
     def of_call(self, call: Call) -> list[Origin]:
-        known = one_method(self._handles, call.method) or {}
-        found = known.get(call.instruction, known.get(str(call.instruction)))
-        return self.of_handles(found, call.method)
+        known = one_method(self._handles, call.method)
+        return self.of_handles(at_instruction(known, call.instruction), call.method)
 
 
 def _programs(edge: Any) -> Mapping[str, Any]:

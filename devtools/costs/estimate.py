@@ -13,7 +13,7 @@ from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS, Machine
 from executorch.devtools.costs.timing import nodes_by_handle
 from executorch.devtools.costs.work import ELEMENTWISE, FUNCTION, Work, bytes_of, works_of
-from executorch.devtools.inspector._graphs import one_method
+from executorch.devtools.inspector._graphs import at_instruction, one_method
 from executorch.exir.backend.payload import PayloadOperator, operator_key
 from executorch.exir.program._etrecord import ETRecord
 
@@ -43,10 +43,10 @@ def estimates(
     (plan,) = (each for each in file.program.execution_plan if each.name == method)
     for call in (each for each in file.calls if each.method == method):
         if call.delegate is None:
-            engine, groups = KERNELS, [_joined(nodes, _at(handles, call.instruction))]
+            engine, groups = KERNELS, [_joined(nodes, at_instruction(handles, call.instruction))]
         else:
             operators = file.payload_operators(plan.delegates[call.delegate]) or ()
-            keys = (_at(delegates, call.instruction) or {}).get("delegate_map", {})
+            keys = (at_instruction(delegates, call.instruction) or {}).get("delegate_map", {})
             engine, groups = call.name, _of_delegate(operators, keys, nodes)
         for group in filter(None, groups):
             works = tuple(works_of(group))
@@ -92,9 +92,3 @@ def _is_followed(before: Group, group: Group) -> bool:
 def _joined(nodes: Mapping[int, Sequence[Node]], handles: Any) -> Group:
     listed = [handles] if isinstance(handles, int) else handles or ()
     return tuple(dict.fromkeys(node for handle in listed for node in nodes.get(handle, ())))
-
-
-def _at(by_instruction: Any, instruction: int) -> Any:
-    """A record that was read has the numbers as text."""
-    known = by_instruction or {}
-    return known.get(instruction, known.get(str(instruction)))

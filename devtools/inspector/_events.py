@@ -13,6 +13,7 @@ import pandas as pd
 from executorch.devtools.debug_format.base_schema import OperatorNode
 from executorch.devtools.etdump import schema_flatcc as flatcc
 from executorch.devtools.etdump.schema_flatcc import DebugEvent, ETDumpFlatCC, ProfileEvent
+from executorch.devtools.inspector._graphs import at_instruction
 from executorch.devtools.inspector._time_scale import TimeScale, calculate_time_scale_factor
 from executorch.devtools.inspector._values import (
     ProgramOutput,
@@ -401,22 +402,16 @@ class EventBlock:
             if event.name in RESERVED_FRAMEWORK_EVENT_NAMES:
                 continue
             instruction = event._instruction_id
-            outputs = _at(instruction_id_to_num_outs_map, instruction)
+            outputs = at_instruction(instruction_id_to_num_outs_map, instruction)
             event.num_outputs = outputs if outputs is not None else 1
-            delegate = _at(delegate_map, instruction)
+            delegate = at_instruction(delegate_map, instruction)
             if event.delegate_debug_identifier is None:
-                event.debug_handles = _at(handle_map, instruction)
+                event.debug_handles = at_instruction(handle_map, instruction)
             elif delegate is not None:
                 event.delegate_backend_name = delegate["name"]
                 event.debug_handles = _delegated_handles(
                     delegate.get("delegate_map") or {}, event.delegate_debug_identifier
                 )
-
-
-def _at(table: Mapping[Any, Any] | None, instruction: int | None) -> Any:
-    """Records hold numbers, their files text."""
-    table = table or {}
-    return table.get(instruction, table.get(str(instruction)))
 
 
 def _delegated_handles(delegate_map: Mapping[Any, Any], identifier: int | str) -> Any:

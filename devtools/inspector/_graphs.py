@@ -48,6 +48,12 @@ def one_method(by_method: Any, method: str = FORWARD) -> Any:
     return next(iter(by_method.values()))
 
 
+def at_instruction(by_instruction: Mapping[Any, Any] | None, instruction: int | None) -> Any:
+    """None where there is nothing. Records hold numbers, their files text."""
+    known = by_instruction or {}
+    return known.get(instruction, known.get(str(instruction)))
+
+
 def of_method(record: ETRecord, method: str) -> ETRecord:
     """The record as if its program had this method alone. Inputs that were given for "forward" are no other's."""
     only = record.copy()
