@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -90,7 +91,7 @@ def compare(
                 each,
                 len(compared),
                 forced.own_errors[node],
-                _farthest(each.values, expected),
+                _farthest(node, each.values, expected),
                 is_coarse or expected[0].dtype in _HALVES,
                 not expected[0].dtype.is_floating_point,
             )
@@ -107,8 +108,8 @@ def _nodes(module: GraphModule) -> Iterator[Node]:
 
 
 def _is_random(node: Node) -> bool:
-    operator = getattr(node.target, "_op", node.target)
-    return torch.Tag.nondeterministic_seeded in getattr(operator, "tags", ())
+    called = getattr(node.target, "_op", node.target)
+    return torch.Tag.nondeterministic_seeded in getattr(called, "tags", ())
 
 
 def _restore(state: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
@@ -147,20 +148,32 @@ class _Run(Interpreter):
         self.values[n] = tuple(each.clone() for each in expected)
         if n not in self._found:
             return result
-        pairs = zip(self._found[n], expected)
-        # Of what training alone needs, such as a batch norm's means, kernels may write nothing.
-        known = takewhile(lambda pair: pair[0] is not None, ((_aligned(*p), p[1]) for p in pairs))
-        for index, (found, wanted) in enumerate(known):
+        for index, found, wanted in _pairs(n, self._found[n], expected):
             error = _distance(found, wanted)
             self.own_errors[n] = max(error, self.own_errors.get(n, 0.0))
             listed[index] = found.to(wanted.dtype)
         return listed[0] if is_one else listed
 
 
-def _farthest(found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> float:
+def _pairs(
+    node: Node, found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]
+) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
+    """Of outputs that something reads: others, such as a norm's means, may be anything near zero, or nothing."""
+    for index, (value, wanted) in enumerate(zip(found, expected)):
+        aligned = _aligned(value, wanted) if _is_read(node, index) else None
+        if aligned is not None:
+            yield index, aligned, wanted
+
+
+def _is_read(node: Node, index: int) -> bool:
+    items = [user for user in node.users if user.target is operator.getitem]
+    return not items or any(item.users for item in items if item.args[1] == index)
+
+
+def _farthest(node: Node, found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> float:
     """The largest distance of what can be compared."""
-    pairs = ((_aligned(one, other), other) for one, other in zip(found, expected))
-    return max((_distance(*pair) for pair in pairs if pair[0] is not None), default=math.inf)
+    pairs = _pairs(node, found, expected)
+    return max((_distance(one, other) for _, one, other in pairs), default=math.inf)
 
 
 def _aligned(found: torch.Tensor, expected: torch.Tensor) -> torch.Tensor | None:
