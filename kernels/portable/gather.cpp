@@ -3,6 +3,7 @@
 // depends on the data.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/binary.h>
+#include <executorch/kernels/portable/loops/columns.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
 #include <executorch/kernels/portable/loops/lines.h>
@@ -51,9 +52,6 @@ bool check_index(const OpCall& call, const Tensor& index, const StridedView& at,
   }
   return true;
 }
-
-constexpr int64_t kGrain = 1 << 15;    // elements worth a thread
-constexpr int64_t kLeastColumns = 16;  // of a thread: those of two lie in few common cache lines
 
 // Whether two lines of the index may be visited at once.
 enum class Lines { kInOrder, kInParallel };
@@ -164,13 +162,11 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
   const int64_t lines = index.numel() / length;
   if (order == Lines::kInParallel) {
     ::executorch::extension::parallel_for(
-        0, lines, std::max<int64_t>(1, kGrain / length),
+        0, lines, std::max<int64_t>(1, kThreadGrain / length),
         [&](int64_t first, int64_t last) { run(first, last, 0, length); });
-  } else if (dim != inner) {  // what two columns write never meets
-    const int64_t share = length / ::executorch::extension::get_num_threads() + 1;
-    ::executorch::extension::parallel_for(
-        0, length, std::max({share, kGrain / lines, kLeastColumns}),
-        [&](int64_t begin, int64_t end) { run(0, lines, begin, end); });
+  } else if (dim != inner) {
+    parallel_for_columns(length, lines,
+                         [&](int64_t begin, int64_t end) { run(0, lines, begin, end); });
   } else {
     run(0, lines, 0, length);
   }

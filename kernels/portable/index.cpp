@@ -3,6 +3,7 @@
 // memory is touched.
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/binary.h>
+#include <executorch/kernels/portable/loops/columns.h>
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
 
@@ -385,8 +386,6 @@ StridedView remaining_view(const StridedView& view, const Resolved& r, const int
   return result;
 }
 
-constexpr int64_t kCopyGrain = 1 << 15;  // elements worth a thread
-
 // Calls visit(offset in self, offset in the values) for index tuples [first, last), each after its
 // indices were checked; stops at a wrong one and returns the size that it is no index of, or else
 // -1. `value_strides` are those of the indexed block of dimensions in the values.
@@ -496,7 +495,7 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
                     to.sizes[last] * to.element_size >= 32;
   if (rows) {
     std::atomic<int64_t> wrong{-1};
-    const int64_t grain = std::max<int64_t>(1, kCopyGrain / std::max<int64_t>(1, to.numel()));
+    const int64_t grain = std::max<int64_t>(1, kThreadGrain / std::max<int64_t>(1, to.numel()));
     const auto copy_rows = [&](int64_t first, int64_t end) {
       StridedView source = from, target = to;
       const auto copy = [&](int64_t offset, int64_t out_offset) {
@@ -576,8 +575,6 @@ void accumulate_view(const StridedView& from, const StridedView& to, ScalarType 
   }
 }
 
-constexpr int64_t kLeastColumns = 16;  // of a thread: those of two lie in few common cache lines
-
 // Positions [begin, end) of the last dimension; all of a view without dimensions.
 StridedView columns_of(StridedView view, int64_t begin, int64_t end) {
   if (view.ndim > 0) {
@@ -644,13 +641,9 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
                       : accumulate_view<C>(values_at, out_at, type);
             });
     };
-    // What two columns add never meets, and each is added to in order.
     const int64_t columns = to.ndim == 0 ? 1 : to.sizes[to.ndim - 1];
     const int64_t lines = r.shape.numel() * to.numel() / std::max<int64_t>(1, columns);
-    const int64_t share = columns / ::executorch::extension::get_num_threads() + 1;
-    const int64_t worthwhile = kCopyGrain / std::max<int64_t>(1, lines);
-    ::executorch::extension::parallel_for(0, columns, std::max({share, worthwhile, kLeastColumns}),
-                                          add);
+    parallel_for_columns(columns, lines, add);
   });
 }
 
