@@ -114,8 +114,6 @@ Error write(std::ostream& out, const TensorMap& tensor_map, size_t alignment) {
             static_cast<std::streamsize>(contents_size - FlatTensorHeader::kHeaderOffset));
   out << std::string(segment_base - header_size - contents_size, '\0');
   write_segments(out, tensor_map, alignment);
-  out.flush();
-  ET_CHECK_OR_RETURN_ERROR(out.good(), AccessFailed, "Cannot write the data file");
   return Error::Ok;
 }
 
@@ -129,7 +127,10 @@ Error save_ptd(const std::string& path, const TensorMap& tensor_map,
 }
 
 Error save_ptd(std::ostream& out, const TensorMap& tensor_map, const size_t tensor_alignment) {
-  return write(out, tensor_map, tensor_alignment);
+  ET_CHECK_OK_OR_RETURN_ERROR(write(out, tensor_map, tensor_alignment));
+  out.flush();
+  ET_CHECK_OR_RETURN_ERROR(out.good(), AccessFailed, "Cannot write the data file");
+  return Error::Ok;
 }
 
 }  // namespace executorch::extension::flat_tensor

@@ -202,6 +202,16 @@ TEST_F(CheckpointTest, ADiskThatIsFullLeavesTheOldFile) {
   EXPECT_EQ(read_file(path_), before);
 }
 
+TEST_F(CheckpointTest, AFileThatCannotBeWrittenIsNamed) {
+  const std::string nowhere = path_ + ".no/checkpoint.ptd";
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(save_checkpoint(nowhere, parameters_), Error::AccessFailed);
+  const std::string told = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("Cannot write " + nowhere + ": check that its folder exists"),
+            std::string::npos)
+      << told;
+}
+
 // Every file that a killed writer leaves has one number in all places.
 TEST_F(CheckpointTest, AProcessThatIsKilledLeavesAWholeFile) {
   constexpr size_t kCount = 1 << 16;
