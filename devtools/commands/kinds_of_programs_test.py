@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch.export import export
 
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools import Inspector, commands, parse_etrecord
 from executorch.devtools.commands.program_file import calls_of
 from executorch.exir import schema, to_edge_transform_and_lower
@@ -175,6 +176,24 @@ def test_the_numeric_gap_of_operators_with_several_outputs(folder: Path, tmp_pat
     found = Inspector(etdump_path=dump, debug_buffer_path=values, etrecord=record)
     gaps = found.calculate_numeric_gap("MSE")
     assert len(gaps) >= 5 and max(gap for (gap,) in gaps["gap"]) < 1e-9
+
+
+class Square(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.transpose(x + 1, 1, 2) / 3 + x
+
+
+def test_a_transpose_that_a_delegate_leaves_for_later_is_no_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its sizes the value before it cannot be told from the one behind it."""
+    exported = export(Square(), (torch.randn(2, 5, 5),))
+    program = to_edge_transform_and_lower(
+        exported, partitioner=[XnnpackPartitioner()], generate_etrecord=True
+    ).to_executorch()
+    program.save(str(tmp_path / "square.pte"))
+    program.get_etrecord().save(tmp_path / "square.etrecord")
+    assert bisect(tmp_path, "square", capsys)["first"] is None
 
 
 def plant(folder: Path, name: str, method: str, operator: str, other: str) -> None:

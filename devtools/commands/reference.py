@@ -7,7 +7,7 @@ import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import permutations, takewhile
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from executorch.devtools.commands.probe import Found
 _FLOAT, _COARSE, _STEPS = 1e-3, 2e-2, 0.25
 _HALVES = (torch.float16, torch.bfloat16)
 _COND = torch.ops.higher_order.cond
+_MOST_DIMS = 5  # of values whose orders of dimensions are tried
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def compare(
         true = _Run(module, {})
         true.run(*inputs)
         _restore(state)
-        forced = _Run(module, {node: each.values for node, (each, _) in by_node.items()})
+        forced = _Run(module, {node: each for node, (each, _) in by_node.items()})
         forced.run(*inputs)
         _restore(state)
     compared: list[Compared] = []
@@ -91,7 +92,7 @@ def compare(
                 each,
                 len(compared),
                 forced.own_errors[node],
-                _farthest(node, each.values, expected),
+                _farthest(node, each, expected),
                 is_coarse or expected[0].dtype in _HALVES,
                 not expected[0].dtype.is_floating_point,
             )
@@ -126,7 +127,7 @@ def _dtype_of(node: Node) -> torch.dtype | None:
 class _Run(Interpreter):
     """Goes on with the values that were found, where there are some."""
 
-    def __init__(self, module: GraphModule, found: dict[Node, tuple[torch.Tensor, ...]]) -> None:
+    def __init__(self, module: GraphModule, found: dict[Node, Found]) -> None:
         super().__init__(module)
         self._found = found
         self.values: dict[Node, tuple[torch.Tensor, ...]] = {}
@@ -156,11 +157,12 @@ class _Run(Interpreter):
 
 
 def _pairs(
-    node: Node, found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]
+    node: Node, found: Found, expected: Sequence[torch.Tensor]
 ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
     """Of outputs that something reads: others, such as a norm's means, may be anything near zero, or nothing."""
-    for index, (value, wanted) in enumerate(zip(found, expected)):
-        aligned = _aligned(value, wanted) if _is_read(node, index) else None
+    is_delegated = found.delegate_handle is not None
+    for index, (value, wanted) in enumerate(zip(found.values, expected)):
+        aligned = _aligned(value, wanted, is_delegated) if _is_read(node, index) else None
         if aligned is not None:
             yield index, aligned, wanted
 
@@ -170,14 +172,17 @@ def _is_read(node: Node, index: int) -> bool:
     return not items or any(item.users for item in items if item.args[1] == index)
 
 
-def _farthest(node: Node, found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> float:
+def _farthest(node: Node, found: Found, expected: Sequence[torch.Tensor]) -> float:
     """The largest distance of what can be compared."""
     pairs = _pairs(node, found, expected)
     return max((_distance(one, other) for _, one, other in pairs), default=math.inf)
 
 
-def _aligned(found: torch.Tensor, expected: torch.Tensor) -> torch.Tensor | None:
-    """The value with the sizes expected: as it is, or from channels last; None when it has other sizes."""
+def _aligned(
+    found: torch.Tensor, expected: torch.Tensor, is_delegated: bool
+) -> torch.Tensor | None:
+    """The value with the sizes expected: as it is, or from channels last; None when it has other sizes. A delegate may
+    leave a transpose for later: where another order of dimensions is right, the value is."""
     if found.numel() != expected.numel():
         return None
     choices = (
@@ -186,7 +191,13 @@ def _aligned(found: torch.Tensor, expected: torch.Tensor) -> torch.Tensor | None
     if expected.dim() == 4 and tuple(found.shape) == tuple(expected.permute(0, 2, 3, 1).shape):
         choices.append(found.permute(0, 3, 1, 2))
     choices = choices or [found.reshape(expected.shape)]
-    return min(choices, key=lambda each: _distance(each, expected))
+    nearest = min(choices, key=lambda each: _distance(each, expected))
+    if not is_delegated or found.dim() > _MOST_DIMS or _distance(nearest, expected) <= _COARSE:
+        return nearest
+    orders = map(found.permute, permutations(range(found.dim())))
+    same_shape = (each for each in orders if each.shape == expected.shape)
+    right = (each for each in same_shape if _distance(each, expected) <= _COARSE)
+    return next(right, nearest)
 
 
 def _distance(found: torch.Tensor | None, expected: torch.Tensor) -> float:
