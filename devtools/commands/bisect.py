@@ -176,7 +176,7 @@ def _sentences(compared: list[Compared], wrong: list[Compared]) -> list[str]:
     return [
         f"The first of {len(compared)} operators that leaves the reference: {first.node.name} "
         f"({first.found.name}{where}), own error {first.own_error:.3g}.",
-        f"  {origin_of(first.node)}",
+        f"  {origin_of(first.source)}",
         f"It computes {', '.join(first.joined)}. Its operands are right: so are the {first.index} operators before it.",
         "Next: its kernel, its constants in the file (`explain`), how it was lowered. "
         f"In all, {len(wrong)} operators have an error of their own.",
@@ -192,7 +192,7 @@ def _left(calls: Sequence[Call], compared: list[Compared], record: ETRecord) -> 
 
 
 def _row(each: Compared) -> Row:
-    origin = origin_of(each.node)
+    origin = origin_of(each.source)
     return {
         "operator": each.node.name,
         "joined": list(each.joined),

@@ -11,8 +11,13 @@ from typing import Any
 import pytest
 import torch
 from torch.export import export
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+    XNNPACKQuantizer,
+    get_symmetric_quantization_config,
+)
 from executorch.devtools import Inspector, commands, parse_etrecord
 from executorch.devtools.commands.program_file import calls_of
 from executorch.exir import schema, to_edge_transform_and_lower
@@ -302,3 +307,33 @@ def test_bench_gives_the_numbers_that_the_model_was_exported_with(
     program.save(str(tmp_path / "scaled.pte"))
     once = ("--rounds", "1", "--runs", "1", "--cold", "1")
     assert len(report(capsys, "bench", tmp_path / "scaled.pte", *once)["files"]) == 1
+
+
+def test_operators_of_eight_bits_have_their_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is compared is the value behind quantize and dequantize, which have none."""
+    inputs = (torch.randn(4, 16, generator=torch.Generator().manual_seed(0)),)
+    quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config())
+    prepared = prepare_pt2e(export(Layer(), inputs).module(), quantizer)
+    prepared(*inputs)
+    program = to_edge_transform_and_lower(
+        export(convert_pt2e(prepared), inputs),
+        partitioner=[XnnpackPartitioner()],
+        generate_etrecord=True,
+    ).to_executorch()
+    program.save(str(tmp_path / "eight.pte"))
+    program.get_etrecord().save(tmp_path / "eight.etrecord")
+    rows = bisect(tmp_path, "eight", capsys)["operators"]
+    layers = [row for row in rows if "linear" in " ".join(row["joined"])]
+    assert len(layers) >= 2
+    assert all(f"{Path(__file__).name}:" in row["line"] for row in layers), layers
+
+
+class Layer(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(16, 16), torch.nn.Linear(16, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.second(torch.sigmoid(self.first(x)))

@@ -26,10 +26,12 @@ _MOST_DIMS = 5  # of values whose orders of dimensions are tried
 class Compared:
     """`own_error`: of the value found against what the operator gives from the operands that were found; `error`:
     against the model's own run. Relative, of L2 norms; of integers the mean difference. `joined`: all nodes
-    that the value stands for; `index`: place among those compared."""
+    that the value stands for; `source`: of those the last with a line of Python, which what is around 8-bit values has
+    not; `index`: place among those compared."""
 
     node: Node
     joined: tuple[str, ...]
+    source: Node
     found: Found
     index: int
     own_error: float
@@ -89,6 +91,7 @@ def compare(
             Compared(
                 node,
                 tuple(one.name for one in joined),
+                next((one for one in reversed(joined) if one.meta.get("stack_trace")), node),
                 each,
                 len(compared),
                 forced.own_errors[node],
