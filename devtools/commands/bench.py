@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a program takes: warm and cold, by number of threads, with its memory; two files are compared in turns.
+"""How long a program takes: warm and cold, by number of threads, with its memory, and by operator; two files, or two
+builds of this package, are compared in turns.
 
 Each file is loaded by processes of its own, with ones as inputs. Cold: a fresh process loads the program and runs it
 once; the system may still have the file in memory. Warm: later runs. Of two files, each runs a little while the other
 waits, so that what else the machine does hits both; the interval holds the ratio of their times with 95 %.
 
     python -m executorch.devtools bench before.pte after.pte --threads 1 2 --html bench.html
+    python -m executorch.devtools bench model.pte --python other-environment/bin/python
 """
 
 from __future__ import annotations
@@ -21,10 +23,18 @@ from typing import Any
 
 import numpy as np
 
+from executorch.devtools.commands import bench_worker, given
+from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.report import Picture, Report, Row, Table
 from executorch.devtools.commands.svg import histogram, span
+from executorch.devtools.commands.times import Execution, execution
+from executorch.devtools.costs.timing import traced
+from executorch.devtools.inspector._graphs import of_method
 from executorch.exir import schema
+from executorch.exir.program._etrecord import ETRecord
+from executorch.exir.scalar_type import ScalarType
+from executorch.exir.tensor import get_scalar_type
 
 _RESAMPLED = 2000
 _SEED = 0
@@ -43,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "other", type=Path, nargs="?", help="another one, to compare with the first"
     )
+    parser.add_argument(
+        "--python",
+        help="the interpreter of another environment, whose build of the package runs OTHER, or FILE, in turns with "
+        "this one",
+    )
+    parser.add_argument("--etrecord", type=Path, help="FILE's record, for times by module and line")
     parser.add_argument("--method", default="", help="forward, or the first by name, unless given")
     parser.add_argument(
         "--threads", type=int, nargs="*", default=[0], help="0: as many as the runtime takes"
@@ -55,24 +71,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Method:
-    """`inputs`: JSON for bench_worker.py, ones of the largest sizes."""
+class Side:
+    """What runs in turns with another. `inputs`: for bench_worker.py, ones of the largest sizes."""
 
-    name: str
-    inputs: str
+    file: ProgramFile
+    method: str
+    inputs: Sequence[Any]
+    python: str = sys.executable
 
     @staticmethod
-    def of(file: Path, name: str) -> Method:
+    def of(path: Path, method: str, python: str | None = None) -> Side:
         """See ProgramFile.plan."""
-        plan = ProgramFile(file).plan(name)
-        return Method(
-            plan.name, json.dumps([_ones(plan.values[index].val) for index in plan.inputs])
-        )
+        file = ProgramFile(path)
+        plan = file.plan(method)
+        inputs = [_ones(plan.values[index].val) for index in plan.inputs]
+        return Side(file, plan.name, inputs, python or sys.executable)
+
+    @property
+    def title(self) -> str:
+        name = self.file.path.name
+        return name if self.python == sys.executable else f"{name} by {self.python}"
 
 
 def _ones(value: Any) -> Any:
     if isinstance(value, schema.Tensor):
-        return [int(value.scalar_type), list(value.sizes)]
+        dtype = get_scalar_type(ScalarType(value.scalar_type))
+        return [str(dtype).removeprefix("torch."), list(value.sizes)]
     field_name = _VALUES.get(type(value))
     return None if field_name is None else getattr(value, field_name)
 
@@ -80,11 +104,12 @@ def _ones(value: Any) -> Any:
 class Worker:
     """A process of bench_worker.py. ValueError with its last words when it ends."""
 
-    def __init__(self, file: Path, method: Method, threads: int) -> None:
-        module = "executorch.devtools.commands.bench_worker"
-        self._file = file
+    def __init__(self, side: Side, threads: int) -> None:
+        self._side = side
+        program = Path(bench_worker.__file__).read_text()  # another build may not have it
+        file, inputs = str(side.file.path), json.dumps(side.inputs)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, str(file), method.name, str(threads), method.inputs],
+            [side.python, "-c", program, file, side.method, str(threads), inputs],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -105,7 +130,7 @@ class Worker:
                 return json.loads(line.removeprefix("RESULT "))
         lines = self._process.stderr.read().strip().splitlines()
         raise ValueError(
-            f"{self._file} does not run: {lines[-1] if lines else 'its process ended'}"
+            f"{self._side.title} does not run: {lines[-1] if lines else 'its process ended'}"
         )
 
     def close(self) -> None:
@@ -114,9 +139,9 @@ class Worker:
 
 @dataclass
 class Measured:
-    """One file with one number of threads; `rounds`: nanoseconds of the runs of each turn."""
+    """One side with one number of threads; `rounds`: nanoseconds of the runs of each turn."""
 
-    file: Path
+    side: Side
     threads: int
     starts: list[Any] = field(default_factory=list)
     rounds: list[list[int]] = field(default_factory=list)
@@ -130,7 +155,8 @@ class Measured:
         times = self.times()
         cold = [(each["load_ns"] + each["first_ns"]) / 1e6 for each in self.starts]
         row = {
-            "file": self.file.name,
+            "file": self.side.file.path.name,
+            "build": self.starts[0]["version"],
             "threads": self.threads or "default",
             **{f"p{percent} ms": float(np.percentile(times, percent)) for percent in _PERCENTILES},
             "min ms": float(times.min()),
@@ -148,58 +174,65 @@ def report(arguments: argparse.Namespace) -> Report:
     for name in ("rounds", "runs", "cold"):
         if getattr(arguments, name) < 1:
             raise ValueError(f"--{name}: expected at least 1, found {getattr(arguments, name)}")
-    files = [arguments.file, *([arguments.other] if arguments.other else [])]
-    methods = [Method.of(file, arguments.method) for file in files]
+    sides = [Side.of(arguments.file, arguments.method)]
+    if arguments.other or arguments.python:
+        other = arguments.other or arguments.file
+        sides.append(Side.of(other, arguments.method, arguments.python))
     all_measured: list[Measured] = []
     compared: list[Row] = []
     for threads in arguments.threads:
-        measured = _measure(files, methods, threads, arguments)
+        measured = _measure(sides, threads, arguments)
         all_measured += measured
         if len(measured) == 2:
             compared.append(
                 compare(measured[0].rounds, measured[1].rounds) | {"threads": threads or "default"}
             )
-    sentences = [_comparison(row, arguments) for row in compared]
+    sentences = [_comparison(row, sides) for row in compared]
     sentences.append(
-        f"{arguments.rounds} turns of {arguments.runs} runs, method {methods[0].name}; "
+        f"{arguments.rounds} turns of {arguments.runs} runs, method {sides[0].method}; "
         "times are of calls from Python"
     )
     spans = [span(list(each.times())) for each in all_measured]
     limits = min(low for low, _ in spans), max(high for _, high in spans)  # one scale for all
     pictures = [
         Picture(
-            f"{each.file.name}, threads: {each.threads or 'default'}",
+            f"{each.side.title}, threads: {each.threads or 'default'}",
             histogram(list(each.times()), "ms", limits),
         )
         for each in all_measured
     ]
-    return Report(
-        " and ".join(str(file) for file in files),
-        sentences,
-        [Table("files", "Times and memory", [each.row() for each in all_measured])],
-        pictures,
-        facts={"compared": compared},
-    )
+    tables = [Table("files", "Times and memory", [each.row() for each in all_measured])]
+    record = given.record(arguments.etrecord) if arguments.etrecord else None
+    for prefix, side in zip(("", "other "), sides):
+        if side.python == sys.executable:
+            ran = _traced(side, None if prefix else record)
+            pictures.append(ran.picture(f" of {side.title}"))
+            tables += ran.tables(prefix, f" of {side.title}")
+    title = " and ".join(side.title for side in sides)
+    return Report(title, sentences, tables, pictures, facts={"compared": compared})
 
 
-def _measure(
-    files: Sequence[Path], methods: Sequence[Method], threads: int, arguments: argparse.Namespace
-) -> list[Measured]:
-    measured = [Measured(file, threads) for file in files]
-    workers = []
+def _traced(side: Side, record: ETRecord | None) -> Execution:
+    inputs = [bench_worker.given_input(each) for each in side.inputs]
+    known = of_method(record, side.method) if record is not None else None
+    events = traced(side.file.data, side.method, inputs, known)
+    return execution(side.file, side.method, events, Origins(known) if known else None)
+
+
+def _measure(sides: Sequence[Side], threads: int, arguments: argparse.Namespace) -> list[Measured]:
+    measured = [Measured(side, threads) for side in sides]
+    workers: list[Worker] = []
     try:
         for _ in range(arguments.cold):
             for worker in workers:
                 worker.close()
-            workers = [
-                Worker(file, method, threads) for file, method in zip(files, methods, strict=True)
-            ]
+            workers = [Worker(side, threads) for side in sides]
             for each, worker in zip(measured, workers, strict=True):
                 each.starts.append(worker.start)
         for worker in workers:  # the second run of a program may still prepare
             worker.run(2)
         for turn in range(arguments.rounds):
-            for index in range(len(files)) if turn % 2 == 0 else reversed(range(len(files))):
+            for index in range(len(sides)) if turn % 2 == 0 else reversed(range(len(sides))):
                 found = workers[index].run(arguments.runs)
                 measured[index].rounds.append(found["ns"])
                 if found["energy_uj"] is not None:
@@ -227,8 +260,8 @@ def compare(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> dict[str,
     }
 
 
-def _comparison(row: dict[str, Any], arguments: argparse.Namespace) -> str:
+def _comparison(row: dict[str, Any], sides: Sequence[Side]) -> str:
     interval = f"[{row['low']:.3f}, {row['high']:.3f}]"
-    said = f"{arguments.other.name} takes {row['ratio']:.3f} {interval} times as long as {arguments.file.name}"
+    said = f"{sides[1].title} takes {row['ratio']:.3f} {interval} times as long as {sides[0].title}"
     verdict = "" if row["differs"] else ": no difference is shown"
     return f"{said}, threads: {row['threads']}{verdict}"

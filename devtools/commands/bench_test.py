@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from executorch.devtools import commands
 from executorch.devtools.commands.bench import compare
 from executorch.devtools.commands.svg import histogram, span
 from executorch.exir import to_edge
+from executorch.version import __version__
 
 
 class Sums(torch.nn.Module):
@@ -49,6 +51,26 @@ def test_eight_times_the_work(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert one["p50 ms"] < eight["p50 ms"] and one["min ms"] <= one["p50 ms"] <= one["p99 ms"]
     assert one["cold load and run ms"] > one["cold load ms"] > 0
     assert one["peak bytes"] >= 0 and "<svg" in page.read_text()
+
+
+def test_two_builds_and_where_the_time_goes(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other interpreter is this one by another name."""
+    other = tmp_path / "python"
+    other.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    other.chmod(0o755)
+    file = str(folder / "sums8.pte")
+    options = ["--rounds", "3", "--cold", "1", "--python", str(other), "--json"]
+    assert commands.main(["bench", file, *options]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [row["build"] for row in report["files"]] == [__version__] * 2
+    assert len(report["compared"]) == 1 and f"sums8.pte by {other}" in report["title"]
+    (kind,) = report["kinds"]
+    assert (kind["operator"], kind["count"]) == ("cumsum.out", 8) and "other kinds" not in report
+    other.write_text("#!/bin/sh\necho no such module >&2; exit 1\n")
+    assert commands.main(["bench", file, *options]) == commands.FAILED
+    assert f"sums8.pte by {other} does not run: no such module" in capsys.readouterr().err
 
 
 def test_what_does_not_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A process that has one program and measures it when asked; `bench` starts one for each file and number of threads.
 
-Arguments: the file, the method, the number of threads (0: as it is), and the inputs as JSON (see _input).
+Arguments: the file, the method, the number of threads (0: as it is), and the inputs as JSON (see given_input). It runs
+on any build of the package that an interpreter has, and needs only what all of them have.
 
 On standard input: JSON lines, each the number of runs. On standard output: lines of JSON after RESULT: first what
 loading and the first run cost, then, for each line read, nanoseconds of the runs and what they took of energy.
@@ -13,16 +14,11 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-_NUMPY_TYPES = {
-    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Half": "float16",
-    "Float": "float32", "Double": "float64", "Bool": "bool",
-}  # fmt: skip
 _ENERGY = Path("/sys/class/powercap/intel-rapl:0/energy_uj")
 
 
@@ -45,27 +41,26 @@ def _energy() -> int | None:
 
 
 def _set_threads(count: int) -> None:
+    if not count:
+        return
     from executorch.extension.pybindings import portable_lib
 
-    if count and hasattr(portable_lib, "_unsafe_reset_threadpool"):
-        portable_lib._unsafe_reset_threadpool(count)
+    if not hasattr(portable_lib, "_unsafe_reset_threadpool"):
+        sys.exit("this build cannot set its number of threads")
+    portable_lib._unsafe_reset_threadpool(count)
 
 
-def _input(described: Any) -> Any:
-    """A value as it is; for [dtype, sizes] ones: NumPy's where it has the dtype, since importing torch would take
-    memory in the process that is measured."""
-    return _ones(*described) if isinstance(described, list) else described
-
-
-def _ones(dtype: int, sizes: Sequence[int]) -> Any:
-    from executorch.codegen.op_table import SCALAR_TYPES
-
-    names = {number: name for name, number in SCALAR_TYPES.items()}
-    if names[dtype] in _NUMPY_TYPES:
-        return np.ones(sizes, _NUMPY_TYPES[names[dtype]])
+def given_input(described: Any) -> Any:
+    """A value as it is; for [dtype, sizes] ones: NumPy's where it has the dtype and the runtime has not brought torch,
+    which would take memory in the process that is measured."""
+    if not isinstance(described, list):
+        return described
+    dtype, sizes = described
+    if "torch" not in sys.modules and hasattr(np, dtype):
+        return np.ones(sizes, dtype)
     import torch
 
-    return torch.ones(sizes, dtype=getattr(torch, names[dtype].lower()))
+    return torch.ones(sizes, dtype=getattr(torch, dtype))
 
 
 def _answer(value: Any) -> None:
@@ -85,10 +80,11 @@ def main() -> None:
     )
     options = parser.parse_args()
     file, method_name, threads = options.file, options.method, options.threads
-    inputs = [_input(described) for described in options.inputs]
     from executorch.runtime import Runtime
+    from executorch.version import __version__
 
     runtime = Runtime.get()
+    inputs = [given_input(described) for described in options.inputs]
     _set_threads(threads)
     before = _memory("VmRSS")
     start = time.perf_counter_ns()
@@ -105,6 +101,7 @@ def main() -> None:
             "first_ns": first,
             "resident_bytes": _memory("VmRSS") - before,
             "peak_bytes": _memory("VmHWM") - before,
+            "version": __version__,
         }
     )
     for line in sys.stdin:

@@ -25,23 +25,23 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given, python_model
+from executorch.devtools.commands.memory import Memory, memory_of
 from executorch.devtools.commands.origins import Origin, Origins
-from executorch.devtools.commands.planned import Planned, alive_bytes, planned_tensors
 from executorch.devtools.commands.program_file import (
     Call,
     ProgramFile,
-    calls_of,
     payload_reader,
     tensors_of,
     writes_tensors,
 )
 from executorch.devtools.commands.report import Picture, Report, Row, Table
-from executorch.devtools.commands.svg import steps
 from executorch.devtools.commands.targets import HERE, op_tables, target
+from executorch.devtools.commands.times import execution
 from executorch.devtools.costs.estimate import Estimated, estimates
 from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
-from executorch.devtools.costs.timing import timed
+from executorch.devtools.costs.timing import Timed, timed, traced
 from executorch.devtools.costs.work import multiply_adds_of
+from executorch.devtools.inspector._events import Event
 from executorch.devtools.inspector._graphs import FORWARD, of_method, one_method
 from executorch.exir import schema
 from executorch.exir.error import ExportError
@@ -182,8 +182,15 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
     record = of_method(record, method)
     expected = estimates(file, method, record, here)
     note = f"{method} should take {1e3 * sum(each.seconds for each in expected):.3g} ms on {processor()}."
-    findings += below_machine(file, method, record, here)
-    return _report(arguments.model, findings, [_by_kind(expected), *tables], pictures, [note])
+    tables.insert(0, _by_kind(expected))
+    events = _run(file, method, record)
+    if events:
+        findings += below_machine(timed(events, record), method, record, here)
+        ran = execution(file, method, events, Origins(record))
+        note += f" It took {1e3 * ran.seconds:.3g} ms."
+        tables[1:1] = ran.tables()
+        pictures.insert(0, ran.picture())
+    return _report(arguments.model, findings, tables, pictures, [note])
 
 
 def _by_kind(expected: Sequence[Estimated]) -> Table:
@@ -213,24 +220,31 @@ def examine(
     ]
     tables, pictures = [], []
     for plan in file.program.execution_plan:
-        finding, table, picture = _memory(plan, origins)
-        findings += finding
-        tables += table
-        pictures += picture
+        memory = memory_of(plan, origins)
+        if memory is not None:
+            findings.append(_memory(memory, origins))
+            tables.append(memory.table())
+            pictures += memory.pictures()
     return findings, tables, pictures
 
 
-def below_machine(file: ProgramFile, method: str, record: ETRecord, here: Machine) -> list[Finding]:
-    """Operators that take much longer than the machine needs, and much of the time. None where nothing can be run."""
+def _run(file: ProgramFile, method: str, record: ETRecord) -> list[Event]:
+    """Nothing where the record has no inputs, or where it does not run: other findings say what it lacks."""
     edge, inputs = one_method(record.edge_dialect_program), record._representative_inputs
     if inputs is None and isinstance(edge, ExportedProgram) and edge.example_inputs is not None:
         inputs = edge.example_inputs[0]
     if inputs is None:
         return []
     try:
-        measured = timed(file.data, method, pytree.tree_leaves(tuple(inputs)), record)
-    except RuntimeError:  # other findings say what it lacks
+        return traced(file.data, method, pytree.tree_leaves(tuple(inputs)), record)
+    except RuntimeError:
         return []
+
+
+def below_machine(
+    measured: Sequence[Timed], method: str, record: ETRecord, here: Machine
+) -> list[Finding]:
+    """Operators that take much longer than the machine needs, and much of the time."""
     whole = sum(each.seconds for each in measured)
     origins, findings = Origins(record), []
     for each in measured:
@@ -434,39 +448,15 @@ def _converts(plan: schema.ExecutionPlan, call: Call) -> bool:
     return len(tensors) > 1 and tensors[0].scalar_type != tensors[-1].scalar_type
 
 
-def _memory(
-    plan: schema.ExecutionPlan, origins: Origins | None
-) -> tuple[list[Finding], list[Table], list[Picture]]:
-    calls, tensors = list(calls_of(plan)), planned_tensors(plan)
-    alive = alive_bytes(tensors, len(calls))
-    if not alive or not max(alive):
-        return [], [], []
-    peak = alive.index(max(alive))
-    held = [each for each in tensors if each.first <= peak <= each.last and each.num_bytes]
-    rows = [_owner(each, origins) for each in held]
-    rows.sort(key=lambda row: -row["bytes"])
-    arenas = sum(plan.non_const_buffer_sizes)
-    finding = Finding(
+def _memory(found: Memory, origins: Origins | None) -> Finding:
+    name, call, largest = found.plan.name, found.calls[found.peak], found.owners[0]
+    alive, arenas = found.alive[found.peak], sum(found.plan.non_const_buffer_sizes)
+    return Finding(
         MEMORY,
-        f"{plan.name}: {alive[peak]:,} of {arenas:,} planned bytes are alive at call {peak}, {calls[peak].name}",
-        f"the largest: {rows[0]['tensor']}, {rows[0]['bytes']:,} bytes",
+        f"{name}: {alive:,} of {arenas:,} planned bytes are alive at call {found.peak}, {call.name}",
+        f"the largest: {largest['tensor']}, {largest['bytes']:,} bytes",
         "smaller inputs, or let what makes it and what reads it be one delegate",
         1,
-        alive[peak],
-        _lines([calls[peak]], origins) or ((rows[0]["line"],) if rows[0]["line"] else ()),
+        alive,
+        _lines([call], origins) or ((largest["line"],) if largest["line"] else ()),
     )
-    table = Table(f"peak of {plan.name}", f"Alive at the peak of {plan.name}", rows, "bytes")
-    chart = steps(
-        alive, f"call 0 of {plan.name}", f"{len(calls)} calls, at most {max(alive):,} bytes", peak
-    )
-    return [finding], [table], [Picture(f"Planned memory of {plan.name}", chart)]
-
-
-def _owner(tensor: Planned, origins: Origins | None) -> Row:
-    lines = _lines([tensor.maker], origins) if tensor.maker is not None else ()
-    return {
-        "tensor": f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.sizes)}",
-        "made by": tensor.maker.name if tensor.maker is not None else "(input)",
-        "bytes": tensor.num_bytes,
-        "line": lines[0] if lines else "",
-    }

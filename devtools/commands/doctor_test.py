@@ -18,6 +18,7 @@ from executorch.devtools.commands import doctor as doctor_command
 from executorch.devtools.commands.planned import Planned, alive_bytes
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS, Engine, Machine
+from executorch.devtools.costs.timing import timed, traced
 from executorch.devtools.inspector._graphs import one_method
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.program._etrecord import parse_etrecord
@@ -182,10 +183,12 @@ def test_operators_below_the_machine_are_named(folder: Path) -> None:
     file = ProgramFile(folder / "model.pte")
     record = parse_etrecord(folder / "model.etrecord")
     infinite, still = (Machine({KERNELS: Engine(rate, rate)}, 0.0) for rate in (1e30, 1.0))
-    found = doctor_command.below_machine(file, "forward", record, infinite)
+    events = traced(file.data, "forward", [torch.randn(16, 64)], record)
+    measured = timed(events, record)
+    found = doctor_command.below_machine(measured, "forward", record, infinite)
     assert found and all(each.lines and "doctor_test.py:" in each.lines[0] for each in found)
     assert all("% of the machine's expected speed" in each.what for each in found)
-    assert doctor_command.below_machine(file, "forward", record, still) == []
+    assert doctor_command.below_machine(measured, "forward", record, still) == []
 
 
 def test_what_stays_outside_is_foretold(folder: Path) -> None:

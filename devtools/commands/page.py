@@ -19,7 +19,7 @@ td { overflow-wrap: anywhere; }
 td.n { white-space: nowrap; overflow-wrap: normal; } td.n, th.n { text-align: right; }
 td.bar { background: linear-gradient(var(--bar), var(--bar)) no-repeat; }
 td.code { font-family: ui-monospace, monospace; font-size: .85rem; }
-td.code, td.long { min-width: 11rem; }
+td.code, td.long { min-width: 11rem; } td.short { white-space: nowrap; }
 svg { max-width: 100%; height: auto; } svg text { fill: currentColor; font: 12px system-ui, sans-serif; }
 """
 
@@ -74,4 +74,5 @@ def _cell(value: Any, kind: str, share: float | None) -> str:
     text = escape(cell(value))
     if share is not None:
         return f'<td class="n bar" style="background-size: {100 * share:.1f}% 100%">{text}</td>'
-    return f'<td class="{kind or ("long" if len(text) > 40 else "")}">{text}</td>'
+    by_length = "long" if len(text) > 40 else "short" if len(text) < 20 else ""
+    return f'<td class="{kind or by_length}">{text}</td>'

@@ -30,6 +30,14 @@ class Planned:
     last: int
     maker: Call | None
 
+    @property
+    def label(self) -> str:
+        return f"{str(self.dtype).removeprefix('torch.')}{list(self.sizes)}"
+
+    @property
+    def made_by(self) -> str:
+        return self.maker.name if self.maker is not None else "(input)"
+
 
 def planned_tensors(plan: schema.ExecutionPlan) -> list[Planned]:
     calls = list(calls_of(plan))

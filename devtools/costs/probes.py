@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from executorch.devtools.commands.program_file import payload_reader
 from executorch.devtools.costs import work
 from executorch.devtools.costs.machine import CALL_SECONDS, FAR_BYTES, KERNELS, NEAR_BYTES, Engine
-from executorch.devtools.costs.timing import Timed, timed
+from executorch.devtools.costs.timing import Timed, timed, traced
 
 _TOKENS, _HEADS, _FLOAT = 197, 12, 4
 
@@ -107,4 +107,5 @@ def _run(engine: str, module: nn.Module, inputs: tuple[Tensor, ...]) -> list[Tim
     program = to_edge_transform_and_lower(
         exported, partitioner=[reader.partitioner()] if reader else None, generate_etrecord=True
     ).to_executorch()
-    return timed(bytes(program.buffer), "forward", inputs, program.get_etrecord())
+    record = program.get_etrecord()
+    return timed(traced(bytes(program.buffer), "forward", inputs, record), record)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from executorch.devtools.inspector._graphs import one_method
 from executorch.exir.program._etrecord import ETRecord
 
 _EXECUTIONS = 5
+KERNEL = "native_call_"
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,17 @@ class Timed:
         return bytes_of(self.nodes)
 
 
-def timed(data: bytes, method: str, inputs: Sequence[Any], record: ETRecord) -> list[Timed]:
+def timed(events: Iterable[Event], record: ETRecord) -> list[Timed]:
     """Every operator that the record knows, in the order of execution; what a delegate does in several steps for the
-    same nodes, such as changing a layout before and after, is one. RuntimeError when the program does not load or run
-    here."""
+    same nodes, such as changing a layout before and after, is one."""
     nodes = nodes_by_handle(record)
     found: dict[tuple[int, ...], Timed] = {}
-    for event in _events(data, method, inputs, record):
+    for event in filter(is_operator, events):
         given = event.debug_handles
         handles = (given,) if isinstance(given, int) else tuple(given or ())
         joined = tuple(node for handle in handles for node in nodes.get(handle, ()))
         if joined and event.perf_data is not None:
-            name = event.name.removeprefix("native_call_")
+            name = event.name.removeprefix(KERNEL)
             engine = event.delegate_backend_name if event.is_delegated_op else None
             seconds = min(event.perf_data.raw) / 1e3
             if handles in found:
@@ -75,7 +75,11 @@ def nodes_by_handle(record: ETRecord) -> dict[int, list[Node]]:
     return found
 
 
-def _events(data: bytes, method: str, inputs: Sequence[Any], record: ETRecord) -> Iterator[Event]:
+def traced(
+    data: bytes, method: str, inputs: Sequence[Any], record: ETRecord | None = None
+) -> list[Event]:
+    """The events of several executions, which know their nodes by the record. RuntimeError when the program does not
+    load or run here."""
     from executorch.runtime import Runtime
 
     loaded = Runtime.get().load_program(data, enable_etdump=True)
@@ -85,8 +89,14 @@ def _events(data: bytes, method: str, inputs: Sequence[Any], record: ETRecord) -
         dump = str(Path(folder) / "dump")
         loaded.write_etdump_result_to_file(dump, None)
         inspector = Inspector(etdump_path=dump, etrecord=record)
-    for block in inspector.event_blocks:
-        if block.name == "Execute":
-            for event in block.events:
-                if event.is_delegated_op or event.name.startswith("native_call_"):
-                    yield event
+    return [
+        event
+        for block in inspector.event_blocks
+        if block.name == "Execute"
+        for event in block.events
+    ]
+
+
+def is_operator(event: Event) -> bool:
+    """A kernel's own time, or a part of a delegate; others hold these."""
+    return bool(event.is_delegated_op) or event.name.startswith(KERNEL)
