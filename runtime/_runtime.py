@@ -133,15 +133,18 @@ class Runtime:
         verification: Verification = Verification.InternalConsistency,
         enable_etdump: bool = False,
         debug_buffer_size: int = 0,
+        data_path: os.PathLike[str] | str | None = None,
     ) -> Program:
-        """Loads a program from a path, from bytes, or from a file opened for binary reading.
+        """Loads a program from a path, from bytes, or from a file opened for binary reading. `data_path`: the data
+        file (.ptd) with the tensors that are not in the program.
 
-        Raises RuntimeError if the file cannot be read or is no program, and TypeError for other kinds of data.
+        Raises RuntimeError if a file cannot be read or is no program, and TypeError for other kinds of data.
         """
         options = {
             "enable_etdump": enable_etdump,
             "debug_buffer_size": debug_buffer_size,
             "program_verification": verification,
+            "data_path": data_path,
         }
         if isinstance(data, (os.PathLike, str)):
             return Program(self._legacy_module._load_program(data, **options), None)

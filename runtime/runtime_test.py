@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import executorch.runtime
-from executorch.exir import to_edge
+from executorch.exir import ExecutorchBackendConfig, to_edge
 from executorch.runtime import Method, Program, Runtime, Verification
 
 
@@ -178,3 +178,35 @@ def test_etdumps_hold_what_ran_since_the_last(buffer: bytes, tmp_path: Path) -> 
     with pytest.raises(RuntimeError, match="Cannot write"):
         method.execute(INPUTS)
         program.write_etdump_result_to_file(tmp_path / "no" / "x", values)
+
+
+@pytest.mark.parametrize("as_bytes", [False, True], ids=["path", "bytes"])
+def test_tensors_in_a_data_file(tmp_path: Path, as_bytes: bool) -> None:
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 4)
+    x = torch.randn(2, 3)
+    config = ExecutorchBackendConfig(external_constants=True)
+    program = to_edge(torch.export.export(model, (x,))).to_executorch(config)
+    program.save(tmp_path / "model.pte")
+    program.write_tensor_data_to_file(str(tmp_path))
+    (data_path,) = tmp_path.glob("*.ptd")
+    data = program.buffer if as_bytes else tmp_path / "model.pte"
+    loaded = Runtime.get().load_program(data, data_path=data_path)
+    outputs: list[torch.Tensor] = []
+
+    def run() -> None:
+        method = loaded.load_method("forward")
+        assert method is not None
+        outputs.append(method.execute([x])[0])
+
+    run()
+    other = threading.Thread(target=run)  # whose method reads the file anew
+    other.start()
+    other.join()
+    for output in outputs:
+        assert torch.allclose(output, model(x), rtol=1e-5, atol=1e-6)
+    assert len(outputs) == 2
+    with pytest.raises(RuntimeError, match="no.ptd"):
+        Runtime.get().load_program(data, data_path=tmp_path / "no.ptd")
+    with pytest.raises(RuntimeError, match="weight|bias"):
+        Runtime.get().load_program(data).load_method("forward")

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report = module.report(options)
         if options.html is not None:
-            from executorch.devtools.commands.page import page
+            from executorch.devtools.commands.output.page import page
 
             options.html.write_text(page(report))
     except (OSError, ValueError, ExportError) as problem:

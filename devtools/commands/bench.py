@@ -25,9 +25,9 @@ import numpy as np
 
 from executorch.devtools.commands import bench_worker, given
 from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands.output.report import Picture, Report, Row, Table
+from executorch.devtools.commands.output.svg import histogram, span
 from executorch.devtools.commands.program_file import ProgramFile
-from executorch.devtools.commands.report import Picture, Report, Row, Table
-from executorch.devtools.commands.svg import histogram, span
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.timing import traced
 from executorch.devtools.inspector._graphs import of_method
@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "this one",
     )
     parser.add_argument("--etrecord", type=Path, help="FILE's record, for times by module and line")
+    given.add_data(parser)
     parser.add_argument("--method", default="", help="forward, or the first by name, unless given")
     parser.add_argument(
         "--threads", type=int, nargs="*", default=[0], help="0: as many as the runtime takes"
@@ -77,15 +78,16 @@ class Side:
     file: ProgramFile
     method: str
     inputs: Sequence[Any]
+    data: Path | None
     python: str = sys.executable
 
     @staticmethod
-    def of(path: Path, method: str, python: str | None = None) -> Side:
+    def of(path: Path, method: str, data: Path | None, python: str | None = None) -> Side:
         """See ProgramFile.plan."""
         file = ProgramFile(path)
         plan = file.plan(method)
         inputs = [_ones(plan.values[index].val) for index in plan.inputs]
-        return Side(file, plan.name, inputs, python or sys.executable)
+        return Side(file, plan.name, inputs, data, python or sys.executable)
 
     @property
     def title(self) -> str:
@@ -108,8 +110,9 @@ class Worker:
         self._side = side
         program = Path(bench_worker.__file__).read_text()  # another build may not have it
         file, inputs = str(side.file.path), json.dumps(side.inputs)
+        data = [str(side.data)] if side.data else []
         self._process = subprocess.Popen(
-            [side.python, "-c", program, file, side.method, str(threads), inputs],
+            [side.python, "-c", program, file, side.method, str(threads), inputs, *data],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -174,10 +177,10 @@ def report(arguments: argparse.Namespace) -> Report:
     for name in ("rounds", "runs", "cold"):
         if getattr(arguments, name) < 1:
             raise ValueError(f"--{name}: expected at least 1, found {getattr(arguments, name)}")
-    sides = [Side.of(arguments.file, arguments.method)]
+    sides = [Side.of(arguments.file, arguments.method, arguments.data)]
     if arguments.other or arguments.python:
         other = arguments.other or arguments.file
-        sides.append(Side.of(other, arguments.method, arguments.python))
+        sides.append(Side.of(other, arguments.method, arguments.data, arguments.python))
     all_measured: list[Measured] = []
     compared: list[Row] = []
     for threads in arguments.threads:
@@ -215,7 +218,7 @@ def report(arguments: argparse.Namespace) -> Report:
 def _traced(side: Side, record: ETRecord | None) -> Execution:
     inputs = [bench_worker.given_input(each) for each in side.inputs]
     known = of_method(record, side.method) if record is not None else None
-    events = traced(side.file.data, side.method, inputs, known)
+    events = traced(side.file.data, side.method, inputs, known, side.data)
     return execution(side.file, side.method, events, Origins(known) if known else None)
 
 

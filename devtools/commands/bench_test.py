@@ -13,7 +13,7 @@ from torch.export import export
 
 from executorch.devtools import commands
 from executorch.devtools.commands.bench import compare
-from executorch.devtools.commands.svg import histogram, span
+from executorch.devtools.commands.output.svg import histogram, span
 from executorch.exir import to_edge
 from executorch.version import __version__
 

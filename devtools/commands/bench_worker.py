@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A process that has one program and measures it when asked; `bench` starts one for each file and number of threads.
 
-Arguments: the file, the method, the number of threads (0: as it is), and the inputs as JSON (see given_input). It runs
+Arguments: the file, the method, the number of threads (0: as it is), the inputs as JSON (see given_input), and the
+data file, if it has one. It runs
 on any build of the package that an interpreter has, and needs only what all of them have.
 
 On standard input: JSON lines, each the number of runs. On standard output: lines of JSON after RESULT: first what
@@ -78,6 +79,7 @@ def main() -> None:
     parser.add_argument(
         "inputs", type=json.loads, help="JSON: sizes and dtype of each tensor, or its value"
     )
+    parser.add_argument("data", nargs="?", help="its data file (.ptd)")
     options = parser.parse_args()
     file, method_name, threads = options.file, options.method, options.threads
     from executorch.runtime import Runtime
@@ -89,7 +91,8 @@ def main() -> None:
     before = _memory("VmRSS")
     start = time.perf_counter_ns()
     try:
-        method = runtime.load_program(file).load_method(method_name)
+        external = {"data_path": options.data} if options.data else {}  # not of every build
+        method = runtime.load_program(file, **external).load_method(method_name)
         loaded = time.perf_counter_ns()
         method.execute(inputs)
     except RuntimeError as problem:  # the last line of what is told is what `bench` shows

@@ -22,10 +22,10 @@ from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given
 from executorch.devtools.commands.origins import origin_of
+from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.probe import Found, found_values
 from executorch.devtools.commands.program_file import Call, ProgramFile, payload_reader
 from executorch.devtools.commands.reference import Compared, compare
-from executorch.devtools.commands.report import Report, Row, Table
 from executorch.devtools.inspector._graphs import at_instruction, of_method, one_method
 from executorch.exir import schema
 from executorch.exir.backend.payload import operator_key
@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--inputs", type=Path, help="torch.save of a tuple; the record's inputs unless given"
     )
+    given.add_data(parser)
 
 
 def report(arguments: argparse.Namespace) -> Report:
@@ -64,7 +65,8 @@ def report(arguments: argparse.Namespace) -> Report:
     _check_same_program(file.plan(method), calls, record, arguments)
     inputs = _inputs(record, edge, arguments.inputs)
     try:
-        found = found_values(arguments.file, method, pytree.tree_leaves(inputs))
+        leaves = pytree.tree_leaves(inputs)
+        found = found_values(arguments.file, method, leaves, arguments.data)
     except RuntimeError as problem:
         raise ValueError(f"{arguments.file} does not run here: {problem}") from problem
     compared = compare(edge, inputs, _by_handles(record, found))

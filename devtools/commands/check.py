@@ -13,8 +13,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile, tensors_of
-from executorch.devtools.commands.report import Report, Row, Table
 from executorch.devtools.commands.targets import (
     HERE,
     Target,
@@ -57,8 +57,8 @@ def report(arguments: argparse.Namespace) -> Report:
         *_memory(file, arguments.memory),
         *_external(file, arguments.data),
     ]
-    if arguments.against == HERE and not _external(file, []) and not _wrong(rows):
-        rows += _load(file)
+    if arguments.against == HERE and len(arguments.data) <= 1 and not _wrong(rows):
+        rows += _load(file, next(iter(arguments.data), None))
     wrong, unknown = _wrong(rows), sum(row["found"] == UNKNOWN for row in rows)
     sentence = f"It will not load in {there.title}: {len(wrong)} of {len(rows)} needs are not met"
     if not wrong:
@@ -187,10 +187,10 @@ def _external(file: ProgramFile, data: list[Path]) -> list[Row]:
     return rows
 
 
-def _load(file: ProgramFile) -> list[Row]:
+def _load(file: ProgramFile, data_path: Path | None) -> list[Row]:
     from executorch.runtime import Runtime
 
-    program = Runtime.get().load_program(file.path)
+    program = Runtime.get().load_program(file.path, data_path=data_path)
     rows = []
     for plan in file.program.execution_plan:
         try:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from executorch.devtools.commands import owners
+from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile
-from executorch.devtools.commands.report import Report, Row, Table
 from executorch.exir.dump import summary
 
 

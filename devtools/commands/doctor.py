@@ -27,6 +27,7 @@ from torch.utils import _pytree as pytree
 from executorch.devtools.commands import given, python_model
 from executorch.devtools.commands.memory import Memory, memory_of
 from executorch.devtools.commands.origins import Origin, Origins
+from executorch.devtools.commands.output.report import Picture, Report, Row, Table
 from executorch.devtools.commands.program_file import (
     Call,
     ProgramFile,
@@ -34,7 +35,6 @@ from executorch.devtools.commands.program_file import (
     tensors_of,
     writes_tensors,
 )
-from executorch.devtools.commands.report import Picture, Report, Row, Table
 from executorch.devtools.commands.targets import HERE, op_tables, target
 from executorch.devtools.commands.times import execution
 from executorch.devtools.costs.estimate import Estimated, estimates
@@ -99,6 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method", default="", help="whose time is of interest: forward, or the first by name"
     )
+    given.add_data(parser)
     parser.add_argument("--no-run", action="store_true", help="do not run it, measure nothing")
 
 
@@ -183,7 +184,7 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
     expected = estimates(file, method, record, here)
     note = f"{method} should take {1e3 * sum(each.seconds for each in expected):.3g} ms on {processor()}."
     tables.insert(0, _by_kind(expected))
-    events = _run(file, method, record)
+    events = _run(file, method, record, arguments.data)
     if events:
         findings += below_machine(timed(events, record), method, record, here)
         ran = execution(file, method, events, Origins(record))
@@ -228,7 +229,7 @@ def examine(
     return findings, tables, pictures
 
 
-def _run(file: ProgramFile, method: str, record: ETRecord) -> list[Event]:
+def _run(file: ProgramFile, method: str, record: ETRecord, data_path: Path | None) -> list[Event]:
     """Nothing where the record has no inputs, or where it does not run: other findings say what it lacks."""
     edge, inputs = one_method(record.edge_dialect_program), record._representative_inputs
     if inputs is None and isinstance(edge, ExportedProgram) and edge.example_inputs is not None:
@@ -236,7 +237,7 @@ def _run(file: ProgramFile, method: str, record: ETRecord) -> list[Event]:
     if inputs is None:
         return []
     try:
-        return traced(file.data, method, pytree.tree_leaves(tuple(inputs)), record)
+        return traced(file.data, method, pytree.tree_leaves(tuple(inputs)), record, data_path)
     except RuntimeError:
         return []
 

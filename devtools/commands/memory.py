@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from executorch.devtools.commands.origins import Origins
+from executorch.devtools.commands.output.report import Picture, Row, Table
+from executorch.devtools.commands.output.svg import Box, layout, steps
 from executorch.devtools.commands.planned import Planned, alive_bytes, planned_tensors
 from executorch.devtools.commands.program_file import Call, calls_of
-from executorch.devtools.commands.report import Picture, Row, Table
-from executorch.devtools.commands.svg import Box, layout, steps
 from executorch.exir import schema
 
 

@@ -39,13 +39,15 @@ class Found:
     values: tuple[torch.Tensor, ...]
 
 
-def found_values(file: Path, method: str, inputs: Sequence[Any]) -> list[Found]:
+def found_values(
+    file: Path, method: str, inputs: Sequence[Any], data_path: Path | None = None
+) -> list[Found]:
     """In the order of execution. RuntimeError when the program does not load or run here."""
     program = deserialize_pte_binary(file.read_bytes())
     (plan,) = (each for each in program.program.execution_plan if each.name == method)
     exposed = _expose(program.program, plan)
     data = bytes(serialize_pte_binary(program, extract_delegate_segments=True))
-    values = _run(data, method, inputs, _num_bytes(plan))
+    values = _run(data, method, inputs, _num_bytes(plan), data_path)
     found = []
     for call in calls_of(plan):
         recorded = values.get(call.instruction)
@@ -133,11 +135,15 @@ def _num_bytes(plan: schema.ExecutionPlan) -> int:
     return total
 
 
-def _run(data: bytes, method: str, inputs: Sequence[Any], num_bytes: int) -> dict[int, list[Any]]:
+def _run(
+    data: bytes, method: str, inputs: Sequence[Any], num_bytes: int, data_path: Path | None
+) -> dict[int, list[Any]]:
     """What one run records, by instruction: the last output of an operator, all arguments of a delegate."""
     from executorch.runtime import Runtime
 
-    loaded = Runtime.get().load_program(data, enable_etdump=True, debug_buffer_size=num_bytes)
+    loaded = Runtime.get().load_program(
+        data, enable_etdump=True, debug_buffer_size=num_bytes, data_path=data_path
+    )
     loaded.load_method(method).execute(inputs)
     with tempfile.TemporaryDirectory() as folder:
         dump, values = os.path.join(folder, "dump"), os.path.join(folder, "values")

@@ -24,8 +24,8 @@ from torch.utils import _pytree as pytree
 from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
 from executorch.devtools.bundled_program.self_tests import SelfTest, self_test_of, with_self_test
 from executorch.devtools.commands import given
+from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile
-from executorch.devtools.commands.report import Report, Row, Table
 from executorch.devtools.inspector._graphs import of_method
 from executorch.exir.program._etrecord import ETRecord
 
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--inputs", type=Path, action="append", default=[], help="torch.save of a tuple; repeatable"
     )
+    given.add_data(parser)
     parser.add_argument("--method", default="", help="forward, or the first by name, unless given")
     parser.add_argument("--output", type=Path, help="the file with cases; FILE unless given")
     parser.add_argument(
@@ -71,7 +72,7 @@ def report(arguments: argparse.Namespace) -> Report:
         ) from problem
     target = arguments.output or arguments.file
     try:
-        rows = _run(tested, method, cases, rtol, atol)
+        rows = _run(tested, method, cases, (rtol, atol), arguments.data)
     except RuntimeError as problem:
         raise ValueError(f"{arguments.file} does not run here: {problem}") from problem
     target.write_bytes(tested)
@@ -118,11 +119,16 @@ def _case(module: torch.nn.Module, inputs: tuple[Any, ...]) -> MethodTestCase:
 
 
 def _run(
-    data: bytes, method: str, cases: Sequence[MethodTestCase], rtol: float, atol: float
+    data: bytes,
+    method: str,
+    cases: Sequence[MethodTestCase],
+    tolerances: tuple[float, float],
+    data_path: Path | None,
 ) -> list[Row]:
     from executorch.runtime import Runtime
 
-    loaded = Runtime.get().load_program(data).load_method(method)
+    loaded = Runtime.get().load_program(data, data_path=data_path).load_method(method)
+    rtol, atol = tolerances
     rows = []
     for index, case in enumerate(cases):
         pairs = list(zip(case.expected_outputs, loaded.execute(case.inputs), strict=True))

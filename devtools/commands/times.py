@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from executorch.devtools.commands.origins import Origin, Origins
+from executorch.devtools.commands.output.report import Picture, Row, Table
+from executorch.devtools.commands.output.svg import Bar, lanes
 from executorch.devtools.commands.program_file import ProgramFile
-from executorch.devtools.commands.report import Picture, Row, Table
-from executorch.devtools.commands.svg import Bar, lanes
 from executorch.devtools.costs.machine import KERNELS
 from executorch.devtools.costs.timing import KERNEL, is_operator
 from executorch.devtools.inspector._events import Event

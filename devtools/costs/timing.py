@@ -76,13 +76,17 @@ def nodes_by_handle(record: ETRecord) -> dict[int, list[Node]]:
 
 
 def traced(
-    data: bytes, method: str, inputs: Sequence[Any], record: ETRecord | None = None
+    data: bytes,
+    method: str,
+    inputs: Sequence[Any],
+    record: ETRecord | None = None,
+    data_path: Path | None = None,
 ) -> list[Event]:
-    """The events of several executions, which know their nodes by the record. RuntimeError when the program does not
-    load or run here."""
+    """The events of several executions, which know their nodes by the record. `data_path`: a .ptd file. RuntimeError
+    when the program does not load or run here."""
     from executorch.runtime import Runtime
 
-    loaded = Runtime.get().load_program(data, enable_etdump=True)
+    loaded = Runtime.get().load_program(data, enable_etdump=True, data_path=data_path)
     for _ in range(_EXECUTIONS):
         loaded.load_method(method).execute(inputs)
     with tempfile.TemporaryDirectory() as folder:

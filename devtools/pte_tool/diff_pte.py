@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from executorch.devtools.commands.diff import differences
+from executorch.devtools.commands.output.report import Report
 from executorch.devtools.commands.program_file import ProgramFile
-from executorch.devtools.commands.report import Report
 
 
 @dataclass(frozen=True)

@@ -113,15 +113,16 @@ std::unique_ptr<Module> module_from_file(const Path& program_path,
                      data_path.has_value() ? path + " with " + data_path->text : path);
 }
 
+// Null without a path.
+std::unique_ptr<DataLoader> open_data(const std::optional<Path>& path) {
+  return path.has_value() ? open_data_loader(path->text) : nullptr;
+}
+
 std::unique_ptr<Module> module_from_buffer(const py::bytes& buffer,
-                                           const std::optional<py::bytes>& data,
+                                           std::unique_ptr<DataLoader> data,
                                            Verification verification) {
-  std::unique_ptr<DataLoader> data_loader;
-  if (data.has_value()) {
-    data_loader = std::make_unique<BytesLoader>(std::string_view(*data));
-  }
   auto module = std::make_unique<Module>(std::make_unique<BytesLoader>(std::string_view(buffer)),
-                                         nullptr, nullptr, nullptr, std::move(data_loader));
+                                         nullptr, nullptr, nullptr, std::move(data));
   return load_module(std::move(module), verification, "the program in the buffer");
 }
 
@@ -184,13 +185,15 @@ class PyModule {
 // A method with memory of its own.
 class PyMethod {
  public:
-  PyMethod(std::shared_ptr<Program> program, const std::string& name, py::object owner,
-           std::shared_ptr<Tracing> tracing)
+  PyMethod(std::shared_ptr<Program> program, std::unique_ptr<DataLoader> data,
+           const std::string& name, py::object owner, std::shared_ptr<Tracing> tracing)
       : owner_(std::move(owner)),
         program_(program),
         name_(name),
-        runner_(std::make_shared<GuardedModule>(std::make_unique<Module>(std::move(program)),
-                                                std::move(tracing)),
+        runner_(std::make_shared<GuardedModule>(
+                    std::make_unique<Module>(std::move(program), nullptr, nullptr, nullptr,
+                                             std::move(data)),
+                    std::move(tracing)),
                 name) {}
 
   MethodRunner& runner() { return runner_; }
@@ -206,9 +209,12 @@ class PyMethod {
 
 class PyProgram {
  public:
-  PyProgram(const std::unique_ptr<Module>& module, py::object owner,
+  PyProgram(const std::unique_ptr<Module>& module, std::optional<Path> data_path, py::object owner,
             std::shared_ptr<Tracing> tracing)
-      : owner_(std::move(owner)), program_(module->program()), tracing_(std::move(tracing)) {}
+      : owner_(std::move(owner)),
+        program_(module->program()),
+        data_path_(std::move(data_path)),
+        tracing_(std::move(tracing)) {}
 
   size_t num_methods() const { return program_->num_methods(); }
 
@@ -219,7 +225,8 @@ class PyProgram {
   }
 
   std::unique_ptr<PyMethod> load_method(const std::string& name, py::object self) const {
-    return std::make_unique<PyMethod>(program_, name, std::move(self), tracing_);
+    return std::make_unique<PyMethod>(program_, open_data(data_path_), name, std::move(self),
+                                      tracing_);
   }
 
   const Program& program() const { return *program_; }
@@ -228,6 +235,7 @@ class PyProgram {
  private:
   py::object owner_;
   std::shared_ptr<Program> program_;
+  std::optional<Path> data_path_;
   std::shared_ptr<Tracing> tracing_;
 };
 
@@ -414,12 +422,14 @@ void bind_loading(py::module_& m) {
       [](const py::bytes& buffer, const std::optional<py::bytes>& data, bool etdump,
          size_t debug_buffer_size, Verification verification) {
         std::vector<py::object> owners = {buffer};
+        std::unique_ptr<DataLoader> data_loader;
         if (data.has_value()) {
           owners.push_back(*data);
+          data_loader = std::make_unique<BytesLoader>(std::string_view(*data));
         }
-        return std::make_unique<PyModule>(module_from_buffer(buffer, data, verification),
-                                          std::move(owners),
-                                          make_tracing(etdump, debug_buffer_size));
+        return std::make_unique<PyModule>(
+            module_from_buffer(buffer, std::move(data_loader), verification), std::move(owners),
+            make_tracing(etdump, debug_buffer_size));
       },
       py::arg("buffer"), py::arg("data_map_buffer") = std::nullopt,
       py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
@@ -429,12 +439,8 @@ void bind_loading(py::module_& m) {
       "_load_for_executorch_from_data_loader",
       [](PyDataLoader& loader, const std::optional<Path>& data_path, bool etdump,
          size_t debug_buffer_size) {
-        std::unique_ptr<DataLoader> data_loader;
-        if (data_path.has_value()) {
-          data_loader = open_data_loader(data_path->text);
-        }
         auto module = std::make_unique<Module>(loader.take(), nullptr, nullptr, nullptr,
-                                               std::move(data_loader));
+                                               open_data(data_path));
         return std::make_unique<PyModule>(
             load_module(std::move(module), Verification::InternalConsistency, "the program"),
             std::vector<py::object>{loader.owner()}, make_tracing(etdump, debug_buffer_size));
@@ -443,23 +449,28 @@ void bind_loading(py::module_& m) {
       py::arg("debug_buffer_size") = 0);
   m.def(
       "_load_program",
-      [](const Path& path, bool etdump, size_t debug_buffer_size, Verification verification) {
-        return std::make_unique<PyProgram>(module_from_file(path, std::nullopt, verification),
-                                           py::none(), make_tracing(etdump, debug_buffer_size));
+      [](const Path& path, bool etdump, size_t debug_buffer_size, Verification verification,
+         const std::optional<Path>& data_path) {
+        return std::make_unique<PyProgram>(module_from_file(path, data_path, verification),
+                                           data_path, py::none(),
+                                           make_tracing(etdump, debug_buffer_size));
       },
       py::arg("path"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
-      py::arg("program_verification") = full,
-      "Loads a program whose methods get memory of their own.");
+      py::arg("program_verification") = full, py::arg("data_path") = std::nullopt,
+      "Loads a program whose methods get memory of their own, with a data file (.ptd) if it has "
+      "one.");
   m.def(
       "_load_program_from_buffer",
-      [](const py::bytes& buffer, bool etdump, size_t debug_buffer_size,
-         Verification verification) {
-        return std::make_unique<PyProgram>(module_from_buffer(buffer, std::nullopt, verification),
-                                           buffer, make_tracing(etdump, debug_buffer_size));
+      [](const py::bytes& buffer, bool etdump, size_t debug_buffer_size, Verification verification,
+         const std::optional<Path>& data_path) {
+        return std::make_unique<PyProgram>(
+            module_from_buffer(buffer, open_data(data_path), verification), data_path, buffer,
+            make_tracing(etdump, debug_buffer_size));
       },
       py::arg("buffer"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
-      py::arg("program_verification") = full,
-      "Loads a program from bytes, whose methods get memory of their own.");
+      py::arg("program_verification") = full, py::arg("data_path") = std::nullopt,
+      "Loads a program from bytes, whose methods get memory of their own, with a data file (.ptd) "
+      "if it has one.");
 }
 
 // RuntimeFailure becomes ExecuTorchError; its text may quote names that are not UTF-8.

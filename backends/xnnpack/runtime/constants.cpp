@@ -59,10 +59,11 @@ uint8_t* Constants::allocate(size_t size) {
 }
 
 Result<Span<const uint8_t>> Constants::named_bytes(const char* key) {
-  ET_CHECK_OR_RETURN_ERROR(data_ != nullptr, NotFound, "XNNPACK constant %.80s: no named data",
-                           key);
-  auto buffer = data_->get_data(key);
-  ET_CHECK_OR_RETURN_ERROR(buffer.ok(), NotFound, "XNNPACK constant %.80s is not in named data",
+  auto buffer =
+      data_ != nullptr ? data_->get_data(key) : Result<runtime::FreeableBuffer>(Error::NotFound);
+  ET_CHECK_OR_RETURN_ERROR(buffer.ok(), NotFound,
+                           "XNNPACK constant %.80s is not in the program: where a data file (.ptd) "
+                           "was written with it, give its path too (data_path, --data_path)",
                            key);
   loaded_.push_back(std::move(buffer.get()));
   return span_of<uint8_t>(loaded_.back().data(), loaded_.back().size());

@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from executorch.devtools.commands.report import Report, Table, cell, is_numeric
+from executorch.devtools.commands.output.report import Report, Table, cell, is_numeric
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --bar: #4a7dcf66; }
