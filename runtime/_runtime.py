@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, BinaryIO
 
@@ -99,6 +99,18 @@ class BackendRegistry:
         """Whether programs that use the backend can run here."""
         return self._legacy_module._is_available(backend_name)
 
+    def set_options(
+        self, backend_name: str, options: Mapping[str, bool | int | str | os.PathLike[str]]
+    ) -> None:
+        """Gives a backend options at once: defaults for what is loaded later, and things to do. After
+
+            set_options("XnnpackBackend", {"save_weight_cache_on_disk": True})
+
+        the packed weights of methods that are loaded with a `packed_cache_path` are in their files.
+
+        Raises RuntimeError if there is no such backend, or it refuses an option."""
+        self._legacy_module._set_backend_options({backend_name: dict(options)})
+
 
 class OperatorRegistry:
     """The operators this build has kernels for."""
@@ -134,17 +146,25 @@ class Runtime:
         enable_etdump: bool = False,
         debug_buffer_size: int = 0,
         data_path: os.PathLike[str] | str | None = None,
+        backend_options: Mapping[str, Mapping[str, bool | int | str | os.PathLike[str]]]
+        | None = None,
     ) -> Program:
-        """Loads a program from a path, from bytes, or from a file opened for binary reading. `data_path`: the data
-        file (.ptd) with the tensors that are not in the program.
+        """Loads a program from a path, from bytes, or from a file opened for binary reading.
 
-        Raises RuntimeError if a file cannot be read or is no program, and TypeError for other kinds of data.
+        `data_path`: the data file (.ptd) with the tensors that are not in the program. `backend_options`: by the names
+        of backends, what they take when a method is loaded, such as
+
+            {"XnnpackBackend": {"packed_cache_path": "model.packed"}}
+
+        Raises RuntimeError if a file cannot be read or is no program, or for options that are none, and TypeError for
+        other kinds of data.
         """
         options = {
             "enable_etdump": enable_etdump,
             "debug_buffer_size": debug_buffer_size,
             "program_verification": verification,
             "data_path": data_path,
+            "backend_options": _dicts(backend_options),
         }
         if isinstance(data, (os.PathLike, str)):
             return Program(self._legacy_module._load_program(data, **options), None)
@@ -161,3 +181,7 @@ class Runtime:
         # What was verified must not change: a bytearray is copied.
         buffer = bytes(data)
         return Program(self._legacy_module._load_program_from_buffer(buffer, **options), buffer)
+
+
+def _dicts(options: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
+    return {name: dict(each) for name, each in options.items()} if options else None

@@ -6,12 +6,14 @@ from __future__ import annotations
 import io
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 import executorch.runtime
-from executorch.exir import ExecutorchBackendConfig, to_edge
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.exir import ExecutorchBackendConfig, to_edge, to_edge_transform_and_lower
 from executorch.runtime import Method, Program, Runtime, Verification
 
 
@@ -210,3 +212,55 @@ def test_tensors_in_a_data_file(tmp_path: Path, as_bytes: bool) -> None:
         Runtime.get().load_program(data, data_path=tmp_path / "no.ptd")
     with pytest.raises(RuntimeError, match="weight|bias"):
         Runtime.get().load_program(data).load_method("forward")
+
+
+def test_packed_weights_are_kept_in_a_file(tmp_path: Path) -> None:
+    """By what XNNPACK takes; a second load finds them and gives the same bits."""
+    torch.manual_seed(0)
+    x = torch.randn(4, 64)
+    edge = to_edge_transform_and_lower(
+        torch.export.export(torch.nn.Linear(64, 64), (x,)), partitioner=[XnnpackPartitioner()]
+    )
+    edge.to_executorch().save(tmp_path / "model.pte")
+    packed = tmp_path / "model.packed"
+    options = {"XnnpackBackend": {"packed_cache_path": packed}}
+
+    def load() -> Method:
+        program = Runtime.get().load_program(tmp_path / "model.pte", backend_options=options)
+        method = program.load_method("forward")
+        assert method is not None
+        return method
+
+    method = load()
+    (first,) = method.execute([x])
+    assert not packed.exists()
+    registry = Runtime.get().backend_registry
+    registry.set_options("XnnpackBackend", {"save_weight_cache_on_disk": True})
+    assert packed.stat().st_size > 4 * 64 * 64
+    del method
+    assert torch.equal(load().execute([x])[0], first)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"XnnpackBackend": {"pack_at_load": 1.5}}, "expected bool, int, str or a path, got float"),
+        ({"XnnpackBackend": {"pack_at_load": 1 << 40}}, "expected an int of 32 bits"),
+        ({"XnnpackBackend": {"k" * 64: True}}, "expected a key of 1 to 63 bytes"),
+        ({"XnnpackBackend": {"packed_cache_path": "x" * 256}}, "at most 255 bytes, got 256"),
+        ({"XnnpackBackend": {"pack_at_load": "yes"}}, "pack_at_load"),
+        ({"b" * 64: {"key": True}}, "exceeds 63 bytes"),
+    ],
+)
+def test_options_that_are_none(options: Any, said: str) -> None:
+    edge = to_edge_transform_and_lower(
+        torch.export.export(Add(), INPUTS), partitioner=[XnnpackPartitioner()]
+    )
+    data = edge.to_executorch().buffer
+    with pytest.raises(RuntimeError, match=said):
+        Runtime.get().load_program(data, backend_options=options).load_method("forward")
+
+
+def test_options_are_of_backends_that_are_there() -> None:
+    with pytest.raises(RuntimeError, match="NoSuchBackend"):
+        Runtime.get().backend_registry.set_options("NoSuchBackend", {"key": True})

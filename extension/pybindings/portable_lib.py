@@ -19,6 +19,7 @@ from executorch.extension.pybindings._portable_lib import (
     _load_for_executorch_from_data_loader,
     _load_program,
     _load_program_from_buffer,
+    _set_backend_options,
 )
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "_load_for_executorch_from_data_loader",
     "_load_program",
     "_load_program_from_buffer",
+    "_set_backend_options",
 ]
 
 try:  # in builds with developer tools

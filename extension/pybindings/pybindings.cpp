@@ -14,6 +14,7 @@
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/pybindings/arguments.h>
 #include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/backend_options.h>
 #include <executorch/extension/pybindings/bundled_program.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/method_meta.h>
@@ -185,16 +186,12 @@ class PyModule {
 // A method with memory of its own.
 class PyMethod {
  public:
-  PyMethod(std::shared_ptr<Program> program, std::unique_ptr<DataLoader> data,
+  PyMethod(std::shared_ptr<Program> program, std::unique_ptr<Module> module,
            const std::string& name, py::object owner, std::shared_ptr<Tracing> tracing)
       : owner_(std::move(owner)),
-        program_(program),
+        program_(std::move(program)),
         name_(name),
-        runner_(std::make_shared<GuardedModule>(
-                    std::make_unique<Module>(std::move(program), nullptr, nullptr, nullptr,
-                                             std::move(data)),
-                    std::move(tracing)),
-                name) {}
+        runner_(std::make_shared<GuardedModule>(std::move(module), std::move(tracing)), name) {}
 
   MethodRunner& runner() { return runner_; }
 
@@ -209,11 +206,12 @@ class PyMethod {
 
 class PyProgram {
  public:
-  PyProgram(const std::unique_ptr<Module>& module, std::optional<Path> data_path, py::object owner,
-            std::shared_ptr<Tracing> tracing)
+  PyProgram(const std::unique_ptr<Module>& module, std::optional<Path> data_path,
+            OptionsOfBackends options, py::object owner, std::shared_ptr<Tracing> tracing)
       : owner_(std::move(owner)),
         program_(module->program()),
         data_path_(std::move(data_path)),
+        options_(std::move(options)),
         tracing_(std::move(tracing)) {}
 
   size_t num_methods() const { return program_->num_methods(); }
@@ -224,9 +222,14 @@ class PyProgram {
                         "There is no method " + std::to_string(index));
   }
 
-  std::unique_ptr<PyMethod> load_method(const std::string& name, py::object self) const {
-    return std::make_unique<PyMethod>(program_, open_data(data_path_), name, std::move(self),
-                                      tracing_);
+  std::unique_ptr<PyMethod> load_method(const std::string& name, py::object self) {
+    auto module =
+        std::make_unique<Module>(program_, nullptr, nullptr, nullptr, open_data(data_path_));
+    if (!options_.empty()) {
+      const LogCapture capture;
+      capture.check(module->load(options_.map()), "Cannot load method " + name);
+    }
+    return std::make_unique<PyMethod>(program_, std::move(module), name, std::move(self), tracing_);
   }
 
   const Program& program() const { return *program_; }
@@ -236,6 +239,7 @@ class PyProgram {
   py::object owner_;
   std::shared_ptr<Program> program_;
   std::optional<Path> data_path_;
+  OptionsOfBackends options_;
   std::shared_ptr<Tracing> tracing_;
 };
 
@@ -450,25 +454,27 @@ void bind_loading(py::module_& m) {
   m.def(
       "_load_program",
       [](const Path& path, bool etdump, size_t debug_buffer_size, Verification verification,
-         const std::optional<Path>& data_path) {
+         const std::optional<Path>& data_path, const py::object& options) {
         return std::make_unique<PyProgram>(module_from_file(path, data_path, verification),
-                                           data_path, py::none(),
+                                           data_path, OptionsOfBackends(options), py::none(),
                                            make_tracing(etdump, debug_buffer_size));
       },
       py::arg("path"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
       py::arg("program_verification") = full, py::arg("data_path") = std::nullopt,
+      py::arg("backend_options") = py::none(),
       "Loads a program whose methods get memory of their own, with a data file (.ptd) if it has "
       "one.");
   m.def(
       "_load_program_from_buffer",
       [](const py::bytes& buffer, bool etdump, size_t debug_buffer_size, Verification verification,
-         const std::optional<Path>& data_path) {
+         const std::optional<Path>& data_path, const py::object& options) {
         return std::make_unique<PyProgram>(
-            module_from_buffer(buffer, open_data(data_path), verification), data_path, buffer,
-            make_tracing(etdump, debug_buffer_size));
+            module_from_buffer(buffer, open_data(data_path), verification), data_path,
+            OptionsOfBackends(options), buffer, make_tracing(etdump, debug_buffer_size));
       },
       py::arg("buffer"), py::arg("enable_etdump") = false, py::arg("debug_buffer_size") = 0,
       py::arg("program_verification") = full, py::arg("data_path") = std::nullopt,
+      py::arg("backend_options") = py::none(),
       "Loads a program from bytes, whose methods get memory of their own, with a data file (.ptd) "
       "if it has one.");
 }
@@ -514,6 +520,9 @@ void bind_registries(py::module_& m) {
         return backend != nullptr && backend->is_available();
       },
       py::arg("backend_name"));
+  m.def(
+      "_set_backend_options", [](const py::object& options) { OptionsOfBackends(options).set(); },
+      py::arg("options"));
 #ifdef ET_USE_THREADPOOL
   m.def("_threadpool_get_thread_count",
         [] { return threadpool::get_threadpool()->get_thread_count(); });
