@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -16,13 +17,14 @@
 namespace executorch::extension {
 
 /// Takes bytes for the file at `path`. What is there stays until commit(), after a crash or a
-/// failure of power, too. Of one thread; two processes may write the same path, and one of them
-/// wins.
+/// failure of power, too. Of one thread; others, and other processes, may write the same path, and
+/// one of them wins.
 class ReplacingFile final {
  public:
   explicit ReplacingFile(std::string path)
       : path_(std::move(path)),
-        unfinished_(path_ + ".unfinished." + std::to_string(::getpid())),
+        unfinished_(path_ + ".unfinished." + std::to_string(::getpid()) + "." +
+                    std::to_string(next())),
         stream_(unfinished_, std::ios::binary | std::ios::trunc) {}
 
   ~ReplacingFile() {
@@ -53,6 +55,11 @@ class ReplacingFile final {
   }
 
  private:
+  static unsigned next() {
+    static std::atomic<unsigned> count = 0;
+    return count++;
+  }
+
   /// Waits until what was written to a file, or renamed in a folder, is on the disk.
   static bool synchronize(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY);

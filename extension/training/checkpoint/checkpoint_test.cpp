@@ -2,15 +2,18 @@
 // Checkpoints: what is saved comes back bit for bit, what is damaged is refused and changes
 // nothing, and a process that dies while it writes leaves a whole file.
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -53,7 +56,11 @@ void write_file(const std::string& path, const std::string& bytes) {
 
 class CheckpointTest : public testing::Test {
  protected:
-  void SetUp() override { std::remove(path_.c_str()); }
+  void SetUp() override {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Error save() const { return save_checkpoint(path_, parameters_, state_); }
   Error load() const { return load_checkpoint(path_, parameters_, state_); }
@@ -66,8 +73,8 @@ class CheckpointTest : public testing::Test {
     return values(*w_) == std::vector<float>{0, -2} && *steps_->const_data_ptr<int64_t>() == 0;
   }
 
-  const std::string path_ =
-      testing::TempDir() + "/checkpoint_" + std::to_string(::getpid()) + ".ptd";
+  const std::string folder_ = testing::TempDir() + "/checkpoint_" + std::to_string(::getpid());
+  const std::string path_ = folder_ + "/checkpoint.ptd";
   const TensorPtr w_ = make_tensor_ptr<float>({1, 2}, {1.f / 3, -2.f});
   const TensorPtr steps_ = make_tensor_ptr<int64_t>(41);
   const TensorPtr none_ = make_tensor_ptr<float>({0}, std::vector<float>{});
@@ -212,6 +219,31 @@ TEST_F(CheckpointTest, AFileThatCannotBeWrittenIsNamed) {
       << told;
 }
 
+// Each writes its own bytes, and the file is one of theirs.
+TEST_F(CheckpointTest, ThreadsMayWriteTheSamePath) {
+  constexpr size_t kCount = 1 << 14;
+  std::vector<std::thread> writers;
+  std::atomic<int> failures = 0;
+  for (int number = 1; number <= 4; ++number) {
+    writers.emplace_back([&, number] {
+      const TensorPtr mine =
+          make_tensor_ptr<float>({kCount}, std::vector<float>(kCount, static_cast<float>(number)));
+      for (int round = 0; round < 20; ++round) {
+        failures += save_checkpoint(path_, {{"w", *mine}}) != Error::Ok;
+      }
+    });
+  }
+  for (std::thread& writer : writers) {
+    writer.join();
+  }
+  EXPECT_EQ(failures, 0);
+  const TensorPtr found = make_tensor_ptr<float>({kCount}, std::vector<float>(kCount));
+  ASSERT_EQ(load_checkpoint(path_, {{"w", *found}}), Error::Ok);
+  EXPECT_EQ(values(*found), std::vector<float>(kCount, values(*found)[0]));
+  using Entries = std::filesystem::directory_iterator;
+  EXPECT_EQ(std::distance(Entries(folder_), Entries()), 1) << "something unfinished is left";
+}
+
 // Every file that a killed writer leaves has one number in all places.
 TEST_F(CheckpointTest, AProcessThatIsKilledLeavesAWholeFile) {
   constexpr size_t kCount = 1 << 16;
@@ -233,7 +265,6 @@ TEST_F(CheckpointTest, AProcessThatIsKilledLeavesAWholeFile) {
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status));
-    std::remove((path_ + ".unfinished." + std::to_string(child)).c_str());
     ASSERT_EQ(load_checkpoint(path_, {{"w", *large}}), Error::Ok);
     const std::vector<float> found = values(*large);
     ASSERT_EQ(found, std::vector<float>(kCount, found[0]));

@@ -7,6 +7,7 @@
 #include <xnnpack.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -103,7 +104,8 @@ class PackedFile::Mapping final {
     }
     struct stat status{};
     void* bytes = MAP_FAILED;
-    if (::fstat(descriptor, &status) == 0 && status.st_size > 0) {
+    if (::fstat(descriptor, &status) == 0 && status.st_size > 0 &&
+        static_cast<uint64_t>(status.st_size) <= std::numeric_limits<size_t>::max()) {
       bytes = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_SHARED,
                      descriptor, 0);
     }
@@ -151,7 +153,7 @@ Error PackedFile::add(const std::vector<Block>& blocks) {
   for (size_t i = 0; i < num_entries_; ++i) {
     const Name name = entries_[i].key();
     if (const void* data = find(name)) {
-      all.insert({name, {name, data, entries_[i].size}});
+      all.insert({name, {name, data, static_cast<size_t>(entries_[i].size)}});
     }
   }
   ET_CHECK_OK_OR_RETURN_ERROR(write(all));
