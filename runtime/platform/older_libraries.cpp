@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What compiled code takes from glibc 2.32, the libstdc++ of GCC 11 and the libgcc of GCC 12, for
+// What compiled code takes from glibc 2.32, the libstdc++ of GCC 12 and its libgcc, for
 // programs that are linked or start with older ones: the release wheel's modules, and what is
 // linked with its archives (EXECUTORCH_OLDER_LIBRARIES). Weak, because a newer library that is
 // linked statically brings its own.
+#include <pthread.h>
+
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #define ET_OLDER __attribute__((weak, visibility("hidden")))
@@ -18,6 +22,14 @@ ET_OLDER [[noreturn]] void et_throw_bad_array_new_length() __asm__(
     "_ZSt28__throw_bad_array_new_lengthv");
 void et_throw_bad_array_new_length() {
   throw std::bad_array_new_length();
+}
+
+// GCC 12 gave it a new version because it may now be cancelled.
+ET_OLDER void
+et_wait(std::condition_variable* variable, std::unique_lock<std::mutex>& lock) __asm__(
+    "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE");
+void et_wait(std::condition_variable* variable, std::unique_lock<std::mutex>& lock) {
+  pthread_cond_wait(variable->native_handle(), lock.mutex()->native_handle());
 }
 
 #if defined(__x86_64__) && defined(__FLT16_MAX__)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import executorch.exir
+from executorch.test.install.symbols import newer
 from executorch.test.repository.sources import ROOT
 
 INSTALLED = os.environ.get("EXECUTORCH_INSTALLED")
@@ -132,6 +133,21 @@ def test_every_module_imports(tmp_path: Path) -> None:
     wrong = in_an_empty_folder(IMPORT_ALL, names, tmp_path)
     assert not wrong, "\n".join(f"{name}:\n{text}" for name, text in wrong.items())
     assert not list(tmp_path.iterdir()), "importing wrote files"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of glibc and libstdc++")
+def test_release_wheels_can_be_made_of_these_modules() -> None:
+    """What is newer than their tag, of libraries that the linker cannot be given older forms of, is compiled in."""
+    sources = ("runtime/platform/older_libraries.cpp", "tools/cmake/older_exceptions.cpp")
+    compiled_in = "".join((ROOT / source).read_text() for source in sources)
+    binaries = sorted(Path(INSTALLED or "").rglob("*.so"))
+    assert len(binaries) >= 5
+    for binary in binaries:
+        libraries = {
+            name: asked for name, asked in newer(binary).items() if not asked.startswith("GLIBC_")
+        }
+        left = {name: asked for name, asked in libraries.items() if name not in compiled_in}
+        assert not left, (binary.name, left)
 
 
 def test_every_command_says_how_it_is_used(tmp_path: Path) -> None:

@@ -43,10 +43,12 @@ def test_weights_are_resident_until_their_program_is_unloaded(tmp_path: Path) ->
 def test_networks_cost_little_more_than_their_files(
     model: str, precision: str, tmp_path: Path
 ) -> None:
+    """A quarter of the file for filters that are kept transformed (Winograd's algorithm), and two megabytes: one of
+    code that has run, and the backend's objects, 3 KB an operator."""
     quantize = ["--quantize"] if precision == "q8" else []
     aot_compiler.main(["--model_name", model, "--output_dir", str(tmp_path), *quantize])
     found = measure(tmp_path / f"{model}_xnnpack_{precision}.pte")
-    assert found.ratio(found.once) <= 1.15
+    assert found.once - found.planned <= 1.25 * found.file + 2e6
 
 
 def test_the_ratio_leaves_out_what_is_planned() -> None:

@@ -5,7 +5,6 @@
 #include <executorch/extension/llm/tokenizers/parts/search.h>
 #include <pytorch/tokenizers/hf_tokenizer.h>
 
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -21,16 +20,14 @@ constexpr size_t kMostBytes = size_t{1}
                               << 30;  // places in a text are 32 bits, also after it has grown
 
 /// An optional file beside tokenizer.json: null when it is not there or is not JSON.
-Json read_beside(const std::filesystem::path& path) {
+Json read_beside(const std::string& path) {
   std::string bytes;
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none) ||
-      detail::read_file(path.string(), bytes) != Error::Ok) {
+  if (!detail::is_file(path) || detail::read_file(path, bytes) != Error::Ok) {
     return nullptr;
   }
   Json json = Json::parse(bytes, nullptr, false);
   if (json.is_discarded()) {
-    TK_LOG(Error, "%s is not JSON and counts as absent", path.string().c_str());
+    TK_LOG(Error, "%s is not JSON and counts as absent", path.c_str());
     return nullptr;
   }
   return json;
@@ -71,27 +68,23 @@ HFTokenizer::HFTokenizer() = default;
 HFTokenizer::~HFTokenizer() = default;
 
 Error HFTokenizer::load(const std::string& path) {
-  std::filesystem::path file = path, folder;
-  std::error_code none;
-  if (std::filesystem::is_directory(file, none)) {
-    folder = file;
-    file /= "tokenizer.json";
-  }
+  const std::string folder = detail::is_folder(path) ? path + "/" : "";
+  const std::string file = folder.empty() ? path : folder + "tokenizer.json";
   std::string bytes;
-  TK_CHECK_OK_OR_RETURN_ERROR(detail::read_file(file.string(), bytes));
+  TK_CHECK_OK_OR_RETURN_ERROR(detail::read_file(file, bytes));
   std::unique_ptr<HFPipeline> pipeline;
   try {
     detail::TokenizerJson json;
     TK_CHECK_OK_OR_RETURN_ERROR(detail::parse_tokenizer_json(bytes, json));
     pipeline = std::make_unique<HFPipeline>(json);
   } catch (const std::exception& why) {
-    TK_LOG(Error, "cannot use %s: %s", file.string().c_str(), why.what());
+    TK_LOG(Error, "cannot use %s: %s", file.c_str(), why.what());
     return Error::LoadFailure;
   }
   std::optional<uint64_t> bos, eos;
   if (!folder.empty()) {
     for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {
-      const Json config = read_beside(folder / name);
+      const Json config = read_beside(folder + name);
       bos = bos ? bos : configured(config, "bos_token", *pipeline);
       eos = eos ? eos : configured(config, "eos_token", *pipeline);
     }

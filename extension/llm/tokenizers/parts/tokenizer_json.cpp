@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <sys/stat.h>
+
 namespace tokenizers::detail {
 
 namespace {
@@ -221,7 +223,21 @@ class Reader : public Json::json_sax_t {
   int inner_ = 0, parts_ = 0;
 };
 
+/// The mode's bits of what stands at the path; 0 when nothing does.
+unsigned mode_of(const std::string& path) {
+  struct stat found{};
+  return ::stat(path.c_str(), &found) == 0 ? found.st_mode & S_IFMT : 0;
+}
+
 }  // namespace
+
+bool is_folder(const std::string& path) {
+  return mode_of(path) == S_IFDIR;
+}
+
+bool is_file(const std::string& path) {
+  return mode_of(path) == S_IFREG;
+}
 
 Error parse_tokenizer_json(std::string_view bytes, TokenizerJson& out) {
   out.texts.reserve(bytes.size() / 2);

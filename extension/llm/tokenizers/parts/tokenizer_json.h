@@ -46,4 +46,9 @@ Error parse_tokenizer_json(std::string_view bytes, TokenizerJson& out);
 /// The whole file; LoadFailure when it cannot be read.
 Error read_file(const std::string& path, std::string& out);
 
+/// What stands at a path. (std::filesystem would need a newer libstdc++ than release wheels may ask
+/// for.)
+bool is_folder(const std::string& path);
+bool is_file(const std::string& path);
+
 }  // namespace tokenizers::detail
