@@ -102,14 +102,16 @@ def version(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(".")))
 
 
-def symbols(binary: Path) -> dict[str, str]:
-    """The newest version of each library's symbols that a program or library asks for; ends where a symbol has none."""
+def symbols(binary: Path, own: set[str]) -> dict[str, str]:
+    """The newest version of each library's symbols that a program or library asks for; ends where a symbol has none and
+    is not one of the wheel's `own`, which modules take from each other."""
     newest: dict[str, str] = {}
     for line in run("nm", "-D", "--undefined-only", binary).splitlines():
         kind, name = line.split()[-2:]
         name, _, asked = name.partition("@")
         library, _, number = asked.partition("_")
-        if not asked and kind == "U" and not name.startswith(("Py", "_Py")):
+        is_known = asked or name in own or name.startswith(("Py", "_Py"))
+        if kind == "U" and not is_known:
             sys.exit(
                 f"error: {binary.name}: no library of an older machine is known to have {name}"
             )
@@ -118,14 +120,20 @@ def symbols(binary: Path) -> dict[str, str]:
     return newest
 
 
+def defined(binary: Path) -> list[str]:
+    lines = run("nm", "-D", "--defined-only", binary).splitlines()
+    return [line.split()[-1].partition("@")[0] for line in lines]
+
+
 def check(wheel: Path) -> None:
     """Prints what each program and library of the wheel asks for; ends where that is newer than the tag says."""
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(wheel).extractall(folder)
-        for path in sorted(Path(folder).rglob("*")):
-            if not path.is_file() or path.open("rb").read(4) != b"\x7fELF":
-                continue
-            newest = symbols(path)
+        files = [path for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+        binaries = [path for path in files if path.open("rb").read(4) == b"\x7fELF"]
+        own = {name for path in binaries for name in defined(path)}
+        for path in binaries:
+            newest = symbols(path, own)
             print(f"  {path.relative_to(folder)}: {', '.join(map('_'.join, newest.items()))}")
             for library, number in newest.items():
                 if version(number) > version(NEWEST[library]):

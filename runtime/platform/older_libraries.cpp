@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What compiled code takes from glibc 2.32, the libstdc++ of GCC 12 and its libgcc, for
+// What compiled code takes from glibc 2.30 and 2.32, the libstdc++ of GCC 12 and its libgcc, for
 // programs that are linked or start with older ones: the release wheel's modules, and what is
 // linked with its archives (EXECUTORCH_OLDER_LIBRARIES). Weak, because a newer library that is
 // linked statically brings its own.
 #include <pthread.h>
+#include <time.h>
 
 #include <condition_variable>
 #include <cstdint>
@@ -30,6 +31,24 @@ et_wait(std::condition_variable* variable, std::unique_lock<std::mutex>& lock) _
     "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE");
 void et_wait(std::condition_variable* variable, std::unique_lock<std::mutex>& lock) {
   pthread_cond_wait(variable->native_handle(), lock.mutex()->native_handle());
+}
+
+// Waits until a time of another clock than the variable's; as the libstdc++ of GCC 8 did, by what
+// is left of it.
+ET_OLDER int et_wait_by(pthread_cond_t* variable, pthread_mutex_t* mutex, clockid_t clock,
+                        const timespec* end) __asm__("pthread_cond_clockwait");
+int et_wait_by(pthread_cond_t* variable, pthread_mutex_t* mutex, clockid_t clock,
+               const timespec* end) {
+  constexpr int64_t kSecond = 1000000000;
+  const auto nanoseconds = [](const timespec& time) {
+    return time.tv_sec * kSecond + time.tv_nsec;
+  };
+  timespec now, here;
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_REALTIME, &here);
+  const int64_t until = nanoseconds(here) + nanoseconds(*end) - nanoseconds(now);
+  const timespec deadline = {until / kSecond, until % kSecond};
+  return pthread_cond_timedwait(variable, mutex, &deadline);
 }
 
 #if defined(__x86_64__) && defined(__FLT16_MAX__)

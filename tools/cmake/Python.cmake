@@ -60,7 +60,9 @@ function(et_python_module name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
   target_compile_options(${name} PRIVATE -fvisibility=hidden)
   if(EXECUTORCH_OLDER_LIBRARIES)
-    target_sources(${name} PRIVATE "${EXECUTORCH_ROOT}/tools/cmake/older_exceptions.cpp")
+    target_sources(
+      ${name} PRIVATE "${EXECUTORCH_ROOT}/tools/cmake/older_exceptions.cpp"
+                      "${EXECUTORCH_ROOT}/runtime/platform/older_libraries.cpp")
     target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS} pthread)
   endif()
   if(NOT APPLE AND NOT MSVC)
