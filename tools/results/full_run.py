@@ -118,6 +118,9 @@ def sanitizer_steps(name: str) -> list[Step]:
         )
         found.append(Step(f"drawn calls, {name}", FUZZ, settings))
         found.append(Step(f"2,500 mutants of each program, {name}", [MUTANTS], settings))
+        side = pytest("test/hardening/side_formats_test.py")
+        many = {**settings, "EXECUTORCH_MUTANTS": "1000"}  # ten times as many of each kind
+        found.append(Step(f"10,000 mutants of events, records and bundles, {name}", [side], many))
         weights = pytest("test/hardening/language_models_test.py", "-k", "weights")
         found.append(Step(f"damaged weights of language models, {name}", [weights], settings))
     return found
