@@ -39,7 +39,9 @@ def test_a_wheel_of_this_release_lowers_and_runs(release: str, tmp_path: Path) -
         pytest.skip(f"no Python {release} on this machine")
     command(python, "-m", "venv", "builder", cwd=tmp_path)
     builder = tmp_path / "builder" / "bin" / "python"
-    options = ["-q", "--no-deps", "-Cbuild-dir=pip-out-{cache_tag}", "-w", tmp_path]
+    # Its short form is newer than the pip of Python 3.10.
+    settings = "--config-settings=build-dir=pip-out-{cache_tag}"
+    options = ["-q", "--no-deps", settings, "-w", tmp_path]
     command(builder, "-m", "pip", "wheel", *options, ROOT, cwd=tmp_path)
     (wheel,) = tmp_path.glob("executorch-*.whl")
     assert f"-cp{release.replace('.', '')}-" in wheel.name
