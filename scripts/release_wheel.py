@@ -90,7 +90,7 @@ def build(python: str, libraries: Path, folder: Path) -> Path:
     return build_wheel(
         folder,
         # As deep as the build folder of C++, so that ccache knows what was compiled there.
-        "-Cbuild-dir=pip-out-release-{cache_tag}",
+        "--config-settings=build-dir=pip-out-release-{cache_tag}",
         python=python,
         cmake="-DEXECUTORCH_OLDER_LIBRARIES=ON",
         # libstdc++ of this machine asks for symbols that the older glibc lacks.
