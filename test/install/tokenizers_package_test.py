@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,10 @@ def test_the_package_installs_alone(tmp_path: Path) -> None:
     place, answer = used.stdout.splitlines()
     assert Path(place) == ROOT / "extension/llm/tokenizers/pytorch_tokenizers/__init__.py"
     assert answer == "[0, 1] a b"
+    package = ROOT / "extension/llm/tokenizers"
+    done = run("-m", "pip", "wheel", "--no-deps", "-w", tmp_path, package)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        modules = [name for name in archive.namelist() if name.endswith(".so")]
+    assert len(modules) == 1 and modules[0].startswith("pytorch_tokenizers/pytorch_tokenizers_cpp.")
