@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/arrays/array_library.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/text.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>

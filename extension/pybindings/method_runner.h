@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <executorch/extension/module/module.h>
-#include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/arrays/array_library.h>
 #include <executorch/extension/pybindings/tracing.h>
 #include <executorch/extension/tensor/tensor_ptr.h>
 #include <executorch/runtime/core/evalue.h>

@@ -13,7 +13,7 @@
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/pybindings/arguments.h>
-#include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/arrays/array_library.h>
 #include <executorch/extension/pybindings/backend_options.h>
 #include <executorch/extension/pybindings/bundled_program.h>
 #include <executorch/extension/pybindings/log_capture.h>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <executorch/extension/pybindings/arguments.h>
-#include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/arrays/array_library.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/text.h>
 #include <executorch/extension/training/checkpoint/checkpoint.h>

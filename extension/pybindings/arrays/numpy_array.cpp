@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/arrays/array_library.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/text.h>
 

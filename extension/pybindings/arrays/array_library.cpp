@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/arrays/array_library.h>
 
 #include <climits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 
-#include <executorch/extension/pybindings/array_library.h>
+#include <executorch/extension/pybindings/arrays/array_library.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/text.h>
 
