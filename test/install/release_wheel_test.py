@@ -93,8 +93,8 @@ def build(source: str, target: str, package: Path, folder: Path) -> Path:
 
 
 def test_python_runs_operators_of_a_library(package: Path, python: Path, tmp_path: Path) -> None:
-    built = build("consumer/custom_ops", "custom_ops", package, tmp_path)
-    (library,) = built.glob("libcustom_ops.*")
+    built = build("consumer/custom_ops", "my_operators", package, tmp_path)
+    (library,) = built.glob("libmy_operators.*")
     assert command(python, "-c", SCRIPT, library, cwd=tmp_path) == "True\n"
 
 
