@@ -5,7 +5,6 @@
 import os
 import tempfile
 from io import BufferedIOBase
-from typing import Self
 
 from executorch.exir._native import Blob
 
@@ -28,7 +27,7 @@ class Cord:
     def __bytes__(self) -> bytes:
         return b"".join(self._buffers)
 
-    def append(self, data: "Piece | Cord") -> Self:
+    def append(self, data: "Piece | Cord") -> "Cord":
         if isinstance(data, Cord):
             self._buffers.extend(data._buffers)
             self._byte_size += data._byte_size
@@ -39,7 +38,7 @@ class Cord:
             raise TypeError(f"Can only append bytes or Cords, received {type(data)}")
         return self
 
-    def pad_to(self, size: int) -> Self:
+    def pad_to(self, size: int) -> "Cord":
         """Zero bytes up to `size`."""
         if size > self._byte_size:
             self.append(bytes(size - self._byte_size))

@@ -9,7 +9,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from enum import StrEnum
+from enum import Enum
 from typing import Any, BinaryIO
 
 import torch
@@ -21,8 +21,10 @@ from executorch.exir.serde.export_serialize import SerializedArtifact
 from executorch.exir.serde.serialize import deserialize, serialize
 
 
-class ETRecordReservedFileNames(StrEnum):
-    """Names of files in a record."""
+class ETRecordReservedFileNames(str, Enum):
+    """Names of files in a record, which are their values as texts, too."""
+
+    __str__, __format__ = str.__str__, str.__format__
 
     ETRECORD_IDENTIFIER = "ETRECORD_V0"
     EXPORTED_PROGRAM = "exported_program"
