@@ -2,8 +2,8 @@
 """A process that has one program and measures it when asked; `bench` starts one for each file and number of threads.
 
 Arguments: the file, the method, the number of threads (0: as it is), the inputs as JSON (see given_input), and the
-data file, if it has one. It runs
-on any build of the package that an interpreter has, and needs only what all of them have.
+data file, if it has one. It runs on any build of the package that an interpreter has, and needs only what all of
+them have.
 
 On standard input: JSON lines, each the number of runs. On standard output: lines of JSON after RESULT: first what
 loading and the first run cost, then, for each line read, nanoseconds of the runs and what they took of energy.

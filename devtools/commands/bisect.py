@@ -138,13 +138,12 @@ def _check_same_program(
 def _inputs(record: ETRecord, edge: ExportedProgram, path: Path | None) -> tuple[Any, ...]:
     if path is not None:
         return given.inputs(path)
-    if record._representative_inputs is not None:
-        return tuple(record._representative_inputs)
-    if edge.example_inputs is None:
+    recorded = given.recorded_inputs(record, edge)
+    if recorded is None:
         raise ValueError(
             "the record has no inputs: give --inputs, or call update_representative_inputs()"
         )
-    return tuple(edge.example_inputs[0])
+    return recorded
 
 
 def _by_handles(record: ETRecord, found: list[Found]) -> list[tuple[tuple[int, ...], Found]]:

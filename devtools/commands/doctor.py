@@ -183,14 +183,15 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
     record = of_method(record, method)
     expected = estimates(file, method, record, here)
     note = f"{method} should take {1e3 * sum(each.seconds for each in expected):.3g} ms on {processor()}."
-    tables.insert(0, _by_kind(expected))
+    measured: list[Table] = []
     events = _run(file, method, record, arguments.data)
     if events:
-        findings += below_machine(timed(events, record), method, record, here)
-        ran = execution(file, method, events, Origins(record))
+        origins = Origins(record)
+        findings += below_machine(timed(events, record), method, origins, here)
+        ran = execution(file, method, events, origins)
         note += f" It took {1e3 * ran.seconds:.3g} ms."
-        tables[1:1] = ran.tables()
-        pictures.insert(0, ran.picture())
+        measured, pictures = ran.tables(), [ran.picture(), *pictures]
+    tables = [_by_kind(expected), *measured, *tables]
     return _report(arguments.model, findings, tables, pictures, [note])
 
 
@@ -231,23 +232,21 @@ def examine(
 
 def _run(file: ProgramFile, method: str, record: ETRecord, data_path: Path | None) -> list[Event]:
     """Nothing where the record has no inputs, or where it does not run: other findings say what it lacks."""
-    edge, inputs = one_method(record.edge_dialect_program), record._representative_inputs
-    if inputs is None and isinstance(edge, ExportedProgram) and edge.example_inputs is not None:
-        inputs = edge.example_inputs[0]
+    inputs = given.recorded_inputs(record, one_method(record.edge_dialect_program))
     if inputs is None:
         return []
     try:
-        return traced(file.data, method, pytree.tree_leaves(tuple(inputs)), record, data_path)
+        return traced(file.data, method, pytree.tree_leaves(inputs), record, data_path)
     except RuntimeError:
         return []
 
 
 def below_machine(
-    measured: Sequence[Timed], method: str, record: ETRecord, here: Machine
+    measured: Sequence[Timed], method: str, origins: Origins, here: Machine
 ) -> list[Finding]:
     """Operators that take much longer than the machine needs, and much of the time."""
     whole = sum(each.seconds for each in measured)
-    origins, findings = Origins(record), []
+    findings = []
     for each in measured:
         expected = here.seconds(each.engine, each.works, each.num_bytes)
         if each.seconds < max(_TIMES_SLOWER * expected, _LEAST_SHARE * whole):

@@ -15,6 +15,7 @@ from torch.export import export
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools import commands
 from executorch.devtools.commands import doctor as doctor_command
+from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.planned import Planned, alive_bytes
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS, Engine, Machine
@@ -184,11 +185,11 @@ def test_operators_below_the_machine_are_named(folder: Path) -> None:
     record = parse_etrecord(folder / "model.etrecord")
     infinite, still = (Machine({KERNELS: Engine(rate, rate)}, 0.0) for rate in (1e30, 1.0))
     events = traced(file.data, "forward", [torch.randn(16, 64)], record)
-    measured = timed(events, record)
-    found = doctor_command.below_machine(measured, "forward", record, infinite)
+    measured, origins = timed(events, record), Origins(record)
+    found = doctor_command.below_machine(measured, "forward", origins, infinite)
     assert found and all(each.lines and "doctor_test.py:" in each.lines[0] for each in found)
     assert all("% of the machine's expected speed" in each.what for each in found)
-    assert doctor_command.below_machine(measured, "forward", record, still) == []
+    assert doctor_command.below_machine(measured, "forward", origins, still) == []
 
 
 def test_what_stays_outside_is_foretold(folder: Path) -> None:

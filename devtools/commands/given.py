@@ -31,6 +31,14 @@ def exported_program(path: Path) -> ExportedProgram:
     return _read(path, torch.export.load, "an exported program (.pt2, torch.export.save)")
 
 
+def recorded_inputs(record: ETRecord, program: Any) -> tuple[Any, ...] | None:
+    """The representative ones, or those that a program of the record was exported with; None without either."""
+    if record._representative_inputs is not None:
+        return tuple(record._representative_inputs)
+    examples = program.example_inputs if isinstance(program, ExportedProgram) else None
+    return tuple(examples[0]) if examples is not None else None
+
+
 def inputs(path: Path) -> tuple[Any, ...]:
     found = _read(path, torch.load, "a tuple of inputs (torch.save)")
     if not isinstance(found, (tuple, list)):

@@ -56,9 +56,11 @@ def report(arguments: argparse.Namespace) -> Report:
     program = _model(record, file)
     if program is None:
         raise ValueError(f"{arguments.etrecord}: expected a record with the program of {method}")
-    all_inputs = [given.inputs(path) for path in arguments.inputs]
-    if program.example_inputs is not None:
-        all_inputs.insert(0, tuple(record._representative_inputs or program.example_inputs[0]))
+    recorded = given.recorded_inputs(record, program)
+    all_inputs = [
+        *([recorded] if recorded is not None else []),
+        *map(given.inputs, arguments.inputs),
+    ]
     if not all_inputs:
         raise ValueError(f"{arguments.etrecord} has no inputs: give --inputs")
     module = program.module()

@@ -40,7 +40,7 @@ def estimates(
     nodes = nodes_by_handle(record)
     found: dict[Group, Estimated] = {}
     handles, delegates = one_method(record._debug_handle_map), one_method(record._delegate_map)
-    (plan,) = (each for each in file.program.execution_plan if each.name == method)
+    plan = file.plan(method)
     for call in (each for each in file.calls if each.method == method):
         if call.delegate is None:
             engine, groups = KERNELS, [_joined(nodes, at_instruction(handles, call.instruction))]
