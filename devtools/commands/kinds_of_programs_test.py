@@ -184,21 +184,37 @@ def test_the_numeric_gap_of_operators_with_several_outputs(folder: Path, tmp_pat
 
 
 class Square(torch.nn.Module):
+    """By its sizes the value before the transpose cannot be told from the one behind it."""
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.transpose(x + 1, 1, 2) / 3 + x
 
 
-def test_a_transpose_that_a_delegate_leaves_for_later_is_no_fault(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+class Parts(torch.nn.Module):
+    """A delegate shows the last part; the one behind it is not read."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        one, two, three, _ = torch.split(x * 2, 2, dim=1)
+        return torch.relu(one + two) * three
+
+
+@pytest.mark.parametrize(
+    "model, sizes", [(Square(), (2, 5, 5)), (Parts(), (1, 8, 5))], ids=["transpose", "parts"]
+)
+def test_what_a_delegate_does_in_another_way_is_no_fault(
+    model: torch.nn.Module,
+    sizes: tuple[int, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """By its sizes the value before it cannot be told from the one behind it."""
-    exported = export(Square(), (torch.randn(2, 5, 5),))
+    exported = export(model, (torch.randn(sizes),))
     program = to_edge_transform_and_lower(
         exported, partitioner=[XnnpackPartitioner()], generate_etrecord=True
     ).to_executorch()
-    program.save(str(tmp_path / "square.pte"))
-    program.get_etrecord().save(tmp_path / "square.etrecord")
-    assert bisect(tmp_path, "square", capsys)["first"] is None
+    program.save(str(tmp_path / "moved.pte"))
+    program.get_etrecord().save(tmp_path / "moved.etrecord")
+    report = bisect(tmp_path, "moved", capsys)
+    assert report["first"] is None and any(row["delegated"] for row in report["operators"])
 
 
 def plant(folder: Path, name: str, method: str, operator: str, other: str) -> None:

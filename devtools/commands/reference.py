@@ -164,10 +164,14 @@ def _pairs(
 ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
     """Of outputs that something reads: others, such as a norm's means, may be anything near zero, or nothing."""
     is_delegated = found.delegate_handle is not None
-    for index, (value, wanted) in enumerate(zip(found.values, expected)):
-        aligned = _aligned(value, wanted, is_delegated) if _is_read(node, index) else None
+    read = [index for index in range(len(expected)) if _is_read(node, index)]
+    values = (
+        {read[-1]: found.values[-1]} if is_delegated and read else dict(enumerate(found.values))
+    )
+    for index in (each for each in read if each in values):
+        aligned = _aligned(values[index], expected[index], is_delegated)
         if aligned is not None:
-            yield index, aligned, wanted
+            yield index, aligned, expected[index]
 
 
 def _is_read(node: Node, index: int) -> bool:
