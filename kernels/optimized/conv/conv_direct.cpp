@@ -21,7 +21,7 @@ constexpr int64_t kBlockWeights = 16 * 1024;    // of a block of channels: in th
 constexpr int64_t kMinWorkPerTask = 1 << 17;    // multiply-adds worth waking a thread for
 constexpr int64_t kMinWorkPerVector = 1 << 12;  // multiply-adds of a lane worth seeking padding
 constexpr int64_t kOverread = 2 * kConvLanes;   // behind a band, for whole vectors
-constexpr int64_t kPaddingToSkip = 2;           // rows, from which on terms are left out
+constexpr int64_t kPaddingToSkip = 2;           // rows, from which on terms are left out in 2-D
 constexpr int64_t kBufferWidth = kConvRowVectors * kConvLanes;
 
 // What one thread works with.
@@ -53,36 +53,50 @@ struct Terms {
   int64_t count() const { return runs * run; }
 };
 
-// Rows of the filter that see more than padding from some of the vectors.
+// Rows of the filter, counted through its slices, that see more than padding from some of the
+// vectors.
 struct FilterRows {
   int64_t begin, end;
 
   bool operator==(const FilterRows& o) const { return begin == o.begin && end == o.end; }
 };
 
-bool skips_rows(const Conv& c) {
-  return c.pad_h >= kPaddingToSkip && c.kernel_d == 1;
+// Of a filter of several slices whole ones are left out, as an output slice reads them or not.
+bool skips_padding(const Conv& c) {
+  return c.kernel_d > 1 ? c.pad_d > 0 : c.pad_h >= kPaddingToSkip;
+}
+
+// Steps of a filter along one axis that meet the input, read from positions `first` to `last` on.
+FilterRows steps_inside(int64_t first, int64_t last, int64_t size, int64_t kernel,
+                        int64_t dilation) {
+  const int64_t end = first >= size ? 0 : std::min(kernel, div_up(size - first, dilation));
+  const int64_t begin = last >= 0 ? 0 : div_up(-last, dilation);
+  return {std::min(begin, end), end};
 }
 
 FilterRows filter_rows(const Conv& c, const Plan& p, const Region& r, const ConvVector& first,
                        const ConvVector& last) {
-  if (!skips_rows(c)) {
-    return {0, c.kernel_h};
+  if (!skips_padding(c)) {
+    return {0, c.kernel_d * c.kernel_h};
   }
-  const int64_t top = (r.row + first.at / p.pitch) * c.stride_h - c.pad_h;
+  if (c.kernel_d > 1) {
+    const int64_t plane = c.out_h * c.out_w;
+    const FilterRows slices = steps_inside((r.slice + first.first / plane) * c.stride_d - c.pad_d,
+                                           (r.slice + last.first / plane) * c.stride_d - c.pad_d,
+                                           c.in_d, c.kernel_d, c.dilation_d);
+    return {slices.begin * c.kernel_h, slices.end * c.kernel_h};
+  }
   const int64_t last_row = std::min(r.rows - 1, (last.at + conv_kernels().lanes - 1) / p.pitch);
-  const int64_t bottom = (r.row + last_row) * c.stride_h - c.pad_h;
-  const int64_t end = top >= c.in_h ? 0 : std::min(c.kernel_h, div_up(c.in_h - top, c.dilation_h));
-  const int64_t begin = bottom >= 0 ? 0 : div_up(-bottom, c.dilation_h);
-  return {std::min(begin, end), end};
+  return steps_inside((r.row + first.at / p.pitch) * c.stride_h - c.pad_h,
+                      (r.row + last_row) * c.stride_h - c.pad_h, c.in_h, c.kernel_h, c.dilation_h);
 }
 
 // Leaves out what multiplies padding: of terms that are whole channels, or ordered by taps.
 void set_runs(const Conv& c, const Plan& p, const Terms& terms, const FilterRows& rows,
               ConvTile& tile) {
   const int64_t channels = c.in_channels / c.groups;
-  const int64_t taps = c.kernel_h * c.kernel_w;
-  const bool all = rows.end - rows.begin == c.kernel_h;
+  const int64_t taps = c.kernel_d * c.kernel_h * c.kernel_w;
+  const bool all = rows.end - rows.begin == c.kernel_d * c.kernel_h;
   int64_t skipped = 0;  // runs, or terms when there is one
   tile.runs = terms.runs;
   tile.run = terms.run;
@@ -142,7 +156,7 @@ void convolve_panel(const Conv& c, const Plan& p, const Task& task, const Terms&
 // same rows of the filter, or all where finding out costs more than it saves.
 int64_t alike_vectors(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
                       const ConvVector* first, int64_t most) {
-  if (!skips_rows(c) || task.channels * terms.count() < kMinWorkPerVector) {
+  if (!skips_padding(c) || task.channels * terms.count() < kMinWorkPerVector) {
     return most;
   }
   const FilterRows rows = filter_rows(c, p, task.region, *first, *first);

@@ -252,15 +252,17 @@ INSTANTIATE_TEST_SUITE_P(Cases, PointwiseTest, ::testing::ValuesIn(cases_where([
                            return c.kernel_h * c.kernel_w * c.stride == 1 && c.pad == 0;
                          })));
 
-// Slices that share their input, by as many as the threads and the cache leave: a layer of 3-D
-// filters against its sums.
-TEST(Volume, SharesSlices) {
+// Slices that share their input, by as many as the threads and the cache leave, or that see slices
+// of padding: layers of 3-D filters against their sums.
+TEST(Volume, SharesSlicesAndLeavesOutPadding) {
   struct Case {
     int64_t ins, outs, groups, in_d, in_h, in_w, kernel_d, kernel, stride_d, stride;
   };
   for (const Case& p :
        {Case{3, 5, 1, 9, 10, 40, 3, 3, 1, 1}, Case{6, 6, 6, 11, 13, 14, 5, 1, 2, 1},
-        Case{7, 7, 7, 13, 18, 17, 3, 3, 1, 2}, Case{40, 9, 1, 6, 30, 31, 3, 1, 1, 1}}) {
+        Case{7, 7, 7, 13, 18, 17, 3, 3, 1, 2}, Case{40, 9, 1, 6, 30, 31, 3, 1, 1, 1},
+        Case{64, 48, 1, 2, 14, 14, 3, 3, 1, 1}, Case{16, 64, 1, 1, 9, 9, 3, 3, 1, 1},
+        Case{6, 80, 2, 3, 8, 21, 7, 3, 1, 1}, Case{30, 70, 1, 4, 10, 9, 5, 1, 2, 1}}) {
     Conv c = {};
     c.batch = 1;
     c.groups = p.groups;
