@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The index tensors of self[indices], broadcast against each other (what PyTorch calls advanced
+// indexing): a tuple of indices for each element of their common shape.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/strided.h>
+
+namespace executorch {
+namespace kernels {
+
+using OptionalTensors = ArrayRef<std::optional<Tensor>>;
+
+class IndexTuples {
+ public:
+  // Checks dtypes, ranks and shapes; the indices themselves are checked by TupleBlocks. Masks
+  // become positions in each of their dimensions, in temporary memory of the call.
+  bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices);
+
+  int64_t count() const { return shape_.numel(); }
+  // The shape of self[indices]: dimensions of the indices stand in the place of those they index
+  // when these are neighbours, and else come first.
+  bool result_shape(const OpCall& call, Shape& shape) const;
+  // What lies at one tuple: the dimensions without an index, of self and of self[indices].
+  StridedView row_of_self(const StridedView& self) const;
+  StridedView row_of_result(const StridedView& result) const;
+
+ private:
+  friend class TupleBlocks;
+
+  // The index of one dimension of self; strides over the common shape.
+  struct Index {
+    const char* data;
+    ScalarType type;
+    int dim;
+    int64_t size;  // of that dimension
+    int64_t step;  // its stride
+    int64_t strides[Shape::kMaxDims];
+  };
+
+  bool take_mask(const OpCall& call, const Tensor& self, const Tensor& mask, int dim);
+  bool take_positions(const OpCall& call, const Tensor& self, const Tensor& index, int dim);
+  Index& add(const Tensor& self, int dim);
+
+  int count_ = 0;
+  Index indices_[Shape::kMaxDims];
+  Shape own_[Shape::kMaxDims];  // of each index before it is broadcast
+  Shape shape_;                 // common
+  Shape row_;                   // sizes of the dimensions without an index
+  int row_dims_[Shape::kMaxDims];
+  int place_ = 0;  // of the common shape in the result
+};
+
+// Tuples in order, checked and turned into offsets, a block of them at a time:
+//   for (TupleBlocks block(tuples, result, first, last); block.next();) ...
+class TupleBlocks {
+ public:
+  static constexpr int kMost = 128;
+
+  // Tuples [first, last); `result` gives the strides of self[indices].
+  TupleBlocks(const IndexTuples& tuples, const StridedView& result, int64_t first, int64_t last);
+
+  // False at the end, and when an index of the block is wrong.
+  bool next();
+  // The size that a wrong index is none of, -1 when none was wrong.
+  int64_t wrong_size() const { return wrong_size_; }
+
+  int count() const { return count_; }
+  // In elements: where the rows of the block lie in self and in self[indices].
+  const int64_t* self_offsets() const { return self_offsets_; }
+  const int64_t* result_offsets() const { return result_offsets_; }
+
+ private:
+  bool add_line(int64_t n);
+
+  const IndexTuples& tuples_;
+  const int64_t* result_strides_;
+  Odometer<1> lines_;  // the common shape but for its last dimension
+  int64_t line_;       // size of that
+  int64_t at_;         // in the line
+  int64_t left_;       // tuples
+  int64_t wrong_size_ = -1;
+  int count_ = 0;
+  int64_t self_offsets_[kMost];
+  int64_t result_offsets_[kMost];
+};
+
+}  // namespace kernels
+}  // namespace executorch
