@@ -84,21 +84,34 @@ void for_each_line(const Rows& rows, int outer, const RowOffsets& offsets, const
   }
 }
 
-void copy_rows(const Rows& rows, const RowOffsets& offsets, ScalarType type) {
-  constexpr int64_t kLeastRun = 32;  // bytes, below which the elements of many rows go one by one
+template <size_t kBytes>
+void copy_lines(const Rows& rows, int outer, const RowOffsets& offsets) {
+  for_each_line(rows, outer, offsets,
+                [](const char* from, char* to) { std::memcpy(to, from, kBytes); });
+}
+
+// A line is the last dimension where it is dense on both sides, or else an element.
+void copy_rows(const Rows& rows, const RowOffsets& offsets) {
   const int last = rows.to.ndim - 1;
-  const int64_t run = rows.columns() * rows.to.element_size;
-  if (last >= 0 && rows.from.strides[last] == 1 && rows.to.strides[last] == 1 && run >= kLeastRun) {
-    return for_each_line(rows, last, offsets, [run](const char* from, char* to) {
-      std::memmove(to, from, static_cast<size_t>(run));
-    });
+  const bool dense = last >= 0 && rows.from.strides[last] == 1 && rows.to.strides[last] == 1;
+  const int outer = dense ? last : rows.to.ndim;
+  const int64_t line = (dense ? rows.columns() : 1) * rows.to.element_size;
+  switch (line) {
+    case 1:
+      return copy_lines<1>(rows, outer, offsets);
+    case 2:
+      return copy_lines<2>(rows, outer, offsets);
+    case 4:
+      return copy_lines<4>(rows, outer, offsets);
+    case 8:
+      return copy_lines<8>(rows, outer, offsets);
+    case 16:
+      return copy_lines<16>(rows, outer, offsets);
+    default:
+      return for_each_line(rows, outer, offsets, [line](const char* from, char* to) {
+        std::memmove(to, from, static_cast<size_t>(line));
+      });
   }
-  ::executorch::runtime::dispatch_by_element_size(type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    for_each_line(rows, rows.to.ndim, offsets, [](const char* from, char* to) {
-      *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
-    });
-  });
 }
 
 constexpr int64_t kAddedAtOnce = 64;
@@ -169,8 +182,7 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
   ::executorch::extension::parallel_for(0, tuples.count(), grain, [&](int64_t first, int64_t last) {
     TupleBlocks block(tuples, result, first, last);
     while (block.next()) {
-      copy_rows(rows, {block.self_offsets(), block.result_offsets(), block.count()},
-                out.scalar_type());
+      copy_rows(rows, {block.self_offsets(), block.result_offsets(), block.count()});
     }
     if (block.wrong_size() >= 0) {
       wrong.store(block.wrong_size());
@@ -234,9 +246,7 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
         });
   };
   if (!accumulate) {
-    return in_order([&](const Rows& share, const RowOffsets& offsets) {
-      copy_rows(share, offsets, out.scalar_type());
-    });
+    return in_order(copy_rows);
   }
   const ScalarType type = ::executorch::runtime::isComplexType(out.scalar_type())
                               ? ::executorch::runtime::toRealValueType(out.scalar_type())
