@@ -23,8 +23,8 @@ _FUNCTIONS = {
     "CXXConversionDecl",
 }
 _UNNAMED_AFTER_CLASS = {"CXXConstructorDecl", "CXXDestructorDecl"}
-# What clang dumps: declarations whose qualified name has one of these in it.
-_DUMPED = ("executorch", "torch", "c10", "et_pal_", "et_t", "pal_", "DYNAMIC_LIBRARY_")
+# What clang dumps: declarations whose qualified name has one of these in it; `torch` stands in `executorch`, too.
+_DUMPED = ("torch", "c10", "et_t", "pal_", "DYNAMIC_LIBRARY_")
 
 
 @dataclass
@@ -154,13 +154,16 @@ def declared_by(header: str, include_dirs: list[Path], defines: list[str]) -> De
         *[f"-I{d}" for d in include_dirs],
         *[f"-D{d}" for d in defines],
     ]
-    macros = subprocess.run([*base, "-dM", "-E"], input=source, capture_output=True, text=True)
-    if macros.returncode:
-        return macros.stderr.splitlines()[0] if macros.stderr else "does not preprocess"
+    read = subprocess.run([*base, "-dD", "-E"], input=source, capture_output=True, text=True)
+    if read.returncode:
+        return read.stderr.splitlines()[0] if read.stderr else "does not preprocess"
     out = Declarations()
-    out.macros = set(re.findall(r"^#define (\w+)", macros.stdout, re.M))
+    for directive, name in re.findall(r"^#(define|undef) (\w+)", read.stdout, re.M):
+        (out.macros.add if directive == "define" else out.macros.discard)(name)
     for namespace in (*_DUMPED, "std"):
         if namespace == "std" and "c10/util" not in header and "headeronly" not in header:
+            continue
+        if namespace not in read.stdout:
             continue
         run = subprocess.run(
             [*base, "-fsyntax-only", "-Xclang", "-ast-dump=json", "-Xclang", f"-ast-dump-filter={namespace}"],
