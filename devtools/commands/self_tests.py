@@ -80,7 +80,7 @@ def report(arguments: argparse.Namespace) -> Report:
     target.write_bytes(tested)
     failed = sum(not row["passes"] for row in rows)
     return Report(
-        f"{target}: {len(cases)} cases of {method}",
+        f"{target}: {len(cases)} case{'s' * (len(cases) != 1)} of {method}",
         [
             f"{len(tested) - len(file.data):,} bytes more than {arguments.file}.",
             f"{failed} cases fail here: see --rtol and --atol, or `bisect` for the operator."

@@ -125,12 +125,15 @@ def test_a_delegate_goes_over_values_it_has_just_computed() -> None:
     assert found[2].seconds == 2 * 3 * 4 * 4  # bytes read and written, one a second
 
 
-def test_rates_are_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rates_are_measured_once_and_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = machine.machine([XNNPACK, "NoSuchBackend"])
     (kept,) = (tmp_path / "executorch").iterdir()
     assert set(json.loads(kept.read_text())) == {KERNELS, XNNPACK} == set(first.engines)
     assert set(work.CONTRACTIONS) <= set(first.engines[KERNELS].rates)
+    assert "claimed no node" not in caplog.text
     monkeypatch.setattr(probes, "measured", lambda name: pytest.fail(f"{name} was known"))
     assert machine.machine([XNNPACK]) == first
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -100,12 +101,15 @@ def _moved(engine: str, num_bytes: int) -> float:
 
 def _run(engine: str, module: nn.Module, inputs: tuple[Tensor, ...]) -> list[Timed]:
     from executorch.exir import to_edge_transform_and_lower
+    from executorch.exir.common import override_logger
 
     reader = payload_reader(engine) if engine != KERNELS else None
     with torch.no_grad():
         exported = torch.export.export(module, inputs)
-    program = to_edge_transform_and_lower(
-        exported, partitioner=[reader.partitioner()] if reader else None, generate_etrecord=True
-    ).to_executorch()
+    partitioner = [reader.partitioner()] if reader else None
+    with override_logger(logging.ERROR):  # no warning of a probe that a backend leaves alone
+        program = to_edge_transform_and_lower(
+            exported, partitioner=partitioner, generate_etrecord=True
+        ).to_executorch()
     record = program.get_etrecord()
     return timed(traced(bytes(program.buffer), "forward", inputs, record), record)

@@ -15,7 +15,12 @@ from executorch.backends.xnnpack.aot.graph_builder import shape_of
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
 from executorch.backends.xnnpack.aot.steps import limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
-from executorch.exir.backend.lowering.op_table import Condition, Constants, TensorCondition
+from executorch.exir.backend.lowering.op_table import (
+    Condition,
+    Constants,
+    TensorCondition,
+    dtype_text,
+)
 from executorch.exir.backend.lowering.steps import first_item
 from executorch.exir.graph_facts import num_dynamic_sizes, op_name
 
@@ -68,15 +73,21 @@ def _may_be_empty(tensor: Node, call: Node) -> bool:
 
 
 OF_TENSORS = (
-    TensorCondition(_has_its_dtype, "one float type throughout is expected, int8 where quantized"),
+    TensorCondition(
+        _has_its_dtype,
+        "one float type throughout is expected, int8 where quantized",
+        dtype_text,
+    ),
     TensorCondition(
         lambda tensor, call: len(_sizes(tensor)) <= MAX_RANK,
         f"at most {MAX_RANK} dimensions are expected",
     ),
-    TensorCondition(lambda tensor, call: 0 not in shape_of(tensor), "it is empty"),
+    TensorCondition(
+        lambda tensor, call: 0 not in shape_of(tensor), "at least one element is expected"
+    ),
     TensorCondition(
         lambda tensor, call: not _may_be_empty(tensor, call),
-        "it has a size that data decide, which may be 0",
+        "sizes that data decide must be more than 0",
     ),
 )
 

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
-from executorch.devtools.commands.output.report import Report, Table, cell, is_numeric
+from executorch.devtools.commands.output.report import Report, Table, cell_of, is_numeric
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --bar: #4a7dcf66; }
@@ -52,7 +51,7 @@ def _table(table: Table) -> str:
     for row in table.rows:
         cells = "".join(
             _cell(
-                row[column],
+                cell_of(row, column),
                 kind,
                 (row[column] or 0) / largest if column == table.bars and largest else None,
             )
@@ -70,8 +69,8 @@ def _kind(table: Table, column: str) -> str:
     return "code" if column == "line" else "n" if is_numeric(table, column) else ""
 
 
-def _cell(value: Any, kind: str, share: float | None) -> str:
-    text = escape(cell(value))
+def _cell(text: str, kind: str, share: float | None) -> str:
+    text = escape(text)
     if share is not None:
         return f'<td class="n bar" style="background-size: {100 * share:.1f}% 100%">{text}</td>'
     by_length = "long" if len(text) > 40 else "short" if len(text) < 20 else ""

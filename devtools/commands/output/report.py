@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
 Row = Mapping[str, Any]
+_OUTER_FOLDERS = re.compile(r"^\S*/(?:site|dist)-packages/")
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,12 @@ def cell(value: Any) -> str:
     return ", ".join(map(cell, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
+def cell_of(row: Row, column: str) -> str:
+    """Lines of Python by the path that their reader knows: within a package, or from the current folder on."""
+    text = cell(row[column])
+    return _OUTER_FOLDERS.sub("", text).removeprefix(f"{Path.cwd()}/") if column == "line" else text
+
+
 def is_numeric(table: Table, column: str) -> bool:
     """By the first value that is there."""
     first = next((row[column] for row in table.rows if row[column] is not None), None)
@@ -98,7 +107,7 @@ def _text(table: Table, most_rows: int | None) -> str:
     if not rows:
         return f"{len(table.rows):,} rows: --json or --html has them"
     columns = list(rows[0])
-    cells = [[cell(row[column]) for column in columns] for row in rows]
+    cells = [[cell_of(row, column) for column in columns] for row in rows]
     numeric = [is_numeric(table, column) for column in columns]
     text = tabulate(
         cells,

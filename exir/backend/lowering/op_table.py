@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import torch
 from torch.fx import Graph, Node
 from torch.fx.passes.infra.partitioner import Partition
 
@@ -15,7 +16,7 @@ from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.graph_facts import op_name
 
 Constants = Collection[Node]
-NO_ROW = "no row of the table"
+NO_ROW = "the backend has no such operator"
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,15 @@ class Condition:
 
 @dataclass(frozen=True)
 class TensorCondition:
-    """`test` holds for each tensor that a call reads or gives, and the call; `reason` says what is expected of one."""
+    """`test` holds for each tensor that a call reads or gives, and the call; `reason` says what is expected of one, and
+    `found` what it is. No names of nodes: calls that stay outside for one reason are one finding."""
 
     test: Callable[[Node, Node], bool]
     reason: str
+    found: Callable[[Node], str] = lambda tensor: tensor_text(tensor)
+
+    def why_not(self, tensor: Node) -> str:
+        return f"{self.reason}, found {self.found(tensor)}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
         for condition in self._of_tensors:
             for each in tensors:
                 if not condition.test(each, node):
-                    return f"{each.name}: {condition.reason}"
+                    return condition.why_not(each)
         return ""
 
     def claimed(
@@ -107,6 +113,19 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
                 else:
                     taken.append([node])
         return grouped_partitions(graph, taken)
+
+
+def dtype_text(tensor: Node) -> str:
+    """Such as float32; of what is no tensor, its type."""
+    value = tensor.meta.get("val")
+    is_tensor = isinstance(value, torch.Tensor)
+    return str(value.dtype).removeprefix("torch.") if is_tensor else type(value).__name__
+
+
+def tensor_text(tensor: Node) -> str:
+    """Such as float32 [2, 3]."""
+    sizes = getattr(tensor.meta.get("val"), "shape", ())
+    return f"{dtype_text(tensor)} [{', '.join(map(str, sizes))}]"
 
 
 def tensors_of(node: Node) -> list[Node]:

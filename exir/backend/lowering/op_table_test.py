@@ -66,7 +66,7 @@ def test_the_first_reason_is_given() -> None:
     ]
     assert {node.name: reason for node, reason in said} == {
         "aten_add_tensor_1": "a bias is expected",
-        "aten_relu_default_1": "v: a matrix is expected",
+        "aten_relu_default_1": "a matrix is expected, found float32 [4]",
         "aten_neg_default": NO_ROW,
         "aten_max_dim": NO_ROW,
         "getitem": NO_ROW,
