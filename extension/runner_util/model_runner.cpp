@@ -136,7 +136,6 @@ class ModelRunner {
   Error find_method();
   Error give_output_memory();
   Error execute_all();
-  Error with_threads(const std::function<Error()>& work);
 
   const ModelRunnerOptions& options_;
   Module module_;
@@ -217,23 +216,13 @@ Error ModelRunner::execute_all() {
   return Error::Ok;
 }
 
-Error ModelRunner::with_threads(const std::function<Error()>& work) {
-#ifdef ET_USE_THREADPOOL
-  std::optional<threadpool::NoThreadPoolGuard> without_pool;
-  if (options_.cpu_threads == 1) {
-    without_pool.emplace();
-  }
-#endif
-  return work();
-}
-
 Error ModelRunner::run() {
   ET_CHECK_OK_OR_RETURN_ERROR(inputs_.read(method_->method_meta(), options_.inputs));
-  return with_threads([this] { return execute_all(); });
+  return execute_all();
 }
 
 Error ModelRunner::run_instead() {
-  return with_threads([this] { return options_.instead(*method_); });
+  return options_.instead(*method_);
 }
 
 Error ModelRunner::show_and_write() {
@@ -274,8 +263,14 @@ Error check_options(const ModelRunnerOptions& options) {
 
 Error run_model(const ModelRunnerOptions& options) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_options(options));
-  // One thread is without the pool: see ModelRunner::run().
   set_cpu_threads(options.cpu_threads == 1 ? 0 : options.cpu_threads);
+#ifdef ET_USE_THREADPOOL
+  // Delegates take the pool, or none, when they are loaded.
+  std::optional<threadpool::NoThreadPoolGuard> without_pool;
+  if (options.cpu_threads == 1) {
+    without_pool.emplace();
+  }
+#endif
   ModelRunner runner(options);
   ET_CHECK_OK_OR_RETURN_ERROR(runner.load());
   if (options.instead) {

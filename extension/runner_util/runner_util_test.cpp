@@ -12,6 +12,9 @@
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/runner_util/inputs.h>
 #include <executorch/extension/runner_util/model_runner.h>
+#ifdef ET_USE_THREADPOOL
+#include <executorch/extension/threadpool/threadpool.h>
+#endif
 #include <executorch/runtime/executor/test/program_builder.h>
 #include <executorch/runtime/executor/test/test_kernels.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -145,6 +148,25 @@ TEST_F(RunnerUtil, SaysHowLongItTook) {
   EXPECT_NE(log.find(" executorch:executor_runner.cpp:"), std::string::npos) << log;
   EXPECT_NE(out.find("Output[0][5]: (float) 2.000000\n"), std::string::npos) << out;
 }
+
+#ifdef ET_USE_THREADPOOL
+TEST_F(RunnerUtil, OneThreadIsWithoutThePoolFromLoadingOn) {
+  ModelRunnerOptions options;
+  options.model_path = add_model();
+  options.print = ModelRunnerOptions::Print::None;
+  bool has_pool = true;
+  options.when_loaded = [&] {  // called where delegates have just taken the pool
+    has_pool = threadpool::get_pthreadpool() != nullptr;
+    return Error::Ok;
+  };
+  options.cpu_threads = 1;
+  ASSERT_EQ(run_model(options), Error::Ok);
+  EXPECT_FALSE(has_pool);
+  options.cpu_threads = 2;
+  ASSERT_EQ(run_model(options), Error::Ok);
+  EXPECT_TRUE(has_pool);
+}
+#endif
 
 TEST_F(RunnerUtil, MistakesAreFoundBeforeAnythingIsWritten) {
   ModelRunnerOptions good;

@@ -14,7 +14,7 @@ namespace executorch::backends::xnnpack {
 namespace {
 
 constexpr size_t kMaxInputs = 4;
-constexpr uint32_t kMaxTaps = 16;  // in each direction
+constexpr uint32_t kMaxTaps = 32;  // in each direction
 static_assert(kMaxTaps * kMaxRows <= kMaxPointers);
 /// Where cores are of several kinds, XNNPACK has steps that join_steps() does not know.
 constexpr bool kCanJoin = XNN_MAX_UARCH_TYPES == 1;

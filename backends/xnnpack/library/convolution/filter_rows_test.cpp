@@ -36,9 +36,12 @@ TEST_F(ConvolutionByFilterRows, AreThoseOfTheTaps) {
   Image patches{2, 33, 48, 3, 24, {0, 0, 0, 0}};  // of a vision transformer
   patches.kernel = patches.stride = 16;
   wide.padding = {0, 3, 0, 0};
-  const Case cases[] = {{image, true},   {pair, true},   {tall, true},  {narrow, true},
-                        {spread, false}, {deep, false},  {gaps, false}, {bare, true},
-                        {wide, false},   {patches, true}};
+  Image large{1, 40, 36, 1, 32, {0, 0, 0, 0}}, huge = large;
+  large.kernel = 24;
+  huge.kernel = 33;
+  const Case cases[] = {{image, true},   {pair, true},    {tall, true},  {narrow, true},
+                        {spread, false}, {deep, false},   {gaps, false}, {bare, true},
+                        {wide, false},   {patches, true}, {large, true}, {huge, false}};
   for (const auto& [c, by_rows] : cases) {
     SCOPED_TRACE(::testing::PrintToString(c));
     draw_for(c);
