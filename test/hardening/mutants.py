@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the runtime takes damaged programs: mutants of a file, each loaded and run in a forked child.
+"""How the runtime takes damaged programs: mutants of a file, loaded and run in forked children.
 
 usage: python -m executorch.test.hardening.mutants --count 2000 [--seed 7] [program.pte ...]
 
@@ -22,8 +22,9 @@ import struct
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,10 @@ DELEGATED = ("linear", "small_image", "small_image_q8", "dynamic_rows", "wide", 
 LANGUAGE = language_models.NAMES
 PROGRAMS = (*PLAIN, *(f"xnnpack_{name}" for name in DELEGATED), *LANGUAGE)
 SECONDS = 10
-REFUSED = 3
+BATCH = (
+    32  # mutants that one child runs: forking a process with PyTorch takes longer than most of them
+)
+ACCEPTED, REFUSED = b"a", b"r"
 BOUNDARIES = (0, 1, 2, 3, 0x7F, 0x7FFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF)
 DTYPES = {
     0: torch.uint8,
@@ -146,18 +150,20 @@ def mutants(data: bytes, count: int, seed: int) -> Iterator[bytes]:
         yield damage(data, chance)
 
 
-def run_in_child(path: Path, inputs: Inputs) -> None:
-    """Never returns: ends with 0 when all methods ran, REFUSED after an exception."""
+def run_in_child(files: Sequence[Path], inputs: Inputs, answers: int) -> None:
+    """Writes an answer for each file to the descriptor `answers`. Never returns."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
-    signal.alarm(SECONDS)
-    code = 0
-    try:
-        run_program(path, inputs)
-    except Exception:
-        code = REFUSED
-    os._exit(code)
+    for path in files:
+        signal.alarm(SECONDS)
+        try:
+            run_program(path, inputs)
+            answer = ACCEPTED
+        except Exception:
+            answer = REFUSED
+        os.write(answers, answer)
+    os._exit(0)
 
 
 def run_program(path: Path, inputs: Inputs) -> None:
@@ -169,20 +175,40 @@ def run_program(path: Path, inputs: Inputs) -> None:
 
 
 def verdict(path: Path, inputs: Inputs) -> str:
-    """What becomes of the file at `path`. A hang must happen twice: a busy machine may stall a child once."""
-    found = one_verdict(path, inputs)
-    return one_verdict(path, inputs) if found == "HANG" else found
+    """What becomes of the file at `path`."""
+    return verdicts([path], inputs)[0]
 
 
-def one_verdict(path: Path, inputs: Inputs) -> str:
+def verdicts(files: Sequence[Path], inputs: Inputs) -> list[str]:
+    """Of each. A hang must happen twice: a busy machine may stall a child once."""
+    found = _first_verdicts(files, inputs)
+    return [
+        _first_verdicts([path], inputs)[0] if each == "HANG" else each
+        for path, each in zip(files, found, strict=True)
+    ]
+
+
+def _first_verdicts(files: Sequence[Path], inputs: Inputs) -> list[str]:
+    """A child goes on until a file ends it; the next child has those behind that file."""
+    found: list[str] = []
+    while len(found) < len(files):
+        answers, status = _answers_of_child(files[len(found) :], inputs)
+        found += ["accepted" if each == ACCEPTED[0] else "refused" for each in answers]
+        if len(found) < len(files):
+            number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            found.append({signal.SIGALRM: "HANG", signal.SIGABRT: "ABORT"}.get(number, "CRASH"))
+    return found
+
+
+def _answers_of_child(files: Sequence[Path], inputs: Inputs) -> tuple[bytes, int]:
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        run_in_child(path, inputs)
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        return {signal.SIGALRM: "HANG", signal.SIGABRT: "ABORT"}.get(number, "CRASH")
-    return {0: "accepted", REFUSED: "refused"}.get(os.WEXITSTATUS(status), "CRASH")
+        run_in_child(files, inputs, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        answers = pipe.read()
+    return answers, os.waitpid(child, 0)[1]
 
 
 def try_program(path: Path, count: int, seed: int, keep: Path) -> Counter[str]:
@@ -190,16 +216,18 @@ def try_program(path: Path, count: int, seed: int, keep: Path) -> Counter[str]:
     data, inputs = path.read_bytes(), intended_inputs(path)
     if (whole := verdict(path, inputs)) != "accepted":
         raise ValueError(f"{path}: expected a program that runs, found that it is {whole}")
-    verdicts: Counter[str] = Counter()
-    mutant_path = keep / f"mutant-{os.getpid()}.pte"
-    for index, mutant in enumerate(mutants(data, count, seed)):
-        mutant_path.write_bytes(mutant)
-        found = verdict(mutant_path, inputs)
-        verdicts[found] += 1
-        if found.isupper():
-            mutant_path.rename(keep / f"{found}-{path.stem}-{seed}-{index}.pte")
-    mutant_path.unlink(missing_ok=True)
-    return verdicts
+    counts: Counter[str] = Counter()
+    made = enumerate(mutants(data, count, seed))
+    while batch := list(islice(made, BATCH)):
+        files = [keep / f"mutant-{os.getpid()}-{index}.pte" for index, _ in batch]
+        for file, (_, mutant) in zip(files, batch, strict=True):
+            file.write_bytes(mutant)
+        for file, (index, _), found in zip(files, batch, verdicts(files, inputs), strict=True):
+            counts[found] += 1
+            if found.isupper():
+                file.rename(keep / f"{found}-{path.stem}-{seed}-{index}.pte")
+            file.unlink(missing_ok=True)
+    return counts
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -7,6 +7,7 @@ import faulthandler
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,11 +44,19 @@ def test_damaged_programs_are_refused_or_run(
     ids=["fault", "abort", "exit code", "endless"],
 )
 def test_the_harness_sees_failures(
-    end: object, expected: str, monkeypatch: pytest.MonkeyPatch
+    end: Callable[[], object], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def child(path: Path, inputs: mutants.Inputs) -> None:
-        signal.alarm(1)
-        end()
+    """Of the files of one child, too, which go on in another."""
 
-    monkeypatch.setattr(mutants, "run_in_child", child)
-    assert mutants.verdict(Path("unused"), {}) == expected
+    def run(path: Path, inputs: mutants.Inputs) -> None:
+        if path.name == "ends":
+            end()
+        if path.name == "refused":
+            raise RuntimeError
+
+    monkeypatch.setattr(mutants, "SECONDS", 1)
+    monkeypatch.setattr(mutants, "run_program", run)
+    assert mutants.verdict(Path("ends"), {}) == expected
+    files = [Path(name) for name in ("fine", "ends", "refused", "ends", "fine")]
+    found = mutants.verdicts(files, {})
+    assert found == ["accepted", expected, "refused", expected, "accepted"]
