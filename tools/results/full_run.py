@@ -35,8 +35,7 @@ REQUIREMENTS += ["--write", "docs/results/requirements.md"]
 SANITIZER_SETTINGS = {
     "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:detect_leaks=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    # It clears what calloc gives, and damaged programs ask for gigabytes of planned memory.
-    "TSAN_OPTIONS": "halt_on_error=1:allocator_may_return_null=1:max_allocation_size_mb=2048",
+    "TSAN_OPTIONS": "halt_on_error=1:allocator_may_return_null=1",
 }
 
 
