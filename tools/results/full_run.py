@@ -133,8 +133,8 @@ def steps(build: Path) -> list[Step]:
         Step("drawn calls", FUZZ),
         Step("2,500 mutants of each program", [MUTANTS]),
         *(step for name in ("asan", "tsan") for step in sanitizer_steps(name)),
+        Step("the default build again", built("linux", build)),  # its Python modules in the tree
         Step("ATen mode", aten_mode(ROOT / "cmake-out-aten")),
-        Step("the default build again", built("linux", build)),
         Step("size of the core", [["make", "size"]]),
         Step(
             "operators beside eager",
