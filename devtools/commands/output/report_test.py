@@ -9,7 +9,7 @@ from executorch.devtools.commands.output.report import Report, Table
 
 
 def test_lines_are_shown_by_the_path_that_their_reader_knows() -> None:
-    library = "/home/me/v/lib/python3.11/site-packages/models/net.py:7: x = y / site-packages/z"
+    library = "/opt/v/lib/python3.11/site-packages/models/net.py:7: x = y / site-packages/z"
     own = f"{Path.cwd()}/mine/net.py:3: a + b"
     report = Report("t", [], [Table("rows", "Rows", [{"line": library}, {"line": own}])])
     for shown in (report.as_text(), page(report)):

@@ -173,21 +173,23 @@ bool IndexTuples::result_shape(const OpCall& call, Shape& shape) const {
 }
 
 StridedView IndexTuples::row_of_self(const StridedView& self) const {
-  StridedView row = self;
-  row.ndim = row_.ndim;
-  for (int d = 0; d < row_.ndim; ++d) {
-    row.sizes[d] = row_[d];
-    row.strides[d] = self.strides[row_dims_[d]];
-  }
-  return row;
+  return row(self, row_dims_);
 }
 
 StridedView IndexTuples::row_of_result(const StridedView& result) const {
-  StridedView row = result;
+  int dims[Shape::kMaxDims];
+  for (int d = 0; d < row_.ndim; ++d) {
+    dims[d] = d < place_ ? d : d + shape_.ndim;
+  }
+  return row(result, dims);
+}
+
+StridedView IndexTuples::row(const StridedView& view, const int* dims) const {
+  StridedView row = view;
   row.ndim = row_.ndim;
   for (int d = 0; d < row_.ndim; ++d) {
     row.sizes[d] = row_[d];
-    row.strides[d] = result.strides[d < place_ ? d : d + shape_.ndim];
+    row.strides[d] = view.strides[dims[d]];
   }
   return row;
 }

@@ -44,6 +44,7 @@ class IndexTuples {
   bool take_mask(const OpCall& call, const Tensor& self, const Tensor& mask, int dim);
   bool take_positions(const OpCall& call, const Tensor& self, const Tensor& index, int dim);
   Index& add(const Tensor& self, int dim);
+  StridedView row(const StridedView& view, const int* dims) const;
 
   int count_ = 0;
   Index indices_[Shape::kMaxDims];
