@@ -87,12 +87,13 @@ def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:
     """The payload with what its operators write as outputs, but for values that no tensor can hold."""
     graph, header = deserialize(payload), XNNHeader.from_bytes(payload)
     last = {
-        node.debug_handle: node.xnode_union.output_id
+        node.debug_handle: node
         for node in graph.xnodes
         if node.debug_handle not in (None, NO_DEBUG_HANDLE)
     }
     values = []
-    for handle, value_id in last.items():
+    for handle, node in last.items():
+        value_id, bounds = node.xnode_union.output_id, node.output_min_max
         union = graph.xvalues[value_id].xvalue_union
         tensor = getattr(union, "tensor_value", union)
         dtype = _DTYPES.get(tensor.datatype.name)
@@ -102,6 +103,8 @@ def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:
             tensor.flags, tensor.external_id = _OUTPUT, graph.num_externs
             graph.num_externs += 1
             graph.output_ids.append(value_id)
-        values.append(PayloadValue(handle, tensor.external_id, dtype, tuple(tensor.dims)))
+        is_cut = bounds is not None and dtype.is_floating_point
+        limits = (bounds.output_min, bounds.output_max) if is_cut else None
+        values.append(PayloadValue(handle, tensor.external_id, dtype, tuple(tensor.dims), limits))
     start = header.constant_data_offset
     return serialize(graph, payload[start : start + header.constant_data_size]), values

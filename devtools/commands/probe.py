@@ -31,12 +31,13 @@ _ALIGNMENT = 64
 class Found:
     """`instruction`: whose call it is. `delegate_handle`: what the payload calls the operator, None outside of
     delegates. `values`: its outputs, in the layout that they have there; inside of delegates the
-    last one."""
+    last one. `limits`: what it cuts its numbers to."""
 
     instruction: int
     name: str
     delegate_handle: int | None
     values: tuple[torch.Tensor, ...]
+    limits: tuple[float, float] | None = None
 
 
 def found_values(
@@ -58,7 +59,9 @@ def found_values(
             continue
         for each in exposed.get(call.instruction, ()):
             outputs = _tensors(recorded[each.argument])
-            found.append(Found(call.instruction, call.name, each.debug_handle, outputs))
+            found.append(
+                Found(call.instruction, call.name, each.debug_handle, outputs, each.limits)
+            )
     return [each for each in found if each.values]
 
 

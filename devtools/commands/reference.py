@@ -169,9 +169,10 @@ def _pairs(
         {read[-1]: found.values[-1]} if is_delegated and read else dict(enumerate(found.values))
     )
     for index in (each for each in read if each in values):
-        aligned = _aligned(values[index], expected[index], is_delegated)
+        wanted = expected[index].clamp(*found.limits) if found.limits else expected[index]
+        aligned = _aligned(values[index], wanted, is_delegated)
         if aligned is not None:
-            yield index, aligned, expected[index]
+            yield index, aligned, wanted
 
 
 def _is_read(node: Node, index: int) -> bool:

@@ -44,9 +44,11 @@ class PayloadOperator:
 
 @dataclass(frozen=True)
 class PayloadValue:
-    """What an operator writes: argument number `argument` of the delegate's call, contiguous in these sizes."""
+    """What an operator writes: argument number `argument` of the delegate's call, contiguous in these sizes. `limits`:
+    what it cuts its numbers to, as where an activation was fused into it."""
 
     debug_handle: int
     argument: int
     dtype: torch.dtype
     sizes: tuple[int, ...]
+    limits: tuple[float, float] | None = None

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
-from executorch.devtools import BundledProgram, Inspector
+from executorch.devtools import BundledProgram, Inspector, commands
 from executorch.devtools.bundled_program.config import MethodTestCase, MethodTestSuite
 from executorch.devtools.bundled_program.serialize import (
     deserialize_from_flatbuffer_to_bundled_program,
@@ -155,3 +155,19 @@ def test_bundled_programs(cases: dict[str, Case], bundle: Path, folder: Path) ->
     theirs = peer.result(folder / "theirs.bpte").read_bytes()
     read = deserialize_from_flatbuffer_to_bundled_program(bundle.read_bytes())
     assert deserialize_from_flatbuffer_to_bundled_program(theirs) == read
+
+
+@pytest.mark.parametrize("partitioner", [None, "xnnpack"])
+def test_commands_take_what_upstream_lowered(partitioner: str | None, folder: Path) -> None:
+    """Its delegates fuse activations into operators, whose values are then cut."""
+    stem = f"theirs_{partitioner}"
+    exported, file, record = (folder / f"{stem}.{end}" for end in ("pt2", "pte", "etrecord"))
+    torch.manual_seed(2)
+    torch.export.save(torch.export.export(Network().eval(), (X,)), exported)
+    job = peer.lower_job({"forward": exported}, file, partitioner=partitioner, record=record)
+    peer.do([job], folder)
+    inputs = folder / "inputs.pt"
+    torch.save((X,), inputs)
+    given = ["--inputs", str(inputs)]
+    assert commands.main(["bisect", str(peer.result(record)), str(file), *given]) == 0
+    assert commands.main(["doctor", str(file), "--etrecord", str(record)]) == 0

@@ -38,8 +38,9 @@ def lower_job(
     out: Path,
     external_constants: bool = False,
     partitioner: str | None = None,
+    record: Path | None = None,
 ) -> Job:
-    """`partitioner`: "demo" or "xnnpack"; without one nothing is delegated."""
+    """`partitioner`: "demo" or "xnnpack"; without one nothing is delegated. `record`: where an ETRecord goes."""
     methods = {name: str(path) for name, path in exported.items()}
     return {
         "do": "lower",
@@ -47,6 +48,7 @@ def lower_job(
         "out": str(out),
         "external_constants": external_constants,
         "partitioner": partitioner,
+        "record": str(record) if record else None,
     }
 
 

@@ -24,13 +24,15 @@ from executorch.exir import ExecutorchBackendConfig, to_edge  # noqa: E402
 def lower(job: dict) -> None:
     programs = {name: torch.export.load(path) for name, path in job["methods"].items()}
     config = ExecutorchBackendConfig(external_constants=job["external_constants"])
-    edge = to_edge(programs)
+    edge = to_edge(programs, generate_etrecord=bool(job.get("record")))
     if job.get("partitioner"):
         edge = edge.to_backend(partitioner_named(job["partitioner"]))
     program = edge.to_executorch(config)
     out = Path(job["out"])
     with out.open("wb") as file:
         program.write_to_file(file)
+    if job.get("record"):
+        program.get_etrecord().save(job["record"])
     if job["external_constants"]:
         program.write_tensor_data_to_file(str(out.parent))
 

@@ -200,7 +200,10 @@ def test_verbose_says_why_a_call_stays_outside(caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.DEBUG):
         lower(XnnpackPartitioner(verbose=True))
     reasons = "\n".join(record.getMessage() for record in caplog.records)
-    for reason in (TABLE["aten.native_layer_norm.default"].slower, "the backend has no such operator"):
+    for reason in (
+        TABLE["aten.native_layer_norm.default"].slower,
+        "the backend has no such operator",
+    ):
         assert reason and reason in reasons
 
 
