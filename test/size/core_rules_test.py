@@ -41,12 +41,13 @@ def core_sources() -> list[tuple[Path, list[str]]]:
     return found
 
 
-def compiled(compiler: list[str], folder: Path) -> list[Path]:
-    """The core's object files."""
+def compiled(compiler: list[str], folder: Path, without: str = "") -> list[Path]:
+    """The core's object files; `without`: a definition of the build that they are compiled without."""
     rules = ["-std=c++17", "-fno-exceptions", "-fno-rtti", *SMALL]
 
     def one(source: tuple[Path, list[str]]) -> Path:
-        path, flags = source
+        path, given = source
+        flags = [each for each in given if each != f"-D{without}"]
         out = folder / f"{path.name}.o"
         words = [*compiler, *rules, *flags, "-c", str(path), "-o", str(out)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -55,6 +56,23 @@ def compiled(compiler: list[str], folder: Path) -> list[Path]:
 
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(one, core_sources()))
+
+
+def hooks_of_tracing(objects: list[Path]) -> set[str]:
+    """Not the functions that have a tracer among their parameters."""
+    names = subprocess.run(
+        ["nm", "-C", *map(str, objects)], capture_output=True, text=True, check=True
+    )
+    return set(re.findall(r"internal::event_tracer_\w+|EventTracerProfile\w+", names.stdout))
+
+
+def test_a_build_without_tracing_has_nothing_of_it(tmp_path: Path) -> None:
+    found = {}
+    for without in ("", "ET_EVENT_TRACER_ENABLED"):
+        folder = tmp_path / (without or "as_built")
+        folder.mkdir()
+        found[without] = hooks_of_tracing(compiled(["g++"], folder, without))
+    assert found[""] and not found["ET_EVENT_TRACER_ENABLED"]
 
 
 def may_compute(file: str, section: str) -> bool:
