@@ -27,20 +27,15 @@ struct Rows {
   // Without dimensions of one element, neighbours merged where both sides allow it.
   Rows merged() const {
     Rows rows = *this;
-    int last = -1;
+    int ndim = 0;
     for (int d = 0; d < to.ndim; ++d) {
-      if (to.sizes[d] == 1) {
-        continue;
+      if (to.sizes[d] != 1) {
+        ndim = append_dim(ndim, rows.to.sizes, rows.from.strides, rows.to.strides, to.sizes[d],
+                          from.strides[d], to.strides[d]);
       }
-      const bool merges = last >= 0 && rows.from.strides[last] == from.strides[d] * to.sizes[d] &&
-                          rows.to.strides[last] == to.strides[d] * to.sizes[d];
-      last += merges ? 0 : 1;
-      rows.to.sizes[last] = merges ? rows.to.sizes[last] * to.sizes[d] : to.sizes[d];
-      rows.from.strides[last] = from.strides[d];
-      rows.to.strides[last] = to.strides[d];
     }
-    rows.from.ndim = rows.to.ndim = last + 1;
-    std::copy_n(rows.to.sizes, last + 1, rows.from.sizes);
+    rows.from.ndim = rows.to.ndim = ndim;
+    std::copy_n(rows.to.sizes, ndim, rows.from.sizes);
     return rows;
   }
 
@@ -87,7 +82,7 @@ void for_each_line(const Rows& rows, int outer, const RowOffsets& offsets, const
 template <size_t kBytes>
 void copy_lines(const Rows& rows, int outer, const RowOffsets& offsets) {
   for_each_line(rows, outer, offsets,
-                [](const char* from, char* to) { std::memcpy(to, from, kBytes); });
+                [](const char* from, char* to) { std::memmove(to, from, kBytes); });
 }
 
 // A line is the last dimension where it is dense on both sides, or else an element.
@@ -208,6 +203,13 @@ StridedView broadcast_view(const Tensor& values, const Shape& shape) {
   return view;
 }
 
+bool check_indices(const OpCall& call, const IndexTuples& tuples, const StridedView& result) {
+  TupleBlocks block(tuples, result, 0, tuples.count());
+  while (block.next()) {
+  }
+  return block.wrong_size() < 0 || fail_index(call, block.wrong_size());
+}
+
 void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool accumulate,
          Tensor& out) {
   IndexTuples tuples;
@@ -225,11 +227,7 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
                       ::executorch::runtime::toString(out.scalar_type()));
   const StridedView source = broadcast_view(values, shape);
   // Indices are checked first, so that a failing call leaves out as it was.
-  TupleBlocks checked(tuples, source, 0, tuples.count());
-  while (checked.next()) {
-  }
-  if (checked.wrong_size() >= 0) {
-    fail_index(call, checked.wrong_size());
+  if (!check_indices(call, tuples, source)) {
     return;
   }
   const Rows rows =

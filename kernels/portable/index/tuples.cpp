@@ -76,7 +76,8 @@ IndexTuples::Index& IndexTuples::add(const Tensor& self, int dim) {
   return index;
 }
 
-bool IndexTuples::take_mask(const OpCall& call, const Tensor& self, const Tensor& mask, int dim) {
+bool IndexTuples::take_mask(const OpCall& call, const Tensor& self, const Tensor& mask, int dim,
+                            Shape* own) {
   ET_KERNEL_CHECK_MSG(call.ctx, covers(mask, self, dim), InvalidArgument, false,
                       "%s: expected a mask with the sizes of what it indexes, %s from "
                       "dimension %d on, found %s",
@@ -87,7 +88,7 @@ bool IndexTuples::take_mask(const OpCall& call, const Tensor& self, const Tensor
     return false;
   }
   for (int d = 0; d < mask.dim(); ++d) {
-    own_[count_].push(count);
+    own[d].push(count);
     Index& index = add(self, dim + d);
     index.data = reinterpret_cast<const char*>(positions + d * count);
     index.type = ScalarType::Long;
@@ -97,11 +98,11 @@ bool IndexTuples::take_mask(const OpCall& call, const Tensor& self, const Tensor
 }
 
 bool IndexTuples::take_positions(const OpCall& call, const Tensor& self, const Tensor& positions,
-                                 int dim) {
+                                 int dim, Shape* own) {
   if (!check_index_dtype(call, positions)) {
     return false;
   }
-  own_[count_] = Shape(positions);
+  *own = Shape(positions);
   Index& index = add(self, dim);
   index.data = static_cast<const char*>(positions.const_data_ptr());
   index.type = positions.scalar_type();
@@ -110,6 +111,7 @@ bool IndexTuples::take_positions(const OpCall& call, const Tensor& self, const T
 }
 
 bool IndexTuples::resolve(const OpCall& call, const Tensor& self, OptionalTensors indices) {
+  Shape own[Shape::kMaxDims];
   int next_dim = 0;
   bool gap = false;
   bool adjacent = true;
@@ -125,10 +127,10 @@ bool IndexTuples::resolve(const OpCall& call, const Tensor& self, OptionalTensor
     ET_KERNEL_CHECK_MSG(call.ctx, next_dim + covered <= self.dim() && covered > 0, InvalidArgument,
                         false, "%s: expected indices for at most the %d dims of self, found more",
                         call.op, static_cast<int>(self.dim()));
-    const Shape& own = own_[count_];
-    const bool taken = is_mask(index) ? take_mask(call, self, index, next_dim)
-                                      : take_positions(call, self, index, next_dim);
-    if (!taken || !broadcast_shapes(call, shape_, own, shape_)) {
+    Shape* const next = own + count_;
+    const bool taken = is_mask(index) ? take_mask(call, self, index, next_dim, next)
+                                      : take_positions(call, self, index, next_dim, next);
+    if (!taken || !broadcast_shapes(call, shape_, *next, shape_)) {
       return false;
     }
     next_dim += covered;
@@ -138,9 +140,9 @@ bool IndexTuples::resolve(const OpCall& call, const Tensor& self, OptionalTensor
                       static_cast<int>(self.dim()), indices.size());
   for (int k = 0; k < count_; ++k) {
     int64_t strides[Shape::kMaxDims];
-    const int lead = shape_.ndim - own_[k].ndim;
+    const int lead = shape_.ndim - own[k].ndim;
     for (int d = 0; d < shape_.ndim; ++d) {
-      strides[d] = broadcast_stride(own_[k], indices_[k].strides, d - lead);
+      strides[d] = broadcast_stride(own[k], indices_[k].strides, d - lead);
     }
     std::copy_n(strides, shape_.ndim, indices_[k].strides);
   }

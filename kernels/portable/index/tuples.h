@@ -41,16 +41,17 @@ class IndexTuples {
     int64_t strides[Shape::kMaxDims];
   };
 
-  bool take_mask(const OpCall& call, const Tensor& self, const Tensor& mask, int dim);
-  bool take_positions(const OpCall& call, const Tensor& self, const Tensor& index, int dim);
+  // `own`: where the shapes go that the next indices have before they are broadcast.
+  bool take_mask(const OpCall& call, const Tensor& self, const Tensor& mask, int dim, Shape* own);
+  bool take_positions(const OpCall& call, const Tensor& self, const Tensor& index, int dim,
+                      Shape* own);
   Index& add(const Tensor& self, int dim);
   StridedView row(const StridedView& view, const int* dims) const;
 
   int count_ = 0;
   Index indices_[Shape::kMaxDims];
-  Shape own_[Shape::kMaxDims];  // of each index before it is broadcast
-  Shape shape_;                 // common
-  Shape row_;                   // sizes of the dimensions without an index
+  Shape shape_;  // common
+  Shape row_;    // sizes of the dimensions without an index
   int row_dims_[Shape::kMaxDims];
   int place_ = 0;  // of the common shape in the result
 };

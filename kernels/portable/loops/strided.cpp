@@ -83,6 +83,18 @@ StridedView StridedView::parts() const {
   return view;
 }
 
+int append_dim(int ndim, int64_t* sizes, int64_t* from, int64_t* to, int64_t size,
+               int64_t from_stride, int64_t to_stride) {
+  const int last = ndim - 1;
+  const bool goes_on =
+      last >= 0 && from[last] == from_stride * size && to[last] == to_stride * size;
+  const int d = goes_on ? last : ndim;
+  sizes[d] = goes_on ? sizes[d] * size : size;
+  from[d] = from_stride;
+  to[d] = to_stride;
+  return d + 1;
+}
+
 namespace {
 
 // Both views over common sizes, outermost first, innermost the one that is closest together in the
@@ -110,18 +122,8 @@ Plan make_plan(const StridedView& from, const StridedView& to) {
   Plan plan;
   for (int i = 0; i < count; ++i) {
     const int d = order[i];
-    const int last = plan.ndim - 1;
-    if (last >= 0 && plan.in[last] == from.strides[d] * to.sizes[d] &&
-        plan.out[last] == to.strides[d] * to.sizes[d]) {
-      plan.sizes[last] *= to.sizes[d];
-      plan.in[last] = from.strides[d];
-      plan.out[last] = to.strides[d];
-      continue;
-    }
-    plan.sizes[plan.ndim] = to.sizes[d];
-    plan.in[plan.ndim] = from.strides[d];
-    plan.out[plan.ndim] = to.strides[d];
-    ++plan.ndim;
+    plan.ndim = append_dim(plan.ndim, plan.sizes, plan.in, plan.out, to.sizes[d], from.strides[d],
+                           to.strides[d]);
   }
   if (plan.ndim == 0) {
     plan.sizes[0] = 1;

@@ -51,6 +51,11 @@ int64_t broadcast_stride(const Sizes& sizes, const Strides& strides, int64_t d) 
   return d >= 0 && sizes[d] != 1 ? strides[d] : 0;
 }
 
+// Puts a dimension (size, stride of each view) behind the last of `ndim` dimensions of two views of
+// the same sizes: into that one where it goes on there in both. Returns how many there are now.
+int append_dim(int ndim, int64_t* sizes, int64_t* from, int64_t* to, int64_t size,
+               int64_t from_stride, int64_t to_stride);
+
 // Copies every element of `from` to the same index of `to`: same sizes, same element size. Views
 // that overlap, as when an output is an input, leave unspecified values in `to`, and nothing worse.
 // Any stride pattern; runs become memcpy, transposes go by cache-sized blocks.
