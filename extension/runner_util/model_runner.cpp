@@ -13,7 +13,6 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <optional>
 
 #include <executorch/extension/evalue_util/print_evalue.h>
 #include <executorch/extension/module/module.h>
@@ -21,9 +20,6 @@
 #include <executorch/extension/runner_util/threads.h>
 #include <executorch/runtime/platform/log.h>
 #include <executorch/runtime/platform/platform.h>
-#ifdef ET_USE_THREADPOOL
-#include <executorch/extension/threadpool/threadpool_guard.h>
-#endif
 
 namespace executorch::extension {
 
@@ -263,14 +259,7 @@ Error check_options(const ModelRunnerOptions& options) {
 
 Error run_model(const ModelRunnerOptions& options) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_options(options));
-  set_cpu_threads(options.cpu_threads == 1 ? 0 : options.cpu_threads);
-#ifdef ET_USE_THREADPOOL
-  // Delegates take the pool, or none, when they are loaded.
-  std::optional<threadpool::NoThreadPoolGuard> without_pool;
-  if (options.cpu_threads == 1) {
-    without_pool.emplace();
-  }
-#endif
+  set_cpu_threads(options.cpu_threads);
   ModelRunner runner(options);
   ET_CHECK_OK_OR_RETURN_ERROR(runner.load());
   if (options.instead) {
