@@ -19,6 +19,19 @@ Constants = Collection[Node]
 NO_ROW = "the backend has no such operator"
 
 
+def dtype_text(tensor: Node) -> str:
+    """Such as float32; of what is no tensor, its type."""
+    value = tensor.meta.get("val")
+    is_tensor = isinstance(value, torch.Tensor)
+    return str(value.dtype).removeprefix("torch.") if is_tensor else type(value).__name__
+
+
+def tensor_text(tensor: Node) -> str:
+    """Such as float32 [2, 3]."""
+    sizes = getattr(tensor.meta.get("val"), "shape", ())
+    return f"{dtype_text(tensor)} [{', '.join(map(str, sizes))}]"
+
+
 @dataclass(frozen=True)
 class Condition:
     """`test` holds for a call that is taken; `reason`, in terms of what is expected, is why any other stays outside.
@@ -35,7 +48,7 @@ class TensorCondition:
 
     test: Callable[[Node, Node], bool]
     reason: str
-    found: Callable[[Node], str] = lambda tensor: tensor_text(tensor)
+    found: Callable[[Node], str] = tensor_text
 
     def why_not(self, tensor: Node) -> str:
         return f"{self.reason}, found {self.found(tensor)}"
@@ -113,19 +126,6 @@ class OpTable(Mapping[str, AnyRow], Generic[AnyRow]):
                 else:
                     taken.append([node])
         return grouped_partitions(graph, taken)
-
-
-def dtype_text(tensor: Node) -> str:
-    """Such as float32; of what is no tensor, its type."""
-    value = tensor.meta.get("val")
-    is_tensor = isinstance(value, torch.Tensor)
-    return str(value.dtype).removeprefix("torch.") if is_tensor else type(value).__name__
-
-
-def tensor_text(tensor: Node) -> str:
-    """Such as float32 [2, 3]."""
-    sizes = getattr(tensor.meta.get("val"), "shape", ())
-    return f"{dtype_text(tensor)} [{', '.join(map(str, sizes))}]"
 
 
 def tensors_of(node: Node) -> list[Node]:
