@@ -35,6 +35,7 @@ from executorch.exir.passes.scalar_constants_to_scalars_pass import (
     scalar_constants_to_scalars_pass,
 )
 from executorch.exir.passes.spec_prop_pass import SpecPropPass, mark_constants
+from executorch.exir.passes.sum_stacks_pass import sum_stacks_pass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from executorch.exir.passes.to_out_var_pass import MissingOutVariants
 from executorch.exir.passes.weights_to_outputs_pass import weights_to_outputs_pass
@@ -103,6 +104,7 @@ SIMPLIFICATIONS: tuple[Step, ...] = (
     _of_program(fold_constants_pass),
     _of_graph(merge_permutes_pass),
     _of_graph(drop_expands_pass),
+    _of_graph(sum_stacks_pass),
 )
 
 
