@@ -26,6 +26,7 @@ from executorch.exir.graph_facts import num_dynamic_sizes, op_name
 
 MAX_RANK = 6
 MOST_REPEATED = 25
+SHORT_ROW, FEW_ROWS = 8, 4096
 POWERS = {2: "XNNSquare", 0.5: "XNNSquareRoot", -0.5: "XNNReciprocalSquareRoot"}
 
 Test = Callable[[Node, Constants], bool]
@@ -279,10 +280,28 @@ def _of_rows(test: Test) -> Test:
     return lambda node, constants: is_over_image(node) or test(node, constants)
 
 
+def is_across_rows(softmax: Node) -> bool:
+    """Along another dimension than the last, which takes transposes."""
+    return softmax.args[1] not in (-1, len(_sizes(softmax)) - 1)
+
+
+def _rows_are_long_or_few(node: Node, constants: Constants) -> bool:
+    """A row of few elements costs as much as one of a vector."""
+    sizes = list(_sizes(node))
+    along = sizes.pop(node.args[1])
+    static = all(isinstance(size, int) for size in (along, *sizes))
+    return (
+        not is_across_rows(node)
+        or (isinstance(along, int) and along >= SHORT_ROW)
+        or (static and torch.Size(sizes).numel() <= FEW_ROWS)
+    )
+
+
 SOFTMAX = (
     Condition(
-        lambda node, constants: node.args[1] in (-1, len(_sizes(node)) - 1),
-        "the last dimension is expected",
+        _rows_are_long_or_few,
+        f"along another dimension than the last, {SHORT_ROW} elements or more, or at most {FEW_ROWS} static rows, are "
+        "expected",
     ),
 )
 MEAN = (

@@ -142,8 +142,25 @@ def convert(builder: GraphBuilder, step: Step) -> None:
 
 
 def softmax(builder: GraphBuilder, step: Step) -> None:
-    value = builder.read(step.head.args[0])
-    builder.emit(step.head, "XNNSoftmax", input_id=value, output_id=builder.write(step.result))
+    """Along the last dimension: of channels in the layout that has them there, of others between two transposes."""
+    source = step.head.args[0]
+    rank = source.meta["val"].dim()
+    dim = step.head.args[1] % rank
+    channels_last = order_of(rank, NHWC)
+    layout = NHWC if channels_last and channels_last[-1] == dim != rank - 1 else PLAIN
+    value = builder.read(source, layout)
+    if layout == NHWC or dim == rank - 1:
+        out = builder.write(step.result, layout)
+        builder.emit(step.head, "XNNSoftmax", input_id=value, output_id=out)
+        return
+    order = [*range(dim), rank - 1, *range(dim + 1, rank - 1), dim]
+    shape = [shape_of(source)[each] for each in order]
+    moved, found = (builder.intermediate(shape, source) for _ in range(2))
+    swap = {"num_dims": rank, "perm": order}  # undoes itself
+    builder.emit(step.head, "XNNStaticTranspose", **swap, input_id=value, output_id=moved)
+    builder.emit(step.head, "XNNSoftmax", input_id=moved, output_id=found)
+    out = builder.write(step.result)
+    builder.emit(step.head, "XNNStaticTranspose", **swap, input_id=found, output_id=out)
 
 
 def global_average(builder: GraphBuilder, step: Step) -> None:

@@ -63,15 +63,16 @@ class Quantized(Enum):
 
 @dataclass(frozen=True)
 class Row(op_table.Row):
-    """`joins`: goes only where others make a delegate: no arithmetic, or outside it is faster alone. `slower`: why it
-    stays outside unless it is asked for by name. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part
-    of the node. `kept_whole`: an edge program has it in pieces unless it is asked not to.
+    """`joins`: goes only where others make a delegate: no arithmetic, or outside it is faster alone; where that depends
+    on the call, a test. `slower`: why it stays outside unless it is asked for by name. `clamps`: a relu, hardtanh or
+    clamp by numbers behind it becomes part of the node. `kept_whole`: an edge program has it in pieces unless it is
+    asked not to.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `in_8_bits`: for which calls there are kernels.
     """
 
-    joins: bool = False
+    joins: bool | Callable[[Node], bool] = False
     slower: str = ""
     clamps: bool = False
     kept_whole: bool = False
@@ -79,6 +80,9 @@ class Row(op_table.Row):
     scales: tuple[float, float] = (2**-10, 256.0)
     multiplies: bool = False
     in_8_bits: Callable[[Node], bool] = lambda node: True
+
+    def only_joins(self, call: Node) -> bool:
+        return self.joins(call) if callable(self.joins) else self.joins
 
 
 def mean(builder: GraphBuilder, step: Step) -> None:
@@ -161,7 +165,7 @@ _ROWS: dict[str, Row] = {
     "aten.relu.default": _CLAMP,
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
-    "aten._softmax.default": Row(softmax, c.SOFTMAX),
+    "aten._softmax.default": Row(softmax, c.SOFTMAX, joins=c.is_across_rows),
     "aten.mean.dim": Row(
         mean, c.MEAN, quantized=Quantized.ARITHMETIC, scales=(2**-8, 256.0), in_8_bits=is_over_image
     ),

@@ -169,9 +169,9 @@ class XnnpackPartitioner(Partitioner):
 
     def _is_worth(self, nodes: Iterable[Node]) -> bool:
         """Whether anything is computed that is worth a delegate."""
-        rows = [TABLE[op_name(node)] for node in nodes if op_name(node) in TABLE]
+        known = [node for node in nodes if op_name(node) in TABLE]
         own = any(config.is_target(node) for config in self._own for node in nodes)
-        return own or any(not row.joins for row in rows)
+        return own or any(not TABLE[op_name(node)].only_joins(node) for node in known)
 
     def _reason(self, node: Node, constants: Constants) -> str:
         return TABLE.why_not(node, constants) or self._unwanted(node, constants)

@@ -231,6 +231,10 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("hardtanh", F.hardtanh, [X]),
     ("clamp", lambda a: torch.clamp(a, -0.5, 0.25), [X]),
     ("softmax", lambda a: F.softmax(a, -1), [X]),
+    ("softmax_channels", lambda a: F.softmax(a.abs(), 1), [(2, 9, 5, 7)]),
+    ("softmax_positions", lambda a: F.softmax(a.abs(), 1), [(2, 9, 5)]),
+    ("softmax_first", lambda a: F.softmax(a.abs(), 0), [(9, 5, 3, 4)]),
+    ("softmax_branches", lambda a: F.softmax(a.abs(), 1), [(1, 2, 64, 1, 1)]),
     ("global_average", lambda a: a.mean((2, 3)), [X]),
     ("global_average_keepdim", nn.AdaptiveAvgPool2d(1), [X]),
     ("max_pool", nn.MaxPool2d(3, 2, 1), [X]),
@@ -377,8 +381,9 @@ def recorder() -> nn.Module:
         (recorder(), (2, 8, 11), 0, 1),
         (nn.Sequential(nn.Conv1d(8, 6, 3), nn.ELU(), nn.Conv1d(6, 4, 1)), (1, 8, 7), 2, 4),
         (nn.ConvTranspose2d(8, 16, 4, 2, 1), (2, 8, 5, 6), 0, 1),
+        (nn.Sequential(nn.Conv2d(3, 9, 1), nn.Softmax(1)), (1, 3, 5, 6), 2, 1),
     ],
-    ids=["length", "batch", "positions", "batch of phases"],
+    ids=["length", "batch", "positions", "batch of phases", "height of classes"],
 )
 def test_any_one_size_may_be_dynamic(
     module: nn.Module, shape: tuple[int, ...], place: int, least: int
