@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import nn
@@ -12,6 +12,7 @@ from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.keys import Pair, to_model_names
 from executorch.extension.llm.checkpoint.prequantized import Prequantized, quantized_pairs
 from executorch.extension.llm.checkpoint.reader import Checkpoint
+from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.families import Family
 from executorch.extension.llm.model.lora import LoRALinear
 
@@ -62,6 +63,27 @@ def load_pairs(
     return loaded
 
 
+def pruned_pairs(pairs: Iterable[Pair], args: ModelArgs, tied: bool) -> Iterator[Pair]:
+    """Of tables of the whole vocabulary the rows that `args` keep; where `tied`, an output layer that no tensor fills
+    has rows of the embedding table."""
+    kept = {"tok_embeddings": args.input_prune_map, "output": args.output_prune_map}
+    table, has_output = None, False
+    for name, value in pairs:
+        owner = name.partition(".")[0]
+        if name == "tok_embeddings.weight":
+            table = value
+        has_output = has_output or owner == "output"
+        yield name, _rows(value, kept.get(owner), args.vocab_size)
+    if tied and table is not None and not has_output:
+        yield "output.weight", _rows(table, kept["output"], args.vocab_size)
+
+
+def _rows(value: torch.Tensor, kept: dict[int, int] | None, whole: int) -> torch.Tensor:
+    if not kept or len(value) != whole:
+        return value
+    return value[[kept[row] for row in range(len(kept))]]
+
+
 def load_into(
     model: nn.Module,
     checkpoint: Checkpoint,
@@ -80,6 +102,8 @@ def load_into(
         pairs = to_model_names(checkpoint, checkpoint.names, family, model.params)
         if prequantized is not None:
             pairs = quantized_pairs(pairs, prequantized, where)
+        if model.params.input_prune_map or model.params.output_prune_map:
+            pairs = pruned_pairs(pairs, model.params, family.tied)
         loaded = load_pairs(model, pairs, where, dtype)
         load_pairs(model, adapter, where, dtype)
     except CheckpointError:

@@ -206,7 +206,8 @@ def load_model(config: LlmConfig, lora: LoraConfig | None = None) -> LoadedModel
     args = model_args(config, checkpoint, lora)
     if checkpoint is None:
         model = construct_transformer(args).to(dtype_of(config))
-        if family.tied and model.output is not None:
+        pruned = args.input_prune_map or args.output_prune_map
+        if family.tied and model.output is not None and not pruned:
             tie(model)
     else:
         with torch.device("meta"):

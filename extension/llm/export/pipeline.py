@@ -24,7 +24,11 @@ from executorch.extension.llm.export.perplexity import module_logits, perplexity
 from executorch.extension.llm.export.stages import Stages
 from executorch.extension.llm.export.tokens import read_tokenizer
 from executorch.extension.llm.export.weight_files import weight_tags
-from executorch.extension.llm.transform.plan import Transform, transforms_for
+from executorch.extension.llm.transform.plan import (
+    Transform,
+    check_linear_attention,
+    transforms_for,
+)
 
 ExportOptions = Any  # LlmConfig, argparse.Namespace or omegaconf's DictConfig
 
@@ -110,6 +114,8 @@ def prepare(
     tokens of a call, `measure` sees the model before and after."""
     with stages.stage("load"):
         loaded = load_model(config, lora)
+    dynamic = config.model.enable_dynamic_shape and seq_len is None
+    check_linear_attention(config, loaded.args, dynamic)
     manager = LLMEdgeManager(
         model=loaded.model,
         modelname=str(config.base.model_class),
@@ -117,7 +123,7 @@ def prepare(
         use_kv_cache=config.model.use_kv_cache,
         example_inputs=example_inputs(config, seq_len),
         dtype=DType(str(config.model.dtype_override)),
-        enable_dynamic_shape=config.model.enable_dynamic_shape and seq_len is None,
+        enable_dynamic_shape=dynamic,
         generate_full_logits=config.debug.generate_full_logits,
         calibration_tasks=config.quantization.calibration_tasks,
         calibration_limit=config.quantization.calibration_limit,

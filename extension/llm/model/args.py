@@ -162,6 +162,8 @@ class ModelArgs:
                     f"{name}: expected {self.n_layers} entries (n_layers), found {len(given)}"
                 )
 
+        for name in ("input_prune_map", "output_prune_map"):
+            self._check_prune_map(name, getattr(self, name))
         for name, given in (
             ("use_attn_o_gate", self.use_attn_o_gate),
             ("use_attn_o_norm", self.use_attn_o_norm),
@@ -171,6 +173,19 @@ class ModelArgs:
         ):
             if given:
                 raise ValueError(f"{name} is not supported here: no family of the table has it")
+
+    def _check_prune_map(self, name: str, kept: dict[int, int] | None) -> None:
+        if kept is None:
+            return
+        if not kept or sorted(kept) != list(range(len(kept))):
+            raise ValueError(
+                f"{name}: expected an id for each of 0, 1, 2, ..., found {sorted(kept)[:5]}"
+            )
+        wrong = [there for there in kept.values() if not 0 <= there < self.vocab_size]
+        if wrong:
+            raise ValueError(
+                f"{name}: expected ids below vocab_size ({self.vocab_size}), found {wrong[:5]}"
+            )
 
     def _derived_hidden_dim(self) -> int:
         width = int(2 * 4 * self.dim / 3)

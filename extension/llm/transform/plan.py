@@ -56,6 +56,16 @@ def transforms_for(config: LlmConfig, args: ModelArgs) -> list[Transform]:
     return [*found, *_caches(options, args), *_sessions(config, args), *_packed(config)]
 
 
+def check_linear_attention(config: LlmConfig, args: ModelArgs, dynamic: bool) -> None:
+    """Raises ValueError where the loop over tokens would fix their number: without the operator, in a call of any."""
+    linear = any(args.layer_type(layer) == "linear_attention" for layer in range(args.n_layers))
+    if linear and dynamic and not config.model.use_sdpa_with_kv_cache:
+        raise ValueError(
+            f"{config.base.model_class} has linear attention, whose calls of any length need an operator: set "
+            "model.use_kv_cache and model.use_sdpa_with_kv_cache to True, or model.enable_dynamic_shape to False"
+        )
+
+
 def _sessions(config: LlmConfig, args: ModelArgs) -> list[Transform]:
     if config.export.max_sessions == 1:
         return []
@@ -88,6 +98,7 @@ def _caches(options: object, args: ModelArgs) -> list[Transform]:
         )
     if options.use_sdpa_with_kv_cache:
         found.append(sdpa.replace_sdpa_with_custom_op)
+        found.append(sdpa.replace_delta_rule_with_custom_op)
         found.append(custom_caches.replace_kv_cache_with_custom_kv_cache)
     if options.quantize_kv_cache:
         found.append(custom_caches.replace_kv_cache_with_quantized_kv_cache)

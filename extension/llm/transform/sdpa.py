@@ -11,6 +11,7 @@ from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.attention import SDPA, AttentionMHA
 from executorch.extension.llm.model.caches import KVCacheWithAttentionSink, sink_rows
+from executorch.extension.llm.model.mixers import AttentionGatedDeltaNet
 from executorch.extension.llm.model.rope import Rope
 from executorch.extension.llm.transform.custom_caches import QuantizedKVCache, start_of
 
@@ -127,6 +128,14 @@ def replace_sdpa_with_custom_op(module: nn.Module, use_attention_mask: bool = Fa
                 )
             masked = use_attention_mask or _needs_mask(layer)
             layer.SDPA = SDPACustom(plain.dim, masked, plain.scale)
+    return module
+
+
+def replace_delta_rule_with_custom_op(module: nn.Module) -> nn.Module:
+    """Linear attention takes any number of tokens in one call; its loop in Python is unrolled at export."""
+    for layer in module.modules():
+        if isinstance(layer, AttentionGatedDeltaNet):
+            layer.rule = torch.ops.llama.channelwise_gated_delta_rule
     return module
 
 

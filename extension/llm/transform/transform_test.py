@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,11 @@ def config_for(folder: Path, **groups: dict[str, Any]) -> Any:
     return build({"base": base, **groups, "export": lengths | groups.get("export", {})})
 
 
-def stepwise(model: torch.nn.Module) -> torch.Tensor:
-    """Logits after each of STEPS."""
+def stepwise(model: torch.nn.Module, steps: Sequence[tuple[int, int]] = STEPS) -> torch.Tensor:
+    """Logits after each of the steps."""
     results = []
     with torch.no_grad():
-        for start, end in STEPS:
+        for start, end in steps:
             options = {"input_pos": torch.tensor([start])}
             results.append(model(TOKENS[:, start:end], options).clone())
     return torch.cat(results)

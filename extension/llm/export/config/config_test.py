@@ -16,7 +16,7 @@ from executorch.extension.llm.export.config.llm_config import (
     Pt2eQuantize,
 )
 from executorch.extension.llm.export.config.reading import ConfigError, all_keys, read
-from executorch.extension.llm.export.config.rules import check
+from executorch.extension.llm.export.config.rules import BACKENDS, PRESENT, check
 from executorch.test.repository.sources import ROOT
 
 PAGE = """
@@ -142,6 +142,11 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
         ("backend.vulkan.enabled=True", "backend.vulkan is not in this package"),
         ("backend.mlx.enabled=True", "backend.mlx is not in this package"),
         ("base.model_class=llama3_2_vision", "torchtune"),
+        ("quantization.quantize_scope=linear", "Arm backends"),
+        ("quantization.calibration_tasks=[hellaswag]", "lm_eval"),
+        ("quantization.calibration_limit=2", "lm_eval"),
+        ("base.lora_config.adapter_quant=8da4w", "adapter_quant is not supported here yet"),
+        ("quantization.qmode=gguf model.input_prune_map=m", "input_prune_map"),
         ("export.foundation_weights_file=f multimethod.methods=[{method_name:a}]", "one method"),
         ("base.lora_config.lora_rank=2 multimethod.methods=[{method_name:a}]", "adapters"),
     ],
@@ -149,6 +154,23 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
 def test_combinations_that_cannot_be(overrides: str, words: str) -> None:
     config = read(None, overrides.split())
     with pytest.raises(ValueError, match=words):
+        check(config)
+
+
+@pytest.mark.req("LLM-010")
+@pytest.mark.parametrize("name", [name for name in BACKENDS if name not in PRESENT])
+def test_backends_that_are_not_here_are_refused_by_name(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"backend\.{name} is not in this package"):
+        check(read(None, [f"backend.{name}.enabled=True"]))
+
+
+@pytest.mark.parametrize("name", [str(each) for each in Pt2eQuantize])
+def test_quantizers_of_backends_that_are_not_here_are_refused(name: str) -> None:
+    config = read(None, [f"quantization.pt2e_quantize={name}"])
+    if name.startswith(PRESENT):
+        check(config)
+        return
+    with pytest.raises(ValueError, match="its backend is not in this package"):
         check(config)
 
 

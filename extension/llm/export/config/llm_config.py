@@ -85,6 +85,7 @@ class ModelConfig:
     enable_dynamic_shape: bool = True
     use_shared_embedding: bool = False
     use_sdpa_with_kv_cache: bool = False
+    # taken and without effect: it says how tables lie, not what a program computes
     expand_rope_table: bool = False
     use_attention_sink: str | None = None
     output_prune_map: str | None = None

@@ -11,9 +11,9 @@ from executorch.extension.llm.export.config.llm_config import (
     LlmConfig,
 )
 
-# Backends that `backend.<name>.enabled` may name and that lower language models here.
+# Backends, of those that `backend.<name>.enabled` may name, that lower language models here.
 PRESENT = ("xnnpack",)
-_BACKENDS = (
+BACKENDS = (
     "xnnpack",
     "coreml",
     "vulkan",
@@ -51,11 +51,6 @@ def _not_yet(holds: Callable[[LlmConfig], object], key: str) -> Rule:
 
 # Documented options whose work is not in this package; taking them out of this list is part of doing it.
 NOT_YET: tuple[Rule, ...] = (
-    _not_yet(lambda c: c.model.expand_rope_table, "model.expand_rope_table"),
-    _not_yet(
-        lambda c: str(c.quantization.quantize_scope) != "full", "quantization.quantize_scope=linear"
-    ),
-    _not_yet(lambda c: c.quantization.calibration_limit, "quantization.calibration_limit"),
     _not_yet(
         lambda c: c.base.lora_config and c.base.lora_config.adapter_quant,
         "lora_config.adapter_quant",
@@ -72,10 +67,12 @@ RULES: tuple[Rule, ...] = (
                 or c.quantization.pt2e_quantize
                 or c.base.preq_mode
                 or c.multimethod.methods
+                or c.model.input_prune_map
+                or c.model.output_prune_map
             )
         ),
         "quantization.qmode=gguf keeps all bits of the file: leave out quantization.embedding_quantize, use_spin_quant "
-        "and pt2e_quantize, base.preq_mode and multimethod.methods",
+        "and pt2e_quantize, base.preq_mode, multimethod.methods, model.input_prune_map and output_prune_map",
     ),
     (
         lambda c: c.model.use_sdpa_with_kv_cache and not c.model.use_kv_cache,
@@ -191,6 +188,16 @@ RULES: tuple[Rule, ...] = (
         "base.preq_group_size: expected 32, 64, 128 or 256",
     ),
     (
+        lambda c: str(c.quantization.quantize_scope) != "full",
+        "quantization.quantize_scope=linear is of the Arm backends, which are not in this package: leave it out; "
+        "XNNPACK's quantizers take linear layers only",
+    ),
+    (
+        lambda c: c.quantization.calibration_tasks or c.quantization.calibration_limit,
+        "quantization.calibration_tasks and calibration_limit need lm_eval's data sets, which are not here: give text "
+        "as quantization.calibration_data",
+    ),
+    (
         lambda c: c.quantization.qmode == "8da4w-gptq",
         "quantization.qmode=8da4w-gptq: torchao has no GPTQ for exported models any more; use 8da4w",
     ),
@@ -207,7 +214,7 @@ RULES: tuple[Rule, ...] = (
             lambda c, name=name: getattr(c.backend, name).enabled,
             f"backend.{name} is not in this package; for language models here are: {', '.join(PRESENT)}",
         )
-        for name in _BACKENDS
+        for name in BACKENDS
         if name not in PRESENT
     ),
 )
