@@ -201,6 +201,7 @@ UNNAMED = {
     "binary_simd.cpp i n": "one value for all elements",
     "rows_simd.cpp scale": "maxima are not scaled",
     "gemm_rows.h tap": "matrices have one",
+    "grouped.cpp thread": "parts need no memory of their own",
     "dim_order_ops.cpp dim_order non_blocking": "the result has its dim order; copies are done when they return",
     "tensor_parser_aten.cpp allocator": "PyTorch allocates its tensors",
     "tensor_parser_portable.cpp nbytes": "portable tensors do not know how large their memory is",

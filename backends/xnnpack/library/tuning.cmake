@@ -5,7 +5,7 @@ target_sources(XNNPACK PRIVATE
   "${library}/filter_packing.cpp" "${library}/blocks/packing.cpp"
   "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
   "${library}/convolution/filter_rows.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
-  "${library}/convolution/depthwise_taps.cpp"
+  "${library}/convolution/depthwise_taps.cpp" "${library}/convolution/own_operator.cpp" "${library}/convolution/grouped.cpp"
   "${library}/tile_order.cpp" "${library}/panel_gemm.cpp" "${library}/row_sums.cpp" "${library}/fusion/fusion.cpp"
   "${library}/fusion/steps.cpp" "${library}/fusion/ring_buffer.cpp" "${library}/fusion/elementwise.cpp"
   "${library}/fusion/elementwise_group.cpp")
@@ -19,22 +19,22 @@ foreach(type f32 f16 qs8 qs8_qc8w)
   xnnpack_replaces(operators operators/convolution-nhwc.c xnn_reshape_convolution2d_nhwc_${type})
 endforeach()
 xnnpack_replaces(operators operators/convolution-nhwc.c
-  xnn_create_convolution2d_nhwc_f32 xnn_create_convolution2d_nhwc_qs8_qc8w)
+  xnn_create_convolution2d_nhwc_f32 xnn_create_convolution2d_nhwc_qs8_qc8w xnn_setup_convolution2d_nhwc_f32)
 xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_f32)
 xnnpack_replaces(operators operators/dynamic-fully-connected-nc.c xnn_reshape_dynamic_fully_connected_nc_f32)
 xnnpack_replaces(operators operators/reduce-nd.c xnn_reshape_reduce_nd)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   target_sources(XNNPACK PRIVATE "${library}/winograd/winograd.cpp" "${library}/winograd/winograd_avx512.cpp"
     "${library}/convolution/depthwise_taps_avx2.cpp" "${library}/convolution/depthwise_taps_avx512.cpp"
+    "${library}/convolution/grouped_avx2.cpp" "${library}/convolution/grouped_avx512.cpp"
     "${library}/narrow/narrow_gemm.cpp" "${library}/narrow/narrow_gemm_avx512.cpp"
     "${library}/unary/exponential.cpp" "${library}/unary/exponential_avx512.cpp")
-  set_source_files_properties("${library}/convolution/depthwise_taps_avx2.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
-    COMPILE_OPTIONS "-mavx2;-mfma")
-  set_source_files_properties("${library}/convolution/depthwise_taps_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
+  set_source_files_properties("${library}/convolution/depthwise_taps_avx2.cpp" "${library}/convolution/grouped_avx2.cpp"
+    TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
+  set_source_files_properties("${library}/convolution/depthwise_taps_avx512.cpp" "${library}/convolution/grouped_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES
     COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mprefer-vector-width=512")
   set_source_files_properties("${library}/winograd/winograd_avx512.cpp" "${library}/narrow/narrow_gemm_avx512.cpp"
     "${library}/unary/exponential_avx512.cpp" TARGET_DIRECTORY XNNPACK PROPERTIES COMPILE_OPTIONS "-mavx512f;-Wno-maybe-uninitialized;-Wno-uninitialized")  # of g++ 12's own header
-  xnnpack_replaces(operators operators/convolution-nhwc.c xnn_setup_convolution2d_nhwc_f32)
   xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_f32_gemm_nr2_config)
   xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_exp_config)
 endif()

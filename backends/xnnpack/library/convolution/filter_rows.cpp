@@ -2,9 +2,9 @@
 // Compiled into XNNPACK in place of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
+#include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/image_size.h>
 #include <executorch/backends/xnnpack/library/narrow/narrow_gemm.h>
-#include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -155,10 +155,11 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
   const Filter filter{padding_top, padding_right, padding_bottom, padding_left, height,
                       width,       stride_y,      stride_x,       dilation_y,   dilation_x,
                       groups,      inputs,        outputs,        input_stride, output_stride};
-#if XNN_ARCH_X86_64
-  if (winograd::suits(filter, min, max, flags)) {
-    return winograd::create(filter, filters, bias, min, max, flags, weights_cache, out);
+  const OwnConvolution* const own = own_convolution_for(filter, min, max, flags);
+  if (own != nullptr) {
+    return create_own(*own, filter, filters, bias, min, max, flags, weights_cache, out);
   }
+#if XNN_ARCH_X86_64
   const bool by_rows = filter.suits_filter_rows(flags);
   const narrow::Size size(by_rows ? inputs * width : inputs, by_rows ? height : height * width,
                           outputs);

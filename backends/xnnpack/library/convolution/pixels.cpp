@@ -237,9 +237,6 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
   }
 
 extern "C" {
-#if !XNN_ARCH_X86_64  // there, winograd.cpp has it
-RESHAPE_WITHOUT_TABLE(f32)
-#endif
 RESHAPE_WITHOUT_TABLE(f16)
 RESHAPE_WITHOUT_TABLE(qs8)
 RESHAPE_WITHOUT_TABLE(qs8_qc8w)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
+#include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/convolution/pixels.h>
 #include <executorch/backends/xnnpack/library/fusion/elementwise.h>
 #include <executorch/backends/xnnpack/library/fusion/elementwise_group.h>
 #include <executorch/backends/xnnpack/library/fusion/steps.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
-#if XNN_ARCH_X86_64
-#include <executorch/backends/xnnpack/library/winograd/winograd.h>
-#endif
 
 #include "xnnpack/compute.h"
 
@@ -37,7 +35,7 @@ enum class Tiling {
   kTiles,    // [rows, columns], with batches or without, by tiles
   kColumns,  // the same without batches, threads go down the columns
   kRows,     // a row of an image at a time
-  kParts,    // tiles of a Winograd convolution
+  kParts,    // of a convolution of ours
 };
 
 Tiling tiling_of(const compute_parameters& step, const xnn_operator& op) {
@@ -58,10 +56,8 @@ Tiling tiling_of(const compute_parameters& step, const xnn_operator& op) {
                  : Tiling::kNone;
     case xnn_parallelization_type_2d:
       return is_task(step.task_2d, compute_row) ? Tiling::kRows : Tiling::kNone;
-#if XNN_ARCH_X86_64
     case xnn_parallelization_type_1d_with_thread:
-      return winograd::is_one(op) ? Tiling::kParts : Tiling::kNone;
-#endif
+      return own_convolution_of(op) != nullptr ? Tiling::kParts : Tiling::kNone;
     default:
       return Tiling::kNone;
   }
@@ -89,10 +85,10 @@ struct Producer {
         return is_dense || step().range[0] == 1 ? elements / (step().range[0] * step().range[1])
                                                 : 0;
       }
-#if XNN_ARCH_X86_64
       case Tiling::kParts:
-        return op->output_pixel_stride == op->group_output_channels ? op->output_pixel_stride : 0;
-#endif
+        return op->output_pixel_stride == op->groups * op->group_output_channels
+                   ? op->output_pixel_stride
+                   : 0;
       default:
         return 0;
     }
@@ -188,26 +184,22 @@ class Group {
             },
             outer, middle, flags);
         break;
-#if XNN_ARCH_X86_64
       case Tiling::kParts:
         pthreadpool_parallelize_1d_with_thread(pool, compute_part, const_cast<Group*>(this), outer,
                                                flags);
         break;
-#endif
       default:
         break;
     }
   }
 
-#if XNN_ARCH_X86_64
   static void compute_part(void* self, size_t thread, size_t part) {
     const Group& group = *static_cast<const Group*>(self);
     xnn_operator& op = *group.producer_.op;
     group.producer_.step().task_1d_with_thread(&op.context, thread, part);
-    winograd::for_each_run(op, part,
-                           [&](size_t first, size_t elements) { group.compute(first, elements); });
+    own_convolution_of(op)->for_each_run(
+        op, part, [&](size_t first, size_t elements) { group.compute(first, elements); });
   }
-#endif
 
   void compute_tile(size_t row, size_t column, size_t rows, size_t width, size_t columns) const {
     if (width == columns) {

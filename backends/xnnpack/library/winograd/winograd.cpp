@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its functions for float convolutions: those of 3 x 3
-// pixels and few channels are computed with 2.25 times fewer multiplications (winograd.h). A block
+// Compiled into XNNPACK: convolutions of 3 x 3 pixels and few channels are computed with 2.25 times
+// fewer multiplications (winograd.h). A block
 // of tiles goes through all three steps before the next, so that it stays in a core's own cache. As
 // tiles are added up, one infinite pixel makes NaN of every output of the tiles that it is in.
-#include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
+#include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/image_size.h>
 #include <executorch/backends/xnnpack/library/winograd/winograd.h>
 
@@ -46,10 +46,6 @@ constexpr size_t kLargeParts = 2;
 /// Between points, so that they do not share a set of the cache.
 constexpr size_t kGap = kLanes;
 
-/// Says that an operator is ours: XNNPACK's convolutions name a kernel.
-constexpr xnn_microkernel_type kType = xnn_microkernel_type_default;
-constexpr uint32_t kSeed = 0x57494E4F;  // of weights packed here, in the cache
-
 struct Free {
   void operator()(void* memory) const { xnn_release_simd_memory(memory); }
 };
@@ -73,10 +69,7 @@ size_t point_floats(size_t inputs, size_t outputs) {
 }
 
 /// A convolution of this size, as tiles; the operator holds it, where threads find it.
-struct Plan {
-  const float* input;
-  float* output;
-  float* scratch;
+struct Plan : OwnCall {
   const float* zeros;
   const float* weights;
   size_t input_height, input_width, inputs, input_stride;
@@ -218,9 +211,13 @@ double cost(size_t pixels, size_t inputs, size_t outputs) {
 /// Memory is worth something, too.
 constexpr double kMaxCostOfLarge = 2.0 / 3;
 
-/// [outputs, 3, 3, inputs] and a bias, or none, to `kPoints` matrices as the matrix kernel reads
-/// them; false without memory.
-bool pack(const float* filters, const float* bias, size_t inputs, size_t outputs, float* packed) {
+size_t packed_floats(const Filter& f) {
+  return kPoints * point_floats(f.inputs, f.outputs);
+}
+
+/// To `kPoints` matrices as the matrix kernel reads them.
+bool pack(const Filter& f, const float* filters, const float* bias, float* packed) {
+  const size_t inputs = f.inputs, outputs = f.outputs;
   const size_t panel = table()->nr;
   const Floats points = allocate(kPoints * panel * inputs);
   if (points == nullptr) {
@@ -245,33 +242,6 @@ bool pack(const float* filters, const float* bias, size_t inputs, size_t outputs
   return true;
 }
 
-/// The filters packed, of the cache where there is one; false without memory.
-bool pack_once(xnn_operator* op, const float* filters, const float* bias) {
-  const size_t inputs = op->group_input_channels;
-  const size_t outputs = op->group_output_channels;
-  xnn_weights_cache_look_up_key key{};
-  key.seed = kSeed ^ static_cast<uint32_t>(inputs) ^ static_cast<uint32_t>(outputs);
-  key.kernel = filters;
-  key.bias = bias;
-  if (use_weights_cache(op)) {
-    op->packed_weights.offset = xnn_weights_cache_look_up(op->weights_cache, &key);
-    if (op->packed_weights.offset != XNN_CACHE_NOT_FOUND) {
-      return true;
-    }
-  }
-  const size_t size = round_up_po2(kPoints * point_floats(inputs, outputs) * sizeof(float),
-                                   XNN_ALLOCATION_ALIGNMENT);
-  void* const packed = xnn_get_pointer_to_write_weights(op, size, 0);
-  if (packed == nullptr || !pack(filters, bias, inputs, outputs, static_cast<float*>(packed))) {
-    return false;
-  }
-  if (use_weights_cache(op)) {
-    op->packed_weights.offset =
-        xnn_look_up_or_insert_weights_cache(op->weights_cache, &key, packed, size);
-  }
-  return true;
-}
-
 bool are_channels_for_it(size_t inputs, size_t outputs, size_t pixels) {
   const xnn_hardware_config* const hardware = xnn_init_hardware_config();
   return hardware != nullptr && hardware->use_x86_avx512f && table() != nullptr &&
@@ -280,17 +250,6 @@ bool are_channels_for_it(size_t inputs, size_t outputs, size_t pixels) {
          inputs <= kSmallFilterBytes && outputs <= kSmallFilterBytes &&
          (!is_large(inputs, outputs) ||
           (pixels != 0 && cost(pixels, inputs, outputs) < kMaxCostOfLarge));
-}
-
-struct Delete {
-  void operator()(xnn_operator_t op) const { xnn_delete_operator(op); }
-};
-using Operator = std::unique_ptr<xnn_operator, Delete>;
-
-}  // namespace
-
-bool is_one(const xnn_operator& op) {
-  return op.type == xnn_operator_type_convolution_nhwc_f32 && op.ukernel.type == kType;
 }
 
 void for_each_run(const xnn_operator& op, size_t part_index,
@@ -328,115 +287,42 @@ bool suits(const Filter& f, float min, float max, uint32_t flags) {
          are_channels_for_it(f.inputs, f.outputs, xnn_pixels_of_flags(flags));
 }
 
-xnn_status create(const Filter& f, const float* filters, const float* bias, float min, float max,
-                  uint32_t flags, xnn_weights_cache_t weights_cache, xnn_operator_t* out) {
-  auto* const memory =
-      static_cast<xnn_operator_t>(xnn_allocate_zero_simd_memory(sizeof(xnn_operator)));
-  if (memory == nullptr) {
-    return xnn_status_out_of_memory;
-  }
-  Operator op(memory);
-  op->type = xnn_operator_type_convolution_nhwc_f32;
-  op->ukernel.type = kType;
-  op->state = xnn_run_state_invalid;
-  op->weights_cache = weights_cache;
-  op->flags = flags;
-  op->padding_top = f.padding_top;
-  op->padding_right = f.padding_right;
-  op->padding_bottom = f.padding_bottom;
-  op->padding_left = f.padding_left;
-  op->group_input_channels = f.inputs;
-  op->group_output_channels = f.outputs;
-  op->input_pixel_stride = f.input_stride;
-  op->output_pixel_stride = f.output_stride;
-  op->params.f32_minmax.scalar.min = min;
-  op->params.f32_minmax.scalar.max = max;
-  op->zero_size = f.inputs * sizeof(float);
-  op->zero_buffer = xnn_allocate_zero_simd_memory(op->zero_size);
-  if (op->zero_buffer == nullptr || !pack_once(op.get(), filters, bias)) {
-    return xnn_status_out_of_memory;
-  }
-  *out = op.release();
-  return xnn_status_success;
+size_t plan_parts(xnn_operator& op, size_t num_threads) {
+  Plan plan{};
+  plan.zeros = static_cast<const float*>(op.zero_buffer);
+  plan.weights = static_cast<const float*>(packed_weights(&op));
+  plan.input_height = op.input_height;
+  plan.input_width = op.input_width;
+  plan.inputs = op.group_input_channels;
+  plan.input_stride = op.input_pixel_stride;
+  plan.output_height = op.output_height;
+  plan.output_width = op.output_width;
+  plan.outputs = op.group_output_channels;
+  plan.output_stride = op.output_pixel_stride;
+  plan.padding_top = op.padding_top;
+  plan.padding_left = op.padding_left;
+  plan.rows_of_tiles = divide_round_up(op.output_height, kOutputs);
+  plan.columns_of_tiles = divide_round_up(op.output_width, kOutputs);
+  plan.num_tiles = op.batch_size * plan.rows_of_tiles * plan.columns_of_tiles;
+  plan.min = op.params.f32_minmax.scalar.min;
+  plan.max = op.params.f32_minmax.scalar.max;
+  cut(plan, num_threads);
+  static_assert(sizeof(Plan) <= sizeof(op.context));
+  new (&op.context) Plan(plan);
+  op.compute[0].type = xnn_parallelization_type_1d_with_thread;
+  op.compute[0].task_1d_with_thread = reinterpret_cast<pthreadpool_task_1d_with_thread_t>(run_part);
+  op.compute[0].range[0] = plan.num_blocks() * plan.num_groups();
+  return num_threads * plan.scratch_floats();
 }
+
+}  // namespace
 
 }  // namespace executorch::backends::xnnpack::winograd
 
-using namespace executorch::backends::xnnpack::winograd;
+namespace executorch::backends::xnnpack {
 
-extern "C" {
+const OwnConvolution kWinogradConvolution{
+    0x57494E4F,     winograd::suits,      winograd::packed_floats,
+    winograd::pack, winograd::plan_parts, winograd::for_each_run};
 
-/// XNNPACK's own under other names (tuning.cmake).
-decltype(xnn_reshape_convolution2d_nhwc_f32) xnn_reshape_convolution2d_nhwc_f32_any;
-decltype(xnn_setup_convolution2d_nhwc_f32) xnn_setup_convolution2d_nhwc_f32_any;
-
-xnn_status xnn_reshape_convolution2d_nhwc_f32(xnn_operator_t op, size_t batch, size_t height,
-                                              size_t width, size_t* workspace_size,
-                                              size_t* workspace_alignment,
-                                              size_t* output_height_out, size_t* output_width_out,
-                                              pthreadpool_t threadpool) {
-  if (!is_one(*op) || height == 0 || width == 0 || batch == 0) {
-    return executorch::backends::xnnpack::reshape_convolution(
-        xnn_reshape_convolution2d_nhwc_f32_any, op, batch, height, width, workspace_size,
-        workspace_alignment, output_height_out, output_width_out, threadpool);
-  }
-  op->batch_size = batch;
-  op->input_height = height;
-  op->input_width = width;
-  op->output_height = xnn_compute_convolution_output_dimension(
-      op->padding_top + height + op->padding_bottom, kFilter, 1, 1);
-  op->output_width = xnn_compute_convolution_output_dimension(
-      op->padding_left + width + op->padding_right, kFilter, 1, 1);
-  Plan plan{};
-  plan.zeros = static_cast<const float*>(op->zero_buffer);
-  plan.weights = static_cast<const float*>(packed_weights(op));
-  plan.input_height = height;
-  plan.input_width = width;
-  plan.inputs = op->group_input_channels;
-  plan.input_stride = op->input_pixel_stride;
-  plan.output_height = op->output_height;
-  plan.output_width = op->output_width;
-  plan.outputs = op->group_output_channels;
-  plan.output_stride = op->output_pixel_stride;
-  plan.padding_top = op->padding_top;
-  plan.padding_left = op->padding_left;
-  plan.rows_of_tiles = divide_round_up(op->output_height, kOutputs);
-  plan.columns_of_tiles = divide_round_up(op->output_width, kOutputs);
-  plan.num_tiles = batch * plan.rows_of_tiles * plan.columns_of_tiles;
-  plan.min = op->params.f32_minmax.scalar.min;
-  plan.max = op->params.f32_minmax.scalar.max;
-  const size_t num_threads = std::max<size_t>(1, pthreadpool_get_threads_count(threadpool));
-  cut(plan, num_threads);
-  static_assert(sizeof(Plan) <= sizeof(op->context));
-  new (&op->context) Plan(plan);
-  op->compute[0].type = xnn_parallelization_type_1d_with_thread;
-  op->compute[0].task_1d_with_thread =
-      reinterpret_cast<pthreadpool_task_1d_with_thread_t>(run_part);
-  op->compute[0].range[0] = plan.num_blocks() * plan.num_groups();
-  op->state = xnn_run_state_needs_setup;
-  *workspace_size = num_threads * plan.scratch_floats() * sizeof(float);
-  *workspace_alignment = XNN_ALLOCATION_ALIGNMENT;
-  if (output_height_out != nullptr) {
-    *output_height_out = op->output_height;
-  }
-  if (output_width_out != nullptr) {
-    *output_width_out = op->output_width;
-  }
-  return xnn_status_success;
-}
-
-xnn_status xnn_setup_convolution2d_nhwc_f32(xnn_operator_t op, void* workspace, const float* input,
-                                            float* output) {
-  const bool can_run = op->state == xnn_run_state_needs_setup || op->state == xnn_run_state_ready;
-  if (!is_one(*op) || !can_run) {
-    return xnn_setup_convolution2d_nhwc_f32_any(op, workspace, input, output);
-  }
-  Plan& plan = *reinterpret_cast<Plan*>(&op->context);
-  plan.input = input;
-  plan.output = output;
-  plan.scratch = static_cast<float*>(workspace);
-  op->state = xnn_run_state_ready;
-  return xnn_status_success;
-}
-
-}  // extern "C"
+}  // namespace executorch::backends::xnnpack

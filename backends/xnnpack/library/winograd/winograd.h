@@ -4,15 +4,9 @@
 // whose products become 2 x 2 outputs. For AVX-512.
 #pragma once
 
-#include "xnnpack.h"
-
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 
 namespace executorch::backends::xnnpack {
-
-struct Filter;  // convolution/filter_rows.h
 
 namespace winograd {
 
@@ -37,18 +31,6 @@ void transform_tile(const float* const (&pixels)[kPoints], size_t channels, floa
 /// wanted.
 void transform_product(const float* points, size_t stride, size_t channels, float min, float max,
                        float* const (&pixels)[kOutputs * kOutputs]);
-
-/// Whether a convolution is computed so, here, and an operator for it.
-bool suits(const Filter& filter, float min, float max, uint32_t flags);
-xnn_status create(const Filter& filter, const float* filters, const float* bias, float min,
-                  float max, uint32_t flags, xnn_weights_cache_t weights_cache,
-                  xnn_operator_t* out);
-
-/// Whether an operator is one of these.
-bool is_one(const xnn_operator& op);
-/// The elements that a part of its work writes: how many from which on, in the order of memory.
-void for_each_run(const xnn_operator& op, size_t part,
-                  const std::function<void(size_t first, size_t elements)>& use);
 
 }  // namespace winograd
 

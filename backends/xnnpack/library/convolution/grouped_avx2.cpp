@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compiled for AVX2 and FMA: include nothing here whose inline functions others may link to.
+#include <executorch/backends/xnnpack/library/convolution/grouped.h>
+
+namespace executorch::backends::xnnpack {
+
+const GroupedKernels kGroupedAvx2{compute_grouped<8, 2, 4>, compute_grouped<8, 4, 4>,
+                                  compute_grouped<8, 8, 8>, nullptr};
+
+}  // namespace executorch::backends::xnnpack

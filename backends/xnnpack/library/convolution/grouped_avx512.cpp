@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compiled for AVX-512: include nothing here whose inline functions others may link to.
+#include <executorch/backends/xnnpack/library/convolution/grouped.h>
+
+namespace executorch::backends::xnnpack {
+
+const GroupedKernels kGroupedAvx512{compute_grouped<16, 2, 8>, compute_grouped<16, 4, 8>,
+                                    compute_grouped<16, 8, 8>, compute_grouped<16, 16, 8>};
+
+}  // namespace executorch::backends::xnnpack

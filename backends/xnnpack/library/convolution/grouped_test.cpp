@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Convolutions of groups of few channels beside their definition in double precision.
+#include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
+#include <executorch/backends/xnnpack/library/convolution/grouped.h>
+#include <executorch/backends/xnnpack/library/convolution/own_operator.h>
+
+#include "xnnpack/hardware-config.h"
+
+namespace executorch::backends::xnnpack::testing {
+namespace {
+
+class Grouped : public ConvolutionTest {
+ protected:
+  /// The output at a place of memory; kUntouched between pixels.
+  float expected(const Image& c, size_t at) const {
+    const size_t output = at % c.output_stride(), pixel = at / c.output_stride();
+    if (output >= c.outputs) {
+      return kUntouched;
+    }
+    const size_t width = c.inputs / c.groups, first = output / width * width;
+    const size_t x = pixel % c.output_width() * c.stride - c.padding.left;
+    const size_t row = pixel / c.output_width();
+    const size_t y = row % c.output_height() * c.stride - c.padding.top;
+    double sum = c.has_bias ? bias_[output] : 0;
+    for (size_t i = 0; i < c.kernel * c.kernel * width; ++i) {
+      const size_t tap = i / width;
+      const size_t tap_y = y + tap / c.kernel * c.dilation, tap_x = x + tap % c.kernel * c.dilation;
+      if (tap_y < c.height && tap_x < c.width) {  // wraps around ahead of the image
+        const size_t image = row / c.output_height();
+        const size_t from = ((image * c.height + tap_y) * c.width + tap_x) * c.input_stride();
+        sum += static_cast<double>(input_[from + first + i % width]) *
+               filters_[output * c.kernel * c.kernel * width + i];
+      }
+    }
+    return std::min(c.max, std::max(c.min, static_cast<float>(sum)));
+  }
+
+  std::vector<float> all_expected(const Image& c) const {
+    std::vector<float> all(c.batch * c.output_height() * c.output_width() * c.output_stride());
+    for (size_t at = 0; at < all.size(); ++at) {
+      all[at] = expected(c, at);
+    }
+    return all;
+  }
+};
+
+Image image_of(size_t width, size_t groups, size_t height = 9, size_t columns = 7) {
+  Image c{1, height, columns, width * groups, width * groups, {1, 1, 1, 1}};
+  c.groups = static_cast<uint32_t>(groups);
+  return c;
+}
+
+bool is_ours(const Operator& op) {
+  return own_convolution_of(*op) == &kGroupedConvolution;
+}
+
+size_t widest() {
+#if defined(__x86_64__) || defined(_M_X64)
+  const xnn_hardware_config& hardware = *xnn_init_hardware_config();
+  return hardware.use_x86_avx512f ? 16 : hardware.use_x86_avx2 && hardware.use_x86_fma3 ? 8 : 4;
+#else
+  return 4;
+#endif
+}
+
+TEST_F(Grouped, IsTheConvolution) {
+  std::vector<Image> all;
+  for (const size_t width : {2, 4, 8, 16}) {
+    for (const size_t groups : {2, 3, 5, 8, 16}) {
+      all.push_back(image_of(width, groups));
+    }
+    Image strided = image_of(width, 4, 15, 11), dilated = image_of(width, 4, 15, 11);
+    strided.stride = 2;
+    strided.batch = 3;
+    dilated.dilation = 3;
+    dilated.padding = {3, 0, 2, 4};
+    Image bounded = image_of(width, 3, 1, 40), point = image_of(width, 6), large = point;
+    bounded.min = -1;
+    bounded.max = 2;
+    bounded.gap = 5;
+    point.kernel = 1;
+    point.padding = {0, 0, 0, 0};
+    point.has_bias = false;
+    large.kernel = 11;
+    large.padding = {5, 5, 5, 5};
+    all.insert(all.end(), {strided, dilated, bounded, point, large});
+  }
+  for (const Image& c : all) {
+    SCOPED_TRACE(::testing::PrintToString(c));
+    draw_for(c);
+    const Operator op = create(c);
+    EXPECT_EQ(is_ours(op), c.inputs / c.groups <= widest());
+    const auto output = computed(c, op.get(), 1);
+    EXPECT_THAT(output, SumsAre(all_expected(c)));
+    EXPECT_EQ(computed(c, op.get(), 3), output);
+  }
+}
+
+TEST_F(Grouped, FollowsTheSizeOfTheImage) {
+  check_sizes(image_of(4, 8), {20, 1, 31, 20}, [this](const Image& c) { return all_expected(c); });
+}
+
+TEST_F(Grouped, KeepsNan) {
+  Image c = image_of(2, 8);
+  c.min = 0;
+  c.max = 6;
+  draw_for(c);
+  input_[0] = std::nanf("");
+  EXPECT_TRUE(std::isnan(computed(c, create(c).get(), 1)[0]));
+}
+
+TEST_F(Grouped, LeavesOtherConvolutionsToXnnpack) {
+  Image unlike = image_of(4, 4), odd = image_of(3, 4), wide = image_of(32, 2), one = image_of(4, 1);
+  unlike.outputs *= 2;
+  Image huge = image_of(4, 4, 12, 12);
+  huge.kernel = 12;
+  for (const Image& c : {unlike, odd, wide, one, huge}) {
+    draw_for(c);
+    EXPECT_FALSE(is_ours(create(c))) << ::testing::PrintToString(c);
+  }
+}
+
+/// Of all instruction sets that this processor has, not the best alone.
+TEST_F(Grouped, HasOneResultOnAllInstructionSets) {
+  struct Set {
+    bool is_there;
+    GroupedKernels kernels;
+  };
+  std::vector<Set> sets{{true, kGroupedAny}};
+#if defined(__x86_64__) || defined(_M_X64)
+  sets.push_back({widest() >= 8, kGroupedAvx2});
+  sets.push_back({widest() >= 16, kGroupedAvx512});
+#endif
+  for (const size_t width : {2, 4, 8, 16}) {
+    const size_t channels = width * 3, taps = 5, pixels = 23, block = 16 * (1 + taps * width);
+    const auto weights = draw((channels + 15) / 16 * block), input = draw(taps * pixels * channels);
+    std::vector<const float*> inputs;
+    for (size_t i = 0; i < taps * pixels; ++i) {
+      inputs.push_back(input.data() + i * channels);
+    }
+    std::vector<std::vector<float>> found;
+    for (const Set& set : sets) {
+      if (set.is_there && set.kernels.of(width) != nullptr) {
+        found.emplace_back(pixels * channels);
+        set.kernels.of(width)({inputs.data(), taps, pixels, channels, weights.data(),
+                               found.back().data(), channels, -kInfinity, kInfinity});
+        EXPECT_THAT(found.back(), SumsAre(found.front())) << width << " channels a group";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace executorch::backends::xnnpack::testing
