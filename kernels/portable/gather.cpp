@@ -107,7 +107,7 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
     return true;
   }
   std::atomic<bool> is_wrong{false};
-  std::atomic<int64_t> wrong{0};  // one of the indices out of range
+  int64_t wrong = 0;  // one of the indices out of range: of the thread that sets is_wrong
   const int64_t from_step = stepped.strides[inner];
   const int64_t to_step = other.strides[inner];
   const bool dense = dim == inner && stride == 1 && to_step == 1;
@@ -122,11 +122,10 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
     if (!in_range) {
       for (int64_t i = 0; i < count; ++i) {
         const int64_t position = positions[i * step];
-        if (position < 0 || position >= size) {
-          wrong.store(position);
+        if ((position < 0 || position >= size) && !is_wrong.exchange(true)) {
+          wrong = position;
         }
       }
-      is_wrong.store(true);
       return false;
     }
     if (dense && step == 1) {
@@ -172,7 +171,7 @@ bool for_each_index(const OpCall& call, Lines order, const Tensor& index, const 
   }
   ET_KERNEL_CHECK_MSG(call.ctx, !is_wrong.load(), InvalidArgument, false,
                       "%s: expected index to be in [0, %" PRId64 "), found %" PRId64, call.op, size,
-                      static_cast<int64_t>(wrong.load()));
+                      wrong);
   return true;
 }
 

@@ -52,6 +52,15 @@ def test_integers_have_portable_types_and_formats() -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.req("EMB-028")
+def test_atomics_of_the_runtime_and_kernels_fit_in_32_bits() -> None:
+    """What small processors have; 64 bits are a call of a library that firmware does not link."""
+    files = [path for path in target_code() if path.parts[0] in ("runtime", "kernels")]
+    texts = {path: (ROOT / path).read_text() for path in files}
+    assert [path for path, text in texts.items() if re.search(r"\batomic<u?int64_t>", text)] == []
+    assert any("std::atomic<" in text for text in texts.values())
+
+
 @pytest.mark.parametrize(
     "text, expected",
     [

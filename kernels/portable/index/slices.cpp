@@ -37,7 +37,7 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
   }
   const int64_t row_bytes = expected * from.element_size;
   std::atomic<bool> wrong{false};
-  std::atomic<int64_t> found{0};
+  int64_t found = 0;  // of the thread that sets wrong
   const auto take = [&](int64_t first, int64_t last) {
     Odometer<1> odometer(positions.ndim, positions.sizes);
     odometer.set_strides(0, positions.strides);
@@ -45,8 +45,9 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
     for (int64_t i = first; i < last; ++i, odometer.next()) {
       const int64_t row = index_at(positions.data, index.scalar_type(), odometer.offset(0));
       if (row < 0 || row >= size) {
-        found.store(row);
-        wrong.store(true);
+        if (!wrong.exchange(true)) {
+          found = row;
+        }
         return;
       }
       if (dense && row_bytes > 0) {
@@ -62,7 +63,7 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
   ::executorch::extension::parallel_for(0, index.numel(), grain, take);
   ET_KERNEL_CHECK_MSG(call.ctx, !wrong.load(), InvalidArgument, false,
                       "%s: expected indices in [0, %" PRId64 "), found %" PRId64, call.op, size,
-                      static_cast<int64_t>(found.load()));
+                      found);
   return true;
 }
 

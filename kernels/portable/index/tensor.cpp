@@ -172,7 +172,7 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
   const StridedView result = StridedView::of(out);
   const Rows rows =
       Rows{tuples.row_of_self(StridedView::of(self)), tuples.row_of_result(result)}.merged();
-  std::atomic<int64_t> wrong{-1};
+  std::atomic<ptrdiff_t> wrong{-1};  // not int64_t: small processors store 32 bits at once
   const int64_t grain = std::max<int64_t>(1, kThreadGrain / std::max<int64_t>(1, rows.to.numel()));
   ::executorch::extension::parallel_for(0, tuples.count(), grain, [&](int64_t first, int64_t last) {
     TupleBlocks block(tuples, result, first, last);
@@ -180,7 +180,7 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
       copy_rows(rows, {block.self_offsets(), block.result_offsets(), block.count()});
     }
     if (block.wrong_size() >= 0) {
-      wrong.store(block.wrong_size());
+      wrong.store(static_cast<ptrdiff_t>(block.wrong_size()));
     }
   });
   if (wrong.load() >= 0) {

@@ -170,20 +170,21 @@ void add_planes(const OpCall& call, const Pooling& pooling, const C* values, con
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, plane));
   const int64_t* const positions = indices.const_data_ptr<int64_t>();
   C* const sums = grad_input.mutable_data_ptr<C>();
-  std::atomic<int64_t> wrong{-1};  // an element with an index outside the plane
-  ::executorch::extension::parallel_for(0, indices.numel() / plane, grain,
-                                        [&](int64_t first, int64_t last) {
-                                          for (int64_t p = first; p < last; ++p) {
-                                            std::fill_n(sums + p * area, area, C(0));
-                                            for (int64_t i = p * plane; i < (p + 1) * plane; ++i) {
-                                              if (positions[i] < 0 || positions[i] >= area) {
-                                                wrong.store(i, std::memory_order_relaxed);
-                                                return;
-                                              }
-                                              sums[p * area + positions[i]] += values[i];
-                                            }
-                                          }
-                                        });
+  // An element with an index outside the plane, in what small processors store at once.
+  std::atomic<ptrdiff_t> wrong{-1};
+  ::executorch::extension::parallel_for(
+      0, indices.numel() / plane, grain, [&](int64_t first, int64_t last) {
+        for (int64_t p = first; p < last; ++p) {
+          std::fill_n(sums + p * area, area, C(0));
+          for (int64_t i = p * plane; i < (p + 1) * plane; ++i) {
+            if (positions[i] < 0 || positions[i] >= area) {
+              wrong.store(static_cast<ptrdiff_t>(i), std::memory_order_relaxed);
+              return;
+            }
+            sums[p * area + positions[i]] += values[i];
+          }
+        }
+      });
   if (wrong >= 0) {
     refuse_position(call, positions[wrong], area);
   }
