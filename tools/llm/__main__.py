@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures language models: text and perplexity of SmolLM2's real weights, what exports cost, what operators gain.
 
-usage: python -m executorch.tools.llm [greedy] [perplexity] [export] [factor] [--page docs/results/llm.md]
+usage: python -m executorch.tools.llm [greedy] [perplexity] [export] [factor] [attention] [shapes]
+           [--page docs/results/llm.md]
 
-Each row is kept as a JSON line when it is known; `--page` writes the page from all that are kept.
+Each row is kept as a JSON line when it is known; `--page` writes the page from all that are kept, and leaves tables
+without any as the page has them. `attention` needs the repository's root as the working directory.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import json
 import sys
 from pathlib import Path
 
-from executorch.tools.llm import cache_factor, export_cost, page, smollm2
+from executorch.tools.llm import attention, cache_factor, export_cost, page, smollm2, true_shapes
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURES = {
@@ -21,6 +23,8 @@ MEASURES = {
     "perplexity": smollm2.perplexities,
     "export": export_cost.costs,
     "factor": cache_factor.factors,
+    "attention": attention.ratios,
+    "shapes": true_shapes.shapes,
 }
 
 
@@ -39,7 +43,8 @@ def main(argv: list[str] | None = None) -> int:
                 file.write(json.dumps(row) + "\n")
             print(json.dumps(row), flush=True)
     if options.page:
-        options.page.write_text(page.text(page.read(results)))
+        earlier = options.page.read_text() if options.page.exists() else ""
+        options.page.write_text(page.text(page.read(results), earlier))
     return 0
 
 

@@ -7,7 +7,8 @@ import torch
 
 from executorch.extension.llm.model.args import ModelArgs
 from executorch.extension.llm.model.transformer import construct_transformer
-from executorch.tools.llm import page
+from executorch.tools.llm import page, true_shapes
+from executorch.tools.llm.attention import rows_of
 from executorch.tools.llm.export_cost import EXPORTS
 from executorch.tools.llm.rotation import orthogonal, rotated
 
@@ -52,5 +53,42 @@ def test_the_page_says_what_was_measured_last(tmp_path) -> None:
     text = page.text(page.read(path))
     assert "| ours | 10.5000 | +5.000 % | 5 |" in text and "12.0" not in text
     assert "| decode 128 | 30.0 | 10.0 | 3.00 |" in text
-    assert f"| {export.name} | 7.0 | 5.0 | 2,000 | 538 | 294 | 3,011 | 652 |" in text
+    assert f"| {export.name} | 7.0 | 5.0 | 2,000 | 538 | " in text
     assert "Greedy text" not in text
+
+
+def test_tables_that_were_not_measured_stay(tmp_path) -> None:
+    earlier = "# Head\n\n## Greedy text\n\nkept\n\n## Perplexity\n\nof before\n"
+    path = tmp_path / "results.jsonl"
+    assert "kept\n\n## Perplexity\n\nof before\n" in page.text(page.read(path), earlier)
+    path.write_text('{"table": "perplexity", "row": "ours", "perplexity": 10.0, "tokens": 9}')
+    text = page.text(page.read(path), earlier)
+    assert "## Greedy text\n\nkept\n\n## Perplexity" in text and "of before" not in text
+
+
+def test_ratios_are_read_from_what_the_benchmark_prints() -> None:
+    lines = """
+1 threads: microseconds of eager, of ours, of its attention, ours / eager
+decode 128, 9/3 heads of 64                        19.7       12.2       12.0    0.50
+decode 128, 32/8 heads of 64                       60.3       41.2       41.0    2.00
+geometric mean 0.68, worst 1.06
+
+2 threads: microseconds of eager, of ours, of its attention, ours / eager
+prefill 128, 9/3 heads of 64                        18.0       13.1       12.9    0.73
+""".splitlines()
+    rows = list(rows_of(lines))
+    assert [row["row"] for row in rows] == ["decode 128, 1 thread", "prefill 128, 2 threads"]
+    table = page.attention(rows)
+    assert "| decode 128, 1 thread | 1.00 | 2.00 |" in table and "| all | 0.90 | 2.00 |" in table
+
+
+def test_each_folder_of_params_files_has_one_true_shape() -> None:
+    names = true_shapes.smallest()
+    assert names[0] == "smollm2" and "qwen3_0_6b" in names and "qwen3_1_7b" not in names
+    assert true_shapes.weights("smollm2") == 134_515_008
+    rows = [
+        {"row": "smollm2", "weights": 134.5e6, "cpu": 30.2, "peak": 1e9, "bytes": 94e6, "decibels": 34.9},
+        {"row": "gemma_2b", "error": "killed"},
+    ]  # fmt: skip
+    table = page.shapes(rows)
+    assert "| smollm2 | 134 | 35 | 30 | 1,000 | 94 |" in table and "| gemma_2b | fails |" in table

