@@ -118,7 +118,7 @@ def test_optimum_writes_what_transformers_writes(
 ) -> None:
     """Small checkpoints by `optimum-cli export executorch`, and text from ExecuTorchModelFor...; weights of 8 and 4
     bits keep the logits to some decibels, float ones to the order of sums. Its text2text-generation takes T5 alone,
-    whose decoder torch.export of 2.13 refuses inside of optimum: not a row."""
+    whose decoder torch.export of 2.13 refuses inside of optimum, with upstream's wheel, too: not a row."""
     row = run(OPTIMUM.interpreter(), "optimum_export.py", tmp_path, case, recipe, *options)
     assert row["files"] == ["model.pte"], row
     if "--qlinear" in options:

@@ -95,6 +95,8 @@ NOT_READ: dict[str, list[str]] = {
         # the decomposition makes no tensors
         "decompose_sdpa:DecomposeScaledDotProductAttention allow_non_fake_inputs",
         "decompose_sdpa:DecomposeScaledDotProductAttention:call allow_non_fake_inputs",
+        # it says how tables of positions lie, not what a program computes
+        "llm_config:ModelConfig expand_rope_table",
         # files hold bounds, so arenas are planned by bounds
         "_config:ExecutorchBackendConfig dynamic_memory_planning_mode",
         # constants are computed in the dim order that their nodes have
