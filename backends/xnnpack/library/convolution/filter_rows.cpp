@@ -152,9 +152,11 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
     size_t output_stride, const float* filters, const float* bias, float min, float max,
     uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
     xnn_operator_t* out) {
-  const Filter filter{padding_top, padding_right, padding_bottom, padding_left, height,
-                      width,       stride_y,      stride_x,       dilation_y,   dilation_x,
-                      groups,      inputs,        outputs,        input_stride, output_stride};
+  const Filter filter{
+      padding_top, padding_right, padding_bottom, padding_left,
+      height,      width,         stride_y,       stride_x,
+      dilation_y,  dilation_x,    groups,         inputs,
+      outputs,     input_stride,  output_stride,  (flags & XNN_FLAG_DEPTHWISE_CONVOLUTION) != 0};
   const OwnConvolution* const own = own_convolution_for(filter, min, max, flags);
   if (own != nullptr) {
     return create_own(*own, filter, filters, bias, min, max, flags, weights_cache, out);

@@ -17,7 +17,11 @@ extern "C" {
 
 namespace executorch::backends::xnnpack {
 
-const GroupedKernels kGroupedAny{compute_grouped<4, 2, 4>, compute_grouped<4, 4, 4>, nullptr,
+const GroupedKernels kGroupedAny{compute_grouped<4, 1, 2, 4>,
+                                 compute_grouped<4, 1, 4, 4>,
+                                 compute_grouped<4, 2, 2, 4>,
+                                 compute_grouped<4, 4, 4, 4>,
+                                 nullptr,
                                  nullptr};
 
 namespace {
@@ -76,16 +80,17 @@ void run_part(const Plan* plan, size_t /*thread*/, size_t index) {
   for (size_t i = 0; i < pixels; ++i) {
     find_taps(*plan, first + i, inputs + i * taps);
   }
-  plan->kernel({inputs, taps, pixels, op.groups * op.group_input_channels, plan->weights,
+  plan->kernel({inputs, taps, pixels, op.groups * op.group_output_channels, plan->weights,
                 plan->output + first * op.output_pixel_stride, op.output_pixel_stride,
                 op.params.f32_minmax.scalar.min, op.params.f32_minmax.scalar.max});
 }
 
 bool suits(const Filter& f, float min, float max, uint32_t flags) {
-  return f.groups > 1 && f.inputs == f.outputs && kernels().of(f.inputs) != nullptr &&
-         f.height * f.width <= kMaxTaps && min < max &&
-         (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK)) == 0 &&
-         f.input_stride >= f.groups * f.inputs && f.output_stride >= f.groups * f.outputs;
+  const uint32_t any = kNoTable | XNN_FLAG_PIXELS_MASK | XNN_FLAG_DEPTHWISE_CONVOLUTION;
+  return f.groups > 1 && kernels().of(f.inputs, f.outputs) != nullptr &&
+         f.height * f.width <= kMaxTaps && min < max && (flags & ~any) == 0 &&
+         (!f.is_tap_by_tap || f.inputs == 1) && f.input_stride >= f.groups * f.inputs &&
+         f.output_stride >= f.groups * f.outputs;
 }
 
 size_t packed_floats(const Filter& f) {
@@ -100,7 +105,8 @@ bool pack(const Filter& f, const float* filters, const float* bias, float* packe
     float* const lane = block + channel % kGroupedBlock;
     *lane = bias != nullptr ? bias[channel] : 0;
     for (size_t i = 0; i < terms; ++i) {
-      lane[(1 + i) * kGroupedBlock] = filters[channel * terms + i];
+      lane[(1 + i) * kGroupedBlock] =
+          filters[f.is_tap_by_tap ? i * channels + channel : channel * terms + i];
     }
   }
   return true;
@@ -109,7 +115,7 @@ bool pack(const Filter& f, const float* filters, const float* bias, float* packe
 size_t plan_parts(xnn_operator& op, size_t num_threads) {
   Plan plan{};
   plan.op = &op;
-  plan.kernel = kernels().of(op.group_input_channels);
+  plan.kernel = kernels().of(op.group_input_channels, op.group_output_channels);
   plan.weights = static_cast<const float*>(packed_weights(&op));
   plan.pixels = op.batch_size * op.output_height * op.output_width;
   const size_t fit = std::min(kMaxPixels, kMaxPointers / (op.kernel_height * op.kernel_width));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolutions of groups of 2, 4, 8 or 16 channels to as many. XNNPACK multiplies a matrix for each
-// group, of which a vector holds only so many columns. Here a vector holds the channels of several
-// groups: for each channel of a group, that of each group in all of its lanes, by weights of the
-// lanes. Terms are added in the order of XNNPACK's kernels. Compiled once for each instruction set:
-// include nothing here whose inline functions others may link to.
+// Convolutions of groups of few channels, to as many or, of one, to more. XNNPACK multiplies a
+// matrix for each group, of which a vector holds only so many columns. Here a vector holds the
+// outputs of several groups: for each input of a group, that of each group in all of its lanes, by
+// weights of the lanes. Terms are added in the order of XNNPACK's kernels. Compiled once for each
+// instruction set: include nothing here whose inline functions others may link to.
 #pragma once
 
 #include <stddef.h>
@@ -17,8 +17,8 @@ constexpr size_t kGroupedBlock = 16;
 
 /// Some pixels of an output.
 struct GroupedPixels {
-  const float* const* inputs;  // for each output pixel one per tap, its first channel
-  size_t taps, pixels, channels;
+  const float* const* inputs;     // for each output pixel one per tap, its first channel
+  size_t taps, pixels, channels;  // channels of the output
   const float* weights;
   float* output;
   size_t output_stride;
@@ -27,12 +27,22 @@ struct GroupedPixels {
 
 using GroupedKernel = void(const GroupedPixels& call);
 
-/// Null for groups that are wider than a vector.
+/// By inputs and outputs of a group; null where those are more than a vector has.
 struct GroupedKernels {
-  GroupedKernel *of2, *of4, *of8, *of16;
+  GroupedKernel *of1to2, *of1to4, *of2to2, *of4to4, *of8to8, *of16to16;
 
-  GroupedKernel* of(size_t width) const {
-    return width == 2 ? of2 : width == 4 ? of4 : width == 8 ? of8 : width == 16 ? of16 : nullptr;
+  GroupedKernel* of(size_t inputs, size_t outputs) const {
+    if (inputs == 1) {
+      return outputs == 2 ? of1to2 : outputs == 4 ? of1to4 : nullptr;
+    }
+    if (inputs != outputs) {
+      return nullptr;
+    }
+    return inputs == 2    ? of2to2
+           : inputs == 4  ? of4to4
+           : inputs == 8  ? of8to8
+           : inputs == 16 ? of16to16
+                          : nullptr;
   }
 };
 extern const GroupedKernels kGroupedAny, kGroupedAvx2, kGroupedAvx512;
@@ -60,31 +70,35 @@ struct Count<0, kValues...> {
   using Are = Numbers<kValues...>;
 };
 
-/// Of each group, channel kChannel in all lanes.
-template <size_t kGroup, size_t kChannel, typename Vector, size_t... kLane>
+/// Of each group, a channel of its inputs in all lanes of its outputs.
+template <size_t kInputs, size_t kOutputs, size_t kChannel, typename Vector, size_t... kLane>
 inline Vector repeat_channel(Vector value, Numbers<kLane...>) {
 #if defined(__clang__)
-  return __builtin_shufflevector(value, value, (kLane / kGroup * kGroup + kChannel)...);
+  return __builtin_shufflevector(value, value, (kLane / kOutputs * kInputs + kChannel)...);
 #else
   using Places = typename GroupedLanes<sizeof...(kLane)>::Places;
-  return __builtin_shuffle(value, Places{static_cast<int>(kLane / kGroup * kGroup + kChannel)...});
+  return __builtin_shuffle(value,
+                           Places{static_cast<int>(kLane / kOutputs * kInputs + kChannel)...});
 #endif
 }
 
-/// What one tap has of kLanes channels of a pixel. Of one group, each channel comes from memory
-/// into all lanes.
-template <size_t kLanes, size_t kGroup>
+/// What one tap has of a pixel for kLanes outputs. Of one group, each input comes from memory into
+/// all lanes.
+template <size_t kLanes, size_t kInputs, size_t kOutputs>
 struct Tap {
   typename GroupedLanes<kLanes>::Vector value;
 
-  void read(const float* pixel) { value = GroupedLanes<kLanes>::load(pixel); }
+  void read(const float* pixel) {
+    value = decltype(value){};
+    memcpy(&value, pixel, kLanes / kOutputs * kInputs * sizeof(float));
+  }
   template <size_t kChannel>
   auto channel() const {
-    return repeat_channel<kGroup, kChannel>(value, typename Count<kLanes>::Are());
+    return repeat_channel<kInputs, kOutputs, kChannel>(value, typename Count<kLanes>::Are());
   }
 };
-template <size_t kLanes>
-struct Tap<kLanes, kLanes> {
+template <size_t kLanes, size_t kInputs>
+struct Tap<kLanes, kInputs, kLanes> {
   const float* from;
 
   void read(const float* pixel) { from = pixel; }
@@ -94,24 +108,25 @@ struct Tap<kLanes, kLanes> {
   }
 };
 
-template <size_t kChannel, size_t kLanes, size_t kGroup, size_t kPixels, typename Vector>
-inline void add_channel(const Tap<kLanes, kGroup> (&taps)[kPixels], const float* weights,
+template <size_t kChannel, typename OneTap, size_t kPixels, typename Vector>
+inline void add_channel(const OneTap (&taps)[kPixels], const float* weights,
                         Vector (&sums)[kPixels]) {
-  const Vector weight = GroupedLanes<kLanes>::load(weights + kChannel * kGroupedBlock);
+  Vector weight;
+  memcpy(&weight, weights + kChannel * kGroupedBlock, sizeof(weight));
 #pragma GCC unroll 16
   for (size_t i = 0; i < kPixels; ++i) {
     sums[i] += taps[i].template channel<kChannel>() * weight;
   }
 }
 
-template <size_t kLanes, size_t kGroup, size_t kPixels, typename Vector, size_t... kChannel>
-inline void add_channels(const Tap<kLanes, kGroup> (&taps)[kPixels], const float* weights,
+template <typename OneTap, size_t kPixels, typename Vector, size_t... kChannel>
+inline void add_channels(const OneTap (&taps)[kPixels], const float* weights,
                          Vector (&sums)[kPixels], Numbers<kChannel...>) {
   (add_channel<kChannel>(taps, weights, sums), ...);
 }
 
-/// kLanes channels of kPixels pixels from `first` on. `block` is that of the channels' first lane.
-template <size_t kLanes, size_t kGroup, size_t kPixels>
+/// kLanes outputs of kPixels pixels from `first` on. `block` is that of the channels' first lane.
+template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPixels>
 inline void add_taps(const GroupedPixels& call, size_t first, size_t channel, const float* block) {
   using Lanes = GroupedLanes<kLanes>;
   using Vector = typename Lanes::Vector;
@@ -122,13 +137,13 @@ inline void add_taps(const GroupedPixels& call, size_t first, size_t channel, co
   }
   const float* weights = block + kGroupedBlock;
   const float* const* inputs = call.inputs + first * call.taps;
-  for (size_t tap = 0; tap < call.taps; ++tap, weights += kGroup * kGroupedBlock) {
-    Tap<kLanes, kGroup> taps[kPixels];
+  for (size_t tap = 0; tap < call.taps; ++tap, weights += kInputs * kGroupedBlock) {
+    Tap<kLanes, kInputs, kOutputs> taps[kPixels];
 #pragma GCC unroll 16
     for (size_t i = 0; i < kPixels; ++i) {
-      taps[i].read(inputs[i * call.taps + tap] + channel);
+      taps[i].read(inputs[i * call.taps + tap] + channel / kOutputs * kInputs);
     }
-    add_channels(taps, weights, sums, typename Count<kGroup>::Are());
+    add_channels(taps, weights, sums, typename Count<kInputs>::Are());
   }
 #pragma GCC unroll 16
   for (size_t i = 0; i < kPixels; ++i) {
@@ -140,38 +155,38 @@ inline void add_taps(const GroupedPixels& call, size_t first, size_t channel, co
 }
 
 /// All pixels, by kPixels and then by half as many.
-template <size_t kLanes, size_t kGroup, size_t kPixels>
+template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPixels>
 inline void add_pixels(const GroupedPixels& call, size_t first, size_t channel,
                        const float* block) {
   for (; first + kPixels <= call.pixels; first += kPixels) {
-    add_taps<kLanes, kGroup, kPixels>(call, first, channel, block);
+    add_taps<kLanes, kInputs, kOutputs, kPixels>(call, first, channel, block);
   }
   if constexpr (kPixels > 1) {
-    add_pixels<kLanes, kGroup, kPixels / 2>(call, first, channel, block);
+    add_pixels<kLanes, kInputs, kOutputs, kPixels / 2>(call, first, channel, block);
   }
 }
 
 /// `count` channels of a block, by vectors of kLanes and then of half as many.
-template <size_t kLanes, size_t kGroup, size_t kPixels>
+template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPixels>
 inline void add_block(const GroupedPixels& call, size_t channel, size_t count, const float* block) {
   for (; count >= kLanes; channel += kLanes, count -= kLanes, block += kLanes) {
-    add_pixels<kLanes, kGroup, kPixels>(call, 0, channel, block);
+    add_pixels<kLanes, kInputs, kOutputs, kPixels>(call, 0, channel, block);
   }
-  if constexpr (kLanes > kGroup) {
+  if constexpr (kLanes > kOutputs) {
     if (count != 0) {
-      add_block<kLanes / 2, kGroup, kPixels>(call, channel, count, block);
+      add_block<kLanes / 2, kInputs, kOutputs, kPixels>(call, channel, count, block);
     }
   }
 }
 
-template <size_t kLanes, size_t kGroup, size_t kPixels>
+template <size_t kLanes, size_t kInputs, size_t kOutputs, size_t kPixels>
 void compute_grouped(const GroupedPixels& call) {
-  const size_t block_floats = kGroupedBlock * (1 + call.taps * kGroup);
+  const size_t block_floats = kGroupedBlock * (1 + call.taps * kInputs);
   const float* block = call.weights;
   for (size_t channel = 0; channel < call.channels; channel += kGroupedBlock) {
     const size_t left = call.channels - channel;
-    add_block<kLanes, kGroup, kPixels>(call, channel, left < kGroupedBlock ? left : kGroupedBlock,
-                                       block);
+    add_block<kLanes, kInputs, kOutputs, kPixels>(
+        call, channel, left < kGroupedBlock ? left : kGroupedBlock, block);
     block += block_floats;
   }
 }

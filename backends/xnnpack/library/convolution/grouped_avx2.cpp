@@ -4,7 +4,8 @@
 
 namespace executorch::backends::xnnpack {
 
-const GroupedKernels kGroupedAvx2{compute_grouped<8, 2, 4>, compute_grouped<8, 4, 4>,
-                                  compute_grouped<8, 8, 8>, nullptr};
+const GroupedKernels kGroupedAvx2{compute_grouped<8, 1, 2, 4>, compute_grouped<8, 1, 4, 4>,
+                                  compute_grouped<8, 2, 2, 4>, compute_grouped<8, 4, 4, 4>,
+                                  compute_grouped<8, 8, 8, 8>, nullptr};
 
 }  // namespace executorch::backends::xnnpack

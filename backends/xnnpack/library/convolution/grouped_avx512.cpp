@@ -4,7 +4,8 @@
 
 namespace executorch::backends::xnnpack {
 
-const GroupedKernels kGroupedAvx512{compute_grouped<16, 2, 8>, compute_grouped<16, 4, 8>,
-                                    compute_grouped<16, 8, 8>, compute_grouped<16, 16, 8>};
+const GroupedKernels kGroupedAvx512{compute_grouped<16, 1, 2, 8>, compute_grouped<16, 1, 4, 8>,
+                                    compute_grouped<16, 2, 2, 8>, compute_grouped<16, 4, 4, 8>,
+                                    compute_grouped<16, 8, 8, 8>, compute_grouped<16, 16, 16, 8>};
 
 }  // namespace executorch::backends::xnnpack

@@ -6,6 +6,8 @@
 
 #include "xnnpack/hardware-config.h"
 
+#include <utility>
+
 namespace executorch::backends::xnnpack::testing {
 namespace {
 
@@ -17,7 +19,7 @@ class Grouped : public ConvolutionTest {
     if (output >= c.outputs) {
       return kUntouched;
     }
-    const size_t width = c.inputs / c.groups, first = output / width * width;
+    const size_t width = c.inputs / c.groups, first = output / (c.outputs / c.groups) * width;
     const size_t x = pixel % c.output_width() * c.stride - c.padding.left;
     const size_t row = pixel / c.output_width();
     const size_t y = row % c.output_height() * c.stride - c.padding.top;
@@ -74,26 +76,49 @@ TEST_F(Grouped, IsTheConvolution) {
     strided.batch = 3;
     dilated.dilation = 3;
     dilated.padding = {3, 0, 2, 4};
-    Image bounded = image_of(width, 3, 1, 40), point = image_of(width, 6), large = point;
+    Image bounded = image_of(width, 3, 1, 40), point = image_of(width, 6);
     bounded.min = -1;
     bounded.max = 2;
     bounded.gap = 5;
     point.kernel = 1;
     point.padding = {0, 0, 0, 0};
     point.has_bias = false;
-    large.kernel = 11;
-    large.padding = {5, 5, 5, 5};
-    all.insert(all.end(), {strided, dilated, bounded, point, large});
+    all.insert(all.end(), {strided, dilated, bounded, point});
+    for (const size_t outputs : {2, 4}) {
+      Image more = image_of(1, width + 3);
+      more.outputs *= outputs;
+      more.stride = static_cast<uint32_t>(outputs / 2);
+      all.push_back(more);
+    }
   }
+  Image large = image_of(2, 6);
+  large.kernel = 11;
+  large.padding = {5, 5, 5, 5};
+  all.push_back(large);
   for (const Image& c : all) {
     SCOPED_TRACE(::testing::PrintToString(c));
     draw_for(c);
     const Operator op = create(c);
-    EXPECT_EQ(is_ours(op), c.inputs / c.groups <= widest());
+    EXPECT_EQ(is_ours(op), c.outputs / c.groups <= widest());
     const auto output = computed(c, op.get(), 1);
     EXPECT_THAT(output, SumsAre(all_expected(c)));
     EXPECT_EQ(computed(c, op.get(), 3), output);
   }
+}
+
+/// As XNNPACK has them of depthwise convolutions: weights [height, width, channels].
+TEST_F(Grouped, TakesFiltersTapByTap) {
+  Image c = image_of(1, 7);
+  c.outputs *= 2;
+  draw_for(c);
+  const auto expected = all_expected(c), by_channel = filters_;
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    filters_[i % 9 * c.outputs + i / 9] = by_channel[i];
+  }
+  c.flags = XNN_FLAG_DEPTHWISE_CONVOLUTION;
+  const Operator op = create(c);
+  EXPECT_TRUE(is_ours(op));
+  EXPECT_THAT(computed(c, op.get(), 2), SumsAre(expected));
 }
 
 TEST_F(Grouped, FollowsTheSizeOfTheImage) {
@@ -131,19 +156,21 @@ TEST_F(Grouped, HasOneResultOnAllInstructionSets) {
   sets.push_back({widest() >= 8, kGroupedAvx2});
   sets.push_back({widest() >= 16, kGroupedAvx512});
 #endif
-  for (const size_t width : {2, 4, 8, 16}) {
-    const size_t channels = width * 3, taps = 5, pixels = 23, block = 16 * (1 + taps * width);
-    const auto weights = draw((channels + 15) / 16 * block), input = draw(taps * pixels * channels);
+  const std::pair<size_t, size_t> groups[] = {{1, 2}, {1, 4}, {2, 2}, {4, 4}, {8, 8}, {16, 16}};
+  for (const auto& [width, outputs] : groups) {
+    const size_t channels = outputs * 3, taps = 5, pixels = 23, block = 16 * (1 + taps * width);
+    const auto weights = draw((channels + 15) / 16 * block),
+               input = draw(taps * pixels * 3 * width);
     std::vector<const float*> inputs;
     for (size_t i = 0; i < taps * pixels; ++i) {
-      inputs.push_back(input.data() + i * channels);
+      inputs.push_back(input.data() + i * 3 * width);
     }
     std::vector<std::vector<float>> found;
     for (const Set& set : sets) {
-      if (set.is_there && set.kernels.of(width) != nullptr) {
+      if (set.is_there && set.kernels.of(width, outputs) != nullptr) {
         found.emplace_back(pixels * channels);
-        set.kernels.of(width)({inputs.data(), taps, pixels, channels, weights.data(),
-                               found.back().data(), channels, -kInfinity, kInfinity});
+        set.kernels.of(width, outputs)({inputs.data(), taps, pixels, channels, weights.data(),
+                                        found.back().data(), channels, -kInfinity, kInfinity});
         EXPECT_THAT(found.back(), SumsAre(found.front())) << width << " channels a group";
       }
     }

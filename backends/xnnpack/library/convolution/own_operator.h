@@ -19,7 +19,7 @@ struct OwnConvolution {
   /// Whether a convolution is computed so, here.
   bool (*suits)(const Filter& filter, float min, float max, uint32_t flags);
   size_t (*packed_floats)(const Filter& filter);
-  /// [groups * outputs, height, width, inputs] and a bias, or none; false without memory.
+  /// The filters as they are given, and a bias, or none; false without memory.
   bool (*pack)(const Filter& filter, const float* filters, const float* bias, float* packed);
   /// Puts into the operator, which knows the sizes of its images, an OwnCall and more, and its
   /// step; gives the floats of workspace.
