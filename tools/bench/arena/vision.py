@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from executorch.tools.architectures.row import Input, floats
-from executorch.tools.bench.arena import images, volumes
+from executorch.tools.bench.arena import groups, images, volumes
 from executorch.tools.bench.arena.network import Network, hub, own
 
 FIRST = {"num_hidden_layers": 4}
@@ -95,6 +95,9 @@ ROWS = [
     own("convlstm", "video", images.ConvLstm, (1, 6, 1, 64, 64)),
     own("nasnet", "mobile convnet", images.NasNet, (1, 3, 224, 224)),
     own("cross_stage", "detector", images.CrossStage, (1, 3, 320, 320)),
+    own("resnext", "convnet", groups.ResNeXt, (1, 3, 224, 224)),
+    own("selective_kernels", "convnet", groups.selective_kernels, (1, 3, 224, 224)),
+    own("large_kernels", "hybrid", groups.LargeKernels, (1, 3, 256, 256)),
     hub_image(
         "siglip",
         "vision transformer",
