@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whole configurations built: installed by the documented commands, and as one shared library."""
+"""Whole configurations built: installed by the documented commands, as one shared library, and with those values of
+options that no preset has."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ import torch
 
 from executorch.exir import to_edge
 from executorch.test.e2e.build_tree import ROOT
-from executorch.test.install.commands import command
+from executorch.test.install import delegated_sums
+from executorch.test.install.commands import attempt, command
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
@@ -84,3 +86,47 @@ def test_a_program_on_the_one_shared_library(tmp_path: Path) -> None:
     assert "libexecutorch_shared.so" in command("readelf", "-d", program)
     own = command("nm", "-C", "--defined-only", program)
     assert "Method::execute" not in own and "linear_out" not in own
+
+
+def options(*words: str) -> list[str]:
+    return [f"-DEXECUTORCH_{word}" for word in words]
+
+
+@pytest.mark.req("BLD-033")
+def test_sanitizers_and_coverage_without_verification(tmp_path: Path) -> None:
+    """Tests pass whose programs are not damaged; every line of the core is counted."""
+    given = options("USE_SANITIZER=ON", "USE_CPP_CODE_COVERAGE=ON", "BUILD_TESTS=ON")
+    given += options("ENABLE_PROGRAM_VERIFICATION=OFF", "THREADPOOL_USE_PERFORMANCE_CORES=ON")
+    command("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", *SMALL, *given)
+    command("cmake", "--build", tmp_path, "--target", "method_test", "threadpool_test")
+    runs = "ctest", "--test-dir", tmp_path, "--output-on-failure", "--no-tests=error"
+    command(*runs, "-R", "^(method_test|threadpool_test)$")
+    counted = {path.name for path in tmp_path.rglob("*.gcda")}
+    assert {"method.cpp.gcda", "program.cpp.gcda", "threadpool.cpp.gcda"} <= counted
+    assert "__asan_init" in command("nm", tmp_path / "runtime/executor/method_test")
+
+
+OPERATORS = """
+- op: cumsum.out
+  kernels:
+    - arg_meta: null
+      kernel_name: torch::executor::cumsum_out
+"""
+
+
+@pytest.mark.req("BLD-033")
+def test_a_delegate_that_shares_nothing_beside_one_operator_of_a_table(tmp_path: Path) -> None:
+    (tmp_path / "operators.yaml").write_text(OPERATORS)
+    given = options("XNNPACK_ENABLE_WEIGHT_CACHE=OFF", "XNNPACK_SHARED_WORKSPACE=OFF", "USE_DL=OFF")
+    given += options("THREADPOOL_USE_ALL_LOGICAL_CORES=ON", "BUILD_KERNELS_OPTIMIZED=OFF")
+    given += options("BUILD_XNNPACK=ON", f"SELECT_OPS_YAML={tmp_path / 'operators.yaml'}")
+    build = ROOT / "cmake-out-values"  # as deep as the build that ccache knows
+    command("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *given)
+    command("cmake", "--build", build, "--target", "executor_runner")
+    runner = build / "executor_runner"
+    path = delegated_sums.save(tmp_path / "sums.pte")
+    assert delegated_sums.SHOWN in command(runner, f"--model_path={path}")
+    other = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
+    to_edge(other).to_executorch().save(str(tmp_path / "relu.pte"))
+    refused = attempt(runner, f"--model_path={tmp_path / 'relu.pte'}")
+    assert refused.returncode != 0 and "aten::relu.out" in refused.stderr
