@@ -15,8 +15,11 @@ import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from executorch.tools.results.option_builds import BUILDS, file_of_each_value, given, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "results" / "presets.md"
@@ -27,6 +30,7 @@ foreach(name IN LISTS ET_OPTION_NAMES)
   message(STATUS "value ${{name}}=${{${{name}}}}")
 endforeach()
 """
+PRESET_FILE = "EXECUTORCH_BUILD_PRESET_FILE"
 LEFT_OUT = re.compile(r"-- Preset: (\w+)=\w+ left out")
 
 
@@ -42,25 +46,26 @@ class Proof:
 SANITIZERS = "tools/results/full_run.py"
 CROSS = "test/install/cross_build_test.py"
 PRESETS = "test/install/presets_test.py"
+BUILT = "test/install/preset_builds_test.py"
 PROOFS = {
     "linux": Proof("Makefile", "Makefile", "Makefile"),
-    "debug": Proof(PRESETS),
+    "debug": Proof(PRESETS, BUILT, BUILT),
     "asan": Proof(SANITIZERS, SANITIZERS, SANITIZERS),
-    "ubsan": Proof(PRESETS),
+    "ubsan": Proof(PRESETS, BUILT, BUILT),
     "tsan": Proof(SANITIZERS, SANITIZERS, SANITIZERS),
     "linux-arm64": Proof(CROSS, CROSS, CROSS),
     "linux-armv7": Proof(CROSS, CROSS, CROSS),
     "linux-riscv64": Proof(CROSS, CROSS, CROSS),
     "minsize": Proof(*["test/size/core_rules_test.py"] * 3),
-    "pybind": Proof(PRESETS),
+    "pybind": Proof(PRESETS, BUILT, BUILT),
     "llm": Proof(PRESETS, *["test/install/cmake_package_test.py"] * 2),
-    "profiling": Proof(PRESETS),
+    "profiling": Proof(PRESETS, BUILT, BUILT),
     "android-arm64-v8a": Proof(""),
     "android-x86_64": Proof(""),
     "ios": Proof(""),
     "macos": Proof(""),
     "arm-baremetal": Proof(PRESETS, *["test/boards/pico2_test.py"] * 2),
-    "zephyr": Proof(PRESETS),
+    "zephyr": Proof(PRESETS, BUILT, BUILT),
 }
 
 
@@ -89,15 +94,27 @@ def options(variables: dict[str, str]) -> dict[str, str]:
     found = dict.fromkeys(LEFT_OUT.findall(done.stdout), "left out")
     lines = (line.removeprefix("-- value ") for line in done.stdout.splitlines())
     found |= dict(line.split("=", 1) for line in lines if line.startswith("EXECUTORCH_"))
+    found[PRESET_FILE] = "given" if PRESET_FILE in variables else ""
     return {
         name: value.replace(str(ROOT) + "/tools/cmake/../../", "") for name, value in found.items()
     }
 
 
-def page() -> str:
+@cache
+def values_of_presets() -> dict[str, dict[str, str]]:
     presets = variables_of_presets()
     with ThreadPoolExecutor(2) as pool:
-        values = dict(zip(presets, pool.map(options, presets.values()), strict=True))
+        return dict(zip(presets, pool.map(options, presets.values()), strict=True))
+
+
+def builds(values: dict[str, dict[str, str]]) -> list[tuple[str, dict[str, str]]]:
+    """File and values of each build that is run, presets first."""
+    found = [(PROOFS[name].ran, each) for name, each in values.items() if PROOFS[name].ran]
+    return [*found, *((build.by, options(given(build))) for build in BUILDS)]
+
+
+def page() -> str:
+    values = values_of_presets()
     lines = [
         "# Presets and options",
         "",
@@ -107,7 +124,7 @@ def page() -> str:
         "| preset | configured | built | ran |",
         "|---|---|---|---|",
     ]
-    for name in presets:
+    for name in values:
         proof = PROOFS[name]
         cells = (
             f"`{path}`" if path else "no" for path in (proof.configured, proof.built, proof.ran)
@@ -130,6 +147,15 @@ def page() -> str:
                 changed.setdefault(each[option] or "empty", []).append(preset)
         text = "; ".join(f"{value}: {', '.join(of)}" for value, of in sorted(changed.items()))
         lines.append(f"| `{option}` | {defaults.get(option, 'OFF') or 'empty'} | {text} |")
+    lines += [
+        "",
+        "Values of the documented options, without `EXECUTORCH_`, and what builds and runs them.",
+        "`test/install/options_test.py` configures each, and those that are refused, at the default and another value.",
+        "",
+        "| options | values |",
+        "|---|---|",
+        *rows(file_of_each_value(builds(values))),
+    ]
     return "\n".join([*lines, ""])
 
 

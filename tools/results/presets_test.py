@@ -3,7 +3,17 @@
 
 from __future__ import annotations
 
-from tools.results.presets import PAGE, PROOFS, ROOT, options, page, variables_of_presets
+from tools.results.option_builds import BUILDS, documented, file_of_each_value, given
+from tools.results.presets import (
+    PAGE,
+    PROOFS,
+    ROOT,
+    builds,
+    options,
+    page,
+    values_of_presets,
+    variables_of_presets,
+)
 
 
 def test_the_page_is_current() -> None:
@@ -22,3 +32,18 @@ def test_each_preset_has_a_row_and_each_proof_a_file() -> None:
 def test_a_preset_takes_what_it_inherits() -> None:
     assert variables_of_presets()["asan"]["EXECUTORCH_BUILD_TESTS"] == "ON"
     assert options(variables_of_presets()["minsize"])["EXECUTORCH_BUILD_PTHREADPOOL"] == "OFF"
+
+
+def test_every_documented_option_is_built_and_run_with_two_values() -> None:
+    """But the level of XNNPACK's own log, a flag of all its files."""
+    found = file_of_each_value(builds(values_of_presets()))
+    assert len(found) == len(documented()) > 40
+    once = [name for name, files in found.items() if len(files) < 2]
+    assert once == ["EXECUTORCH_XNNPACK_LOG_LEVEL"]
+
+
+def test_the_options_of_a_build_stand_in_its_file() -> None:
+    for build in BUILDS:
+        text = (ROOT / (build.set_in or build.by)).read_text()
+        for name in given(build):
+            assert name.removeprefix("EXECUTORCH_") in text, f"{name} in {build.by}"
