@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from executorch.extension.llm.checkpoint.keys import (
     to_model_names,
 )
 from executorch.extension.llm.checkpoint.load import load_into
+from executorch.extension.llm.checkpoint.pages import release_pages
 from executorch.extension.llm.checkpoint.params import params_from_gguf
 from executorch.extension.llm.checkpoint.reader import open_checkpoint
 from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
@@ -97,6 +99,30 @@ def test_a_state_dict_comes_back(write: Callable[..., Path], tmp_path: Path) -> 
     load_into(filled, open_checkpoint(write(original.state_dict(), tmp_path)), FAMILIES["llama3_2"])
     for name, value in original.state_dict().items():
         assert torch.equal(filled.state_dict()[name], value), name
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux says what is resident")
+@pytest.mark.parametrize("write", [write_safetensors, write_pth])
+def test_pages_of_a_checkpoint_can_be_given_back(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    """They are read again, and what was written to them stays."""
+    count = 16 << 20
+    path = write({"w": torch.arange(count, dtype=torch.int32)}, tmp_path)
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())  # a page that waits to be written stays
+    (weight,) = dict(open_checkpoint(path)).values()
+    weight[5] = -1
+    expected = count * (count - 1) // 2 - 6
+    assert weight.sum() == expected
+    before = resident_bytes()
+    release_pages(tmp_path)
+    assert before - resident_bytes() > 2 * count
+    assert weight.sum() == expected and weight[5] == -1
 
 
 def test_safetensors_of_every_type_come_back(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from executorch.extension.llm.checkpoint.errors import CheckpointError
+from executorch.extension.llm.checkpoint.pages import release_pages
 from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
 from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
@@ -140,6 +141,8 @@ def prepare(
         if config.quantization.qmode == GGUF_BITS:
             manager.source_transform([_keep_bits(config, loaded)])
         manager.source_transform(transforms_for(config, loaded.args))
+        if loaded.checkpoint is not None:
+            release_pages(loaded.checkpoint.path)
     if measure is not None:
         loaded.model = manager.model
         measure("after", loaded)
