@@ -91,7 +91,13 @@ EXPORTS = (
         upstream=Upstream(721.7, 178.2, 5846e6, 433.28e6),
     ),
     Export("Qwen3-0.6B, 8da4w 128, embedding 8 bits", _QWEN, _bits(128, "8,0")),
-    Export("Llama-3.2-1B, 8da4w 32, embedding 4 bits", _LLAMA, _bits(32, "4,32"), LLAMA_1B),
+    Export(
+        "Llama-3.2-1B, 8da4w 32, embedding 4 bits",
+        _LLAMA,
+        _bits(32, "4,32"),
+        LLAMA_1B,
+        Upstream(576.6, 70.1, 10624e6, 859.66e6),
+    ),
     Export("Llama-3.2-1B, 8da4w 128, embedding 8 bits", _LLAMA, _bits(128, "8,0"), LLAMA_1B),
 )
 
