@@ -46,8 +46,8 @@ processor, with one thread for torch's operators, on one core (AMD Zen 4) that o
 Random weights stand in float in memory (2.4 GB of Qwen3-0.6B, 4.9 GB of Llama-3.2-1B) and count in our peak.
 
 From upstream's checkpoint files, before 7ab946c, which halves the time of scales, ours took 24.4 s for SmolLM2, 43.9
-for Qwen3-0.6B and 63.3 for Llama-3.2-1B at 4 bits, with peaks of 1,418, 3,663 and 7,043 MB. Pages of the mapped file count
-until its weights are quantized.
+for Qwen3-0.6B and 63.3 for Llama-3.2-1B at 4 bits, with peaks of 1,418, 3,663 and 7,043 MB. Pages of the mapped file
+count until its weights are quantized.
 """,
     "shapes": """## Families at their smallest true shapes
 
