@@ -17,7 +17,7 @@ from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.extension.training.examples.XOR.export_model import export_xor
 from executorch.extension.training.examples.XOR.model import Net
 from executorch.test.e2e.build_tree import ROOT
-from executorch.test.install.commands import attempt, command
+from executorch.test.install.commands import attempt, beside, command
 
 pytestmark = pytest.mark.slow
 
@@ -246,12 +246,11 @@ def test_module_as_a_shared_library(consumer: Path, prefix: Path, tmp_path: Path
 @pytest.mark.req("EXT-035", "BLD-027")
 def test_a_project_that_has_the_sources_as_a_folder(tmp_path: Path) -> None:
     source = ROOT / "test" / "consumer" / "subdirectory"
-    command(
-        "cmake", "-S", source, "-B", tmp_path / "b", "-G", "Ninja", f"-DEXECUTORCH_SOURCE={ROOT}"
-    )
-    command("cmake", "--build", tmp_path / "b", "--target", "my_target")
+    build = beside("subdirectory")
+    command("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DEXECUTORCH_SOURCE={ROOT}")
+    command("cmake", "--build", build, "--target", "my_target")
     to_edge(make_example("linear").export()).to_executorch().save(str(tmp_path / "linear.pte"))
-    assert len(command(tmp_path / "b" / "my_target", tmp_path / "linear.pte").split()) == 1
+    assert len(command(build / "my_target", tmp_path / "linear.pte").split()) == 1
 
 
 @pytest.mark.req("EXT-017", "KS-025")

@@ -32,3 +32,9 @@ def command(*words: object, cwd: Path = ROOT, **environment: str) -> str:
         f"{' '.join(map(str, words))}: {done.returncode}\n{done.stdout[-6000:]}{done.stderr[-4000:]}"
     )
     return done.stdout
+
+
+def beside(name: str) -> Path:
+    """A build folder that stays, so that only changes are compiled, and as deep as cmake-out, so that ccache knows its
+    files."""
+    return ROOT / f"cmake-out-{name}"

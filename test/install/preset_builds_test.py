@@ -16,7 +16,7 @@ from executorch.devtools import Inspector
 from executorch.test.boards.pico2_test import FLAGS, PICO2, check_text, emulate
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install import delegated_sums
-from executorch.test.install.commands import command
+from executorch.test.install.commands import beside, command
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
@@ -130,8 +130,7 @@ PRESETS = (
 @pytest.mark.req("BLD-029")
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_a_preset_is_built_and_runs(preset: Preset, program: Path, tmp_path: Path) -> None:
-    """In a folder beside cmake-out, where only what changed is compiled again."""
-    build = ROOT / f"cmake-out-{preset.name}"
+    build = beside(preset.name)
     given = f"-DPYTHON_EXECUTABLE={sys.executable}", *preset.options
     command("cmake", "--preset", preset.name, "-B", build, *given)
     command("cmake", "--build", build, "--target", *preset.targets)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,21 +17,17 @@ from executorch.codegen.tools import gen_oplist
 from executorch.examples.models import make_example
 from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.test.e2e.build_tree import ROOT
-from executorch.test.install.commands import command
+from executorch.test.install.commands import beside, command
 from executorch.test.install.options_test import configure
 
 EXAMPLES = ROOT / "examples" / "selective_build"
 
 
-def build(folder: Path, example: str, *options: str) -> Path:
-    launcher = shutil.which("ccache")
-    command = ["cmake", "-S", EXAMPLES / example, "-B", folder, "-G", "Ninja"]
-    command += [f"-DPYTHON_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=Release", *options]
-    if launcher:
-        command += [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")]
-    for words in (command, ["cmake", "--build", folder, "--target", "selective_build_test"]):
-        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+def build(name: str, example: str, *options: str) -> Path:
+    folder = beside(f"selective-{name}")
+    words = ["cmake", "-S", EXAMPLES / example, "-B", folder, "-G", "Ninja"]
+    command(*words, f"-DPYTHON_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=Release", *options)
+    command("cmake", "--build", folder, "--target", "selective_build_test")
     return folder / "selective_build_test"
 
 
@@ -63,7 +58,7 @@ def check_equals_eager(program: Path, model: Path, folder: Path) -> None:
 @pytest.mark.req("KS-019", "KS-033", "KS-031", "KS-C02", "KS-C05")
 def test_operators_from_a_list(tmp_path: Path) -> None:
     option = "-DEXECUTORCH_SELECT_OPS_LIST=aten::add.out,aten::mul.out"
-    program = build(tmp_path / "b", "advanced", option)
+    program = build("list", "advanced", option)
     check_equals_eager(program, save("mul", tmp_path), tmp_path)
     refused = run(program, save("softmax", tmp_path), tmp_path / "out")
     assert refused.returncode != 0
@@ -73,7 +68,7 @@ def test_operators_from_a_list(tmp_path: Path) -> None:
 @pytest.mark.full
 @pytest.mark.req("KS-028", "KS-033", "KS-019")
 def test_operators_from_a_table_of_custom_ones(tmp_path: Path) -> None:
-    program = build(tmp_path / "b", "advanced", "-DEXECUTORCH_SELECT_OPS_YAML=ON")
+    program = build("table", "advanced", "-DEXECUTORCH_SELECT_OPS_YAML=ON")
     refused = run(program, save("mul", tmp_path), tmp_path / "out")
     assert "aten::mul" in refused.stderr and "0x14" in refused.stderr
     names = subprocess.run(["nm", "-C", program], capture_output=True, text=True, check=True)
@@ -81,9 +76,8 @@ def test_operators_from_a_table_of_custom_ones(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("everything")
-    return build(folder, "advanced", "-DEXECUTORCH_SELECT_ALL_OPS=ON")
+def everything() -> Path:
+    return build("all", "advanced", "-DEXECUTORCH_SELECT_ALL_OPS=ON")
 
 
 @pytest.mark.full
@@ -92,9 +86,9 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_decides_operators_and_dtypes(name: str, everything: Path, tmp_path: Path) -> None:
     model = save(name, tmp_path)
     option = f"-DEXECUTORCH_SELECT_OPS_FROM_MODEL={model}"
-    by_dtype = build(tmp_path / "d", "advanced", option, "-DEXECUTORCH_DTYPE_SELECTIVE_BUILD=ON")
-    by_operator = build(tmp_path / "o", "advanced", option)
-    by_option = build(tmp_path / "b", "basic", f"-DEXECUTORCH_SELECT_OPS_MODEL={model}")
+    by_dtype = build(f"{name}-dtypes", "advanced", option, "-DEXECUTORCH_DTYPE_SELECTIVE_BUILD=ON")
+    by_operator = build(f"{name}-operators", "advanced", option)
+    by_option = build(f"{name}-option", "basic", f"-DEXECUTORCH_SELECT_OPS_MODEL={model}")
     for program in (by_dtype, by_operator, by_option, everything):
         if name == "mv2":
             check_equals_eager(program, model, tmp_path)
@@ -142,10 +136,11 @@ def test_a_delegate_beside_selected_operators(tmp_path: Path) -> None:
     """The backend is linked whole; of kernels only what the rest of the model calls."""
     model = delegated(tmp_path)
     options = [f"-DEXECUTORCH_SELECT_OPS_MODEL={model}", "-DEXECUTORCH_BUILD_XNNPACK=ON"]
-    words = ["cmake", "-S", ROOT, "-B", tmp_path / "b", "-G", "Ninja", *options]
+    folder = beside("selective-delegate")
+    words = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *options]
     command(*words, f"-DPYTHON_EXECUTABLE={sys.executable}")
-    command("cmake", "--build", tmp_path / "b", "--target", "executor_runner")
-    program = tmp_path / "b" / "executor_runner"
+    command("cmake", "--build", folder, "--target", "executor_runner")
+    program = folder / "executor_runner"
     done = run(program, model, tmp_path / "out")
     assert done.returncode == 0, done.stderr
     with torch.no_grad():

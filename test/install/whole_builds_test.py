@@ -13,7 +13,7 @@ import torch
 from executorch.exir import to_edge
 from executorch.test.e2e.build_tree import ROOT
 from executorch.test.install import delegated_sums
-from executorch.test.install.commands import attempt, command
+from executorch.test.install.commands import attempt, beside, command
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
@@ -74,10 +74,11 @@ def test_a_program_on_the_one_shared_library(tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(USER)
     # As the build that ccache knows.
     same = "-DCMAKE_BUILD_TYPE=Release", "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON"
-    words = "cmake", "-S", tmp_path, "-B", tmp_path / "b", "-G", "Ninja"
+    build = beside("one-library")
+    words = "cmake", "--fresh", "-S", tmp_path, "-B", build, "-G", "Ninja"
     command(*words, f"-DEXECUTORCH_SOURCE={ROOT}", *same)
-    command("cmake", "--build", tmp_path / "b", "--target", "my_target")
-    program = tmp_path / "b" / "my_target"
+    command("cmake", "--build", build, "--target", "my_target")
+    program = build / "my_target"
     model = torch.nn.Linear(3, 2).eval()
     x = (torch.ones(1, 3),)
     to_edge(torch.export.export(model, x)).to_executorch().save(tmp_path / "linear.pte")
@@ -120,7 +121,7 @@ def test_a_delegate_that_shares_nothing_beside_one_operator_of_a_table(tmp_path:
     given = options("XNNPACK_ENABLE_WEIGHT_CACHE=OFF", "XNNPACK_SHARED_WORKSPACE=OFF", "USE_DL=OFF")
     given += options("THREADPOOL_USE_ALL_LOGICAL_CORES=ON", "BUILD_KERNELS_OPTIMIZED=OFF")
     given += options("BUILD_XNNPACK=ON", f"SELECT_OPS_YAML={tmp_path / 'operators.yaml'}")
-    build = ROOT / "cmake-out-values"  # as deep as the build that ccache knows
+    build = beside("values")
     command("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *given)
     command("cmake", "--build", build, "--target", "executor_runner")
     runner = build / "executor_runner"
