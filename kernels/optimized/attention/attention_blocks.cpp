@@ -30,7 +30,7 @@ using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
 // Keys between those that are read and those that are fetched.
-constexpr int64_t kAhead = 48;
+constexpr int64_t kAhead = 16;
 constexpr size_t kAlignment = 64;
 constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
@@ -87,22 +87,47 @@ void multiply(const GemmKernels& kernels, GemmTile tile, int64_t rows, int64_t c
   kernels.tile[rows - 1][vectors - 1](tile);
 }
 
+// A head's share of the rows that lie ahead: all heads together fetch them in the order of memory,
+// which is the one that is fast, a few lines ahead of each few sums: more at a time than the
+// processor has outstanding would wait. Rows that no head reads next are left alone.
+void fetch(const Plan& plan, const AttentionRows& rows, const Place& place, Range keys) {
+  constexpr int64_t kLine = 64;
+  const int64_t last = std::min(keys.end + kAhead, plan.problem.keys);
+  const int64_t first = keys.begin + kAhead;
+  if (plan.heads == 1 || first >= last) {
+    return;
+  }
+  const auto* from = static_cast<const uint8_t*>(row_at(rows, place.batch, 0, first));
+  const auto* end = static_cast<const uint8_t*>(row_at(rows, place.batch, 0, last));
+  const int64_t bytes = end - from;
+  const uint8_t* const to = from + bytes * (place.key_head + 1) / plan.heads;
+  for (from += bytes * place.key_head / plan.heads; from < to; from += kLine) {
+    runtime::prefetch(from);
+  }
+}
+
 // Dot products of few rows with keys that are read in place.
-void score_by_dots(const Plan& plan, const Scratch& s, int64_t rows, const void* keys,
-                   ScalarType type, int64_t stride, int64_t count) {
+void score_by_dots(const Plan& plan, const Scratch& s, const Task& task, Range keys,
+                   const void* data, ScalarType type, int64_t stride) {
+  constexpr int64_t kStep = 4;
   DotRows dots;
-  dots.num_rows = count;
+  dots.num_rows = keys.size();
   dots.k = plan.problem.depth;
-  dots.rows = keys;
+  dots.rows = data;
   dots.row_type = type;
   dots.row_stride = stride;
   dots.x_stride = plan.problem.depth;
   dots.out_stride = kKeys;
-  for (int64_t i = 0; i < rows; i += kMaxDotVectors) {
-    dots.num_x = std::min(kMaxDotVectors, rows - i);
-    dots.x = s.query + i * plan.problem.depth;
-    dots.out = s.scores + i * kKeys;
-    gemm_kernels().dot_rows(dots, 0, count);
+  const GemmKernels& kernels = gemm_kernels();
+  for (int64_t key = 0; key < keys.size(); key += kStep) {
+    const int64_t end = std::min(key + kStep, keys.size());
+    fetch(plan, plan.problem.key, task.place, {keys.begin + key, keys.begin + end});
+    for (int64_t i = 0; i < task.rows.size(); i += kMaxDotVectors) {
+      dots.num_x = std::min(kMaxDotVectors, task.rows.size() - i);
+      dots.x = s.query + i * plan.problem.depth;
+      dots.out = s.scores + i * kKeys;
+      kernels.dot_rows(dots, key, end);
+    }
   }
 }
 
@@ -124,7 +149,7 @@ void score_block(const Plan& plan, const Scratch& s, const Task& task, Range key
     stride = depth;
   }
   if (few) {
-    score_by_dots(plan, s, rows, data, type, stride, keys.size());
+    score_by_dots(plan, s, task, keys, data, type, stride);
     return;
   }
   const GemmKernels& kernels = gemm_kernels();
@@ -232,13 +257,16 @@ void add_values(const Plan& plan, const Scratch& s, const Task& task, Range keys
   tile.ldc = depth;
   tile.accumulate = true;
   for (int64_t j = 0; j < depth; j += width) {
+    const int64_t last = std::min(j + width, depth);
+    fetch(plan, from, place,
+          {keys.begin + keys.size() * j / depth, keys.begin + keys.size() * last / depth});
     tile.b = values + j;
     for (int64_t i = 0; i < rows; i += kernels.tile_rows) {
       const int64_t end = std::min(i + kernels.tile_rows, rows);
       tile.k = keys_seen(plan, task.rows.begin + end - 1, keys);
       tile.a = s.scores + i * kKeys;
       tile.c = sums + i * depth + j;
-      multiply(kernels, tile, end - i, std::min(width, depth - j));
+      multiply(kernels, tile, end - i, last - j);
     }
   }
 }
@@ -253,24 +281,6 @@ void read_queries(const Plan& plan, const Scratch& s, const Task& task) {
     for (int64_t j = 0; j < p.depth; ++j) {
       query[j] *= p.scale;
     }
-  }
-}
-
-// A head's share of the rows that lie ahead: all heads together fetch them in the order of memory,
-// which is the one that is fast. Rows that no head reads next are left alone.
-void fetch(const Plan& plan, const AttentionRows& rows, const Place& place, Range keys) {
-  constexpr int64_t kLine = 64;
-  const int64_t last = std::min(keys.end + kAhead, plan.problem.keys);
-  const int64_t first = keys.begin + kAhead;
-  if (plan.heads == 1 || first >= last) {
-    return;
-  }
-  const auto* from = static_cast<const uint8_t*>(row_at(rows, place.batch, 0, first));
-  const auto* end = static_cast<const uint8_t*>(row_at(rows, place.batch, 0, last));
-  const int64_t bytes = end - from;
-  const uint8_t* const to = from + bytes * (place.key_head + 1) / plan.heads;
-  for (from += bytes * place.key_head / plan.heads; from < to; from += kLine) {
-    runtime::prefetch(from);
   }
 }
 
@@ -319,17 +329,12 @@ void run_task(const Plan& plan, const Head& first) {
   const int64_t last_key = p.causal ? std::min(task.keys.end, seen) : task.keys.end;
   for (int64_t key = task.keys.begin; key < last_key; key += kKeys) {
     const Range block{key, std::min(key + kKeys, last_key)};
-    in_turns(block, near, [&](const Head& h, Range keys) {
-      fetch(plan, p.key, h.task.place, keys);
-      score_block(plan, h.s, h.task, keys);
-    });
+    in_turns(block, near, [&](const Head& h, Range keys) { score_block(plan, h.s, h.task, keys); });
     in_turns(block, kKeys, [&](const Head& h, Range keys) {
       weigh_block(plan, h.s, h.task, keys, h.softmax, h.sums);
     });
-    in_turns(block, near, [&](const Head& h, Range keys) {
-      fetch(plan, p.value, h.task.place, keys);
-      add_values(plan, h.s, h.task, keys, h.sums);
-    });
+    in_turns(block, near,
+             [&](const Head& h, Range keys) { add_values(plan, h.s, h.task, keys, h.sums); });
   }
 }
 
