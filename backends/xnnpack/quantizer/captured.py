@@ -90,25 +90,6 @@ def is_float(node: Node) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype == torch.float32
 
 
-def numbers_to_tensors(model: GraphModule) -> None:
-    """add(x, 2) -> add(x, constant): a constant can be quantized."""
-    graph = model.graph
-    for node in list(graph.nodes):
-        if function_name(node) not in ("add", "mul") or not is_float(node):
-            continue
-        if len(node.args) != 2 or not isinstance(node.args[1], int | float):
-            continue
-        value = torch.tensor(float(node.args[1]))
-        name = f"_number_{sum(1 for each in dir(model) if each.startswith('_number_'))}"
-        model.register_buffer(name, value)
-        with graph.inserting_before(node):
-            constant = graph.create_node("get_attr", name)
-        fake = node.meta["val"]
-        constant.meta["val"] = fake.new_full((), value.item())
-        node.args = (node.args[0], constant)
-    model.recompile()
-
-
 def attribute(model: GraphModule, node: Node) -> torch.Tensor | None:
     """The tensor that a get_attr node reads."""
     found: object = model

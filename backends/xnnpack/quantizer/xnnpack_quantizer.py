@@ -19,11 +19,15 @@ from torchao.quantization.pt2e.quantizer import (
 from executorch.backends.xnnpack.quantizer.annotate import DYNAMIC, Annotator
 from executorch.backends.xnnpack.quantizer.captured import (
     function_name,
-    numbers_to_tensors,
     quantized_operators,
 )
 from executorch.backends.xnnpack.quantizer.quantization_config import (
     get_symmetric_quantization_config,
+)
+from executorch.backends.xnnpack.quantizer.rewrites import (
+    computed_weights_to_tensors,
+    numbers_to_tensors,
+    paddings_to_numbers,
 )
 
 __all__ = ["XNNPACKQuantizer", "get_symmetric_quantization_config"]
@@ -110,8 +114,11 @@ class XNNPACKQuantizer(Quantizer):
         return self
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
-        if self._quantizes_results():
+        paddings_to_numbers(model)
+        if any(config.output_activation is not None for config in self._configs()):
             numbers_to_tensors(model)
+        if not any(config.is_qat for config in self._configs()):
+            computed_weights_to_tensors(model)
         return model
 
     def annotate(self, model: GraphModule) -> GraphModule:
@@ -121,16 +128,10 @@ class XNNPACKQuantizer(Quantizer):
     def validate(self, model: GraphModule) -> None:
         """What annotate writes is valid."""
 
-    def _quantizes_results(self) -> bool:
-        configs = (
-            self.global_config,
-            *self.operator_type_config.values(),
-            *self.module_type_config.values(),
-        )
-        return any(
-            config is not None and config.output_activation is not None
-            for config in (*configs, *self.module_name_config.values())
-        )
+    def _configs(self) -> list[QuantizationConfig]:
+        particular = (self.operator_type_config, self.module_type_config, self.module_name_config)
+        every = [self.global_config, *(config for each in particular for config in each.values())]
+        return [config for config in every if config is not None]
 
     def _config_of(self, node: Node) -> Config:
         if self.filter_fn is not None and not self.filter_fn(node):

@@ -205,6 +205,51 @@ def test_padding_is_8_bit_unless_its_fill_has_no_place_there(
     assert (after.args[1:5] == pad.args[0].args[1:5]) == reads_8_bits
 
 
+@pytest.mark.parametrize(
+    "conv",
+    [
+        nn.Conv2d(3, 4, (3, 5), padding="same", dilation=(1, 2), bias=False),
+        nn.Conv2d(3, 6, (2, 3), padding="same", groups=3),
+        nn.Conv2d(3, 4, 3, padding="valid", stride=2),
+        nn.Conv1d(3, 4, 4, padding="same"),
+    ],
+    ids=lambda conv: f"{type(conv).__name__} {conv.kernel_size} {conv.padding}",
+)
+def test_convolutions_whose_padding_has_a_name_are_8_bit(conv: nn.Module) -> None:
+    x = torch.randn(1, 3, *[9] * (conv.weight.dim() - 2))
+    model = quantize(conv, (x,), XNNPACKQuantizer().set_global(STATIC))
+    assert operators(model)["quantized_decomposed.dequantize_per_channel.default"] == 1
+    assert model(x).shape == conv(x).shape and compute_error(conv(x), model(x)) > 30
+
+
+class Standardized(nn.Conv2d):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        w = self.weight - self.weight.mean([1, 2, 3], keepdim=True)
+        return F.conv2d(x, w, self.bias)
+
+
+@pytest.mark.parametrize(
+    "conv", [Standardized(3, 8, 3), nn.utils.parametrizations.weight_norm(nn.Conv2d(3, 8, 3))]
+)
+def test_weights_computed_from_parameters_are_8_bit_unless_they_are_trained(
+    conv: nn.Module,
+) -> None:
+    x = torch.randn(1, 3, 9, 9)
+    model = quantize(conv, (x,), XNNPACKQuantizer().set_global(STATIC))
+    assert operators(model) == {
+        "quantized_decomposed.quantize_per_tensor.default": 2,
+        "quantized_decomposed.dequantize_per_tensor.default": 2,
+        "quantized_decomposed.dequantize_per_channel.default": 1,
+        "aten.conv2d.default": 1,
+    }
+    assert compute_error(conv(x), model(x)) > 30
+    training = get_symmetric_quantization_config(is_per_channel=True, is_qat=True)
+    exported = torch.export.export(conv.train(), (x,)).module()
+    trained = prepare_qat_pt2e(exported, XNNPACKQuantizer().set_global(training))
+    trained(x).sum().backward()
+    assert all(each.grad is not None for each in trained.parameters())
+
+
 @pytest.mark.req("XQ-026")
 @pytest.mark.parametrize("per_channel", [pytest.param(False, marks=pytest.mark.full), True])
 def test_training_with_quantized_values_learns(per_channel: bool) -> None:

@@ -4,7 +4,7 @@
 from torch.fx import GraphModule
 from torchao.quantization.pt2e.quantizer import QuantizationConfig, QuantizationSpec
 
-from executorch.backends.xnnpack.quantizer.captured import numbers_to_tensors
+from executorch.backends.xnnpack.quantizer.rewrites import numbers_to_tensors
 
 
 def _convert_scalars_to_attrs(model: GraphModule) -> GraphModule:

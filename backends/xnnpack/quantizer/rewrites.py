@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a captured graph becomes before its operators are annotated: values that can be 8-bit are tensors of the model,
+and convolutions have the one form that the table of ops names."""
+
+from __future__ import annotations
+
+from operator import getitem
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.node import map_arg
+
+from executorch.backends.xnnpack.aot.ops import Quantized
+from executorch.backends.xnnpack.quantizer.captured import (
+    attribute,
+    captured_name,
+    function_name,
+    is_float,
+    row_of,
+)
+
+_BY_NAME_OF_PADDING = {
+    "aten.conv1d.padding": torch.ops.aten.conv1d.default,
+    "aten.conv2d.padding": torch.ops.aten.conv2d.default,
+}
+_ARGUMENTS = {  # of a convolution, with their defaults
+    "input": None,
+    "weight": None,
+    "bias": None,
+    "stride": [1],
+    "padding": "valid",
+    "dilation": [1],
+    "groups": 1,
+}
+
+
+def numbers_to_tensors(model: GraphModule) -> None:
+    """add(x, 2) -> add(x, constant): a constant can be quantized."""
+    for node in list(model.graph.nodes):
+        if function_name(node) not in ("add", "mul") or not is_float(node):
+            continue
+        if len(node.args) != 2 or not isinstance(node.args[1], int | float):
+            continue
+        number = torch.tensor(float(node.args[1]))
+        node.args = (node.args[0], _constant(model, node, "_number", number))
+    model.recompile()
+
+
+def paddings_to_numbers(model: GraphModule) -> None:
+    """conv2d(x, w, padding="same") -> conv2d(x, w, padding=[1, 1]), behind a pad where sides differ."""
+    for node in list(model.graph.nodes):
+        operator = _BY_NAME_OF_PADDING.get(captured_name(node))
+        if operator is None:
+            continue
+        given: dict[str, Any] = _ARGUMENTS | dict(zip(_ARGUMENTS, node.args)) | node.kwargs
+        taps = given["weight"].meta["val"].shape[2:]
+        gaps = [*given["dilation"]] * (len(taps) // len(given["dilation"]))
+        same = given["padding"] == "same"
+        rows = [gap * (tap - 1) if same else 0 for gap, tap in zip(gaps, taps, strict=True)]
+        if any(total % 2 for total in rows):
+            given["input"] = _padded(node, given["input"], [total % 2 for total in rows])
+        given["padding"] = [total // 2 for total in rows]
+        node.target = operator
+        node.args = tuple(given.values())
+        node.kwargs = {}
+    model.recompile()
+
+
+def computed_weights_to_tensors(model: GraphModule) -> None:
+    """conv2d(x, w - mean(w)) -> conv2d(x, constant), for weights that a module makes of its parameters at every call
+    (standardized, normalized): a weight that is trained must not be."""
+    constants: set[Node] = set()
+    for node in list(model.graph.nodes):
+        if node.op == "get_attr" or _is_of(node, constants):
+            constants.add(node)
+        elif _is_weighted(node) and node.args[1].op != "get_attr" and node.args[1] in constants:
+            with torch.no_grad():
+                weight = _value(model, node.args[1])
+            constant = _constant(model, node, "_weight", weight)
+            node.args = (node.args[0], constant, *node.args[2:])
+    model.graph.eliminate_dead_code()
+    model.recompile()
+
+
+def _value(model: GraphModule, node: Node) -> Any:
+    if node.op == "get_attr":
+        return attribute(model, node)
+    args, kwargs = map_arg((node.args, node.kwargs), lambda each: _value(model, each))
+    return node.target(*args, **kwargs)
+
+
+def _is_of(node: Node, constants: set[Node]) -> bool:
+    inputs = node.all_input_nodes
+    return bool(inputs) and constants.issuperset(inputs) and _is_pure(node.target)
+
+
+def _is_pure(target: object) -> bool:
+    if not isinstance(target, torch._ops.OpOverload):
+        return target is getitem
+    return not target._schema.is_mutable and torch.Tag.nondeterministic_seeded not in target.tags
+
+
+def _is_weighted(node: Node) -> bool:
+    row = row_of(node) if node.op == "call_function" else None
+    return row is not None and row.quantized is Quantized.WEIGHTED
+
+
+def _padded(node: Node, source: Node, ends: list[int]) -> Node:
+    """`source` with so many more zeros at the ends of its last dimensions."""
+    sizes = [size for end in reversed(ends) for size in (0, end)]
+    with node.graph.inserting_before(node):
+        pad = node.graph.call_function(torch.ops.aten.pad.default, (source, sizes))
+    pad.meta = {**node.meta, "val": torch.nn.functional.pad(source.meta["val"], sizes)}
+    return pad
+
+
+def _constant(model: GraphModule, before: Node, prefix: str, value: torch.Tensor) -> Node:
+    name = f"{prefix}_{sum(1 for each in dir(model) if each.startswith(f'{prefix}_'))}"
+    model.register_buffer(name, value)
+    with model.graph.inserting_before(before):
+        constant = model.graph.create_node("get_attr", name)
+    constant.meta["val"] = before.meta["val"].new_empty(value.shape)
+    return constant
