@@ -3,7 +3,7 @@
 # place of its own. Included by third-party/xnnpack.cmake after corrections.cmake.
 target_sources(XNNPACK PRIVATE
   "${library}/filter_packing.cpp" "${library}/blocks/packing.cpp"
-  "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
+  "${library}/unary/byte_table.cpp" "${library}/packed_memory.cpp" "${library}/memory_planner.cpp"
   "${library}/convolution/filter_rows.cpp" "${library}/convolution/pixels.cpp" "${library}/convolution/depthwise_rows.cpp"
   "${library}/convolution/depthwise_taps.cpp" "${library}/convolution/own_operator.cpp" "${library}/convolution/grouped.cpp"
   "${library}/tile_order.cpp" "${library}/panel_gemm.cpp" "${library}/row_sums.cpp" "${library}/fusion/fusion.cpp"

@@ -29,7 +29,7 @@ from executorch.backends.xnnpack.quantizer.captured import (
 # XNNPACK has float results of 8-bit inputs for these, of convolutions for those without groups.
 DYNAMIC = (torch.ops.aten.linear.default, torch.ops.aten.conv2d.default)
 _CLAMPS = frozenset({"relu", "relu6", "hardtanh"})
-_PASSING = frozenset({Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME})
+_PASSING = frozenset({Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME, Quantized.LOOKUP})
 # These take part without a neighbour that is quantized.
 _ON_THEIR_OWN = frozenset({"cat"})
 
@@ -55,6 +55,8 @@ class Annotator:
                 case Quantized.WEIGHTED if config is not None:
                     self._weighted(node, config)
                 case Quantized.ARITHMETIC if config is not None:
+                    self._arithmetic(node, config)
+                case Quantized.LOOKUP if config is not None and _is_moved_or_added(node):
                     self._arithmetic(node, config)
                 case Quantized.SAME:
                     self._same(node, config)
@@ -189,6 +191,19 @@ def _is_over_image_if_mean(node: Node) -> bool:
             source = node.args[0].meta["val"]
             return source.dim() == 4 and sorted(dim % 4 for dim in dims or ()) == [2, 3]
     return True
+
+
+def _is_moved_or_added(node: Node) -> bool:
+    """Whether an activation's values are only moved, added and multiplied by weights: they are rounded to 8 bits there
+    anyway, and moves of floats would part what computes on bytes. Gates and means lose by it."""
+    return all(
+        function_name(user) == "add"
+        or (
+            (row := row_of(user)) is not None
+            and row.quantized in (Quantized.WEIGHTED, Quantized.SAME)
+        )
+        for user in node.users
+    )
 
 
 def _only_user(node: Node) -> Node | None:

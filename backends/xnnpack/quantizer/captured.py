@@ -23,6 +23,7 @@ _ROWS = {
     "aten.adaptive_avg_pool2d.default": "aten.mean.dim",
     "aten.max_pool2d.default": "aten.max_pool2d_with_indices.default",
     "aten.relu6.default": "aten.hardtanh.default",
+    "aten.silu.default": "aten.sigmoid.default",
     "aten.pad.default": "aten.constant_pad_nd.default",
     "aten.permute.default": "aten.permute_copy.default",
     "aten.transpose.int": "aten.permute_copy.default",

@@ -185,6 +185,35 @@ def test_operators_that_move_data_share_the_range_of_their_input() -> None:
             assert after.args[1] < 0.7 * node.args[0].args[1]
 
 
+class Gated(nn.Module):
+    """An activation that a concatenation and a sum read, and one that a gate multiplies."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.gate = (nn.Conv2d(4, 4, 1) for _ in range(3))
+        self.last = nn.Conv2d(8, 4, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.silu(self.first(x))
+        x = self.last(torch.cat([x, x + F.silu(self.second(x))], 1))
+        x = F.silu(x)
+        return self.first(x * torch.sigmoid(self.gate(x)))
+
+
+def test_activations_are_8_bit_where_they_are_moved_and_added_alone() -> None:
+    model = quantize(Gated(), (torch.randn(1, 4, 6, 6),), XNNPACKQuantizer().set_global(STATIC))
+    rounded = {
+        node.args[0].name
+        for node in model.graph.nodes
+        if ".quantize_per_tensor" in str(node.target) and "silu" in node.args[0].name
+    }
+    assert rounded == {"silu", "silu_1", "silu_2"}  # the last for the gate's convolution alone
+    (product,) = [node for node in model.graph.nodes if "aten.mul" in str(node.target)]
+    assert {each.name for each in product.args} == {"silu_2", "sigmoid"}
+    (joined,) = [node for node in model.graph.nodes if "aten.cat" in str(node.target)]
+    assert all("dequantize" in each.name for each in joined.args[0])
+
+
 class Padded(nn.Module):
     def __init__(self, fill: float) -> None:
         super().__init__()

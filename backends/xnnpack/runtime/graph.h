@@ -6,9 +6,17 @@
 #include <executorch/backends/xnnpack/runtime/payload.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 
+#include <array>
+#include <memory>
 #include <vector>
 
 namespace executorch::backends::xnnpack {
+
+/// What the nodes from a value of bytes to another one do with each byte.
+struct ByteTable {
+  uint32_t input = 0;
+  std::array<uint8_t, 256> bytes = {};
+};
 
 struct GraphNode {
   const fb_xnnpack::XNode* node = nullptr;
@@ -18,6 +26,8 @@ struct GraphNode {
   /// It leads to an output. XNNPACK drops a node without readers, and aborts when the value that it
   /// reads has no other; so it never hears of such nodes.
   bool is_needed = false;
+  /// What is defined in the place of the node (preparation/byte_tables.h); may be null.
+  std::shared_ptr<const ByteTable> table;
 };
 
 /// What nodes do with a value.

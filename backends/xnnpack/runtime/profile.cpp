@@ -65,20 +65,24 @@ std::vector<uint64_t> times_of(xnn_runtime_t runtime) {
 
 struct Writer {
   uint32_t handle = kNoDebugHandle;
-  std::vector<uint32_t> inputs;  // XNNPACK's ids
+  std::vector<uint32_t> inputs;
 };
+
+/// Of a value: XNNPACK's id, or another of its own where XNNPACK does not have it.
+uint32_t key_of(uint32_t value, const Ids& ids) {
+  return ids[value] == XNN_INVALID_VALUE_ID ? XNN_INVALID_VALUE_ID - 1 - value : ids[value];
+}
 
 std::unordered_map<uint32_t, Writer> writers_of(const Graph& graph, const Ids& ids) {
   std::unordered_map<uint32_t, Writer> writers;
   for (const GraphNode& node : graph.nodes) {
     const Operands& operands = node.operands;
-    Writer& writer = writers[ids[operands.output]];
+    Writer& writer = writers[key_of(operands.output, ids)];
     writer.handle = node.node->debug_handle();
     for (size_t i = 0; i < operands.num_inputs; ++i) {
-      writer.inputs.push_back(ids[operands.inputs[i]]);
+      writer.inputs.push_back(key_of(operands.inputs[i], ids));
     }
   }
-  writers.erase(XNN_INVALID_VALUE_ID);
   return writers;
 }
 

@@ -116,12 +116,12 @@ xnn_status batch_matmul(xnn_subgraph_t graph, const XNode& node, const Operands&
 
 template <xnn_unary_operator op>
 constexpr NodeKind unary(XNodeUnion kind) {
-  return {kind, one_input<fb_xnnpack::_XNNNode1x1>, same_shape, one_type, plain<op>};
+  return {kind, one_input<fb_xnnpack::_XNNNode1x1>, same_shape, one_type, plain<op>, true};
 }
 
 template <xnn_binary_operator op>
 constexpr NodeKind binary(XNodeUnion kind) {
-  return {kind, two_inputs, broadcast, one_type, of_two<op>};
+  return {kind, two_inputs, broadcast, one_type, of_two<op>, true};
 }
 
 constexpr NodeKind kKinds[] = {
@@ -141,11 +141,11 @@ constexpr NodeKind kKinds[] = {
     unary<xnn_unary_square_root>(XNodeUnion::XNNSquareRoot),
     unary<xnn_unary_tanh>(XNodeUnion::XNNTanh),
     {XNodeUnion::XNNConvert, one_input<fb_xnnpack::_XNNNode1x1>, same_shape, conversion,
-     plain<xnn_unary_convert>},
-    {XNodeUnion::XNNClamp, one_input<fb_xnnpack::_XNNNode1x1>, same_shape, one_type, clamp},
-    {XNodeUnion::XNNELU, one_input<fb_xnnpack::XNNELU>, same_shape, one_type, elu},
+     plain<xnn_unary_convert>, true},
+    {XNodeUnion::XNNClamp, one_input<fb_xnnpack::_XNNNode1x1>, same_shape, one_type, clamp, true},
+    {XNodeUnion::XNNELU, one_input<fb_xnnpack::XNNELU>, same_shape, one_type, elu, true},
     {XNodeUnion::XNNLeakyReLU, one_input<fb_xnnpack::XNNLeakyReLU>, same_shape, one_type,
-     leaky_relu},
+     leaky_relu, true},
     {XNodeUnion::XNNSoftmax, one_input<fb_xnnpack::_XNNNode1x1>, same_shape, one_type, softmax},
     binary<xnn_binary_add>(XNodeUnion::XNNAdd),
     binary<xnn_binary_divide>(XNodeUnion::XNNDiv),

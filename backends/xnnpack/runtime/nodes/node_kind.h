@@ -47,6 +47,8 @@ struct NodeKind {
   /// Adds it to a graph of XNNPACK's. `ids`: XNNPACK's id of each value.
   xnn_status (*define)(xnn_subgraph_t graph, const fb_xnnpack::XNode& node,
                        const Operands& operands, const Limits& limits, const Ids& ids);
+  /// Each element of the output is a function of the elements in its place.
+  bool by_element = false;
 };
 
 using NodeKinds = runtime::Span<const NodeKind>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values and nodes in XNNPACK's terms.
+#include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 #include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
 
 #include <cstring>
@@ -169,6 +170,9 @@ Error Definitions::define_values(xnn_subgraph_t subgraph, Ids& ids) const {
 }
 
 Error Definitions::define_node(xnn_subgraph_t subgraph, const GraphNode& node, const Ids& ids) {
+  if (node.table != nullptr) {
+    return check_status(define_table(subgraph, node, ids), "a table");
+  }
   return check_status(node.kind->define(subgraph, *node.node, node.operands, node.limits, ids),
                       name_of(*node.node));
 }

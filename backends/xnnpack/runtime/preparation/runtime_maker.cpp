@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The whole graph is defined once; matrices that wait make it wait, behind a graph of the first
 // run.
+#include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 #include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
 
@@ -88,6 +89,7 @@ Error RuntimeMaker::make() {
     out_.weights = std::make_unique<PackedWeights>(options_.packed_file);
   }
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
+  ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));
   ET_CHECK_OK_OR_RETURN_ERROR(define_graph());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
   // What is measured is measured as it will run; what a file may hold need not be packed.
