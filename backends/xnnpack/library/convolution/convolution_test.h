@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A convolution by XNNPACK's functions, for tests.
+// A convolution or linear layer by XNNPACK's functions, and by its definition, for tests.
 #pragma once
 
 #include <executorch/backends/xnnpack/library/convolution/pixels.h>
@@ -53,6 +53,13 @@ inline void PrintTo(const Image& c, std::ostream* out) {
        << c.outputs << " channels, padding " << c.padding.top << c.padding.right << c.padding.bottom
        << c.padding.left << ", kernel " << c.kernel << ", stride " << c.stride << ", dilation "
        << c.dilation << ", groups " << c.groups;
+}
+
+/// Of a linear layer: pixels are rows.
+inline Image matrix(size_t rows, size_t inputs, size_t outputs) {
+  Image c{1, 1, rows, inputs, outputs, {0, 0, 0, 0}};
+  c.kernel = 1;
+  return c;
 }
 
 struct Free {
@@ -116,17 +123,86 @@ class ConvolutionTest : public ::testing::Test {
     return output;
   }
 
-  /// One operator takes one size after another; `expected` computes each by another way.
-  template <typename Expected>
-  void check_sizes(Image c, std::initializer_list<size_t> sizes, Expected expected) {
+  Operator create_linear(const Image& c) const {
+    xnn_operator_t op = nullptr;
+    EXPECT_EQ(xnn_create_fully_connected_nc_f32(c.inputs, c.outputs, c.input_stride(),
+                                                c.output_stride(), filters_.data(), bias_.data(),
+                                                c.min, c.max, c.flags, nullptr, nullptr, &op),
+              xnn_status_success);
+    return Operator(op);
+  }
+
+  std::vector<float> computed_linear(
+      const Image& c, xnn_operator_t op, size_t num_threads,
+      decltype(xnn_reshape_fully_connected_nc_f32)* reshape = xnn_reshape_fully_connected_nc_f32) {
+    const Pool pool(pthreadpool_create(num_threads));
+    std::vector<float> output(c.width * c.output_stride(), kUntouched);
+    EXPECT_EQ(reshape(op, c.width, pool.get()), xnn_status_success);
+    EXPECT_EQ(xnn_setup_fully_connected_nc_f32(op, input_.data(), output.data()),
+              xnn_status_success);
+    EXPECT_EQ(xnn_run_operator(op, pool.get()), xnn_status_success);
+    return output;
+  }
+
+  /// The definition: for each output `finish(sum, terms, channel)`, the latter what the terms are
+  /// without their signs; `untouched` between pixels. Filters are [outputs, kernel, kernel,
+  /// inputs].
+  template <typename Sum, typename Value, typename Bias, typename Output, typename Finish>
+  static std::vector<Output> defined(const Image& c, const std::vector<Value>& input, Value zero,
+                                     const std::vector<Value>& filters,
+                                     const std::vector<Bias>& bias, Output untouched,
+                                     Finish finish) {
+    const size_t inputs = c.inputs / c.groups, terms_of_output = c.kernel * c.kernel * inputs;
+    std::vector<Output> output(c.batch * c.output_height() * c.output_width() * c.output_stride(),
+                               untouched);
+    for (size_t at = 0; at < output.size(); ++at) {
+      const size_t channel = at % c.output_stride(), pixel = at / c.output_stride();
+      if (channel >= c.outputs) {
+        continue;
+      }
+      const size_t first = channel / (c.outputs / c.groups) * inputs;
+      const size_t x = pixel % c.output_width() * c.stride - c.padding.left;
+      const size_t row = pixel / c.output_width(), image = row / c.output_height();
+      const size_t y = row % c.output_height() * c.stride - c.padding.top;
+      Sum sum = c.has_bias ? bias[channel] : 0, terms = std::abs(sum);
+      for (size_t i = 0; i < terms_of_output; ++i) {
+        const size_t tap = i / inputs;
+        const size_t tap_y = y + tap / c.kernel * c.dilation;
+        const size_t tap_x = x + tap % c.kernel * c.dilation;
+        if (tap_y < c.height && tap_x < c.width) {  // wraps around ahead of the image
+          const size_t from = ((image * c.height + tap_y) * c.width + tap_x) * c.input_stride();
+          const Sum term = (Sum{input[from + first + i % inputs]} - Sum{zero}) *
+                           filters[channel * terms_of_output + i];
+          sum += term;
+          terms += std::abs(term);
+        }
+      }
+      output[at] = finish(sum, terms, channel);
+    }
+    return output;
+  }
+
+  std::vector<float> expected(const Image& c) const {
+    return defined<double>(c, input_, 0.0f, filters_, bias_, kUntouched,
+                           [&](double sum, double, size_t) {
+                             return std::min(c.max, std::max(c.min, static_cast<float>(sum)));
+                           });
+  }
+
+  /// One operator takes one size after another; `by` computes each by another way.
+  template <typename By>
+  void check_sizes(Image c, std::initializer_list<size_t> sizes, By by) {
     draw_for(c);
     const Operator op = create(c);
     for (const size_t size : sizes) {
       c.height = size;
       c.width = size + 3;
       input_ = draw(c.batch * c.height * c.width * c.input_stride());
-      EXPECT_THAT(computed(c, op.get(), 2), SumsAre(expected(c)));
+      EXPECT_THAT(computed(c, op.get(), 2), SumsAre(by(c)));
     }
+  }
+  void check_sizes(const Image& c, std::initializer_list<size_t> sizes) {
+    check_sizes(c, sizes, [this](const Image& sized) { return expected(sized); });
   }
 
   std::mt19937 random_{11};
@@ -161,6 +237,17 @@ class ByteConvolutionTest : public ConvolutionTest {
               xnn_status_success);
     EXPECT_EQ(xnn_run_operator(op, pool.get()), xnn_status_success);
     return output;
+  }
+
+  /// Zero points, scales and bounds as create_bytes() has them.
+  std::vector<int8_t> expected_bytes(const Image& c) const {
+    return defined<int32_t>(
+        c, byte_input_, int8_t{-5}, byte_filters_, byte_bias_, int8_t{99},
+        [&](int32_t sum, int32_t, size_t channel) {
+          const float scale = 0.1f * scales_[channel] / 0.7f;
+          const float scaled = std::nearbyintf(static_cast<float>(sum) * scale) + 3;
+          return static_cast<int8_t>(std::min(120.0f, std::max(-100.0f, scaled)));
+        });
   }
 
   static std::vector<int8_t> bytes_of(const std::vector<float>& values) {

@@ -5,59 +5,30 @@
 
 #include "xnnpack/config.h"
 
-#include <utility>
-
 namespace executorch::backends::xnnpack::testing {
 namespace {
 
 class Winograd : public ConvolutionTest {
  protected:
-  double pixel(const Image& c, size_t image, size_t row, size_t column, size_t channel) const {
-    const size_t y = row - c.padding.top, x = column - c.padding.left;  // may wrap around
-    return y < c.height && x < c.width
-               ? input_[((image * c.height + y) * c.width + x) * c.input_stride() + channel]
-               : 0;
-  }
-
-  /// And how much the terms of a sum are, all together.
-  std::pair<double, double> expected(const Image& c, size_t image, size_t row, size_t column,
-                                     size_t output) const {
-    double sum = c.has_bias ? bias_[output] : 0, terms = std::fabs(sum);
-    for (size_t tap = 0; tap < 9; ++tap) {
-      for (size_t channel = 0; channel < c.inputs; ++channel) {
-        const double term = pixel(c, image, row + tap / 3, column + tap % 3, channel) *
-                            filters_[(output * 9 + tap) * c.inputs + channel];
-        sum += term;
-        terms += std::fabs(term);
-      }
-    }
-    return {std::min<double>(std::max<double>(sum, c.min), c.max), terms};
-  }
-
   void check(const Image& c, const std::vector<float>& output) const {
-    size_t at = 0;
-    for (size_t i = 0; i < c.batch * c.output_height() * c.output_width(); ++i) {
-      const size_t column = i % c.output_width();
-      const size_t row = i / c.output_width() % c.output_height();
-      const size_t image = i / c.output_width() / c.output_height();
-      for (size_t channel = 0; channel < c.output_stride(); ++channel, ++at) {
-        if (channel >= c.outputs) {
-          ASSERT_EQ(output[at], kUntouched);
-          continue;
-        }
-        const auto [value, terms] = expected(c, image, row, column, channel);
-        // Far below what one wrong pixel would make, far above a float's 6e-8 of each step.
-        ASSERT_NEAR(output[at], value, 2e-6 * terms)
-            << "image " << image << ", row " << row << ", column " << column << ", channel "
-            << channel;
-      }
+    struct Expected {
+      double value, terms;
+    };
+    const auto all = defined<double>(
+        c, input_, 0.0f, filters_, bias_, Expected{kUntouched, 0},
+        [&](double sum, double terms, size_t) {
+          return Expected{std::min<double>(std::max<double>(sum, c.min), c.max), terms};
+        });
+    for (size_t i = 0; i < all.size(); ++i) {
+      // Far below what one wrong pixel would make, far above a float's 6e-8 of each step.
+      ASSERT_NEAR(output[i], all[i].value, 2e-6 * all[i].terms) << "element " << i;
     }
   }
 };
 
 bool has_avx512() {
 #if defined(__x86_64__) || defined(_M_X64)
-  return xnn_init_hardware_config()->use_x86_avx512f;
+  return xnn_init_hardware_config()->use_x86_avx512skx;
 #else
   return false;
 #endif
