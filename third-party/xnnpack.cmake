@@ -49,6 +49,10 @@ endif()
 
 # What is ours of it: results that were wrong, in any build, and what makes it faster.
 set(library "${EXECUTORCH_ROOT}/backends/xnnpack/library")
+set(is_x86 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(is_x86 ON)
+endif()
 include("${library}/corrections.cmake")
 if(EXECUTORCH_XNNPACK_TUNING)
   include("${library}/tuning.cmake")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XnnpackBackend: the interface of backends over Delegate.
-#include <executorch/backends/xnnpack/kernels/f32_gemm.h>
 #include <executorch/backends/xnnpack/runtime/delegate.h>
 #include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/payload.h>
@@ -175,15 +174,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
 
   /// Once per process; the first call looks at the processor.
   static Error initialize() {
-    static const xnn_status status = [] {
-      const xnn_status done = xnn_initialize(block_allocator());
-#if defined(EXECUTORCH_XNNPACK_KERNELS)
-      if (done == xnn_status_success) {
-        replace_f32_gemm();
-      }
-#endif
-      return done;
-    }();
+    static const xnn_status status = xnn_initialize(block_allocator());
     ET_CHECK_OR_RETURN_ERROR(status == xnn_status_success, NotSupported,
                              "XNNPACK does not run on this processor: status %d",
                              static_cast<int>(status));

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled into XNNPACK in place of its functions that create convolutions.
-#include <executorch/backends/xnnpack/library/amx.h>
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/image_size.h>
-#include <executorch/backends/xnnpack/library/narrow/narrow_gemm.h>
 
 #include <algorithm>
 #include <cstring>
@@ -134,7 +132,6 @@ xnn_status xnn_create_convolution2d_nhwc_qs8_qc8w(
     const int8_t* filters, const int32_t* bias, int8_t output_zero, float output_scale, int8_t min,
     int8_t max, uint32_t flags, xnn_code_cache_t code_cache, xnn_weights_cache_t weights_cache,
     xnn_operator_t* out) {
-  const GemmSize size(inputs, outputs);
   return create_by_filter_rows(
       xnn_create_convolution2d_nhwc_qs8_qc8w_any,
       {padding_top, padding_right, padding_bottom, padding_left, height, width, stride_y, stride_x,
@@ -161,11 +158,6 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
   if (own != nullptr) {
     return create_own(*own, filter, filters, bias, min, max, flags, weights_cache, out);
   }
-#if XNN_ARCH_X86_64
-  const bool by_rows = filter.suits_filter_rows(flags);
-  const narrow::Size size(by_rows ? inputs * width : inputs, by_rows ? height : height * width,
-                          outputs);
-#endif
   return create_by_filter_rows(xnn_create_convolution2d_nhwc_f32_any, filter, filters, bias, min,
                                max, flags, code_cache, weights_cache, out);
 }

@@ -33,7 +33,7 @@ constexpr size_t kPartsPerThread = 4;
 const GroupedKernels& kernels() {
 #if XNN_ARCH_X86_64
   const xnn_hardware_config& hardware = *xnn_init_hardware_config();
-  if (hardware.use_x86_avx512f) {
+  if (hardware.use_x86_avx512skx) {
     return kGroupedAvx512;
   }
   if (hardware.use_x86_avx2 && hardware.use_x86_fma3) {

@@ -21,7 +21,7 @@ const xnn_maxpool_config* xnn_init_f32_maxpool_config() {
     const xnn_hardware_config& hardware = *xnn_init_hardware_config();
     xnn_maxpool_config config = *theirs;
     if (hardware.use_x86_avx) {
-      MaxPool* const kernel = hardware.use_x86_avx512f ? max_pool_avx512 : max_pool_avx;
+      MaxPool* const kernel = hardware.use_x86_avx512skx ? max_pool_avx512 : max_pool_avx;
       config.ukernel = reinterpret_cast<xnn_maxpool_ukernel_fn>(kernel);
     }
     return config;

@@ -13,7 +13,7 @@ decltype(xnn_init_f32_exp_config) xnn_init_f32_exp_config_any;
 
 const xnn_unary_elementwise_config* xnn_init_f32_exp_config() {
   const xnn_unary_elementwise_config* const theirs = xnn_init_f32_exp_config_any();
-  if (theirs == nullptr || !xnn_init_hardware_config()->use_x86_avx512f) {
+  if (theirs == nullptr || !xnn_init_hardware_config()->use_x86_avx512skx) {
     return theirs;
   }
   static const xnn_unary_elementwise_config ours = [&] {

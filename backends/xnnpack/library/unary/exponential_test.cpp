@@ -16,7 +16,7 @@ class Exponential : public ConvolutionTest {
  protected:
   void SetUp() override {
     ConvolutionTest::SetUp();
-    if (!xnn_init_hardware_config()->use_x86_avx512f) {
+    if (!xnn_init_hardware_config()->use_x86_avx512skx) {
       GTEST_SKIP() << "its kernel is for AVX-512";
     }
   }

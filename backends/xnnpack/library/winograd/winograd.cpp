@@ -244,7 +244,7 @@ bool pack(const Filter& f, const float* filters, const float* bias, float* packe
 
 bool are_channels_for_it(size_t inputs, size_t outputs, size_t pixels) {
   const xnn_hardware_config* const hardware = xnn_init_hardware_config();
-  return hardware != nullptr && hardware->use_x86_avx512f && table() != nullptr &&
+  return hardware != nullptr && hardware->use_x86_avx512skx && table() != nullptr &&
          table()->log2_kr == 0 && table()->log2_sr == 0 && inputs % kLanes == 0 &&
          outputs % kLanes == 0 && inputs >= kMinChannels && outputs >= kMinChannels &&
          inputs <= kSmallFilterBytes && outputs <= kSmallFilterBytes &&

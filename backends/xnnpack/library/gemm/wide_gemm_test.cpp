@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every height of tile and width of panel beside one multiplication and addition at a time, bit by
 // bit: both round once a step, in the same order.
-#include <executorch/backends/xnnpack/kernels/f32_gemm.h>
+#include <executorch/backends/xnnpack/library/gemm/float_gemm.h>
 
-#include <cpuinfo.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,14 +11,16 @@
 #include <random>
 #include <vector>
 
-namespace executorch::backends::xnnpack {
+#include "xnnpack/hardware-config.h"
+
+namespace executorch::backends::xnnpack::wide {
 namespace {
 
-class F32Gemm : public testing::Test {
+class WideGemm : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(cpuinfo_initialize());
-    if (!cpuinfo_has_x86_avx512f()) {
+    const xnn_hardware_config* const hardware = xnn_init_hardware_config();
+    if (hardware == nullptr || !hardware->use_x86_avx512skx) {
       GTEST_SKIP() << "this processor has no AVX-512";
     }
   }
@@ -43,10 +44,10 @@ struct Problem {
 std::vector<float> pack(const Problem& p, const std::vector<float>& bias,
                         const std::vector<float>& weights) {
   std::vector<float> packed;
-  for (size_t first = 0; first < p.columns; first += kPanel) {
+  for (size_t first = 0; first < p.columns; first += kColumns) {
     for (size_t k = 0; k <= p.depth; ++k) {
       const float* const line = k == 0 ? bias.data() : weights.data() + (k - 1) * p.columns;
-      for (size_t column = first; column < first + kPanel; ++column) {
+      for (size_t column = first; column < first + kColumns; ++column) {
         packed.push_back(column < p.columns ? line[column] : 0);
       }
     }
@@ -74,16 +75,16 @@ std::vector<float> expected(const Problem& p, const std::vector<float>& a,
 std::vector<float> computed(const Problem& p, const std::vector<float>& a,
                             const std::vector<float>& packed) {
   std::vector<float> c(p.rows * p.c_stride, kUntouched);
-  f32_gemm_avx512(p.rows, p.columns, p.depth * sizeof(float), a.data(), p.a_stride * sizeof(float),
-                  packed.data(), c.data(), p.c_stride * sizeof(float), kPanel * sizeof(float),
-                  &p.range);
+  gemm_avx512(p.rows, MatrixRows{a.data(), p.a_stride * sizeof(float)},
+              {p.columns, p.depth * sizeof(float), packed.data(), c.data(),
+               p.c_stride * sizeof(float), kColumns * sizeof(float), p.range});
   return c;
 }
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-TEST_F(F32Gemm, AddsInOrder) {
-  for (size_t rows = 1; rows <= kTileRows; ++rows) {
+TEST_F(WideGemm, AddsInOrder) {
+  for (size_t rows = 1; rows <= kRows; ++rows) {
     for (size_t columns : {1, 15, 16, 17, 31, 32, 33, 48, 49, 64, 100}) {
       for (size_t depth : {1, 2, 17, 64}) {
         const float limit = columns % 2 == 0 ? kInfinity : 0.5f;
@@ -99,9 +100,9 @@ TEST_F(F32Gemm, AddsInOrder) {
 }
 
 /// A tap of a row is a row of the same `a`: one matmul with all depths one after another.
-TEST_F(F32Gemm, AddsTapsInOrder) {
-  constexpr size_t kTaps = 5, kDepth = 7, kHeight = kTileRows, kShift = 2;
-  for (size_t rows = 1; rows <= kTileRows; ++rows) {
+TEST_F(WideGemm, AddsTapsInOrder) {
+  constexpr size_t kTaps = 5, kDepth = 7, kHeight = kRows, kShift = 2;
+  for (size_t rows = 1; rows <= kRows; ++rows) {
     for (size_t columns : {16, 40, 64}) {
       const Problem p{rows, columns, kTaps * kDepth, kTaps * kDepth, columns, {-2, 2}};
       auto shifted = draw(kShift + rows * p.depth);
@@ -117,17 +118,18 @@ TEST_F(F32Gemm, AddsTapsInOrder) {
         }
       }
       std::vector<float> c(rows * columns, kUntouched);
-      f32_igemm_avx512(rows, columns, kDepth * sizeof(float),
-                       {pixels.data(), kTaps, kHeight, kShift * sizeof(float), zeros.data()},
-                       pack(p, bias, weights).data(), c.data(), columns * sizeof(float),
-                       kPanel * sizeof(float), &p.range);
+      const auto packed = pack(p, bias, weights);
+      gemm_avx512(rows,
+                  PixelsOfRows{pixels.data(), kTaps, kHeight, kShift * sizeof(float), zeros.data()},
+                  {columns, kDepth * sizeof(float), packed.data(), c.data(),
+                   columns * sizeof(float), kColumns * sizeof(float), p.range});
       const std::vector<float> a(shifted.begin() + kShift, shifted.end());
       EXPECT_EQ(c, expected(p, a, bias, weights)) << rows << " rows, " << columns << " columns";
     }
   }
 }
 
-TEST_F(F32Gemm, KeepsNan) {
+TEST_F(WideGemm, KeepsNan) {
   const Problem p{2, 3, 1, 1, 3, {0, 6}};
   const std::vector<float> bias(p.columns, 0), weights(p.columns, 1);
   const auto c = computed(p, {std::nanf(""), 7}, pack(p, bias, weights));
@@ -136,4 +138,4 @@ TEST_F(F32Gemm, KeepsNan) {
 }
 
 }  // namespace
-}  // namespace executorch::backends::xnnpack
+}  // namespace executorch::backends::xnnpack::wide

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its functions that say which kernels 8-bit GEMMs use.
-#include <executorch/backends/xnnpack/library/amx.h>
+// Part of the library XNNPACK, in place of its functions that say which kernels 8-bit GEMMs use:
+// those on AMX tiles, where processor and system have them, of 16 rows and 64 columns. XNNPACK
+// takes them for all GEMMs or for none. But a narrow convolution leaves much of 64 columns empty,
+// and short sums take less time than what follows.
+#include <executorch/backends/xnnpack/library/gemm/convolution_tables.h>
 
 #include "xnnpack/config.h"
 #include "xnnpack/gemm.h"
@@ -15,8 +18,6 @@ namespace {
 constexpr size_t kRows = 16;     // of a tile
 constexpr size_t kColumns = 64;  // of a panel, four tiles
 constexpr size_t kDepth = 64;    // bytes in a row of a tile
-
-thread_local bool suits_tiles = true;
 
 template <typename Kernel, typename Function>
 void set(Kernel& kernel, Function* function) {
@@ -62,7 +63,7 @@ xnn_gemm_config without_kernels(xnn_gemm_config table) {
 /// `theirs`, or what it becomes by `set_kernels` of its own type.
 template <typename SetKernels>
 const xnn_gemm_config* choose(const xnn_gemm_config* theirs, SetKernels set_kernels) {
-  if (theirs == nullptr || !suits_tiles || !xnn_init_hardware_config()->use_x86_avx512amx) {
+  if (theirs == nullptr || !xnn_init_hardware_config()->use_x86_avx512amx) {
     return theirs;
   }
   static const xnn_gemm_config tiles = [&] {
@@ -74,14 +75,6 @@ const xnn_gemm_config* choose(const xnn_gemm_config* theirs, SetKernels set_kern
 }
 
 }  // namespace
-
-GemmSize::GemmSize(size_t depth, size_t outputs) {
-  suits_tiles = depth >= kDepth && outputs >= kColumns;
-}
-
-GemmSize::~GemmSize() {
-  suits_tiles = true;
-}
 
 }  // namespace executorch::backends::xnnpack
 
@@ -106,4 +99,9 @@ using namespace executorch::backends::xnnpack;
 extern "C" {
 TAKE_TILES(qs8_qc8w, minmax_fp32)
 TAKE_TILES(qd8_f32_qc8w, minmax)
+
+const xnn_gemm_config* xnn_qs8_qc8w_gemm_config_for(size_t depth, size_t outputs) {
+  return depth >= kDepth && outputs >= kColumns ? xnn_init_qs8_qc8w_gemm_config()
+                                                : xnn_init_qs8_qc8w_gemm_config_any();
+}
 }
