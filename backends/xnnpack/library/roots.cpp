@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled into XNNPACK in place of its square roots for x86: those refine an estimate by
 // multiplications, of which some underflow. sqrt(1e38) was 1.5 times too large, rsqrt(0) NaN.
+#include <executorch/backends/xnnpack/library/table.h>
+
 #include "xnnpack/config.h"
 #include "xnnpack/hardware-config.h"
 
@@ -73,20 +75,14 @@ void roots(size_t bytes, const void* in, void* out, const void*) {
 
 template <bool kReciprocal>
 const xnn_unary_elementwise_config* with_roots(const xnn_unary_elementwise_config* theirs) {
-  if (theirs == nullptr) {
-    return nullptr;
-  }
-  static const xnn_unary_elementwise_config ours = [&] {
+  return changed(theirs, [](xnn_unary_elementwise_config& table) {
     const xnn_hardware_config& hardware = *xnn_init_hardware_config();
-    xnn_unary_elementwise_config config = *theirs;
     const auto avx512 = kReciprocal ? reciprocal_roots_avx512 : roots_avx512;
     const auto kernel = hardware.use_x86_avx512f ? avx512
                         : hardware.use_x86_avx   ? roots_avx<kReciprocal>
                                                  : roots<kReciprocal>;
-    config.ukernel = reinterpret_cast<xnn_vunary_ukernel_fn>(kernel);
-    return config;
-  }();
-  return &ours;
+    table.ukernel = reinterpret_cast<xnn_vunary_ukernel_fn>(kernel);
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // takes them for all GEMMs or for none. But a narrow convolution leaves much of 64 columns empty,
 // and short sums take less time than what follows.
 #include <executorch/backends/xnnpack/library/gemm/convolution_tables.h>
+#include <executorch/backends/xnnpack/library/table.h>
 
 #include "xnnpack/config.h"
 #include "xnnpack/gemm.h"
@@ -44,8 +45,8 @@ struct RowTwice<void(size_t, size_t, size_t, size_t, const int8_t**, const void*
   }
 };
 
-/// `table` for tiles, but without its kernels.
-xnn_gemm_config without_kernels(xnn_gemm_config table) {
+/// Makes a table one for tiles; gives the place of its kernels, of which it has none yet.
+gemm_fused_ukernels& take_tiles(xnn_gemm_config& table) {
   table.minmax = {};
   table.pack_weights_and_biases = nullptr;
   table.packed_stride_weights_and_biases = nullptr;
@@ -57,21 +58,7 @@ xnn_gemm_config without_kernels(xnn_gemm_config table) {
   table.mr = kRows;
   table.nr = kColumns;
   table.log2_kr = 2;
-  return table;
-}
-
-/// `theirs`, or what it becomes by `set_kernels` of its own type.
-template <typename SetKernels>
-const xnn_gemm_config* choose(const xnn_gemm_config* theirs, SetKernels set_kernels) {
-  if (theirs == nullptr || !xnn_init_hardware_config()->use_x86_avx512amx) {
-    return theirs;
-  }
-  static const xnn_gemm_config tiles = [&] {
-    xnn_gemm_config made = without_kernels(*theirs);
-    set_kernels(made.minmax);
-    return made;
-  }();
-  return &tiles;
+  return table.minmax;
 }
 
 }  // namespace
@@ -85,7 +72,11 @@ using namespace executorch::backends::xnnpack;
 #define TAKE_TILES(type, minmax)                                                             \
   decltype(xnn_init_##type##_gemm_config) xnn_init_##type##_gemm_config_any;                 \
   const xnn_gemm_config* xnn_init_##type##_gemm_config() {                                   \
-    return choose(xnn_init_##type##_gemm_config_any(), [](gemm_fused_ukernels& of) {         \
+    return changed(xnn_init_##type##_gemm_config_any(), [](xnn_gemm_config& table) {         \
+      if (!xnn_init_hardware_config()->use_x86_avx512amx) {                                  \
+        return;                                                                              \
+      }                                                                                      \
+      gemm_fused_ukernels& of = take_tiles(table);                                           \
       set(of.gemm[0].function[0], xnn_##type##_gemm_##minmax##_ukernel_1x64c4__avx512amx);   \
       set(of.gemm[kRows - 1].function[0],                                                    \
           xnn_##type##_gemm_##minmax##_ukernel_16x64c4__avx512amx);                          \

@@ -3,6 +3,7 @@
 // use: the usual ones, and those for few columns, which have vectors of four.
 #include <executorch/backends/xnnpack/library/gemm/convolution_tables.h>
 #include <executorch/backends/xnnpack/library/gemm/float_gemm.h>
+#include <executorch/backends/xnnpack/library/table.h>
 
 #include "xnnpack/config.h"
 #include "xnnpack/gemm.h"
@@ -61,12 +62,14 @@ void set_kernels(gemm_fused_ukernels& table, std::index_sequence<kMore...>) {
 }
 
 /// XNNPACK chooses the height of tiles that suits the rows there are. Its kernels for one stay.
-xnn_gemm_config wide_table(xnn_gemm_config table) {
+void set_wide(xnn_gemm_config& table) {
   using namespace wide;
-  set_kernels<2, gemm_avx512<MatrixRows>, gemm_avx512<PixelsOfRows>>(
-      table.minmax, std::make_index_sequence<kRows - 1>());
-  table.mr = kRows;
-  return table;
+  const bool packs_alike = table.nr == kColumns && table.log2_kr + table.log2_sr == 0;
+  if (has_avx512() && packs_alike) {
+    set_kernels<2, gemm_avx512<MatrixRows>, gemm_avx512<PixelsOfRows>>(
+        table.minmax, std::make_index_sequence<kRows - 1>());
+    table.mr = kRows;
+  }
 }
 
 /// Convolutions ask at the height of the usual kernel's tiles, or one more, whether there is one.
@@ -102,14 +105,7 @@ using namespace executorch::backends::xnnpack;
 extern "C" {
 
 const xnn_gemm_config* xnn_init_f32_gemm_config() {
-  const xnn_gemm_config* const theirs = xnn_init_f32_gemm_config_any();
-  const bool packs_alike =
-      theirs != nullptr && theirs->nr == wide::kColumns && theirs->log2_kr + theirs->log2_sr == 0;
-  if (!packs_alike || !has_avx512()) {
-    return theirs;
-  }
-  static const xnn_gemm_config ours = wide_table(*theirs);
-  return &ours;
+  return changed(xnn_init_f32_gemm_config_any(), [](xnn_gemm_config& table) { set_wide(table); });
 }
 
 const xnn_gemm_config* xnn_init_f32_gemm_nr2_config() {
