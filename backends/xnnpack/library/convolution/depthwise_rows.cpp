@@ -11,8 +11,6 @@
 extern "C" {  // which its header declares for C alone
 void xnn_compute_dwconv_indirection(void*, size_t, size_t);
 void xnn_compute_dwconv_unipass(void*, size_t, size_t);
-void xnn_compute_dwconv_multipass(void*, size_t, size_t);
-void xnn_compute_dwconv_multipass_with_thread(void*, size_t, size_t, size_t);
 }
 
 namespace executorch::backends::xnnpack {
@@ -108,9 +106,7 @@ class Row {
   size_t moves_[kBlock * kMaxTapsDown];  // from a pointer to that of the output kBlock further
 };
 
-/// `buffer` is where kernels that take several passes add up.
-void compute(const Depthwise& d, size_t image, size_t row, uint8_t* buffer,
-             size_t ring = SIZE_MAX) {
+void compute(const Depthwise& d, size_t image, size_t row, size_t ring) {
   const dwconv_context& c = d.dwconv;
   const Row found(d.pixels, row, ring);
   uintptr_t pointers[kMaxPointers];
@@ -122,41 +118,22 @@ void compute(const Depthwise& d, size_t image, size_t row, uint8_t* buffer,
   for (size_t first = 0; first < c.output_width;) {
     const size_t outputs = std::min(found.max_outputs(), c.output_width - first);
     found.find(first, outputs, pointers);
-    if (buffer == nullptr) {
-      c.unipass_ukernel(c.groups, outputs, input, c.packed_weights, output,
-                        c.indirect_input_width_stride, c.output_increment, input_offset, c.zero,
-                        &c.params);
-    } else {
-      c.multipass_ukernel(c.groups, outputs, input, c.packed_weights, output,
-                          c.indirect_input_width_stride, c.output_increment, input_offset, c.zero,
-                          c.kernel_size, buffer, &c.params);
-    }
+    c.unipass_ukernel(c.groups, outputs, input, c.packed_weights, output,
+                      c.indirect_input_width_stride, c.output_increment, input_offset, c.zero,
+                      &c.params);
     first += outputs;
     output += outputs * pixel_stride;
   }
 }
 
-uint8_t* buffer_of(const dwconv_context& c, size_t index) {
-  return static_cast<uint8_t*>(c.multipass_buffer) + index * c.buffer_size;
-}
-
-void compute_row_in_passes(const Depthwise* d, size_t image, size_t row) {
-  uint8_t* const buffer = buffer_of(d->dwconv, image * d->dwconv.output_height + row);
-  compute(*d, image, row, buffer);
-}
-
-void compute_row_of_thread(const Depthwise* d, size_t thread, size_t image, size_t row) {
-  compute(*d, image, row, buffer_of(d->dwconv, thread));
-}
-
 }  // namespace
 
 void compute_row(const Depthwise* d, size_t image, size_t row) {
-  compute(*d, image, row, nullptr);
+  compute(*d, image, row, SIZE_MAX);
 }
 
 void compute_row_of_ring(const Depthwise& d, size_t row, size_t ring_rows) {
-  compute(d, 0, row, nullptr, ring_rows);
+  compute(d, 0, row, ring_rows);
 }
 
 bool fits_rows(const xnn_operator* op) {
@@ -165,19 +142,12 @@ bool fits_rows(const xnn_operator* op) {
 }
 
 bool find_pixels_of_rows(xnn_operator_t op, compute_parameters& step, size_t* workspace_size) {
-  const bool is_known =
-      is_task(op->compute[0].task_1d_tile_1d, xnn_compute_dwconv_indirection) &&
-      (replace_task(step.task_2d, xnn_compute_dwconv_unipass, compute_row) ||
-       replace_task(step.task_2d, xnn_compute_dwconv_multipass, compute_row_in_passes) ||
-       replace_task(step.task_2d_with_thread, xnn_compute_dwconv_multipass_with_thread,
-                    compute_row_of_thread));
-  if (is_known) {
-    dwconv_context& dwconv = op->context.dwconv.dwconv;
-    // Buffers for several passes follow the table.
-    *workspace_size -= dwconv.buffer_size == 0 ? *workspace_size : dwconv.multipass_buffer_offset;
-    dwconv.multipass_buffer_offset = 0;
+  if (!is_task(op->compute[0].task_1d_tile_1d, xnn_compute_dwconv_indirection) ||
+      !replace_task(step.task_2d, xnn_compute_dwconv_unipass, compute_row)) {
+    return false;
   }
-  return is_known;
+  *workspace_size = 0;
+  return true;
 }
 
 }  // namespace executorch::backends::xnnpack

@@ -38,7 +38,7 @@ TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
       with({1, 9, 90, 8, 8, {2, 3, 1, 2}}, 3, 2, 2, 8),
       with({1, 11, 9, 8, 8, {0, 0, 0, 0}}, 2, 3, 1, 8),  // fewer taps than a kernel has
       with({1, 4, 3, 17, 17, {2, 2, 2, 2}}, 5, 1, 1, 17),
-      with({2, 14, 150, 24, 24, {3, 3, 3, 3}}, 7, 1, 1, 24),  // in several passes
+      with({2, 14, 150, 24, 24, {3, 3, 3, 3}}, 7, 1, 1, 24),
       with({1, 1, 14, 24, 24, {3, 3, 3, 3}}, 7, 2, 1, 24),
   };
   for (Image c : all) {
