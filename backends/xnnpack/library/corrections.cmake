@@ -3,7 +3,7 @@
 # ahead of its sources. Included by third-party/xnnpack.cmake, with `library` (this folder), `fetched` and `is_x86`.
 
 # What sources of ours are compiled for, by the ends of their names. g++ 12 warns of its own header.
-set(flags_avx "$<IF:$<BOOL:${MSVC}>,/arch:AVX,-mavx>")
+set(flags_avx -mavx)
 set(flags_avx2 -mavx2 -mfma)
 set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
   -Wno-maybe-uninitialized -Wno-uninitialized)
@@ -43,8 +43,6 @@ xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_gemm_gio_w BY matrix_
 if(is_x86)
   xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_sqrt_config xnn_init_f32_rsqrt_config
     BY roots.cpp)
-  xnnpack_replaces(XNNPACK configs/maxpool-config.c xnn_init_f32_maxpool_config
-    BY max_pool/max_pool.cpp max_pool/max_pool_avx.cpp max_pool/max_pool_avx512.cpp)
   if(NOT MSVC)
     set_property(SOURCE "${library}/roots.cpp" TARGET_DIRECTORY XNNPACK APPEND PROPERTY COMPILE_OPTIONS "-fno-math-errno")
   endif()
