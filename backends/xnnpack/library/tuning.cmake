@@ -26,9 +26,8 @@ if(NOT is_x86)
   return()
 endif()
 
-xnnpack_sources(winograd/winograd.cpp winograd/winograd_avx512.cpp
-  convolution/depthwise_taps_avx2.cpp convolution/depthwise_taps_avx512.cpp
-  convolution/grouped_avx2.cpp convolution/grouped_avx512.cpp)
+xnnpack_sources(winograd/winograd.cpp winograd/winograd_avx512.cpp convolution/kernels_avx2.cpp
+  convolution/kernels_avx512.cpp)
 xnnpack_replaces(XNNPACK configs/maxpool-config.c xnn_init_f32_maxpool_config BY max_pool.cpp max_pool_avx.cpp)
 xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_exp_config
   BY unary/exponential.cpp unary/exponential_avx512.cpp)
