@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <utility>
+
 namespace executorch::backends::xnnpack {
 
 /// Channels of a block of packed weights: their biases, then for each tap and each channel of a
@@ -61,18 +63,9 @@ struct GroupedLanes {
   }
 };
 
-template <size_t... kValues>
-struct Numbers {};
-template <size_t kCount, size_t... kValues>
-struct Count : Count<kCount - 1, kCount - 1, kValues...> {};
-template <size_t... kValues>
-struct Count<0, kValues...> {
-  using Are = Numbers<kValues...>;
-};
-
 /// Of each group, a channel of its inputs in all lanes of its outputs.
 template <size_t kInputs, size_t kOutputs, size_t kChannel, typename Vector, size_t... kLane>
-inline Vector repeat_channel(Vector value, Numbers<kLane...>) {
+inline Vector repeat_channel(Vector value, std::index_sequence<kLane...>) {
 #if defined(__clang__)
   return __builtin_shufflevector(value, value, (kLane / kOutputs * kInputs + kChannel)...);
 #else
@@ -94,7 +87,7 @@ struct Tap {
   }
   template <size_t kChannel>
   auto channel() const {
-    return repeat_channel<kInputs, kOutputs, kChannel>(value, typename Count<kLanes>::Are());
+    return repeat_channel<kInputs, kOutputs, kChannel>(value, std::make_index_sequence<kLanes>());
   }
 };
 template <size_t kLanes, size_t kInputs>
@@ -121,7 +114,7 @@ inline void add_channel(const OneTap (&taps)[kPixels], const float* weights,
 
 template <typename OneTap, size_t kPixels, typename Vector, size_t... kChannel>
 inline void add_channels(const OneTap (&taps)[kPixels], const float* weights,
-                         Vector (&sums)[kPixels], Numbers<kChannel...>) {
+                         Vector (&sums)[kPixels], std::index_sequence<kChannel...>) {
   (add_channel<kChannel>(taps, weights, sums), ...);
 }
 
@@ -143,7 +136,7 @@ inline void add_taps(const GroupedPixels& call, size_t first, size_t channel, co
     for (size_t i = 0; i < kPixels; ++i) {
       taps[i].read(inputs[i * call.taps + tap] + channel / kOutputs * kInputs);
     }
-    add_channels(taps, weights, sums, typename Count<kInputs>::Are());
+    add_channels(taps, weights, sums, std::make_index_sequence<kInputs>());
   }
 #pragma GCC unroll 16
   for (size_t i = 0; i < kPixels; ++i) {
