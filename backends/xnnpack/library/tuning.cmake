@@ -47,7 +47,7 @@ foreach(part XNNPACK operators)
   target_compile_definitions(${part} PRIVATE EXECUTORCH_XNNPACK_AMX)
 endforeach()
 xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qs8_qc8w_gemm_config xnn_init_qd8_f32_qc8w_gemm_config
-  BY gemm/byte_tables.cpp blocks/gemm_amx.cpp)
+  BY gemm/int8_tables.cpp blocks/gemm_amx.cpp)
 set_property(SOURCE "${fetched}/xnnpack/src/configs/hardware-config.c" TARGET_DIRECTORY hardware-config APPEND PROPERTY
   COMPILE_OPTIONS "-UXNN_ENABLE_AVX512AMX;-DXNN_ENABLE_AVX512AMX=1")
 foreach(gemm qs8-qc8w-gemm qs8-qc8w-igemm qd8-f32-qc8w-gemm qd8-f32-qc8w-igemm)
