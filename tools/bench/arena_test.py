@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from executorch.tools.bench.arena import heat, page, shapes
+from executorch.tools.bench.arena import heat, memory, page, shapes
 from executorch.tools.bench.arena.__main__ import command, measured
 from executorch.tools.bench.arena.measure import Engine
 from executorch.tools.bench.arena.network import Network
@@ -134,3 +134,29 @@ def test_results_are_kept_by_row(tmp_path: Path) -> None:
     known = page.read(path)
     assert len(known) == 2
     assert page.taken(known["a", "float", 2], page.OURS) == 1.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is resident")
+def test_memory_of_a_network_is_that_of_its_weights_and_more() -> None:
+    wide = Network("wide", "test", lambda: (nn.Linear(2048, 2048), (torch.randn(1, 2048),)))
+    found = memory.measured(wide, {memory.OURS: sys.executable}, 1)
+    answer = found["engines"][memory.OURS]
+    weights = 4 * (2048 * 2048 + 2048)
+    assert found["weights"] == weights <= found["file"] <= 1.01 * weights
+    assert weights <= answer["thrice"] <= 1.25 * weights + 8e6
+    assert 0 < answer["once"] <= answer["peak"] >= answer["thrice"]
+
+
+def test_the_memory_page_compares_with_the_least_of_the_rivals() -> None:
+    def answer(size: int) -> dict[str, int]:
+        return dict.fromkeys(memory.MOMENTS, size)
+
+    engines = {
+        "ours": answer(3_000_000),
+        "onnxruntime": answer(6_000_000),
+        "openvino": {"error": "no"},
+    }
+    rows = [{"name": "small", "weights": 1_000_000, "file": 2_000_000, "engines": engines}]
+    text = memory.text(rows, "COMMAND", 2)
+    assert "| ours / best rival | peak | 1 | 0.50 | 0.50 | small |" in text
+    assert "| small | 1.0 | 2.0 | 0.50 | 3.0 | 3.0 | 3.0 | 6.0 | 6.0 | 6.0 |  |  |  |" in text
