@@ -212,27 +212,53 @@ void convolve_band(const Conv& c, const Plan& p, const Task& task, const Scratch
   }
 }
 
-// Depthwise with a filter of a usual height, and rows that fill their vectors.
-bool fits_rows(const Conv& c, const Plan& p) {
-  const int64_t lanes = conv_kernels().lanes;
-  const bool height = c.kernel_h == 3 || c.kernel_h == 5 || c.kernel_h == 7;
-  return height && p.terms == c.kernel_h * c.kernel_w && c.kernel_d == 1 && p.channels == 1 &&
-         !c.channels_last && !p.shifted && p.col_regions == 1 && c.stride_h == 1 &&
-         c.stride_w == 1 && c.dilation_h == 1 && c.dilation_w == 1 &&
-         div_up(c.out_w, lanes) * lanes * 3 <= c.out_w * 4;
+// An axis on which outputs of a depthwise filter share what they load: of stride and dilation 1 and
+// a usual number of steps.
+enum class SharedAxis { kNone, kHeight, kDepth };
+
+bool shares(int64_t kernel, int64_t stride, int64_t dilation) {
+  return (kernel == 3 || kernel == 5 || kernel == 7) && stride == 1 && dilation == 1;
 }
 
-void convolve_rows(const Conv& c, const Plan& p, const Task& task, const float* band) {
+SharedAxis shared_axis(const Conv& c, const Plan& p) {
+  if (p.terms != c.kernel_d * c.kernel_h * c.kernel_w || p.channels != 1 || c.channels_last) {
+    return SharedAxis::kNone;
+  }
+  if (c.kernel_d > 1) {
+    return shares(c.kernel_d, c.stride_d, c.dilation_d) && p.slices > 1 ? SharedAxis::kDepth
+                                                                        : SharedAxis::kNone;
+  }
+  const int64_t lanes = conv_kernels().lanes;
+  const bool whole = shares(c.kernel_h, c.stride_h, c.dilation_h) && c.stride_w == 1 &&
+                     c.dilation_w == 1 && !p.shifted && p.col_regions == 1;
+  const bool fills_vectors = div_up(c.out_w, lanes) * lanes * 3 <= c.out_w * 4;
+  return whole && fills_vectors ? SharedAxis::kHeight : SharedAxis::kNone;
+}
+
+// The positions that all outputs on the axis have.
+int64_t set_shared_vectors(const Conv& c, const Plan& p, const Region& r, SharedAxis axis,
+                           ConvVector* vectors) {
+  Region one = r;
+  (axis == SharedAxis::kDepth ? one.slices : one.rows) = 1;
+  return set_vectors(c, p, one, vectors);
+}
+
+void convolve_rows(const Conv& c, const Plan& p, const Task& task, SharedAxis axis,
+                   const Scratch& s) {
+  const bool deep = axis == SharedAxis::kDepth;
   ConvRows rows;
-  rows.input = band;
-  rows.pitch = p.pitch;
-  rows.height = c.kernel_h;
-  rows.width = c.kernel_w;
+  rows.input = s.band;
+  rows.step = deep ? p.plane : p.pitch;
+  rows.height = deep ? c.kernel_d : c.kernel_h;
+  rows.taps = p.terms / rows.height;
+  rows.offset = s.offsets;
   rows.weight = task.weight;
   rows.bias = task.bias == nullptr ? 0.0f : *task.bias;
-  rows.rows = task.region.rows;
-  rows.cols = task.region.cols;
+  rows.rows = deep ? task.region.slices : task.region.rows;
+  rows.vectors = s.vectors;
+  rows.num_vectors = task.num_vectors;
   rows.out = task.out;
+  rows.out_step = deep ? c.out_h * c.out_w : c.out_w;
   conv_rows(rows);
 }
 
@@ -278,7 +304,7 @@ Task find_task(const Conv& c, const Plan& p, int64_t index) {
 void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, int64_t end) {
   const int64_t in_channels = c.in_channels / c.groups;
   const int64_t step = c.channels_last ? 1 : c.in_d * c.in_h * c.in_w;
-  const bool by_rows = fits_rows(c, p);
+  const SharedAxis axis = shared_axis(c, p);
   int64_t num_vectors = 0;
   Region padded = {};  // what the band has the padding of, and the vectors cover
   for (int64_t index = begin; index < end; ++index) {
@@ -287,15 +313,18 @@ void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, in
       const int64_t count = std::min(p.in_channels, in_channels - first);
       const bool same = task.region == padded;
       copy_band(c, p, task.region, task.input + first * step, count, !same, s.lines, s.band);
-      if (by_rows) {
-        padded = task.region;
-        convolve_rows(c, p, task, s.band);
-        continue;
+      if (!same) {
+        num_vectors = axis == SharedAxis::kNone
+                          ? set_vectors(c, p, task.region, s.vectors)
+                          : set_shared_vectors(c, p, task.region, axis, s.vectors);
       }
-      num_vectors = same ? num_vectors : set_vectors(c, p, task.region, s.vectors);
       padded = task.region;
       task.num_vectors = num_vectors;
-      convolve_band(c, p, task, s, first, count);
+      if (axis == SharedAxis::kNone) {
+        convolve_band(c, p, task, s, first, count);
+      } else {
+        convolve_rows(c, p, task, axis, s);
+      }
     }
   }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolution of one plane with one filter, some rows of outputs at a time: an input row is loaded
-// once for all of them.
+// Convolution of one channel with one filter, some neighbours on one axis at a time: what they
+// share of the input is loaded once for all of them.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/conv/conv_rows_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/conv/conv_positions-inl.h>
 #include <executorch/kernels/optimized/conv/conv_tile.h>
 #include <hwy/highway.h>
 
@@ -14,17 +15,23 @@ namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<float, kConvLanes>;
-using V = hn::Vec<D>;
-
 constexpr int kRowsTogether = 4;
 
-// kRows rows of outputs by kVectors vectors from one column on; `tail` lanes of the last are valid.
+// Keeps the compiler from reading a value again for each of its uses: loads that cross cache lines
+// are what these tiles wait for.
+HWY_INLINE void keep_loaded(V& value) {
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
+  asm("" : "+v"(value.raw));
+#else
+  (void)value;
+#endif
+}
+
+// kRows outputs on the axis by kVectors vectors of positions.
 template <int kHeight, int kRows, int kVectors>
-HWY_INLINE void row_tile(const ConvRows& p, const float* HWY_RESTRICT in, float* HWY_RESTRICT out,
-                         size_t tail) {
+HWY_INLINE void row_tile(const ConvRows& p, const float* HWY_RESTRICT input,
+                         const ConvVector* vectors, float* HWY_RESTRICT out) {
   const D d;
-  const size_t lanes = hn::Lanes(d);
   V sum[kRows][kVectors];
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
@@ -34,17 +41,19 @@ HWY_INLINE void row_tile(const ConvRows& p, const float* HWY_RESTRICT in, float*
     }
   }
 #pragma GCC unroll 1
-  for (int64_t kw = 0; kw < p.width; ++kw) {
+  for (int64_t tap = 0; tap < p.taps; ++tap) {
     V w[kHeight];
 #pragma GCC unroll 8
-    for (int kh = 0; kh < kHeight; ++kh) {
-      w[kh] = hn::Set(d, p.weight[kh * p.width + kw]);
+    for (int s = 0; s < kHeight; ++s) {
+      w[s] = hn::Set(d, p.weight[s * p.taps + tap]);
     }
+    const float* in = input + p.offset[tap];
 #pragma GCC unroll 16
     for (int y = 0; y < kRows + kHeight - 1; ++y) {
 #pragma GCC unroll 2
       for (int j = 0; j < kVectors; ++j) {
-        const V value = hn::LoadU(d, in + y * p.pitch + kw + j * lanes);
+        V value = hn::LoadU(d, in + vectors[j].at);
+        keep_loaded(value);
 #pragma GCC unroll 8
         for (int i = 0; i < kRows; ++i) {
           if (y - i >= 0 && y - i < kHeight) {
@@ -52,30 +61,28 @@ HWY_INLINE void row_tile(const ConvRows& p, const float* HWY_RESTRICT in, float*
           }
         }
       }
+      in += p.step;
     }
   }
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
-    for (int j = 0; j < kVectors - 1; ++j) {
-      hn::StoreU(sum[i][j], d, out + i * p.cols + j * lanes);
+    for (int j = 0; j < kVectors; ++j) {
+      store_positions(sum[i][j], vectors[j], out + i * p.out_step);
     }
-    hn::StoreN(sum[i][kVectors - 1], d, out + i * p.cols + (kVectors - 1) * lanes, tail);
   }
 }
 
 template <int kHeight, int kRows>
 void row_band(const ConvRows& p, int64_t row) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
-  const float* in = p.input + row * p.pitch;
-  float* out = p.out + row * p.cols;
-  int64_t x = 0;
-  for (; x + lanes < p.cols; x += 2 * lanes) {
-    const int64_t tail = p.cols - x - lanes < lanes ? p.cols - x - lanes : lanes;
-    row_tile<kHeight, kRows, 2>(p, in + x, out + x, static_cast<size_t>(tail));
+  const float* in = p.input + row * p.step;
+  float* out = p.out + row * p.out_step;
+  int64_t first = 0;
+  for (; first + 1 < p.num_vectors; first += 2) {
+    row_tile<kHeight, kRows, 2>(p, in, p.vectors + first, out);
   }
-  if (x < p.cols) {
-    row_tile<kHeight, kRows, 1>(p, in + x, out + x, static_cast<size_t>(p.cols - x));
+  if (first < p.num_vectors) {
+    row_tile<kHeight, kRows, 1>(p, in, p.vectors + first, out);
   }
 }
 

@@ -36,13 +36,16 @@ struct ConvTile {
   bool accumulate;     // add to what out holds
 };
 
-// to[plane][row][col] = from[plane][row][col] with steps between planes, rows and columns.
+// to[plane][row][col] = from[plane][row][col] with steps between planes, rows and columns. With
+// `between`, the columns between those of a step of two go there: as many, or one less.
 struct PlaneCopy {
   const float* from;
   int64_t from_plane, from_row, from_col;
   float* to;
   int64_t to_plane, to_row;
   int64_t planes, rows, cols;
+  float* between = nullptr;
+  int64_t between_cols = 0;
 };
 
 struct ConvKernels {
@@ -58,18 +61,25 @@ struct ConvKernels {
   void (*interleave_pairs)(const float* even, const float* odd, int64_t n, float* out);
 };
 
+// Of the processor; chosen at every call, so that tests can go through all instruction sets.
 const ConvKernels& conv_kernels();
 
-// One plane by one filter of stride and dilation 1 and a height of 3, 5 or 7: rows of `cols`
-// adjacent outputs, from padded input rows `pitch` apart, readable for whole vectors.
+// One channel by one filter, along an axis of stride and dilation 1 on which it has 3, 5 or 7
+// steps: outputs[i][position] = sum over steps s and taps t of weight[s * taps + t] * input[(i + s)
+// * step + at + offset[t]].
 struct ConvRows {
-  const float* input;
-  int64_t pitch;
-  int64_t height, width;
-  const float* weight;  // [height][width]
+  const float* input;  // readable for whole vectors
+  int64_t step;        // values between neighbours on the axis
+  int64_t height;      // steps of the filter
+  int64_t taps;        // of each step: those of the other axes
+  const int32_t* offset;
+  const float* weight;
   float bias;
-  int64_t rows, cols;
+  int64_t rows;  // outputs on the axis
+  const ConvVector* vectors;
+  int64_t num_vectors;  // positions of each
   float* out;
+  int64_t out_step;
 };
 void conv_rows(const ConvRows& rows);
 

@@ -7,8 +7,11 @@
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
+#include <executorch/kernels/optimized/conv/conv_positions-inl.h>
 #include <executorch/kernels/optimized/conv/conv_tile.h>
 #include <hwy/highway.h>
+
+#include <algorithm>
 
 HWY_BEFORE_NAMESPACE();
 namespace executorch::kernels::optimized {
@@ -20,28 +23,6 @@ constexpr int kTileRows = 4;
 #else
 constexpr int kTileRows = kConvTileRows;
 #endif
-
-using D = hn::CappedTag<float, kConvLanes>;
-using V = hn::Vec<D>;
-
-HWY_INLINE V load_positions(const ConvVector& where, const float* HWY_RESTRICT out) {
-  const D d;
-  const auto count = static_cast<size_t>(where.count);
-  if (count == hn::Lanes(d)) {
-    return hn::LoadU(d, out + where.first);
-  }
-  return hn::Expand(hn::LoadN(d, out + where.first, count), hn::LoadMaskBits(d, where.bits));
-}
-
-HWY_INLINE void store_positions(V value, const ConvVector& where, float* HWY_RESTRICT out) {
-  const D d;
-  const auto count = static_cast<size_t>(where.count);
-  if (count == hn::Lanes(d)) {
-    hn::StoreU(value, d, out + where.first);
-    return;
-  }
-  hn::StoreN(hn::Compress(value, hn::LoadMaskBits(d, where.bits)), d, out + where.first, count);
-}
 
 template <int kRows, int kVectors>
 void tile(const ConvTile& t) {
@@ -140,7 +121,47 @@ void copy_short_pairs(const PlaneCopy& c) {
   }
 }
 
+// Both halves of the columns at once.
+void copy_both(const PlaneCopy& c) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t whole = c.between_cols / lanes * lanes;
+  const int64_t evens = c.cols - whole, odds = c.between_cols - whole;  // behind whole vectors
+  const auto values = static_cast<size_t>(evens + odds);
+  const size_t low_values = std::min(values, hn::Lanes(d));
+  const auto low = hn::FirstN(d, low_values);
+  const auto high = hn::FirstN(d, values - low_values);
+  const auto even = hn::FirstN(d, static_cast<size_t>(evens));
+  const auto odd = hn::FirstN(d, static_cast<size_t>(odds));
+  for (int64_t plane = 0; plane < c.planes; ++plane) {
+    const float* from = c.from + plane * c.from_plane;
+    float* to = c.to + plane * c.to_plane;
+    float* between = c.between + plane * c.to_plane;
+    for (int64_t row = 0; row < c.rows; ++row) {
+      for (int64_t i = 0; i < whole; i += lanes) {
+        const V first = hn::LoadU(d, from + 2 * i);
+        const V second = hn::LoadU(d, from + 2 * i + lanes);
+        hn::StoreU(hn::ConcatEven(d, second, first), d, to + i);
+        hn::StoreU(hn::ConcatOdd(d, second, first), d, between + i);
+      }
+      if (values > 0) {
+        const float* rest = from + 2 * whole;
+        const V first = hn::MaskedLoad(low, d, rest);
+        const V second = hn::MaskedLoad(high, d, rest + low_values);
+        hn::BlendedStore(hn::ConcatEven(d, second, first), even, d, to + whole);
+        hn::BlendedStore(hn::ConcatOdd(d, second, first), odd, d, between + whole);
+      }
+      from += c.from_row;
+      to += c.to_row;
+      between += c.to_row;
+    }
+  }
+}
+
 void copy_planes(const PlaneCopy& c) {
+  if (c.between != nullptr) {
+    return copy_both(c);
+  }
   if (c.from_col == 2 && c.cols > 0 && c.cols <= static_cast<int64_t>(hn::Lanes(D()))) {
     return copy_short_pairs(c);
   }
@@ -221,6 +242,11 @@ ConvKernels make_conv_kernels() {
   return kernels;
 }
 
+const ConvKernels* conv_kernels_of_target() {
+  static const ConvKernels made = make_conv_kernels();
+  return &made;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace executorch::kernels::optimized
 HWY_AFTER_NAMESPACE();
@@ -228,11 +254,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace executorch::kernels::optimized {
 
-HWY_EXPORT(make_conv_kernels);
+HWY_EXPORT(conv_kernels_of_target);
 
 const ConvKernels& conv_kernels() {
-  static const ConvKernels kernels = HWY_DYNAMIC_DISPATCH(make_conv_kernels)();
-  return kernels;
+  return *HWY_DYNAMIC_DISPATCH(conv_kernels_of_target)();
 }
 
 }  // namespace executorch::kernels::optimized
