@@ -4,6 +4,7 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/index/positions.h>
+#include <executorch/kernels/portable/index/shares.h>
 #include <executorch/kernels/portable/index/tuples.h>
 #include <executorch/kernels/portable/loops/columns.h>
 #include <executorch/kernels/portable/loops/convert.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <type_traits>
 
 namespace torch::executor::native {
 
@@ -111,19 +113,43 @@ void copy_rows(const Rows& rows, const RowOffsets& offsets) {
 
 constexpr int64_t kAddedAtOnce = 64;
 
+template <typename C>
+void add_dense(const C* __restrict added, C* __restrict sums, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    sums[i] = wrap_add(added[i], sums[i]);
+  }
+}
+
+// Lines of n values of the compute type, a number that the compiler knows or any.
+template <typename C, typename Count>
+void add_lines(const Rows& rows, int outer, const RowOffsets& offsets, Count n) {
+  for_each_line(rows, outer, offsets, [n](const char* from, char* to) {
+    add_dense<C>(reinterpret_cast<const C*>(from), reinterpret_cast<C*>(to), n);
+  });
+}
+
+template <int64_t kCount>
+using Fixed = std::integral_constant<int64_t, kCount>;
+
+template <typename C>
+void accumulate_dense(const Rows& rows, const RowOffsets& offsets) {
+  const int outer = std::max(rows.to.ndim - 1, 0);
+  switch (const int64_t n = rows.columns()) {
+    case 1:
+      return add_lines<C>(rows, outer, offsets, Fixed<1>());
+    case 4:
+      return add_lines<C>(rows, outer, offsets, Fixed<4>());
+    case 8:
+      return add_lines<C>(rows, outer, offsets, Fixed<8>());
+    default:
+      return add_lines<C>(rows, outer, offsets, n);
+  }
+}
+
 // to[i] += from[i] along a line of n, in the compute type C.
 template <typename C>
 void accumulate_line(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t n,
                      ScalarType type) {
-  if (type == ::executorch::runtime::CppTypeToScalarType<C>::value && from_stride == 1 &&
-      to_stride == 1) {
-    const auto* added = reinterpret_cast<const C*>(from);
-    auto* sums = reinterpret_cast<C*>(to);
-    for (int64_t i = 0; i < n; ++i) {
-      sums[i] = wrap_add(added[i], sums[i]);
-    }
-    return;
-  }
   const LoadRun load = loader(type, compute_type_v<C>);
   const StoreRun store = storer(compute_type_v<C>, type);
   const auto size = static_cast<int64_t>(::executorch::runtime::elementSize(type));
@@ -150,6 +176,10 @@ void accumulate_rows(const Rows& rows, const RowOffsets& offsets, ScalarType typ
   const int64_t n = rows.columns();
   const int64_t from_stride = last < 0 ? 1 : rows.from.strides[last] * parts;
   const int64_t to_stride = last < 0 ? 1 : rows.to.strides[last] * parts;
+  const bool direct = type == ::executorch::runtime::CppTypeToScalarType<C>::value && parts == 1;
+  if (direct && from_stride == 1 && to_stride == 1) {
+    return accumulate_dense<C>(rows, offsets);
+  }
   for_each_line(rows, std::max(last, 0), offsets, [&](const char* from, char* to) {
     for (int64_t part = 0; part < parts; ++part) {
       accumulate_line<C>(from + part * part_size, from_stride, to + part * part_size, to_stride, n,
@@ -157,6 +187,8 @@ void accumulate_rows(const Rows& rows, const RowOffsets& offsets, ScalarType typ
     }
   });
 }
+
+constexpr int64_t kTupleCost = 4;  // of finding a row, in elements
 
 }  // namespace
 
@@ -173,7 +205,7 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& self, Optional
   const Rows rows =
       Rows{tuples.row_of_self(StridedView::of(self)), tuples.row_of_result(result)}.merged();
   std::atomic<ptrdiff_t> wrong{-1};  // not int64_t: small processors store 32 bits at once
-  const int64_t grain = std::max<int64_t>(1, kThreadGrain / std::max<int64_t>(1, rows.to.numel()));
+  const int64_t grain = std::max<int64_t>(1, kThreadGrain / (rows.to.numel() + kTupleCost));
   ::executorch::extension::parallel_for(0, tuples.count(), grain, [&](int64_t first, int64_t last) {
     TupleBlocks block(tuples, result, first, last);
     while (block.next()) {
@@ -203,11 +235,31 @@ StridedView broadcast_view(const Tensor& values, const Shape& shape) {
   return view;
 }
 
-bool check_indices(const OpCall& call, const IndexTuples& tuples, const StridedView& result) {
+bool check_indices(const OpCall& call, const IndexTuples& tuples, const StridedView& result,
+                   TargetShares& shares) {
   TupleBlocks block(tuples, result, 0, tuples.count());
   while (block.next()) {
+    shares.add(block.self_offsets(), block.count());
   }
   return block.wrong_size() < 0 || fail_index(call, block.wrong_size());
+}
+
+// Calls move(rows, offsets) for the tuples whose rows of `to` begin in [begin, end), in order.
+template <typename Move>
+void move_share(const IndexTuples& tuples, const StridedView& source, const Rows& rows,
+                int64_t begin, int64_t end, const Move& move) {
+  int64_t from[TupleBlocks::kMost], to[TupleBlocks::kMost];
+  TupleBlocks block(tuples, source, 0, tuples.count());
+  while (block.next()) {
+    int count = 0;
+    for (int i = 0; i < block.count(); ++i) {
+      const int64_t target = block.self_offsets()[i];
+      from[count] = block.result_offsets()[i];
+      to[count] = target;
+      count += target >= begin && target < end ? 1 : 0;
+    }
+    move(rows, RowOffsets{from, to, count});
+  }
 }
 
 void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool accumulate,
@@ -227,13 +279,25 @@ void put(const OpCall& call, OptionalTensors indices, const Tensor& values, bool
                       ::executorch::runtime::toString(out.scalar_type()));
   const StridedView source = broadcast_view(values, shape);
   // Indices are checked first, so that a failing call leaves out as it was.
-  if (!check_indices(call, tuples, source)) {
+  TargetShares shares(out.numel());
+  if (!check_indices(call, tuples, source, shares)) {
     return;
   }
   const Rows rows =
       Rows{tuples.row_of_result(source), tuples.row_of_self(StridedView::of(out))}.merged();
-  // Where tuples are equal, the later one comes later: threads share columns, not tuples.
+  const int64_t work = tuples.count() * (rows.to.numel() + kTupleCost);
+  const auto threads = static_cast<int>(std::min<int64_t>(
+      {::executorch::extension::get_num_threads(), work / kThreadGrain, TargetShares::kMost}));
+  const bool by_targets = threads > 1 && shares.cut(threads);
+  // Where tuples are equal, the later one comes later: threads share targets or columns, not
+  // tuples.
   const auto in_order = [&](const auto& move) {
+    if (by_targets) {
+      ::executorch::extension::parallel_for(0, threads, 1, [&](int64_t first, int64_t last) {
+        move_share(tuples, source, rows, shares.begin(first), shares.end(last - 1), move);
+      });
+      return;
+    }
     parallel_for_columns(
         rows.columns(), tuples.count() * rows.lines(), [&](int64_t begin, int64_t end) {
           const Rows share = rows.sliced(begin, end);

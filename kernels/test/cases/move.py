@@ -151,7 +151,16 @@ def _on_threads() -> list[Case]:
     """So many numbers that threads share them: rows of all widths that go in one copy, few rows of many numbers."""
     cases = []
     many, narrow = t(4000, dtype=I64, low=-40, high=40), t(40, 100, dtype=I32, low=0, high=41)
-    for dtype, width in ((U8, 1), (F16, 1), (F32, 1), (I64, 1), (F32, 4), (F32, 16), (F32, 45)):
+    for dtype, width in (
+        (U8, 1),
+        (F16, 1),
+        (F32, 1),
+        (I64, 1),
+        (F32, 4),
+        (F32, 8),
+        (F32, 16),
+        (F32, 45),
+    ):
         x, rows = t(41, width, dtype=dtype), t(4000, width, dtype=dtype)
         cases += [
             case("index.Tensor_out", x, [many]), case("embedding.out", x, narrow),
@@ -163,6 +172,7 @@ def _on_threads() -> list[Case]:
     cases += [
         case("index.Tensor_out", t(40, 3, 90), [many, None]), case("index.Tensor_out", pair, both),
         case("index_put.out", pair, both, t(4000, 8, 1), True, rtol=1e-3, atol=1e-2),
+        case("index_put.out", t(41, 45), [t(4000, dtype=I64, low=7, high=9)], t(4000, 45), True, rtol=1e-3, atol=1e-2),
         case("index.Tensor_out", wide, [few]), case("index.Tensor_out", wide, [None, None, few]),
         case("index_put.out", wide, [few], t(3, 3, 7001), True), case("index_put_", wide, [few], t(3, 7001)),
         case("index_copy.out", wide, 0, vals(3, 0, 2, dtype=I64), t(3, 3, 7001)),
