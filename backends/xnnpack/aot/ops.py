@@ -64,15 +64,16 @@ class Quantized(Enum):
 @dataclass(frozen=True)
 class Row(op_table.Row):
     """`joins`: goes only where others make a delegate: no arithmetic, or outside it is faster alone; where that depends
-    on the call, a test. `slower`: why it stays outside unless it is asked for by name. `clamps`: a relu, hardtanh or
-    clamp by numbers behind it becomes part of the node. `kept_whole`: an edge program has it in pieces unless it is
-    asked not to.
+    on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not. `slower`: why it
+    stays outside unless it is asked for by name. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part
+    of the node. `kept_whole`: an edge program has it in pieces unless it is asked not to.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `in_8_bits`: for which calls there are kernels.
     """
 
     joins: bool | Callable[[Node], bool] = False
+    chooses_layout: bool = False
     slower: str = ""
     clamps: bool = False
     kept_whole: bool = False
@@ -115,6 +116,7 @@ _ROWS: dict[str, Row] = {
     CONVOLUTION: Row(
         convolution,
         c.CONVOLUTION,
+        chooses_layout=True,
         clamps=True,
         quantized=Quantized.WEIGHTED,
         scales=_BY_WEIGHTS,
@@ -165,23 +167,37 @@ _ROWS: dict[str, Row] = {
     "aten.relu.default": _CLAMP,
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
-    "aten._softmax.default": Row(softmax, c.SOFTMAX, joins=c.is_across_rows),
+    "aten._softmax.default": Row(softmax, c.SOFTMAX, joins=c.is_across_rows, chooses_layout=True),
     "aten.mean.dim": Row(
-        mean, c.MEAN, quantized=Quantized.ARITHMETIC, scales=(2**-8, 256.0), in_8_bits=is_over_image
+        mean,
+        c.MEAN,
+        chooses_layout=True,
+        quantized=Quantized.ARITHMETIC,
+        scales=(2**-8, 256.0),
+        in_8_bits=is_over_image,
     ),
     "aten.sum.dim_IntList": Row(sum_of_rows, c.SUM),
     "aten.native_layer_norm.default": Row(layer_norm, c.LAYER_NORM, slower=_NORM_OUTSIDE),
-    "aten.native_group_norm.default": Row(group_norm, c.GROUP_NORM, joins=True),
-    "aten.max_pool2d_with_indices.default": Row(
-        pool("XNNMaxPooling2d"), c.MAX_POOL, quantized=_SAME
+    "aten.native_group_norm.default": Row(
+        group_norm, c.GROUP_NORM, joins=True, chooses_layout=True
     ),
-    "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL),
-    "aten.upsample_bilinear2d.vec": Row(resize_bilinear, c.RESIZE, kept_whole=True),
+    "aten.max_pool2d_with_indices.default": Row(
+        pool("XNNMaxPooling2d"), c.MAX_POOL, chooses_layout=True, quantized=_SAME
+    ),
+    "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL, chooses_layout=True),
+    "aten.upsample_bilinear2d.vec": Row(
+        resize_bilinear, c.RESIZE, chooses_layout=True, kept_whole=True
+    ),
     "aten.upsample_nearest2d.vec": Row(
-        resize_nearest, c.RESIZE_NEAREST, joins=True, kept_whole=True, quantized=_SAME
+        resize_nearest,
+        c.RESIZE_NEAREST,
+        joins=True,
+        chooses_layout=True,
+        kept_whole=True,
+        quantized=_SAME,
     ),
     "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SAME),
-    "aten.permute_copy.default": Row(transpose, joins=True, quantized=_SAME),
+    "aten.permute_copy.default": Row(transpose, joins=True, chooses_layout=True, quantized=_SAME),
     "aten.view_copy.default": _RESHAPE,
     "aten.unsqueeze_copy.default": _RESHAPE,
     "aten.squeeze_copy.dims": _RESHAPE,

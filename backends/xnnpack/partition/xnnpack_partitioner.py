@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.fx.passes.infra.partitioner import Partition
 
+from executorch.backends.xnnpack.aot.boundary_views import without_boundary_views
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.groups import group_of
 from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE
@@ -31,6 +32,7 @@ from executorch.exir.backend._grouping import grouped_partitions
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 from executorch.exir.graph_facts import op_name
+from executorch.exir.passes.replace_view_copy_with_view_pass import shares_memory_as_view
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +40,7 @@ logger = logging.getLogger(__name__)
 # what a file may hold twice, in bytes: a delegate's constant that a call outside reads, too
 _MAY_REPEAT = 1 << 12
 _ALONE = "alone it is faster outside, and nothing next to it is computed there"
+_VIEW = "outside it shares the memory of what it reshapes"
 
 Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
 
@@ -120,9 +123,12 @@ class XnnpackPartitioner(Partitioner):
         return PartitionResult(exported_program, tags)
 
     def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
-        """The largest pieces that run in one step each."""
+        """The largest pieces that run in one step each, but for reshapes at their ends."""
         joined = grouped_partitions(ep.graph, self._groups(ep))
-        return [each for each in joined if self._is_worth(each.nodes)]
+        kept = (without_boundary_views(list(each.nodes)) for each in joined)
+        return [
+            Partition(number, nodes) for number, nodes in enumerate(filter(self._is_worth, kept))
+        ]
 
     def generate_per_op_partitions(self, ep: ExportedProgram) -> list[Partition]:
         """One for each operator."""
@@ -134,7 +140,8 @@ class XnnpackPartitioner(Partitioner):
         inside = {node for each in self.generate_partitions(program) for node in each.nodes}
         constants = Constants(program)
         return {
-            node: self._reason(node, constants) or _ALONE
+            node: self._reason(node, constants)
+            or (_VIEW if shares_memory_as_view(node) else _ALONE)
             for node in program.graph.nodes
             if node.op == "call_function"
             and node not in inside
