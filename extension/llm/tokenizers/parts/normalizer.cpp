@@ -164,7 +164,7 @@ Normalizer::Ptr make_byte_level(const Json&) {
 Normalizer::Ptr make_precompiled(const Json& part) {
   const auto base64 = field<std::string>(part, "precompiled_charsmap");
   auto bytes = base64::decode(base64);
-  auto map = bytes.ok() ? Charsmap::read(*bytes) : std::nullopt;
+  auto map = bytes.ok() ? Charsmap::read(std::move(*bytes)) : std::nullopt;
   if (!map) {
     throw BadPart("precompiled_charsmap is not base64 of SentencePiece's rules");
   }

@@ -2,7 +2,6 @@
 // The messages of sentencepiece_model.proto by field numbers, then the reference's algorithms.
 #include <executorch/extension/llm/tokenizers/parts/sentencepiece_model.h>
 #include <executorch/extension/llm/tokenizers/text/fallback.h>
-#include <executorch/extension/llm/tokenizers/text/merge.h>
 #include <executorch/extension/llm/tokenizers/text/protobuf.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 #include <executorch/extension/llm/tokenizers/text/viterbi.h>
@@ -18,7 +17,6 @@ namespace tokenizers::detail {
 namespace {
 
 using Field = ProtobufReader::Field;
-using Cut = std::vector<std::pair<std::string_view, uint32_t>>;
 
 constexpr std::string_view kSpace = "\u2581";
 // What a unigram model takes off the lowest score for a character that it lacks.
@@ -39,6 +37,32 @@ uint32_t rank_of(float score) {
   std::memcpy(&bits, &score, sizeof(bits));
   constexpr uint32_t kSign = 0x80000000;
   return (bits & kSign) != 0 ? bits : ~(bits | kSign);
+}
+
+bool can_merge_to(SentencePieceModel::Type type) {
+  return type == SentencePieceModel::Type::kNormal || type == SentencePieceModel::Type::kUnused ||
+         type == SentencePieceModel::Type::kUserDefined;
+}
+
+/// How many messages of a piece below 128 bytes the file begins with, as a rule all, and their
+/// size.
+std::pair<size_t, size_t> first_pieces(std::string_view bytes) {
+  constexpr uint8_t kPiece = 1 << 3 | 2;
+  size_t count = 0, at = 0;
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
+  for (; at + 1 < bytes.size() && byte(at) == kPiece && byte(at + 1) < 0x80; ++count) {
+    at += 2 + size_t{byte(at + 1)};
+  }
+  return {count, std::min(at, bytes.size())};
+}
+
+/// Spaces and what follows them, up to the next space.
+size_t end_of_word(std::string_view text, size_t at) {
+  while (starts_with(text.substr(at), kSpace)) {
+    at += kSpace.size();
+  }
+  const size_t end = text.find(kSpace, at);
+  return end == std::string_view::npos ? text.size() : end;
 }
 
 /// Calls take(field) for each field; ParseFailure where the bytes are no message.
@@ -117,7 +141,7 @@ Error SentencePieceModel::read_normalizer(std::string_view message) {
     switch (field.number) {
       case 2:
         if (!field.bytes.empty()) {
-          auto map = Charsmap::read(field.bytes);
+          auto map = Charsmap::read(std::string(field.bytes));
           TK_CHECK_OR_RETURN_ERROR(map.has_value(), ParseFailure,
                                    "SentencePiece: precompiled_charsmap is damaged");
           charsmap_ = std::move(*map);
@@ -140,8 +164,10 @@ Error SentencePieceModel::read_normalizer(std::string_view message) {
 }
 
 Error SentencePieceModel::read(std::string_view bytes) {
-  constexpr size_t kBytesOfPiece = 16;  // of the file, about
-  pieces_.reserve(bytes.size() / kBytesOfPiece, bytes.size());
+  const auto [num_pieces, num_bytes] = first_pieces(bytes);
+  pieces_.reserve(num_pieces, num_bytes);
+  scores_.reserve(num_pieces);
+  types_.reserve(num_pieces);
   TK_CHECK_OK_OR_RETURN_ERROR(each_field(bytes, "the model", [&](const Field& field) {
     TK_CHECK_OR_RETURN_ERROR(field.is_bytes || field.number > 5, ParseFailure,
                              "SentencePiece: field %u is no message", field.number);
@@ -212,7 +238,24 @@ Error SentencePieceModel::finish() {
     }
   }
   trie_ = PrefixTrie(std::move(entries));
+  finish_texts();
   return Error::Ok;
+}
+
+void SentencePieceModel::finish_texts() {
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const auto first = static_cast<uint8_t>(byte);
+    stays_[byte] = !user_defined_.has_first(first) && !charsmap_.has_rule_of(first);
+  }
+  if (algorithm_ == Algorithm::kUnigram) {
+    return;
+  }
+  // What is taken apart again depends on all merges of a text.
+  has_words_ = std::find(types_.begin(), types_.end(), Type::kUnused) == types_.end();
+  for (uint32_t id = 0; has_words_ && id < types_.size(); ++id) {
+    has_words_ = !can_merge_to(types_[id]) || end_of_word(piece(id), 0) == piece(id).size();
+  }
+  whole_ = std::make_unique<std::atomic<uint8_t>[]>(types_.size());
 }
 
 uint32_t SentencePieceModel::control(const std::string& name) const {
@@ -221,6 +264,9 @@ uint32_t SentencePieceModel::control(const std::string& name) const {
 }
 
 SentencePieceModel::Normalized SentencePieceModel::normalize_prefix(std::string_view text) const {
+  if (stays_[static_cast<uint8_t>(text.front())]) {
+    return {text.substr(0, 1), 1};
+  }
   if (const auto symbol = user_defined_.longest(text, 0)) {
     return {text.substr(0, symbol->match.end), symbol->match.end};
   }
@@ -280,9 +326,36 @@ std::string SentencePieceModel::normalize(std::string_view text) const {
   return out;
 }
 
-Cut SentencePieceModel::cut_bpe(std::string_view text) const {
+SentencePieceModel::Cut SentencePieceModel::cut_bpe(std::string_view text) const {
   MergeScratch scratch;
+  Cut cut;
+  cut.reserve(text.size() / 3);
+  if (!has_words_) {
+    merge(text, scratch, cut);
+    return cut;
+  }
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = end_of_word(text, at);
+    const std::string_view word = text.substr(at, end - at);
+    at = end;
+    const uint32_t id = pieces_.find(word);
+    if (id != kNone && whole_[id].load(std::memory_order_relaxed) == kIsWhole) {
+      cut.emplace_back(word, id);
+      continue;
+    }
+    const size_t before = cut.size();
+    merge(word, scratch, cut);
+    if (id != kNone) {
+      const uint8_t found = cut.size() == before + 1 ? kIsWhole : kIsSplit;
+      whole_[id].store(found, std::memory_order_relaxed);
+    }
+  }
+  return cut;
+}
+
+void SentencePieceModel::merge(std::string_view text, MergeScratch& scratch, Cut& out) const {
   auto& symbols = scratch.symbols;
+  symbols.clear();
   constexpr uint32_t kFrozen = kNone - 1;  // a user-defined symbol merges with nothing
   for (size_t at = 0; at < text.size();) {
     const auto frozen = user_defined_.longest(text, at);
@@ -300,8 +373,7 @@ Cut SentencePieceModel::cut_bpe(std::string_view text) const {
     }
     const std::string_view both = text.substr(left.start, left.size + right.size);
     const uint32_t id = pieces_.find(both);
-    if (id == kNone || (types_[id] != Type::kNormal && types_[id] != Type::kUnused &&
-                        types_[id] != Type::kUserDefined)) {
+    if (id == kNone || !can_merge_to(types_[id])) {
       return {kNone, kNone};
     }
     if (types_[id] == Type::kUnused) {
@@ -309,7 +381,14 @@ Cut SentencePieceModel::cut_bpe(std::string_view text) const {
     }
     return {rank_of(scores_[id]), 0};
   });
-  Cut cut;
+  if (parts.empty()) {
+    for (const Symbol& symbol : symbols) {
+      const std::string_view piece = text.substr(symbol.start, symbol.size);
+      const uint32_t id = pieces_.find(piece);
+      out.emplace_back(piece, id == kNone ? unknown_ : id);
+    }
+    return;
+  }
   std::vector<std::string_view> left;
   for (const Symbol& symbol : symbols) {
     left.assign(1, text.substr(symbol.start, symbol.size));
@@ -322,14 +401,13 @@ Cut SentencePieceModel::cut_bpe(std::string_view text) const {
         left.push_back(piece.substr(apart->second));
         left.push_back(piece.substr(0, apart->second));
       } else {
-        cut.emplace_back(piece, id == kNone ? unknown_ : id);
+        out.emplace_back(piece, id == kNone ? unknown_ : id);
       }
     }
   }
-  return cut;
 }
 
-Cut SentencePieceModel::cut_unigram(std::string_view text) const {
+SentencePieceModel::Cut SentencePieceModel::cut_unigram(std::string_view text) const {
   // A user's own piece is better than any other, and the longer the better: what the file says of
   // its score does not count.
   const auto score_of = [&](uint32_t id, size_t bytes) {

@@ -4,11 +4,14 @@
 
 #include <executorch/extension/llm/tokenizers/text/charsmap.h>
 #include <executorch/extension/llm/tokenizers/text/literal_trie.h>
+#include <executorch/extension/llm/tokenizers/text/merge.h>
 #include <executorch/extension/llm/tokenizers/text/prefix_trie.h>
 #include <executorch/extension/llm/tokenizers/text/string_table.h>
 #include <pytorch/tokenizers/error.h>
 
 #include <array>
+#include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +41,7 @@ class SentencePieceModel {
 
  private:
   enum class Algorithm { kUnigram = 1, kBpe = 2 };
+  using Cut = std::vector<std::pair<std::string_view, uint32_t>>;
   struct Normalized {
     std::string_view text;
     size_t length;
@@ -47,15 +51,24 @@ class SentencePieceModel {
   Error read_trainer(std::string_view message);
   Error read_normalizer(std::string_view message);
   Error finish();
+  void finish_texts();
   std::string normalize(std::string_view text) const;
   Normalized normalize_prefix(std::string_view text) const;
-  std::vector<std::pair<std::string_view, uint32_t>> cut_bpe(std::string_view text) const;
-  std::vector<std::pair<std::string_view, uint32_t>> cut_unigram(std::string_view text) const;
+  Cut cut_bpe(std::string_view text) const;
+  void merge(std::string_view text, MergeScratch& scratch, Cut& out) const;
+  Cut cut_unigram(std::string_view text) const;
 
   StringTable pieces_;
   std::vector<float> scores_;
   std::vector<Type> types_;
   std::array<uint32_t, 256> byte_ids_;
+  /// Bytes below 0x80 that neither a rule nor a user's own piece begins with: they stay.
+  std::array<bool, 256> stays_{};
+  /// No merge joins a word to the space before the next one: words can be merged one by one.
+  bool has_words_ = false;
+  /// By id, of words: whether merging the piece's own text gives the piece. Any thread writes it.
+  enum : uint8_t { kNotTried, kIsWhole, kIsSplit };
+  std::unique_ptr<std::atomic<uint8_t>[]> whole_;
   LiteralTrie user_defined_;
   PrefixTrie trie_;
   Charsmap charsmap_;

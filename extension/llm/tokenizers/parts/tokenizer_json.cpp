@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 #include <sys/stat.h>
 
@@ -50,6 +51,35 @@ double as_reference_reads(std::string_view text) {
       exponent >= 0 ? static_cast<double>(digits) * power : static_cast<double>(digits) / power;
   return is_negative ? -value : value;
 }
+
+/// A file's characters without the spaces that lines begin with, a third of one that is laid out
+/// for people; a string has no line feed in it, so they are between tokens. Columns in messages do
+/// not count them.
+class Unindented {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  Unindented(const char* at, const char* end) : at_(at), end_(end) {}
+  reference operator*() const { return *at_; }
+  Unindented& operator++() {
+    if (*at_++ == '\n') {
+      while (at_ != end_ && *at_ == ' ') {
+        ++at_;
+      }
+    }
+    return *this;
+  }
+  bool operator==(const Unindented& other) const { return at_ == other.at_; }
+  bool operator!=(const Unindented& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  const char* end_;
+};
 
 class Reader : public Json::json_sax_t {
  public:
@@ -242,7 +272,9 @@ bool is_file(const std::string& path) {
 Error parse_tokenizer_json(std::string_view bytes, TokenizerJson& out) {
   out.texts.reserve(bytes.size() / 2);
   Reader reader(out);
-  const bool is_read = Json::sax_parse(bytes.data(), bytes.data() + bytes.size(), &reader);
+  const char* end = bytes.data() + bytes.size();
+  const bool is_read =
+      Json::sax_parse(Unindented{bytes.data(), end}, Unindented{end, end}, &reader);
   return is_read ? Error::Ok : Error::ParseFailure;
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace tokenizers::detail {
 
@@ -15,7 +14,7 @@ class Charsmap {
   /// No rules.
   Charsmap() = default;
   /// Nothing when the bytes are not of this form.
-  static std::optional<Charsmap> read(std::string_view bytes);
+  static std::optional<Charsmap> read(std::string bytes);
 
   /// The longest rule that the text begins with.
   struct Rule {
@@ -23,13 +22,17 @@ class Charsmap {
     std::string_view becomes;
   };
   std::optional<Rule> longest(std::string_view text) const;
-  bool is_empty() const { return units_.empty(); }
+  /// Whether a rule may begin with it.
+  bool has_rule_of(uint8_t first) const;
+  bool is_empty() const { return num_units_ == 0; }
 
  private:
   bool is_whole() const;
+  uint32_t unit(size_t at) const;
+  std::string_view texts() const { return std::string_view(bytes_).substr(4 + 4 * num_units_); }
 
-  std::vector<uint32_t> units_;
-  std::string texts_;  // each ends with a NUL
+  std::string bytes_;  // as in the file: size, units, texts, each of which ends with a NUL
+  size_t num_units_ = 0;
 };
 
 }  // namespace tokenizers::detail

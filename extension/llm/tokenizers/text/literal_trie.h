@@ -23,6 +23,8 @@ class LiteralTrie {
   /// Empty texts are not added. A text that is added again gets the later value.
   void add(std::string_view text, uint32_t value);
   bool is_empty() const { return nodes_.size() == 1; }
+  /// Whether a text begins with it.
+  bool has_first(uint8_t first) const { return first_[first] != 0; }
   /// The first at or after `from`.
   std::optional<Found> find(std::string_view text, size_t from) const;
   /// The longest that begins at `at`.

@@ -25,8 +25,9 @@ uint64_t head_of(std::string_view piece) {
 
 class PrefixTrie::Builder {
  public:
-  Builder(const std::vector<Entry>& entries, std::vector<Unit>& units)
-      : entries_(entries), units_(units) {
+  Builder(const std::vector<Entry>& entries, PrefixTrie& trie)
+      : entries_(entries), units_(trie.units_), trie_(trie) {
+    trie_.tail_starts_.push_back(0);
     units_.resize(1 + kBytes);
     next_free_.resize(units_.size());
     for (size_t at = 0; at < next_free_.size(); ++at) {
@@ -56,6 +57,10 @@ class PrefixTrie::Builder {
     for (; at < range.end && entries_[at].piece.size() == range.depth; ++at) {
       units_[range.node].value = entries_[at].value;
     }
+    if (at == range.begin && at + 1 == range.end) {
+      add_tail(range.node, entries_[at], range.depth);
+      return;
+    }
     children_.clear();
     for (size_t i = at; i < range.end; ++i) {
       const auto byte = static_cast<uint8_t>(entries_[i].piece[range.depth]);
@@ -74,6 +79,13 @@ class PrefixTrie::Builder {
       take(node, range.node);
       open.push_back({children_[i].begin, end, range.depth + 1, node});
     }
+  }
+
+  void add_tail(uint32_t node, const Entry& entry, size_t depth) {
+    units_[node].base = kTails + static_cast<uint32_t>(trie_.tail_starts_.size() - 1);
+    units_[node].value = entry.value;
+    trie_.tails_ += entry.piece.substr(depth);
+    trie_.tail_starts_.push_back(static_cast<uint32_t>(trie_.tails_.size()));
   }
 
   /// Where all children find their places free.
@@ -134,6 +146,7 @@ class PrefixTrie::Builder {
 
   const std::vector<Entry>& entries_;
   std::vector<Unit>& units_;
+  PrefixTrie& trie_;
   std::vector<uint32_t> next_free_;
   std::vector<Child> children_;
   uint32_t end_ = 0;  // behind all places that are taken
@@ -161,7 +174,7 @@ PrefixTrie::PrefixTrie(std::vector<Entry> entries) {
   for (const Key& key : keys) {
     sorted.push_back(entries[key.index]);
   }
-  Builder(sorted, units_).run();
+  Builder(sorted, *this).run();
   units_.shrink_to_fit();
 }
 

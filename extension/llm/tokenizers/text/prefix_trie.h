@@ -5,13 +5,15 @@
 #include <executorch/extension/llm/tokenizers/text/string_table.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace tokenizers::detail {
 
 /// Made once from all pieces, then read by many threads. A double array: the child of a node by a
-/// byte is the unit at the node's base plus the byte, if that unit's parent is the node.
+/// byte is the unit at the node's base plus the byte, if that unit's parent is the node. Where one
+/// piece alone goes on, its other bytes are a tail instead of nodes.
 class PrefixTrie {
  public:
   struct Entry {
@@ -27,13 +29,24 @@ class PrefixTrie {
   template <typename Found>
   void each_prefix(std::string_view text, const Found& found) const {
     uint32_t node = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-      const uint32_t next = units_[node].base + static_cast<uint8_t>(text[i]);
+    for (size_t i = 0;; ++i) {
+      const uint32_t base = units_[node].base;
+      if (base >= kTails) {
+        const std::string_view tail = tail_of(base);
+        if (text.substr(i, tail.size()) == tail) {
+          found(units_[node].value, i + tail.size());
+        }
+        return;
+      }
+      if (i == text.size()) {
+        return;
+      }
+      const uint32_t next = base + static_cast<uint8_t>(text[i]);
       if (units_[next].parent != node) {
-        break;
+        return;
       }
       node = next;
-      if (units_[node].value != kNone) {
+      if (units_[node].value != kNone && units_[node].base < kTails) {
         found(units_[node].value, i + 1);
       }
     }
@@ -41,12 +54,21 @@ class PrefixTrie {
 
  private:
   struct Unit {
-    uint32_t base = 0, parent = kNone, value = kNone;
+    uint32_t base = 0;  // from kTails on: where its tail is
+    uint32_t parent = kNone, value = kNone;
   };
   class Builder;
 
+  static constexpr uint32_t kTails = 0x80000000;
+  std::string_view tail_of(uint32_t base) const {
+    const uint32_t at = base - kTails;
+    return {tails_.data() + tail_starts_[at], tail_starts_[at + 1] - tail_starts_[at]};
+  }
+
   /// 256 more than nodes need, so that base plus byte is always inside. The root is the first.
   std::vector<Unit> units_;
+  std::string tails_;
+  std::vector<uint32_t> tail_starts_;  // and the end of the last
 };
 
 }  // namespace tokenizers::detail

@@ -55,6 +55,11 @@ class ProtobufReader {
 
  private:
   bool varint(uint64_t& out) {
+    if (!rest_.empty() && static_cast<uint8_t>(rest_.front()) < 0x80) {
+      out = static_cast<uint8_t>(rest_.front());
+      rest_.remove_prefix(1);
+      return true;
+    }
     out = 0;
     for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
       const auto byte = static_cast<uint8_t>(rest_.front());

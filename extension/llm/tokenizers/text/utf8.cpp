@@ -32,6 +32,26 @@ Utf8Step utf8_step(std::string_view text, size_t at) {
   return {Utf8Step::kWhole, length};
 }
 
+namespace {
+
+/// Bytes of a whole character below U+10000 that is not at an edge of the table; 0 for all else.
+size_t plain_length(std::string_view text, size_t at) {
+  const auto first = static_cast<uint8_t>(text[at]);
+  if (first < 0x80) {
+    return 1;
+  }
+  if (at + 3 > text.size() || !is_continuation(text[at + 1])) {
+    return 0;
+  }
+  if (first >= 0xC2 && first < 0xE0) {
+    return 2;
+  }
+  const bool is_plain = first > 0xE0 && first < 0xF0 && first != 0xED;
+  return is_plain && is_continuation(text[at + 2]) ? 3 : 0;
+}
+
+}  // namespace
+
 bool is_utf8(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -39,6 +59,11 @@ bool is_utf8(std::string_view text) {
     if (at + 8 <= text.size() &&
         (std::memcpy(&eight, text.data() + at, 8), (eight & 0x8080808080808080u) == 0)) {
       at += 8;
+      continue;
+    }
+    const size_t length = plain_length(text, at);
+    if (length != 0) {
+      at += length;
       continue;
     }
     const Utf8Step step = utf8_step(text, at);
