@@ -21,7 +21,7 @@ template <typename Function>
 class Simple : public Decoder {
  public:
   explicit Simple(Function function) : function_(std::move(function)) {}
-  void decode(Pieces& pieces) const override { function_(pieces); }
+  void decode(Pieces& pieces, bool) const override { function_(pieces); }
 
  private:
   Function function_;
@@ -52,7 +52,7 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
 
 class ByteLevel : public Decoder {
  public:
-  void decode(Pieces& pieces) const override {
+  void decode(Pieces& pieces, bool) const override {
     for (std::string& piece : pieces) {
       piece = from_byte_characters(piece).value_or(piece);
     }
@@ -67,9 +67,9 @@ Decoder::Ptr make_byte_level(const Json&) {
 class Sequence : public Decoder {
  public:
   explicit Sequence(std::vector<Decoder::Ptr> steps) : steps_(std::move(steps)) {}
-  void decode(Pieces& pieces) const override {
+  void decode(Pieces& pieces, bool is_part) const override {
     for (const auto& step : steps_) {
-      step->decode(pieces);
+      step->decode(pieces, is_part);
     }
   }
   bool reads_bytes() const override { return steps_.size() == 1 && steps_[0]->reads_bytes(); }
@@ -104,14 +104,41 @@ Decoder::Ptr make_replace(const Json& part) {
   });
 }
 
-Decoder::Ptr make_byte_fallback(const Json&) {
-  return simple([](Pieces& pieces) {
+/// A run of bytes is one text; where it is not UTF-8, each of its bytes is U+FFFD, as in the
+/// reference.
+class ByteFallback : public Decoder {
+ public:
+  void decode(Pieces& pieces, bool is_part) const override {
+    Pieces out;
+    out.reserve(pieces.size());
+    std::string run;
+    const auto end_run = [&] {
+      if (is_part || is_utf8(run)) {
+        out.push_back(run);
+      } else {
+        out.insert(out.end(), run.size(), "\uFFFD");
+      }
+      run.clear();
+    };
     for (std::string& piece : pieces) {
       if (const auto byte = byte_of_piece(piece)) {
-        piece.assign(1, static_cast<char>(*byte));
+        run += static_cast<char>(*byte);
+        continue;
       }
+      if (!run.empty()) {
+        end_run();
+      }
+      out.push_back(std::move(piece));
     }
-  });
+    if (!run.empty()) {
+      end_run();
+    }
+    pieces = std::move(out);
+  }
+};
+
+Decoder::Ptr make_byte_fallback(const Json&) {
+  return std::make_unique<ByteFallback>();
 }
 
 Decoder::Ptr make_fuse(const Json&) {

@@ -14,7 +14,9 @@ class Decoder {
  public:
   typedef std::unique_ptr<const Decoder> Ptr;
   virtual ~Decoder() = default;
-  virtual void decode(std::vector<std::string>& pieces) const = 0;
+  /// `is_part`: others may follow or go before, so bytes that are no whole character stay as they
+  /// are; otherwise they become U+FFFD.
+  virtual void decode(std::vector<std::string>& pieces, bool is_part) const = 0;
   /// Whether the text of a sequence is that of its pieces one by one, each read as byte characters.
   virtual bool reads_bytes() const { return false; }
 };

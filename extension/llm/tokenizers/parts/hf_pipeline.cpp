@@ -153,8 +153,8 @@ std::optional<uint64_t> HFPipeline::id(const std::string& piece) const {
   return id == kNone ? std::nullopt : std::optional<uint64_t>(id);
 }
 
-std::optional<std::string> HFPipeline::decode(const std::vector<uint64_t>& ids,
-                                              bool skips_special) const {
+std::optional<std::string> HFPipeline::decode(const std::vector<uint64_t>& ids, bool skips_special,
+                                              bool is_part) const {
   std::vector<std::string> pieces;
   pieces.reserve(ids.size());
   for (const uint64_t id : ids) {
@@ -169,7 +169,7 @@ std::optional<std::string> HFPipeline::decode(const std::vector<uint64_t>& ids,
   }
   std::string text;
   if (decoder_ != nullptr) {
-    decoder_->decode(pieces);
+    decoder_->decode(pieces, is_part);
   }
   for (const std::string& piece : pieces) {
     if (decoder_ == nullptr && &piece != pieces.data()) {
@@ -186,15 +186,15 @@ std::optional<std::string> HFPipeline::decode_next(uint64_t previous, uint64_t i
   const bool stands_alone = (decoder_ != nullptr && decoder_->reads_bytes()) ||
                             (before != nullptr && before->is_special) || !piece(previous);
   if (stands_alone) {
-    return decode({id}, skips_special);
+    return decode({id}, skips_special, true);
   }
-  const auto first = decode({previous}, skips_special);
-  auto both = decode({previous, id}, skips_special);
+  const auto first = decode({previous}, skips_special, true);
+  auto both = decode({previous, id}, skips_special, true);
   if (!both) {
     return std::nullopt;
   }
   if (both->compare(0, first->size(), *first) != 0) {
-    return decode({id}, skips_special);
+    return decode({id}, skips_special, true);
   }
   return both->substr(first->size());
 }

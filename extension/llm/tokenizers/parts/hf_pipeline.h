@@ -24,7 +24,9 @@ class HFPipeline {
   std::vector<uint64_t> encode(std::string_view text, bool adds_special) const;
 
   /// Nothing when an id has no piece.
-  std::optional<std::string> decode(const std::vector<uint64_t>& ids, bool skips_special) const;
+  /// `is_part` of a sequence: bytes may be half of a character.
+  std::optional<std::string> decode(const std::vector<uint64_t>& ids, bool skips_special,
+                                    bool is_part = false) const;
   /// What `id` adds after `previous`.
   std::optional<std::string> decode_next(uint64_t previous, uint64_t id, bool skips_special) const;
 

@@ -63,6 +63,20 @@ def test_tokenizer_json(name: str, count: int, tmp_path: Path) -> None:
         assert tokenizer.decode_batch(ids, skip_special_tokens=True) == reference.decode(ids)
 
 
+@pytest.mark.req("LLM-034")
+@pytest.mark.parametrize(
+    "text", ["a<0x9C>b", "ꏪ<0x9C>", "<0xE0><0xA4>", "ि<0xFF> ꏪ", "<0xC3><0xA9>"]
+)
+def test_bytes_that_are_no_character(text: str, tmp_path: Path) -> None:
+    """Each of a run's bytes becomes U+FFFD where the run is not UTF-8; a stream has them as they come."""
+    path = str(references.SHAPES["llama2"].train(tmp_path))
+    tokenizer, reference = ours.CppHFTokenizer(), Tokenizer.from_file(path)
+    tokenizer.load(path)
+    ids = reference.encode(text, add_special_tokens=False).ids
+    assert tokenizer.encode(text) == ids
+    assert tokenizer.decode_batch(ids) == reference.decode(ids, skip_special_tokens=False)
+
+
 def characters_json(**parts: object) -> str:
     """A tokenizer of the characters in EMPTY_TEXTS."""
     vocabulary = {"<unk>": 0, "_": 1}
