@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sentencepiece
 import tiktoken
@@ -46,10 +47,15 @@ Ids = Sequence[int]
 class Sides:
     """A file loaded by both; `special` are texts of special tokens, which the reference takes as such."""
 
+    load_ours: Callable[[], ours.Tokenizer]
+    load_reference: Callable[[], Any]
     ours: ours.Tokenizer
     encode: Callable[[str], Ids]
     decode: Callable[[list[int]], str]
     special: Sequence[str] = ()
+    # Where both can be told that nothing is special: ours, and the reference's ids.
+    ordinary: tuple[ours.Tokenizer, Callable[[str], Ids]] | None = None
+    takes_surrogates: bool = False
 
     def our_text(self, ids: list[int]) -> str:
         if isinstance(self.ours, ours.CppTiktoken | ours.CppTekken):
@@ -86,11 +92,26 @@ def _fetch(package: str, folder: Path) -> None:
         archive.unlink()
 
 
+def _loader(path: Path, make: Callable[[], ours.Tokenizer]) -> Callable[[], ours.Tokenizer]:
+    def load() -> ours.Tokenizer:
+        made = make()
+        made.load(str(path))
+        return made
+
+    return load
+
+
 def hugging_face(path: Path) -> Sides:
-    mine, reference = ours.CppHFTokenizer(), Tokenizer.from_file(str(path))
-    mine.load(str(path))
+    load = _loader(path, ours.CppHFTokenizer)
+
+    def load_reference() -> Tokenizer:
+        return Tokenizer.from_file(str(path))
+
+    reference = load_reference()
     return Sides(
-        mine,
+        load,
+        load_reference,
+        load(),
         lambda text: reference.encode(text, add_special_tokens=False).ids,
         lambda ids: reference.decode(ids, skip_special_tokens=False),
         [token.content for token in reference.get_added_tokens_decoder().values()],
@@ -106,10 +127,14 @@ def gpt2(folder: Path) -> Sides:
 
 
 def pieces(path: Path) -> Sides:
-    mine, reference = ours.CppSPTokenizer(), sentencepiece.SentencePieceProcessor()
-    mine.load(str(path))
-    reference.Load(str(path))
-    return Sides(mine, reference.encode, reference.decode, ["<s>", "[INST]", "<unk>"])
+    load = _loader(path, ours.CppSPTokenizer)
+
+    def load_reference() -> sentencepiece.SentencePieceProcessor:
+        return sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+    reference = load_reference()
+    special = ["<s>", "[INST]", "<unk>"]
+    return Sides(load, load_reference, load(), reference.encode, reference.decode, special)
 
 
 def _ranks(path: Path) -> dict[bytes, int]:
@@ -118,43 +143,60 @@ def _ranks(path: Path) -> dict[bytes, int]:
 
 
 def ranks(pattern: str, special: Sequence[str]) -> Callable[[Path], Sides]:
-    def load(path: Path) -> Sides:
-        mine = ours.CppTiktoken(pattern, list(special), 0, 1)
-        mine.load(str(path))
-        table = _ranks(path)
-        first = max(table.values()) + 1
-        names = {name: first + i for i, name in enumerate(special)}
-        reference = tiktoken.Encoding(
-            path.name, pat_str=pattern, mergeable_ranks=table, special_tokens=names
-        )
+    def both(path: Path) -> Sides:
+        names = list(special)
+
+        def load_reference() -> tiktoken.Encoding:
+            table = _ranks(path)
+            first = max(table.values()) + 1
+            ids = {name: first + i for i, name in enumerate(names)}
+            return tiktoken.Encoding(
+                path.name, pat_str=pattern, mergeable_ranks=table, special_tokens=ids
+            )
+
+        load = _loader(path, lambda: ours.CppTiktoken(pattern, names, 0, 1))
+        hidden = [f"\uffff{i}" for i in range(len(names))]
+        plain = _loader(path, lambda: ours.CppTiktoken(pattern, hidden, 0, 1))()
+        reference = load_reference()
         return Sides(
-            mine,
+            load,
+            load_reference,
+            load(),
             lambda text: reference.encode(text, allowed_special="all"),
             reference.decode,
-            list(special)[:40],
+            names[:40],
+            (plain, reference.encode_ordinary),
+            takes_surrogates=True,
         )
 
-    return load
+    return both
 
 
 def tekken(path: Path) -> Sides:
     """Ids of the text's tokens are their ranks behind those of special tokens, as mistral-common has it."""
-    tree = json.loads(path.read_text())
-    config = tree["config"]
-    first = config["default_num_special_tokens"]
-    rows = tree["vocab"][: config["default_vocab_size"] - first]
-    table = {base64.b64decode(row["token_bytes"]): first + row["rank"] for row in rows}
-    mine = ours.CppTekken()
-    mine.load(str(path))
-    special = {mine.id_to_piece(i).decode(): i for i in range(first)}
-    reference = tiktoken.Encoding(
-        path.name, pat_str=config["pattern"], mergeable_ranks=table, special_tokens=special
-    )
+    load = _loader(path, ours.CppTekken)
+    mine = load()
+
+    def load_reference() -> tiktoken.Encoding:
+        tree = json.loads(path.read_text())
+        config = tree["config"]
+        first = config["default_num_special_tokens"]
+        rows = tree["vocab"][: config["default_vocab_size"] - first]
+        table = {base64.b64decode(row["token_bytes"]): first + row["rank"] for row in rows}
+        special = {mine.id_to_piece(i).decode(): i for i in range(first)}
+        return tiktoken.Encoding(
+            path.name, pat_str=config["pattern"], mergeable_ranks=table, special_tokens=special
+        )
+
+    reference = load_reference()
     return Sides(
+        load,
+        load_reference,
         mine,
         lambda text: reference.encode(text, allowed_special="all"),
         reference.decode,
         ["[INST]", "[/INST]", "<s>", "</s>"],
+        takes_surrogates=True,
     )
 
 
