@@ -38,7 +38,8 @@ PROMPTS = (
     "Dear Sir or Madam,",
     "The opposite of hot is",
 )
-LENGTH = 256  # tokens of prompt and answer together
+ANSWER = 256  # tokens that tests and measurements compare
+LENGTH = ANSWER + 64  # of prompt and answer together
 
 Logits = Callable[[list[int], int], torch.Tensor]
 

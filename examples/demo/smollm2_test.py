@@ -24,8 +24,8 @@ def test_greedy_tokens_are_those_of_transformers(tmp_path: Path) -> None:
     for text in smollm2.PROMPTS:
         prompt = tokenizer.encode(text).ids
         assert prompt == reference(text).input_ids, text
-        found, leads = smollm2.greedy(ours, prompt, 128, stop=2)
-        expected, _ = smollm2.greedy(theirs, prompt, 128, stop=2)
+        found, leads = smollm2.greedy(ours, prompt, smollm2.ANSWER, stop=2)
+        expected, _ = smollm2.greedy(theirs, prompt, smollm2.ANSWER, stop=2)
         assert smollm2.same(found, expected, leads), (text, found, expected)
 
 
@@ -43,9 +43,11 @@ def test_the_runner_writes_what_transformers_writes(tmp_path: Path) -> None:
     theirs = smollm2.transformers_logits(gguf)
     for text in smollm2.PROMPTS:
         prompt = tokenizer.encode(text).ids
-        expected, leads = smollm2.greedy(theirs, prompt, 128, stop=2)
+        expected, leads = smollm2.greedy(theirs, prompt, smollm2.ANSWER, stop=2)
         pieces: list[str] = []
-        config = GenerationConfig(temperature=0, max_new_tokens=128, echo=False, silent=True)
+        config = GenerationConfig(
+            temperature=0, max_new_tokens=smollm2.ANSWER, echo=False, silent=True
+        )
         runner.reset()
         runner.generate(text, config, pieces.append)
         assert runner.context[: len(prompt)] == prompt, text

@@ -27,7 +27,7 @@ weights. Programs run by our runtime from Python, 2 threads.
 _TEXTS = {
     "greedy": """## Greedy text
 
-Ten prompts, up to 128 tokens each, float on XNNPACK, beside transformers on the dequantized weights; a token may
+Ten prompts, up to 256 tokens each, float on XNNPACK, beside transformers on the dequantized weights; a token may
 differ only where the two best logits are within 1e-3 of each other.
 """,
     "perplexity": """## Perplexity

@@ -29,7 +29,6 @@ Row = dict[str, Any]
 WINDOW = 255
 # 254 of each window's tokens are foreseen: 20,066
 TOKENS = 79 * WINDOW
-ANSWER = 128
 _SHAPE = {
     "dim": 576,
     "n_layers": 30,
@@ -84,9 +83,9 @@ def greedy(folder: Path, only: str = "") -> Iterator[Row]:
     for prompt in (each for each in smollm2.PROMPTS if only in each):
         ids = tokenizer.encode(prompt).ids
         start = time.perf_counter()
-        found, leads = smollm2.greedy(ours, ids, ANSWER, stop=2)
+        found, leads = smollm2.greedy(ours, ids, smollm2.ANSWER, stop=2)
         seconds = time.perf_counter() - start
-        expected, _ = smollm2.greedy(theirs, ids, ANSWER, stop=2)
+        expected, _ = smollm2.greedy(theirs, ids, smollm2.ANSWER, stop=2)
         apart = next((i for i, pair in enumerate(zip(found, expected)) if pair[0] != pair[1]), None)
         yield {
             "table": "greedy",
