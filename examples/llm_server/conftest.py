@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from starlette.applications import Starlette
 
 from executorch.extension.llm.runner.test import tiny_llama
 
@@ -19,25 +20,31 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> tiny_llama.TinyLlama:
 
 
 @contextlib.contextmanager
-def serving(*words: str) -> Iterator[str]:
-    """The address of a server with this command line."""
+def running(app: Starlette) -> Iterator[str]:
+    """The address of a server of these routes."""
     import uvicorn
 
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not server.started and time.monotonic() < deadline:
+        time.sleep(0.01)
+    (address,) = [s.getsockname() for each in server.servers for s in each.sockets]
+    yield "http://{}:{}".format(*address)
+    server.should_exit = True
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+@contextlib.contextmanager
+def serving(*words: str) -> Iterator[str]:
+    """The address of a server with this command line."""
     from executorch.examples.llm_server.__main__ import make_service, parser
     from executorch.examples.llm_server.app import make_app
 
-    app = make_app(make_service(parser().parse_args(words)))
-    running = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
-    thread = threading.Thread(target=running.run)
-    thread.start()
-    deadline = time.monotonic() + 30
-    while not running.started and time.monotonic() < deadline:
-        time.sleep(0.01)
-    (address,) = [s.getsockname() for server in running.servers for s in server.sockets]
-    yield "http://{}:{}".format(*address)
-    running.should_exit = True
-    thread.join(30)
-    assert not thread.is_alive()
+    with running(make_app(make_service(parser().parse_args(words)))) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
