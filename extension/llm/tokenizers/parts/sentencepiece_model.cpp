@@ -245,9 +245,17 @@ Error SentencePieceModel::finish() {
 void SentencePieceModel::finish_texts() {
   for (int byte = 0; byte < 0x80; ++byte) {
     const auto first = static_cast<uint8_t>(byte);
-    stays_[byte] = !user_defined_.has_first(first) && !charsmap_.has_rule_of(first);
+    if (!user_defined_.has_first(first) && !charsmap_.has_ascii_rule_of(first)) {
+      stays_[byte] = charsmap_.has_rule_of(first) ? Stays::kBeforeAscii : Stays::kAlways;
+    }
   }
   if (algorithm_ == Algorithm::kUnigram) {
+    cut_scores_ = scores_;
+    for (uint32_t id = 0; id < types_.size(); ++id) {
+      if (types_[id] == Type::kUserDefined) {
+        cut_scores_[id] = 0.1f * static_cast<float>(piece(id).size() - 1);
+      }
+    }
     return;
   }
   // What is taken apart again depends on all merges of a text.
@@ -263,8 +271,14 @@ uint32_t SentencePieceModel::control(const std::string& name) const {
   return id != kNone && types_[id] == Type::kControl ? id : kNone;
 }
 
+bool SentencePieceModel::stays(std::string_view text) const {
+  const Stays found = stays_[static_cast<uint8_t>(text.front())];
+  return found == Stays::kAlways || (found == Stays::kBeforeAscii &&
+                                     (text.size() == 1 || static_cast<uint8_t>(text[1]) < 0x80));
+}
+
 SentencePieceModel::Normalized SentencePieceModel::normalize_prefix(std::string_view text) const {
-  if (stays_[static_cast<uint8_t>(text.front())]) {
+  if (stays(text)) {
     return {text.substr(0, 1), 1};
   }
   if (const auto symbol = user_defined_.longest(text, 0)) {
@@ -408,12 +422,9 @@ void SentencePieceModel::merge(std::string_view text, MergeScratch& scratch, Cut
 }
 
 SentencePieceModel::Cut SentencePieceModel::cut_unigram(std::string_view text) const {
-  // A user's own piece is better than any other, and the longer the better: what the file says of
-  // its score does not count.
-  const auto score_of = [&](uint32_t id, size_t bytes) {
-    return types_[id] == Type::kUserDefined ? 0.1f * static_cast<float>(bytes - 1) : scores_[id];
-  };
+  const auto score_of = [&](uint32_t id, size_t) { return cut_scores_[id]; };
   Cut cut;
+  cut.reserve(text.size() / 3);
   for (const CutPiece& piece : best_cut<float>(text, trie_, lowest_ - kUnknownPenalty, score_of)) {
     cut.emplace_back(piece.text, piece.id == kNone ? unknown_ : piece.id);
   }

@@ -53,6 +53,7 @@ class SentencePieceModel {
   Error finish();
   void finish_texts();
   std::string normalize(std::string_view text) const;
+  bool stays(std::string_view text) const;
   Normalized normalize_prefix(std::string_view text) const;
   Cut cut_bpe(std::string_view text) const;
   void merge(std::string_view text, MergeScratch& scratch, Cut& out) const;
@@ -60,10 +61,15 @@ class SentencePieceModel {
 
   StringTable pieces_;
   std::vector<float> scores_;
+  /// Of unigram models: a user's own piece is better than any other, and the longer the better,
+  /// whatever the file says of its score.
+  std::vector<float> cut_scores_;
   std::vector<Type> types_;
   std::array<uint32_t, 256> byte_ids_;
-  /// Bytes below 0x80 that neither a rule nor a user's own piece begins with: they stay.
-  std::array<bool, 256> stays_{};
+  /// Whether a character below 0x80 is left as it is: never where a user's own piece begins with
+  /// it; before another such character where rules begin with it that all go on with a mark.
+  enum class Stays : uint8_t { kNotSure, kBeforeAscii, kAlways };
+  std::array<Stays, 256> stays_{};
   /// No merge joins a word to the space before the next one: words can be merged one by one.
   bool has_words_ = false;
   /// By id, of words: whether merging the piece's own text gives the piece. Any thread writes it.

@@ -86,6 +86,20 @@ bool Charsmap::has_rule_of(uint8_t first) const {
   return at < num_units_ && label(unit(at)) == first;
 }
 
+bool Charsmap::has_ascii_rule_of(uint8_t first) const {
+  if (!has_rule_of(first)) {
+    return false;
+  }
+  const size_t at = distance(unit(0)) ^ first;
+  const size_t next = at ^ distance(unit(at));
+  bool found = has_leaf(unit(at));
+  for (uint32_t second = 1; second < 0x80; ++second) {
+    const size_t place = next ^ second;
+    found = found || (place < num_units_ && label(unit(place)) == second);
+  }
+  return found;
+}
+
 std::optional<Charsmap::Rule> Charsmap::longest(std::string_view text) const {
   std::optional<Rule> found;
   if (num_units_ == 0) {

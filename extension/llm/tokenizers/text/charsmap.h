@@ -24,6 +24,8 @@ class Charsmap {
   std::optional<Rule> longest(std::string_view text) const;
   /// Whether a rule may begin with it.
   bool has_rule_of(uint8_t first) const;
+  /// Whether one is that byte alone, or goes on with a byte below 0x80.
+  bool has_ascii_rule_of(uint8_t first) const;
   bool is_empty() const { return num_units_ == 0; }
 
  private:

@@ -53,8 +53,8 @@ class PrefixTrie {
   }
 
  private:
-  struct Unit {
-    uint32_t base = 0;  // from kTails on: where its tail is
+  struct alignas(16) Unit {  // in one line of the cache
+    uint32_t base = 0;       // from kTails on: where its tail is
     uint32_t parent = kNone, value = kNone;
   };
   class Builder;

@@ -5,6 +5,7 @@
 #include <executorch/extension/llm/tokenizers/text/prefix_trie.h>
 #include <executorch/extension/llm/tokenizers/text/utf8.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -48,10 +49,12 @@ std::vector<CutPiece> best_cut(std::string_view text, const PrefixTrie& pieces, 
     start += character;
   }
   std::vector<CutPiece> cut;
+  cut.reserve(text.size() / 3);
   for (size_t end = text.size(); end > 0; end = ends[end].start) {
     cut.push_back({ends[end].id, text.substr(ends[end].start, end - ends[end].start)});
   }
-  return {cut.rbegin(), cut.rend()};
+  std::reverse(cut.begin(), cut.end());
+  return cut;
 }
 
 }  // namespace tokenizers::detail
