@@ -150,12 +150,15 @@ def measure(name: str, kind: str, sides: Sides, texts: int, documents: list[str]
     return Row(name, kind, compare(sides, texts, seed=len(name)), encoded, loaded)
 
 
-def page(measured: list[Row], size: float) -> str:
+def page(measured: list[Row], size: float, earlier: str) -> str:
+    """The table; further sections stay as the earlier page has them."""
     lines = [COLUMNS, ["---", "---", *["--:"] * (len(COLUMNS) - 2)], *(r.cells() for r in measured)]
     table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
     total = sum(row.found.texts for row in measured)
     other = sum(row.found.encoded + row.found.decoded for row in measured)
-    return f"{HEAD.format(size=size)}\n{table}\n{total:,} texts, {other:,} differences.\n"
+    _, section, rest = earlier.partition("\n## ")
+    text = f"{HEAD.format(size=size)}\n{table}\n{total:,} texts, {other:,} differences.\n"
+    return text + section + rest
 
 
 def main() -> int:
@@ -176,7 +179,8 @@ def main() -> int:
             measured.append(measure(name, kind, load(), options.texts, documents))
             print(" | ".join(measured[-1].cells()), measured[-1].found.first, flush=True)
     if options.page:
-        options.page.write_text(page(measured, size))
+        earlier = options.page.read_text() if options.page.exists() else ""
+        options.page.write_text(page(measured, size, earlier))
     return 1 if any(row.found for row in measured) else 0
 
 
