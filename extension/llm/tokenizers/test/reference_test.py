@@ -142,12 +142,13 @@ def message(number: int, content: bytes) -> bytes:
     return bytes([number << 3 | 2, len(content)]) + content
 
 
+def piece(text: str, score: float, kind: int = 1) -> bytes:
+    number = b"\x15" + struct.pack("<f", score)
+    return message(1, message(1, text.encode()) + number + bytes([3 << 3, kind]))
+
+
 def test_a_users_own_piece_wins_as_in_the_reference(tmp_path: Path) -> None:
     """Whatever the scores are; what ties is cut as there."""
-
-    def piece(text: str, score: float, kind: int = 1) -> bytes:
-        number = b"\x15" + struct.pack("<f", score)
-        return message(1, message(1, text.encode()) + number + bytes([3 << 3, kind]))
 
     scores = {"▁": -2.171676, "▁▁": -4.343353, "▁▁▁▁": -8.686706, "a": -3.1, "aX": -0.5}
     for own, score in (("X", 0.0), ("Xa", -9.0), ("X▁", 4.0)):
@@ -163,6 +164,27 @@ def test_a_users_own_piece_wins_as_in_the_reference(tmp_path: Path) -> None:
         for _ in range(300):
             text = "".join(chance.choice("aX   ?") for _ in range(chance.randrange(60)))
             assert tokenizer.encode(text) == reference.encode(text), (own, text)
+
+
+@pytest.mark.parametrize("unused", [(), ("▁ab",), ("ab", "▁ab")])
+@pytest.mark.parametrize("across", [(), ("b▁",), ("▁ab▁a", "b▁a"), ("a\u0301▁",)])
+def test_merges_within_and_across_words(
+    unused: tuple[str, ...], across: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Words are merged one by one where no piece goes on behind a word, and none is taken apart again."""
+    texts = ("▁", "a", "b", "ab", "▁▁", "▁a", "▁ab", "ba", "abab", "▁abab", *across)
+    rows = [piece("<unk>", 0, 2)]
+    rows += [piece(text, -float(i), 5 if text in unused else 1) for i, text in enumerate(texts)]
+    path = tmp_path / "tokenizer.model"
+    plain = message(3, message(1, b"identity") + bytes([3 << 3, 0, 4 << 3, 0]))
+    path.write_bytes(b"".join(rows) + message(2, bytes([3 << 3, 2])) + plain)
+    tokenizer = ours.CppSPTokenizer()
+    tokenizer.load(str(path))
+    reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    chance = random.Random(4)
+    for _ in range(300):
+        text = "".join(chance.choice("aabb  \u0301c") for _ in range(chance.randrange(90)))
+        assert tokenizer.encode(text) == reference.encode(text), text
 
 
 @many

@@ -226,6 +226,7 @@ SENTENCEPIECES = {
         "add_dummy_prefix": False,
     },
     "suffix": {"treat_whitespace_as_suffix": True},
+    "across words": {"split_by_whitespace": False},
 }
 
 
