@@ -139,7 +139,7 @@ def output() -> str:
 
 
 @pytest.mark.full
-@pytest.mark.req("EMB-010", "EMB-016", "EMB-019")
+@pytest.mark.req("EMB-010", "EMB-016", "EMB-019", "LLM-044")
 def test_the_documented_files_are_built(output: str) -> None:
     words = " ".join(output[output.index("[SUCCESS] LLaMA") :].split())
     size = r"\([\d.]+[KM]\)"

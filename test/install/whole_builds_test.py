@@ -131,3 +131,47 @@ def test_a_delegate_that_shares_nothing_beside_one_operator_of_a_table(tmp_path:
     to_edge(other).to_executorch().save(str(tmp_path / "relu.pte"))
     refused = attempt(runner, f"--model_path={tmp_path / 'relu.pte'}")
     assert refused.returncode != 0 and "aten::relu.out" in refused.stderr
+
+
+LLM_USER = """
+cmake_minimum_required(VERSION 3.29)
+project(your_app C CXX)
+set(CMAKE_CXX_STANDARD 17)
+macro(set_overridable_option NAME VALUE)
+  if(NOT DEFINED ${NAME})
+    set(${NAME} "${VALUE}")
+  endif()
+endmacro()
+add_executable(your_app main.cpp)
+# Enable required components
+set_overridable_option(EXECUTORCH_BUILD_EXTENSION_MODULE ON)
+set_overridable_option(EXECUTORCH_BUILD_EXTENSION_TENSOR ON)
+set_overridable_option(EXECUTORCH_BUILD_EXTENSION_LLM_RUNNER ON)
+# Add ExecuTorch as a dependency
+add_subdirectory(executorch)
+# Link against the LLM runner library
+target_link_libraries(your_app PRIVATE extension_llm_runner)
+"""
+LLM_PROGRAM = """
+#include <executorch/extension/llm/runner/text_llm_runner.h>
+#include <cstdio>
+int main() {
+  auto runner = executorch::extension::llm::create_text_llm_runner(
+      "missing.pte", executorch::extension::llm::load_tokenizer("missing.json"));
+  std::puts(runner == nullptr ? "no runner" : "a runner");
+}
+"""
+
+
+@pytest.mark.req("LLM-042")
+def test_a_program_on_the_runner_of_language_models(tmp_path: Path) -> None:
+    """The documented lines; the macro is the user's to define."""
+    (tmp_path / "CMakeLists.txt").write_text(LLM_USER)
+    (tmp_path / "main.cpp").write_text(LLM_PROGRAM)
+    (tmp_path / "executorch").symlink_to(ROOT)
+    build = beside("llm-subdirectory")
+    command(
+        "cmake", "--fresh", "-S", tmp_path, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"
+    )
+    command("cmake", "--build", build, "--target", "your_app")
+    assert "no runner" in command(build / "your_app")

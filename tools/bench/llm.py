@@ -20,7 +20,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -188,6 +188,11 @@ def table(rows: list[Row]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
+def as_json(rows: list[Row]) -> str:
+    """A list of sides: prefill and decode in tokens per second by tokens of the prompt, seconds, bytes."""
+    return json.dumps([asdict(row) for row in rows], indent=1) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m tools.bench.llm",
@@ -206,6 +211,7 @@ def main() -> None:
     default = Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
     parser.add_argument("--build", type=Path, default=default)
     parser.add_argument("--page", type=Path, help="append the table to this page")
+    parser.add_argument("--json", type=Path, help="write tokens per second and seconds there, too")
     options = parser.parse_args()
     if options.llama_python and not options.gguf:
         parser.error("--llama-python needs --gguf, the file that llama.cpp runs")
@@ -217,6 +223,8 @@ def main() -> None:
     machine = f"{processor()}, {os.cpu_count()} cores; {options.threads} threads"
     text = f"{machine}; a buffer of {megabytes} MB is read at {speeds}.\n\n{table(rows)}"
     print(text)
+    if options.json:
+        options.json.write_text(as_json(rows))
     if options.page:
         with options.page.open("a") as page:
             page.write(f"\n{text}")

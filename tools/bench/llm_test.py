@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
 
 from executorch.test.e2e.build_tree import binary
-from executorch.tools.bench.llm import PROMPTS, row_of, table
+from executorch.tools.bench.llm import PROMPTS, as_json, row_of, table
 
 
 def _answer(prefill: float, decode: list[float], load: float = 9.0) -> dict[str, object]:
     return {"prefill": prefill, "decode": decode, "load": load, "resident": 2_000_000}
 
 
+@pytest.mark.req("LLM-046")
 def test_rows_are_medians_over_rounds() -> None:
     answers = {n: [_answer(t, [0.25, t, 0.25]) for t in (1.0, 4.0, 2.0)] for n in PROMPTS}
     starts = [_answer(2.0, [], load) for load in (0.25, 8.0, 0.5)]
@@ -22,6 +24,8 @@ def test_rows_are_medians_over_rounds() -> None:
     assert row.prefill == {n: n / 2.0 for n in PROMPTS}
     assert row.decode == dict.fromkeys(PROMPTS, 4.0)
     assert (row.load, row.first, row.resident) == (0.5, 2.5, 2_000_000)
+    (written,) = json.loads(as_json([row]))
+    assert written["side"] == "ours" and written["prefill"]["128"] == 64
     assert "| ours | 16 | 64 | 256 | 4 | 4 | 0.500 | 2.500 | 2 |" in table([row])
 
 
