@@ -23,7 +23,7 @@ HWY_INLINE void keep_loaded(V& value) {
 #if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
   asm("" : "+v"(value.raw));
 #else
-  (void)value;
+  (void)value;  // other compilers keep it
 #endif
 }
 
