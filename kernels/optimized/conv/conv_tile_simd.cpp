@@ -106,17 +106,16 @@ HWY_INLINE void copy_columns(const float* HWY_RESTRICT from, int64_t count,
 void copy_short_pairs(const PlaneCopy& c) {
   const D d;
   const auto values = static_cast<size_t>(2 * c.cols - 1);
-  const size_t lanes = hn::Lanes(d);
-  const auto low = hn::FirstN(d, values);
-  const auto high = hn::FirstN(d, values > lanes ? values - lanes : 0);
-  const auto kept = hn::FirstN(d, static_cast<size_t>(c.cols));
+  const size_t low = std::min(values, hn::Lanes(d)), high = values - low;
+  const auto kept = static_cast<size_t>(c.cols);
   for (int64_t plane = 0; plane < c.planes; ++plane) {
     const float* from = c.from + plane * c.from_plane;
     float* to = c.to + plane * c.to_plane;
     for (int64_t row = 0; row < c.rows; ++row, from += c.from_row, to += c.to_row) {
-      const V first = hn::MaskedLoad(low, d, from);
-      const V second = hn::MaskedLoad(high, d, values > lanes ? from + lanes : from);
-      hn::BlendedStore(hn::ConcatEven(d, second, first), kept, d, to);
+      // Not by masks: without instructions for them whole vectors would be read.
+      const V first = hn::LoadN(d, from, low);
+      const V second = hn::LoadN(d, from + low, high);
+      hn::StoreN(hn::ConcatEven(d, second, first), d, to, kept);
     }
   }
 }
@@ -128,11 +127,7 @@ void copy_both(const PlaneCopy& c) {
   const int64_t whole = c.between_cols / lanes * lanes;
   const int64_t evens = c.cols - whole, odds = c.between_cols - whole;  // behind whole vectors
   const auto values = static_cast<size_t>(evens + odds);
-  const size_t low_values = std::min(values, hn::Lanes(d));
-  const auto low = hn::FirstN(d, low_values);
-  const auto high = hn::FirstN(d, values - low_values);
-  const auto even = hn::FirstN(d, static_cast<size_t>(evens));
-  const auto odd = hn::FirstN(d, static_cast<size_t>(odds));
+  const size_t low = std::min(values, hn::Lanes(d)), high = values - low;
   for (int64_t plane = 0; plane < c.planes; ++plane) {
     const float* from = c.from + plane * c.from_plane;
     float* to = c.to + plane * c.to_plane;
@@ -146,10 +141,10 @@ void copy_both(const PlaneCopy& c) {
       }
       if (values > 0) {
         const float* rest = from + 2 * whole;
-        const V first = hn::MaskedLoad(low, d, rest);
-        const V second = hn::MaskedLoad(high, d, rest + low_values);
-        hn::BlendedStore(hn::ConcatEven(d, second, first), even, d, to + whole);
-        hn::BlendedStore(hn::ConcatOdd(d, second, first), odd, d, between + whole);
+        const V first = hn::LoadN(d, rest, low);
+        const V second = hn::LoadN(d, rest + low, high);
+        hn::StoreN(hn::ConcatEven(d, second, first), d, to + whole, static_cast<size_t>(evens));
+        hn::StoreN(hn::ConcatOdd(d, second, first), d, between + whole, static_cast<size_t>(odds));
       }
       from += c.from_row;
       to += c.to_row;
