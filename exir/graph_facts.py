@@ -33,6 +33,11 @@ def called_op(node: object) -> torch._ops.OpOverload | None:
     return torch_op(node.target) if is_call else None
 
 
+def is_pure(op: torch._ops.OpOverload) -> bool:
+    """Whether it gives the same for equal arguments every time, and writes none of them."""
+    return not op._schema.is_mutable and torch.Tag.nondeterministic_seeded not in op.tags
+
+
 def op_name(node: object) -> str:
     """`aten.add.Tensor`; empty for what is no call of an operator."""
     return str(called_op(node) or "")

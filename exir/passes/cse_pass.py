@@ -12,7 +12,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.graph_facts import without_dialect
+from executorch.exir.graph_facts import is_pure, without_dialect
 from executorch.exir.pass_base import ExportPass
 
 
@@ -61,9 +61,7 @@ def _is_repeatable(node: Node, unsafe: frozenset[str]) -> bool:
         return False
     if not isinstance(op, torch._ops.OpOverload):
         return True
-    if op._schema.name in unsafe:
-        return False
-    return not op._schema.is_mutable and torch.Tag.nondeterministic_seeded not in op.tags
+    return op._schema.name not in unsafe and is_pure(op)
 
 
 def _key(node: Node) -> Any:

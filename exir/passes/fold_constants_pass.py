@@ -22,7 +22,7 @@ from torch.fx import Node
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_leaves
 
-from executorch.exir.graph_facts import torch_op
+from executorch.exir.graph_facts import is_pure, torch_op
 from executorch.exir.passes.constant_prop_pass import (
     get_constant_placeholder_dict,
     put_constants,
@@ -143,8 +143,7 @@ def _is_pure(node: Node) -> bool:
     return (
         op is not None
         and op.namespace in _NAMESPACES
-        and torch.Tag.nondeterministic_seeded not in op.tags
-        and not op._schema.is_mutable
+        and is_pure(op)
         and bool(_tensors(node))
         and all(isinstance(size, int) for size in sizes)
     )

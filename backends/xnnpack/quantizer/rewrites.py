@@ -19,6 +19,7 @@ from executorch.backends.xnnpack.quantizer.captured import (
     is_float,
     row_of,
 )
+from executorch.exir.graph_facts import is_pure
 
 _BY_NAME_OF_PADDING = {
     "aten.conv1d.padding": torch.ops.aten.conv1d.default,
@@ -92,13 +93,10 @@ def _value(model: GraphModule, node: Node) -> Any:
 
 def _is_of(node: Node, constants: set[Node]) -> bool:
     inputs = node.all_input_nodes
-    return bool(inputs) and constants.issuperset(inputs) and _is_pure(node.target)
-
-
-def _is_pure(target: object) -> bool:
-    if not isinstance(target, torch._ops.OpOverload):
-        return target is getitem
-    return not target._schema.is_mutable and torch.Tag.nondeterministic_seeded not in target.tags
+    repeats = node.target is getitem or (
+        isinstance(node.target, torch._ops.OpOverload) and is_pure(node.target)
+    )
+    return repeats and bool(inputs) and constants.issuperset(inputs)
 
 
 def _is_weighted(node: Node) -> bool:

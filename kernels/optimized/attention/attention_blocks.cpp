@@ -109,7 +109,6 @@ void fetch(const Plan& plan, const AttentionRows& rows, const Place& place, Rang
 // Dot products of few rows with keys that are read in place.
 void score_by_dots(const Plan& plan, const Scratch& s, const Task& task, Range keys,
                    const void* data, ScalarType type, int64_t stride) {
-  constexpr int64_t kStep = 4;
   DotRows dots;
   dots.num_rows = keys.size();
   dots.k = plan.problem.depth;
@@ -119,8 +118,8 @@ void score_by_dots(const Plan& plan, const Scratch& s, const Task& task, Range k
   dots.x_stride = plan.problem.depth;
   dots.out_stride = kKeys;
   const GemmKernels& kernels = gemm_kernels();
-  for (int64_t key = 0; key < keys.size(); key += kStep) {
-    const int64_t end = std::min(key + kStep, keys.size());
+  for (int64_t key = 0; key < keys.size(); key += kRowsOfDots) {
+    const int64_t end = std::min(key + kRowsOfDots, keys.size());
     fetch(plan, plan.problem.key, task.place, {keys.begin + key, keys.begin + end});
     for (int64_t i = 0; i < task.rows.size(); i += kMaxDotVectors) {
       dots.num_x = std::min(kMaxDotVectors, task.rows.size() - i);

@@ -106,6 +106,7 @@ bool has_bfloat16_products();
 // kMaxDotVectors: matrix times a few vectors, bound by reading the rows once. Threaded; needs no
 // scratch memory.
 constexpr int64_t kMaxDotVectors = 4;
+constexpr int64_t kRowsOfDots = 4;  // rows that are read side by side
 struct DotRows {
   int64_t num_rows = 0, num_x = 0, k = 0;
   const void* rows = nullptr;

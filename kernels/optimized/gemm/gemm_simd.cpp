@@ -161,8 +161,6 @@ void transpose(const float* in, int64_t in_stride, int64_t rows, int64_t cols, f
   }
 }
 
-constexpr int kDotRows = 4;  // rows read side by side
-
 // Block by block of four lanes.
 template <class Tag>
 HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> sum_of_blocks(Tag tag, hn::Vec<Tag> v) {
@@ -195,13 +193,10 @@ HWY_INLINE V load_widened(const T* from, size_t valid) {
 template <typename T, int kRows, int kX>
 HWY_INLINE void add_products(const DotRows& p, const T* rows, int64_t q, size_t valid,
                              V (&sum)[kX][kRows]) {
-  const D d;
-  const bool whole = valid == hn::Lanes(d);
   V x[kX];
 #pragma GCC unroll 4
   for (int i = 0; i < kX; ++i) {
-    const float* from = p.x + i * p.x_stride + q;
-    x[i] = whole ? hn::LoadU(d, from) : hn::LoadN(d, from, valid);
+    x[i] = load_widened(p.x + i * p.x_stride + q, valid);
   }
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) {
@@ -249,7 +244,7 @@ HWY_INLINE void dot_block(const DotRows& p, int64_t first) {
 #pragma GCC unroll 4
   for (int i = 0; i < kX; ++i) {
     float* out = p.out + i * p.out_stride + first;
-    if constexpr (kRows == 4) {
+    if constexpr (kRows == kRowsOfDots) {
       const hn::FixedTag<float, 4> four;
       const auto total = totals_of_four(sum[i]);
       hn::StoreU(p.bias == nullptr ? total : hn::Add(total, hn::LoadU(four, p.bias + first)), four,
@@ -265,8 +260,8 @@ HWY_INLINE void dot_block(const DotRows& p, int64_t first) {
 
 template <typename T, int kX>
 void dot_rows_for(const DotRows& p, int64_t first, int64_t last) {
-  for (; first + kDotRows <= last; first += kDotRows) {
-    dot_block<T, kDotRows, kX>(p, first);
+  for (; first + kRowsOfDots <= last; first += kRowsOfDots) {
+    dot_block<T, kRowsOfDots, kX>(p, first);
   }
   for (; first < last; ++first) {
     dot_block<T, 1, kX>(p, first);
