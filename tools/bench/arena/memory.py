@@ -11,9 +11,7 @@ usage: python -m executorch.tools.bench.arena.memory [name or family ...] [--pag
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
 from datetime import date
@@ -25,19 +23,14 @@ import torch
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.exir import to_edge_transform_and_lower
 from executorch.tools.bench.arena import page
-from executorch.tools.bench.arena.measure import save
+from executorch.tools.bench.arena.measure import SECONDS, Engine, save
 from executorch.tools.bench.arena.network import Network
 from executorch.tools.bench.arena.table import chosen
 from executorch.tools.bench.figures import geometric_mean
 from executorch.tools.bench.turns import ROOT, peer_python
 
-SIDE = Path(__file__).with_name("memory_side.py")
 OURS, UPSTREAM, RIVALS = "ours", "upstream", ("onnxruntime", "openvino")
 MOMENTS = ("once", "thrice", "peak")
-TO_ONNX = """
-import sys, torch
-torch.onnx.export(torch.export.load(sys.argv[1]), dynamo=True, verbose=False).save(sys.argv[2])
-"""
 HEAD = """# Memory of networks beside their rivals
 
 Megabytes that a process has more than before loading: after one run, after three, and at most. Float, {threads}
@@ -56,30 +49,25 @@ def measured(network: Network, pythons: dict[str, str], threads: int) -> Row:
         program, calls = save(network, Path(work))
         exported = torch.export.load(program)
         row["weights"] = sum(each.nbytes for each in exported.state_dict.values())
-        ours, onnx = Path(work, "model.pte"), Path(work, "model.onnx")
+        ours = Path(work, "model.pte")
         lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
         ours.write_bytes(lowered.to_executorch().buffer)
         del exported, lowered
         row["file"] = ours.stat().st_size
-        if any(rival in pythons for rival in RIVALS):
-            command = [pythons[RIVALS[0]], "-c", TO_ONNX, str(program), str(onnx)]
-            subprocess.run(command, capture_output=True, timeout=400)
-        row["engines"] = {
-            label: _asked(python, label, onnx if label in RIVALS else ours, calls, threads)
-            for label, python in pythons.items()
-        }
+        files = dict.fromkeys((OURS, UPSTREAM), ours)
+        if RIVALS[0] in pythons:
+            converts = Engine("converts", RIVALS[0], pythons[RIVALS[0]], Path(work), threads)
+            converts.prepare("float", program, calls)  # writes the ONNX file that both read
+            converts.close()
+            files |= dict.fromkeys(RIVALS, Path(f"{program}.onnx"))
+        row["engines"] = {}
+        for label, python in pythons.items():
+            runtime = label if label in RIVALS else "executorch"
+            engine = Engine(label, runtime, python, Path(work), threads)
+            question = ["memory", runtime, str(files[label]), str(calls), SECONDS]
+            row["engines"][label] = engine.ask(question)
+            engine.close()
     return row
-
-
-def _asked(python: str, label: str, file: Path, calls: Path, threads: int) -> Row:
-    kind = label if label in RIVALS else "executorch"
-    command = [python, str(SIDE), kind, str(file), str(calls), str(threads)]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=file.parent, env=environment, timeout=400
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
-    return json.loads(lines[0][7:]) if lines else {"error": done.stderr.strip()[-200:]}
 
 
 def ratio(row: Row, moment: str, *below: str) -> float | None:

@@ -3,9 +3,11 @@
 
 Imports nothing of this repository but the public package `executorch`, so that the same code asks every engine.
 Questions, a line of JSON each: ["threads", n]; ["prepare", engine, precision, program, calls, seconds] answers the
-relative difference to eager; ["run", n] answers n pairs of milliseconds: passed, and of processors at work.
+relative difference to eager; ["run", n] answers n pairs of milliseconds: passed, and of processors at work;
+["memory", runtime, file, calls, seconds] answers the bytes that loading and running a file takes, as a process's first.
 """
 
+import importlib
 import json
 import logging
 import os
@@ -81,14 +83,16 @@ def onnx_file(program, inputs, path):
 
 
 def onnxruntime(program, precision, inputs, path):
+    name = onnx_file(program, inputs, path)
+    return on_onnxruntime(onnx_quantized(name, inputs) if precision == "int8" else name, inputs)
+
+
+def on_onnxruntime(name, inputs):
     import onnxruntime
 
-    name = onnx_file(program, inputs, path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.log_severity_level = 3
-    if precision == "int8":
-        name = onnx_quantized(name, inputs)
     session = onnxruntime.InferenceSession(name, options, providers=["CPUExecutionProvider"])
     feed = {i.name: tensor.numpy() for i, tensor in zip(session.get_inputs(), inputs)}
     return lambda: session.run(None, feed)
@@ -127,10 +131,14 @@ def onnx_quantized(name, inputs):
 
 
 def openvino(program, precision, inputs, path):
+    return on_openvino(onnx_file(program, inputs, path), inputs)
+
+
+def on_openvino(name, inputs):
     """In float32: by itself it would compute in bfloat16 where the processor can."""
     import openvino
 
-    model = openvino.Core().read_model(onnx_file(program, inputs, path))
+    model = openvino.Core().read_model(name)
     options = {
         "INFERENCE_PRECISION_HINT": "f32",
         "INFERENCE_NUM_THREADS": THREADS,
@@ -147,6 +155,18 @@ def openvino(program, precision, inputs, path):
     return run
 
 
+def on_executorch(name, inputs):
+    from executorch.extension.pybindings.portable_lib import _load_for_executorch
+
+    loaded = _load_for_executorch(name)
+    return lambda: loaded.run_method("forward", inputs)
+
+
+RUNTIMES = {  # what is imported before anything is measured, and what loads a file
+    "executorch": ("executorch.extension.pybindings.portable_lib", on_executorch),
+    "onnxruntime": ("onnxruntime", on_onnxruntime),
+    "openvino": ("openvino", on_openvino),
+}
 ENGINES = {f.__name__: f for f in (eager, kernels, xnnpack, onnxruntime, openvino)}
 THREADS = 1
 
@@ -188,6 +208,33 @@ def timed(run, count):
     return taken
 
 
+def memory(runtime, name, calls, seconds):
+    """Bytes more than before: after the first run, after three, and the most until then."""
+    signal.alarm(seconds)
+    inputs = list(torch.load(calls, weights_only=True)[0])
+    module, load = RUNTIMES[runtime]
+    importlib.import_module(module)
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # forgets the peak until here
+    before = status_bytes("VmRSS")
+    run = load(name, inputs)
+    run()
+    once = status_bytes("VmRSS") - before
+    run()
+    run()
+    signal.alarm(0)
+    return {
+        "once": once,
+        "thrice": status_bytes("VmRSS") - before,
+        "peak": status_bytes("VmHWM") - before,
+    }
+
+
+def status_bytes(field):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field + ":"))
+
+
 def main():
     torch.set_grad_enabled(False)
     run = None
@@ -200,6 +247,8 @@ def main():
             elif kind == "prepare":
                 run, answer = None, None
                 run, answer = prepare(*rest)
+            elif kind == "memory":
+                answer = memory(*rest)
             else:
                 answer = timed(run, *rest)
         except Exception as problem:
