@@ -285,24 +285,32 @@ constexpr VolumeCase kVolumeCases[] = {
     {1, 1, 5, 9, {{5, 2, 1, 0, 1}, {11, 4, 2, 3, 1}, {29, 4, 2, 3, 1}}},
 };
 
+// The sizes of a case: of batch, groups, channels, and of each axis.
+template <typename Case>
+Conv conv_of(const Case& p) {
+  const auto& [d, h, w] = p.axis;
+  Conv c = {};
+  c.batch = p.batch;
+  c.groups = p.groups;
+  c.in_channels = p.groups * p.ins;
+  c.out_channels = p.groups * p.outs;
+  std::tie(c.in_d, c.in_h, c.in_w) = std::tie(d.in, h.in, w.in);
+  std::tie(c.kernel_d, c.kernel_h, c.kernel_w) = std::tie(d.kernel, h.kernel, w.kernel);
+  std::tie(c.stride_d, c.stride_h, c.stride_w) = std::tie(d.stride, h.stride, w.stride);
+  std::tie(c.pad_d, c.pad_h, c.pad_w) = std::tie(d.pad, h.pad, w.pad);
+  std::tie(c.dilation_d, c.dilation_h, c.dilation_w) = std::tie(d.dilation, h.dilation, w.dilation);
+  c.out_d = d.out();
+  c.out_h = h.out();
+  c.out_w = w.out();
+  return c;
+}
+
 class VolumeTest : public ::testing::TestWithParam<VolumeCase> {
  protected:
   VolumeTest() {
     const VolumeCase& p = GetParam();
     const auto& [d, h, w] = p.axis;
-    c_.batch = p.batch;
-    c_.groups = p.groups;
-    c_.in_channels = p.groups * p.ins;
-    c_.out_channels = p.groups * p.outs;
-    std::tie(c_.in_d, c_.in_h, c_.in_w) = std::tie(d.in, h.in, w.in);
-    std::tie(c_.kernel_d, c_.kernel_h, c_.kernel_w) = std::tie(d.kernel, h.kernel, w.kernel);
-    std::tie(c_.stride_d, c_.stride_h, c_.stride_w) = std::tie(d.stride, h.stride, w.stride);
-    std::tie(c_.pad_d, c_.pad_h, c_.pad_w) = std::tie(d.pad, h.pad, w.pad);
-    std::tie(c_.dilation_d, c_.dilation_h) = std::tie(d.dilation, h.dilation);
-    c_.dilation_w = w.dilation;
-    c_.out_d = d.out();
-    c_.out_h = h.out();
-    c_.out_w = w.out();
+    c_ = conv_of(p);
     draw(input_, p.batch * c_.in_channels * d.in * h.in * w.in);
     draw(weight_, c_.out_channels * p.ins * d.kernel * h.kernel * w.kernel);
     draw(bias_, c_.out_channels);
@@ -435,19 +443,7 @@ class TransposedTest : public ::testing::TestWithParam<TransposedCase> {
 TEST_P(TransposedTest, AddsWhatEachInputAdds) {
   const TransposedCase& p = GetParam();
   const auto& [d, h, w] = p.axis;
-  Conv c = {};
-  c.batch = p.batch;
-  c.groups = p.groups;
-  c.in_channels = p.groups * p.ins;
-  c.out_channels = p.groups * p.outs;
-  std::tie(c.in_d, c.in_h, c.in_w) = std::tie(d.in, h.in, w.in);
-  std::tie(c.kernel_d, c.kernel_h, c.kernel_w) = std::tie(d.kernel, h.kernel, w.kernel);
-  std::tie(c.stride_d, c.stride_h, c.stride_w) = std::tie(d.stride, h.stride, w.stride);
-  std::tie(c.pad_d, c.pad_h, c.pad_w) = std::tie(d.pad, h.pad, w.pad);
-  std::tie(c.dilation_d, c.dilation_h, c.dilation_w) = std::tie(d.dilation, h.dilation, w.dilation);
-  c.out_d = d.out();
-  c.out_h = h.out();
-  c.out_w = w.out();
+  Conv c = conv_of(p);
   std::vector<float> input, weight, bias;
   draw(input, p.batch * c.in_channels * d.in * h.in * w.in);
   draw(weight, c.in_channels * p.outs * d.kernel * h.kernel * w.kernel);

@@ -147,6 +147,18 @@ def piece(text: str, score: float, kind: int = 1) -> bytes:
     return message(1, message(1, text.encode()) + number + bytes([3 << 3, kind]))
 
 
+def of_pieces(
+    rows: Sequence[bytes], kind: int, folder: Path
+) -> tuple[ours.CppSPTokenizer, sentencepiece.SentencePieceProcessor]:
+    """A model of pieces, 1: Unigram, 2: BPE, that changes no text ahead of them; loaded by both."""
+    path = folder / "tokenizer.model"
+    plain = message(3, message(1, b"identity") + bytes([3 << 3, 0, 4 << 3, 0]))
+    path.write_bytes(b"".join(rows) + message(2, bytes([3 << 3, kind])) + plain)
+    tokenizer = ours.CppSPTokenizer()
+    tokenizer.load(str(path))
+    return tokenizer, sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+
 def test_a_users_own_piece_wins_as_in_the_reference(tmp_path: Path) -> None:
     """Whatever the scores are; what ties is cut as there."""
 
@@ -154,12 +166,7 @@ def test_a_users_own_piece_wins_as_in_the_reference(tmp_path: Path) -> None:
     for own, score in (("X", 0.0), ("Xa", -9.0), ("X▁", 4.0)):
         rows = [piece("<unk>", 0, 2), *(piece(text, value) for text, value in scores.items())]
         rows.append(piece(own, score, 4))
-        path = tmp_path / "tokenizer.model"
-        plain = message(3, message(1, b"identity") + bytes([3 << 3, 0, 4 << 3, 0]))
-        path.write_bytes(b"".join(rows) + message(2, bytes([3 << 3, 1])) + plain)
-        tokenizer = ours.CppSPTokenizer()
-        tokenizer.load(str(path))
-        reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        tokenizer, reference = of_pieces(rows, 1, tmp_path)
         chance = random.Random(2)
         for _ in range(300):
             text = "".join(chance.choice("aX   ?") for _ in range(chance.randrange(60)))
@@ -175,12 +182,7 @@ def test_merges_within_and_across_words(
     texts = ("▁", "a", "b", "ab", "▁▁", "▁a", "▁ab", "ba", "abab", "▁abab", *across)
     rows = [piece("<unk>", 0, 2)]
     rows += [piece(text, -float(i), 5 if text in unused else 1) for i, text in enumerate(texts)]
-    path = tmp_path / "tokenizer.model"
-    plain = message(3, message(1, b"identity") + bytes([3 << 3, 0, 4 << 3, 0]))
-    path.write_bytes(b"".join(rows) + message(2, bytes([3 << 3, 2])) + plain)
-    tokenizer = ours.CppSPTokenizer()
-    tokenizer.load(str(path))
-    reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    tokenizer, reference = of_pieces(rows, 2, tmp_path)
     chance = random.Random(4)
     for _ in range(300):
         text = "".join(chance.choice("aabb  \u0301c") for _ in range(chance.randrange(90)))
