@@ -66,40 +66,64 @@ int64_t offset_of(const StridedView& view, int64_t number) {
   return offset;
 }
 
+// Copies random bytes between views whose dimensions lie in these orders, outermost first.
+void check_copy(const std::vector<int64_t>& sizes, int64_t element_size, const int* from_order,
+                const int* to_order, std::mt19937& random) {
+  StridedView from{};
+  from.ndim = static_cast<int>(sizes.size());
+  from.element_size = element_size;
+  std::copy(sizes.begin(), sizes.end(), from.sizes);
+  StridedView to = from;
+  int64_t count = 1;
+  int64_t to_count = 1;
+  for (int i = from.ndim - 1; i >= 0; --i) {
+    from.strides[from_order[i]] = count;
+    to.strides[to_order[i]] = to_count;
+    count *= from.sizes[from_order[i]];
+    to_count *= to.sizes[to_order[i]];
+  }
+  std::vector<char> source(static_cast<size_t>(count * element_size));
+  std::vector<char> target(source.size());
+  for (char& byte : source) {
+    byte = static_cast<char>(random());
+  }
+  from.data = source.data();
+  to.data = target.data();
+  copy_view(from, to);
+  for (int64_t i = 0; i < count; ++i) {
+    const char* expected = from.data + offset_of(from, i) * element_size;
+    const char* found = to.data + offset_of(to, i) * element_size;
+    ASSERT_EQ(std::memcmp(expected, found, static_cast<size_t>(element_size)), 0) << i;
+  }
+}
+
 TEST_F(LoopsTest, CopiesAnyPermutationOfAnyElementSize) {
   std::mt19937 random(7);
   for (int round = 0; round < 400; ++round) {
-    const int64_t element_size = int64_t{1} << (round % 5);
-    StridedView from{};
-    from.ndim = 1 + round % 4;
-    from.element_size = element_size;
-    StridedView to = from;
+    std::vector<int64_t> sizes(static_cast<size_t>(1 + round % 4));
     int order[2][4] = {{0, 1, 2, 3}, {0, 1, 2, 3}};
     for (int k = 0; k < 2; ++k) {
-      std::shuffle(order[k], order[k] + from.ndim, random);
+      std::shuffle(order[k], order[k] + sizes.size(), random);
     }
-    int64_t strides[2] = {1, 1};
-    for (int d = 0; d < from.ndim; ++d) {
-      from.sizes[d] = to.sizes[d] = 1 + static_cast<int64_t>(random() % 20);
+    for (int64_t& size : sizes) {
+      size = 1 + static_cast<int64_t>(random() % 20);
     }
-    for (int i = from.ndim - 1; i >= 0; --i) {
-      from.strides[order[0][i]] = strides[0];
-      to.strides[order[1][i]] = strides[1];
-      strides[0] *= from.sizes[order[0][i]];
-      strides[1] *= to.sizes[order[1][i]];
-    }
-    std::vector<char> source(static_cast<size_t>(strides[0] * element_size));
-    std::vector<char> target(source.size());
-    for (char& byte : source) {
-      byte = static_cast<char>(random());
-    }
-    from.data = source.data();
-    to.data = target.data();
-    copy_view(from, to);
-    for (int64_t i = 0; i < from.numel(); ++i) {
-      const char* expected = from.data + offset_of(from, i) * element_size;
-      const char* found = to.data + offset_of(to, i) * element_size;
-      ASSERT_EQ(std::memcmp(expected, found, static_cast<size_t>(element_size)), 0) << round;
+    SCOPED_TRACE(round);
+    check_copy(sizes, int64_t{1} << (round % 5), order[0], order[1], random);
+  }
+}
+
+// Below, at and above what is turned at once and what threads share.
+TEST_F(LoopsTest, TransposesMatricesOfManyBands) {
+  std::mt19937 random(8);
+  const int rows_first[3] = {0, 1, 2};
+  const int columns_first[3] = {0, 2, 1};
+  for (int64_t element_size = 1; element_size <= 16; element_size *= 2) {
+    for (const int64_t cols : {3, 16, 50, 1023, 1024, 2100}) {
+      for (const int64_t rows : {2, 15, 16, 33, 200}) {
+        SCOPED_TRACE(::testing::Message() << rows << " x " << cols << " of " << element_size);
+        check_copy({3, rows, cols}, element_size, rows_first, columns_first, random);
+      }
     }
   }
 }

@@ -191,64 +191,107 @@ void copy_run(const char* in, int64_t in_stride, char* out, int64_t out_stride, 
   }
 }
 
-// out[c][r] = in[r][c] where `in` has rows `in_row` apart and dense columns, `out` dense rows
-// `out_col` apart.
+constexpr int64_t kBlock = 16;          // rows and columns that are transposed together
+constexpr int64_t kBandColumns = 1024;  // of a band of kBlock rows, the unit that threads share
+
+// to[c][r] = from[r][c] of 4 x 4 elements, which compilers turn in registers.
 template <typename T>
-void transpose_block(const T* in, int64_t in_row, T* out, int64_t out_col, int64_t rows,
-                     int64_t cols) {
-  constexpr int64_t kBlock = 16;
-  for (int64_t c0 = 0; c0 < cols; c0 += kBlock) {
-    const int64_t c1 = std::min(cols, c0 + kBlock);
-    for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
-      const int64_t r1 = std::min(rows, r0 + kBlock);
-      if (c1 - c0 == kBlock && r1 - r0 == kBlock) {
-        // Dense on both sides: the block is turned in registers and first-level cache.
-        T turned[kBlock * kBlock];
-        for (int64_t r = 0; r < kBlock; ++r) {
-          const T* const row = in + (r0 + r) * in_row + c0;
-          for (int64_t c = 0; c < kBlock; ++c) {
-            turned[c * kBlock + r] = row[c];
-          }
-        }
-        for (int64_t c = 0; c < kBlock; ++c) {
-          std::memcpy(out + (c0 + c) * out_col + r0, turned + c * kBlock, sizeof(T) * kBlock);
-        }
-        continue;
+void transpose_4x4(const T* from, int64_t from_row, T* to, int64_t to_row) {
+  T rows[4][4];
+  T columns[4][4];
+  for (int r = 0; r < 4; ++r) {
+    std::memcpy(rows[r], from + r * from_row, sizeof(rows[r]));
+  }
+  for (int c = 0; c < 4; ++c) {
+    for (int r = 0; r < 4; ++r) {
+      columns[c][r] = rows[r][c];
+    }
+  }
+  for (int c = 0; c < 4; ++c) {
+    std::memcpy(to + c * to_row, columns[c], sizeof(columns[c]));
+  }
+}
+
+// out[c][r] = in[r][c] where `in` has rows `in_row` apart and dense columns, `out` dense rows
+// `out_col` apart. At most kBlock rows, which are read from their beginning to their end.
+template <typename T>
+void transpose_band(const T* in, int64_t in_row, T* out, int64_t out_col, int64_t rows,
+                    int64_t cols) {
+  int64_t c0 = 0;
+  for (; rows == kBlock && c0 + kBlock <= cols; c0 += kBlock) {
+    T turned[kBlock * kBlock];  // in first-level cache, whence whole lines are written
+    for (int64_t r = 0; r < kBlock; r += 4) {
+      for (int64_t c = 0; c < kBlock; c += 4) {
+        transpose_4x4(in + r * in_row + c0 + c, in_row, turned + c * kBlock + r, kBlock);
       }
-      for (int64_t c = c0; c < c1; ++c) {
-        for (int64_t r = r0; r < r1; ++r) {
-          out[c * out_col + r] = in[r * in_row + c];
-        }
-      }
+    }
+    for (int64_t c = 0; c < kBlock; ++c) {
+      std::memcpy(out + (c0 + c) * out_col, turned + c * kBlock, sizeof(T) * kBlock);
+    }
+  }
+  for (int64_t c = c0; c < cols; ++c) {
+    for (int64_t r = 0; r < rows; ++r) {
+      out[c * out_col + r] = in[r * in_row + c];
     }
   }
 }
 
-// One thread's share of the outer dimensions.
+// One thread's share of the lines along the innermost dimension.
 template <typename T>
-void copy_share(const Plan& plan, int inner_dims, int transposed, const char* in, char* out,
-                int64_t first, int64_t last) {
+void copy_lines(const Plan& plan, const char* in, char* out, int64_t first, int64_t last) {
   constexpr int64_t kSize = sizeof(T);
-  const int outer = plan.ndim - inner_dims;
-  Odometer<2> odometer(outer, plan.sizes);
+  const int d = plan.ndim - 1;
+  Odometer<2> odometer(d, plan.sizes);
   odometer.set_strides(0, plan.in);
   odometer.set_strides(1, plan.out);
   odometer.seek(first);
-  const int d = plan.ndim - 1;
   const bool dense = plan.in[d] == 1 && plan.out[d] == 1;
   const bool long_run = dense && plan.sizes[d] * kSize >= 64;
   for (int64_t i = first; i < last; ++i, odometer.next()) {
     const char* from = in + odometer.offset(0) * kSize;
     char* to = out + odometer.offset(1) * kSize;
-    if (transposed >= 0) {
-      transpose_block(reinterpret_cast<const T*>(from), plan.in[d], reinterpret_cast<T*>(to),
-                      plan.out[transposed], plan.sizes[d], plan.sizes[transposed]);
-    } else if (long_run) {
+    if (long_run) {
       std::memmove(to, from, plan.sizes[d] * kSize);
     } else {
       copy_run<T>(from, plan.in[d], to, plan.out[d], plan.sizes[d]);
     }
   }
+}
+
+// Transposes the two innermost dimensions: the last is dense in the output, the one before it in
+// the input. Threads share bands, of one transpose, too.
+template <typename T>
+void transpose_matrices(const Plan& plan, const T* in, T* out, int64_t grain_bytes) {
+  const int outer = plan.ndim - 2;
+  const int64_t rows = plan.sizes[outer + 1], cols = plan.sizes[outer];
+  const int64_t row_bands = (rows + kBlock - 1) / kBlock;
+  const int64_t column_bands = (cols + kBandColumns - 1) / kBandColumns;
+  int64_t matrices = 1;
+  for (int d = 0; d < outer; ++d) {
+    matrices *= plan.sizes[d];
+  }
+  const int64_t band = std::min(rows, kBlock) * std::min(cols, kBandColumns);
+  const int64_t grain =
+      std::max<int64_t>(1, grain_bytes / (band * static_cast<int64_t>(sizeof(T))));
+  parallel_for(0, matrices * row_bands * column_bands, grain, [&](int64_t first, int64_t last) {
+    Odometer<2> odometer(outer, plan.sizes);
+    odometer.set_strides(0, plan.in);
+    odometer.set_strides(1, plan.out);
+    odometer.seek(first / (row_bands * column_bands));
+    int64_t row = first / column_bands % row_bands * kBlock;
+    int64_t col = first % column_bands * kBandColumns;
+    for (int64_t i = first; i < last; ++i) {
+      transpose_band(in + odometer.offset(0) + row * plan.in[outer + 1] + col, plan.in[outer + 1],
+                     out + odometer.offset(1) + col * plan.out[outer] + row, plan.out[outer],
+                     std::min(kBlock, rows - row), std::min(kBandColumns, cols - col));
+      col = col + kBandColumns < cols ? col + kBandColumns : 0;
+      row += col == 0 ? kBlock : 0;
+      if (row >= rows) {
+        row = 0;
+        odometer.next();
+      }
+    }
+  });
 }
 
 // Brings the dimension that is dense in the input next to the innermost one, when the two make a
@@ -274,16 +317,13 @@ bool arrange_transpose(Plan& plan) {
 template <typename T>
 void copy_elements(Plan& plan, const char* in, char* out, int64_t numel) {
   constexpr int64_t kGrainBytes = 1 << 17;
-  int inner_dims = 1;
-  int transposed = -1;
+  constexpr int64_t kSize = sizeof(T);
   if (arrange_transpose(plan)) {
-    inner_dims = 2;
-    transposed = plan.ndim - 2;
+    return transpose_matrices(plan, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
+                              kGrainBytes);
   }
-  const int innermost = plan.ndim - 1;
   // A single long run is cut so that threads can share it.
   if (plan.ndim == 1) {
-    constexpr int64_t kSize = sizeof(T);
     const bool dense = plan.in[0] == 1 && plan.out[0] == 1;
     parallel_for(0, numel, kGrainBytes / kSize, [&](int64_t first, int64_t last) {
       const char* const from = in + first * plan.in[0] * kSize;
@@ -296,12 +336,10 @@ void copy_elements(Plan& plan, const char* in, char* out, int64_t numel) {
     });
     return;
   }
-  const int64_t inner = plan.sizes[innermost] * (inner_dims == 2 ? plan.sizes[transposed] : 1);
-  const int64_t grain =
-      std::max<int64_t>(1, kGrainBytes / (inner * static_cast<int64_t>(sizeof(T))));
-  parallel_for(0, numel / inner, grain, [&](int64_t first, int64_t last) {
-    copy_share<T>(plan, inner_dims, transposed, in, out, first, last);
-  });
+  const int64_t inner = plan.sizes[plan.ndim - 1];
+  const int64_t grain = std::max<int64_t>(1, kGrainBytes / (inner * kSize));
+  parallel_for(0, numel / inner, grain,
+               [&](int64_t first, int64_t last) { copy_lines<T>(plan, in, out, first, last); });
 }
 
 }  // namespace
