@@ -37,7 +37,7 @@ from executorch.devtools.commands.program_file import (
 )
 from executorch.devtools.commands.targets import HERE, op_tables, target
 from executorch.devtools.commands.times import execution
-from executorch.devtools.costs.estimate import Estimated, estimates
+from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
 from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
 from executorch.devtools.costs.timing import Timed, timed, traced
 from executorch.devtools.costs.work import multiply_adds_of
@@ -248,7 +248,7 @@ def below_machine(
     whole = sum(each.seconds for each in measured)
     findings = []
     for each in measured:
-        expected = here.seconds(each.engine, each.works, each.num_bytes)
+        expected = seconds_of(each.nodes, each.engine, here)
         if each.seconds < max(_TIMES_SLOWER * expected, _LEAST_SHARE * whole):
             continue
         adds = sum(map(multiply_adds_of, each.nodes))

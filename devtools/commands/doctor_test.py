@@ -183,7 +183,7 @@ def test_operators_below_the_machine_are_named(folder: Path) -> None:
     """Of a machine that is infinitely fast all that take time are; of one that does nothing, none."""
     file = ProgramFile(folder / "model.pte")
     record = parse_etrecord(folder / "model.etrecord")
-    infinite, still = (Machine({KERNELS: Engine(rate, rate)}, 0.0) for rate in (1e30, 1.0))
+    infinite, still = (Machine({KERNELS: Engine(rate, rate, 0.0)}) for rate in (1e30, 1.0))
     events = traced(file.data, "forward", [torch.randn(16, 64)], record)
     measured, origins = timed(events, record), Origins(record)
     found = doctor_command.below_machine(measured, "forward", origins, infinite)

@@ -73,6 +73,7 @@ def test_multiply_adds_are_counted() -> None:
         (nn.LayerNorm(10), work.NORM, 400 + 2 * 40),
         (nn.AvgPool2d(2), work.REDUCTION, 400),
         (probes.Calls(lambda x: x.permute(0, 2, 3, 1).contiguous()), work.ARRANGE, 400),
+        (nn.Upsample(scale_factor=2), work.RESAMPLE, 1600),
         (nn.ReLU(), work.ELEMENTWISE, 400),
     ],
 )
@@ -86,17 +87,17 @@ def test_a_view_does_nothing() -> None:
 
 
 def test_seconds_are_the_larger_of_computing_and_moving() -> None:
-    engines = {KERNELS: Engine(1e6, 1e6, {work.MATMUL: 1e3}), "other": Engine(2e6, 2e6)}
-    here = Machine(engines, call_seconds=0.5)
+    engines = {KERNELS: Engine(1e6, 1e6, 0.5, {work.MATMUL: 1e3}), "other": Engine(2e6, 2e6, 0.25)}
+    here = Machine(engines)
     assert here.seconds(KERNELS, [Work(work.MATMUL, 2000)], 1000) == 0.5 + 2.0
     assert here.seconds(KERNELS, [Work(work.MATMUL, 2000)], 3_000_000) == 0.5 + 3.0
     # An engine without a rate takes the kernels', and moves as fast as it does itself.
-    assert here.seconds("other", [Work(work.MATMUL, 2000)], 3_000_000) == 0.5 + 2.0
+    assert here.seconds("other", [Work(work.MATMUL, 2000)], 3_000_000) == 0.25 + 2.0
     assert here.seconds("unknown", [], 3_000_000) == 0.5 + 3.0
 
 
 def test_bandwidth_goes_from_near_to_far() -> None:
-    engine = Engine(64.0, 1.0)
+    engine = Engine(64.0, 1.0, 0.0)
     assert engine.bytes_per_second(machine.NEAR_BYTES // 2) == 64.0
     assert engine.bytes_per_second(machine.FAR_BYTES * 2) == 1.0
     middle = int((machine.NEAR_BYTES * machine.FAR_BYTES) ** 0.5)
@@ -116,13 +117,24 @@ def test_a_delegate_goes_over_values_it_has_just_computed() -> None:
             return y, torch.cumsum(self.second(y), 1)
 
     per_second = {work.MATMUL: 1e3}
-    here = Machine({KERNELS: Engine(1.0, 1.0), XNNPACK: Engine(1e9, 1e9, per_second)}, 0.0)
+    here = Machine({KERNELS: Engine(1.0, 1.0, 0.0), XNNPACK: Engine(1e9, 1e9, 0.0, per_second)})
     found = estimated(Model(), torch.ones(3, 8), here=here)
     assert [each.engine for each in found] == [XNNPACK, XNNPACK, KERNELS]
     names = [{work.name_of(node) for node in each.nodes} for each in found]
     assert "relu" in names[0] and names[2] == {"cumsum"}
     assert found[0].seconds == 3 * 16 * 8 / 1e3 and found[1].seconds == 3 * 4 * 16 / 1e3
     assert found[2].seconds == 2 * 3 * 4 * 4  # bytes read and written, one a second
+
+
+def test_kernels_go_over_the_values_of_each_node() -> None:
+    """An operator that is written as several: its values are read and written by each of them."""
+    exported = torch.export.export(nn.Hardswish(), (torch.ones(3, 8),))
+    program = to_edge_transform_and_lower(exported, generate_etrecord=True).to_executorch()
+    file = ProgramFile(Path("model.pte"), bytes(program.buffer))
+    here = Machine({KERNELS: Engine(1.0, 1.0, 0.5)})
+    (found,) = estimates(file, "forward", program.get_etrecord(), here)
+    # x + 3, two bounds, times x, over 6: five calls that write, six reads; two numbers of 4 bytes; one second a byte
+    assert found.seconds == 5 * 0.5 + 11 * 3 * 8 * 4 + 2 * 4
 
 
 def test_rates_are_measured_once_and_in_silence(
@@ -143,9 +155,9 @@ def test_a_damaged_file_of_rates_is_measured_anew(
     damaged: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(probes, "measured", lambda name: Engine(1.0, 1.0, {work.NORM: 2.0}))
+    monkeypatch.setattr(probes, "measured", lambda name: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0}))
     machine.machine()
     (kept,) = (tmp_path / "executorch").iterdir()
     kept.write_text(damaged)
-    assert machine.machine().engines == {KERNELS: Engine(1.0, 1.0, {work.NORM: 2.0})}
+    assert machine.machine().engines == {KERNELS: Engine(1.0, 1.0, 0.0, {work.NORM: 2.0})}
     assert json.loads(kept.read_text())[KERNELS]["rates"] == {work.NORM: 2.0}

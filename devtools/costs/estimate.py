@@ -32,6 +32,12 @@ class Estimated:
     seconds: float
 
 
+def seconds_of(nodes: Group, engine: str, machine: Machine) -> float:
+    """Of nodes that run together: a kernel goes over the values of one node, a delegate over those of all."""
+    passes = [(node,) for node in nodes] if engine == KERNELS else [nodes]
+    return sum(machine.seconds(engine, works_of(each), bytes_of(each)) for each in passes)
+
+
 def estimates(
     file: ProgramFile, method: str, record: ETRecord, machine: Machine
 ) -> list[Estimated]:
@@ -49,9 +55,8 @@ def estimates(
             keys = (at_instruction(delegates, call.instruction) or {}).get("delegate_map", {})
             engine, groups = call.name, _of_delegate(operators, keys, nodes)
         for group in filter(None, groups):
-            works = tuple(works_of(group))
-            seconds = machine.seconds(engine, works, bytes_of(group))
-            found.setdefault(group, Estimated(engine, group, works, seconds))
+            seconds = seconds_of(group, engine, machine)
+            found.setdefault(group, Estimated(engine, group, tuple(works_of(group)), seconds))
     return list(found.values())
 
 

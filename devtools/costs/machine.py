@@ -20,17 +20,18 @@ from pathlib import Path
 from executorch.devtools.costs.work import Work
 
 KERNELS = ""  # the engine of operators outside of delegates
-CALL_SECONDS = 1e-6  # arguments, checks, waking threads
 # Operands of one operator that stay in caches, and that do not; in between the rate is too.
 NEAR_BYTES, FAR_BYTES = 1 << 20, 1 << 25
 
 
 @dataclass(frozen=True)
 class Engine:
-    """`rates`: by kind, amounts per second (work.py); `near`, `far`: bytes per second."""
+    """`rates`: by kind, amounts per second (work.py); `near`, `far`: bytes per second; `call`: seconds of an operator
+    before it does anything: arguments, checks, waking threads."""
 
     near: float
     far: float
+    call: float
     rates: Mapping[str, float] = field(default_factory=dict)
 
     def bytes_per_second(self, num_bytes: int) -> float:
@@ -43,7 +44,6 @@ class Machine:
     """`engines`: KERNELS, and backends by their names."""
 
     engines: Mapping[str, Engine]
-    call_seconds: float = CALL_SECONDS
 
     def seconds(self, engine: str, works: Iterable[Work], num_bytes: int) -> float:
         """Of one operator that does all this. What the engine has no rate for takes the kernels'."""
@@ -51,7 +51,7 @@ class Machine:
         mine = self.engines.get(engine, kernels)
         rates = {**kernels.rates, **mine.rates}
         computing = sum(work.amount / rates[work.kind] for work in works if work.kind in rates)
-        return self.call_seconds + max(computing, num_bytes / mine.bytes_per_second(num_bytes))
+        return mine.call + max(computing, num_bytes / mine.bytes_per_second(num_bytes))
 
 
 def machine(backends: Sequence[str] = ()) -> Machine:

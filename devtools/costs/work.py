@@ -12,11 +12,12 @@ from torch.utils import _pytree as pytree
 
 MATMUL, BATCHED, WINOGRAD = "matmul", "batched matmul", "3x3 convolution"
 CONVOLUTION, DEPTHWISE = "convolution", "depthwise convolution"
-FUNCTION, NORM, REDUCTION, ARRANGE, ELEMENTWISE = (
+FUNCTION, NORM, REDUCTION, ARRANGE, RESAMPLE, ELEMENTWISE = (
     "function",
     "norm",
     "reduction",
     "arrange",
+    "resample",
     "elementwise",
 )
 # Kinds that count multiply-adds; the others count elements.
@@ -39,9 +40,10 @@ _BY_NAME = {
     ARRANGE: (
         "permute_copy transpose_copy index index_put gather scatter constant_pad_nd cat slice_copy split_copy "
         "split_with_sizes_copy expand_copy select_copy embedding pixel_shuffle pixel_unshuffle roll flip unfold_copy "
-        "repeat repeat_interleave upsample_nearest2d upsample_bilinear2d im2col col2im grid_sampler_2d "
+        "repeat repeat_interleave im2col col2im "
         "_clone_dim_order _to_dim_order_copy clone as_strided_copy reflection_pad2d replication_pad2d"
     ),
+    RESAMPLE: "upsample_nearest2d upsample_bilinear2d grid_sampler_2d",
 }
 _KIND_OF = {name: kind for kind, names in _BY_NAME.items() for name in names.split()}
 # These give a tensor in other words and write nothing, in a delegate or as planned memory.
@@ -67,7 +69,7 @@ def work_of(node: Node) -> Work | None:
     written = sum(tensor.numel() for tensor in outputs)
     read = max((tensor.numel() for tensor in given), default=0)
     kind = _KIND_OF.get(name, ELEMENTWISE)
-    return Work(kind, written if kind == ARRANGE else max(written, read))
+    return Work(kind, written if kind in (ARRANGE, RESAMPLE) else max(written, read))
 
 
 def works_of(nodes: Iterable[Node]) -> list[Work]:

@@ -4,7 +4,8 @@
 usage: python -m executorch.tools.bench.arena.expected [name or family ...] [--priority 10]
            [--page docs/results/expected.md]
 
-The rates behind it are measured first, anew; no network is among what they come from (devtools/costs/probes.py).
+The rates behind it are measured anew ahead of each network, as a shared machine's speed changes within minutes; no
+network is among what they come from (devtools/costs/probes.py).
 """
 
 from __future__ import annotations
@@ -137,8 +138,6 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, help="write the page")
     options = parser.parse_args(argv)
     torch.set_grad_enabled(False)
-    with ahead([os.getpid()], options.priority):
-        here = Machine({engine: measured(engine) for engine in (KERNELS, XNNPACK)})
     found: list[Row] = []
     for network in chosen(options.only):
         module, inputs = network.build()
@@ -148,6 +147,8 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{network.name}: {str(problem).splitlines()[0][:120]}", flush=True)
             continue
         leaves = torch.utils._pytree.tree_leaves(inputs)
+        with ahead([os.getpid()], options.priority):
+            here = Machine({engine: measured(engine) for engine in (KERNELS, XNNPACK)})
         for row in rows(network.name, program, leaves, here, options.priority):
             found.append(row)
             print(
