@@ -249,6 +249,10 @@ def test_packed_weights_are_kept_in_a_file(tmp_path: Path) -> None:
         ({"XnnpackBackend": {"k" * 64: True}}, "expected a key of 1 to 63 bytes"),
         ({"XnnpackBackend": {"packed_cache_path": "x" * 256}}, "at most 255 bytes, got 256"),
         ({"XnnpackBackend": {"pack_at_load": "yes"}}, "pack_at_load"),
+        (
+            {"XnnpackBackend": {"compute_precision": "half"}},
+            'expected compute_precision of "float32" or "bfloat16", found "half"',
+        ),
         ({"b" * 64: {"key": True}}, "exceeds 63 bytes"),
     ],
 )

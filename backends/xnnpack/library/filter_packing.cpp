@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled into XNNPACK in place of its function that orders the filters of a convolution of
 // floats, which copies a number at a time.
+#ifdef EXECUTORCH_XNNPACK_BFLOAT16
+#include <executorch/backends/xnnpack/library/gemm/bfloat16_packing.h>
+#endif
+
 #include "xnnpack/config.h"
 #include "xnnpack/pack.h"
 
@@ -18,6 +22,15 @@ void xnn_pack_f32_conv_goki_w(size_t groups, size_t filters, size_t taps, size_t
                               size_t panel, size_t kr, size_t sr, const float* weights,
                               const float* bias, const void* scale, float* packed,
                               size_t extra_bytes, const void* params) {
+#ifdef EXECUTORCH_XNNPACK_BFLOAT16
+  if (kr == 2) {  // no other kernels read pairs
+    const size_t filter = taps * channels;
+    executorch::backends::xnnpack::pack_bfloat16(
+        {weights, bias, groups, filters, taps, channels, filters * filter, filter, channels, 1},
+        panel, extra_bytes, packed);
+    return;
+  }
+#endif
   const xnn_gemm_config* const table = xnn_init_f32_gemm_config();
   const bool is_of_matrices =
       table != nullptr && table->nr == panel && table->log2_kr == 0 && table->log2_sr == 0;

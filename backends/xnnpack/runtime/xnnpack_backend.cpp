@@ -58,8 +58,16 @@ struct Settings {
                                         ? WorkspaceSharingMode::PerModel
                                         : WorkspaceSharingMode::Disabled;
   bool pack_at_load = false;
+  ComputePrecision precision = ComputePrecision::Float32;
   std::string packed_path;  // empty: none
 };
+
+/// By their numbers.
+constexpr const char* kPrecisions[] = {"float32", "bfloat16"};
+
+const char* name_of(ComputePrecision precision) {
+  return kPrecisions[static_cast<size_t>(precision)];
+}
 
 /// `out` stays as it is when the option is not given; InvalidArgument, with the key in the log, for
 /// another type.
@@ -75,10 +83,18 @@ Error read_settings(Span<const runtime::BackendOption> options, Settings& settin
   Settings read = settings;
   int mode = static_cast<int>(read.workspaces);
   const char* path = read.packed_path.c_str();
+  const char* precision = name_of(read.precision);
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, workspace_sharing_mode_option_key, mode));
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, weight_cache_option_key, read.share_weights));
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, pack_at_load_option_key, read.pack_at_load));
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, packed_cache_path_option_key, path));
+  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, compute_precision_option_key, precision));
+  const auto* const known =
+      std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
+                   [&](const char* name) { return std::strcmp(name, precision) == 0; });
+  ET_CHECK_OR_RETURN_ERROR(known != std::end(kPrecisions), InvalidArgument,
+                           "XNNPACK: expected %s of \"float32\" or \"bfloat16\", found \"%s\"",
+                           compute_precision_option_key, precision);
   ET_CHECK_OR_RETURN_ERROR(mode >= 0 && mode < static_cast<int>(WorkspaceSharingMode::Count),
                            InvalidArgument, "XNNPACK: expected %s of 0 to 2, found %d",
                            workspace_sharing_mode_option_key, mode);
@@ -87,6 +103,7 @@ Error read_settings(Span<const runtime::BackendOption> options, Settings& settin
                            weight_cache_option_key);
   read.workspaces = static_cast<WorkspaceSharingMode>(mode);
   read.packed_path = path;
+  read.precision = static_cast<ComputePrecision>(known - std::begin(kPrecisions));
   settings = read;
   return Error::Ok;
 }
@@ -142,6 +159,10 @@ class XnnpackBackend final : public runtime::BackendInterface {
         std::array<char, runtime::kMaxOptionValueLength> path{};
         defaults_.packed_path.copy(path.data(), path.size() - 1);
         option.value = path;
+      } else if (std::strcmp(option.key, compute_precision_option_key) == 0) {
+        std::array<char, runtime::kMaxOptionValueLength> name{};
+        std::strncpy(name.data(), name_of(defaults_.precision), name.size() - 1);
+        option.value = name;
       }
     }
     return Error::Ok;
@@ -163,6 +184,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
     options.pool = extension::threadpool::get_pthreadpool();
     options.share_weights = settings.share_weights;
     options.pack_at_load = settings.pack_at_load;
+    options.precision = settings.precision;
     if (!settings.packed_path.empty()) {
       options.packed_file = ET_UNWRAP(PackedFile::open(settings.packed_path));
     }

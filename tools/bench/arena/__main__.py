@@ -25,8 +25,11 @@ from executorch.tools.bench.arena.table import NETWORKS, chosen
 from executorch.tools.bench.turns import ROOT, peer_python
 
 OURS = (page.EAGER, page.PLAIN, page.OURS)
-# What the engines can do in 8 bits; eager and the kernels compute these programs in float.
-INT8 = (page.OURS, page.UPSTREAM, "onnxruntime")
+# What can compute in other precisions than float.
+ABLE = {
+    "int8": (page.OURS, page.UPSTREAM, "onnxruntime"),
+    "bfloat16": (page.OURS, "openvino"),
+}
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -43,7 +46,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="draws other layers")
     parser.add_argument("--against", nargs="*", default=[], choices=[page.UPSTREAM, *page.RIVALS])
     parser.add_argument("--rivals", default=os.environ.get("EXECUTORCH_RIVALS_PYTHON", ""))
-    parser.add_argument("--precision", choices=("float", "int8"), default="float")
+    parser.add_argument("--precision", choices=("float", *ABLE), default="float")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
         "--clock",
@@ -87,9 +90,8 @@ def engines(options: argparse.Namespace, folder: Path) -> list[Engine]:
             found.append(engine(label, label, options.rivals))
         else:
             sys.exit(f"--against {label} needs --rivals PYTHON, an interpreter that has it")
-    if options.precision == "int8":
-        return [each for each in found if each.label in INT8]
-    return found
+    able = ABLE.get(options.precision)
+    return found if able is None else [each for each in found if each.label in able]
 
 
 def measured(network: Network, sides: list[Engine], options: argparse.Namespace) -> page.Row:

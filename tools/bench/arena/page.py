@@ -68,10 +68,32 @@ PAIRS = (
 )
 
 
+def off(row: Row, engine: str) -> float | None:
+    """How far from eager in float; None where that is nothing, or all."""
+    found = row["engines"].get(engine, {}).get("difference", 0.0)
+    return found if 0.0 < found < 1.0 else None
+
+
+def difference(row: Row, engine: str) -> float | None:
+    """Ours to that of another engine."""
+    mine, theirs = off(row, OURS), off(row, engine)
+    return mine / theirs if mine and theirs else None
+
+
 def summary(rows: list[Row]) -> str:
+    ratios = {
+        label: {row["name"]: r for row in rows if (r := ratio(row, above, *below))}
+        for label, above, below in PAIRS
+    }
+    if any(row["precision"] != "float" for row in rows):
+        ratios |= {
+            f"difference to eager, ours / {engine}": {
+                row["name"]: r for row in rows if (r := difference(row, engine))
+            }
+            for engine in (UPSTREAM, *RIVALS)
+        }
     lines = ["| ratio | networks | geometric mean | worst | of |", "|---|--:|--:|--:|---|"]
-    for label, above, below in PAIRS:
-        found = {row["name"]: r for row in rows if (r := ratio(row, above, *below))}
+    for label, found in ratios.items():
         if found:
             worst = max(found, key=lambda name: found[name])
             mean = geometric_mean(found.values())
@@ -116,7 +138,7 @@ def text(rows: list[Row], command: str, note: str, picture: str) -> str:
     precision, threads = rows[0]["precision"], rows[0]["threads"]
     head = HEAD.format(
         clock=CLOCKS[rows[0]["clock"]],
-        precision={"float": "float32", "int8": "8 bits"}[precision],
+        precision={"float": "float32", "int8": "8 bits"}.get(precision, precision),
         threads="1 thread" if threads == 1 else f"{threads} threads",
         rivals=" and ".join(RIVALS),
         date=date.today().isoformat(),

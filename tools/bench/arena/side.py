@@ -50,13 +50,23 @@ def lowered(program, precision, inputs, partitioners):
     manager = to_edge_transform_and_lower(program, partitioner=partitioners)
     in_place = MemoryPlanningPass(alloc_graph_input=False)  # inputs are read where they are
     buffer = manager.to_executorch(ExecutorchBackendConfig(memory_planning_pass=in_place)).buffer
-    loaded = _load_for_executorch_from_buffer(buffer)
     inputs = list(inputs)
+    if precision == "bfloat16":
+        return in_bfloat16(buffer, inputs)
+    loaded = _load_for_executorch_from_buffer(buffer)
 
     def run():  # as from C++, without copies; upstream reads the buffer for as long as it runs
         return (buffer, loaded.run_method("forward", inputs, clone_outputs=False))[1]
 
     return run
+
+
+def in_bfloat16(buffer, inputs):
+    from executorch.runtime import Runtime
+
+    options = {"XnnpackBackend": {"compute_precision": "bfloat16"}}
+    method = Runtime.get().load_program(buffer, backend_options=options).load_method("forward")
+    return lambda: method.execute(inputs)
 
 
 def quantized(program, inputs):
@@ -131,16 +141,16 @@ def onnx_quantized(name, inputs):
 
 
 def openvino(program, precision, inputs, path):
-    return on_openvino(onnx_file(program, inputs, path), inputs)
+    return on_openvino(onnx_file(program, inputs, path), inputs, precision)
 
 
-def on_openvino(name, inputs):
-    """In float32: by itself it would compute in bfloat16 where the processor can."""
+def on_openvino(name, inputs, precision="float"):
+    """In float32 unless asked: by itself it would compute in bfloat16 where the processor can."""
     import openvino
 
     model = openvino.Core().read_model(name)
     options = {
-        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_PRECISION_HINT": {"float": "f32", "bfloat16": "bf16"}[precision],
         "INFERENCE_NUM_THREADS": THREADS,
         "PERFORMANCE_HINT": "LATENCY",
     }

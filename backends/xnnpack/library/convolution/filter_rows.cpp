@@ -2,6 +2,7 @@
 // Compiled into XNNPACK in place of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
+#include <executorch/backends/xnnpack/library/gemm/precision.h>
 #include <executorch/backends/xnnpack/library/image_size.h>
 
 #include <algorithm>
@@ -59,9 +60,11 @@ void copy_row(const Convolution* convolution, size_t copied_row) {
 bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
-  return kCanJoin && (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK)) == 0 && is_narrow &&
-         inputs <= kMaxInputs && input_stride == inputs && outputs > 1 && groups == 1 &&
-         dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps && height <= kMaxTaps;
+  return kCanJoin &&
+         (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 &&
+         is_narrow && inputs <= kMaxInputs && input_stride == inputs && outputs > 1 &&
+         groups == 1 && dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps &&
+         height <= kMaxTaps;
 }
 
 xnn_status reshape_convolution(ReshapeConvolution* reshape, xnn_operator_t op, size_t batch,
@@ -154,9 +157,10 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
       height,      width,         stride_y,       stride_x,
       dilation_y,  dilation_x,    groups,         inputs,
       outputs,     input_stride,  output_stride,  (flags & XNN_FLAG_DEPTHWISE_CONVOLUTION) != 0};
-  const OwnConvolution* const own = own_convolution_for(filter, min, max, flags);
+  const uint32_t of_float = flags & ~EXECUTORCH_XNN_FLAG_BFLOAT16;  // as own operators are
+  const OwnConvolution* const own = own_convolution_for(filter, min, max, of_float);
   if (own != nullptr) {
-    return create_own(*own, filter, filters, bias, min, max, flags, weights_cache, out);
+    return create_own(*own, filter, filters, bias, min, max, of_float, weights_cache, out);
   }
   return create_by_filter_rows(xnn_create_convolution2d_nhwc_f32_any, filter, filters, bias, min,
                                max, flags, code_cache, weights_cache, out);

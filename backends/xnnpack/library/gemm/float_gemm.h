@@ -54,6 +54,12 @@ constexpr size_t kColumns = 32;  // of a panel
 template <typename Rows>
 void gemm_avx512(size_t rows, const Rows& a, const Gemm& gemm);
 
+/// For weights that pack_bfloat16() has packed; values of `a` are rounded alike. Products of two
+/// steps of depth are added to a sum of floats at once. Values below the smallest normal number
+/// are 0.
+template <typename Rows>
+void gemm_bf16(size_t rows, const Rows& a, const Gemm& gemm);
+
 }  // namespace wide
 
 /// For few columns: the last layers of networks that draw an image, heads of a few classes. Vectors

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Part of the library XNNPACK, in place of its functions that say which kernels GEMMs of floats
-// use: the usual ones, and those for few columns, which have vectors of four.
+// use: the usual ones, those for few columns, which have vectors of four, and those that round to
+// bfloat16.
+#include <executorch/backends/xnnpack/library/gemm/bfloat16_packing.h>
 #include <executorch/backends/xnnpack/library/gemm/convolution_tables.h>
 #include <executorch/backends/xnnpack/library/gemm/float_gemm.h>
+#include <executorch/backends/xnnpack/library/gemm/precision.h>
 #include <executorch/backends/xnnpack/library/table.h>
 
 #include "xnnpack/config.h"
@@ -11,6 +14,8 @@
 #include "xnnpack/math.h"
 #include "xnnpack/microparams-init.h"
 #include "xnnpack/pack.h"
+
+#include <cpuinfo.h>
 
 #include <utility>
 
@@ -72,6 +77,37 @@ void set_wide(xnn_gemm_config& table) {
   }
 }
 
+void pack_matrix(size_t groups, size_t filters, size_t channels, size_t panel, size_t, size_t,
+                 const void* weights, const void* bias, const void*, void* packed,
+                 size_t extra_bytes, const void*) {
+  pack_bfloat16({static_cast<const float*>(weights), static_cast<const float*>(bias), groups,
+                 filters, 1, channels, filters * channels, channels, 0, 1},
+                panel, extra_bytes, packed);
+}
+
+/// Of weights that are [channels, filters]; `stride`: between channels.
+void pack_transposed(size_t groups, size_t filters, size_t channels, size_t panel, size_t, size_t,
+                     size_t stride, const void* weights, const void* bias, const void*,
+                     void* packed, size_t extra_bytes, const void*) {
+  pack_bfloat16({static_cast<const float*>(weights), static_cast<const float*>(bias), groups,
+                 filters, 1, channels, channels * stride, 1, 0, stride},
+                panel, extra_bytes, packed);
+}
+
+xnn_gemm_config bfloat16_table() {
+  using namespace wide;
+  xnn_gemm_config table{};
+  set_kernels<1, gemm_bf16<MatrixRows>, gemm_bf16<PixelsOfRows>>(table.minmax,
+                                                                 std::make_index_sequence<kRows>());
+  table.init.f32 = xnn_init_f32_minmax_scalar_params;
+  table.pack_gemm_goi = pack_matrix;
+  table.pack_gemm_gio = pack_transposed;
+  table.mr = kRows;
+  table.nr = kColumns;
+  table.log2_kr = 1;
+  return table;
+}
+
 /// Convolutions ask at the height of the usual kernel's tiles, or one more, whether there is one.
 xnn_gemm_config narrow_table() {
   using namespace narrow;
@@ -106,6 +142,15 @@ extern "C" {
 
 const xnn_gemm_config* xnn_init_f32_gemm_config() {
   return changed(xnn_init_f32_gemm_config_any(), [](xnn_gemm_config& table) { set_wide(table); });
+}
+
+const xnn_gemm_config* xnn_f32_gemm_config_for(uint32_t flags) {
+  if ((flags & EXECUTORCH_XNN_FLAG_BFLOAT16) == 0 || !has_avx512() ||
+      !cpuinfo_has_x86_avx512bf16()) {
+    return xnn_init_f32_gemm_config();
+  }
+  static const xnn_gemm_config ours = bfloat16_table();
+  return &ours;
 }
 
 const xnn_gemm_config* xnn_init_f32_gemm_nr2_config() {

@@ -76,7 +76,7 @@ template <template <size_t kRows> class Tile, template <size_t kRows> class Last
 void compute(size_t rows, const Rows& a, Gemm gemm) {
   constexpr auto heights = std::make_index_sequence<kMaxRows>();
   auto* const compute_panel = tile_of<Tile, Rows>(rows, heights);
-  const size_t panel = Tile<1>::kColumns + a.taps * Tile<1>::tap_floats(gemm.depth);
+  const size_t panel = Tile<1>::kColumns + a.taps * Tile<1>::tap_room(gemm.depth);
   for (; gemm.columns > Last<1>::kComputed; gemm.columns -= Tile<1>::kColumns) {
     compute_panel(a, gemm);
     if (gemm.columns <= Tile<1>::kColumns) {

@@ -29,6 +29,7 @@ struct Tile {
   static size_t tap_floats(size_t depth) {
     return (depth / sizeof(float) + kDepth - 1) / kDepth * kBlock;
   }
+  static size_t tap_room(size_t depth) { return tap_floats(depth); }
 
   explicit Tile(const float* /*bias*/) {
 #pragma GCC unroll 6

@@ -1,76 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiles of up to 8 rows and 32 columns, or 16 where half of a panel is left.
+// One step of depth after the other.
 // Compiled for AVX-512: include nothing here whose inline functions others may link to.
-#include <executorch/backends/xnnpack/library/gemm/float_tiles.h>
-
-#include <immintrin.h>
+#include <executorch/backends/xnnpack/library/gemm/sums_avx512.h>
 
 namespace executorch::backends::xnnpack::wide {
 
 namespace {
 
-constexpr size_t kLanes = 16;
-/// Steps of depth after which weights are used that are fetched now: 2 KiB. Weights are read once
-/// a tile, and where they come from farther than a core's own cache, the processor is too late.
-constexpr size_t kAhead = 16;
-
 template <size_t kHeight, size_t kVectors>
-struct Tile {
-  static constexpr size_t kRows = kHeight, kColumns = wide::kColumns;
-  static constexpr size_t kComputed = kVectors * kLanes;
+struct Tile : Sums<kHeight, kVectors> {
+  using Sums<kHeight, kVectors>::Sums;
 
   static size_t tap_floats(size_t depth) { return depth / sizeof(float) * kColumns; }
+  static size_t tap_room(size_t depth) { return tap_floats(depth); }
 
-  explicit Tile(const float* bias) {
-#pragma GCC unroll 8
-    for (size_t row = 0; row < kRows; ++row) {
-#pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; ++v) {
-        sums[row][v] = _mm512_loadu_ps(bias + v * kLanes);
-      }
-    }
-  }
-
-  void add(const float* const (&a)[kRows], size_t depth, const float* w) {
+  void add(const float* const (&a)[kHeight], size_t depth, const float* w) {
     for (size_t k = 0; k != depth; k += sizeof(float)) {
       __m512 weights[kVectors];
-#pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; ++v) {
-        weights[v] = _mm512_loadu_ps(w + v * kLanes);
-        const float* const ahead = w + kAhead * kColumns + v * kLanes;
-        _mm_prefetch(reinterpret_cast<const char*>(ahead), _MM_HINT_T0);
-      }
+      this->load(w, weights);
       w += kColumns;
 #pragma GCC unroll 8
-      for (size_t row = 0; row < kRows; ++row) {
+      for (size_t row = 0; row < kHeight; ++row) {
         const __m512 value = _mm512_set1_ps(*advance(a[row], k));
 #pragma GCC unroll 2
         for (size_t v = 0; v < kVectors; ++v) {
-          sums[row][v] = _mm512_fmadd_ps(value, weights[v], sums[row][v]);
+          this->sums[row][v] = _mm512_fmadd_ps(value, weights[v], this->sums[row][v]);
         }
       }
     }
   }
-
-  /// NaN stays NaN. There may be more columns than the tile has.
-  void store(const Gemm& gemm) {
-    const __m512 low = _mm512_set1_ps(gemm.range.min);
-    const __m512 high = _mm512_set1_ps(gemm.range.max);
-    const size_t columns = gemm.columns;
-    const uint32_t mask = columns >= kColumns ? ~uint32_t{0} : (uint32_t{1} << columns) - 1;
-    float* c = gemm.c;
-#pragma GCC unroll 8
-    for (size_t row = 0; row < kRows; ++row) {
-#pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; ++v) {
-        const __m512 result = _mm512_min_ps(high, _mm512_max_ps(low, sums[row][v]));
-        _mm512_mask_storeu_ps(c + v * kLanes, static_cast<__mmask16>(mask >> v * kLanes), result);
-      }
-      c = advance(c, gemm.c_stride);
-    }
-  }
-
-  __m512 sums[kRows][kVectors];
 };
 
 template <size_t kHeight>

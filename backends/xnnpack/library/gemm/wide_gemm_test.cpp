@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every height of tile and width of panel beside one multiplication and addition at a time, bit by
-// bit: both round once a step, in the same order.
+// bit: both round once a step, in the same order. Those of bfloat16 beside sums of products of
+// rounded values.
+#include <executorch/backends/xnnpack/library/gemm/bfloat16_packing.h>
 #include <executorch/backends/xnnpack/library/gemm/float_gemm.h>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <random>
 #include <vector>
+
+#include <cpuinfo.h>
 
 #include "xnnpack/hardware-config.h"
 
@@ -135,6 +140,87 @@ TEST_F(WideGemm, KeepsNan) {
   const auto c = computed(p, {std::nanf(""), 7}, pack(p, bias, weights));
   EXPECT_TRUE(std::isnan(c[0]) && std::isnan(c[2]));
   EXPECT_EQ(c[3], 6);
+}
+
+/// The nearest number of 8 bits, ties to even.
+double rounded(float value) {
+  int exponent = 0;
+  const double part = std::frexp(static_cast<double>(value), &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(part, 8)), exponent - 8);
+}
+
+class WideGemmOfBfloat16 : public WideGemm {
+ protected:
+  void SetUp() override {
+    WideGemm::SetUp();
+    if (!IsSkipped() && !(cpuinfo_initialize() && cpuinfo_has_x86_avx512bf16())) {
+      GTEST_SKIP() << "this processor has no products of bfloat16";
+    }
+  }
+};
+
+/// Of `taps` rows of `depth` values a row of the output.
+TEST_F(WideGemmOfBfloat16, MultipliesRoundedValues) {
+  struct Size {
+    size_t rows, columns, taps, depth;
+  };
+  std::vector<Size> sizes;
+  for (size_t rows = 1; rows <= kRows; ++rows) {
+    for (size_t columns : {1, 16, 17, 31, 33, 64}) {
+      for (size_t depth : {1, 2, 17, 31, 64, 255, 257, 600}) {
+        sizes.push_back({rows, columns, depth % 3 + 1, depth});
+      }
+    }
+  }
+  for (const auto& [rows, columns, taps, depth] : sizes) {
+    SCOPED_TRACE(testing::Message() << rows << " rows, " << columns << " columns, " << taps
+                                    << " taps, depth " << depth);
+    const auto a = draw(rows * taps * depth);
+    const auto bias = draw(columns);
+    const auto weights = draw(columns * taps * depth);
+    const size_t panels = (columns + kColumns - 1) / kColumns;
+    std::vector<float> packed(panels * kColumns * (1 + taps * (depth + 1) / 2 * 2));
+    pack_bfloat16({weights.data(), bias.data(), 1, columns, taps, depth, columns * taps * depth,
+                   taps * depth, depth, 1},
+                  kColumns, 0, packed.data());
+    std::vector<const float*> pixels(taps * kRows);
+    for (size_t tap = 0; tap < taps; ++tap) {
+      for (size_t row = 0; row < rows; ++row) {
+        pixels[tap * kRows + row] = a.data() + (row * taps + tap) * depth;
+      }
+    }
+    std::vector<float> c(rows * columns);
+    gemm_bf16(rows, PixelsOfRows{pixels.data(), taps, kRows, 0, nullptr},
+              {columns,
+               depth * sizeof(float),
+               packed.data(),
+               c.data(),
+               columns * sizeof(float),
+               kColumns * sizeof(float),
+               {-kInfinity, kInfinity}});
+    for (size_t i = 0; i < c.size(); ++i) {
+      const size_t row = i / columns, column = i % columns;
+      double sum = bias[column], size = std::abs(sum);
+      for (size_t k = 0; k < taps * depth; ++k) {
+        const double product =
+            rounded(a[row * taps * depth + k]) * rounded(weights[column * taps * depth + k]);
+        sum += product;
+        size += std::abs(product);
+      }
+      ASSERT_NEAR(c[i], sum, 1e-6 * size) << row << ", " << column;
+    }
+  }
+}
+
+TEST(PackBfloat16, RoundsToTheNearestAndKeepsNan) {
+  const float tie_to_even = 1 + 1.0f / 256, tie_up = 1 + 3.0f / 256;  // between 1, 1 + 2/256, ...
+  const std::vector<float> weights = {tie_to_even, tie_up, -kInfinity, std::nanf("")};
+  std::vector<uint32_t> packed(1 + 4);
+  pack_bfloat16({weights.data(), nullptr, 1, 1, 1, 4, 4, 4, 4, 1}, 1, 0, packed.data());
+  EXPECT_EQ(packed[0], 0u);
+  EXPECT_EQ(packed[1], 0x3F823F80u);
+  EXPECT_EQ(packed[2] & 0xFFFF, 0xFF80u);
+  EXPECT_GT(packed[2] >> 16 & 0x7FFF, 0x7F80u);
 }
 
 }  // namespace

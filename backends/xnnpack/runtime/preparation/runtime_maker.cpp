@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The whole graph is defined once; matrices that wait make it wait, behind a graph of the first
 // run.
+#include <executorch/backends/xnnpack/library/gemm/precision.h>
+#include <executorch/backends/xnnpack/runtime/nodes/weighted.h>
 #include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 #include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
@@ -10,6 +12,17 @@
 namespace executorch::backends::xnnpack {
 
 using runtime::Error;
+
+void RuntimeMaker::choose_precision() {
+  if (options_.precision == ComputePrecision::Float32) {
+    return;
+  }
+  for (GraphNode& node : out_.graph.nodes) {
+    if (can_round(*node.node, node.operands, out_.graph.values)) {
+      node.operands.flags |= EXECUTORCH_XNN_FLAG_BFLOAT16;
+    }
+  }
+}
 
 Error RuntimeMaker::define_graph() {
   const Graph& graph = out_.graph;
@@ -90,10 +103,13 @@ Error RuntimeMaker::make() {
   }
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
   ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));
+  choose_precision();
   ET_CHECK_OK_OR_RETURN_ERROR(define_graph());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
-  // What is measured is measured as it will run; what a file may hold need not be packed.
-  if (!options_.pack_at_load && !options_.profile && options_.packed_file == nullptr) {
+  // What is measured is measured as it will run; what a file may hold need not be packed; a matrix
+  // that is not packed is multiplied in float32.
+  if (!options_.pack_at_load && !options_.profile && options_.packed_file == nullptr &&
+      options_.precision == ComputePrecision::Float32) {
     deferred_.choose(packings_, options_.large_from);
   }
   pack(packings_);

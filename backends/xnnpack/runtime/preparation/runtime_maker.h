@@ -2,6 +2,7 @@
 // From a graph to a runtime of XNNPACK's with packed weights.
 #pragma once
 
+#include <executorch/backends/xnnpack/runtime/XNNPACKBackend.h>
 #include <executorch/backends/xnnpack/runtime/preparation/deferred_matrices.h>
 #include <executorch/backends/xnnpack/runtime/preparation/definitions.h>
 #include <executorch/backends/xnnpack/runtime/weights/packed_weights.h>
@@ -23,6 +24,7 @@ struct DelegateOptions {
   /// the delegate runs again.
   size_t large_from = size_t{1} << 18;
   bool pack_at_load = false;
+  ComputePrecision precision = ComputePrecision::Float32;
   /// Whether packed weights are those of the process, or this delegate's own.
   bool share_weights = true;
   /// Where packed weights are looked for first, and saved; null: nowhere. Only with share_weights.
@@ -67,6 +69,7 @@ class RuntimeMaker final {
   runtime::Error finish();
 
  private:
+  void choose_precision();
   runtime::Error define_graph();
   runtime::Error make_runtime(xnn_subgraph_t subgraph);
   runtime::Error make_first_runtime();

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`compute_precision`: what a user loads in bfloat16 is a little off from the first run on, and all else is as before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.exir import to_edge_transform_and_lower
+from executorch.runtime import Method, Runtime
+
+CPUINFO = Path("/proc/cpuinfo")
+HAS_PRODUCTS = CPUINFO.exists() and "avx512_bf16" in CPUINFO.read_text()
+MODELS = {
+    "linear": (nn.Sequential(nn.Linear(300, 520), nn.ReLU(), nn.Linear(520, 33)), (9, 300)),
+    "convolution": (nn.Sequential(nn.Conv2d(17, 40, 3, 2, 1), nn.ReLU6()), (2, 17, 19, 23)),
+    "pointwise": (nn.Conv2d(65, 31, 1), (1, 65, 7, 9)),
+    "groups": (nn.Conv2d(64, 96, 5, padding=2, groups=2), (1, 64, 11, 6)),
+    "few channels": (nn.Conv2d(3, 32, 7, 2, 3), (1, 3, 40, 56)),
+}
+
+
+def exported(module: nn.Module, x: torch.Tensor) -> bytes:
+    program = torch.export.export(module.eval(), (x,))
+    edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+    return bytes(edge.to_executorch().buffer)
+
+
+def loaded(data: bytes, **options: bool | int | str) -> Method:
+    program = Runtime.get().load_program(data, backend_options={"XnnpackBackend": options})
+    method = program.load_method("forward")
+    assert method is not None
+    return method
+
+
+def off(found: torch.Tensor, expected: torch.Tensor) -> float:
+    return float((found - expected).norm() / expected.norm())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_products_of_bfloat16(name: str) -> None:
+    """Two rounded operands: 2^-9 each at most, about 0.003 in the mean of a sum."""
+    torch.manual_seed(0)
+    module, shape = MODELS[name]
+    x = torch.randn(shape)
+    expected = module(x).detach()
+    data = exported(module, x)
+    method = loaded(data, compute_precision="bfloat16")
+    first, second = (method.execute([x])[0].clone() for _ in range(2))
+    assert torch.equal(first, second)
+    if HAS_PRODUCTS:
+        assert 5e-4 < off(first, expected) < 6e-3
+    else:
+        assert off(first, expected) < 1e-5
+    assert off(loaded(data).execute([x])[0], expected) < 1e-5
+
+
+def test_both_precisions_of_one_model_at_once(tmp_path: Path) -> None:
+    """Packed weights are shared by what they are packed for, in memory and in a file."""
+    torch.manual_seed(0)
+    module, x = nn.Linear(256, 512), torch.randn(5, 256)
+    data, expected = exported(module, x), module(x).detach()
+    options = {"packed_cache_path": str(tmp_path / "packed")}
+    rounded = loaded(data, compute_precision="bfloat16", **options)
+    exact = loaded(data, compute_precision="float32", **options)
+    found = [method.execute([x])[0].clone() for method in (rounded, exact)]
+    registry = Runtime.get().backend_registry
+    registry.set_options("XnnpackBackend", {"save_weight_cache_on_disk": True})
+    del rounded, exact
+    again = loaded(data, compute_precision="bfloat16", **options)
+    assert torch.equal(again.execute([x])[0], found[0])
+    assert off(found[1], expected) < 1e-6
+    assert not HAS_PRODUCTS or off(found[0], expected) > 5e-4
