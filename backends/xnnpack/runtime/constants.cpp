@@ -46,6 +46,25 @@ Error check_scale(float scale, size_t place) {
   return Error::Ok;
 }
 
+/// Whether check_scale() would pass all. There are tens of millions, so it looks at four at a time:
+/// of a normal positive number, neither the highest bit nor all or none of the next eight are set.
+bool are_scales(Span<const uint16_t> scales) {
+  constexpr size_t kFour = 4;
+  constexpr uint64_t kEach = 0x0001000100010001;
+  uint64_t wrong = 0;  // in the highest bit of each
+  const auto look_at = [&](size_t place, size_t count) {
+    uint64_t four = kEach * 0x3F80;
+    std::memcpy(&four, scales.data() + place, count * sizeof(uint16_t));
+    wrong |= four | (four + kEach * 0x0080) | ~(four + kEach * 0x7F80);
+  };
+  size_t i = 0;
+  for (; i + kFour <= scales.size(); i += kFour) {
+    look_at(i, kFour);
+  }
+  look_at(i, scales.size() - i);
+  return (wrong & kEach * 0x8000) == 0;
+}
+
 template <typename T>
 Span<const T> span_of(const void* data, size_t count) {
   return {static_cast<const T*>(data), count};
@@ -156,7 +175,7 @@ Result<Span<const uint16_t>> Constants::scales_by_group(const Value& value) {
     }
     scales = span_of<uint16_t>(converted, count);
   }
-  for (size_t i = 0; i < scales.size(); ++i) {
+  for (size_t i = 0; i < scales.size() && !are_scales(scales); ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_scale(from_bfloat16(scales[i]), i));
   }
   return scales;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its function that orders weights of 4 bits with a scale
-// per block, which does a value at a time.
+// Compiled into XNNPACK in place of its function that orders weights of 4 bits with a scale per
+// block, which does a value at a time and leaves the scales to another pass.
 #include "xnnpack/math.h"
+#include "xnnpack/microparams-init.h"
 #include "xnnpack/pack.h"
 
 #include <algorithm>
@@ -10,111 +11,169 @@
 
 extern "C" {
 
-/// XNNPACK's own under another name (tuning.cmake), for shapes other than below.
+/// XNNPACK's own under another name (tuning.cmake), for shapes and compilers other than below.
 decltype(xnn_pack_qs8_qb4w_gemm_goi_w) xnn_pack_qs8_qb4w_gemm_goi_w_any;
 }
 
 namespace {
 
-// What a kernel reads at once of a column: `Word` is twice as many values as `kr`, of 4 bits each.
-template <typename Word>
-struct Pair {
-  static constexpr size_t kKr = sizeof(Word);
-  static constexpr Word kOnes = static_cast<Word>(0x0101010101010101);
-  static constexpr Word kLowBits = static_cast<Word>(0x0F0F0F0F0F0F0F0F);
-
-  // The values of the lower half of a word, a byte each.
-  static Word spread(Word x) {
-    if constexpr (sizeof(Word) == 8) {
-      x = (x | (x << 16)) & static_cast<Word>(0x0000FFFF0000FFFF);
-    }
-    x = (x | (x << 8)) & static_cast<Word>(0x00FF00FF00FF00FF);
-    return (x | (x << 4)) & kLowBits;
-  }
-
-  // The first kr values in the lower bits of bytes, the next kr in the upper ones; all without
-  // their zero point of 8. `sum` is that of the values less their zero points.
-  static Word pack(const uint8_t* from, int32_t* sum) {
-    Word word;
-    std::memcpy(&word, from, sizeof(word));
-    const Word low = spread(word & (~Word{0} >> (4 * sizeof(Word))));
-    const Word high = spread(word >> (4 * sizeof(Word)));
-    const Word total = static_cast<Word>((low + high) * kOnes) >> (8 * (sizeof(Word) - 1));
-    *sum = static_cast<int32_t>(total) - static_cast<int32_t>(16 * kKr);
-    return (low | (high << 4)) ^ static_cast<Word>(kOnes * 0x88);
-  }
-};
-
+/// `values` is [columns, depth], two a byte, the lower bits first. Of `packed`, a panel is: sums of
+/// columns (times scales, for the zero points of inputs), then words by depth and column with the
+/// scales behind each block, and room behind all.
 struct Matrix {
   size_t columns, depth, panel, block;
   const uint8_t* values;
   const xnn_bfloat16* scales;  // [columns, depth / block]
-  size_t extra_bytes_of_block, extra_bytes_of_panel;
+  uint8_t* packed;
+  size_t bytes_of_scales;  // of a block
+  size_t bytes_of_panel;
   float input_zero_point;
 };
 
-// One panel: sums of columns (times scales, for the zero points of inputs), then words by depth and
-// column, with room for scales behind each block and for more behind all.
+using PackPanel = void (*)(const Matrix& matrix, size_t panel);
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define HAS_SHUFFLES
+#endif
+#endif
+
+#if defined(HAS_SHUFFLES) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+constexpr size_t kUnit = 32;      // values of a column that are ordered at a time
+constexpr size_t kMaxPanel = 64;  // columns
+/// Bytes by which a column's are fetched ahead: processors do not follow as many columns by
+/// themselves. 0.74 of the time where the weights are in no cache.
+constexpr size_t kAhead = 128;
+/// Kernels multiply by values in the upper bits of bytes.
+constexpr float kScaleDivisor = 16;
+
+using Bytes = uint8_t __attribute__((vector_size(kUnit / 2)));
+
+/// Orders kUnit values into words of kr bytes, `stride` apart: kr values in the lower bits of
+/// bytes, the next kr in the upper ones, all without their zero point of 8. `sums` are those of the
+/// words' values with it, kMaxPanel apart.
 template <typename Word>
-uint8_t* pack_panel(const Matrix& m, size_t first, uint8_t* to) {
-  const size_t count = std::min(m.panel, m.columns - first);
-  const size_t blocks = m.depth / m.block;
-  auto* const sums = reinterpret_cast<float*>(to);
-  to += m.panel * sizeof(float);
-  for (size_t block = 0; block < blocks; ++block) {
-    for (size_t k = 0; k < m.block; k += 2 * sizeof(Word)) {
-      for (size_t i = 0; i < count; ++i) {
-        const size_t column = first + i;
-        int32_t sum;
-        const Word word =
-            Pair<Word>::pack(m.values + (column * m.depth + block * m.block + k) / 2, &sum);
-        std::memcpy(to + i * sizeof(Word), &word, sizeof(word));
-        const float scale = xnn_bfloat16_to_float(m.scales[column * blocks + block]);
-        sums[i] -= static_cast<float>(sum) * m.input_zero_point * scale;
-      }
-      to += m.panel * sizeof(Word);
-    }
-    to += m.extra_bytes_of_block;
+void pack_unit(const uint8_t* from, uint8_t* to, size_t stride, uint8_t* sums) {
+  Bytes packed;
+  __builtin_prefetch(from + kAhead);
+  std::memcpy(&packed, from, sizeof(packed));
+  const Bytes even = packed & 0x0F, odd = packed >> 4;
+  // The first and the last 16 values, then the lower and the upper half of each word.
+  const Bytes first = __builtin_shufflevector(even, odd, 0, 16, 1, 17, 2, 18, 3, 19,  //
+                                              4, 20, 5, 21, 6, 22, 7, 23);
+  const Bytes last = __builtin_shufflevector(even, odd, 8, 24, 9, 25, 10, 26, 11, 27,  //
+                                             12, 28, 13, 29, 14, 30, 15, 31);
+  Bytes low, high;
+  if constexpr (sizeof(Word) == 8) {
+    low = __builtin_shufflevector(first, last, 0, 1, 2, 3, 4, 5, 6, 7,  //
+                                  16, 17, 18, 19, 20, 21, 22, 23);
+    high = __builtin_shufflevector(first, last, 8, 9, 10, 11, 12, 13, 14, 15,  //
+                                   24, 25, 26, 27, 28, 29, 30, 31);
+  } else {
+    low = __builtin_shufflevector(first, last, 0, 1, 2, 3, 8, 9, 10, 11,  //
+                                  16, 17, 18, 19, 24, 25, 26, 27);
+    high = __builtin_shufflevector(first, last, 4, 5, 6, 7, 12, 13, 14, 15,  //
+                                   20, 21, 22, 23, 28, 29, 30, 31);
   }
-  return to + m.extra_bytes_of_panel;
+  const Bytes both = (low | (high << 4)) ^ 0x88;
+  const Bytes pairs = low + high;
+  for (size_t i = 0; i < sizeof(both) / sizeof(Word); ++i) {
+    Word word, sum;
+    std::memcpy(&word, reinterpret_cast<const Word*>(&both) + i, sizeof(word));
+    std::memcpy(&sum, reinterpret_cast<const Word*>(&pairs) + i, sizeof(sum));
+    std::memcpy(to + i * stride, &word, sizeof(word));
+    sum *= static_cast<Word>(0x0101010101010101);  // of all bytes, in the uppermost
+    sums[i * kMaxPanel] = static_cast<uint8_t>(sum >> (8 * (sizeof(Word) - 1)));
+  }
 }
 
-bool is_little_endian() {
-  const uint16_t one = 1;
-  return *reinterpret_cast<const uint8_t*>(&one) == 1;
+template <typename Word>
+void pack_panel(const Matrix& m, size_t panel) {
+  constexpr int32_t kZeroPoints = 8 * 2 * sizeof(Word);  // of a word
+  const size_t first = panel * m.panel;
+  const size_t count = std::min(m.panel, m.columns - first);
+  const size_t blocks = m.depth / m.block;
+  float sums[kMaxPanel] = {};
+  uint8_t* const begin = m.packed + panel * m.bytes_of_panel;
+  uint8_t* to = begin + m.panel * sizeof(float);
+  for (size_t block = 0; block < blocks; ++block) {
+    float scales[kMaxPanel];
+    for (size_t i = 0; i < count; ++i) {
+      scales[i] = xnn_bfloat16_to_float(m.scales[(first + i) * blocks + block]);
+    }
+    for (size_t k = block * m.block; k < (block + 1) * m.block; k += kUnit) {
+      uint8_t totals[kUnit / 2 / sizeof(Word)][kMaxPanel];
+      for (size_t i = 0; i < count; ++i) {
+        pack_unit<Word>(m.values + ((first + i) * m.depth + k) / 2, to + i * sizeof(Word),
+                        m.panel * sizeof(Word), &totals[0][i]);
+      }
+      for (const auto& total : totals) {
+        for (size_t i = 0; i < count; ++i) {
+          const auto sum = static_cast<float>(total[i] - kZeroPoints);
+          sums[i] -= sum * m.input_zero_point * scales[i];
+        }
+      }
+      to += m.panel * kUnit / 2;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const uint16_t scale = math_cvt_bf16_fp32(scales[i] / kScaleDivisor);
+      std::memcpy(to + i * sizeof(scale), &scale, sizeof(scale));
+    }
+    to += m.bytes_of_scales;
+  }
+  std::memcpy(begin, sums, count * sizeof(float));
 }
+
+PackPanel panel_packing(const Matrix& m, size_t kr) {
+  if (m.block % kUnit != 0 || m.panel > kMaxPanel) {
+    return nullptr;
+  }
+  return kr == 8 ? pack_panel<uint64_t> : kr == 4 ? pack_panel<uint32_t> : nullptr;
+}
+
+#else
+
+PackPanel panel_packing(const Matrix&, size_t) {
+  return nullptr;
+}
+
+#endif
 
 }  // namespace
 
 extern "C" {
 
-/// `weights` is [groups, columns, depth], two values a byte, the lower bits first; `packed` begins
-/// as zeros.
+/// One group of whole blocks. `packed` begins as zeros.
 void xnn_pack_qs8_qb4w_gemm_goi_w(size_t groups, size_t columns, size_t depth, size_t panel,
                                   size_t kr, size_t sr, size_t block, const uint8_t* weights,
                                   const float* bias, const xnn_bfloat16* scale, void* packed,
                                   size_t extra_bytes_of_block, size_t extra_bytes_of_panel,
                                   const xnn_qs8_qc4w_packing_params* params) {
-  const bool is_whole = depth % block == 0 && block % (2 * kr) == 0;
-  if ((kr != 4 && kr != 8) || sr != 1 || groups != 1 || !is_whole || !is_little_endian()) {
+  const size_t blocks = depth / block;
+  const size_t bytes_of_block = panel * block / 2 + extra_bytes_of_block;
+  Matrix matrix{columns,
+                depth,
+                panel,
+                block,
+                weights,
+                scale,
+                static_cast<uint8_t*>(packed),
+                extra_bytes_of_block,
+                panel * sizeof(float) + blocks * bytes_of_block + extra_bytes_of_panel,
+                static_cast<float>(params->input_zero_point)};
+  const PackPanel pack_panel = sr == 1 ? panel_packing(matrix, kr) : nullptr;
+  if (pack_panel == nullptr) {
     xnn_pack_qs8_qb4w_gemm_goi_w_any(groups, columns, depth, panel, kr, sr, block, weights, bias,
                                      scale, packed, extra_bytes_of_block, extra_bytes_of_panel,
                                      params);
+    xnn_init_blockwise_scale_bf16_params(columns, panel, panel, matrix.bytes_of_panel,
+                                         matrix.bytes_of_panel, blocks, bytes_of_block, 0, scale,
+                                         matrix.packed + panel * (sizeof(float) + block / 2));
     return;
   }
-  const Matrix matrix{columns,
-                      depth,
-                      panel,
-                      block,
-                      weights,
-                      scale,
-                      extra_bytes_of_block,
-                      extra_bytes_of_panel,
-                      static_cast<float>(params->input_zero_point)};
-  auto* to = static_cast<uint8_t*>(packed);
-  for (size_t first = 0; first < columns; first += panel) {
-    to =
-        kr == 8 ? pack_panel<uint64_t>(matrix, first, to) : pack_panel<uint32_t>(matrix, first, to);
+  for (size_t place = 0; place < divide_round_up(columns, panel); ++place) {
+    pack_panel(matrix, place);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "xnnpack/math.h"
+#include "xnnpack/microparams-init.h"
 #include "xnnpack/pack.h"
 
 extern "C" decltype(xnn_pack_qs8_qb4w_gemm_goi_w) xnn_pack_qs8_qb4w_gemm_goi_w_any;
@@ -22,7 +23,9 @@ struct alignas(64) Line {
   uint8_t bytes[64];
 };
 
-std::vector<uint8_t> packed_by(decltype(xnn_pack_qs8_qb4w_gemm_goi_w)& pack, const Shape& s) {
+enum class Packer { kOurs, kXnnpack };
+
+std::vector<uint8_t> packed_by(Packer packer, const Shape& s) {
   std::mt19937 random(static_cast<uint32_t>(s.columns * 1000 + s.depth));
   std::vector<uint8_t> weights(s.groups * s.columns * s.depth / 2);
   for (uint8_t& each : weights) {
@@ -40,9 +43,17 @@ std::vector<uint8_t> packed_by(decltype(xnn_pack_qs8_qb4w_gemm_goi_w)& pack, con
   const size_t size = s.groups * panels * of_panel;
   std::vector<Line> lines(size / sizeof(Line) + 1, Line{});
   const xnn_qs8_qc4w_packing_params params{/*input_zero_point=*/1, /*kernel_zero_point=*/8};
+  uint8_t* const packed = lines[0].bytes;
+  const auto pack =
+      packer == Packer::kOurs ? xnn_pack_qs8_qb4w_gemm_goi_w : xnn_pack_qs8_qb4w_gemm_goi_w_any;
   pack(s.groups, s.columns, s.depth, s.panel, s.kr, s.sr, s.block, weights.data(), nullptr,
-       scales.data(), lines.data(), extra_of_block, extra_of_panel, &params);
-  const uint8_t* const packed = lines[0].bytes;
+       scales.data(), packed, extra_of_block, extra_of_panel, &params);
+  if (packer == Packer::kXnnpack) {
+    const size_t of_words = s.panel * s.block / 2;
+    xnn_init_blockwise_scale_bf16_params(
+        s.columns, s.panel, s.panel, of_panel, of_panel, s.depth / s.block,
+        of_words + extra_of_block, 0, scales.data(), packed + s.panel * sizeof(float) + of_words);
+  }
   return {packed, packed + size};
 }
 
@@ -53,8 +64,7 @@ TEST(BlockPacking, IsThatOfXnnpack) {
         for (const size_t block : {32, 64, 96, 256}) {
           for (const size_t blocks : {1, 3}) {
             const Shape shape{1, columns, block * blocks, panel, kr, 1, block};
-            EXPECT_EQ(packed_by(xnn_pack_qs8_qb4w_gemm_goi_w, shape),
-                      packed_by(xnn_pack_qs8_qb4w_gemm_goi_w_any, shape))
+            EXPECT_EQ(packed_by(Packer::kOurs, shape), packed_by(Packer::kXnnpack, shape))
                 << columns << " columns of " << blocks << " blocks of " << block << ", panels of "
                 << panel << ", kr " << kr;
           }
@@ -66,8 +76,7 @@ TEST(BlockPacking, IsThatOfXnnpack) {
 
 TEST(BlockPacking, LeavesOtherOrdersToXnnpack) {
   for (const Shape& shape : {Shape{1, 9, 64, 8, 2, 1, 32}, Shape{1, 9, 64, 8, 8, 2, 64}}) {
-    EXPECT_EQ(packed_by(xnn_pack_qs8_qb4w_gemm_goi_w, shape),
-              packed_by(xnn_pack_qs8_qb4w_gemm_goi_w_any, shape));
+    EXPECT_EQ(packed_by(Packer::kOurs, shape), packed_by(Packer::kXnnpack, shape));
   }
 }
 
