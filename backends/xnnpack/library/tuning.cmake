@@ -2,7 +2,8 @@
 # What makes XNNPACK faster, or smaller in memory, with the same results (EXECUTORCH_XNNPACK_TUNING): functions of ours in
 # place of its own. Included by third-party/xnnpack.cmake after corrections.cmake.
 xnnpack_replaces(packing reference/packing.cc xnn_pack_f32_conv_goki_w BY filter_packing.cpp)
-xnnpack_replaces(packing reference/packing.cc xnn_pack_qs8_qb4w_gemm_goi_w BY blocks/packing.cpp)
+xnnpack_replaces(packing reference/packing.cc xnn_pack_qs8_qb4w_gemm_goi_w
+  BY blocks/packing.cpp packing_pool.cpp)
 xnnpack_includes(blocks/scales.h operators "${fetched}/xnnpack/src/operators/fully-connected-nc.c")
 xnnpack_includes(blocks/scales.h subgraph "${fetched}/xnnpack/src/tensor.c")
 xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights BY packed_memory.cpp)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled into XNNPACK in place of its function that orders weights of 4 bits with a scale per
-// block, which does a value at a time and leaves the scales to another pass.
+// block, which does a value at a time, on one thread, and leaves the scales to another pass.
+#include <executorch/backends/xnnpack/library/packing_pool.h>
+
 #include "xnnpack/math.h"
 #include "xnnpack/microparams-init.h"
 #include "xnnpack/pack.h"
@@ -172,9 +174,16 @@ void xnn_pack_qs8_qb4w_gemm_goi_w(size_t groups, size_t columns, size_t depth, s
                                          matrix.packed + panel * (sizeof(float) + block / 2));
     return;
   }
-  for (size_t place = 0; place < divide_round_up(columns, panel); ++place) {
-    pack_panel(matrix, place);
-  }
+  struct Task {
+    const Matrix& matrix;
+    PackPanel pack_panel;
+  } task{matrix, pack_panel};
+  const auto run = [](void* context, size_t place) {
+    const Task& task = *static_cast<const Task*>(context);
+    task.pack_panel(task.matrix, place);
+  };
+  pthreadpool_parallelize_1d(xnn_get_packing_pool(), run, &task, divide_round_up(columns, panel),
+                             0);
 }
 
 }  // extern "C"

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <vector>
+
+#include <executorch/backends/xnnpack/library/packing_pool.h>
 
 #include "xnnpack/math.h"
 #include "xnnpack/microparams-init.h"
@@ -78,6 +81,16 @@ TEST(BlockPacking, LeavesOtherOrdersToXnnpack) {
   for (const Shape& shape : {Shape{1, 9, 64, 8, 2, 1, 32}, Shape{1, 9, 64, 8, 8, 2, 64}}) {
     EXPECT_EQ(packed_by(Packer::kOurs, shape), packed_by(Packer::kXnnpack, shape));
   }
+}
+
+TEST(BlockPacking, IsTheSameByThreads) {
+  const std::unique_ptr<pthreadpool, decltype(&pthreadpool_destroy)> pool(pthreadpool_create(3),
+                                                                          pthreadpool_destroy);
+  const Shape shape{1, 500, 256, 16, 8, 1, 32};
+  xnn_set_packing_pool(pool.get());
+  const std::vector<uint8_t> packed = packed_by(Packer::kOurs, shape);
+  xnn_set_packing_pool(nullptr);
+  EXPECT_EQ(packed, packed_by(Packer::kXnnpack, shape));
 }
 
 }  // namespace

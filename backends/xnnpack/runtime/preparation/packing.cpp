@@ -7,12 +7,36 @@
 
 namespace executorch::backends::xnnpack {
 
+using runtime::Span;
+
 namespace {
+
+/// Bytes that a thread reads at a time.
+constexpr size_t kPart = size_t{1} << 20;
+
+/// Adds the fingerprints of their parts, which threads of `pool` make.
+void add_parts(Span<const uint8_t> bytes, uint64_t seed, pthreadpool_t pool,
+               Fingerprint& fingerprint) {
+  struct Task {
+    Span<const uint8_t> bytes;
+    uint64_t seed;
+    std::vector<Fingerprint::Value> parts;
+  } task{bytes, seed, std::vector<Fingerprint::Value>((bytes.size() + kPart - 1) / kPart)};
+  const auto run = [](void* context, size_t place) {
+    Task& task = *static_cast<Task*>(context);
+    const size_t begin = place * kPart;
+    task.parts[place] = Fingerprint::of(task.bytes.data() + begin,
+                                        std::min(kPart, task.bytes.size() - begin), task.seed);
+  };
+  pthreadpool_parallelize_1d(pool, run, &task, task.parts.size(), 0);
+  fingerprint.add(bytes.size());
+  fingerprint.add(task.parts.data(), task.parts.size() * sizeof(task.parts[0]));
+}
 
 /// All that decides what becomes of a filter and a bias: XNNPACK multiplies scales and zero points
 /// of inputs and outputs into what it packs.
 Fingerprint::Value fingerprint_of(const Definitions& definitions, const GraphNode& node,
-                                  uint64_t seed) {
+                                  uint64_t seed, pthreadpool_t pool) {
   const Graph& graph = definitions.graph();
   const Operands& operands = node.operands;
   Fingerprint fingerprint(seed);
@@ -31,8 +55,8 @@ Fingerprint::Value fingerprint_of(const Definitions& definitions, const GraphNod
   fingerprint.add(input.dims[input.rank - 1]);  // with the filter's sizes: the number of groups
   for (size_t i = 1; i <= operands.num_packed; ++i) {
     const Contents& contents = definitions.contents(operands.inputs[i]);
-    fingerprint.add(contents.bytes.data(), contents.bytes.size());
-    fingerprint.add(contents.scales.data(), contents.scales.size());
+    add_parts(contents.bytes, seed, pool, fingerprint);
+    add_parts(contents.scales, seed, pool, fingerprint);
   }
   return fingerprint.value();
 }
@@ -98,13 +122,15 @@ void pack(const Definitions& definitions, std::vector<Packing>& packings, Packed
     const Definitions& definitions;
     std::vector<Packing>& packings;
     const PackedWeights& weights;
-    bool packs;
+    bool packs;          // a node per thread
+    pthreadpool_t pool;  // of each node, otherwise
     std::atomic<size_t> next{0};
-  } task{definitions, packings, weights, by_all};
+  } task{definitions, packings, weights, by_all, by_all ? nullptr : pool};
   const auto run = [](void* context, size_t) {
     Task& task = *static_cast<Task*>(context);
     Packing& packing = task.packings[task.next++];
-    packing.fingerprint = fingerprint_of(task.definitions, *packing.node, task.weights.seed());
+    packing.fingerprint =
+        fingerprint_of(task.definitions, *packing.node, task.weights.seed(), task.pool);
     if (task.packs) {
       packing.weights = std::make_unique<PackedWeights>(task.weights.file());
       describe(task.definitions, packing, *packing.weights);

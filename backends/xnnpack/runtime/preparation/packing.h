@@ -25,8 +25,8 @@ struct Packing {
 std::pair<const void*, const void*> source_of(const Definitions& definitions,
                                               const GraphNode& node);
 
-/// Describes to `weights` what the nodes pack. From `large_from` bytes on all threads of `pool`
-/// pack it here.
+/// Describes to `weights` what the nodes pack. Several nodes of `large_from` bytes or more are
+/// packed here, each by a thread of `pool`; XNNPACK packs the rest as it makes a runtime.
 void pack(const Definitions& definitions, std::vector<Packing>& packings, PackedWeights& weights,
           pthreadpool_t pool, size_t large_from);
 

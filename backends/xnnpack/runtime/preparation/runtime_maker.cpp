@@ -99,7 +99,7 @@ void RuntimeMaker::give_back_packed() {
 
 Error RuntimeMaker::make() {
   if (options_.share_weights) {
-    out_.weights = std::make_unique<PackedWeights>(options_.packed_file);
+    out_.weights = std::make_unique<PackedWeights>(options_.packed_file, options_.pool);
   }
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
   ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));

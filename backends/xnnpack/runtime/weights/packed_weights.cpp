@@ -50,8 +50,8 @@ void release(const std::vector<Fingerprint::Value>& names) {
 
 }  // namespace
 
-PackedWeights::PackedWeights(std::shared_ptr<PackedFile> file)
-    : provider_(), file_(std::move(file)) {
+PackedWeights::PackedWeights(std::shared_ptr<PackedFile> file, pthreadpool_t pool)
+    : provider_(), file_(std::move(file)), pool_(pool) {
   using Key = xnn_weights_cache_look_up_key;
   provider_.context = this;
   provider_.look_up = [](void* context, const Key* key) {
@@ -137,7 +137,7 @@ size_t PackedWeights::hold(Description& source, const Fingerprint::Value& name) 
 void* PackedWeights::reserve(size_t size) {
   ++store().times_packed;
   free_weights(reserved_);
-  reserved_ = allocate_weights(size);
+  reserved_ = allocate_weights(size, pool_);
   return reserved_;
 }
 

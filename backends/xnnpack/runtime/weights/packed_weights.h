@@ -22,8 +22,9 @@ namespace executorch::backends::xnnpack {
 /// built and destroyed at the same time, and hold a lock only to look blocks up.
 class PackedWeights final {
  public:
-  /// `file`, which may be null, is where blocks are looked for that no delegate has packed.
-  explicit PackedWeights(std::shared_ptr<PackedFile> file = nullptr);
+  /// `file`, which may be null, is where blocks are looked for that no delegate has packed. `pool`,
+  /// which may be null, has the threads that make memory be there; it must outlive building.
+  explicit PackedWeights(std::shared_ptr<PackedFile> file, pthreadpool_t pool = nullptr);
   ~PackedWeights();
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
@@ -68,6 +69,7 @@ class PackedWeights final {
 
   xnn_weights_cache_provider provider_;
   const std::shared_ptr<PackedFile> file_;
+  const pthreadpool_t pool_;
   std::map<Source, Description> sources_;
   std::vector<Fingerprint::Value> shared_;  // blocks of the process that this delegate uses
   std::vector<void*> own_;

@@ -32,8 +32,12 @@ constexpr size_t kRegion = size_t{1} << 28;
 /// Weights up to this much lie in ordinary pages: a large page is resident as a whole.
 constexpr size_t kOrdinary = size_t{1} << 24;
 
+size_t divide_up(size_t size, size_t unit) {
+  return (size + unit - 1) / unit;
+}
+
 size_t round_up(size_t size, size_t unit) {
-  return (size + unit - 1) / unit * unit;
+  return divide_up(size, unit) * unit;
 }
 
 using Clock = std::chrono::steady_clock;
@@ -117,6 +121,17 @@ void touch(uint8_t* page) {
 
 #if defined(MADV_HUGEPAGE)
 
+/// A large page, where there is patience for it.
+bool touch_large(uint8_t* page, Patience& patience) {
+  if (patience.load() <= 0) {
+    return false;
+  }
+  const auto start = Clock::now();
+  touch(page);
+  patience += (kOrdinary512 - (Clock::now() - start)).count();
+  return true;
+}
+
 /// Ordinary pages for a large one's range, as far as the `size` bytes from its begin on go: what
 /// lies behind them is another block's.
 void touch_ordinary(uint8_t* large, size_t size) {
@@ -180,22 +195,35 @@ void forget(uint8_t* block, size_t size) {
 
 }  // namespace
 
-std::vector<uint8_t*> touch_large_pages(uint8_t* begin, size_t size, Patience& patience) {
+std::vector<uint8_t*> touch_large_pages(uint8_t* begin, size_t size, Patience& patience,
+                                        pthreadpool_t pool) {
   std::vector<uint8_t*> ordinary;
 #if defined(MADV_HUGEPAGE)
   const auto address = reinterpret_cast<uintptr_t>(begin);
-  for (size_t at = round_up(address, kLargePage) - address; at < size; at += kLargePage) {
-    if (patience.load() <= 0) {
-      touch_ordinary(begin + at, size - at);
-      ordinary.push_back(begin + at);
-      continue;
-    }
-    const auto start = Clock::now();
-    touch(begin + at);
-    patience += (kOrdinary512 - (Clock::now() - start)).count();
+  const size_t before = round_up(address, kLargePage) - address;
+  if (before >= size) {
+    return ordinary;
   }
+  ordinary.resize(divide_up(size - before, kLargePage));
+  struct Task {
+    uint8_t* first;
+    size_t size;
+    Patience& patience;
+    std::vector<uint8_t*>& ordinary;  // null for large ones
+  } task{begin + before, size - before, patience, ordinary};
+  const auto run = [](void* context, size_t place) {
+    const Task& task = *static_cast<Task*>(context);
+    uint8_t* const page = task.first + place * kLargePage;
+    if (!touch_large(page, task.patience)) {
+      touch_ordinary(page, task.size - place * kLargePage);
+      task.ordinary[place] = page;
+    }
+  };
+  pthreadpool_parallelize_1d(pool, run, &task, ordinary.size(), 0);
+  ordinary.erase(std::remove(ordinary.begin(), ordinary.end(), nullptr), ordinary.end());
 #else
   static_cast<void>(begin), static_cast<void>(size), static_cast<void>(patience);
+  static_cast<void>(pool);
 #endif
   return ordinary;
 }
@@ -222,7 +250,7 @@ void collapse_later(const std::vector<uint8_t*>& pages) {
 #endif
 }
 
-void* allocate_weights(size_t size) {
+void* allocate_weights(size_t size, pthreadpool_t pool) {
   if (size > SIZE_MAX - 2 * kLargePage) {
     return nullptr;
   }
@@ -243,7 +271,7 @@ void* allocate_weights(size_t size) {
   all.live_bytes += total;
   lock.unlock();
   if (region.is_large) {  // the block keeps it
-    collapse_later(touch_large_pages(block, total, region.patience));
+    collapse_later(touch_large_pages(block, total, region.patience, pool));
   }
   return block;
 }
@@ -273,13 +301,13 @@ void free_weights(void* block) {
 
 #else
 
-std::vector<uint8_t*> touch_large_pages(uint8_t*, size_t, Patience&) {
+std::vector<uint8_t*> touch_large_pages(uint8_t*, size_t, Patience&, pthreadpool_t) {
   return {};
 }
 
 void collapse_later(const std::vector<uint8_t*>&) {}
 
-void* allocate_weights(size_t size) {
+void* allocate_weights(size_t size, pthreadpool_t) {
   void* const block = allocate_block(size);
   return block == nullptr ? nullptr : std::memset(block, 0, size);
 }

@@ -4,6 +4,8 @@
 // as long as reading it.
 #pragma once
 
+#include <pthreadpool.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +15,9 @@ namespace executorch::backends::xnnpack {
 
 /// Memory of kBlockAlignment (memory.h), all zero; null when there is none. Any thread. Waits for
 /// large pages no longer than 20 ms for each 256 MB, then takes ordinary ones, which a thread of
-/// this file makes large afterwards.
-void* allocate_weights(size_t size);
+/// this file makes large afterwards. The system clears pages on the threads of `pool`, null: on the
+/// calling one.
+void* allocate_weights(size_t size, pthreadpool_t pool = nullptr);
 
 /// What allocate_weights gave, to the system; null has no effect. Any thread.
 void free_weights(void* block);
@@ -24,8 +27,10 @@ using Patience = std::atomic<int64_t>;
 
 /// Makes the large pages that begin in these bytes be there: mapped memory without contents, for
 /// which the system may use large pages. Each changes `patience` by how much sooner it came than as
-/// many ordinary pages do; without patience it is ordinary ones: where. Any thread.
-std::vector<uint8_t*> touch_large_pages(uint8_t* begin, size_t size, Patience& patience);
+/// many ordinary pages do; without patience it is ordinary ones: where. Any thread, with those of
+/// `pool`.
+std::vector<uint8_t*> touch_large_pages(uint8_t* begin, size_t size, Patience& patience,
+                                        pthreadpool_t pool = nullptr);
 
 /// Hands such places in blocks of weights to a thread that makes them large, a second later; what
 /// has been freed by then is left alone. Without threads they stay as they are. Any thread.
