@@ -549,7 +549,6 @@ PYBIND11_MODULE(_portable_lib, m) {
   py::enum_<Verification>(m, "Verification", py::module_local())
       .value("Minimal", Verification::Minimal)
       .value("InternalConsistency", Verification::InternalConsistency);
-  bind_torch_tensor(m);
   bind_method_meta(m);
   bind_method(m);
   bind_module(m);

@@ -129,7 +129,7 @@ const ArrayLibrary& default_library() {
 
 TensorPtr borrow_tensor(const ArrayLibrary& library, py::handle tensor, const TensorInfo& expected,
                         const std::string& what) {
-  const ArrayView found = library.look_at(tensor);
+  const ArrayView found = library.look_at(tensor, what);
   const char* const dtype = dtype_name(expected.scalar_type());
   if (found.dtype != dtype) {
     fail_argument(what + ": expected elements of type " + describe_dtype(library, dtype) +

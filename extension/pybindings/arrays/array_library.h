@@ -34,11 +34,11 @@ class ArrayLibrary {
   virtual const char* name() const = 0;
   virtual bool owns(pybind11::handle value) const = 0;
   // The same numbers in memory that can be read as they lie: a conjugated or negated view, which
-  // only says so, is computed. RuntimeFailure, beginning with `what`, for tensors without such
-  // memory (sparse, nested, on another device, fake, of another byte order).
+  // only says so, is computed. This or look_at() is a RuntimeFailure, beginning with `what`, for
+  // tensors without such memory (sparse, nested, on another device, fake, of another byte order).
   virtual pybind11::object plain(pybind11::handle tensor, const std::string& what) const = 0;
   // Of a plain tensor.
-  virtual ArrayView look_at(pybind11::handle tensor) const = 0;
+  virtual ArrayView look_at(pybind11::handle tensor, const std::string& what) const = 0;
   // How a caller converts to this dtype, or makes a tensor contiguous.
   virtual std::string advice_dtype(const char* dtype) const = 0;
   virtual std::string advice_strides() const = 0;
@@ -87,8 +87,5 @@ pybind11::tuple to_tuple(const List& list) {
   }
   return result;
 }
-
-// Adds the types that ArrayLibrary::share() of PyTorch needs.
-void bind_torch_tensor(pybind11::module_& module);
 
 }  // namespace executorch::extension::pybindings

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Tensors of PyTorch, by its Python: this library works with any of its builds. A tensor comes and
+// goes in one call, as DLPack.
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include <executorch/extension/pybindings/arrays/array_library.h>
+#include <executorch/extension/pybindings/arrays/dlpack.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/text.h>
 
@@ -13,17 +20,22 @@ using executorch::aten::Tensor;
 
 namespace {
 
-// Kept for good: every call asks for it.
+// Kept for good: every call asks for them.
+py::handle kept(py::object object) {
+  return object.release();
+}
+
 py::handle torch() {
-  static PyObject* module = nullptr;
-  if (module == nullptr) {
-    module = py::module_::import("torch").release().ptr();
-  }
+  static const py::handle module = kept(py::module_::import("torch"));
   return module;
 }
 
-py::object torch_dtype(executorch::aten::ScalarType type) {
-  return torch().attr(dtype_name(type));
+py::handle of_dlpack(const char* function) {
+  return kept(py::module_::import("torch.utils.dlpack").attr(function));
+}
+
+py::handle interned(const char* name) {
+  return PyUnicode_InternFromString(name);
 }
 
 std::vector<int64_t> to_numbers(py::handle list) {
@@ -33,13 +45,6 @@ std::vector<int64_t> to_numbers(py::handle list) {
   }
   return numbers;
 }
-
-// Memory of a method, as a Python buffer.
-struct MethodMemory {
-  void* data;
-  size_t size;
-  py::object owner;
-};
 
 [[noreturn]] void fail_without_memory(py::handle tensor, const std::string& what) {
   if (tensor.attr("is_nested").cast<bool>()) {
@@ -71,6 +76,85 @@ bool has_memory(py::handle tensor) {
   }
 }
 
+const char* name_of(const dlpack::DataType& dtype) {
+  for (const dlpack::Type& known : dlpack::kTypes) {
+    if (known.code == dtype.code && known.bits == dtype.bits && dtype.lanes == 1) {
+      return find_dtype_name(known.type);
+    }
+  }
+  return nullptr;
+}
+
+// None where that is not all that is to know: no memory here, a type without counterpart.
+std::optional<ArrayView> by_dlpack(py::handle tensor) {
+  static const py::handle to_dlpack = of_dlpack("to_dlpack");
+  const auto capsule =
+      py::reinterpret_steal<py::object>(PyObject_CallOneArg(to_dlpack.ptr(), tensor.ptr()));
+  if (!capsule) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  const auto* const managed = static_cast<const dlpack::ManagedTensor*>(
+      PyCapsule_GetPointer(capsule.ptr(), dlpack::kCapsuleName));
+  if (managed == nullptr) {
+    throw py::error_already_set();
+  }
+  const dlpack::Tensor& found = managed->tensor;
+  const char* const dtype = name_of(found.dtype);
+  if (dtype == nullptr || found.device.type != dlpack::kCpu || found.data == nullptr ||
+      (found.strides == nullptr && found.ndim > 0)) {
+    return std::nullopt;
+  }
+  return ArrayView{dtype,
+                   {found.shape, found.shape + found.ndim},
+                   {found.strides, found.strides + found.ndim},
+                   static_cast<char*>(found.data) + found.byte_offset};
+}
+
+// A tensor in words of DLPack, and what lives as long as PyTorch uses its memory.
+struct Shared {
+  dlpack::ManagedTensor managed = {};
+  std::vector<int64_t> sizes, strides;
+  py::object owner;
+  std::unique_ptr<void, decltype(&std::free)> memory{nullptr, std::free};
+
+  // PyTorch calls it from any thread.
+  static void free(dlpack::ManagedTensor* managed) {
+    const py::gil_scoped_acquire lock;
+    delete static_cast<Shared*>(managed->manager);
+  }
+};
+
+dlpack::DataType type_of(const Tensor& tensor) {
+  for (const dlpack::Type& known : dlpack::kTypes) {
+    if (known.type == tensor.scalar_type()) {
+      return {known.code, known.bits, 1};
+    }
+  }
+  fail_argument(std::string("PyTorch has no tensors with elements of type ") +
+                executorch::runtime::toString(tensor.scalar_type()));
+}
+
+// A tensor with the type, sizes and strides of `tensor` over `data`, which `shared` keeps.
+py::object made(const Tensor& tensor, void* data, std::unique_ptr<Shared> shared) {
+  static const py::handle from_dlpack = of_dlpack("from_dlpack");
+  shared->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
+  shared->strides.assign(tensor.strides().begin(), tensor.strides().end());
+  shared->managed = {{data,
+                      {dlpack::kCpu, 0},
+                      static_cast<int32_t>(tensor.dim()),
+                      type_of(tensor),
+                      shared->sizes.data(),
+                      shared->strides.data(),
+                      0},
+                     shared.get(),
+                     Shared::free};
+  const py::capsule capsule(&shared->managed, dlpack::kCapsuleName);
+  py::object result = from_dlpack(capsule);
+  static_cast<void>(shared.release());  // PyTorch has taken it
+  return result;
+}
+
 class TorchLibrary final : public ArrayLibrary {
  public:
   const char* name() const override { return "torch"; }
@@ -89,16 +173,27 @@ class TorchLibrary final : public ArrayLibrary {
   }
 
   py::object plain(py::handle tensor, const std::string& what) const override {
-    if (!has_memory(tensor) || tensor.attr("is_nested").cast<bool>()) {
-      fail_without_memory(tensor, what);
-    }
-    if (tensor.attr("is_conj")().cast<bool>() || tensor.attr("is_neg")().cast<bool>()) {
-      return tensor.attr("resolve_conj")().attr("resolve_neg")();
+    (void)what;  // look_at() says what has no memory
+    static const py::handle is_conj = interned("is_conj"), is_neg = interned("is_neg");
+    for (const py::handle question : {is_conj, is_neg}) {
+      const auto answer = py::reinterpret_steal<py::object>(
+          PyObject_CallMethodNoArgs(tensor.ptr(), question.ptr()));
+      if (!answer) {  // some subclasses have no answer
+        PyErr_Clear();
+      } else if (answer.ptr() == Py_True) {
+        return tensor.attr("resolve_conj")().attr("resolve_neg")();
+      }
     }
     return py::reinterpret_borrow<py::object>(tensor);
   }
 
-  ArrayView look_at(py::handle tensor) const override {
+  ArrayView look_at(py::handle tensor, const std::string& what) const override {
+    if (auto view = by_dlpack(tensor)) {
+      return *view;
+    }
+    if (!has_memory(tensor) || tensor.attr("is_nested").cast<bool>()) {
+      fail_without_memory(tensor, what);
+    }
     constexpr std::string_view kPrefix = "torch.";
     return {to_text(tensor.attr("dtype")).substr(kPrefix.size()), to_numbers(tensor.attr("shape")),
             to_numbers(tensor.attr("stride")()), data(tensor)};
@@ -122,29 +217,31 @@ class TorchLibrary final : public ArrayLibrary {
   }
 
   py::object view(const Tensor& tensor, const py::object& memory) const override {
-    return memory.attr("view")(torch_dtype(tensor.scalar_type()))
-        .attr("as_strided")(to_tuple(tensor.sizes()), to_tuple(tensor.strides()));
+    return share(tensor, memory);
   }
 
   py::object copy(const Tensor& tensor) const override {
-    py::object copy =
-        torch().attr("empty_strided")(to_tuple(tensor.sizes()), to_tuple(tensor.strides()),
-                                      py::arg("dtype") = torch_dtype(tensor.scalar_type()));
-    if (tensor.nbytes() > 0) {
-      std::memcpy(data(copy), tensor.const_data_ptr(), tensor.nbytes());
+    constexpr size_t kAlignment = 64;
+    const size_t size = (tensor.nbytes() / kAlignment + 1) * kAlignment;
+    auto shared = std::make_unique<Shared>();
+    shared->memory.reset(std::aligned_alloc(kAlignment, size));
+    if (shared->memory == nullptr) {
+      throw std::bad_alloc();
     }
-    return copy;
+    if (tensor.nbytes() > 0) {
+      std::memcpy(shared->memory.get(), tensor.const_data_ptr(), tensor.nbytes());
+    }
+    void* const data = shared->memory.get();
+    return made(tensor, data, std::move(shared));
   }
 
   py::object share(const Tensor& tensor, const py::object& owner) const override {
     if (tensor.nbytes() == 0) {
       return copy(tensor);
     }
-    const py::object memory =
-        py::cast(MethodMemory{tensor.mutable_data_ptr(), tensor.nbytes(), owner});
-    return torch()
-        .attr("frombuffer")(memory, py::arg("dtype") = torch_dtype(tensor.scalar_type()))
-        .attr("as_strided")(to_tuple(tensor.sizes()), to_tuple(tensor.strides()));
+    auto shared = std::make_unique<Shared>();
+    shared->owner = owner;
+    return made(tensor, tensor.mutable_data_ptr(), std::move(shared));
   }
 };
 
@@ -153,14 +250,6 @@ class TorchLibrary final : public ArrayLibrary {
 const ArrayLibrary& torch_library() {
   static const TorchLibrary library;
   return library;
-}
-
-void bind_torch_tensor(py::module_& module) {
-  py::class_<MethodMemory>(module, "_MethodMemory", py::buffer_protocol(), py::module_local())
-      .def_buffer([](MethodMemory& memory) {
-        return py::buffer_info(static_cast<uint8_t*>(memory.data),
-                               static_cast<py::ssize_t>(memory.size));
-      });
 }
 
 }  // namespace executorch::extension::pybindings

@@ -53,7 +53,7 @@ class BorrowedTensors {
                            py::str(py::type::handle_of(value)).cast<std::string>());
     }
     py::object plain = library->plain(value, where);
-    const pybindings::ArrayView view = library->look_at(plain);
+    const pybindings::ArrayView view = library->look_at(plain, where);
     std::vector<executorch::aten::DimOrderType> order = dim_order(view, where, what);
     tensors_.push_back(make_tensor_ptr({view.sizes.begin(), view.sizes.end()}, view.data,
                                        std::move(order), {}, dtype(view, where),
