@@ -175,7 +175,8 @@ Result<Span<const uint16_t>> Constants::scales_by_group(const Value& value) {
     }
     scales = span_of<uint16_t>(converted, count);
   }
-  for (size_t i = 0; i < scales.size() && !are_scales(scales); ++i) {
+  const size_t suspects = are_scales(scales) ? 0 : scales.size();
+  for (size_t i = 0; i < suspects; ++i) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_scale(from_bfloat16(scales[i]), i));
   }
   return scales;
