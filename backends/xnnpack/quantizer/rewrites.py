@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a captured graph becomes before its operators are annotated: values that can be 8-bit are tensors of the model,
-and convolutions have the one form that the table of ops names."""
+and convolutions and linear layers have the one form that the table of ops names."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ _BY_NAME_OF_PADDING = {
     "aten.conv1d.padding": torch.ops.aten.conv1d.default,
     "aten.conv2d.padding": torch.ops.aten.conv2d.default,
 }
+# Where the first factor of a product stands.
+_FIRST_FACTORS = {"aten.mm.default": 0, "aten.matmul.default": 0, "aten.addmm.default": 1}
 _ARGUMENTS = {  # of a convolution, with their defaults
     "input": None,
     "weight": None,
@@ -68,6 +70,25 @@ def paddings_to_numbers(model: GraphModule) -> None:
     model.recompile()
 
 
+def products_to_linear(model: GraphModule) -> None:
+    """x @ w and addmm(b, x, w) -> linear(x, w.T, b), for a parameter w: a linear layer that is written with its weight
+    as [inputs, outputs]."""
+    for node in list(model.graph.nodes):
+        first = _FIRST_FACTORS.get(captured_name(node))
+        if first is None or node.kwargs or len(node.args) != first + 2:
+            continue
+        bias = node.args[0] if first else None
+        x, weight = node.args[first:]
+        if not _is_matrix(model, weight) or (bias is not None and bias.meta["val"].dim() != 1):
+            continue
+        with model.graph.inserting_before(node):
+            turned = model.graph.call_function(torch.ops.aten.t.default, (weight,))
+        turned.meta = {**node.meta, "val": weight.meta["val"].t()}
+        node.target = torch.ops.aten.linear.default
+        node.args = (x, turned) if bias is None else (x, turned, bias)
+    model.recompile()
+
+
 def computed_weights_to_tensors(model: GraphModule) -> None:
     """conv2d(x, w - mean(w)) -> conv2d(x, constant), for weights that a module makes of its parameters at every call
     (standardized, normalized): a weight that is trained must not be."""
@@ -82,6 +103,12 @@ def computed_weights_to_tensors(model: GraphModule) -> None:
             node.args = (node.args[0], constant, *node.args[2:])
     model.graph.eliminate_dead_code()
     model.recompile()
+
+
+def _is_matrix(model: GraphModule, node: Node) -> bool:
+    """What is learned; a table of filters or of waves is not."""
+    is_parameter = node.op == "get_attr" and isinstance(attribute(model, node), torch.nn.Parameter)
+    return is_parameter and node.meta["val"].dim() == 2
 
 
 def _value(model: GraphModule, node: Node) -> Any:

@@ -28,6 +28,7 @@ from executorch.backends.xnnpack.quantizer.rewrites import (
     computed_weights_to_tensors,
     numbers_to_tensors,
     paddings_to_numbers,
+    products_to_linear,
 )
 
 __all__ = ["XNNPACKQuantizer", "get_symmetric_quantization_config"]
@@ -118,6 +119,7 @@ class XNNPACKQuantizer(Quantizer):
         if any(config.output_activation is not None for config in self._configs()):
             numbers_to_tensors(model)
         if not any(config.is_qat for config in self._configs()):
+            products_to_linear(model)
             computed_weights_to_tensors(model)
         return model
 

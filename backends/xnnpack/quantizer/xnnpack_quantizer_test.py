@@ -251,6 +251,33 @@ def test_convolutions_whose_padding_has_a_name_are_8_bit(conv: nn.Module) -> Non
     assert model(x).shape == conv(x).shape and compute_error(conv(x), model(x)) > 30
 
 
+class InputsFirst(nn.Module):
+    """A linear layer as `transformers` writes those of GPT-2."""
+
+    def __init__(self, by: str) -> None:
+        super().__init__()
+        self.by, self.weight, self.bias = (
+            by,
+            nn.Parameter(torch.randn(9, 5)),
+            nn.Parameter(torch.randn(5)),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.by == "addmm":
+            return torch.addmm(self.bias, x.view(-1, 9), self.weight).view(2, 3, 5)
+        return x @ self.weight
+
+
+@pytest.mark.parametrize("by", ["addmm", "matmul"])
+def test_products_by_a_parameter_are_8_bit_linear_layers(by: str) -> None:
+    module, x = InputsFirst(by), torch.randn(2, 3, 9)
+    model = quantize(module, (x,), XNNPACKQuantizer().set_global(STATIC))
+    found = operators(model)
+    assert found["aten.linear.default"] == 1
+    assert found["quantized_decomposed.dequantize_per_channel.default"] == 1
+    assert compute_error(module(x), model(x)) > 30
+
+
 class Standardized(nn.Conv2d):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         w = self.weight - self.weight.mean([1, 2, 3], keepdim=True)
