@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from executorch.tools.bench.arena import heat, memory, page, shapes
+from executorch.tools.bench.arena import files, heat, latency, memory, page, shapes
 from executorch.tools.bench.arena.__main__ import command, measured
 from executorch.tools.bench.arena.measure import Engine
 from executorch.tools.bench.arena.network import Network
@@ -139,12 +139,25 @@ def test_results_are_kept_by_row(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is resident")
 def test_memory_of_a_network_is_that_of_its_weights_and_more() -> None:
     wide = Network("wide", "test", lambda: (nn.Linear(2048, 2048), (torch.randn(1, 2048),)))
-    found = memory.measured(wide, {memory.OURS: sys.executable}, 1)
-    answer = found["engines"][memory.OURS]
+    found = files.measured(
+        wide, {files.OURS: sys.executable}, 1, lambda it, _, question: it.ask(["memory", *question])
+    )
+    answer = found["engines"][files.OURS]
     weights = 4 * (2048 * 2048 + 2048)
     assert found["weights"] == weights <= found["file"] <= 1.01 * weights
     assert weights <= answer["thrice"] <= 1.25 * weights + 8e6
     assert 0 < answer["once"] <= answer["peak"] >= answer["thrice"]
+
+
+def test_runs_from_the_first_on_are_told_and_drawn() -> None:
+    wide = Network("wide", "test", lambda: (nn.Linear(512, 512), (torch.randn(1, 512),)))
+    found = files.measured(wide, {files.OURS: sys.executable}, 1, latency.asked)
+    every = latency.series(found)
+    assert list(every) == [files.OURS, latency.PACKS]
+    for each in every.values():
+        assert each["load"] > 0 and len(each["runs"]) == latency.RUNS and min(each["runs"]) > 0
+    assert latency.table([found]).count("| wide |") == 2
+    assert latency.svg([found]).count("<polyline") == 2
 
 
 def test_the_memory_page_compares_with_the_least_of_the_rivals() -> None:

@@ -29,12 +29,15 @@ class Engine:
         self._kind, self._folder, self._threads = kind, folder, threads
         self._worker: Worker | None = None
 
-    def ask(self, question: list[Any]) -> Any:
+    def start(self) -> Worker:
         if self._worker is None:
             self._worker = Worker(self.python, CODE, self._folder, self.label)
             self._worker.ask(["threads", self._threads])
+        return self._worker
+
+    def ask(self, question: list[Any]) -> Any:
         try:
-            answer = self._worker.ask(question)
+            answer = self.start().ask(question)
         except (RuntimeError, BrokenPipeError) as problem:
             self.close()
             answer = {"error": f"the process ended (a limit is {SECONDS} s): {str(problem)[-300:]}"}

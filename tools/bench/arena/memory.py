@@ -11,25 +11,12 @@ usage: python -m executorch.tools.bench.arena.memory [name or family ...] [--pag
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from datetime import date
-from pathlib import Path
-from typing import Any
 
-import torch
-
-from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
-from executorch.exir import to_edge_transform_and_lower
-from executorch.tools.bench.arena import page
-from executorch.tools.bench.arena.measure import SECONDS, Engine, save
-from executorch.tools.bench.arena.network import Network
-from executorch.tools.bench.arena.table import chosen
+from executorch.tools.bench.arena.files import OURS, RIVALS, UPSTREAM, Row, add_arguments, rows
 from executorch.tools.bench.figures import geometric_mean
-from executorch.tools.bench.turns import ROOT, peer_python
 
-OURS, UPSTREAM, RIVALS = "ours", "upstream", ("onnxruntime", "openvino")
 MOMENTS = ("once", "thrice", "peak")
 HEAD = """# Memory of networks beside their rivals
 
@@ -40,34 +27,6 @@ runtime on our file. `ratio` is ours to the least of the rivals after three runs
     {command}
 
 """
-Row = dict[str, Any]
-
-
-def measured(network: Network, pythons: dict[str, str], threads: int) -> Row:
-    row: Row = {"name": network.name, "precision": "float", "threads": threads}
-    with tempfile.TemporaryDirectory() as work:
-        program, calls = save(network, Path(work))
-        exported = torch.export.load(program)
-        row["weights"] = sum(each.nbytes for each in exported.state_dict.values())
-        ours = Path(work, "model.pte")
-        lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
-        ours.write_bytes(lowered.to_executorch().buffer)
-        del exported, lowered
-        row["file"] = ours.stat().st_size
-        files = dict.fromkeys((OURS, UPSTREAM), ours)
-        if RIVALS[0] in pythons:
-            converts = Engine("converts", RIVALS[0], pythons[RIVALS[0]], Path(work), threads)
-            converts.prepare("float", program, calls)  # writes the ONNX file that both read
-            converts.close()
-            files |= dict.fromkeys(RIVALS, Path(f"{program}.onnx"))
-        row["engines"] = {}
-        for label, python in pythons.items():
-            runtime = label if label in RIVALS else "executorch"
-            engine = Engine(label, runtime, python, Path(work), threads)
-            question = ["memory", runtime, str(files[label]), str(calls), SECONDS]
-            row["engines"][label] = engine.ask(question)
-            engine.close()
-    return row
 
 
 def ratio(row: Row, moment: str, *below: str) -> float | None:
@@ -77,14 +36,14 @@ def ratio(row: Row, moment: str, *below: str) -> float | None:
     return mine / min(found) if mine and found else None
 
 
-def summary(rows: list[Row]) -> str:
+def summary(measured: list[Row]) -> str:
     lines = [
         "| ratio | moment | networks | geometric mean | worst | of |",
         "|---|---|--:|--:|--:|---|",
     ]
     for label, below in (("ours / best rival", RIVALS), ("ours / upstream", (UPSTREAM,))):
         for moment in MOMENTS:
-            found = {row["name"]: r for row in rows if (r := ratio(row, moment, *below))}
+            found = {row["name"]: r for row in measured if (r := ratio(row, moment, *below))}
             if found:
                 worst = max(found, key=lambda name: found[name])
                 mean = geometric_mean(found.values())
@@ -100,12 +59,13 @@ def summary(rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def text(rows: list[Row], command: str, threads: int) -> str:
-    labels = [each for each in (OURS, UPSTREAM, *RIVALS) if any(each in r["engines"] for r in rows)]
+def text(measured: list[Row], command: str, threads: int) -> str:
+    every = (OURS, UPSTREAM, *RIVALS)
+    labels = [each for each in every if any(each in row["engines"] for row in measured)]
     heads = [f"{label}, {moment}" for label in labels for moment in MOMENTS]
     lines = ["| network | weights | file | ratio | " + " | ".join(heads) + " |"]
     lines += ["|---|" + "--:|" * (3 + len(heads))]
-    for row in sorted(rows, key=lambda row: -(ratio(row, "thrice", *RIVALS) or 0)):
+    for row in sorted(measured, key=lambda row: -(ratio(row, "thrice", *RIVALS) or 0)):
         cells = [row["name"], _mb(row["weights"]), _mb(row["file"])]
         found = ratio(row, "thrice", *RIVALS)
         cells.append("" if found is None else f"{found:.2f}")
@@ -114,7 +74,7 @@ def text(rows: list[Row], command: str, threads: int) -> str:
             cells += [_mb(answer[each]) if each in answer else "" for each in MOMENTS]
         lines.append(f"| {' | '.join(cells)} |")
     head = HEAD.format(threads=threads, date=date.today().isoformat(), command=command)
-    return head + summary(rows) + "\n" + "\n".join(lines) + "\n"
+    return head + summary(measured) + "\n" + "\n".join(lines) + "\n"
 
 
 def _mb(size: int) -> str:
@@ -125,38 +85,18 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("only", nargs="*", help="names or families; all unless given")
-    parser.add_argument("--rivals", default=os.environ.get("EXECUTORCH_RIVALS_PYTHON"))
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--results", type=Path, default=ROOT / "build" / "arena-memory.jsonl")
-    parser.add_argument("--resume", action="store_true", help="leave out rows that are known")
-    parser.add_argument("--page", type=Path)
+    add_arguments(parser, "arena-memory.jsonl")
     options = parser.parse_args(argv)
-    pythons = {OURS: sys.executable}
-    if os.environ.get("EXECUTORCH_PEER_PYTHON"):
-        pythons[UPSTREAM] = peer_python()
-    if options.rivals:
-        pythons |= dict.fromkeys(RIVALS, options.rivals)
-    networks = chosen(options.only)
-    wanted = [(each.name, "float", options.threads) for each in networks]
-    known = page.read(options.results)
-    for network, key in zip(networks, wanted):
-        if options.resume and key in known:
-            continue
-        try:
-            known[key] = measured(network, pythons, options.threads)
-        except Exception as problem:
-            print(f"{network.name:18s} {type(problem).__name__}: {str(problem)[:100]}", flush=True)
-            continue
-        page.keep(options.results, known[key])
-        found = [ratio(known[key], moment, *RIVALS) for moment in MOMENTS]
-        print(
-            f"{network.name:18s}", *(f"{each:.2f}" if each else "-" for each in found), flush=True
-        )
+    found = []
+    for row, is_new in rows(options, lambda engine, _, question: engine.ask(["memory", *question])):
+        found.append(row)
+        if is_new:
+            ratios = [ratio(row, moment, *RIVALS) for moment in MOMENTS]
+            words = (f"{each:.2f}" if each else "-" for each in ratios)
+            print(f"{row['name']:18s}", *words, flush=True)
     if options.page:
-        rows = [known[key] for key in wanted if key in known]
         shown = " ".join(["python -m executorch.tools.bench.arena.memory", *options.only])
-        options.page.write_text(text(rows, shown, options.threads))
+        options.page.write_text(text(found, shown, options.threads))
     return 0
 
 

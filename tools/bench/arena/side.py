@@ -4,7 +4,8 @@
 Imports nothing of this repository but the public package `executorch`, so that the same code asks every engine.
 Questions, a line of JSON each: ["threads", n]; ["prepare", engine, precision, program, calls, seconds] answers the
 relative difference to eager; ["run", n] answers n pairs of milliseconds: passed, and of processors at work;
-["memory", runtime, file, calls, seconds] answers the bytes that loading and running a file takes, as a process's first.
+["memory", runtime, file, calls, seconds] answers the bytes that loading and running a file takes, as a process's first;
+["latency", runtime, file, calls, seconds, runs, options] the milliseconds of loading and of each run.
 """
 
 import importlib
@@ -165,15 +166,17 @@ def on_openvino(name, inputs, precision="float"):
     return run
 
 
-def on_executorch(name, inputs):
-    from executorch.extension.pybindings.portable_lib import _load_for_executorch
+def on_executorch(name, inputs, options=None):
+    """`options`: of XNNPACK, which upstream's Python does not take."""
+    from executorch.runtime import Runtime
 
-    loaded = _load_for_executorch(name)
-    return lambda: loaded.run_method("forward", inputs)
+    more = {"backend_options": {"XnnpackBackend": options}} if options else {}
+    method = Runtime.get().load_program(name, **more).load_method("forward")
+    return lambda: method.execute(inputs)
 
 
 RUNTIMES = {  # what is imported before anything is measured, and what loads a file
-    "executorch": ("executorch.extension.pybindings.portable_lib", on_executorch),
+    "executorch": ("executorch.runtime", on_executorch),
     "onnxruntime": ("onnxruntime", on_onnxruntime),
     "openvino": ("openvino", on_openvino),
 }
@@ -240,6 +243,20 @@ def memory(runtime, name, calls, seconds):
     }
 
 
+def latency(runtime, name, calls, seconds, runs, options):
+    """Milliseconds: of loading, and of each run since."""
+    signal.alarm(seconds)
+    inputs = list(torch.load(calls, weights_only=True)[0])
+    module, load = RUNTIMES[runtime]
+    importlib.import_module(module)
+    start = time.perf_counter()
+    run = load(name, inputs, options) if options else load(name, inputs)
+    loaded = (time.perf_counter() - start) * 1e3
+    taken = [passed for passed, _ in timed(run, runs)]
+    signal.alarm(0)
+    return {"load": loaded, "runs": taken}
+
+
 def status_bytes(field):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field + ":"))
@@ -259,6 +276,8 @@ def main():
                 run, answer = prepare(*rest)
             elif kind == "memory":
                 answer = memory(*rest)
+            elif kind == "latency":
+                answer = latency(*rest)
             else:
                 answer = timed(run, *rest)
         except Exception as problem:

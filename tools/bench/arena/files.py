@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A network as a file for each runtime, and questions to processes that do nothing but load and run it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.exir import to_edge_transform_and_lower
+from executorch.tools.bench.arena import page
+from executorch.tools.bench.arena.measure import SECONDS, Engine, save
+from executorch.tools.bench.arena.network import Network
+from executorch.tools.bench.arena.table import chosen
+from executorch.tools.bench.turns import ROOT, ahead, peer_python
+
+OURS, UPSTREAM, RIVALS = "ours", "upstream", ("onnxruntime", "openvino")
+Row = dict[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser, results: str) -> None:
+    parser.add_argument("only", nargs="*", help="names or families")
+    parser.add_argument("--rivals", default=os.environ.get("EXECUTORCH_RIVALS_PYTHON"))
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--results", type=Path, default=ROOT / "build" / results)
+    parser.add_argument("--resume", action="store_true", help="leave out rows that are known")
+    parser.add_argument("--page", type=Path, help="write the page")
+
+
+def _pythons(rivals: str | None) -> dict[str, str]:
+    pythons = {OURS: sys.executable}
+    if os.environ.get("EXECUTORCH_PEER_PYTHON"):
+        pythons[UPSTREAM] = peer_python()
+    return pythons | (dict.fromkeys(RIVALS, rivals) if rivals else {})
+
+
+def rows(
+    options: argparse.Namespace, ask: Callable[[Engine, str, list[Any]], Any], priority: int = 0
+) -> Iterator[tuple[Row, bool]]:
+    """Of each network that is wanted, and whether it is new. `ask(engine, label, [runtime, file, calls, limit])` gives
+    what the row says of an engine, a new process; one that could not be made is printed."""
+    pythons = _pythons(options.rivals)
+    known = page.read(options.results)
+    for network in chosen(options.only):
+        key = (network.name, "float", options.threads)
+        is_new = not (options.resume and key in known)
+        if is_new:
+            try:
+                known[key] = measured(network, pythons, options.threads, ask, priority)
+            except Exception as problem:
+                said = f"{type(problem).__name__}: {str(problem)[:100]}"
+                print(f"{network.name:18s} {said}", flush=True)
+                continue
+            page.keep(options.results, known[key])
+        yield known[key], is_new
+
+
+def measured(
+    network: Network,
+    pythons: dict[str, str],
+    threads: int,
+    ask: Callable[[Engine, str, list[Any]], Any],
+    priority: int = 0,
+) -> Row:
+    """`pythons`: the interpreter of each engine."""
+    row: Row = {"name": network.name, "precision": "float", "threads": threads}
+    with tempfile.TemporaryDirectory() as work:
+        program, calls = save(network, Path(work))
+        exported = torch.export.load(program)
+        row["weights"] = sum(each.nbytes for each in exported.state_dict.values())
+        ours = Path(work, "model.pte")
+        lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+        ours.write_bytes(lowered.to_executorch().buffer)
+        del exported, lowered
+        row["file"] = ours.stat().st_size
+        files = dict.fromkeys((OURS, UPSTREAM), ours)
+        if RIVALS[0] in pythons:
+            converts = Engine("converts", RIVALS[0], pythons[RIVALS[0]], Path(work), threads)
+            converts.prepare("float", program, calls)  # writes the ONNX file that both read
+            converts.close()
+            files |= dict.fromkeys(RIVALS, Path(f"{program}.onnx"))
+        row["engines"] = {}
+        for label, python in pythons.items():
+            runtime = label if label in RIVALS else "executorch"
+            engine = Engine(label, runtime, python, Path(work), threads)
+            engine.start()
+            process = engine.process()
+            with ahead([process.pid] if process else [], priority):
+                question = [runtime, str(files[label]), str(calls), SECONDS]
+                row["engines"][label] = ask(engine, label, question)
+            engine.close()
+    return row
