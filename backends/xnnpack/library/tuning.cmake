@@ -35,19 +35,24 @@ xnnpack_replaces(XNNPACK configs/maxpool-config.c xnn_init_f32_maxpool_config BY
 xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_exp_config
   BY unary/exponential.cpp unary/exponential_avx512.cpp)
 xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_f32_gemm_config xnn_init_f32_gemm_nr2_config
-  BY gemm/float_tables.cpp gemm/wide_gemm_avx512.cpp gemm/narrow_gemm_avx512.cpp gemm/wide_gemm_bf16.cpp
-  gemm/bfloat16_packing.cpp)
+  BY gemm/float_tables.cpp gemm/wide_gemm_avx512.cpp gemm/narrow_gemm_avx512.cpp)
 xnnpack_replaces(XNNPACK configs/gemm-config.c xnn_init_qd8_f32_qb4w_gemm_config
   BY blocks/kernels.cpp blocks/rows_vnni.cpp)
-xnnpack_includes(gemm/precision.h operators "${fetched}/xnnpack/src/operators/fully-connected-nc.c"
-  "${fetched}/xnnpack/src/operators/convolution-nhwc.c")
-xnnpack_includes(gemm/precision_flag.h subgraph "${fetched}/xnnpack/src/subgraph/convolution-2d.c")
-set_property(SOURCE "${library}/filter_packing.cpp" TARGET_DIRECTORY XNNPACK APPEND PROPERTY
-  COMPILE_DEFINITIONS EXECUTORCH_XNNPACK_BFLOAT16)
 xnnpack_includes(gemm/convolution_tables.h operators "${fetched}/xnnpack/src/operators/convolution-nhwc.c")
 
-# XNNPACK's kernels for AMX, with any compiler that knows those instructions, and where they pay.
 include(CheckCCompilerFlag)
+check_c_compiler_flag("-mavx512bf16" ET_HAS_AVX512BF16)
+if(ET_HAS_AVX512BF16)
+  foreach(part XNNPACK operators subgraph)
+    target_compile_definitions(${part} PRIVATE EXECUTORCH_XNNPACK_BFLOAT16)
+  endforeach()
+  xnnpack_sources(gemm/wide_gemm_bf16.cpp gemm/bfloat16_packing.cpp)
+  xnnpack_includes(gemm/precision.h operators "${fetched}/xnnpack/src/operators/fully-connected-nc.c"
+    "${fetched}/xnnpack/src/operators/convolution-nhwc.c")
+  xnnpack_includes(gemm/precision_flag.h subgraph "${fetched}/xnnpack/src/subgraph/convolution-2d.c")
+endif()
+
+# XNNPACK's kernels for AMX, with any compiler that knows those instructions, and where they pay.
 check_c_compiler_flag("-mamx-int8" ET_HAS_AMX)
 if(NOT ET_HAS_AMX)
   return()

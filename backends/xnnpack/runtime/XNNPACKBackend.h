@@ -17,10 +17,11 @@ constexpr char weight_cache_option_key[] = "weight_cache_enabled";
 constexpr char pack_at_load_option_key[] = "pack_at_load";
 /// Text, "float32" unless set: what products of linear layers and convolutions of floats are
 /// computed in. "bfloat16" rounds both operands to 8 bits of mantissa and adds in float32: up to
-/// twice as fast on a processor that has such products (AVX512-BF16), as "float32" on others; an
-/// output is off by about 1/256 of its size times the square root of the layers it comes through.
-/// Other nodes, and convolutions that have a kernel of another kind (depthwise, Winograd, few
-/// channels), stay in float32. With it matrices are packed when a method is loaded.
+/// twice as fast on a processor that has such products (AVX512-BF16), as "float32" on others and in
+/// builds without EXECUTORCH_XNNPACK_TUNING; an output is off by about 1/256 of its size times the
+/// square root of the layers it comes through. Other nodes, and convolutions that have a kernel of
+/// another kind (depthwise, Winograd, few channels), stay in float32. With it matrices are packed
+/// when a method is loaded.
 constexpr char compute_precision_option_key[] = "compute_precision";
 /// Path of a file of packed weights, "" for none: what it holds is mapped instead of packed, by
 /// methods that are loaded with it. A file of another build or processor, or a damaged one, counts

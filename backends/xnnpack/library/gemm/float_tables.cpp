@@ -77,6 +77,8 @@ void set_wide(xnn_gemm_config& table) {
   }
 }
 
+#ifdef EXECUTORCH_XNNPACK_BFLOAT16
+
 void pack_matrix(size_t groups, size_t filters, size_t channels, size_t panel, size_t, size_t,
                  const void* weights, const void* bias, const void*, void* packed,
                  size_t extra_bytes, const void*) {
@@ -107,6 +109,8 @@ xnn_gemm_config bfloat16_table() {
   table.log2_kr = 1;
   return table;
 }
+
+#endif
 
 /// Convolutions ask at the height of the usual kernel's tiles, or one more, whether there is one.
 xnn_gemm_config narrow_table() {
@@ -144,6 +148,7 @@ const xnn_gemm_config* xnn_init_f32_gemm_config() {
   return changed(xnn_init_f32_gemm_config_any(), [](xnn_gemm_config& table) { set_wide(table); });
 }
 
+#ifdef EXECUTORCH_XNNPACK_BFLOAT16
 const xnn_gemm_config* xnn_f32_gemm_config_for(uint32_t flags) {
   if ((flags & EXECUTORCH_XNN_FLAG_BFLOAT16) == 0 || !has_avx512() ||
       !cpuinfo_has_x86_avx512bf16()) {
@@ -152,6 +157,7 @@ const xnn_gemm_config* xnn_f32_gemm_config_for(uint32_t flags) {
   static const xnn_gemm_config ours = bfloat16_table();
   return &ours;
 }
+#endif
 
 const xnn_gemm_config* xnn_init_f32_gemm_nr2_config() {
   if (!has_avx512()) {

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A precision that the user of a delegate has chosen: GEMMs of floats that round their operands to
-   bfloat16. XNNPACK's functions that create linear layers and convolutions of floats ask for a table
-   of kernels without saying what for. Included ahead of those (tuning.cmake), in C, this adds their
-   flags by the name that they have there. */
+   bfloat16. XNNPACK's functions that create linear layers and convolutions of floats ask for a
+   table of kernels without saying what for. Included ahead of those (tuning.cmake), in C, this adds
+   their flags by the name that they have there. */
 #pragma once
 
 #include <stdint.h>
 
 /// A flag of xnn_define_fully_connected() and xnn_define_convolution_2d(), beside XNNPACK's own:
-/// products of bfloat16, sums of float. No effect where the processor has no such products.
+/// products of bfloat16, sums of float. No effect where the processor has no such products; none
+/// where the library is built without them.
+#ifdef EXECUTORCH_XNNPACK_BFLOAT16
 #define EXECUTORCH_XNN_FLAG_BFLOAT16 0x01000000u
+#else
+#define EXECUTORCH_XNN_FLAG_BFLOAT16 0u
+#endif
 
 #ifdef __cplusplus
 extern "C" {

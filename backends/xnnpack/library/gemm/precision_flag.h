@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* XNNPACK refuses flags of convolutions that it does not know. Included ahead of the source that does (tuning.cmake),
-   this makes ours one that it knows. */
+/* XNNPACK refuses flags of convolutions that it does not know. Included ahead of the source that
+   does (tuning.cmake), this makes ours one that it knows. */
 #pragma once
 
 #include <executorch/backends/xnnpack/library/gemm/precision.h>

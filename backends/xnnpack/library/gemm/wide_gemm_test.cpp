@@ -142,6 +142,8 @@ TEST_F(WideGemm, KeepsNan) {
   EXPECT_EQ(c[3], 6);
 }
 
+#ifdef EXECUTORCH_XNNPACK_BFLOAT16
+
 /// The nearest number of 8 bits, ties to even.
 double rounded(float value) {
   int exponent = 0;
@@ -222,6 +224,8 @@ TEST(PackBfloat16, RoundsToTheNearestAndKeepsNan) {
   EXPECT_EQ(packed[2] & 0xFFFF, 0xFF80u);
   EXPECT_GT(packed[2] >> 16 & 0x7FFF, 0x7F80u);
 }
+
+#endif
 
 }  // namespace
 }  // namespace executorch::backends::xnnpack::wide
