@@ -17,8 +17,6 @@ extern "C" {  // which its header declares for C alone
 void xnn_compute_conv2d_igemm_indirection(void*, size_t, size_t);
 void xnn_compute_igemm(void*, size_t, size_t, size_t, size_t);
 void xnn_compute_batch_igemm(void*, size_t, size_t, size_t, size_t, size_t);
-void xnn_compute_grouped_igemm(void*, size_t, size_t, size_t, size_t, size_t);
-void xnn_compute_grouped_batch_igemm(void*, size_t, size_t, size_t, size_t, size_t, size_t);
 }
 
 namespace executorch::backends::xnnpack {
@@ -126,28 +124,23 @@ class Tile {
   uintptr_t pixels_[kMaxRows] = {};  // a step may read more than there are
 };
 
-void compute(const Convolution* convolution, size_t image, size_t group, size_t first,
-             size_t channel, size_t outputs, size_t channels) {
+void compute(const Convolution* convolution, size_t image, size_t first, size_t channel,
+             size_t outputs, size_t channels) {
   uintptr_t pointers[kMaxPointers + kStep];
   Tile(*convolution, first).find(pointers);
   const igemm_context& c = convolution->igemm;
   c.ukernel.function[XNN_UARCH_DEFAULT](
       outputs, channels, c.kc, c.ks_scaled, reinterpret_cast<const void**>(pointers),
-      advance(c.packed_w, group * c.gw_stride + channel * c.w_stride),
-      advance(c.c, image * c.bc_stride + group * c.gc_stride + first * c.cm_stride +
-                       (channel << c.log2_csize)),
-      c.cm_stride, c.cn_stride, group * c.ga_stride + image * c.ba_stride, c.zero, &c.params);
+      advance(c.packed_w, channel * c.w_stride),
+      advance(c.c, image * c.bc_stride + first * c.cm_stride + (channel << c.log2_csize)),
+      c.cm_stride, c.cn_stride, image * c.ba_stride, c.zero, &c.params);
 }
 
-void compute_group(const Convolution* convolution, size_t group, size_t first, size_t channel,
-                   size_t outputs, size_t channels) {
-  compute(convolution, 0, group, first, channel, outputs, channels);
-}
-
+/// Groups would each find the same pixels; they share XNNPACK's table.
 bool fits_tiles(const xnn_operator* op) {
   const size_t taps = size_t{op->kernel_height} * op->kernel_width;
-  return op->ukernel.type == xnn_microkernel_type_igemm && op->ukernel.igemm.mr <= kMaxRows &&
-         taps * op->ukernel.igemm.mr <= kMaxPointers;
+  return op->groups == 1 && op->ukernel.type == xnn_microkernel_type_igemm &&
+         op->ukernel.igemm.mr <= kMaxRows && taps * op->ukernel.igemm.mr <= kMaxPointers;
 }
 
 /// `step` of tiles, of a convolution that is not depthwise.
@@ -158,9 +151,7 @@ bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* w
   if (replace_task(step.task_2d_tile_2d, xnn_compute_igemm, compute_pixels)) {
     order_by_columns(step, by_columns<compute_pixels>,
                      {op->ukernel.igemm.nr, op->context.igemm.igemm.w_stride});
-  } else if (!replace_task(step.task_3d_tile_2d, xnn_compute_batch_igemm, compute_image) &&
-             !replace_task(step.task_3d_tile_2d, xnn_compute_grouped_igemm, compute_group) &&
-             !replace_task(step.task_4d_tile_2d, xnn_compute_grouped_batch_igemm, compute)) {
+  } else if (!replace_task(step.task_3d_tile_2d, xnn_compute_batch_igemm, compute_image)) {
     return false;
   }
   reinterpret_cast<Convolution*>(&op->context)->padded = {};
@@ -172,12 +163,12 @@ bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* w
 
 void compute_image(const Convolution* convolution, size_t image, size_t first, size_t channel,
                    size_t pixels, size_t channels) {
-  compute(convolution, image, 0, first, channel, pixels, channels);
+  compute(convolution, image, first, channel, pixels, channels);
 }
 
 void compute_pixels(void* convolution, size_t first, size_t channel, size_t pixels,
                     size_t channels) {
-  compute(static_cast<const Convolution*>(convolution), 0, 0, first, channel, pixels, channels);
+  compute(static_cast<const Convolution*>(convolution), 0, first, channel, pixels, channels);
 }
 
 bool join_steps(xnn_operator_t op, size_t* workspace_size) {
