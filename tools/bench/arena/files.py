@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +35,23 @@ def add_arguments(parser: argparse.ArgumentParser, results: str) -> None:
 
 
 def _pythons(rivals: str | None) -> dict[str, str]:
-    pythons = {OURS: sys.executable}
+    pythons = {}
     if os.environ.get("EXECUTORCH_PEER_PYTHON"):
         pythons[UPSTREAM] = peer_python()
     return pythons | (dict.fromkeys(RIVALS, rivals) if rivals else {})
 
 
 def rows(
-    options: argparse.Namespace, ask: Callable[[Engine, str, list[Any]], Any], priority: int = 0
+    options: argparse.Namespace,
+    ask: Callable[[Engine, list[Any]], Any],
+    priority: int = 0,
+    also: Sequence[str] = (),
 ) -> Iterator[tuple[Row, bool]]:
-    """Of each network that is wanted, and whether it is new. `ask(engine, label, [runtime, file, calls, limit])` gives
-    what the row says of an engine, a new process; one that could not be made is printed."""
-    pythons = _pythons(options.rivals)
+    """Of each network that is wanted, and whether it is new. `ask(engine, [runtime, file, calls, limit])` gives what the
+    row says of an engine, a new process; a row that could not be made is printed. `also`: labels of ours by which it
+    is asked again."""
+    pythons = {OURS: sys.executable, **dict.fromkeys(also, sys.executable)}
+    pythons |= _pythons(options.rivals)
     known = page.read(options.results)
     for network in chosen(options.only):
         key = (network.name, "float", options.threads)
@@ -66,7 +71,7 @@ def measured(
     network: Network,
     pythons: dict[str, str],
     threads: int,
-    ask: Callable[[Engine, str, list[Any]], Any],
+    ask: Callable[[Engine, list[Any]], Any],
     priority: int = 0,
 ) -> Row:
     """`pythons`: the interpreter of each engine."""
@@ -80,7 +85,7 @@ def measured(
         ours.write_bytes(lowered.to_executorch().buffer)
         del exported, lowered
         row["file"] = ours.stat().st_size
-        files = dict.fromkeys((OURS, UPSTREAM), ours)
+        files = dict.fromkeys(pythons, ours)
         if RIVALS[0] in pythons:
             converts = Engine("converts", RIVALS[0], pythons[RIVALS[0]], Path(work), threads)
             converts.prepare("float", program, calls)  # writes the ONNX file that both read
@@ -94,6 +99,6 @@ def measured(
             process = engine.process()
             with ahead([process.pid] if process else [], priority):
                 question = [runtime, str(files[label]), str(calls), SECONDS]
-                row["engines"][label] = ask(engine, label, question)
+                row["engines"][label] = ask(engine, question)
             engine.close()
     return row

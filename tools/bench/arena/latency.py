@@ -39,17 +39,14 @@ Milliseconds of loading a file and of its runs, one after another, in a process 
 """
 
 
-def asked(engine: Engine, label: str, question: list[Any]) -> dict[str, Any]:
-    found = {label: engine.ask(["latency", *question, RUNS, {}])}
-    if label == OURS:
-        engine.close()
-        found[PACKS] = engine.ask(["latency", *question, RUNS, {"pack_at_load": True}])
-    return found
+def asked(engine: Engine, question: list[Any]) -> dict[str, Any]:
+    option = {"pack_at_load": True} if engine.label == PACKS else {}
+    return engine.ask(["latency", *question, RUNS, option])
 
 
 def series(row: Row) -> dict[str, dict[str, Any]]:
     """By engine; those that could not are left out."""
-    every = {name: each for found in row["engines"].values() for name, each in found.items()}
+    every = row["engines"]
     return {name: every[name] for name in COLOURS if "runs" in every.get(name, {})}
 
 
@@ -113,7 +110,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--priority", type=int, default=0, help="as of the arena")
     options = parser.parse_args(argv)
     measured = []
-    for row, is_new in rows(options, asked, options.priority):
+    for row, is_new in rows(options, asked, options.priority, [PACKS]):
         measured.append(row)
         if is_new:
             print(table([row]), flush=True)

@@ -88,7 +88,7 @@ def main(argv: list[str] | None = None) -> int:
     add_arguments(parser, "arena-memory.jsonl")
     options = parser.parse_args(argv)
     found = []
-    for row, is_new in rows(options, lambda engine, _, question: engine.ask(["memory", *question])):
+    for row, is_new in rows(options, lambda engine, question: engine.ask(["memory", *question])):
         found.append(row)
         if is_new:
             ratios = [ratio(row, moment, *RIVALS) for moment in MOMENTS]
