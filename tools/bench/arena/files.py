@@ -47,9 +47,9 @@ def rows(
     priority: int = 0,
     also: Sequence[str] = (),
 ) -> Iterator[tuple[Row, bool]]:
-    """Of each network that is wanted, and whether it is new. `ask(engine, [runtime, file, calls, limit])` gives what the
-    row says of an engine, a new process; a row that could not be made is printed. `also`: labels of ours by which it
-    is asked again."""
+    """Of each network that is wanted, and whether it is new. `ask(engine, [runtime, file, calls, limit])` gives what
+    the row says of an engine, a new process; a row that could not be made is printed. `also`: labels of ours by
+    which it is asked again."""
     pythons = {OURS: sys.executable, **dict.fromkeys(also, sys.executable)}
     pythons |= _pythons(options.rivals)
     known = page.read(options.results)
