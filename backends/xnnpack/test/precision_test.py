@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`compute_precision`: what a user loads in bfloat16 is a little off from the first run on, and all else is as before."""
+"""`compute_precision`: a program in bfloat16 is a little off from its first run on, and all else is as before."""
 
 from __future__ import annotations
 
