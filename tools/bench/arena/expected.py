@@ -40,7 +40,8 @@ _TITLES = {XNNPACK: "xnnpack", KERNELS: "kernels"}
 HEAD = """# Expected times
 
 What `doctor` expects the arena's networks to take, from the file and the record of its model alone, beside what they
-take: the least of runs within half a second, in milliseconds. {date}, {processor}. Written by
+take: the least of runs within half a second, in milliseconds; rates are measured ahead of each network. {date},
+{processor}. Written by
 
     {command}
 
