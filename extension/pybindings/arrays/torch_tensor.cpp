@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tensors of PyTorch, by its Python: this library works with any of its builds. A tensor comes and
 // goes in one call, as DLPack.
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -111,12 +112,18 @@ std::optional<ArrayView> by_dlpack(py::handle tensor) {
                    static_cast<char*>(found.data) + found.byte_offset};
 }
 
+constexpr std::align_val_t kAlignment{64};
+
+struct FreeAligned {
+  void operator()(void* memory) const { ::operator delete(memory, kAlignment); }
+};
+
 // A tensor in words of DLPack, and what lives as long as PyTorch uses its memory.
 struct Shared {
   dlpack::ManagedTensor managed = {};
   std::vector<int64_t> sizes, strides;
   py::object owner;
-  std::unique_ptr<void, decltype(&std::free)> memory{nullptr, std::free};
+  std::unique_ptr<void, FreeAligned> memory;
 
   // PyTorch calls it from any thread.
   static void free(dlpack::ManagedTensor* managed) {
@@ -221,13 +228,8 @@ class TorchLibrary final : public ArrayLibrary {
   }
 
   py::object copy(const Tensor& tensor) const override {
-    constexpr size_t kAlignment = 64;
-    const size_t size = (tensor.nbytes() / kAlignment + 1) * kAlignment;
     auto shared = std::make_unique<Shared>();
-    shared->memory.reset(std::aligned_alloc(kAlignment, size));
-    if (shared->memory == nullptr) {
-      throw std::bad_alloc();
-    }
+    shared->memory.reset(::operator new(std::max<size_t>(tensor.nbytes(), 1), kAlignment));
     if (tensor.nbytes() > 0) {
       std::memcpy(shared->memory.get(), tensor.const_data_ptr(), tensor.nbytes());
     }
