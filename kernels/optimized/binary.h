@@ -42,6 +42,20 @@ struct Broadcast {
   int64_t inner[kMaxOperands] = {};
 };
 
+// Rows of n elements of two operands, each an array or one value for a row; `out` is dense.
+template <typename T>
+struct BinaryRows {
+  const T* x;
+  bool x_array;
+  int64_t x_step;  // from row to row, in elements
+  const T* y;
+  bool y_array;
+  int64_t y_step;
+  T* out;
+  int64_t n;
+  int64_t count;
+};
+
 // Plans the walk: sizes of the output, and for each operand the stride of every dimension (0 where
 // it broadcasts). Dimensions that are contiguous in all operands become one. num_dims <=
 // kMaxOuterDims.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of binary.h: one row at a time, where an operand is either an array or one value.
+// The loops of binary.h: by rows, in which an operand is either an array or one value.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/binary_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
@@ -104,15 +104,22 @@ HWY_INLINE void loop(const F& f, const X& x, const Y& y, T* out, int64_t n) {
 }
 
 template <class F, typename T>
-void row_of(const F& f, const T* x, bool x_array, const T* y, bool y_array, T* out, int64_t n) {
-  if (x_array && y_array) {
-    loop(f, Array<T>{x}, Array<T>{y}, out, n);
-  } else if (x_array) {
-    loop(f, Array<T>{x}, value_at(y), out, n);
-  } else if (y_array) {
-    loop(f, value_at(x), Array<T>{y}, out, n);
+void rows_of(const F& f, const BinaryRows<T>& r) {
+  const auto array = [](const T* data) HWY_ATTR { return Array<T>{data}; };
+  const auto value = [](const T* data) HWY_ATTR { return value_at(data); };
+  const auto each = [&](const auto& x_of, const auto& y_of) HWY_ATTR {
+    for (int64_t i = 0; i < r.count; ++i) {
+      loop(f, x_of(r.x + i * r.x_step), y_of(r.y + i * r.y_step), r.out + i * r.n, r.n);
+    }
+  };
+  if (r.x_array && r.y_array) {
+    each(array, array);
+  } else if (r.x_array) {
+    each(array, value);
+  } else if (r.y_array) {
+    each(value, array);
   } else {
-    loop(f, value_at(x), value_at(y), out, n);
+    each(value, value);
   }
 }
 
@@ -239,10 +246,9 @@ struct ShiftRightOf {
 
 // Functions of one or two instructions, for all types; false for the others.
 template <typename T>
-bool light_row(Binary f, float alpha, const T* x, bool x_array, const T* y, bool y_array, T* out,
-               int64_t n) {
+bool light_rows(Binary f, float alpha, const BinaryRows<T>& rows) {
   const auto run = [&](const auto& functor) {
-    row_of(functor, x, x_array, y, y_array, out, n);
+    rows_of(functor, rows);
     return true;
   };
   switch (f) {
@@ -263,39 +269,39 @@ bool light_row(Binary f, float alpha, const T* x, bool x_array, const T* y, bool
   }
 }
 
-void half_row(Binary f, float alpha, const void* x, bool x_array, const void* y, bool y_array,
-              void* out, int64_t n) {
-  using T = hwy::float16_t;
-  light_row(f, alpha, static_cast<const T*>(x), x_array, static_cast<const T*>(y), y_array,
-            static_cast<T*>(out), n);
+template <typename T>
+BinaryRows<T> as(const BinaryRows<uint16_t>& r) {
+  return {reinterpret_cast<const T*>(r.x), r.x_array, r.x_step,
+          reinterpret_cast<const T*>(r.y), r.y_array, r.y_step,
+          reinterpret_cast<T*>(r.out),     r.n,       r.count};
 }
 
-void bfloat16_row(Binary f, float alpha, const void* x, bool x_array, const void* y, bool y_array,
-                  void* out, int64_t n) {
-  using T = hwy::bfloat16_t;
-  light_row(f, alpha, static_cast<const T*>(x), x_array, static_cast<const T*>(y), y_array,
-            static_cast<T*>(out), n);
+void half_rows(Binary f, float alpha, const BinaryRows<uint16_t>& rows) {
+  light_rows(f, alpha, as<hwy::float16_t>(rows));
 }
 
-void binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y, bool y_array,
-                float* out, int64_t n) {
+void bfloat16_rows(Binary f, float alpha, const BinaryRows<uint16_t>& rows) {
+  light_rows(f, alpha, as<hwy::bfloat16_t>(rows));
+}
+
+void binary_rows(Binary f, float alpha, const BinaryRows<float>& rows) {
   switch (f) {
     case Binary::kAtan2:
-      return row_of(Atan2Of(), x, x_array, y, y_array, out, n);
+      return rows_of(Atan2Of(), rows);
     case Binary::kFmod:
-      return row_of(FmodOf(), x, x_array, y, y_array, out, n);
+      return rows_of(FmodOf(), rows);
     case Binary::kRemainder:
-      return row_of(RemainderOf(), x, x_array, y, y_array, out, n);
+      return rows_of(RemainderOf(), rows);
     case Binary::kFloorDiv:
-      return row_of(FloorDivOf(), x, x_array, y, y_array, out, n);
+      return rows_of(FloorDivOf(), rows);
     case Binary::kTruncDiv:
-      return row_of(TruncDivOf(), x, x_array, y, y_array, out, n);
+      return rows_of(TruncDivOf(), rows);
     case Binary::kGlu:
-      return row_of(GluOf(), x, x_array, y, y_array, out, n);
+      return rows_of(GluOf(), rows);
     case Binary::kPow:
-      return row_of(PowOf(), x, x_array, y, y_array, out, n);
+      return rows_of(PowOf(), rows);
     default:
-      light_row(f, alpha, x, x_array, y, y_array, out, n);
+      light_rows(f, alpha, rows);
   }
 }
 
@@ -342,10 +348,8 @@ void compare_row(Compare f, const float* x, int64_t x_step, const float* y, int6
   }
 }
 
-void shift_row(Shift f, const int64_t* x, bool x_array, const int64_t* y, bool y_array,
-               int64_t* out, int64_t n) {
-  return f == Shift::kLeft ? row_of(ShiftLeftOf(), x, x_array, y, y_array, out, n)
-                           : row_of(ShiftRightOf(), x, x_array, y, y_array, out, n);
+void shift_rows(Shift f, const BinaryRows<int64_t>& rows) {
+  f == Shift::kLeft ? rows_of(ShiftLeftOf(), rows) : rows_of(ShiftRightOf(), rows);
 }
 
 void where_row(const bool* condition, int64_t c_step, const float* x, int64_t x_step,
@@ -375,11 +379,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace executorch::kernels::optimized {
 
-HWY_EXPORT(binary_row);
-HWY_EXPORT(half_row);
-HWY_EXPORT(bfloat16_row);
+HWY_EXPORT(binary_rows);
+HWY_EXPORT(half_rows);
+HWY_EXPORT(bfloat16_rows);
 HWY_EXPORT(compare_row);
-HWY_EXPORT(shift_row);
+HWY_EXPORT(shift_rows);
 HWY_EXPORT(where_row);
 
 using executorch::aten::ScalarType;
@@ -388,7 +392,16 @@ namespace {
 
 constexpr int64_t kGrain = 32768;  // elements worth a thread
 
-// Calls f(offsets, out_offset, n) for the parts of rows that make up output elements [begin, end).
+// Rows of n elements, one behind the other in the output, or a part of one.
+struct Rows {
+  int64_t from[kMaxOperands];
+  int64_t steps[kMaxOperands];  // from row to row
+  int64_t at;                   // in the output
+  int64_t n;
+  int64_t count;
+};
+
+// Calls f(rows) for the rows that make up output elements [begin, end).
 template <typename Fn>
 void walk_range(const Broadcast& walk, int64_t begin, int64_t end, Fn&& f) {
   int64_t index[kMaxOuterDims];
@@ -402,18 +415,24 @@ void walk_range(const Broadcast& walk, int64_t begin, int64_t end, Fn&& f) {
     }
   }
   int64_t column = begin % walk.row;
+  const int last = walk.outer_dims - 1;
   for (int64_t at = begin; at < end;) {
-    const int64_t n = std::min(walk.row - column, end - at);
-    int64_t from[kMaxOperands];
-    for (int i = 0; i < kMaxOperands; ++i) {
-      from[i] = offset[i] + column * walk.inner[i];
+    Rows rows{{}, {}, at, std::min(walk.row - column, end - at), 1};
+    if (rows.n == walk.row && last >= 0) {
+      rows.count = std::min(walk.outer_sizes[last] - index[last], (end - at) / walk.row);
     }
-    f(from, at, n);
-    at += n;
+    for (int i = 0; i < kMaxOperands; ++i) {
+      rows.from[i] = offset[i] + column * walk.inner[i];
+      rows.steps[i] = last >= 0 ? walk.outer_strides[i][last] : 0;
+    }
+    f(rows);
+    at += rows.n * rows.count;
     column = 0;
-    for (int dim = walk.outer_dims - 1; dim >= 0; --dim) {
-      const bool carry = ++index[dim] == walk.outer_sizes[dim];
-      const int64_t steps = carry ? 1 - walk.outer_sizes[dim] : 1;
+    for (int dim = last; dim >= 0; --dim) {
+      const int64_t by = dim == last ? rows.count : 1;
+      index[dim] += by;
+      const bool carry = index[dim] == walk.outer_sizes[dim];
+      const int64_t steps = carry ? by - walk.outer_sizes[dim] : by;
       for (int i = 0; i < kMaxOperands; ++i) {
         offset[i] += steps * walk.outer_strides[i][dim];
       }
@@ -430,6 +449,25 @@ void walk_parallel(const Broadcast& walk, Fn&& f) {
   executorch::extension::parallel_for(
       0, walk.rows * walk.row, kGrain,
       [&](int64_t begin, int64_t end) { walk_range(walk, begin, end, f); });
+}
+
+// The same for f(offsets, out_offset, n), a row at a time.
+template <typename Fn>
+void walk_by_row(const Broadcast& walk, Fn&& f) {
+  walk_parallel(walk, [&](Rows rows) {
+    for (; rows.count > 0; --rows.count, rows.at += rows.n) {
+      f(rows.from, rows.at, rows.n);
+      for (int i = 0; i < kMaxOperands; ++i) {
+        rows.from[i] += rows.steps[i];
+      }
+    }
+  });
+}
+
+template <typename T>
+BinaryRows<T> of_operands(const Broadcast& walk, const Rows& rows, const T* x, const T* y, T* out) {
+  return {x + rows.from[0], walk.inner[0] != 0, rows.steps[0], y + rows.from[1], walk.inner[1] != 0,
+          rows.steps[1],    out + rows.at,      rows.n,        rows.count};
 }
 
 bool merges(int num_operands, const int64_t (*strides)[kMaxOuterDims], int outer, int64_t size,
@@ -487,9 +525,8 @@ Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
 
 void map_binary(Binary f, float alpha, const Broadcast& walk, const float* x, const float* y,
                 float* out) {
-  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
-    HWY_DYNAMIC_DISPATCH(binary_row)
-    (f, alpha, x + from[0], walk.inner[0] != 0, y + from[1], walk.inner[1] != 0, out + at, n);
+  walk_parallel(walk, [&](const Rows& rows) {
+    HWY_DYNAMIC_DISPATCH(binary_rows)(f, alpha, of_operands(walk, rows, x, y, out));
   });
 }
 
@@ -498,36 +535,33 @@ bool map_binary_narrow(ScalarType type, Binary f, float alpha, const Broadcast& 
   if (f > Binary::kMin) {
     return false;
   }
-  const auto row =
-      type == ScalarType::Half ? HWY_DYNAMIC_POINTER(half_row) : HWY_DYNAMIC_POINTER(bfloat16_row);
-  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
-    row(f, alpha, x + from[0], walk.inner[0] != 0, y + from[1], walk.inner[1] != 0, out + at, n);
-  });
+  const auto run = type == ScalarType::Half ? HWY_DYNAMIC_POINTER(half_rows)
+                                            : HWY_DYNAMIC_POINTER(bfloat16_rows);
+  walk_parallel(walk, [&](const Rows& rows) { run(f, alpha, of_operands(walk, rows, x, y, out)); });
   return true;
 }
 
 void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const float* y,
                     bool y_array, float* out, int64_t n) {
-  HWY_DYNAMIC_DISPATCH(binary_row)(f, alpha, x, x_array, y, y_array, out, n);
+  HWY_DYNAMIC_DISPATCH(binary_rows)(f, alpha, {x, x_array, 0, y, y_array, 0, out, n, 1});
 }
 
 void map_compare(Compare f, const Broadcast& walk, const float* x, const float* y, bool* out) {
-  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
+  walk_by_row(walk, [&](const int64_t* from, int64_t at, int64_t n) {
     HWY_DYNAMIC_DISPATCH(compare_row)
     (f, x + from[0], walk.inner[0], y + from[1], walk.inner[1], out + at, n);
   });
 }
 
 void map_shift(Shift f, const Broadcast& walk, const int64_t* x, const int64_t* y, int64_t* out) {
-  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
-    HWY_DYNAMIC_DISPATCH(shift_row)
-    (f, x + from[0], walk.inner[0] != 0, y + from[1], walk.inner[1] != 0, out + at, n);
+  walk_parallel(walk, [&](const Rows& rows) {
+    HWY_DYNAMIC_DISPATCH(shift_rows)(f, of_operands(walk, rows, x, y, out));
   });
 }
 
 void map_where(const Broadcast& walk, const bool* condition, const float* x, const float* y,
                float* out) {
-  walk_parallel(walk, [&](const int64_t* from, int64_t at, int64_t n) {
+  walk_by_row(walk, [&](const int64_t* from, int64_t at, int64_t n) {
     HWY_DYNAMIC_DISPATCH(where_row)
     (condition + from[0], walk.inner[0], x + from[1], walk.inner[1], y + from[2], walk.inner[2],
      out + at, n);

@@ -289,13 +289,15 @@ TEST_P(BroadcastTest, ComparisonAndSelection) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, BroadcastTest,
-    ::testing::Values(BroadcastCase{{1}, {1}}, BroadcastCase{{5}, {1}}, BroadcastCase{{1}, {67}},
-                      BroadcastCase{{3, 45}, {3, 45}}, BroadcastCase{{3, 45}, {1, 45}},
-                      BroadcastCase{{3, 45}, {3, 1}}, BroadcastCase{{3, 1}, {1, 45}},
-                      BroadcastCase{{2, 3, 4, 17}, {1, 3, 1, 1}},
-                      BroadcastCase{{2, 1, 4, 1}, {1, 3, 1, 17}},
-                      BroadcastCase{{300, 1, 130}, {1, 2, 1}},
-                      BroadcastCase{{4, 0, 3}, {4, 1, 3}}));
+    ::testing::Values(
+        BroadcastCase{{1}, {1}}, BroadcastCase{{5}, {1}}, BroadcastCase{{1}, {67}},
+        BroadcastCase{{3, 45}, {3, 45}}, BroadcastCase{{3, 45}, {1, 45}},
+        BroadcastCase{{3, 45}, {3, 1}}, BroadcastCase{{3, 1}, {1, 45}},
+        BroadcastCase{{2, 3, 4, 17}, {1, 3, 1, 1}}, BroadcastCase{{2, 1, 4, 1}, {1, 3, 1, 17}},
+        BroadcastCase{{300, 1, 130}, {1, 2, 1}}, BroadcastCase{{300, 7, 33}, {300, 7, 1}},
+        BroadcastCase{{300, 7, 1}, {300, 7, 33}}, BroadcastCase{{90, 5, 3, 67}, {90, 1, 3, 1}},
+        BroadcastCase{{20000, 1, 5}, {1, 3, 5}}, BroadcastCase{{3, 257, 129}, {3, 1, 129}},
+        BroadcastCase{{4, 0, 3}, {4, 1, 3}}));
 
 TEST(Modulus, IsExactForAllQuotients) {
   const std::vector<float> x = {5.5f, -5.5f,     5.5f, -5.5f, 1e30f, 3.0f,
