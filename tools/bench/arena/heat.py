@@ -8,7 +8,7 @@ from collections import defaultdict
 from datetime import date
 
 from executorch.tools.bench.arena import page
-from executorch.tools.bench.arena.picture import words
+from executorch.tools.bench.arena.picture import document, words
 from executorch.tools.bench.arena.shapes import WORK
 from executorch.tools.bench.figures import geometric_mean, processor
 
@@ -126,11 +126,7 @@ def svg(rows: list[page.Row]) -> str:
     maps = _families(rows)
     wide, high = LEFT + COLUMNS * CELL + 20, TOP + ROWS * CELL + 14
     width, height = PER_LINE * wide, math.ceil(len(maps) / PER_LINE) * high
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        'font-family="sans-serif" font-size="9">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-    ]
+    parts: list[str] = []
     for number, (family, each) in enumerate(maps.items()):
         left, top = number % PER_LINE * wide + LEFT, number // PER_LINE * high + TOP
         parts.append(words(left, top - 14, family, font_weight="bold"))
@@ -148,4 +144,4 @@ def svg(rows: list[page.Row]) -> str:
             parts.append(words(x + 2, y + 14, f"{mean:.1f}"))
         for line in range(ROWS):
             parts.append(words(left - 4, top + line * CELL + 14, f"{4**line}", text_anchor="end"))
-    return "\n".join([*parts, "</svg>", ""])
+    return document(width, height, parts, font_size=9)

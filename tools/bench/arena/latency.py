@@ -20,7 +20,7 @@ from typing import Any
 
 from executorch.tools.bench.arena.files import OURS, RIVALS, UPSTREAM, Row, add_arguments, rows
 from executorch.tools.bench.arena.measure import Engine
-from executorch.tools.bench.arena.picture import words
+from executorch.tools.bench.arena.picture import document, legend, words
 from executorch.tools.bench.figures import processor
 
 RUNS, SETTLED = 100, 10
@@ -74,16 +74,10 @@ def chart(row: Row, x: float, y: float) -> list[str]:
 
 def svg(measured: list[Row]) -> str:
     width, height = 2 * WIDTH, 24 + HEIGHT * math.ceil(len(measured) / 2)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        'font-family="sans-serif" font-size="10">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-    ]
-    for number, (name, colour) in enumerate(COLOURS.items()):
-        parts.append(words(LEFT + 110 * number, 14, name, fill=colour))
+    parts = legend(COLOURS, LEFT, 110)
     for number, row in enumerate(measured):
         parts += chart(row, number % 2 * WIDTH, 20 + number // 2 * HEIGHT)
-    return "\n".join([*parts, "</svg>", ""])
+    return document(width, height, parts)
 
 
 def table(measured: list[Row]) -> str:

@@ -24,16 +24,25 @@ def words(x: float, y: float, said: str, **more: str) -> str:
     return f'<text x="{x:.0f}" y="{y:.0f}"{attributes}>{escape(said)}</text>'
 
 
+def document(width: int, height: int, parts: list[str], font_size: int = 10) -> str:
+    """A picture of `parts` on white."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'font-family="sans-serif" font-size="{font_size}">'
+    )
+    ground = f'<rect width="{width}" height="{height}" fill="white"/>'
+    return "\n".join([head, ground, *parts, "</svg>", ""])
+
+
+def legend(colours: dict[str, str], left: int, step: int) -> list[str]:
+    every = enumerate(colours.items())
+    return [words(left + step * i, 14, label, fill=colour) for i, (label, colour) in every]
+
+
 def svg(rows: list[page.Row]) -> str:
     """Dots beyond the scale stand at its ends."""
     height = TOP + STEP * len(rows) + 10
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-        'font-family="sans-serif" font-size="10">',
-        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
-    ]
-    for number, (label, colour) in enumerate(COLOURS.items()):
-        parts.append(words(LEFT + 120 * number, 14, label, fill=colour))
+    parts = legend(COLOURS, LEFT, 120)
     for tick in TICKS:
         x = _x(tick)
         line = f'x1="{x:.0f}" y1="{TOP - 8}" x2="{x:.0f}" y2="{height - 10}"'
@@ -46,4 +55,4 @@ def svg(rows: list[page.Row]) -> str:
             if ratio := page.ratio(row, above, *below):
                 dot = f'cx="{_x(ratio):.1f}" cy="{y}" r="4" fill="{COLOURS[label]}"'
                 parts.append(f"<circle {dot}><title>{label} {ratio:.2f}</title></circle>")
-    return "\n".join([*parts, "</svg>", ""])
+    return document(WIDTH, height, parts)
