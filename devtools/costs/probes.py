@@ -80,8 +80,8 @@ def _probes() -> list[Probe]:
     return probes
 
 
-def _chain(module: nn.Module) -> nn.Module:
-    return nn.Sequential(*(copy.deepcopy(module) for _ in range(_LINKS)))
+def _chain(module: nn.Module, links: int = _LINKS) -> nn.Module:
+    return nn.Sequential(*(copy.deepcopy(module) for _ in range(links)))
 
 
 def _transposed_twice(x: Tensor) -> Tensor:
@@ -120,9 +120,7 @@ def measured(engine: str) -> Engine:
 
 def _called(engine: str) -> float:
     """Seconds of a call that has nothing to do."""
-    calls = _run(
-        engine, nn.Sequential(*(nn.Softmax(-1) for _ in range(_CALLS))), (torch.ones(1, 8),)
-    )
+    calls = _run(engine, _chain(nn.Softmax(-1), _CALLS), (torch.ones(1, 8),))
     return sum(each.seconds for each in calls) / len(calls)
 
 
