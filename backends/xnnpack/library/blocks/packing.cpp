@@ -128,7 +128,7 @@ void pack_panel(const Matrix& m, size_t panel) {
 }
 
 PackPanel panel_packing(const Matrix& m, size_t kr) {
-  if (m.block % kUnit != 0 || m.panel > kMaxPanel) {
+  if (m.depth % m.block != 0 || m.block % kUnit != 0 || m.panel > kMaxPanel) {
     return nullptr;
   }
   return kr == 8 ? pack_panel<uint64_t> : kr == 4 ? pack_panel<uint32_t> : nullptr;
@@ -164,7 +164,7 @@ void xnn_pack_qs8_qb4w_gemm_goi_w(size_t groups, size_t columns, size_t depth, s
                 extra_bytes_of_block,
                 panel * sizeof(float) + blocks * bytes_of_block + extra_bytes_of_panel,
                 static_cast<float>(params->input_zero_point)};
-  const PackPanel pack_panel = sr == 1 ? panel_packing(matrix, kr) : nullptr;
+  const PackPanel pack_panel = groups == 1 && sr == 1 ? panel_packing(matrix, kr) : nullptr;
   if (pack_panel == nullptr) {
     xnn_pack_qs8_qb4w_gemm_goi_w_any(groups, columns, depth, panel, kr, sr, block, weights, bias,
                                      scale, packed, extra_bytes_of_block, extra_bytes_of_panel,

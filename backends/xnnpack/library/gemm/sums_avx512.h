@@ -61,5 +61,19 @@ struct Sums {
   __m512 sums[kRows][kVectors];
 };
 
+/// By tiles of `Tile<height, vectors>`: whole panels, and half of the last where that is enough.
+template <template <size_t kHeight, size_t kVectors> class Tile>
+struct Tiles {
+  template <size_t kHeight>
+  using Whole = Tile<kHeight, 2>;
+  template <size_t kHeight>
+  using Half = Tile<kHeight, 1>;
+
+  template <typename Rows>
+  static void multiply(size_t rows, const Rows& a, const Gemm& gemm) {
+    compute<Whole, Half, kRows>(rows, a, gemm);
+  }
+};
+
 }  // namespace
 }  // namespace executorch::backends::xnnpack::wide

@@ -60,16 +60,11 @@ struct Tile : Sums<kHeight, kVectors> {
   }
 };
 
-template <size_t kHeight>
-using Whole = Tile<kHeight, 2>;
-template <size_t kHeight>
-using Half = Tile<kHeight, 1>;
-
 }  // namespace
 
 template <typename Rows>
 void gemm_bf16(size_t rows, const Rows& a, const Gemm& gemm) {
-  compute<Whole, Half, kRows>(rows, a, gemm);
+  Tiles<Tile>::multiply(rows, a, gemm);
 }
 template void gemm_bf16(size_t, const MatrixRows&, const Gemm&);
 template void gemm_bf16(size_t, const PixelsOfRows&, const Gemm&);
