@@ -19,37 +19,32 @@ using executorch::runtime::TensorInfo;
 
 namespace {
 
-struct DtypeName {
-  ScalarType type;
-  const char* name;
-};
-
-constexpr DtypeName kDtypes[] = {
-    {ScalarType::Byte, "uint8"},
-    {ScalarType::Char, "int8"},
-    {ScalarType::Short, "int16"},
-    {ScalarType::Int, "int32"},
-    {ScalarType::Long, "int64"},
-    {ScalarType::Half, "float16"},
-    {ScalarType::Float, "float32"},
-    {ScalarType::Double, "float64"},
-    {ScalarType::ComplexHalf, "complex32"},
-    {ScalarType::ComplexFloat, "complex64"},
-    {ScalarType::ComplexDouble, "complex128"},
-    {ScalarType::Bool, "bool"},
-    {ScalarType::BFloat16, "bfloat16"},
-    {ScalarType::Float8_e5m2, "float8_e5m2"},
-    {ScalarType::Float8_e4m3fn, "float8_e4m3fn"},
-    {ScalarType::Float8_e5m2fnuz, "float8_e5m2fnuz"},
-    {ScalarType::Float8_e4m3fnuz, "float8_e4m3fnuz"},
-    {ScalarType::UInt16, "uint16"},
-    {ScalarType::UInt32, "uint32"},
-    {ScalarType::UInt64, "uint64"},
+constexpr Dtype kDtypes[] = {
+    {ScalarType::Byte, "uint8", 1, 8},
+    {ScalarType::Char, "int8", 0, 8},
+    {ScalarType::Short, "int16", 0, 16},
+    {ScalarType::Int, "int32", 0, 32},
+    {ScalarType::Long, "int64", 0, 64},
+    {ScalarType::Half, "float16", 2, 16},
+    {ScalarType::Float, "float32", 2, 32},
+    {ScalarType::Double, "float64", 2, 64},
+    {ScalarType::ComplexHalf, "complex32", 5, 32},
+    {ScalarType::ComplexFloat, "complex64", 5, 64},
+    {ScalarType::ComplexDouble, "complex128", 5, 128},
+    {ScalarType::Bool, "bool", 6, 8},
+    {ScalarType::BFloat16, "bfloat16", 4, 16},
+    {ScalarType::Float8_e5m2, "float8_e5m2", 12, 8},
+    {ScalarType::Float8_e4m3fn, "float8_e4m3fn", 10, 8},
+    {ScalarType::Float8_e5m2fnuz, "float8_e5m2fnuz", 13, 8},
+    {ScalarType::Float8_e4m3fnuz, "float8_e4m3fnuz", 11, 8},
+    {ScalarType::UInt16, "uint16", 1, 16},
+    {ScalarType::UInt32, "uint32", 1, 32},
+    {ScalarType::UInt64, "uint64", 1, 64},
 };
 
 // "Float (torch.float32)"
 std::string describe_dtype(const ArrayLibrary& library, const std::string& name) {
-  for (const DtypeName& known : kDtypes) {
+  for (const Dtype& known : kDtypes) {
     if (name == known.name) {
       return std::string(executorch::runtime::toString(known.type)) + " (" + library.name() + "." +
              name + ")";
@@ -96,13 +91,27 @@ bool is_installed(const char* module) {
 
 }  // namespace
 
-const char* find_dtype_name(ScalarType type) {
-  for (const DtypeName& dtype : kDtypes) {
+const Dtype* find_dtype(ScalarType type) {
+  for (const Dtype& dtype : kDtypes) {
     if (dtype.type == type) {
-      return dtype.name;
+      return &dtype;
     }
   }
   return nullptr;
+}
+
+const Dtype* find_dtype(uint8_t code, uint8_t bits) {
+  for (const Dtype& dtype : kDtypes) {
+    if (dtype.code == code && dtype.bits == bits) {
+      return &dtype;
+    }
+  }
+  return nullptr;
+}
+
+const char* find_dtype_name(ScalarType type) {
+  const Dtype* const dtype = find_dtype(type);
+  return dtype == nullptr ? nullptr : dtype->name;
 }
 
 const char* dtype_name(ScalarType type) {

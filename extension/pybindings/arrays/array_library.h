@@ -73,6 +73,18 @@ ET_PYBINDINGS_API const ArrayLibrary& default_library();
 TensorPtr borrow_tensor(const ArrayLibrary& library, pybind11::handle tensor,
                         const executorch::runtime::TensorInfo& expected, const std::string& what);
 
+// A type of elements: its name in both libraries, and what it is in DLPack.
+struct Dtype {
+  executorch::aten::ScalarType type;
+  const char* name;
+  uint8_t code;
+  uint8_t bits;
+};
+
+// Null if the libraries have none.
+const Dtype* find_dtype(executorch::aten::ScalarType type);
+const Dtype* find_dtype(uint8_t code, uint8_t bits);
+
 // The dtype's name in both libraries; null if they have none.
 ET_PYBINDINGS_API const char* find_dtype_name(executorch::aten::ScalarType type);
 // Likewise; throws RuntimeFailure if they have none.

@@ -77,15 +77,6 @@ bool has_memory(py::handle tensor) {
   }
 }
 
-const char* name_of(const dlpack::DataType& dtype) {
-  for (const dlpack::Type& known : dlpack::kTypes) {
-    if (known.code == dtype.code && known.bits == dtype.bits && dtype.lanes == 1) {
-      return find_dtype_name(known.type);
-    }
-  }
-  return nullptr;
-}
-
 // None where that is not all that is to know: no memory here, a type without counterpart.
 std::optional<ArrayView> by_dlpack(py::handle tensor) {
   static const py::handle to_dlpack = of_dlpack("to_dlpack");
@@ -101,12 +92,12 @@ std::optional<ArrayView> by_dlpack(py::handle tensor) {
     throw py::error_already_set();
   }
   const dlpack::Tensor& found = managed->tensor;
-  const char* const dtype = name_of(found.dtype);
-  if (dtype == nullptr || found.device.type != dlpack::kCpu || found.data == nullptr ||
-      (found.strides == nullptr && found.ndim > 0)) {
+  const Dtype* const dtype = find_dtype(found.dtype.code, found.dtype.bits);
+  if (dtype == nullptr || found.dtype.lanes != 1 || found.device.type != dlpack::kCpu ||
+      found.data == nullptr || (found.strides == nullptr && found.ndim > 0)) {
     return std::nullopt;
   }
-  return ArrayView{dtype,
+  return ArrayView{dtype->name,
                    {found.shape, found.shape + found.ndim},
                    {found.strides, found.strides + found.ndim},
                    static_cast<char*>(found.data) + found.byte_offset};
@@ -133,13 +124,12 @@ struct Shared {
 };
 
 dlpack::DataType type_of(const Tensor& tensor) {
-  for (const dlpack::Type& known : dlpack::kTypes) {
-    if (known.type == tensor.scalar_type()) {
-      return {known.code, known.bits, 1};
-    }
+  const Dtype* const dtype = find_dtype(tensor.scalar_type());
+  if (dtype == nullptr) {
+    fail_argument(std::string("PyTorch has no tensors with elements of type ") +
+                  executorch::runtime::toString(tensor.scalar_type()));
   }
-  fail_argument(std::string("PyTorch has no tensors with elements of type ") +
-                executorch::runtime::toString(tensor.scalar_type()));
+  return {dtype->code, dtype->bits, 1};
 }
 
 // A tensor with the type, sizes and strides of `tensor` over `data`, which `shared` keeps.
