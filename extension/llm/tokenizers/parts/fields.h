@@ -29,11 +29,12 @@ T field_or(const nlohmann::json& part, const char* name, T otherwise) {
 
 template <typename T>
 T field(const nlohmann::json& part, const char* name) {
-  if (!part.is_object() || !part.contains(name)) {
+  const auto found = part.is_object() ? part.find(name) : part.end();
+  if (found == part.end()) {
     throw BadPart(std::string("expected a field \"") + name + "\" in " + part.dump().substr(0, 80));
   }
   try {
-    return part.at(name).get<T>();
+    return found->get<T>();
   } catch (const nlohmann::json::exception& why) {
     throw BadPart(std::string(name) + ": " + why.what());
   }

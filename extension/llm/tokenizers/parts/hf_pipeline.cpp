@@ -51,20 +51,17 @@ HFPipeline::HFPipeline(const TokenizerJson& file)
     pre_tokenizer_->leave_bytes();
   }
   model_ = make_model(file, bytes);
-  take_added_tokens(part_of(file.rest, "added_tokens"));
+  if (file.bad_added) {
+    throw BadPart("added token " + std::to_string(*file.bad_added) +
+                  ": expected content, id, special, normalized, single_word, lstrip and rstrip");
+  }
+  take_added_tokens(file.added);
 }
 
-void HFPipeline::take_added_tokens(const Json& list) {
+void HFPipeline::take_added_tokens(const std::vector<AddedToken>& list) {
   uint64_t next = model_->vocabulary().size();
   size_ = model_->vocabulary().size();
-  for (const Json& entry : list) {
-    AddedToken token;
-    token.content = field<std::string>(entry, "content");
-    token.is_special = field<bool>(entry, "special");
-    token.is_normalized = field<bool>(entry, "normalized");
-    token.is_single_word = field<bool>(entry, "single_word");
-    token.strips_left = field<bool>(entry, "lstrip");
-    token.strips_right = field<bool>(entry, "rstrip");
+  for (AddedToken token : list) {
     if (token.content.empty()) {
       continue;
     }
@@ -72,8 +69,8 @@ void HFPipeline::take_added_tokens(const Json& list) {
     // is free.
     const uint32_t known = model_->vocabulary().find(token.content);
     const AddedToken* before = added_.of_content(token.content);
+    const uint64_t said = token.id;
     token.id = known != kNone ? known : before != nullptr ? before->id : next;
-    const auto said = field<uint64_t>(entry, "id");
     if (said != token.id) {
       TK_LOG(Info, "added token %s has id %llu in the file but counts as %llu",
              token.content.c_str(), static_cast<unsigned long long>(said),

@@ -37,7 +37,7 @@ class HFPipeline {
 
  private:
   struct Scratch;
-  void take_added_tokens(const nlohmann::json& list);
+  void take_added_tokens(const std::vector<AddedToken>& list);
   void encode_part(std::string_view text, bool is_beginning, std::vector<uint64_t>& out,
                    Scratch& scratch) const;
   void encode_normalized(std::string_view text, bool is_beginning, std::vector<uint64_t>& out,

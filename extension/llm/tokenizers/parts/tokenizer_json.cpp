@@ -81,12 +81,33 @@ class Unindented {
   const char* end_;
 };
 
+struct Flag {
+  std::string_view name;
+  bool AddedToken::* is_set;
+};
+constexpr Flag kFlags[] = {{"special", &AddedToken::is_special},
+                           {"normalized", &AddedToken::is_normalized},
+                           {"single_word", &AddedToken::is_single_word},
+                           {"lstrip", &AddedToken::strips_left},
+                           {"rstrip", &AddedToken::strips_right}};
+// Bits of the fields that an added token has: its flags, then these.
+constexpr unsigned kContent = 1 << std::size(kFlags), kId = kContent << 1;
+constexpr unsigned kAllFields = 2 * kId - 1;
+
 class Reader : public Json::json_sax_t {
  public:
   explicit Reader(TokenizerJson& out) : out_(out), tree_(out.rest) {}
 
   bool null() override { return scalar(nullptr); }
-  bool boolean(bool value) override { return scalar(value); }
+  bool boolean(bool value) override {
+    for (size_t i = 0; in_added_token() && i < std::size(kFlags); ++i) {
+      if (kFlags[i].name == tree_.last_key()) {
+        out_.added.back().*kFlags[i].is_set = value;
+        fields_ |= 1u << i;
+      }
+    }
+    return scalar(value);
+  }
   bool number_integer(number_integer_t value) override {
     return state_ == State::kScores ? score(static_cast<double>(value)) : scalar(value);
   }
@@ -94,6 +115,10 @@ class Reader : public Json::json_sax_t {
     if (state_ == State::kIds) {
       out_.vocabulary.push_back({piece_, value, 0});
       return true;
+    }
+    if (in_added_token() && tree_.last_key() == "id") {
+      out_.added.back().id = value;
+      fields_ |= kId;
     }
     return state_ == State::kScores ? score(static_cast<double>(value)) : scalar(value);
   }
@@ -103,7 +128,13 @@ class Reader : public Json::json_sax_t {
   bool string(string_t& value) override {
     switch (state_) {
       case State::kTree:
-        return scalar(value);
+        return scalar(std::move(value));
+      case State::kAdded:
+        if (in_added_token() && tree_.last_key() == "content") {
+          out_.added.back().content = value;
+          fields_ |= kContent;
+        }
+        return scalar(nullptr);
       case State::kIds:
         return refuse("a number for a piece of model.vocab");
       case State::kScores:
@@ -131,6 +162,13 @@ class Reader : public Json::json_sax_t {
     return true;
   }
   bool start_object(std::size_t) override {
+    if (state_ == State::kAdded) {
+      if (inner_++ == 0) {
+        out_.added.emplace_back();
+        fields_ = 0;
+      }
+      return true;
+    }
     if (state_ != State::kTree) {
       return refuse("no object inside model.vocab or model.merges");
     }
@@ -147,10 +185,27 @@ class Reader : public Json::json_sax_t {
       state_ = State::kTree;
       return true;
     }
+    if (state_ == State::kAdded) {
+      if (--inner_ == 0 && fields_ != kAllFields && !out_.bad_added) {
+        out_.bad_added = out_.added.size() - 1;
+      }
+      return true;
+    }
     tree_.close();
     return true;
   }
   bool start_array(std::size_t) override {
+    if (state_ == State::kAdded) {
+      return inner_++ != 0 || refuse("an object for each of added_tokens");
+    }
+    if (state_ == State::kTree && tree_.depth() == 1 && tree_.last_key() == "added_tokens") {
+      tree_.place(Json::array());
+      state_ = State::kAdded;
+      inner_ = 0;
+      out_.added.clear();
+      out_.bad_added.reset();
+      return true;
+    }
     if (state_ == State::kTree && in_model() &&
         (tree_.last_key() == "vocab" || tree_.last_key() == "merges")) {
       const bool is_merges = tree_.last_key() == "merges";
@@ -179,6 +234,10 @@ class Reader : public Json::json_sax_t {
       state_ = State::kTree;
       return true;
     }
+    if (state_ == State::kAdded) {
+      --inner_;
+      return true;
+    }
     inner_ = 0;
     return parts_ == 2 || refuse("two parts in each pair of model.vocab or model.merges");
   }
@@ -188,15 +247,18 @@ class Reader : public Json::json_sax_t {
   }
 
  private:
-  enum class State { kTree, kIds, kScores, kMerges };
+  enum class State { kTree, kIds, kScores, kMerges, kAdded };
 
   bool refuse(const char* expected) {
-    TK_LOG(Error,
-           "tokenizer.json: expected %s, near entry %zu of the vocabulary, %zu of the merges",
-           expected, out_.vocabulary.size(), out_.merges.size());
+    TK_LOG(
+        Error,
+        "tokenizer.json: expected %s, near entry %zu of the vocabulary, %zu of the merges, %zu of "
+        "the added tokens",
+        expected, out_.vocabulary.size(), out_.merges.size(), out_.added.size());
     return false;
   }
 
+  bool in_added_token() const { return state_ == State::kAdded && inner_ == 1; }
   bool in_model() const { return tree_.depth() == 2 && section_ == "model"; }
 
   TokenizerJson::Text keep(const std::string& text) {
@@ -238,6 +300,9 @@ class Reader : public Json::json_sax_t {
   }
 
   bool scalar(Json value) {
+    if (state_ == State::kAdded) {
+      return inner_ != 0 || refuse("an object for each of added_tokens");
+    }
     if (state_ != State::kTree) {
       return refuse("only pieces and numbers in model.vocab and model.merges");
     }
@@ -251,6 +316,7 @@ class Reader : public Json::json_sax_t {
   State state_ = State::kTree;
   TokenizerJson::Text piece_{0, 0};
   int inner_ = 0, parts_ = 0;
+  unsigned fields_ = 0;
 };
 
 /// The mode's bits of what stands at the path; 0 when nothing does.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tokenizer.json in memory: the two large parts as flat rows, the rest as a JSON tree.
+// tokenizer.json in memory: the three large parts as flat rows, the rest as a JSON tree.
 #pragma once
 
+#include <executorch/extension/llm/tokenizers/parts/added_tokens.h>
 #include <pytorch/tokenizers/error.h>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +37,11 @@ struct TokenizerJson {
   bool has_vocabulary = false, has_merges = false;
   /// model.merges, by rank.
   std::vector<Pair> merges;
-  /// All else.
+  /// added_tokens, with the ids that the file says.
+  std::vector<AddedToken> added;
+  /// The first of them that lacks a field, or has one of another type.
+  std::optional<size_t> bad_added;
+  /// All else; a list added_tokens is empty.
   nlohmann::json rest;
 };
 

@@ -282,6 +282,11 @@ TEST(HFTokenizer, RefusesWhatItCannotFollow) {
       {changed(byte_level(), "/model/vocab/a", 1), Error::LoadFailure},  // as "b"
       {changed(byte_level(), "/pre_tokeniser", nullptr), Error::LoadFailure},
       {changed(byte_level(), "/added_tokens/0/lstrip", nullptr), Error::LoadFailure},
+      {changed(byte_level(), "/added_tokens/0/special", 1), Error::LoadFailure},
+      {changed(byte_level(), "/added_tokens/1/id", -1), Error::LoadFailure},
+      {changed(byte_level(), "/added_tokens/0/content", {"a"}), Error::LoadFailure},
+      {changed(byte_level(), "/added_tokens/1", "a"), Error::ParseFailure},
+      {changed(byte_level(), "/added_tokens/1", Json::array()), Error::ParseFailure},
       {changed(byte_level(), "/model/type", "Unheard"), Error::LoadFailure},
       {changed(byte_level(), "/model/dropout", 0.5), Error::LoadFailure},
       {changed(byte_level(), "/model/unk_token", "zz"), Error::LoadFailure},
