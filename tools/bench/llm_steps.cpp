@@ -137,7 +137,7 @@ Error answer(std::vector<Text>& texts, int64_t prompt, int64_t tokens, double lo
 
 std::unique_ptr<Module> open(const std::string& path) {
   return std::make_unique<Module>(
-      path, std::vector<std::string>{}, Module::LoadMode::MmapUseMlockIgnoreErrors,
+      path, std::vector<std::string>{}, Module::LoadMode::Mmap,
       /*event_tracer=*/nullptr, /*memory_allocator=*/nullptr,
       std::make_unique<executorch::extension::CPUCachingAllocator>(kTemporaryBytes));
 }

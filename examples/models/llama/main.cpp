@@ -127,9 +127,9 @@ Error run(const Options& options, Tracing& tracing) {
   if (keeps_packed) {
     ET_CHECK_OK_OR_RETURN_ERROR(xnnpack::use_packed_cache(options.packed_cache_path.c_str()));
   }
-  auto runner =
-      llm::create_text_llm_runner(options.model_path, llm::load_tokenizer(options.tokenizer_path),
-                                  split(options.data_paths), -1.0f, nullptr, options.method_name);
+  auto runner = llm::create_text_llm_runner(
+      options.model_path, llm::load_tokenizer(options.tokenizer_path), split(options.data_paths),
+      -1.0f, nullptr, options.method_name, Module::LoadMode::Mmap);
   ET_CHECK_OR_RETURN_ERROR(runner != nullptr, InvalidArgument,
                            "Cannot run %s: check --model_path and --tokenizer_path",
                            options.model_path.c_str());

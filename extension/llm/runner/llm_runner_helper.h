@@ -50,7 +50,8 @@ std::unordered_set<uint64_t> get_eos_ids(tokenizers::Tokenizer* tokenizer, Modul
 
 // A runner of the method of a program and its data files (.ptd). Null, with the reason logged, if
 // the tokenizer is null or not loaded or the program has no metadata. temperature: see
-// TextLLMRunner.
+// TextLLMRunner. load_mode: Mmap loads sooner and keeps only those rows of an embedding in memory
+// that were used; with MmapUseMlockIgnoreErrors no token waits for a page of the file later.
 std::unique_ptr<TextLLMRunner> create_text_llm_runner(
     const std::string& model_path, std::unique_ptr<::tokenizers::Tokenizer> tokenizer,
     std::optional<const std::string> data_path, float temperature = -1.0f,
@@ -70,7 +71,7 @@ std::vector<std::unique_ptr<TextLLMRunner>> create_text_llm_runners(
     const std::string& model_path, const std::string& tokenizer_path, size_t count,
     const std::vector<std::string>& data_files = {}, float temperature = -1.0f,
     const std::string& method_name = "forward",
-    Module::LoadMode load_mode = Module::LoadMode::MmapUseMlockIgnoreErrors);
+    Module::LoadMode load_mode = Module::LoadMode::Mmap);
 
 // Likewise for a program that takes images or sound: methods token_embedding and text_decoder, and
 // vision_encoder or audio_encoder.

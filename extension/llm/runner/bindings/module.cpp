@@ -281,7 +281,8 @@ class PyTextLLMRunner : public PyRunner<TextLLMRunner> {
     if (data.has_value()) {
       data_files.push_back(data->text);
     }
-    return create_text_llm_runner(model, std::move(tokenizer), std::move(data_files));
+    return create_text_llm_runner(model, std::move(tokenizer), std::move(data_files), -1.0f,
+                                  nullptr, "forward", Module::LoadMode::Mmap);
   }
 
   // None for an empty text or no ids.
