@@ -3,7 +3,9 @@
 // "[prompt, tokens]" from the standard input; answers each with a line "RESULT {...}": seconds of
 // prefilling `prompt` tokens from position 0, of each token of `tokens` more, and of loading;
 // resident bytes. With --sessions=n as many threads do it at the same time, on a program of several
-// sessions: seconds are those of the first, and "rate" is the tokens per second of all.
+// sessions: seconds are those of the first, and "rate" is the tokens per second of all. With
+// --read_megabytes=n that much other memory is read by as many threads after each token: "read" has
+// the seconds.
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +31,9 @@
 #include <executorch/extension/memory_allocator/cpu_caching_malloc_allocator.h>
 #include <executorch/extension/runner_util/flags.h>
 #include <executorch/extension/runner_util/threads.h>
+#include <executorch/extension/threadpool/threadpool.h>
 #include <executorch/runtime/platform/runtime.h>
+#include <executorch/tools/bench/memory_read.h>
 
 namespace {
 
@@ -61,6 +65,8 @@ struct Text {
   std::unique_ptr<llm::TextPrefiller> prefiller;
   double prefill = 0;
   std::vector<double> decode;
+  std::optional<executorch::bench::Words> beside;  // read after each token
+  std::vector<double> read;
 };
 
 // Opens when as many threads have come as it was made for.
@@ -102,14 +108,28 @@ Error answer(Text& text, int64_t prompt, int64_t tokens, Gate& gate) {
   gate.pass();
   uint64_t token = ET_UNWRAP(std::move(first));
   text.decode.clear();
+  text.read.clear();
+  uint64_t check = 0;
   for (int64_t i = 0; i < tokens; ++i) {
     start = Clock::now();
     auto input = from_blob(&token, {1, 1}, executorch::aten::ScalarType::Long);
     const auto logits = ET_UNWRAP(text.decoder->step(input, position + i));
     token = static_cast<uint64_t>(text.decoder->logits_to_token(logits));
     text.decode.push_back(since(start));
+    if (text.beside.has_value()) {
+      text.read.push_back(executorch::bench::seconds_of_read(
+          *text.beside, executorch::extension::threadpool::get_threadpool()->get_thread_count(),
+          &check));
+    }
   }
   return Error::Ok;
+}
+
+void print_list(const std::vector<double>& seconds) {
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    std::printf("%s%.6f", i == 0 ? "[" : ", ", seconds[i]);
+  }
+  std::printf("%s]", seconds.empty() ? "[" : "");
 }
 
 Error answer(std::vector<Text>& texts, int64_t prompt, int64_t tokens, double load) {
@@ -125,11 +145,11 @@ Error answer(std::vector<Text>& texts, int64_t prompt, int64_t tokens, double lo
   }
   const double rate =
       static_cast<double>(tokens) * static_cast<double>(texts.size()) / since(gate.opened_at);
-  std::printf("RESULT {\"prefill\": %.6f, \"decode\": [", texts[0].prefill);
-  for (size_t i = 0; i < texts[0].decode.size(); ++i) {
-    std::printf("%s%.6f", i == 0 ? "" : ", ", texts[0].decode[i]);
-  }
-  std::printf("], \"rate\": %.1f, \"load\": %.6f, \"resident\": %lld}\n", rate, load,
+  std::printf("RESULT {\"prefill\": %.6f, \"decode\": ", texts[0].prefill);
+  print_list(texts[0].decode);
+  std::printf(", \"read\": ");
+  print_list(texts[0].read);
+  std::printf(", \"rate\": %.1f, \"load\": %.6f, \"resident\": %lld}\n", rate, load,
               static_cast<long long>(resident_bytes()));
   std::fflush(stdout);
   return Error::Ok;
@@ -142,7 +162,7 @@ std::unique_ptr<Module> open(const std::string& path) {
       std::make_unique<executorch::extension::CPUCachingAllocator>(kTemporaryBytes));
 }
 
-Error run(const std::string& path, const std::string& packed, int32_t sessions) {
+Error run(const std::string& path, const std::string& packed, int32_t sessions, int32_t read) {
   const auto start = Clock::now();
   if (!packed.empty()) {
     ET_CHECK_OK_OR_RETURN_ERROR(xnnpack::use_packed_cache(packed.c_str()));
@@ -171,6 +191,11 @@ Error run(const std::string& path, const std::string& packed, int32_t sessions) 
         sessions == 0 ? most : std::min<int64_t>(most - 1, kSharedPromptTokens));
   }
   const double load = since(start);
+  if (read > 0) {
+    texts[0].beside.emplace(static_cast<size_t>(read) * 1000000 / sizeof(uint64_t));
+    ET_CHECK_OR_RETURN_ERROR(texts[0].beside->data != nullptr, MemoryAllocationFailed,
+                             "No memory of %d MB to read", read);
+  }
   if (!packed.empty()) {
     ET_CHECK_OK_OR_RETURN_ERROR(xnnpack::save_packed_cache());
   }
@@ -190,17 +215,18 @@ Error run(const std::string& path, const std::string& packed, int32_t sessions) 
 int main(int argc, char** argv) {
   executorch::runtime::runtime_init();
   std::string path, packed;
-  int32_t threads = -1, sessions = 0;
+  int32_t threads = -1, sessions = 0, read = 0;
   const FlagTable table = {
       "llm_steps: seconds of a language model's steps, for lines [prompt, tokens] of its input.",
       "echo '[512, 32]' | llm_steps --model_path=llama3_2.pte --cpu_threads=2",
       {{"model_path", &path, "The program (.pte)."},
        {"packed_cache_path", &packed, "A file for XNNPACK's packed weights, made if need be."},
        {"cpu_threads", &threads, "-1: as many as there are performance cores; n: n threads."},
-       {"sessions", &sessions, "0: one text of an ordinary program; n: texts at the same time."}}};
+       {"sessions", &sessions, "0: one text of an ordinary program; n: texts at the same time."},
+       {"read_megabytes", &read, "Other memory to read after each token, 0: none."}}};
   if (const std::optional<int> code = read_flags(table, argc, argv)) {
     return *code;
   }
   executorch::extension::set_cpu_threads(threads);
-  return run(path, packed, sessions) == Error::Ok ? 0 : 1;
+  return run(path, packed, sessions, read) == Error::Ok ? 0 : 1;
 }

@@ -16,6 +16,29 @@ bool is_better(const ProbIndex<float>& a, const ProbIndex<float>& b) {
   return a.prob != b.prob ? a.prob > b.prob : a.index < b.index;
 }
 
+// Where the largest is, the first of equal ones. A NaN is passed over, but for the first logit. A
+// vocabulary is long: the maxima of lanes do not wait for each other.
+template <typename T>
+int32_t index_of_largest(const T* logits, size_t count) {
+  constexpr size_t kLanes = 16;
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, static_cast<float>(logits[0]));
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const auto logit = static_cast<float>(logits[i + lane]);
+      lanes[lane] = logit > lanes[lane] ? logit : lanes[lane];
+    }
+  }
+  for (; i < count; ++i) {
+    lanes[0] = std::max(lanes[0], static_cast<float>(logits[i]));
+  }
+  const float largest = *std::max_element(lanes, lanes + kLanes);
+  const T* const found = std::find_if(
+      logits, logits + count, [&](T logit) { return static_cast<float>(logit) == largest; });
+  return found == logits + count ? 0 : static_cast<int32_t>(found - logits);
+}
+
 // The token at which the running sum passes `random`; rounding may leave it just above the sum.
 int32_t pick(const ProbIndex<float>* tokens, size_t count, float random) {
   float sum = 0;
@@ -156,9 +179,9 @@ int32_t Sampler::sample_topk(float random) {
 }
 
 int32_t Sampler::sample_probabilities() {
-  const auto best = std::max_element(probs_.begin(), probs_.end());
-  if (temperature_ == 0 || probs_.size() == 1 || !std::isfinite(*best)) {
-    return static_cast<int32_t>(best - probs_.begin());
+  const int32_t best = index_of_largest(probs_.data(), probs_.size());
+  if (temperature_ == 0 || probs_.size() == 1 || !std::isfinite(probs_[best])) {
+    return best;
   }
   for (float& logit : probs_) {
     logit *= 1.0f / temperature_;
@@ -176,12 +199,15 @@ int32_t Sampler::sample_probabilities() {
 
 template <typename T>
 int32_t Sampler::sample(const T* logits, int32_t count) {
+  TokenFilter* filter = is_preview_ ? nullptr : filter_;
+  const bool notes = num_best_ >= 0 && !is_preview_;
+  if (temperature_ == 0 && penalty_ == 1 && filter == nullptr && !notes) {
+    return index_of_largest(logits, static_cast<size_t>(count));
+  }
   probs_.resize(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) {
     probs_[static_cast<size_t>(i)] = static_cast<float>(logits[i]);
   }
-  TokenFilter* filter = is_preview_ ? nullptr : filter_;
-  const bool notes = num_best_ >= 0 && !is_preview_;
   if (notes) {
     begin_logprobs();
   }
