@@ -26,9 +26,39 @@ HWY_INLINE V keep_nan(D /*d*/, V x, V y) {
   return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
+// 2^n times x, n a whole number from -151 to 130.
+template <class D, class V>
+HWY_INLINE V scaled(D d, V x, V n) {
+#if HWY_TARGET == HWY_AVX3_SPR || HWY_TARGET == HWY_AVX3_ZEN4 || HWY_TARGET == HWY_AVX3_DL || \
+    HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(V) == sizeof(__m512)) {
+    return V{_mm512_scalef_ps(x.raw, n.raw)};
+  }
+#endif
+  // In two steps, so that neither factor is infinite or subnormal.
+  const hn::RebindToSigned<D> whole;
+  const auto power = [&](auto exponent) HWY_ATTR {
+    return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(whole, 127))));
+  };
+  const auto all = hn::ConvertTo(whole, n), half = hn::ShiftRight<1>(all);
+  return hn::Mul(hn::Mul(x, power(half)), power(hn::Sub(all, half)));
+}
+
+// 2^n exp(r), where r = x - n log(2) is near 0 and exp(r) = 1 + r + r^2 q(r); q fits it to 4e-9.
 template <class D, class V>
 HWY_INLINE V exp_f32(D d, V x) {
-  return keep_nan(d, x, hn::Exp(d, hn::Min(x, hn::Set(d, 100.0f))));
+  const V near = hn::Clamp(x, hn::Set(d, -104.0f), hn::Set(d, 89.0f));
+  const V n = hn::Round(hn::Mul(near, hn::Set(d, 1.44269504f)));
+  // log(2) in two parts, of which n times the first is exact.
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), near);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  V q = hn::Set(d, 0.0013814539415761828f);
+  q = hn::MulAdd(q, r, hn::Set(d, 0.00836874544620514f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.04166838899254799f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.1666652113199234f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.4999999403953552f));
+  const V power = hn::Add(hn::MulAdd(q, hn::Mul(r, r), r), hn::Set(d, 1.0f));
+  return keep_nan(d, x, scaled(d, power, n));
 }
 
 template <class D, class V>

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 HWY_BEFORE_NAMESPACE();
 namespace executorch::kernels::optimized {
@@ -66,6 +67,9 @@ struct Smaller {
   HWY_INLINE V operator()(V a, V b) const {
     return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b);
   }
+};
+struct Highest {  // whatever of NaN
+  HWY_INLINE V operator()(V a, V b) const { return hn::Max(a, b); }
 };
 struct Same {
   HWY_INLINE V operator()(V a) const { return a; }
@@ -127,9 +131,34 @@ HWY_INLINE void map(const float* in, float* out, int64_t n, F&& f) {
                          HWY_ATTR { vector.store(f(vector.load(in + i)), out + i); });
 }
 
+// The same, and the sum of what is stored.
+template <class F>
+HWY_INLINE float map_and_sum(const float* in, float* out, int64_t n, F&& f) {
+  const D d;
+  const int64_t step = lanes();
+  V even = hn::Zero(d), odd = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + 2 * step <= n; i += 2 * step) {
+    const V a = f(hn::LoadU(d, in + i)), b = f(hn::LoadU(d, in + i + step));
+    hn::StoreU(a, d, out + i);
+    hn::StoreU(b, d, out + i + step);
+    even = hn::Add(even, a);
+    odd = hn::Add(odd, b);
+  }
+  for (; i < n; i += step) {
+    const auto rest = static_cast<size_t>(std::min(step, n - i));
+    const V a = f(hn::LoadN(d, in + i, rest));
+    hn::StoreN(a, d, out + i, rest);
+    even = hn::Add(even, hn::IfThenElseZero(hn::FirstN(d, rest), a));
+  }
+  return hn::ReduceSum(d, hn::Add(even, odd));
+}
+
 void softmax_line(bool logarithm, const float* in, float* out, int64_t n) {
   const D d;
-  const V top = hn::Set(d, extreme_of(/*largest=*/true, in, n));
+  // A NaN makes the sum one, whatever the highest is.
+  const V lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const V top = hn::Set(d, hn::ReduceMax(d, reduce(in, n, lowest, Same(), Highest())));
   const auto shifted_exp = [&](V x) HWY_ATTR { return exp_f32(d, hn::Sub(x, top)); };
   if (logarithm) {
     const float sum = hn::ReduceSum(d, reduce(in, n, hn::Zero(d), shifted_exp, Plus()));
@@ -137,8 +166,7 @@ void softmax_line(bool logarithm, const float* in, float* out, int64_t n) {
     map(in, out, n, [&](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_sum); });
     return;
   }
-  map(in, out, n, shifted_exp);
-  const V scale = hn::Set(d, 1.0f / sum_of(out, n));
+  const V scale = hn::Set(d, 1.0f / map_and_sum(in, out, n, shifted_exp));
   map(out, out, n, [&](V x) HWY_ATTR { return hn::Mul(x, scale); });
 }
 
