@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from torch.fx import Graph, Node
 from torch.fx.passes.infra.partitioner import Partition
@@ -11,7 +12,7 @@ from torch.fx.passes.infra.partitioner import Partition
 
 def grouped_partitions(graph: Graph, groups: Iterable[list[Node]]) -> list[Partition]:
     """Groups that share a node are one; neighbours are joined in graph order unless a value would leave the result and
-    come back. Numbered in graph order."""
+    come back, then those that read the same value of a call outside. Numbered in graph order."""
     place = {node: index for index, node in enumerate(graph.nodes)}
     merged = _overlapping(groups)
     contracted = _Contracted(graph, merged)
@@ -21,6 +22,11 @@ def grouped_partitions(graph: Graph, groups: Iterable[list[Node]]) -> list[Parti
             for source in node.all_input_nodes:
                 if node in claimed and source in claimed:
                     contracted.try_to_join(place[source], place[node])
+        for node in graph.nodes:
+            if node.op == "call_function" and node not in claimed:
+                readers = [place[user] for user in node.users if user in claimed]
+                for one, two in pairwise(sorted(readers)):
+                    contracted.try_to_join(one, two)
     members: dict[int, list[Node]] = {}
     for node in graph.nodes:
         if node in claimed:
@@ -76,14 +82,14 @@ class _Contracted:
         return len(ready) == len(roots)
 
     def try_to_join(self, before: int, after: int) -> None:
-        """Joins the clusters of a node and of its user, unless another way leads from one to the other."""
-        one, two = self.find(before), self.find(after)
+        """Joins the clusters of two nodes, unless a way leads from one to the other but for an edge between them."""
+        order = self._order
+        one, two = sorted((self.find(before), self.find(after)), key=order.__getitem__)
         if one == two:
             return
         later = self._between(self._users, one, two)
         if two in later:
             return
-        order = self._order
         if not later:
             position = order[two]
         else:

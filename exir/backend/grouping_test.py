@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 import torch
@@ -68,14 +69,22 @@ def plainly(graph: Graph, groups: Groups) -> list[list[str]]:
                 stack.extend(user for each in together for user in each.users)
         return False
 
+    def join(before: Node, after: Node) -> None:
+        one, two = cluster.get(before), cluster.get(after)
+        if one is None or two is None or one == two or leads_around(one, two):
+            return
+        for moved in members.pop(two):
+            cluster[moved] = one
+            members[one].add(moved)
+
     for node in graph.nodes:
         for source in node.all_input_nodes:
-            one, two = cluster.get(source), cluster.get(node)
-            if one is None or two is None or one == two or leads_around(one, two):
-                continue
-            for moved in members.pop(two):
-                cluster[moved] = one
-                members[one].add(moved)
+            join(source, node)
+    for node in graph.nodes:
+        if node.op == "call_function" and node not in cluster:
+            readers = [each for each in graph.nodes if each in node.users and each in cluster]
+            for before, after in pairwise(readers):
+                join(before, after)
     return sorted(sorted(node.name for node in group) for group in members.values())
 
 
@@ -97,6 +106,21 @@ def test_drawn_graphs_are_joined_as_by_a_plain_search(seed: int) -> None:
     graph, groups = drawn(seed)
     found = [sorted(node.name for node in each.nodes) for each in grouped_partitions(graph, groups)]
     assert sorted(found) == plainly(graph, groups)
+
+
+def test_readers_of_one_value_are_one() -> None:
+    """As the projections of attention are, whose operand a norm outside makes; those behind it need both."""
+    graph = Graph()
+    norm = graph.call_function(torch.sin, (graph.placeholder("x"),))
+    queries, keys = (graph.call_function(torch.relu, (norm,)) for _ in range(2))
+    outside = graph.call_function(torch.add, (queries, keys))
+    last = graph.call_function(torch.mul, (outside, norm))
+    graph.output(last)
+    found = grouped_partitions(graph, [[queries], [keys], [last]])
+    assert [sorted(node.name for node in each.nodes) for each in found] == [
+        ["relu", "relu_1"],
+        ["mul"],
+    ]
 
 
 @pytest.mark.parametrize("make", [chain, ladder, fan], ids=lambda make: make.__name__)
