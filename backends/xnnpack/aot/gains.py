@@ -42,7 +42,7 @@ SHORT_ROWS = "outside it is faster: one operand has a single number for each sho
 # Of an image of C channels, an element that is transposed costs 1 + _FEW_CHANNELS / C,
 _FEW_CHANNELS = 16
 # and so much are worth: a multiply-add; a weight, which is packed ahead; an element in a window of a pool; one of any
-# other result.
+# other result. A resize outside takes longer by about what the transpose of its result costs.
 _MULTIPLY_ADD, _WEIGHT, _POOLED, _RESULT = 1 / 256, 2.0, 1.25, 0.5
 # Below this cost, some microseconds, a piece is delegated all the same.
 _LEAST_COST = 1 << 13
@@ -64,6 +64,7 @@ _BROADCASTING = frozenset(
     )
 )
 _POOLS = frozenset({"aten.max_pool2d_with_indices.default", "aten.avg_pool2d.default"})
+_RESIZES = frozenset({"aten.upsample_bilinear2d.vec", "aten.upsample_nearest2d.vec"})
 _WITH_BIAS = "aten.addmm.default"
 _PRODUCTS = frozenset({"aten.linear.default", _WITH_BIAS, "aten.mm.default", "aten.bmm.default"})
 
@@ -162,7 +163,6 @@ def _cost(node: Node) -> float:
 def _saved(node: Node) -> float:
     """In elements that a transpose moves."""
     result, name = value_of(node).numel(), op_name(node)
-    row = TABLE.get(name)
     if name == CONVOLUTION:
         weight = value_of(node.args[1])
         sums = value_of(node.args[0]).numel() if node.args[6] else result
@@ -172,7 +172,9 @@ def _saved(node: Node) -> float:
         return result * value_of(source).shape[-1] * _MULTIPLY_ADD
     if name in _POOLS:
         return result * math.prod(node.args[1]) * _POOLED
-    return 0 if row is not None and row.only_joins(node) else result * _RESULT
+    if name in _RESIZES:
+        return _cost(node)
+    return 0 if shares_memory_as_view(node) else result * _RESULT
 
 
 def scales_short_rows(node: Node, channels_last: Collection[Node], least: int) -> bool:

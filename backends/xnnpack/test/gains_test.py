@@ -93,6 +93,10 @@ WORTH_IT = [
     (nn.Conv1d(360, 574, 3), (1, 360, 11)),
     (nn.AvgPool2d(3, 1), (1, 64, 56, 56)),
     (Inverted(32), (1, 32, 28, 28)),
+    (
+        nn.Sequential(nn.Conv2d(128, 64, 3), nn.UpsamplingBilinear2d(scale_factor=8)),
+        (1, 128, 34, 34),
+    ),
     (nn.Conv2d(3, 8, 3), (1, 3, 8, 8)),  # an example of the documents
 ]
 
