@@ -285,6 +285,12 @@ def is_across_rows(softmax: Node) -> bool:
     return softmax.args[1] not in (-1, len(_sizes(softmax)) - 1)
 
 
+def is_across_channels(softmax: Node) -> bool:
+    """Of images or sequences, but where that is the last dimension."""
+    rank = len(_sizes(softmax))
+    return rank in (3, 4) and softmax.args[1] % rank == 1 != rank - 1
+
+
 def _rows_are_long_or_few(node: Node, constants: Constants) -> bool:
     """A row of few elements costs as much as one of a vector."""
     sizes = list(_sizes(node))

@@ -86,12 +86,12 @@ class GraphBuilder:
     # Arguments of the delegate
 
     def add_input(self, node: Node) -> None:
-        layout = NHWC if _is_channels_last(node) else PLAIN
+        layout = NHWC if is_channels_last(node) else PLAIN
         self._ids[node, layout] = self._external(node, layout, _INPUT)
 
     def expect_output(self, node: Node) -> None:
         """In the order of the outputs, after all inputs."""
-        self._outputs[node] = (NHWC if _is_channels_last(node) else PLAIN, len(self._outputs))
+        self._outputs[node] = (NHWC if is_channels_last(node) else PLAIN, len(self._outputs))
 
     def finish(self, outputs: list[Node]) -> Any:
         """The graph; writes those outputs that no node wrote in the layout they need."""
@@ -344,6 +344,6 @@ def _joined(step: Step) -> list[Node]:
     return [*(each for each in step.head.all_input_nodes if op_name(each) == DEQUANTIZE), *nodes]
 
 
-def _is_channels_last(node: Node) -> bool:
+def is_channels_last(node: Node) -> bool:
     value = node.meta["val"]
     return value.dim() == 4 and not value.is_contiguous() and is_channel_last_dim_order(value)

@@ -315,22 +315,22 @@ def reshape(builder: GraphBuilder, step: Step) -> None:
     head = step.head
     source = head.args[0]
     layout = builder.layout_of(source)
-    if layout == NHWC and _keeps_channels(source, head):
+    if layout == NHWC and keeps_channels(source, head):
         sizes = in_layout(open_sizes(head.meta["val"].shape), NHWC)
         out = builder.write(step.result, NHWC)
         emit_reshape(builder, head, builder.read(source, NHWC), out, sizes)
         return
-    value = builder.read(source, layout if _is_same_in_both_layouts(source) else PLAIN)
+    value = builder.read(source, layout if is_same_in_both_layouts(source) else PLAIN)
     emit_reshape(builder, head, value, builder.write(step.result))
 
 
-def _keeps_channels(source: Node, result: Node) -> bool:
+def keeps_channels(source: Node, result: Node) -> bool:
     """Whether a reshape is one of positions alone, of values that may lie channels last."""
     before, after = ([str(size) for size in each.meta["val"].shape] for each in (source, result))
     return {len(before), len(after)} <= {3, 4} and before[:2] == after[:2]
 
 
-def _is_same_in_both_layouts(node: Node) -> bool:
+def is_same_in_both_layouts(node: Node) -> bool:
     if node.meta["val"].dim() not in (3, 4):
         return False
     _, channels, *sizes = shape_of(node)

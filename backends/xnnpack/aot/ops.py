@@ -64,9 +64,10 @@ class Quantized(Enum):
 @dataclass(frozen=True)
 class Row(op_table.Row):
     """`joins`: goes only where others make a delegate: no arithmetic, or outside it is faster alone; where that depends
-    on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not. `slower`: why it
-    stays outside unless it is asked for by name. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part
-    of the node. `kept_whole`: an edge program has it in pieces unless it is asked not to.
+    on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `images`: it
+    reads and gives channels last, always or by a test. `slower`: why it stays outside unless it is asked for by name.
+    `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the node. `kept_whole`: an edge program has
+    it in pieces unless it is asked not to.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `in_8_bits`: for which calls there are kernels.
@@ -74,6 +75,7 @@ class Row(op_table.Row):
 
     joins: bool | Callable[[Node], bool] = False
     chooses_layout: bool = False
+    images: bool | Callable[[Node], bool] = False
     slower: str = ""
     clamps: bool = False
     kept_whole: bool = False
@@ -84,6 +86,9 @@ class Row(op_table.Row):
 
     def only_joins(self, call: Node) -> bool:
         return self.joins(call) if callable(self.joins) else self.joins
+
+    def over_images(self, call: Node) -> bool:
+        return self.images(call) if callable(self.images) else self.images
 
 
 def mean(builder: GraphBuilder, step: Step) -> None:
@@ -117,6 +122,7 @@ _ROWS: dict[str, Row] = {
         convolution,
         c.CONVOLUTION,
         chooses_layout=True,
+        images=True,
         clamps=True,
         quantized=Quantized.WEIGHTED,
         scales=_BY_WEIGHTS,
@@ -167,11 +173,18 @@ _ROWS: dict[str, Row] = {
     "aten.relu.default": _CLAMP,
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
-    "aten._softmax.default": Row(softmax, c.SOFTMAX, joins=c.is_across_rows, chooses_layout=True),
+    "aten._softmax.default": Row(
+        softmax,
+        c.SOFTMAX,
+        joins=c.is_across_rows,
+        chooses_layout=True,
+        images=c.is_across_channels,
+    ),
     "aten.mean.dim": Row(
         mean,
         c.MEAN,
         chooses_layout=True,
+        images=is_over_image,
         quantized=Quantized.ARITHMETIC,
         scales=(2**-8, 256.0),
         in_8_bits=is_over_image,
@@ -182,17 +195,18 @@ _ROWS: dict[str, Row] = {
         group_norm, c.GROUP_NORM, joins=True, chooses_layout=True
     ),
     "aten.max_pool2d_with_indices.default": Row(
-        pool("XNNMaxPooling2d"), c.MAX_POOL, chooses_layout=True, quantized=_SAME
+        pool("XNNMaxPooling2d"), c.MAX_POOL, chooses_layout=True, images=True, quantized=_SAME
     ),
-    "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL, chooses_layout=True),
+    "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL, chooses_layout=True, images=True),
     "aten.upsample_bilinear2d.vec": Row(
-        resize_bilinear, c.RESIZE, chooses_layout=True, kept_whole=True
+        resize_bilinear, c.RESIZE, chooses_layout=True, images=True, kept_whole=True
     ),
     "aten.upsample_nearest2d.vec": Row(
         resize_nearest,
         c.RESIZE_NEAREST,
         joins=True,
         chooses_layout=True,
+        images=True,
         kept_whole=True,
         quantized=_SAME,
     ),

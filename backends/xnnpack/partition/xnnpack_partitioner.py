@@ -16,6 +16,7 @@ from torch.fx.passes.infra.partitioner import Partition
 
 from executorch.backends.xnnpack.aot.boundary_views import without_boundary_views
 from executorch.backends.xnnpack.aot.constants import Constants
+from executorch.backends.xnnpack.aot.gains import SHORT_ROWS, why_slower, worth_a_cut
 from executorch.backends.xnnpack.aot.groups import group_of
 from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE
 from executorch.backends.xnnpack.aot.outside_norms import fold_norms_outside
@@ -80,6 +81,7 @@ class XnnpackPartitioner(Partitioner):
         if isinstance(config_precisions, ConfigPrecisionType):
             config_precisions = [config_precisions]
         self._others: dict[Node, str] = {}
+        self._slower: dict[Node, str] = {}
         self._modes = {each.mode for each in config_precisions or ConfigPrecisionType}
         made = [config(**kwargs) for config in configs or ALL_PARTITIONER_CONFIGS]
         for config in made:
@@ -123,12 +125,16 @@ class XnnpackPartitioner(Partitioner):
         return PartitionResult(exported_program, tags)
 
     def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
-        """The largest pieces that run in one step each, but for reshapes at their ends."""
-        joined = grouped_partitions(ep.graph, self._groups(ep))
-        kept = (without_boundary_views(list(each.nodes)) for each in joined)
-        return [
-            Partition(number, nodes) for number, nodes in enumerate(filter(self._is_worth, kept))
-        ]
+        """The largest pieces that run in one step each, but for reshapes at their ends, and what is faster outside."""
+        self._slower = {}
+        constants = Constants(ep)
+        groups = self._but_slower(ep, self._groups(ep), constants)
+        joined = grouped_partitions(ep.graph, groups)
+        pieces = (without_boundary_views(list(each.nodes)) for each in joined)
+        kept = [nodes for nodes in pieces if self._is_worth(nodes)]
+        if self._ops is None:
+            kept = [nodes for nodes in kept if not self._leaves(nodes, constants)]
+        return [Partition(number, nodes) for number, nodes in enumerate(kept)]
 
     def generate_per_op_partitions(self, ep: ExportedProgram) -> list[Partition]:
         """One for each operator."""
@@ -141,7 +147,7 @@ class XnnpackPartitioner(Partitioner):
         constants = Constants(program)
         return {
             node: self._reason(node, constants)
-            or (_VIEW if shares_memory_as_view(node) else _ALONE)
+            or (_VIEW if shares_memory_as_view(node) else self._slower.get(node, _ALONE))
             for node in program.graph.nodes
             if node.op == "call_function"
             and node not in inside
@@ -173,6 +179,32 @@ class XnnpackPartitioner(Partitioner):
             else:
                 groups.append(group_of(node, constants))
         return groups
+
+    def _but_slower(
+        self, program: ExportedProgram, groups: list[list[Node]], constants: Constants
+    ) -> list[list[Node]]:
+        """Without the calls that are worth a cut through what is around them."""
+        if self._ops is not None:
+            return groups
+        taken = {node for group in groups for node in group}
+        nodes = [node for node in program.graph.nodes if node in taken]
+        cut = worth_a_cut(nodes, constants) & {group[0] for group in groups if len(group) == 1}
+        self._leave(cut, SHORT_ROWS)
+        return [group for group in groups if group[0] not in cut]
+
+    def _leaves(self, nodes: list[Node], constants: Constants) -> bool:
+        """Whether a piece is slower inside."""
+        own = any(config.is_target(node) for config in self._own for node in nodes)
+        reason = "" if own else why_slower(nodes, constants)
+        if reason:
+            self._leave(nodes, reason)
+        return bool(reason)
+
+    def _leave(self, nodes: Iterable[Node], reason: str) -> None:
+        report = WhyNoPartition(logger)
+        for node in nodes:
+            report(node, reason)
+            self._slower[node] = reason
 
     def _is_worth(self, nodes: Iterable[Node]) -> bool:
         """Whether anything is computed that is worth a delegate."""

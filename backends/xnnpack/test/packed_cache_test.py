@@ -12,6 +12,7 @@ from torch import nn
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
     XNNPACKQuantizer,
     get_symmetric_quantization_config,
@@ -64,7 +65,9 @@ def lowered(name: str, few_bits: bool, folder: Path) -> Path:
         prepared(*inputs)
         program = torch.export.export(convert_pt2e(prepared), inputs)
     path = folder / "network.pte"
-    edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+    edge = to_edge_transform_and_lower(
+        program, partitioner=[XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS)]
+    )
     edge.to_executorch().save(str(path))
     inputs[0].numpy().tofile(folder / "input.bin")
     return path

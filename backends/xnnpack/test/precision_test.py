@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Method, Runtime
@@ -26,7 +27,9 @@ MODELS = {
 
 def exported(module: nn.Module, x: torch.Tensor) -> bytes:
     program = torch.export.export(module.eval(), (x,))
-    edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+    edge = to_edge_transform_and_lower(
+        program, partitioner=[XnnpackPartitioner(configs=ALL_PARTITIONER_CONFIGS)]
+    )
     return bytes(edge.to_executorch().buffer)
 
 
