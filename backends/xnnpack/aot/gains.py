@@ -44,8 +44,8 @@ _FEW_CHANNELS = 16
 # and so much are worth: a multiply-add; a weight, which is packed ahead; an element in a window of a pool; one of any
 # other result. A resize outside takes longer by about what the transpose of its result costs.
 _MULTIPLY_ADD, _WEIGHT, _POOLED, _RESULT = 1 / 256, 2.0, 1.25, 0.5
-# Below this cost, some 20 microseconds, a piece is delegated all the same: who tries one small layer finds it there.
-_LEAST_COST = 1 << 16
+# Below this cost, some 50 microseconds, a piece is delegated all the same: who tries a small network finds it there.
+_LEAST_COST = 1 << 18
 
 # (n, m, w) by (n, m, 1): for w up to 48 XNNPACK takes 1.2 to 2.4 times as long as the kernel, from 64 on the same. So
 # many elements are worth a delegate more; fewer stay outside where they would be a delegate alone.
