@@ -43,8 +43,15 @@ def _sizes(node: Node) -> tuple[Any, ...]:
 
 
 def is_over_image(node: Node) -> bool:
-    dims = argument(node, 1, "dim") or []
-    return len(_sizes(node.args[0])) == 4 and sorted(dim % 4 for dim in dims) == [2, 3]
+    """Over all that is behind the channels of an image, or of a volume of static sizes."""
+    rank, dims = len(_sizes(node.args[0])), argument(node, 1, "dim") or []
+    if rank not in (4, 5) or (rank == 5 and num_dynamic_sizes(node.args[0])):
+        return False
+    return sorted(dim % rank for dim in dims) == list(range(2, rank))
+
+
+def is_volume(node: Node) -> bool:
+    return value_of(node).dim() == 5
 
 
 def covers_image(node: Node) -> bool:
@@ -136,21 +143,45 @@ def _pads_below_stride(node: Node, constants: Constants) -> bool:
     return below or not node.args[6]
 
 
+def _of_volumes(test: Callable[[Node], bool]) -> Test:
+    return lambda node, constants: not is_volume(node) or test(node)
+
+
+def _weaves_depth(node: Node) -> bool:
+    """Whether each place of a transposed convolution's results within a stride has taps, and all have equally many."""
+    taps, made = _sizes(node.args[1])[2], _sizes(node)[2]
+    stride, dilation = node.args[3][0], node.args[5][0]
+    return not node.args[6] or (dilation == 1 and made % stride == 0 and taps >= stride)
+
+
+_VOLUME = (
+    Condition(
+        _of_volumes(
+            lambda node: not num_dynamic_sizes(node) and not num_dynamic_sizes(node.args[0])
+        ),
+        "a volume of static sizes is expected",
+    ),
+    Condition(_of_volumes(lambda node: node.args[8] == 1), "volumes have no groups"),
+    Condition(
+        _of_volumes(_weaves_depth), "a transposed convolution whose stride divides its depth"
+    ),
+)
 CONVOLUTION = (
     Condition(_static(1, 2), WEIGHTS),
     Condition(
-        lambda node, constants: len(_sizes(node)) in (3, 4),
-        "one or two spatial dimensions are expected",
+        lambda node, constants: len(_sizes(node)) in (3, 4, 5),
+        "one to three spatial dimensions are expected",
     ),
     Condition(
         lambda node, constants: (
-            len(_sizes(node)) == 4
+            len(_sizes(node)) != 3
             or (num_dynamic_sizes(node) <= 1 and num_dynamic_sizes(node.args[0]) <= 1)
         ),
         ONE_DYNAMIC_SIZE,
     ),
     Condition(_are_numbers, "parameters must be numbers"),
     Condition(_pads_below_stride, "output padding must be below the stride"),
+    *_VOLUME,
 )
 BATCH_NORM = (Condition(_static(1, 2, 3, 4), "statistics must be constant"), FIRST_OUTPUT)
 LAYER_NORM = (
@@ -351,6 +382,17 @@ def _window(ceil_position: int, test: Callable[[Node], bool] = lambda node: True
 MAX_POOL = (
     Condition(lambda node, constants: first_item(node) is not None, "only the values may be used"),
     *_window(5),
+)
+VOLUME_MAX_POOL = (
+    MAX_POOL[0],
+    Condition(
+        lambda node, constants: is_volume(node) and not num_dynamic_sizes(node.args[0]),
+        "a volume of static sizes is expected",
+    ),
+    Condition(
+        lambda node, constants: not argument(node, 5, "ceil_mode", False),
+        "ceil_mode is not supported",
+    ),
 )
 AVERAGE_POOL = (
     Condition(

@@ -45,6 +45,7 @@ from executorch.backends.xnnpack.aot.lower_norm import (
     parametric_relu,
     sum_of_rows,
 )
+from executorch.backends.xnnpack.aot.lower_volume import volume_convolution, volume_max_pool
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE
 from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Step
 from executorch.exir.backend.lowering import op_table
@@ -86,6 +87,11 @@ class Row(op_table.Row):
         return self.joins(call) if callable(self.joins) else self.joins
 
 
+def any_convolution(builder: GraphBuilder, step: Step) -> None:
+    lower = volume_convolution if c.is_volume(step.head) else convolution
+    lower(builder, step)
+
+
 def mean(builder: GraphBuilder, step: Step) -> None:
     lower = global_average if is_over_image(step.head) else mean_of_rows
     lower(builder, step)
@@ -114,7 +120,7 @@ _BY_WEIGHTS = (0.0, 256.0)
 
 _ROWS: dict[str, Row] = {
     CONVOLUTION: Row(
-        convolution,
+        any_convolution,
         c.CONVOLUTION,
         chooses_layout=True,
         clamps=True,
@@ -183,6 +189,9 @@ _ROWS: dict[str, Row] = {
     ),
     "aten.max_pool2d_with_indices.default": Row(
         pool("XNNMaxPooling2d"), c.MAX_POOL, chooses_layout=True, quantized=_SAME
+    ),
+    "aten.max_pool3d_with_indices.default": Row(
+        volume_max_pool, c.VOLUME_MAX_POOL, joins=True, chooses_layout=True, quantized=_SAME
     ),
     "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL, chooses_layout=True),
     "aten.upsample_bilinear2d.vec": Row(

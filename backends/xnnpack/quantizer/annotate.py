@@ -67,7 +67,7 @@ class Annotator:
 
     def _weighted(self, node: Node, config: QuantizationConfig) -> None:
         source, weight = node.args[:2]
-        if weight.op != "get_attr" or source.op == "get_attr":
+        if weight.op != "get_attr" or source.op == "get_attr" or _is_grouped_volume(node):
             return
         if config.output_activation is None and not _can_be_dynamic(node):
             return
@@ -163,10 +163,15 @@ def _annotate(
 def _weight_spec(node: Node, config: QuantizationConfig) -> QuantizationSpecBase:
     """The output channels of a transposed convolution come second."""
     weight = config.weight
-    if function_name(node) != "conv_transpose2d" or weight.ch_axis is None:
+    if not function_name(node).startswith("conv_transpose") or weight.ch_axis is None:
         return weight
     fields = {name: getattr(weight, name) for name in weight.__dataclass_fields__}
     return type(weight)(**{**fields, "ch_axis": 1})
+
+
+def _is_grouped_volume(node: Node) -> bool:
+    groups = node.args[6] if len(node.args) > 6 else 1
+    return function_name(node) in ("conv3d", "conv_transpose3d") and groups != 1
 
 
 def _can_be_dynamic(node: Node) -> bool:
@@ -184,12 +189,13 @@ def _is_clamp(node: Node) -> bool:
 def _is_over_image_if_mean(node: Node) -> bool:
     """Means over height and width alone. They have a range of their own: it is narrower than that of the pixels."""
     match function_name(node):
-        case "adaptive_avg_pool2d":
-            return all(size == 1 for size in node.meta["val"].shape[-2:])
+        case "adaptive_avg_pool2d" | "adaptive_avg_pool3d":
+            return all(size == 1 for size in node.meta["val"].shape[2:])
         case "mean":
             dims = node.args[1] if len(node.args) > 1 else None
-            source = node.args[0].meta["val"]
-            return source.dim() == 4 and sorted(dim % 4 for dim in dims or ()) == [2, 3]
+            rank = node.args[0].meta["val"].dim()
+            over = sorted(dim % rank for dim in dims or ())
+            return rank in (4, 5) and over == list(range(2, rank))
     return True
 
 
