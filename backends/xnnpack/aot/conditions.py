@@ -15,6 +15,7 @@ from executorch.backends.xnnpack.aot.graph_builder import shape_of
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
 from executorch.backends.xnnpack.aot.steps import limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
+from executorch.backends.xnnpack.aot.volumes import is_volume, weaves_depth
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -48,10 +49,6 @@ def is_over_image(node: Node) -> bool:
     if rank not in (4, 5) or (rank == 5 and num_dynamic_sizes(node.args[0])):
         return False
     return sorted(dim % rank for dim in dims) == list(range(2, rank))
-
-
-def is_volume(node: Node) -> bool:
-    return value_of(node).dim() == 5
 
 
 def covers_image(node: Node) -> bool:
@@ -123,6 +120,7 @@ FIRST_OUTPUT = Condition(
 )
 ONE_DYNAMIC_SIZE = "at most one size may be dynamic"
 RESHAPED = Condition(lambda node, constants: num_dynamic_sizes(node) <= 1, ONE_DYNAMIC_SIZE)
+STATIC_VOLUME = "a volume of static sizes is expected"
 FIXED_ROWS = "sizes that are averaged must be static"
 NOT_CONSTANT = Condition(
     lambda node, constants: node.args[0] not in constants,
@@ -147,25 +145,6 @@ def _of_volumes(test: Callable[[Node], bool]) -> Test:
     return lambda node, constants: not is_volume(node) or test(node)
 
 
-def _weaves_depth(node: Node) -> bool:
-    """Whether each place of a transposed convolution's results within a stride has taps, and all have equally many."""
-    taps, made = _sizes(node.args[1])[2], _sizes(node)[2]
-    stride, dilation = node.args[3][0], node.args[5][0]
-    return not node.args[6] or (dilation == 1 and made % stride == 0 and taps >= stride)
-
-
-_VOLUME = (
-    Condition(
-        _of_volumes(
-            lambda node: not num_dynamic_sizes(node) and not num_dynamic_sizes(node.args[0])
-        ),
-        "a volume of static sizes is expected",
-    ),
-    Condition(_of_volumes(lambda node: node.args[8] == 1), "volumes have no groups"),
-    Condition(
-        _of_volumes(_weaves_depth), "a transposed convolution whose stride divides its depth"
-    ),
-)
 CONVOLUTION = (
     Condition(_static(1, 2), WEIGHTS),
     Condition(
@@ -181,7 +160,12 @@ CONVOLUTION = (
     ),
     Condition(_are_numbers, "parameters must be numbers"),
     Condition(_pads_below_stride, "output padding must be below the stride"),
-    *_VOLUME,
+    Condition(
+        _of_volumes(lambda node: num_dynamic_sizes(node) + num_dynamic_sizes(node.args[0]) == 0),
+        STATIC_VOLUME,
+    ),
+    Condition(_of_volumes(lambda node: node.args[8] == 1), "groups of volumes are not supported"),
+    Condition(_of_volumes(weaves_depth), "a transposed convolution whose stride divides its depth"),
 )
 BATCH_NORM = (Condition(_static(1, 2, 3, 4), "statistics must be constant"), FIRST_OUTPUT)
 LAYER_NORM = (
@@ -387,7 +371,7 @@ VOLUME_MAX_POOL = (
     MAX_POOL[0],
     Condition(
         lambda node, constants: is_volume(node) and not num_dynamic_sizes(node.args[0]),
-        "a volume of static sizes is expected",
+        STATIC_VOLUME,
     ),
     Condition(
         lambda node, constants: not argument(node, 5, "ceil_mode", False),

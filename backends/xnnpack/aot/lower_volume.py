@@ -11,7 +11,9 @@ What that copies is little beside the products: of each value, one for each tap 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from functools import partial
 
 from torch import Tensor
 from torch.fx import Node
@@ -35,7 +37,10 @@ from executorch.backends.xnnpack.aot.lower_transposed import (
     by_phases,
     phases_of,
 )
-from executorch.backends.xnnpack.aot.steps import Step
+from executorch.backends.xnnpack.aot.steps import Mode, Step
+
+_MOST_COPIED, _MOST_PARTS = 1 << 20, 8  # elements at once
+_MOST_OF_WINOGRAD = 1 << 14  # weights of one tap of an image: transformed, 1 MiB
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,17 @@ class Window:
             self.dilation[1:],
             self.extra[1:] if self.transposed else [0, 0],
             transposed=self.transposed,
+        )
+
+    def plane_of_rows(self, taps: int) -> Plane:
+        """Of height and width, with the slices for so many taps of depth row by row."""
+        return Plane(
+            self.channels,
+            [self.kernel[1] * taps, self.kernel[2]],
+            [self.stride[1] * taps, self.stride[2]],
+            paddings([self.padding[1] * taps, self.padding[2]]),
+            self.dilation[1:],
+            [0, 0],
         )
 
 
@@ -114,13 +130,50 @@ def _by_slices(builder: GraphBuilder, step: Step, window: Window) -> None:
     depth, made = shape_of(source)[2], shape_of(step.result)[2]
     starts = [place * window.dilation[0] - window.padding[0] for place in range(window.kernel[0])]
     taps = _useful(Taps(list(range(window.kernel[0])), starts, window.stride[0], made), depth)
-    value = Slices(builder, step, [taps]).read(taps)
-    plane = window.plane(len(taps.places))
-    constants = arranged_filter(builder, step, plane, lambda data: _as_channels(data, taps))
-    batch, outputs, made, *image = shape_of(step.result)
-    out = builder.intermediate([batch * made, *image, outputs], step.result)
-    emit_plane(builder, step, plane, value, constants, out)
+    parts = _in_parts(taps, shape_of(source))
+    slices = Slices(builder, step, parts)
+    if _by_rows(window, taps, step):
+        read, plane, as_plane = (
+            slices.read_as_rows,
+            window.plane_of_rows(len(taps.places)),
+            _as_rows,
+        )
+    else:
+        read, plane, as_plane = slices.read, window.plane(len(taps.places)), _as_channels
+    constants = arranged_filter(builder, step, plane, lambda data: as_plane(data, taps))
+    batch, outputs, _, *image = shape_of(step.result)
+    made = []
+    for part in parts:
+        shape = [batch * part.count, *image, outputs]
+        out = builder.intermediate(shape, step.result)
+        emit_plane(builder, step, plane, read(part), constants, out)
+        made.append((out, shape))
+    if len(made) > 1:
+        whole = partial(builder.intermediate, [taps.count, *image, outputs], step.result)
+        out = concatenate_parts(builder, step.result, made, 0, whole)
     _write(builder, step, out)
+
+
+def _in_parts(taps: Taps, shape: list[int]) -> list[Taps]:
+    """The results, part after part: what is copied for one stays in the cache, and takes little memory."""
+    batch, channels, _, height, width = shape
+    copied = channels * height * width * taps.count * len(taps.places)
+    count = min(-(-copied // _MOST_COPIED), _MOST_PARTS, taps.count)
+    if batch > 1 or len(taps.places) == 1 or count == 1:
+        return [taps]
+    ends = [taps.count * (number + 1) // count for number in range(count)]
+    return [
+        replace(taps, starts=[s + begin * taps.stride for s in taps.starts], count=end - begin)
+        for begin, end in zip([0, *ends], ends, strict=False)
+    ]
+
+
+def _by_rows(window: Window, taps: Taps, step: Step) -> bool:
+    """Rows are copied as one, channels pixel by pixel. But 3 x 3 taps have a faster way in float (library/winograd)."""
+    is_winograd = window.kernel[1:] == [3, 3] and window.stride[1:] == [1, 1]
+    small = len(taps.places) * math.prod(window.channels) <= _MOST_OF_WINOGRAD
+    is_winograd = is_winograd and small and step.mode is Mode.FLOAT
+    return len(taps.places) > 1 and window.dilation[1] == 1 and not is_winograd
 
 
 def _transposed(builder: GraphBuilder, step: Step, window: Window) -> None:
@@ -198,16 +251,23 @@ class Slices:
 
     def read(self, taps: Taps) -> int:
         """[batch * count, height, width, channels of all taps]"""
-        batch, _, *image, channels = self._shape
+        *image, channels = self._shape[2:]
+        return self._joined(taps, -1, [*image, channels * len(taps.places)])
+
+    def read_as_rows(self, taps: Taps) -> int:
+        """[batch * count, height and taps, width, channels]"""
+        height, *row = self._shape[2:]
+        return self._joined(taps, -2, [height * len(taps.places), *row])
+
+    def _joined(self, taps: Taps, axis: int, image: list[int]) -> int:
         parts = [self._of_tap(start + self._before, taps.count) for start in taps.starts]
         out, shape = parts[0]
         if len(parts) > 1:
-            whole = [*shape[:-1], channels * len(parts)]
-            axis = len(shape) - 1
-            out = concatenate_parts(
-                self._builder, self._source, parts, axis, lambda: self._made(whole)
-            )
-        images = [batch * taps.count, *image, channels * len(parts)]
+            whole = list(shape)
+            whole[axis] *= len(parts)
+            made = partial(self._made, whole)
+            out = concatenate_parts(self._builder, self._source, parts, axis % len(shape), made)
+        images = [self._shape[0] * taps.count, *image]
         made = self._made(images)
         emit_reshape(self._builder, self._step.head, out, made, images)
         return made
@@ -252,6 +312,11 @@ class Slices:
 def _as_channels(data: Tensor, taps: Taps) -> Tensor:
     """[out, in, depth, height, width] as [out, taps and in, height, width]."""
     return data[:, :, taps.places].transpose(1, 2).flatten(1, 2)
+
+
+def _as_rows(data: Tensor, taps: Taps) -> Tensor:
+    """[out, in, depth, height, width] as [out, in, height and taps, width]."""
+    return data[:, :, taps.places].transpose(2, 3).flatten(2, 3)
 
 
 def _reshaped(builder: GraphBuilder, step: Step, sizes: list[int]) -> int:

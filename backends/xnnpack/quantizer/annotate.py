@@ -25,6 +25,7 @@ from executorch.backends.xnnpack.quantizer.captured import (
     large_values,
     row_of,
 )
+from executorch.exir.graph_facts import num_dynamic_sizes
 
 # XNNPACK has float results of 8-bit inputs for these, of convolutions for those without groups.
 DYNAMIC = (torch.ops.aten.linear.default, torch.ops.aten.conv2d.default)
@@ -67,7 +68,7 @@ class Annotator:
 
     def _weighted(self, node: Node, config: QuantizationConfig) -> None:
         source, weight = node.args[:2]
-        if weight.op != "get_attr" or source.op == "get_attr" or _is_grouped_volume(node):
+        if weight.op != "get_attr" or source.op == "get_attr" or _is_outside(node):
             return
         if config.output_activation is None and not _can_be_dynamic(node):
             return
@@ -169,9 +170,26 @@ def _weight_spec(node: Node, config: QuantizationConfig) -> QuantizationSpecBase
     return type(weight)(**{**fields, "ch_axis": 1})
 
 
-def _is_grouped_volume(node: Node) -> bool:
-    groups = node.args[6] if len(node.args) > 6 else 1
-    return function_name(node) in ("conv3d", "conv_transpose3d") and groups != 1
+def _is_outside(node: Node) -> bool:
+    """Convolutions over three dimensions that no row takes."""
+    name, sizes = function_name(node), node.meta["val"].shape
+    if name not in ("conv3d", "conv_transpose3d"):
+        return False
+    defaults = (
+        None,
+        [1],
+        [0],
+        [0],
+        1,
+        [1],
+    )  # bias, stride, padding, another, groups, dilation of a transposed one
+    given = (*node.args, *defaults[len(node.args) - 2 :])
+    if given[6] != 1 or num_dynamic_sizes(node) or num_dynamic_sizes(node.args[0]):
+        return True
+    if name == "conv3d":
+        return False
+    stride, dilation, taps = given[3][0], given[7][0], node.args[1].meta["val"].shape[2]
+    return dilation != 1 or sizes[2] % stride != 0 or taps < stride
 
 
 def _can_be_dynamic(node: Node) -> bool:
