@@ -333,7 +333,10 @@ MEAN = (
     Condition(_of_rows(RESHAPED.test), ONE_DYNAMIC_SIZE),
 )
 SUM = (
-    Condition(lambda node, constants: not is_over_image(node), "the sum over an image"),
+    Condition(
+        lambda node, constants: len(_sizes(node.args[0])) != 4 or not is_over_image(node),
+        "the sum over an image",
+    ),
     *MEAN,
 )
 

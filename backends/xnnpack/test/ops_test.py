@@ -229,6 +229,8 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("conv_norm_by_position", nn.Sequential(nn.Conv2d(8, 6, 1), by_position(6)), [X]),
     ("mm_of_values", lambda a, b: torch.tanh(a) @ b, [(3, 12), (12, 5)]),
     ("sum_of_rows", lambda a: a.sum(-1, keepdim=True) * a, [(2, 3, 12)]),
+    ("sum_of_volumes", lambda a: a.sum((2, 3, 4), keepdim=True).neg(), [VOLUME]),
+    ("mean_of_volumes", lambda a: a.mean((2, 3, 4)).neg(), [VOLUME]),
     ("power_half", lambda a: a.abs() ** 0.5 + (a.abs() + 1) ** -0.5, [X]),
     ("avg_pool_of_all", nn.AvgPool2d(20, 20, ceil_mode=True), [X]),
     ("mean_of_rows", lambda a: a.mean(-1, keepdim=True) * a, [(2, 3, 12)]),
