@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.backends.xnnpack.test.needs_runtime import needs_runtime
@@ -58,3 +59,17 @@ def test_our_file_runs_there(name: str, folder: Path) -> None:
     _, expected = calls_and_answers(name)
     results = torch.load(peer.result(folder / f"{name}.out"), weights_only=True)
     assert_same(results, expected)
+
+
+def test_our_volumes_run_there(tmp_path: Path) -> None:
+    """Which upstream itself does not delegate."""
+    layers = [nn.Conv3d(16, 16, 3, 2, 1), nn.ReLU(), nn.ConvTranspose3d(16, 16, 3, 2, 1, 1)]
+    model = nn.Sequential(*layers).eval()
+    x = torch.randn(2, 16, 5, 6, 7)
+    exported = torch.export.export(model, (x,))
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    manager.to_executorch().save(str(tmp_path / "volumes.pte"))
+    calls = [("forward", [x])]
+    peer.do([peer.run_job(tmp_path / "volumes.pte", calls, tmp_path / "volumes.out")], tmp_path)
+    results = torch.load(peer.result(tmp_path / "volumes.out"), weights_only=True)
+    assert_same(results, [[model(x)]])

@@ -15,6 +15,7 @@ from executorch.backends.xnnpack.aot.graph_builder import shape_of
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE, parameters_of
 from executorch.backends.xnnpack.aot.steps import limits_of
 from executorch.backends.xnnpack.aot.value_types import value_of
+from executorch.backends.xnnpack.aot.volumes import is_volume, weaves_depth
 from executorch.exir.backend.lowering.op_table import (
     Condition,
     Constants,
@@ -43,8 +44,11 @@ def _sizes(node: Node) -> tuple[Any, ...]:
 
 
 def is_over_image(node: Node) -> bool:
-    dims = argument(node, 1, "dim") or []
-    return len(_sizes(node.args[0])) == 4 and sorted(dim % 4 for dim in dims) == [2, 3]
+    """Over all that is behind the channels of an image, or of a volume of static sizes."""
+    rank, dims = len(_sizes(node.args[0])), argument(node, 1, "dim") or []
+    if rank not in (4, 5) or (rank == 5 and num_dynamic_sizes(node.args[0])):
+        return False
+    return sorted(dim % rank for dim in dims) == list(range(2, rank))
 
 
 def covers_image(node: Node) -> bool:
@@ -116,6 +120,7 @@ FIRST_OUTPUT = Condition(
 )
 ONE_DYNAMIC_SIZE = "at most one size may be dynamic"
 RESHAPED = Condition(lambda node, constants: num_dynamic_sizes(node) <= 1, ONE_DYNAMIC_SIZE)
+STATIC_VOLUME = "a volume of static sizes is expected"
 FIXED_ROWS = "sizes that are averaged must be static"
 NOT_CONSTANT = Condition(
     lambda node, constants: node.args[0] not in constants,
@@ -136,21 +141,31 @@ def _pads_below_stride(node: Node, constants: Constants) -> bool:
     return below or not node.args[6]
 
 
+def _of_volumes(test: Callable[[Node], bool]) -> Test:
+    return lambda node, constants: not is_volume(node) or test(node)
+
+
 CONVOLUTION = (
     Condition(_static(1, 2), WEIGHTS),
     Condition(
-        lambda node, constants: len(_sizes(node)) in (3, 4),
-        "one or two spatial dimensions are expected",
+        lambda node, constants: len(_sizes(node)) in (3, 4, 5),
+        "one to three spatial dimensions are expected",
     ),
     Condition(
         lambda node, constants: (
-            len(_sizes(node)) == 4
+            len(_sizes(node)) != 3
             or (num_dynamic_sizes(node) <= 1 and num_dynamic_sizes(node.args[0]) <= 1)
         ),
         ONE_DYNAMIC_SIZE,
     ),
     Condition(_are_numbers, "parameters must be numbers"),
     Condition(_pads_below_stride, "output padding must be below the stride"),
+    Condition(
+        _of_volumes(lambda node: num_dynamic_sizes(node) + num_dynamic_sizes(node.args[0]) == 0),
+        STATIC_VOLUME,
+    ),
+    Condition(_of_volumes(lambda node: node.args[8] == 1), "groups of volumes are not supported"),
+    Condition(_of_volumes(weaves_depth), "a transposed convolution whose stride divides its depth"),
 )
 BATCH_NORM = (Condition(_static(1, 2, 3, 4), "statistics must be constant"), FIRST_OUTPUT)
 LAYER_NORM = (
@@ -324,7 +339,10 @@ MEAN = (
     Condition(_of_rows(RESHAPED.test), ONE_DYNAMIC_SIZE),
 )
 SUM = (
-    Condition(lambda node, constants: not is_over_image(node), "the sum over an image"),
+    Condition(
+        lambda node, constants: len(_sizes(node.args[0])) != 4 or not is_over_image(node),
+        "the sum over an image",
+    ),
     *MEAN,
 )
 
@@ -357,6 +375,17 @@ def _window(ceil_position: int, test: Callable[[Node], bool] = lambda node: True
 MAX_POOL = (
     Condition(lambda node, constants: first_item(node) is not None, "only the values may be used"),
     *_window(5),
+)
+VOLUME_MAX_POOL = (
+    MAX_POOL[0],
+    Condition(
+        lambda node, constants: is_volume(node) and not num_dynamic_sizes(node.args[0]),
+        STATIC_VOLUME,
+    ),
+    Condition(
+        lambda node, constants: not argument(node, 5, "ceil_mode", False),
+        "ceil_mode is not supported",
+    ),
 )
 AVERAGE_POOL = (
     Condition(

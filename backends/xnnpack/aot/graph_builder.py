@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Collects values, constants and nodes of one payload while the rows of ops.py lower a program.
 
-A value of three or four dimensions may exist in two layouts: plain, and channels last. A row asks for the one it needs;
+A value of three to five dimensions may exist in two layouts: plain, and channels last. A row asks for the one it needs;
 a transpose is made at the first such request and shared, so rows that follow what is there already cost none."""
 
 from __future__ import annotations
@@ -35,9 +35,13 @@ from executorch.exir.passes.external_constants_pass import delegate_data_file
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 PLAIN = "plain"
-NHWC = "nhwc"  # channels last: memory of a channels_last tensor, or of a sequence's positions
+NHWC = "nhwc"  # channels last: memory of a channels_last tensor, or of the positions of a sequence or volume
 ORDER = {NHWC: [0, 2, 3, 1], PLAIN: [0, 3, 1, 2]}
-_ORDERS = {3: {NHWC: [0, 2, 1], PLAIN: [0, 2, 1]}, 4: ORDER}
+_ORDERS = {
+    3: {NHWC: [0, 2, 1], PLAIN: [0, 2, 1]},
+    4: ORDER,
+    5: {NHWC: [0, 2, 3, 4, 1], PLAIN: [0, 4, 1, 2, 3]},
+}
 _INPUT, _OUTPUT = 1, 2
 
 

@@ -34,14 +34,14 @@ _MOST_CONCATENATED = 5
 
 
 def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
-    """NHWC when images meet one that exists in it, sequences when all do, and the others fit: the same rank, or
-    constant. Rows of tokens are sequences, too, and what computes on them is plain."""
+    """NHWC when images or volumes meet one that exists in it, sequences when all do, and the others fit: the same
+    rank, or constant. Rows of tokens are sequences, too, and what computes on them is plain."""
     rank = node.meta["val"].dim()
     computed = [each for each in operands if each not in builder.constants]
-    if rank not in (3, 4) or any(each.meta["val"].dim() != rank for each in computed):
+    if not order_of(rank, NHWC) or any(each.meta["val"].dim() != rank for each in computed):
         return PLAIN
     there = [builder.exists_in(each, NHWC) for each in computed]
-    return NHWC if any(there) and (rank == 4 or all(there)) else PLAIN
+    return NHWC if any(there) and (rank > 3 or all(there)) else PLAIN
 
 
 def elementwise(
@@ -171,9 +171,18 @@ def global_average(builder: GraphBuilder, step: Step) -> None:
         out = builder.write(step.result, NHWC)
         builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=out, flags=KEEP_DIMS)
         return
-    batch, channels = shape_of(head)
+    batch, channels, *sizes = shape_of(source)
+    if len(sizes) == 3:
+        image = [batch, sizes[0] * sizes[1], sizes[2], channels]
+        volume, value = value, builder.intermediate(image, source)
+        emit_reshape(builder, head, volume, value, image)
     pooled = builder.intermediate([batch, 1, 1, channels], step.result)
     builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=pooled, flags=KEEP_DIMS)
+    if head.meta["val"].dim() == 5:
+        emit_reshape(
+            builder, head, pooled, builder.write(step.result, NHWC), [batch, 1, 1, 1, channels]
+        )
+        return
     emit_reshape(builder, head, pooled, builder.write(step.result))
 
 
@@ -261,24 +270,26 @@ def concatenate_values(builder: GraphBuilder, step: Step, operands: list[Node], 
         (builder.read(each, layout, rank), in_layout(shape_of(each), layout)) for each in operands
     ]
     place = axis_in_layout(axis, rank, layout)
-    _concatenate(builder, step, values, place, lambda: builder.write(step.result, layout))
+    concatenate_parts(
+        builder, step.result, values, place, lambda: builder.write(step.result, layout)
+    )
 
 
-def _concatenate(
+def concatenate_parts(
     builder: GraphBuilder,
-    step: Step,
+    like: Node,
     values: list[tuple[int, list[int]]],
     axis: int,
     make_output: Callable[[], int],
 ) -> int:
-    """Of values with their shapes, five at a time."""
+    """Of values with their shapes, five at a time; all are of the type of `like` as it is read."""
     rest = values
     while True:
         some, rest = rest[:_MOST_CONCATENATED], rest[_MOST_CONCATENATED:]
         shape = list(some[0][1])
         shape[axis] = sum(size[axis] for _, size in some)
-        out = builder.intermediate(shape, step.result) if rest else make_output()
-        emit_concatenate(builder, step.head, [value for value, _ in some], axis, out)
+        out = builder.intermediate(shape, like) if rest else make_output()
+        emit_concatenate(builder, like, [value for value, _ in some], axis, out)
         if not rest:
             return out
         rest.insert(0, (out, shape))
@@ -327,11 +338,11 @@ def reshape(builder: GraphBuilder, step: Step) -> None:
 def keeps_channels(source: Node, result: Node) -> bool:
     """Whether a reshape is one of positions alone, of values that may lie channels last."""
     before, after = ([str(size) for size in each.meta["val"].shape] for each in (source, result))
-    return {len(before), len(after)} <= {3, 4} and before[:2] == after[:2]
+    return {len(before), len(after)} <= {3, 4, 5} and before[:2] == after[:2]
 
 
 def is_same_in_both_layouts(node: Node) -> bool:
-    if node.meta["val"].dim() not in (3, 4):
+    if not order_of(node.meta["val"].dim(), NHWC):
         return False
     _, channels, *sizes = shape_of(node)
     return channels == 1 or math.prod(sizes) == 1
@@ -450,9 +461,9 @@ def _repeat_last(
     """A value of which the last dimension is `count` times that of the given one, again and again."""
     if count == 1:
         return value
-    return _concatenate(
+    return concatenate_parts(
         builder,
-        step,
+        step.result,
         [(value, shape)] * count,
         len(shape) - 1,
         lambda: builder.intermediate([*shape[:-1], shape[-1] * count], step.result),

@@ -16,10 +16,11 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder, shape_of
+from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder, shape_of
 from executorch.backends.xnnpack.aot.lower import emit_concatenate, emit_reshape, open_sizes
 from executorch.backends.xnnpack.aot.steps import Mode, Step
 from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
+from executorch.exir.sym_util import eval_shape_upper_bound
 
 _LEAST_CHANNELS = 16
 _MOST_PHASES = 4
@@ -36,25 +37,35 @@ class Phase:
     first: int = field(compare=False)
 
 
+@dataclass(frozen=True)
+class Images:
+    """How many, the value that they are read from and the one that results are written to."""
+
+    count: int | torch.SymInt
+    value: int
+    out: int
+
+
 def phases_of(step: Step) -> list[tuple[Phase, Phase]] | None:
-    """By rows, then columns; None where the node of XNNPACK's own is better or the only way."""
+    """By rows, then columns, which of a volume are its last two dimensions; None where the node of XNNPACK's own is
+    better or the only way."""
     source, weight, _, stride, padding, dilation, transposed, _, groups = step.head.args
     channels, *sizes = weight.meta["val"].shape[1:]
-    if not transposed or step.mode is not Mode.FLOAT or len(sizes) != 2 or groups != 1:
+    if not transposed or step.mode is not Mode.FLOAT or len(sizes) < 2 or groups != 1:
         return None
-    steps, zeros = (list(each) * (3 - len(each)) for each in (stride, padding))
+    steps, zeros = ((list(each) * 2 if len(each) == 1 else each)[-2:] for each in (stride, padding))
     if channels < _LEAST_CHANNELS or any(each != 1 for each in dilation):
         return None
     if not 1 < steps[0] * steps[1] <= _MOST_PHASES:
         return None
-    given, made = (each.meta["val"].shape[2:] for each in (source, step.head))
+    given, made = (each.meta["val"].shape[-2:] for each in (source, step.head))
     if any(isinstance(size, torch.SymInt) for size in (*given, *made)):
         return None
-    rows, columns = map(_along_one, sizes, steps, zeros, given, made)
+    rows, columns = map(along_one, sizes[-2:], steps, zeros, given, made)
     return list(product(rows, columns)) or None
 
 
-def _along_one(kernel: int, stride: int, padding: int, size: int, result: int) -> list[Phase]:
+def along_one(kernel: int, stride: int, padding: int, size: int, result: int) -> list[Phase]:
     """Nothing where phases differ in length, have no tap, or would take pixels away."""
     found = []
     for place in range(stride):
@@ -71,11 +82,13 @@ def by_phases(
     phases: list[tuple[Phase, Phase]],
     data: Tensor,
     bias: Tensor | None,
+    images: Images,
 ) -> None:
     """`data`: [out, in, height, width], `bias` or None, both with the batch norm that follows."""
     head, result = step.head, step.result
     stride = [len({each[axis].first for each in phases}) for axis in (0, 1)]
-    batch, channels, height, width = shape_of(result)
+    (batch,) = eval_shape_upper_bound([images.count])
+    _, channels, *_, height, width = shape_of(result)
     sizes = [batch, height // stride[0], width // stride[1]]
     filters = [_taps(data, stride, *each) for each in phases]
     if len(set(phases)) == 1:
@@ -84,7 +97,7 @@ def by_phases(
     parts = []
     for taps, phase in zip(filters, phases, strict=True):
         parts.append(builder.intermediate([*sizes, len(taps)], result))
-        _convolution(builder, step, phase, taps, bias, parts[-1])
+        _convolution(builder, step, phase, taps, bias, images.value, parts[-1])
     whole = parts[0]
     if len(parts) > 1:
         whole = builder.intermediate([*sizes, len(parts) * channels], result)
@@ -93,13 +106,12 @@ def by_phases(
     woven = builder.intermediate(
         [batch, sizes[1], stride[0], sizes[2], stride[1], channels], result
     )
-    (outer,) = open_sizes(result.meta["val"].shape[:1])
+    (outer,) = open_sizes([images.count])
     emit_reshape(builder, head, whole, apart, [outer, *sizes[1:], *stride, channels])
     perm = [0, 1, 3, 2, 4, 5]
     fields = {"num_dims": 6, "perm": perm, "input_id": apart, "output_id": woven}
     builder.emit(head, "XNNStaticTranspose", **fields)
-    out = builder.write(result, NHWC)
-    emit_reshape(builder, head, woven, out, [outer, height, width, channels])
+    emit_reshape(builder, head, woven, images.out, [outer, height, width, channels])
 
 
 def _taps(data: Tensor, stride: list[int], row: Phase, column: Phase) -> Tensor:
@@ -113,10 +125,11 @@ def _convolution(
     phase: tuple[Phase, Phase],
     taps: Tensor,
     bias: Tensor | None,
+    value: int,
     out: int,
 ) -> None:
     row, column = phase
-    source, weight, offset = step.head.args[:3]
+    weight, offset = step.head.args[1:3]
     channels = taps.shape[:2]
     filter_id = builder.constant(weight, taps.float().permute(0, 2, 3, 1))
     bias_id = INVALID_VALUE_ID
@@ -141,7 +154,7 @@ def _convolution(
         groups=1,
         adjustment_height=0,
         adjustment_width=0,
-        input1_id=builder.read(source, NHWC),
+        input1_id=value,
         filter_id=filter_id,
         bias_id=bias_id,
         output_id=out,

@@ -14,7 +14,7 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot import conditions as c
 from executorch.backends.xnnpack.aot.conditions import covers_image, is_over_image
-from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
+from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder
 from executorch.backends.xnnpack.aot.lower import (
     batch_matrix_multiply,
     clamp,
@@ -45,8 +45,10 @@ from executorch.backends.xnnpack.aot.lower_norm import (
     parametric_relu,
     sum_of_rows,
 )
+from executorch.backends.xnnpack.aot.lower_volume import volume_convolution, volume_max_pool
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE
-from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Step
+from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step
+from executorch.backends.xnnpack.aot.volumes import is_small_volume, is_volume
 from executorch.exir.backend.lowering import op_table
 from executorch.exir.backend.lowering.op_table import OpTable
 
@@ -65,9 +67,9 @@ class Quantized(Enum):
 class Row(op_table.Row):
     """`joins`: goes only where others make a delegate: no arithmetic, or outside it is faster alone; where that depends
     on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `images`: it
-    reads and gives channels last, always or by a test. `slower`: why it stays outside unless it is asked for by name.
-    `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the node. `kept_whole`: an edge program has
-    it in pieces unless it is asked not to.
+    reads and gives channels last, always or by a test. `slower`: why it stays outside unless it is asked for by name,
+    `is_slower`: which calls do. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the node.
+    `kept_whole`: an edge program has it in pieces unless it is asked not to.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `in_8_bits`: for which calls there are kernels.
@@ -77,12 +79,16 @@ class Row(op_table.Row):
     chooses_layout: bool = False
     images: bool | Callable[[Node], bool] = False
     slower: str = ""
+    is_slower: Callable[[Node], bool] = lambda node: True
     clamps: bool = False
     kept_whole: bool = False
     quantized: Quantized = Quantized.NO
     scales: tuple[float, float] = (2**-10, 256.0)
     multiplies: bool = False
     in_8_bits: Callable[[Node], bool] = lambda node: True
+
+    def why_slower(self, call: Node) -> str:
+        return self.slower if self.slower and self.is_slower(call) else ""
 
     def only_joins(self, call: Node) -> bool:
         return self.joins(call) if callable(self.joins) else self.joins
@@ -91,9 +97,17 @@ class Row(op_table.Row):
         return self.images(call) if callable(self.images) else self.images
 
 
-def mean(builder: GraphBuilder, step: Step) -> None:
-    lower = global_average if is_over_image(step.head) else mean_of_rows
+def any_convolution(builder: GraphBuilder, step: Step) -> None:
+    lower = volume_convolution if is_volume(step.head) else convolution
     lower(builder, step)
+
+
+def mean(builder: GraphBuilder, step: Step) -> None:
+    """Of a volume as of an image where it lies so."""
+    source = step.head.args[0]
+    lies_so = source.meta["val"].dim() == 4 or builder.exists_in(source, NHWC)
+    is_image = is_over_image(step.head) and (lies_so or step.mode is Mode.STATIC)
+    (global_average if is_image else mean_of_rows)(builder, step)
 
 
 def power(builder: GraphBuilder, step: Step) -> None:
@@ -112,6 +126,7 @@ def _unary(kind: str, quantized: Quantized = Quantized.NO) -> Row:
 # CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms inside in
 # nine nodes / outside in 26 and 9 delegates instead of one: 29.7 / 27.9 ms and 10.5 / 9.8 ms.
 _NORM_OUTSIDE = "one pass of the optimized kernel is faster than XNNPACK's nine"
+_VOLUME_OUTSIDE = "a volume of few channels is faster outside"
 _SAME = Quantized.SAME
 _CLAMP = Row(clamp, c.CLAMP, quantized=_SAME)
 _RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, quantized=_SAME)
@@ -119,10 +134,12 @@ _BY_WEIGHTS = (0.0, 256.0)
 
 _ROWS: dict[str, Row] = {
     CONVOLUTION: Row(
-        convolution,
+        any_convolution,
         c.CONVOLUTION,
         chooses_layout=True,
         images=True,
+        slower=_VOLUME_OUTSIDE,
+        is_slower=is_small_volume,
         clamps=True,
         quantized=Quantized.WEIGHTED,
         scales=_BY_WEIGHTS,
@@ -196,6 +213,9 @@ _ROWS: dict[str, Row] = {
     ),
     "aten.max_pool2d_with_indices.default": Row(
         pool("XNNMaxPooling2d"), c.MAX_POOL, chooses_layout=True, images=True, quantized=_SAME
+    ),
+    "aten.max_pool3d_with_indices.default": Row(
+        volume_max_pool, c.VOLUME_MAX_POOL, joins=True, chooses_layout=True, quantized=_SAME
     ),
     "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL, chooses_layout=True, images=True),
     "aten.upsample_bilinear2d.vec": Row(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A batch norm behind a convolution that XNNPACK does not take, of three dimensions say, becomes part of its weights:
+"""A batch norm behind a convolution that stays outside, of a volume in groups say, becomes part of its weights:
 by itself it would be a delegate of two passes over the volume.
 
 before: %c = convolution(%x, %w, %b); %n = batch_norm(%c)[0]      after: %n = convolution(%x, %w', %b')
@@ -35,7 +35,7 @@ def fold_norms_outside(program: ExportedProgram) -> None:
         if (
             source is None
             or op_name(source) != CONVOLUTION
-            or not TABLE.why_not(source, constants)
+            or not (TABLE.why_not(source, constants) or TABLE.row(source).why_slower(source))
             or why_not_fused(source, norm, program)
         ):
             continue

@@ -219,8 +219,8 @@ class XnnpackPartitioner(Partitioner):
         """Why a call that XNNPACK takes stays outside all the same."""
         if self._ops is not None and op_name(node) not in self._ops:
             return "not among the configs"
-        if self._ops is None and TABLE[op_name(node)].slower:
-            return TABLE[op_name(node)].slower
+        if self._ops is None and (slower := TABLE[op_name(node)].why_slower(node)):
+            return slower
         twice = next((each for each in node.all_input_nodes if each in self._others), None)
         if twice is not None:
             return (

@@ -25,6 +25,7 @@ from executorch.backends.xnnpack.quantizer.captured import (
     large_values,
     row_of,
 )
+from executorch.exir.graph_facts import num_dynamic_sizes
 
 # XNNPACK has float results of 8-bit inputs for these, of convolutions for those without groups.
 DYNAMIC = (torch.ops.aten.linear.default, torch.ops.aten.conv2d.default)
@@ -67,7 +68,7 @@ class Annotator:
 
     def _weighted(self, node: Node, config: QuantizationConfig) -> None:
         source, weight = node.args[:2]
-        if weight.op != "get_attr" or source.op == "get_attr":
+        if weight.op != "get_attr" or source.op == "get_attr" or _is_outside(node):
             return
         if config.output_activation is None and not _can_be_dynamic(node):
             return
@@ -163,10 +164,26 @@ def _annotate(
 def _weight_spec(node: Node, config: QuantizationConfig) -> QuantizationSpecBase:
     """The output channels of a transposed convolution come second."""
     weight = config.weight
-    if function_name(node) != "conv_transpose2d" or weight.ch_axis is None:
+    if not function_name(node).startswith("conv_transpose") or weight.ch_axis is None:
         return weight
     fields = {name: getattr(weight, name) for name in weight.__dataclass_fields__}
     return type(weight)(**{**fields, "ch_axis": 1})
+
+
+def _is_outside(node: Node) -> bool:
+    """Convolutions over three dimensions that no row takes."""
+    name, sizes = function_name(node), node.meta["val"].shape
+    if name not in ("conv3d", "conv_transpose3d"):
+        return False
+    # bias, stride, padding, another, groups, dilation of a transposed one
+    defaults = (None, [1], [0], [0], 1, [1])
+    given = (*node.args, *defaults[len(node.args) - 2 :])
+    if given[6] != 1 or num_dynamic_sizes(node) or num_dynamic_sizes(node.args[0]):
+        return True
+    if name == "conv3d":
+        return False
+    stride, dilation, taps = given[3][0], given[7][0], node.args[1].meta["val"].shape[2]
+    return dilation != 1 or sizes[2] % stride != 0 or taps < stride
 
 
 def _can_be_dynamic(node: Node) -> bool:
@@ -184,12 +201,13 @@ def _is_clamp(node: Node) -> bool:
 def _is_over_image_if_mean(node: Node) -> bool:
     """Means over height and width alone. They have a range of their own: it is narrower than that of the pixels."""
     match function_name(node):
-        case "adaptive_avg_pool2d":
-            return all(size == 1 for size in node.meta["val"].shape[-2:])
+        case "adaptive_avg_pool2d" | "adaptive_avg_pool3d":
+            return all(size == 1 for size in node.meta["val"].shape[2:])
         case "mean":
             dims = node.args[1] if len(node.args) > 1 else None
-            source = node.args[0].meta["val"]
-            return source.dim() == 4 and sorted(dim % 4 for dim in dims or ()) == [2, 3]
+            rank = node.args[0].meta["val"].dim()
+            over = sorted(dim % rank for dim in dims or ())
+            return rank in (4, 5) and over == list(range(2, rank))
     return True
 
 

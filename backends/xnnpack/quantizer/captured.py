@@ -19,9 +19,13 @@ LARGEST = 1e4
 _ROWS = {
     "aten.conv1d.default": CONVOLUTION,
     "aten.conv2d.default": CONVOLUTION,
+    "aten.conv3d.default": CONVOLUTION,
     "aten.conv_transpose2d.input": CONVOLUTION,
+    "aten.conv_transpose3d.input": CONVOLUTION,
     "aten.adaptive_avg_pool2d.default": "aten.mean.dim",
+    "aten.adaptive_avg_pool3d.default": "aten.mean.dim",
     "aten.max_pool2d.default": "aten.max_pool2d_with_indices.default",
+    "aten.max_pool3d.default": "aten.max_pool3d_with_indices.default",
     "aten.relu6.default": "aten.hardtanh.default",
     "aten.silu.default": "aten.sigmoid.default",
     "aten.pad.default": "aten.constant_pad_nd.default",
@@ -50,7 +54,17 @@ _SCALES_AND_FILLS = frozenset(
     {"add", "constant_pad_nd", "full", "full_like", "masked_fill", "mul", "pad", "sub", "where"}
 )
 _BOUNDED = frozenset(
-    {"batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "matmul", "bmm"}
+    {
+        "batch_norm",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "embedding",
+        "layer_norm",
+        "linear",
+        "matmul",
+        "bmm",
+    }
     | {"scaled_dot_product_attention", "sigmoid", "softmax", "tanh"}
 )
 

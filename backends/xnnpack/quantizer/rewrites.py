@@ -24,6 +24,7 @@ from executorch.exir.graph_facts import is_pure
 _BY_NAME_OF_PADDING = {
     "aten.conv1d.padding": torch.ops.aten.conv1d.default,
     "aten.conv2d.padding": torch.ops.aten.conv2d.default,
+    "aten.conv3d.padding": torch.ops.aten.conv3d.default,
 }
 # Where the first factor of a product stands.
 _FIRST_FACTORS = {"aten.mm.default": 0, "aten.matmul.default": 0, "aten.addmm.default": 1}

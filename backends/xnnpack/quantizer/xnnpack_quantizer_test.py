@@ -369,3 +369,13 @@ def test_what_the_quantizer_supports_is_what_it_quantizes() -> None:
     for config in configs[2:]:
         converted = quantize(nn.Conv2d(4, 4, 3), (x,), XNNPACKQuantizer().set_global(config))
         assert operators(converted)["quantized_decomposed.dequantize_per_channel.default"] == 1
+
+
+def test_volumes_that_no_row_takes_stay_float() -> None:
+    """In groups, and transposed ones whose stride does not divide their depth."""
+    x = torch.randn(1, 4, 5, 6, 7)
+    for layer in (nn.Conv3d(4, 4, 3, groups=4), nn.ConvTranspose3d(4, 4, 3, 2, 1)):
+        quantized = quantize(layer, (x,), XNNPACKQuantizer().set_global(STATIC))
+        assert not quantized_inputs(quantized), layer
+    taken = quantize(nn.Conv3d(4, 4, 3), (x,), XNNPACKQuantizer().set_global(STATIC))
+    assert quantized_inputs(taken) == {"conv3d", "output"}

@@ -253,3 +253,16 @@ def test_configurations_by_target_and_partitions_without_tags() -> None:
 def test_weights_that_are_not_static_are_refused_with_a_word() -> None:
     with pytest.raises(ValueError, match="weights of linear are constants here"):
         XnnpackPartitioner(force_non_static_weights_for_f32_linear=True)
+
+
+def test_volumes_of_few_channels_go_where_those_of_many_go() -> None:
+    def outside(*layers: nn.Module) -> list[str]:
+        exported = torch.export.export(nn.Sequential(*layers).eval(), (torch.randn(1, 4, 5, 6, 7),))
+        manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+        nodes = manager.exported_program().graph.nodes
+        return [node.name for node in nodes if "convolution" in node.name]
+
+    first, last = nn.Conv3d(4, 16, 3), nn.Conv3d(16, 4, 1)
+    assert len(outside(first, nn.ReLU(), last)) == 2
+    assert not outside(first, nn.BatchNorm3d(16), nn.ReLU(), nn.Conv3d(16, 16, 3), last)
+    assert len(outside(first, nn.Conv3d(16, 16, 3), nn.Conv3d(16, 4, 3, padding=1))) == 1
