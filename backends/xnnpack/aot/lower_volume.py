@@ -38,9 +38,9 @@ from executorch.backends.xnnpack.aot.lower_transposed import (
     phases_of,
 )
 from executorch.backends.xnnpack.aot.steps import Mode, Step
+from executorch.backends.xnnpack.aot.volumes import has_short_way
 
 _MOST_COPIED, _MOST_PARTS = 1 << 20, 8  # elements at once
-_MOST_OF_WINOGRAD = 1 << 14  # weights of one tap of an image: transformed, 1 MiB
 
 
 @dataclass(frozen=True)
@@ -170,9 +170,10 @@ def _in_parts(taps: Taps, shape: list[int]) -> list[Taps]:
 
 def _by_rows(window: Window, taps: Taps, step: Step) -> bool:
     """Rows are copied as one, channels pixel by pixel. But 3 x 3 taps have a faster way in float (library/winograd)."""
-    is_winograd = window.kernel[1:] == [3, 3] and window.stride[1:] == [1, 1]
-    small = len(taps.places) * math.prod(window.channels) <= _MOST_OF_WINOGRAD
-    is_winograd = is_winograd and small and step.mode is Mode.FLOAT
+    weights = len(taps.places) * math.prod(window.channels)
+    is_winograd = step.mode is Mode.FLOAT and has_short_way(
+        window.kernel[1:], window.stride[1:], weights
+    )
     return len(taps.places) > 1 and window.dilation[1] == 1 and not is_winograd
 
 
