@@ -165,7 +165,14 @@ CONVOLUTION = (
         STATIC_VOLUME,
     ),
     Condition(_of_volumes(lambda node: node.args[8] == 1), "groups of volumes are not supported"),
-    Condition(_of_volumes(weaves_depth), "a transposed convolution whose stride divides its depth"),
+    Condition(
+        _of_volumes(
+            lambda node: (
+                not node.args[6] or weaves_depth(node, node.args[1], node.args[3], node.args[5])
+            )
+        ),
+        "a transposed convolution whose stride divides its depth",
+    ),
 )
 BATCH_NORM = (Condition(_static(1, 2, 3, 4), "statistics must be constant"), FIRST_OUTPUT)
 LAYER_NORM = (

@@ -29,7 +29,11 @@ from executorch.backends.xnnpack.aot.graph_builder import (
     order_of,
     shape_of,
 )
-from executorch.backends.xnnpack.aot.lower import is_same_in_both_layouts, keeps_channels
+from executorch.backends.xnnpack.aot.lower import (
+    common_layout,
+    is_same_in_both_layouts,
+    keeps_channels,
+)
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.steps import CONVOLUTION
 from executorch.backends.xnnpack.aot.value_types import value_of
@@ -118,9 +122,7 @@ class Layouts:
             keeps = there[0] and keeps_channels(source, node)
             same = there[0] and is_same_in_both_layouts(source)
             return (NHWC if keeps or same else PLAIN), (NHWC if keeps else PLAIN)
-        if rank not in (3, 4) or any(value_of(each).dim() != rank for each in sources):
-            return PLAIN, PLAIN
-        layout = NHWC if (any(there) if rank == 4 else all(there)) else PLAIN
+        layout = common_layout(rank, [value_of(each).dim() for each in sources], there)
         return layout, layout
 
     def _read(self, node: Node, layout: str) -> None:

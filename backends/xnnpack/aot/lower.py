@@ -34,13 +34,19 @@ _MOST_CONCATENATED = 5
 
 
 def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
-    """NHWC when images or volumes meet one that exists in it, sequences when all do, and the others fit: the same
-    rank, or constant. Rows of tokens are sequences, too, and what computes on them is plain."""
-    rank = node.meta["val"].dim()
+    """That of the operands that are not constant."""
     computed = [each for each in operands if each not in builder.constants]
-    if not order_of(rank, NHWC) or any(each.meta["val"].dim() != rank for each in computed):
-        return PLAIN
     there = [builder.exists_in(each, NHWC) for each in computed]
+    return common_layout(
+        node.meta["val"].dim(), [each.meta["val"].dim() for each in computed], there
+    )
+
+
+def common_layout(rank: int, ranks: list[int], there: list[bool]) -> str:
+    """NHWC when images or volumes meet one that exists in it, sequences when all do, and the others fit: the same
+    rank. Rows of tokens are sequences, too, and what computes on them is plain."""
+    if not order_of(rank, NHWC) or any(each != rank for each in ranks):
+        return PLAIN
     return NHWC if any(there) and (rank > 3 or all(there)) else PLAIN
 
 

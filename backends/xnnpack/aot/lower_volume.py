@@ -38,7 +38,7 @@ from executorch.backends.xnnpack.aot.lower_transposed import (
     phases_of,
 )
 from executorch.backends.xnnpack.aot.steps import Mode, Step
-from executorch.backends.xnnpack.aot.volumes import has_short_way
+from executorch.backends.xnnpack.aot.volumes import has_short_way, of_three
 
 _MOST_COPIED, _MOST_PARTS = 1 << 20, 8  # elements at once
 
@@ -60,7 +60,7 @@ class Window:
         _, weight, _, *sizes, transposed, extra, _ = head.args
         outputs, inputs, *kernel = weight.meta["val"].shape
         channels = (outputs, inputs) if transposed else (inputs, outputs)
-        stride, padding, dilation, extra = map(_of_three, (*sizes, extra))
+        stride, padding, dilation, extra = map(of_three, (*sizes, extra))
         return Window(channels, kernel, stride, padding, dilation, extra, transposed)
 
     def is_along_depth(self) -> bool:
@@ -332,17 +332,13 @@ def _write(builder: GraphBuilder, step: Step, value: int) -> None:
     emit_reshape(builder, step.head, value, out, in_layout(shape_of(step.result), NHWC))
 
 
-def _of_three(values: list[int]) -> list[int]:
-    return list(values) * 3 if len(values) == 1 else list(values)
-
-
 def volume_max_pool(builder: GraphBuilder, step: Step) -> None:
     """Maxima of the slices, then of each pixel along depth."""
     head = step.head
     given = [*head.args[1:5], None, None, None]
-    kernel = _of_three(given[0])
-    stride = _of_three(given[1] or kernel)
-    padding, dilation = (_of_three(each or [default]) for each, default in zip(given[2:4], (0, 1)))
+    kernel = of_three(given[0])
+    stride = of_three(given[1] or kernel)
+    padding, dilation = (of_three(each or [default]) for each, default in zip(given[2:4], (0, 1)))
     batch, channels, depth, height, width = shape_of(head.args[0])
     made, *image = shape_of(step.result)[2:]
     slices = [batch * depth, height, width, channels]

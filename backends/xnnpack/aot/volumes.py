@@ -28,11 +28,16 @@ def is_volume(node: Node) -> bool:
     return value_of(node).dim() == 5
 
 
-def weaves_depth(convolution: Node) -> bool:
-    """Whether, of a transposed one, each place of a result within a stride has taps and the same number of slices."""
-    _, weight, _, stride, _, dilation, transposed, *_ = convolution.args
-    taps, made = weight.meta["val"].shape[2], convolution.meta["val"].shape[2]
-    return not transposed or (dilation[0] == 1 and made % stride[0] == 0 and taps >= stride[0])
+def of_three(values: list[int]) -> list[int]:
+    """By depth, height and width, of which all may be given as one."""
+    return list(values) * 3 if len(values) == 1 else list(values)
+
+
+def weaves_depth(result: Node, weight: Node, stride: list[int], dilation: list[int]) -> bool:
+    """Whether, of a transposed convolution, each place of a result within a stride has taps and the same number of
+    slices."""
+    taps, made = weight.meta["val"].shape[2], result.meta["val"].shape[2]
+    return dilation[0] == 1 and made % stride[0] == 0 and taps >= stride[0]
 
 
 def has_short_way(kernel: list[int], stride: list[int], weights: int) -> bool:
@@ -59,9 +64,10 @@ def _pays(convolution: Node) -> bool:
     first, second, depth, *image = convolution.args[1].meta["val"].shape
     if convolution.args[8] != 1 or min(first, second) < _MANY_CHANNELS:
         return False
-    stride = (list(convolution.args[3]) * 3)[:3]
     copies_nothing = 1 in (depth, math.prod(image)) and depth * math.prod(image) > 1
-    return copies_nothing or has_short_way(image, stride[1:], first * second * depth)
+    return copies_nothing or has_short_way(
+        image, of_three(convolution.args[3])[1:], first * second * depth
+    )
 
 
 def _beside(convolution: Node) -> Iterator[Node]:

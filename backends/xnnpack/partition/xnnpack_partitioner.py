@@ -128,7 +128,7 @@ class XnnpackPartitioner(Partitioner):
         """The largest pieces that run in one step each, but for reshapes at their ends, and what is faster outside."""
         self._slower = {}
         constants = Constants(ep)
-        groups = self._but_slower(ep, self._groups(ep), constants)
+        groups = self._but_slower(ep, self._groups(ep, constants), constants)
         joined = grouped_partitions(ep.graph, groups)
         pieces = (without_boundary_views(list(each.nodes)) for each in joined)
         kept = [nodes for nodes in pieces if self._is_worth(nodes)]
@@ -138,7 +138,7 @@ class XnnpackPartitioner(Partitioner):
 
     def generate_per_op_partitions(self, ep: ExportedProgram) -> list[Partition]:
         """One for each operator."""
-        groups = filter(self._is_worth, self._groups(ep))
+        groups = filter(self._is_worth, self._groups(ep, Constants(ep)))
         return [Partition(number, nodes) for number, nodes in enumerate(groups)]
 
     def outside(self, program: ExportedProgram) -> dict[Node, str]:
@@ -155,9 +155,8 @@ class XnnpackPartitioner(Partitioner):
             and not constants.is_computed(node)
         }
 
-    def _groups(self, program: ExportedProgram) -> list[list[Node]]:
+    def _groups(self, program: ExportedProgram, constants: Constants) -> list[list[Node]]:
         """Each node that a row takes, with what must go along."""
-        constants = Constants(program)
         self._others = _read_elsewhere(program, constants)
         report = WhyNoPartition(logger)
         groups: list[list[Node]] = []

@@ -18,6 +18,7 @@ from torchao.quantization.pt2e.quantizer import (
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
 from executorch.backends.xnnpack.aot.ops import Quantized
+from executorch.backends.xnnpack.aot.volumes import weaves_depth
 from executorch.backends.xnnpack.quantizer.captured import (
     captured_name,
     function_name,
@@ -172,7 +173,7 @@ def _weight_spec(node: Node, config: QuantizationConfig) -> QuantizationSpecBase
 
 def _is_outside(node: Node) -> bool:
     """Convolutions over three dimensions that no row takes."""
-    name, sizes = function_name(node), node.meta["val"].shape
+    name = function_name(node)
     if name not in ("conv3d", "conv_transpose3d"):
         return False
     # bias, stride, padding, another, groups, dilation of a transposed one
@@ -180,10 +181,7 @@ def _is_outside(node: Node) -> bool:
     given = (*node.args, *defaults[len(node.args) - 2 :])
     if given[6] != 1 or num_dynamic_sizes(node) or num_dynamic_sizes(node.args[0]):
         return True
-    if name == "conv3d":
-        return False
-    stride, dilation, taps = given[3][0], given[7][0], node.args[1].meta["val"].shape[2]
-    return dilation != 1 or sizes[2] % stride != 0 or taps < stride
+    return name != "conv3d" and not weaves_depth(node, node.args[1], given[3], given[7])
 
 
 def _can_be_dynamic(node: Node) -> bool:

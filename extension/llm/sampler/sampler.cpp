@@ -86,7 +86,7 @@ void Sampler::penalize() {
 }
 
 void Sampler::begin_logprobs() {
-  const float largest = *std::max_element(probs_.begin(), probs_.end());
+  const float largest = probs_[index_of_largest(probs_.data(), probs_.size())];
   double sum = 0;
   for (const float logit : probs_) {
     sum += std::exp(static_cast<double>(logit - largest));
@@ -106,8 +106,8 @@ void Sampler::begin_logprobs() {
   }
 }
 
-void Sampler::softmax() {
-  const float largest = *std::max_element(probs_.begin(), probs_.end());
+void Sampler::softmax(int32_t best) {
+  const float largest = probs_[best];
   float sum = 0;
   for (float& prob : probs_) {
     prob = std::exp(prob - largest);
@@ -119,8 +119,8 @@ void Sampler::softmax() {
 }
 
 // Nguyen et al., "Turning Up the Heat: Min-p Sampling" (2024).
-void Sampler::drop_improbable() {
-  const float bound = min_p_ * *std::max_element(probs_.begin(), probs_.end());
+void Sampler::drop_improbable(int32_t best) {
+  const float bound = min_p_ * probs_[best];
   float sum = 0;
   for (float& prob : probs_) {
     prob = prob < bound ? 0 : prob;
@@ -186,9 +186,9 @@ int32_t Sampler::sample_probabilities() {
   for (float& logit : probs_) {
     logit *= 1.0f / temperature_;
   }
-  softmax();
+  softmax(best);
   if (min_p_ > 0) {
-    drop_improbable();
+    drop_improbable(best);
   }
   const float random = next_random();
   if (topk_ > 0 && topk_ < static_cast<int32_t>(probs_.size())) {

@@ -101,8 +101,9 @@ class Sampler {
   int32_t sample_topp(float random);
   int32_t sample_topk(float random);
   void penalize();
-  void softmax();
-  void drop_improbable();
+  // Of the logits, the largest of which is at `best`.
+  void softmax(int32_t best);
+  void drop_improbable(int32_t best);
   void begin_logprobs();
   float next_random();
 
