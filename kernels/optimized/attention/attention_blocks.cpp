@@ -18,7 +18,6 @@
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
 #include <executorch/kernels/portable/attention/attention.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
-#include <executorch/runtime/platform/prefetch.h>
 
 namespace executorch::kernels::optimized {
 
@@ -29,8 +28,6 @@ using executorch::aten::Tensor;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
-// Keys between those that are read and those that are fetched.
-constexpr int64_t kAhead = 16;
 constexpr size_t kAlignment = 64;
 constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
@@ -71,6 +68,13 @@ void read_row(const AttentionRows& rows, int64_t batch, int64_t head, int64_t ro
   }
 }
 
+void read_rows(const AttentionRows& rows, const Place& place, Range range, int64_t n, float* to,
+               int64_t stride) {
+  for (int64_t row = range.begin; row < range.end; ++row, to += stride) {
+    read_row(rows, place.batch, place.key_head, row, n, to);
+  }
+}
+
 // How many keys of a block a row sees, masks aside.
 int64_t keys_seen(const Plan& plan, int64_t row, Range keys) {
   if (!plan.problem.causal) {
@@ -87,69 +91,17 @@ void multiply(const GemmKernels& kernels, GemmTile tile, int64_t rows, int64_t c
   kernels.tile[rows - 1][vectors - 1](tile);
 }
 
-// A head's share of the rows that lie ahead: all heads together fetch them in the order of memory,
-// which is the one that is fast, a few lines ahead of each few sums: more at a time than the
-// processor has outstanding would wait. Rows that no head reads next are left alone.
-void fetch(const Plan& plan, const AttentionRows& rows, const Place& place, Range keys) {
-  constexpr int64_t kLine = 64;
-  const int64_t last = std::min(keys.end + kAhead, plan.problem.keys);
-  const int64_t first = keys.begin + kAhead;
-  if (plan.heads == 1 || first >= last) {
-    return;
-  }
-  const auto* from = static_cast<const uint8_t*>(row_at(rows, place.batch, 0, first));
-  const auto* end = static_cast<const uint8_t*>(row_at(rows, place.batch, 0, last));
-  const int64_t bytes = end - from;
-  const uint8_t* const to = from + bytes * (place.key_head + 1) / plan.heads;
-  for (from += bytes * place.key_head / plan.heads; from < to; from += kLine) {
-    runtime::prefetch(from);
-  }
-}
-
-// Dot products of few rows with keys that are read in place.
-void score_by_dots(const Plan& plan, const Scratch& s, const Task& task, Range keys,
-                   const void* data, ScalarType type, int64_t stride) {
-  DotRows dots;
-  dots.num_rows = keys.size();
-  dots.k = plan.problem.depth;
-  dots.rows = data;
-  dots.row_type = type;
-  dots.row_stride = stride;
-  dots.x_stride = plan.problem.depth;
-  dots.out_stride = kKeys;
-  const GemmKernels& kernels = gemm_kernels();
-  for (int64_t key = 0; key < keys.size(); key += kRowsOfDots) {
-    const int64_t end = std::min(key + kRowsOfDots, keys.size());
-    fetch(plan, plan.problem.key, task.place, {keys.begin + key, keys.begin + end});
-    for (int64_t i = 0; i < task.rows.size(); i += kMaxDotVectors) {
-      dots.num_x = std::min(kMaxDotVectors, task.rows.size() - i);
-      dots.x = s.query + i * plan.problem.depth;
-      dots.out = s.scores + i * kKeys;
-      kernels.dot_rows(dots, key, end);
-    }
-  }
-}
-
-// scores[row][key] of a block, by dot products when rows are few, else by tiles.
+// scores[row][key] of a block.
 void score_block(const Plan& plan, const Scratch& s, const Task& task, Range keys) {
   const AttentionRows& from = plan.problem.key;
   const Place& place = task.place;
   const int64_t depth = plan.problem.depth, rows = task.rows.size();
   const void* data = row_at(from, place.batch, place.key_head, keys.begin);
-  const bool few = rows <= kDotRows;
-  ScalarType type = from.type;
   int64_t stride = from.row_stride;
-  if (type != ScalarType::Float && !(few && is_narrow_float(type))) {
-    for (int64_t j = 0; j < keys.size(); ++j) {
-      read_row(from, place.batch, place.key_head, keys.begin + j, depth, s.keys + j * depth);
-    }
+  if (!plan.keys_in_place) {
+    read_rows(from, place, keys, depth, s.keys, depth);
     data = s.keys;
-    type = ScalarType::Float;
     stride = depth;
-  }
-  if (few) {
-    score_by_dots(plan, s, task, keys, data, type, stride);
-    return;
   }
   const GemmKernels& kernels = gemm_kernels();
   const int64_t width = kTileVectors * kernels.lanes;
@@ -227,9 +179,8 @@ void weigh_block(const Plan& plan, const Scratch& s, const Task& task, Range key
     const int64_t seen = keys_seen(plan, row, keys);
     const float factor = softmax_step(scores, seen, softmax[i]);
     std::fill(scores + seen, scores + keys.size(), 0.0f);
-    float* sum = sums + i * p.value_depth;
-    for (int64_t j = 0; factor != 1.0f && j < p.value_depth; ++j) {
-      sum[j] *= factor;
+    if (factor != 1.0f && keys.begin != task.keys.begin) {
+      scale_row(sums + i * p.value_depth, p.value_depth, factor);
     }
   }
 }
@@ -243,9 +194,7 @@ void add_values(const Plan& plan, const Scratch& s, const Task& task, Range keys
   int64_t stride = from.row_stride;
   if (!plan.values_in_place) {
     stride = plan.padded_depth;
-    for (int64_t j = 0; j < keys.size(); ++j) {
-      read_row(from, place.batch, place.key_head, keys.begin + j, depth, s.values + j * stride);
-    }
+    read_rows(from, place, keys, depth, s.values, stride);
     values = s.values;
   }
   const GemmKernels& kernels = gemm_kernels();
@@ -254,11 +203,9 @@ void add_values(const Plan& plan, const Scratch& s, const Task& task, Range keys
   tile.lda = kKeys;
   tile.ldb = stride;
   tile.ldc = depth;
-  tile.accumulate = true;
+  tile.accumulate = keys.begin != task.keys.begin;
   for (int64_t j = 0; j < depth; j += width) {
     const int64_t last = std::min(j + width, depth);
-    fetch(plan, from, place,
-          {keys.begin + keys.size() * j / depth, keys.begin + keys.size() * last / depth});
     tile.b = values + j;
     for (int64_t i = 0; i < rows; i += kernels.tile_rows) {
       const int64_t end = std::min(i + kernels.tile_rows, rows);
@@ -277,9 +224,7 @@ void read_queries(const Plan& plan, const Scratch& s, const Task& task) {
     const int64_t head = task.place.key_head * plan.group + row % plan.group;
     float* query = s.query + i * p.depth;
     read_row(p.query, task.place.batch, head, row / plan.group, p.depth, query);
-    for (int64_t j = 0; j < p.depth; ++j) {
-      query[j] *= p.scale;
-    }
+    scale_row(query, p.depth, p.scale);
   }
 }
 
@@ -302,38 +247,82 @@ Head head_of(const Plan& plan, const Head& first, int64_t index) {
   return head;
 }
 
-// The weighted sums of a task's keys, and their running softmaxes, head by head.
+// Calls read(rows, head) with keys or values of a few queries: those of all heads at once where
+// they are floats, else some of each head in turn, as f32.
+template <typename Read>
+void read_for_few(const Plan& plan, const Head& first, const AttentionRows& from, int64_t depth,
+                  Range keys, float* copied, const Read& read) {
+  const Place& place = first.task.place;
+  CacheRows rows;
+  rows.depth = depth;
+  rows.queries = first.task.rows.size();
+  if (from.type != ScalarType::Char) {
+    rows.data = row_at(from, place.batch, place.key_head, keys.begin);
+    rows.type = from.type;
+    rows.row_stride = from.row_stride;
+    rows.head_stride = from.head_stride;
+    rows.count = keys.size();
+    rows.heads = plan.heads;
+    rows.ahead = plan.problem.keys - keys.end;
+    read(rows, first, keys);
+    return;
+  }
+  rows.data = copied;
+  rows.row_stride = depth;
+  for (int64_t key = keys.begin; key < keys.end; key += kNear) {
+    const Range near{key, std::min(key + kNear, keys.end)};
+    rows.count = near.size();
+    for (int64_t i = 0; i < plan.heads; ++i) {
+      const Head head = head_of(plan, first, i);
+      read_rows(from, head.task.place, near, depth, copied, depth);
+      read(rows, head, near);
+    }
+  }
+}
+
+// A block of keys for few queries of each head.
+void run_few(const Plan& plan, const Head& first, Range keys) {
+  const AttentionProblem& p = plan.problem;
+  read_for_few(plan, first, p.key, p.depth, keys, first.s.keys,
+               [&](const CacheRows& rows, const Head& head, Range read) {
+                 score_rows(rows, head.s.query, head.s.scores + (read.begin - keys.begin), kKeys);
+               });
+  for (int64_t i = 0; i < plan.heads; ++i) {
+    const Head head = head_of(plan, first, i);
+    weigh_block(plan, head.s, head.task, keys, head.softmax, head.sums);
+  }
+  const Range seen{keys.begin, keys.begin + keys_seen(plan, first.task.rows.end - 1, keys)};
+  read_for_few(plan, first, p.value, p.value_depth, seen, first.s.values,
+               [&](const CacheRows& rows, const Head& head, Range read) {
+                 add_rows(rows, head.s.scores + (read.begin - keys.begin), kKeys, head.sums,
+                          /*accumulate=*/read.begin != first.task.keys.begin);
+               });
+}
+
+// The weighted sums of a task's keys, and their running softmaxes.
 void run_task(const Plan& plan, const Head& first) {
   const AttentionProblem& p = plan.problem;
   const Task& task = first.task;
   const int64_t rows = task.rows.size();
-  std::fill_n(first.sums, plan.heads * rows * p.value_depth, 0.0f);
   std::fill_n(first.softmax, plan.heads * rows, RunningSoftmax{kForbidden, 0.0f});
   for (int64_t i = 0; i < plan.heads; ++i) {
     const Head head = head_of(plan, first, i);
     read_queries(plan, head.s, head.task);
   }
-  // f(head, keys) with the scores of keys.begin first, for `step` keys after the others.
-  const auto in_turns = [&](Range keys, int64_t step, auto f) {
-    for (int64_t key = keys.begin; key < keys.end; key += step) {
-      for (int64_t i = 0; i < plan.heads; ++i) {
-        Head head = head_of(plan, first, i);
-        head.s.scores += key - keys.begin;
-        f(head, Range{key, std::min(key + step, keys.end)});
-      }
-    }
-  };
-  const int64_t near = plan.heads > 1 ? kNear : kKeys;
   const int64_t seen = p.first_query + (task.rows.end - 1) / plan.group + 1;
   const int64_t last_key = p.causal ? std::min(task.keys.end, seen) : task.keys.end;
+  if (last_key <= task.keys.begin) {
+    std::fill_n(first.sums, plan.heads * rows * p.value_depth, 0.0f);
+  }
   for (int64_t key = task.keys.begin; key < last_key; key += kKeys) {
     const Range block{key, std::min(key + kKeys, last_key)};
-    in_turns(block, near, [&](const Head& h, Range keys) { score_block(plan, h.s, h.task, keys); });
-    in_turns(block, kKeys, [&](const Head& h, Range keys) {
-      weigh_block(plan, h.s, h.task, keys, h.softmax, h.sums);
-    });
-    in_turns(block, near,
-             [&](const Head& h, Range keys) { add_values(plan, h.s, h.task, keys, h.sums); });
+    if (plan.few) {
+      run_few(plan, first, block);
+    } else {
+      score_block(plan, first.s, task, block);
+      weigh_block(plan, first.s, task, block, first.softmax, first.sums);
+      add_values(plan, first.s, task, block, first.sums);
+    }
   }
 }
 
@@ -341,9 +330,7 @@ void store_row(const Plan& plan, const Place& place, int64_t row, float total, f
   const AttentionProblem& p = plan.problem;
   // No key was allowed: the sums are 0 and stay it.
   const float divisor = total == 0.0f && !p.forbidden_is_nan ? 1.0f : total;
-  for (int64_t j = 0; j < p.value_depth; ++j) {
-    sums[j] /= divisor;
-  }
+  scale_row(sums, p.value_depth, 1.0f / divisor);
   const int64_t head = place.key_head * plan.group + row % plan.group;
   void* out = const_cast<void*>(row_at(p.out, place.batch, head, row / plan.group));
   if (p.out.type == ScalarType::Float) {
@@ -370,16 +357,21 @@ void join_splits(const Plan& plan, const Head& head, int64_t stride) {
       highest = std::max(highest, head.softmax[split * stride + i].highest);
     }
     float total = 0;
+    CacheRows sums;
+    sums.depth = depth;
+    sums.count = sums.queries = 1;
     float* joined = head.sums + i * depth;
     for (int64_t split = 0; split < plan.key_splits; ++split) {
       const RunningSoftmax& part = head.softmax[split * stride + i];
-      const float* from = head.sums + (split * stride + i) * depth;
       // All of -inf, or NaN, which the sum has then.
       const float factor = part.highest == highest ? 1.0f : std::exp(part.highest - highest);
       total += part.total * factor;
-      for (int64_t j = 0; j < depth; ++j) {
-        joined[j] = (split == 0 ? 0.0f : joined[j]) + from[j] * factor;
+      if (split == 0) {
+        scale_row(joined, depth, factor);
+        continue;
       }
+      sums.data = joined + split * stride * depth;
+      add_rows(sums, &factor, 1, joined, /*accumulate=*/true);
     }
     store_row(plan, head.task.place, head.task.rows.begin + i, total, joined);
   }
@@ -407,12 +399,10 @@ Work work_of(const AttentionProblem& p) {
   const int64_t width = kTileVectors * gemm_kernels().lanes;
   const int64_t rows = std::min(kRows, plan.rows);
   work.all_rows = rows * plan.heads;
-  const bool few = rows <= kDotRows;
-  const bool reads_keys = p.key.type != ScalarType::Float && !(few && is_narrow_float(p.key.type));
-  const int64_t sizes[kParts] = {padded(work.all_rows * p.depth), few ? 0 : padded(p.depth * width),
-                                 reads_keys ? padded(kKeys * p.depth) : 0,
-                                 plan.values_in_place ? 0 : padded(kKeys * plan.padded_depth),
-                                 padded(work.all_rows * kKeys)};
+  const int64_t sizes[kParts] = {
+      padded(work.all_rows * p.depth), plan.few ? 0 : padded(p.depth * width),
+      plan.keys_in_place ? 0 : padded(kKeys * p.depth),
+      plan.values_in_place ? 0 : padded(kKeys * plan.padded_depth), padded(work.all_rows * kKeys)};
   for (int i = 0; i < kParts; ++i) {
     work.sizes[i] = sizes[i];
     work.per_thread += sizes[i];

@@ -30,13 +30,23 @@ int64_t splits_of(const Plan& plan, int64_t tasks) {
 // after the other they come from memory at a fraction of its speed.
 bool reads_by_keys(const Plan& plan) {
   const AttentionRows& key = plan.problem.key;
-  return plan.rows <= kDotRows && plan.problem.key_heads > 1 && key.row_stride > key.head_stride;
+  return plan.few && plan.problem.key_heads > 1 && key.row_stride > key.head_stride;
 }
 
-// Keys of a task that has all heads: as many on one thread as on many, so that sums are the same.
-int64_t keys_of_share(int64_t keys) {
-  constexpr int64_t kShares = 8, kFewest = 32, kMost = 128;
-  return std::clamp(div_up(keys, kShares), kFewest, kMost);
+// Few queries read any floats as they are.
+bool is_in_place(const Plan& plan, ScalarType type) {
+  return type == ScalarType::Float || (plan.few && type != ScalarType::Char);
+}
+
+// How many tasks share the keys where each has all heads: as many on one thread as on many, so that
+// sums are the same. A power of two, so that threads have the same number.
+int64_t shares_of(int64_t keys) {
+  constexpr int64_t kShares = 8, kFewest = 32, kMost = 256;  // keys of one
+  int64_t shares = 1;
+  while (shares < kShares && keys >= 2 * kFewest * shares) {
+    shares *= 2;
+  }
+  return std::max(shares, div_up(keys, kMost));
 }
 
 }  // namespace
@@ -54,18 +64,25 @@ Task task_at(const Plan& plan, int64_t index) {
 
 Plan plan_of(const AttentionProblem& p) {
   const int64_t lanes = gemm_kernels().lanes;
-  Plan plan{p, p.heads / p.key_heads, 0, div_up(p.value_depth, lanes) * lanes, false, 0, 1, 0, 1};
+  Plan plan{p,     p.heads / p.key_heads,
+            0,     div_up(p.value_depth, lanes) * lanes,
+            false, false,
+            false, 0,
+            1,     0,
+            1};
   plan.rows = p.queries * plan.group;
+  plan.few = plan.rows <= kFewRows;
   // Rows of a cache are so far apart that each is in a page of its own: copied where many queries
   // read them.
-  const bool near = plan.rows <= kDotRows || p.value.row_stride == p.value_depth;
-  plan.values_in_place = p.value.type == ScalarType::Float && p.value_depth % lanes == 0 && near;
+  const bool whole = p.value_depth % lanes == 0 && p.value.row_stride == p.value_depth;
+  plan.keys_in_place = is_in_place(plan, p.key.type);
+  plan.values_in_place = is_in_place(plan, p.value.type) && (plan.few || whole);
   plan.row_blocks = div_up(plan.rows, kRows);
   int64_t unit = kKeys;  // of a split
   if (reads_by_keys(plan)) {
     plan.heads = p.key_heads;
     unit = kNear;
-    plan.key_splits = div_up(p.keys, keys_of_share(p.keys));
+    plan.key_splits = shares_of(p.keys);
   } else {
     plan.key_splits = splits_of(plan, p.batch * p.key_heads * plan.row_blocks);
   }

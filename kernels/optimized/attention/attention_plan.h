@@ -10,8 +10,8 @@ namespace executorch::kernels::optimized {
 
 inline constexpr int64_t kRows = 128;   // of a task
 inline constexpr int64_t kKeys = 192;   // of a block: a whole number of panels on every target
-inline constexpr int64_t kDotRows = 8;  // up to which keys are read in place
-inline constexpr int64_t kNear = 16;    // keys that each head reads before the next does
+inline constexpr int64_t kFewRows = 8;  // up to which keys and values are read in place
+inline constexpr int64_t kNear = 16;    // keys that each head copies before the next does
 
 struct Range {
   int64_t begin, end;
@@ -35,7 +35,8 @@ struct Plan {
   int64_t group;         // heads that share keys
   int64_t rows;          // queries * group
   int64_t padded_depth;  // of copied values
-  bool values_in_place;
+  bool few;              // rows, kFewRows at most
+  bool keys_in_place, values_in_place;
   int64_t row_blocks, key_splits, keys_per_split;
   int64_t heads;  // of keys, of a task
 };

@@ -65,6 +65,18 @@ float softmax_step_simd(float* scores, int64_t n, RunningSoftmax& row) {
   return factor;
 }
 
+void scale_row_simd(float* row, int64_t n, float factor) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, row + i), hn::Set(d, factor)), d, row + i);
+  }
+  for (; i < n; ++i) {
+    row[i] *= factor;
+  }
+}
+
 void dequantize_row_simd(const int8_t* codes, int64_t n, float scale, int8_t zero, float* out) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> d32;
@@ -91,10 +103,15 @@ HWY_AFTER_NAMESPACE();
 namespace executorch::kernels::optimized {
 
 HWY_EXPORT(dequantize_row_simd);
+HWY_EXPORT(scale_row_simd);
 HWY_EXPORT(softmax_step_simd);
 
 void dequantize_row(const int8_t* codes, int64_t n, float scale, int8_t zero, float* out) {
   HWY_DYNAMIC_DISPATCH(dequantize_row_simd)(codes, n, scale, zero, out);
+}
+
+void scale_row(float* row, int64_t n, float factor) {
+  HWY_DYNAMIC_DISPATCH(scale_row_simd)(row, n, factor);
 }
 
 float softmax_step(float* scores, int64_t n, RunningSoftmax& row) {
