@@ -176,7 +176,7 @@ class TensorSpec:
         )
         if tensor.layout == torch.strided:
             spec.stride = tuple(tensor.stride())
-            spec.dim_order = _dim_order_of(tensor)
+            spec.dim_order = dim_order_of(tensor)
         if const:
             spec.storage = tensor.untyped_storage()
         return spec
@@ -228,7 +228,8 @@ class TensorSpec:
         )
 
 
-def _dim_order_of(tensor: torch.Tensor) -> tuple[int, ...]:
+def dim_order_of(tensor: torch.Tensor) -> tuple[int, ...]:
+    """As files have it: of the orders that strides of single elements leave open, the one PyTorch takes."""
     stride = tensor.stride()
     if _descends(stride):
         return tuple(range(len(stride)))

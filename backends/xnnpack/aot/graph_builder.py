@@ -29,10 +29,10 @@ from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
 from executorch.exir.backend.lowering.steps import nodes_of
 from executorch.exir.backend.payload import operator_key
-from executorch.exir.dim_order_utils import is_channel_last_dim_order
 from executorch.exir.graph_facts import op_name
 from executorch.exir.passes.external_constants_pass import delegate_data_file
 from executorch.exir.sym_util import eval_shape_upper_bound
+from executorch.exir.tensor import dim_order_of
 
 PLAIN = "plain"
 NHWC = "nhwc"  # channels last: memory of a channels_last tensor, or of the positions of a sequence or volume
@@ -42,6 +42,7 @@ _ORDERS = {
     4: ORDER,
     5: {NHWC: [0, 2, 3, 4, 1], PLAIN: [0, 4, 1, 2, 3]},
 }
+_OTHER = ""  # of an argument whose memory is neither
 _INPUT, _OUTPUT = 1, 2
 
 
@@ -90,12 +91,16 @@ class GraphBuilder:
     # Arguments of the delegate
 
     def add_input(self, node: Node) -> None:
-        layout = NHWC if is_channels_last(node) else PLAIN
-        self._ids[node, layout] = self._external(node, layout, _INPUT)
+        layout, made = _layout_outside(node), self._external(node, _INPUT)
+        if layout == _OTHER:
+            order = dim_order_of(node.meta["val"])
+            outside, made = made, self._value(shape_of(node), type_of(node))
+            self._permute(node, outside, made, [order.index(dim) for dim in range(len(order))])
+        self._ids[node, layout or PLAIN] = made
 
     def expect_output(self, node: Node) -> None:
         """In the order of the outputs, after all inputs."""
-        self._outputs[node] = (NHWC if is_channels_last(node) else PLAIN, len(self._outputs))
+        self._outputs[node] = (_layout_outside(node), len(self._outputs))
 
     def finish(self, outputs: list[Node]) -> Any:
         """The graph; writes those outputs that no node wrote in the layout they need."""
@@ -137,11 +142,12 @@ class GraphBuilder:
         self._ids[node, PLAIN] = ids[node]
 
     def _write_output(self, node: Node, layout: str) -> None:
-        source = self.layout_of(node)
-        here = self._ids[node, source]
-        there = self._external(node, layout, _OUTPUT)
+        source = PLAIN if layout == _OTHER else self.layout_of(node)
+        here, there = self.read(node, source), self._external(node, _OUTPUT)
         if source == layout:
             self.emit(node, "XNNCopy", input_id=here, output_id=there)
+        elif layout == _OTHER:
+            self._permute(node, here, there, list(dim_order_of(node.meta["val"])))
         else:
             self._transpose(node, here, there, layout)
 
@@ -155,7 +161,7 @@ class GraphBuilder:
         return NHWC if (self._stored(node), NHWC) in self._ids else PLAIN
 
     def layout_of_output(self, node: Node) -> str:
-        """The one it must have as an output; empty for what is none."""
+        """The one it must have as an output; empty for what is none, or lies otherwise."""
         return self._outputs.get(node, ("",))[0]
 
     def exists_in(self, node: Node, layout: str) -> bool:
@@ -189,7 +195,7 @@ class GraphBuilder:
     def write(self, node: Node, layout: str = PLAIN) -> int:
         """A new value for what `node` computes; the delegate's output itself when it is one in this layout."""
         if self.layout_of_output(node) == layout:
-            made = self._external(node, layout, _OUTPUT)
+            made = self._external(node, _OUTPUT)
             self._written.add(node)
         else:
             made = self._value(in_layout(shape_of(node), layout), type_of(node))
@@ -296,7 +302,9 @@ class GraphBuilder:
         return handle
 
     def _transpose(self, node: Node, source: int, target: int, layout: str) -> None:
-        order = _ORDERS[node.meta["val"].dim()][layout]
+        self._permute(node, source, target, _ORDERS[node.meta["val"].dim()][layout])
+
+    def _permute(self, node: Node, source: int, target: int, order: list[int]) -> None:
         self.emit(
             node,
             "XNNStaticTranspose",
@@ -306,9 +314,10 @@ class GraphBuilder:
             output_id=target,
         )
 
-    def _external(self, node: Node, layout: str, flag: int) -> int:
+    def _external(self, node: Node, flag: int) -> int:
+        """With its dimensions in the order of memory."""
         place = len(self._externals[_INPUT]) if flag == _INPUT else self._place(node)
-        shape = in_layout(shape_of(node), layout)
+        shape = [shape_of(node)[dim] for dim in dim_order_of(node.meta["val"])]
         made = self._value(shape, type_of(node), external=place, flags=flag)
         self._externals[flag].append(made)
         return made
@@ -349,5 +358,11 @@ def _joined(step: Step) -> list[Node]:
 
 
 def is_channels_last(node: Node) -> bool:
-    value = node.meta["val"]
-    return value.dim() == 4 and not value.is_contiguous() and is_channel_last_dim_order(value)
+    return _layout_outside(node) == NHWC
+
+
+def _layout_outside(node: Node) -> str:
+    order = list(dim_order_of(node.meta["val"]))
+    if order == sorted(order):
+        return PLAIN
+    return NHWC if len(order) > 3 and order == order_of(len(order), NHWC) else _OTHER

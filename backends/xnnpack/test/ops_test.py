@@ -452,14 +452,71 @@ def test_any_one_size_may_be_dynamic(
 
 
 @needs_runtime
-def test_channels_last_inputs_and_outputs_are_taken_as_they_lie() -> None:
-    module = nn.Conv2d(3, 4, 3).eval().to(memory_format=torch.channels_last)
-    x = torch.randn(1, 3, 8, 9).to(memory_format=torch.channels_last)
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 3, 8, 9), (2, 1, 9, 7), (2, 16, 3, 3), (1, 1, 3, 3), (1, 16, 5, 8, 9), (2, 16, 3, 3, 3)],
+)
+def test_channels_last_inputs_and_outputs_are_taken_as_they_lie(shape: tuple[int, ...]) -> None:
+    """One channel and one pixel included, of which strides may say either layout."""
+    last = torch.channels_last if len(shape) == 4 else torch.channels_last_3d
+    kind = nn.Conv2d if len(shape) == 4 else nn.Conv3d
+    module = nn.Sequential(kind(shape[1], 16, 3), nn.ReLU()).eval().to(memory_format=last)
+    x = torch.randn(shape).to(memory_format=last)
     manager = to_edge_transform_and_lower(
         torch.export.export(module, (x,)), partitioner=[XnnpackPartitioner()]
     )
+    assert calls(manager) == ["executorch_call_delegate", "getitem"]
+    program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for given in (x, x.clone()):
+        found = program.forward((given,))[0]
+        torch.testing.assert_close(found, module(x), rtol=1e-4, atol=1e-5)
+
+
+class AlongTheLast(nn.Module):
+    """Its result lies as its input does."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(x, -1) + torch.sigmoid(x) * 2
+
+
+@needs_runtime
+@pytest.mark.parametrize(
+    ("module", "shape", "order"),
+    [
+        (AlongTheLast(), (3, 4), (1, 0)),
+        (AlongTheLast(), (2, 3, 4), (0, 2, 1)),
+        (AlongTheLast(), (2, 3, 4, 5), (3, 0, 1, 2)),
+        (AlongTheLast(), (1, 3, 1, 5), (2, 1, 0, 3)),
+        (nn.Linear(4, 3), (4, 7), (1, 0)),
+        (nn.Conv1d(4, 5, 3), (2, 9, 4), (0, 2, 1)),
+        (nn.Conv2d(4, 5, 3), (2, 4, 9, 8), (0, 1, 3, 2)),
+    ],
+)
+def test_inputs_may_lie_in_any_order(
+    module: nn.Module, shape: tuple[int, ...], order: tuple[int, ...]
+) -> None:
+    x = torch.randn(shape).permute(order)
+    module.eval()
+    manager = to_edge_transform_and_lower(
+        torch.export.export(module, (x,)), partitioner=[XnnpackPartitioner()]
+    )
+    assert "executorch_call_delegate" in calls(manager)
     program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
     torch.testing.assert_close(program.forward((x,))[0], module(x), rtol=1e-4, atol=1e-5)
+
+
+@needs_runtime
+def test_inputs_in_another_order_may_change_size() -> None:
+    x = torch.randn(2, 9, 4).transpose(1, 2)
+    dynamic = {"x": {2: torch.export.Dim("length", min=1, max=9)}}
+    exported = torch.export.export(AlongTheLast(), (x,), dynamic_shapes=dynamic)
+    manager = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    assert "executorch_call_delegate" in calls(manager)
+    program = _load_for_executorch_from_buffer(manager.to_executorch().buffer)
+    for length in (9, 5, 1):
+        x = torch.randn(2, length, 4).transpose(1, 2)
+        found = program.forward((x,))[0]
+        torch.testing.assert_close(found, AlongTheLast()(x), rtol=1e-4, atol=1e-5)
 
 
 @needs_runtime
