@@ -251,7 +251,7 @@ def test_packed_weights_are_kept_in_a_file(tmp_path: Path) -> None:
         ({"XnnpackBackend": {"pack_at_load": "yes"}}, "pack_at_load"),
         (
             {"XnnpackBackend": {"compute_precision": "half"}},
-            'expected compute_precision of "float32" or "bfloat16", found "half"',
+            'expected compute_precision of "float32", "bfloat16" or "float16", found "half"',
         ),
         ({"b" * 64: {"key": True}}, "exceeds 63 bytes"),
     ],

@@ -21,7 +21,11 @@ constexpr char pack_at_load_option_key[] = "pack_at_load";
 /// builds without EXECUTORCH_XNNPACK_TUNING; an output is off by about 1/256 of its size times the
 /// square root of the layers it comes through. Other nodes, and convolutions that have a kernel of
 /// another kind (depthwise, Winograd, few channels), stay in float32. With it matrices are packed
-/// when a method is loaded.
+/// when a method is loaded. "float16" computes all of a delegate in half precision on a processor
+/// that has its arithmetic (Arm from v8.2 on), as "float32" on others and where one of its nodes is
+/// quantized or has no such kernel: values beyond 65504 are infinite, and an output is off by about
+/// 1/2048 of its size times that square root. Its weights are packed by one thread and neither
+/// shared nor in a file.
 constexpr char compute_precision_option_key[] = "compute_precision";
 /// Path of a file of packed weights, "" for none: what it holds is mapped instead of packed, by
 /// methods that are loaded with it. A file of another build or processor, or a damaged one, counts
@@ -31,7 +35,7 @@ constexpr char packed_cache_path_option_key[] = "packed_cache_path";
 /// that is in use to its file, those that the file had included. AccessFailed when it cannot.
 constexpr char save_weight_cache_on_disk_option_key[] = "save_weight_cache_on_disk";
 
-enum class ComputePrecision { Float32 = 0, BFloat16 = 1 };
+enum class ComputePrecision { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 
 enum class WorkspaceSharingMode {
   Disabled = 0,

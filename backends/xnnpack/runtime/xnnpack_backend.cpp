@@ -63,7 +63,7 @@ struct Settings {
 };
 
 /// By their numbers.
-constexpr const char* kPrecisions[] = {"float32", "bfloat16"};
+constexpr const char* kPrecisions[] = {"float32", "bfloat16", "float16"};
 
 const char* name_of(ComputePrecision precision) {
   return kPrecisions[static_cast<size_t>(precision)];
@@ -92,9 +92,10 @@ Error read_settings(Span<const runtime::BackendOption> options, Settings& settin
   const auto* const known =
       std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
                    [&](const char* name) { return std::strcmp(name, precision) == 0; });
-  ET_CHECK_OR_RETURN_ERROR(known != std::end(kPrecisions), InvalidArgument,
-                           "XNNPACK: expected %s of \"float32\" or \"bfloat16\", found \"%s\"",
-                           compute_precision_option_key, precision);
+  ET_CHECK_OR_RETURN_ERROR(
+      known != std::end(kPrecisions), InvalidArgument,
+      "XNNPACK: expected %s of \"float32\", \"bfloat16\" or \"float16\", found \"%s\"",
+      compute_precision_option_key, precision);
   ET_CHECK_OR_RETURN_ERROR(mode >= 0 && mode < static_cast<int>(WorkspaceSharingMode::Count),
                            InvalidArgument, "XNNPACK: expected %s of 0 to 2, found %d",
                            workspace_sharing_mode_option_key, mode);

@@ -6,10 +6,12 @@
 #include <executorch/extension/threadpool/threadpool.h>
 #include <executorch/runtime/platform/runtime.h>
 
+#include <cpuinfo.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <random>
 #include <thread>
@@ -177,6 +179,26 @@ TEST_F(FirstRunTest, ComputesWhatLaterRunsDo) {
   }
   EXPECT_EQ(run(*delegate), first);
   EXPECT_EQ(run(*delegate), first);
+}
+
+/// Sums of 64 and 96 products of numbers below 1, each rounded to 11 bits.
+TEST_F(FirstRunTest, HalvesAreALittleOffWhereTheProcessorHasThem) {
+  DelegateOptions options;
+  options.precision = ComputePrecision::Float16;
+  const auto delegate = make(/*large_from=*/0, options);
+  const std::vector<float> first = run(*delegate);
+  EXPECT_EQ(run(*delegate), first);
+  const std::vector<double> wanted = expected();
+  double off = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    off = std::max(off, std::abs(first[i] - wanted[i % kOutputs]));
+  }
+  if (cpuinfo_has_arm_neon_fp16_arith()) {
+    EXPECT_GT(off, 1e-4);
+    EXPECT_LT(off, 2e-2);
+  } else {
+    EXPECT_LT(off, 1e-5);
+  }
 }
 
 TEST_F(FirstRunTest, MatricesArePackedByTheSecondRunAndThenGivenBack) {

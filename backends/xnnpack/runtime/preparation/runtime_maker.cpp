@@ -7,6 +7,8 @@
 #include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
 #include <executorch/backends/xnnpack/runtime/profile.h>
 
+#include <cpuinfo.h>
+
 #include <algorithm>
 
 namespace executorch::backends::xnnpack {
@@ -14,7 +16,10 @@ namespace executorch::backends::xnnpack {
 using runtime::Error;
 
 void RuntimeMaker::choose_precision() {
-  if (options_.precision == ComputePrecision::Float32) {
+  if (options_.precision == ComputePrecision::Float16 && !cpuinfo_has_arm_neon_fp16_arith()) {
+    options_.precision = ComputePrecision::Float32;
+  }
+  if (options_.precision != ComputePrecision::BFloat16) {
     return;
   }
   for (GraphNode& node : out_.graph.nodes) {
@@ -43,11 +48,13 @@ Error RuntimeMaker::define_graph() {
 
 Error RuntimeMaker::make_runtime(xnn_subgraph_t subgraph) {
   PackedWeights* const weights = out_.weights.get();
+  const bool halves = options_.precision == ComputePrecision::Float16;
+  const uint32_t flags = (options_.profile ? XNN_FLAG_BASIC_PROFILING : 0u) |
+                         (halves ? XNN_FLAG_HINT_FP16_INFERENCE : 0u);
   xnn_runtime_t runtime = nullptr;
   ET_CHECK_OK_OR_RETURN_ERROR(check_status(
       xnn_create_runtime_v4(subgraph, weights == nullptr ? nullptr : weights->provider(),
-                            out_.workspace->handle(), options_.pool,
-                            options_.profile ? XNN_FLAG_BASIC_PROFILING : 0, &runtime),
+                            out_.workspace->handle(), options_.pool, flags, &runtime),
       "a runtime"));
   out_.runtime.reset(runtime);
   if (options_.profile) {
@@ -98,12 +105,13 @@ void RuntimeMaker::give_back_packed() {
 }
 
 Error RuntimeMaker::make() {
-  if (options_.share_weights) {
+  choose_precision();
+  // Whether a graph is computed in halves, and packed for it, XNNPACK decides for each anew.
+  if (options_.share_weights && options_.precision != ComputePrecision::Float16) {
     out_.weights = std::make_unique<PackedWeights>(options_.packed_file, options_.pool);
   }
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.load_constants());
   ET_CHECK_OK_OR_RETURN_ERROR(make_byte_tables(definitions_, out_.graph));
-  choose_precision();
   ET_CHECK_OK_OR_RETURN_ERROR(define_graph());
   out_.workspace = ET_UNWRAP(Workspace::get(options_.workspaces, options_.model));
   // What is measured is measured as it will run; what a file may hold need not be packed; a matrix
