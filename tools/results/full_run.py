@@ -33,9 +33,9 @@ MUTANTS = [PYTHON, "-m", "executorch.test.hardening.mutants", "--count", "2500"]
 REQUIREMENTS = [PYTHON, "-m", "executorch.tools.requirements.report", "--check"]
 REQUIREMENTS += ["--write", "docs/results/requirements.md"]
 SANITIZER_SETTINGS = {
-    "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:detect_leaks=0",
+    "ASAN_OPTIONS": "abort_on_error=1:allocator_may_return_null=1:max_allocation_size_mb=4096:detect_leaks=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:allocator_may_return_null=1",
+    "TSAN_OPTIONS": "halt_on_error=1:allocator_may_return_null=1:max_allocation_size_mb=4096",
 }
 
 
