@@ -16,7 +16,7 @@ import torch
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.graph_facts import without_dialect
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
-from executorch.exir.tensor import dim_order_from_stride
+from executorch.exir.tensor import dim_order_of
 
 _aten = torch.ops.aten
 # Portable kernels, ours or upstream's, that refuse tensors in another order than the contiguous one.
@@ -50,7 +50,7 @@ class LegalizePortableDimOrderPass(ExportPass):
         if not isinstance(arg, ProxyValue) or not arg.is_tensor():
             return arg
         order = list(range(arg.data.dim()))
-        if list(dim_order_from_stride(arg.data.stride())) == order:
+        if list(dim_order_of(arg.data)) == order:
             return arg
         copy = exir_ops.edge.dim_order_ops._to_dim_order_copy.default
         return super().call_operator(copy, (arg,), {"dim_order": order}, meta)

@@ -17,7 +17,7 @@ from executorch.exir.dim_order_utils import get_memory_format
 from executorch.exir.graph_facts import without_dialect
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 from executorch.exir.retrace.builder import TO_DIM_ORDER
-from executorch.exir.tensor import dim_order_from_stride
+from executorch.exir.tensor import dim_order_of
 
 _FROM_DIM_ORDER = {new: old for old, new in TO_DIM_ORDER.items()}
 
@@ -32,9 +32,8 @@ class MemoryFormatOpsPass(ExportPass):
         replacement = TO_DIM_ORDER.get(target)
         if replacement is None:
             return super().call_operator(op, args, kwargs, meta)
-        stride = meta["val"].stride()
         kept = {key: value for key, value in kwargs.items() if key != "memory_format"}
-        kept["dim_order"] = list(dim_order_from_stride(stride))
+        kept["dim_order"] = list(dim_order_of(meta["val"]))
         return super().call_operator(edge_op_of(replacement), args, kept, meta)
 
 

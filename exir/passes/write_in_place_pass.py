@@ -24,7 +24,7 @@ from executorch.exir.operator.custom_writes import (
 )
 from executorch.exir.passes.reinplace import may_write_to, writable_inputs
 from executorch.exir.program_copies import signature_for
-from executorch.exir.tensor import dim_order_from_stride
+from executorch.exir.tensor import dim_order_of
 
 
 def write_in_place(program: ExportedProgram) -> ExportedProgram:
@@ -63,7 +63,7 @@ def _rewrite(graph: Graph, writable: set[str]) -> bool:
 
 def _copy_of(target: Node, before: Node) -> Node:
     value = target.meta["val"]
-    dim_order = list(dim_order_from_stride(value.stride()))
+    dim_order = list(dim_order_of(value))
     with before.graph.inserting_before(before):
         op = edge_op_of(torch.ops.dim_order_ops._clone_dim_order.default)
         copy = before.graph.call_function(op, (target,), {"dim_order": dim_order})

@@ -31,6 +31,7 @@ from executorch.exir.passes.replace_edge_with_backend_pass import EdgeToBackendO
 from executorch.exir.passes.replace_view_copy_with_view_pass import (
     share_views,
 )
+from executorch.exir.passes.row_major_pass import row_major_pass
 from executorch.exir.passes.scalar_constants_to_scalars_pass import (
     scalar_constants_to_scalars_pass,
 )
@@ -208,6 +209,7 @@ TO_PLANNED: tuple[Step, ...] = (
     _of_program(weights_to_outputs_pass),  # optimizers of the runtime find weights there
     _passes_of_the_user,  # they expect the edge dialect
     _decompose,  # backends have had their choice; what is left must have kernels
+    _of_graph(row_major_pass),  # which orders they take
     _of_program(generate_missing_debug_handles),  # of nodes that passes have made, too
     _of_program(write_in_place),  # caches: last of all that reads the graph as values
     _of_graph(dead_code_elimination_pass),  # what passes left without users

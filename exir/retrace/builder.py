@@ -32,7 +32,7 @@ from executorch.exir.retrace.template import (
     map_values,
 )
 from executorch.exir.sym_util import surely_equal, upper_bound_or_none
-from executorch.exir.tensor import dim_order_from_stride
+from executorch.exir.tensor import dim_order_of
 
 aten = torch.ops.aten
 OpOverload = torch._ops.OpOverload
@@ -294,7 +294,7 @@ def _dim_order_kwargs(
     op: OpOverload, kwargs: dict[str, Any], value: torch.Tensor
 ) -> dict[str, Any]:
     kept = {k: v for k, v in kwargs.items() if k != "memory_format"}
-    return kept | {"dim_order": list(dim_order_from_stride(value.stride()))}
+    return kept | {"dim_order": list(dim_order_of(value))}
 
 
 def _dtype_beside(number: Number, dtypes: list[torch.dtype]) -> torch.dtype:

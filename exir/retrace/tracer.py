@@ -28,7 +28,7 @@ from executorch.exir.retrace.builder import DebugHandles, EdgeGraphBuilder
 from executorch.exir.retrace.op_rules import OpRules, Rule, functional_form, is_view
 from executorch.exir.retrace.template import AliasesUnknown, NeedsFullTrace, Template, map_values
 from executorch.exir.sym_util import surely_equal
-from executorch.exir.tensor import dim_order_from_stride
+from executorch.exir.tensor import dim_order_of
 
 aten = torch.ops.aten
 _HOP = torch._ops.HigherOrderOperator
@@ -229,7 +229,7 @@ class GraphTracer:
         """A copy of `node`'s value in memory of its own."""
         op = torch.ops.dim_order_ops._clone_dim_order.default
         value = node.meta["val"]
-        dim_order = list(dim_order_from_stride(value.stride()))
+        dim_order = list(dim_order_of(value))
         return self._builder.append(edge_op_of(op), (node,), {"dim_order": dim_order}, value)
 
     def _higher_order(self, node: Node, source: GraphModule, env: Env) -> Any:

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What has kernels for row-major order alone reads and gives it, also amid channels last.
+
+before: %y = native_group_norm(%x, ...)[0], both channels last
+after:  %c = _to_dim_order_copy(%x, dim_order=[0, 1, 2, 3]); %r = native_group_norm(%c, ...)[0]
+        %y = _to_dim_order_copy(%r, dim_order=[0, 2, 3, 1])
+
+Kernels of upstream refuse another order, too.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.passes.infra.pass_base import PassResult
+
+from executorch.exir.dialects._ops import ops as exir_ops
+from executorch.exir.graph_facts import called_op
+from executorch.exir.tensor import dim_order_of
+
+_aten = torch.ops.aten
+# Of their first operand and their first result.
+_ROW_MAJOR_ONLY = frozenset(
+    {_aten.linear.default, _aten.native_group_norm.default, _aten.native_layer_norm.default}
+)
+
+
+def row_major_pass(graph_module: GraphModule) -> PassResult:
+    """Works in place. Values that others read, delegates among them, keep their order."""
+    modified = False
+    for module in graph_module.modules():
+        if isinstance(module, GraphModule):
+            for node in list(module.graph.nodes):
+                if called_op(node) in _ROW_MAJOR_ONLY:
+                    modified |= _read_plain(node)
+                    modified |= _give_plain(node)
+    return PassResult(graph_module, modified)
+
+
+def _read_plain(node: Node) -> bool:
+    source = node.args[0]
+    rank = source.meta["val"].dim()
+    if _order(source.meta["val"]) == list(range(rank)):
+        return False
+    with node.graph.inserting_before(node):
+        node.args = (_copy(source, list(range(rank))), *node.args[1:])
+    return True
+
+
+def _give_plain(node: Node) -> bool:
+    results = node.meta["val"]
+    is_tuple = not isinstance(results, torch.Tensor)
+    first = results[0] if is_tuple else results
+    order = _order(first)
+    if order == list(range(first.dim())):
+        return False
+    plain = first.contiguous()
+    node.meta["val"] = (plain, *results[1:]) if is_tuple else plain
+    for value in [user for user in node.users if _is_first(user)] if is_tuple else [node]:
+        value.meta["val"] = plain
+        with node.graph.inserting_after(value):
+            copy = _copy(value, order)
+        value.replace_all_uses_with(copy, delete_user_cb=lambda user, copy=copy: user is not copy)
+    return True
+
+
+def _is_first(user: Node) -> bool:
+    return user.target is operator.getitem and user.args[1] == 0
+
+
+def _order(value: torch.Tensor) -> list[int]:
+    return list(dim_order_of(value))
+
+
+def _copy(source: Node, order: list[int]) -> Node:
+    op = exir_ops.edge.dim_order_ops._to_dim_order_copy.default
+    copy = source.graph.call_function(op, (source,), {"dim_order": order})
+    copy.meta = {**source.meta, "val": op(source.meta["val"], dim_order=order)}
+    copy.meta.pop("debug_handle", None)  # a call of its own
+    return copy
