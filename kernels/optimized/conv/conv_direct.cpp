@@ -22,6 +22,9 @@ constexpr int64_t kMinWorkPerTask = 1 << 17;    // multiply-adds worth waking a 
 constexpr int64_t kMinWorkPerVector = 1 << 12;  // multiply-adds of a lane worth seeking padding
 constexpr int64_t kOverread = 2 * kConvLanes;   // behind a band, for whole vectors
 constexpr int64_t kPaddingToSkip = 2;           // rows, from which on terms are left out in 2-D
+constexpr int64_t kLanesPerDot = kConvLanes / kConvMostDots;
+constexpr int64_t kMinDotTerms = 64;
+constexpr int64_t kDotChannels = 4;  // output channels for each position
 constexpr int64_t kBufferWidth = kConvRowVectors * kConvLanes;
 
 // What one thread works with.
@@ -29,6 +32,7 @@ struct Scratch {
   const int32_t* offsets;
   float *band, *lines;
   ConvVector* vectors;
+  float* gathered;  // the input of some positions
 };
 
 // Some output channels of one region.
@@ -152,6 +156,52 @@ void convolve_panel(const Conv& c, const Plan& p, const Task& task, const Terms&
   }
 }
 
+// A vector of few positions, at the end of a slice, would mostly compute what nobody wants: dot
+// products over the terms, which the weights have in order, take less. Not of few channels, as the
+// input is gathered for them, nor where much of the filter lies in padding, of which they leave out
+// none.
+bool takes_dots(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
+                const ConvVector& v) {
+  const int64_t most = conv_kernels().lanes / kLanesPerDot;
+  if (v.count > most || terms.count() < kMinDotTerms || task.channels < kDotChannels * v.count ||
+      c.channels_last || c.weight_channels_last) {
+    return false;
+  }
+  const FilterRows rows = filter_rows(c, p, task.region, v, v);
+  return v.count * c.kernel_d * c.kernel_h <= most * (rows.end - rows.begin);
+}
+
+// Puts the input of a vector's positions one after the other.
+void gather_positions(const Terms& terms, const ConvVector& v, const float* band, float* to) {
+  for (int64_t lane = 0; lane < kConvLanes; ++lane) {
+    if ((v.bits[lane / 8] >> (lane % 8) & 1) == 0) {
+      continue;
+    }
+    const float* from = band + v.at + lane;
+    for (int64_t term = 0; term < terms.count(); ++term) {
+      to[term] = from[terms.offsets[term]];
+    }
+    to += terms.count();
+  }
+}
+
+// Gathered positions of one vector for output channels [begin, end).
+void convolve_dots(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
+                   const float* gathered, const ConvVector& v, int64_t begin, int64_t end) {
+  ConvDots dots;
+  dots.terms = terms.count();
+  dots.weight = task.weight + terms.first + begin * p.terms;
+  dots.weight_stride = p.terms;
+  dots.input = gathered;
+  dots.input_stride = dots.terms;
+  dots.rows = end - begin;
+  dots.out_stride = c.out_d * c.out_h * c.out_w;
+  dots.out = task.out + begin * dots.out_stride + v.first;
+  dots.accumulate = terms.first > 0;
+  dots.bias = dots.accumulate || task.bias == nullptr ? nullptr : task.bias + begin;
+  conv_kernels().dots[v.count - 1](dots);
+}
+
 // How many of the vectors from `first` on go into panels of their own: those that leave out the
 // same rows of the filter, or all where finding out costs more than it saves.
 int64_t alike_vectors(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
@@ -167,24 +217,59 @@ int64_t alike_vectors(const Conv& c, const Plan& p, const Task& task, const Term
   return count;
 }
 
+// `count` vectors in panels, for output channels [begin, end).
+void convolve_panels(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
+                     const float* band, const ConvVector* vectors, int64_t count, int64_t begin,
+                     int64_t end) {
+  const int64_t width = task.channels == 1 ? kConvRowVectors : kConvTileVectors;
+  for (int64_t from = 0; from < count;) {
+    const int64_t alike = alike_vectors(c, p, task, terms, vectors + from, count - from);
+    const int64_t panels = div_up(alike, width);
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      const int64_t first = panel * alike / panels;
+      const int64_t next = (panel + 1) * alike / panels;
+      convolve_panel(c, p, task, terms, band, vectors + from + first, next - first, begin, end);
+    }
+    from += alike;
+  }
+}
+
+// The last vectors of the slices of a region, if dot products take them.
+struct Lasts {
+  int64_t at[kMostSlices];
+  int64_t count = 0;
+};
+
+Lasts gather_lasts(const Conv& c, const Plan& p, const Task& task, const Scratch& s,
+                   const Terms& terms) {
+  Lasts lasts;
+  const int64_t each = task.num_vectors / task.region.slices;
+  for (int64_t last = each - 1; last < task.num_vectors; last += each) {
+    const ConvVector& v = s.vectors[last];
+    if (takes_dots(c, p, task, terms, v)) {
+      gather_positions(terms, v, s.band, s.gathered + lasts.count * kConvMostDots * terms.count());
+      lasts.at[lasts.count++] = last;
+    }
+  }
+  return lasts;
+}
+
 void convolve_terms(const Conv& c, const Plan& p, const Task& task, const Scratch& s,
                     const Terms& terms) {
-  const int64_t width = task.channels == 1 ? kConvRowVectors : kConvTileVectors;
   const int64_t rows = conv_kernels().rows;
   const int64_t channels = std::max<int64_t>(1, kBlockWeights / terms.count() / rows) * rows;
+  const Lasts lasts = gather_lasts(c, p, task, s, terms);
   for (int64_t i = 0; i < task.channels; i += channels) {
     const int64_t end = std::min(i + channels, task.channels);
-    for (int64_t from = 0; from < task.num_vectors;) {
-      const ConvVector* vectors = s.vectors + from;
-      const int64_t count = alike_vectors(c, p, task, terms, vectors, task.num_vectors - from);
-      const int64_t panels = div_up(count, width);
-      for (int64_t panel = 0; panel < panels; ++panel) {
-        const int64_t first = panel * count / panels;
-        const int64_t next = (panel + 1) * count / panels;
-        convolve_panel(c, p, task, terms, s.band, vectors + first, next - first, i, end);
-      }
-      from += count;
+    int64_t from = 0;
+    for (int64_t j = 0; j < lasts.count; ++j) {
+      const int64_t last = lasts.at[j];
+      convolve_panels(c, p, task, terms, s.band, s.vectors + from, last - from, i, end);
+      convolve_dots(c, p, task, terms, s.gathered + j * kConvMostDots * terms.count(),
+                    s.vectors[last], i, end);
+      from = last + 1;
     }
+    convolve_panels(c, p, task, terms, s.band, s.vectors + from, task.num_vectors - from, i, end);
   }
 }
 
@@ -262,9 +347,24 @@ void convolve_rows(const Conv& c, const Plan& p, const Task& task, SharedAxis ax
   conv_rows(rows);
 }
 
+// True where the first output slice sees more padding than the last one, as when a stride is even.
+bool starts_in_padding(const Conv& c) {
+  if (c.kernel_d == 1 || c.channels_last) {
+    return false;
+  }
+  const auto inside = [&](int64_t slice) {
+    const int64_t from = slice * c.stride_d - c.pad_d;
+    const FilterRows steps = steps_inside(from, from, c.in_d, c.kernel_d, c.dilation_d);
+    return steps.end - steps.begin;
+  };
+  return inside(0) < inside(c.out_d - 1);
+}
+
 // The task of a number: parts of the output channels first, then regions, slices, groups, images.
-// NHWC groups come before regions: two threads then never write the same pixels.
-Task find_task(const Conv& c, const Plan& p, int64_t index) {
+// NHWC groups come before regions: two threads then never write the same pixels. Slices come first
+// where the first of them have less to do than the last ones, so that all threads get some of both;
+// elsewhere threads that are far apart in the output took 4 % less.
+Task find_task(const Conv& c, const Plan& p, bool slices_first, int64_t index) {
   const int64_t in_plane = c.in_d * c.in_h * c.in_w;
   const int64_t out_plane = c.out_d * c.out_h * c.out_w;
   const int64_t out_channels = c.out_channels / c.groups;
@@ -276,13 +376,14 @@ Task find_task(const Conv& c, const Plan& p, int64_t index) {
     index /= count;
     return value;
   };
+  const int64_t slice = slices_first ? next(p.slice_regions) : 0;
   const int64_t part = next(p.channel_parts);
   int64_t group = c.channels_last ? next(c.groups) : 0;
   Task task;
   Region& r = task.region;
   r.col = next(p.col_regions) * p.cols;
   r.row = next(p.row_regions) * p.rows;
-  r.slice = next(p.slice_regions) * p.slices;
+  r.slice = (slices_first ? slice : next(p.slice_regions)) * p.slices;
   r.slices = std::min(p.slices, c.out_d - r.slice);
   r.cols = std::min(p.cols, c.out_w - r.col);
   r.rows = std::min(p.rows, c.out_h - r.row);
@@ -305,10 +406,11 @@ void run_tasks(const Conv& c, const Plan& p, const Scratch& s, int64_t begin, in
   const int64_t in_channels = c.in_channels / c.groups;
   const int64_t step = c.channels_last ? 1 : c.in_d * c.in_h * c.in_w;
   const SharedAxis axis = shared_axis(c, p);
+  const bool slices_first = starts_in_padding(c);
   int64_t num_vectors = 0;
   Region padded = {};  // what the band has the padding of, and the vectors cover
   for (int64_t index = begin; index < end; ++index) {
-    Task task = find_task(c, p, index);
+    Task task = find_task(c, p, slices_first, index);
     for (int64_t first = 0; first < in_channels; first += p.in_channels) {
       const int64_t count = std::min(p.in_channels, in_channels - first);
       const bool same = task.region == padded;
@@ -336,12 +438,13 @@ Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const int64_t terms = p.in_channels * (p.terms / (c.in_channels / c.groups));
   const int64_t lines = c.channels_last ? p.in_channels * p.line : 0;
   const int64_t band = p.in_channels * p.depth * p.plane + kOverread;
+  const int64_t gathered = c.channels_last ? 0 : p.slices * kConvMostDots * p.block_terms;
   const int64_t tasks =
       c.batch * c.groups * p.slice_regions * p.row_regions * p.col_regions * p.channel_parts;
   const int64_t threads = std::min(get_num_threads(), tasks);
   auto offsets = ctx.allocate_temp(static_cast<size_t>(terms) * sizeof(int32_t), 64);
-  auto floats =
-      ctx.allocate_temp(static_cast<size_t>(threads * (lines + band)) * sizeof(float), 64);
+  const int64_t each = lines + band + gathered;
+  auto floats = ctx.allocate_temp(static_cast<size_t>(threads * each) * sizeof(float), 64);
   auto vectors =
       ctx.allocate_temp(static_cast<size_t>(threads * p.vectors) * sizeof(ConvVector), 64);
   if (!offsets.ok() || !floats.ok() || !vectors.ok()) {
@@ -352,9 +455,10 @@ Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   parallel_for(
       0, tasks, std::max<int64_t>(1, kMinWorkPerTask / work), [&](int64_t begin, int64_t end) {
         const int64_t thread = get_thread_num();
-        float* own = static_cast<float*>(floats.get()) + thread * (lines + band);
+        float* own = static_cast<float*>(floats.get()) + thread * each;
         const Scratch scratch = {static_cast<const int32_t*>(offsets.get()), own, own + band,
-                                 static_cast<ConvVector*>(vectors.get()) + thread * p.vectors};
+                                 static_cast<ConvVector*>(vectors.get()) + thread * p.vectors,
+                                 own + band + lines};
         run_tasks(c, p, scratch, begin, end);
       });
   return Error::Ok;

@@ -19,9 +19,9 @@ constexpr int64_t kMinPositions = 192;          // of a region that is cut only 
 constexpr int64_t kCachedWeights = 192 * 1024;  // half as many positions do when they are so few
 constexpr int64_t kMinWorkPerTask = 1 << 17;    // multiply-adds worth waking a thread for
 constexpr int64_t kTasksPerThread = 2;          // so that a held-up thread is not waited for long
-constexpr int64_t kMostSlices = 8;
-constexpr int64_t kSlicePositions = 256;  // of each slice of a region that is cut
-constexpr int64_t kCopyCost = 16;         // of a value, in multiply-adds
+constexpr int64_t kSlicePositions = 256;        // of each slice of a region that is cut
+constexpr int64_t kCopyCost = 16;               // of a value, in multiply-adds
+constexpr int64_t kMostCopies = 8;              // of all work: one in so many
 constexpr int64_t kPanelWidth = kConvTileVectors * kConvLanes;
 
 int64_t reach(int64_t kernel, int64_t dilation) {
@@ -141,6 +141,14 @@ void cut_regions(const Conv& c, Plan& p) {
   p.row_regions = div_up(c.out_h, p.rows);
 }
 
+// True when the copies of a band cost much beside what `channels` output channels make of it.
+bool copies_cost_much(const Conv& c, const Plan& p, int64_t channels) {
+  const int64_t row = (c.out_w + p.more_cols) * p.phases_h * p.phases_w;
+  const int64_t copies = p.depth * (p.rows + p.more_rows) * row;
+  const int64_t taps = c.kernel_d * c.kernel_h * c.kernel_w;
+  return kCopyCost * copies * kMostCopies > p.slices * p.rows * c.out_w * channels * taps;
+}
+
 // More tasks when there are fewer than threads want: smaller regions first, as the weights are
 // read again for each, then parts of the output channels, for each of which the band is copied.
 void cut_for_threads(const Conv& c, Plan& p) {
@@ -159,7 +167,10 @@ void cut_for_threads(const Conv& c, Plan& p) {
   p.rows = div_up(c.out_h, p.row_regions);
   p.row_regions = div_up(c.out_h, p.rows);
   const int64_t regions = c.batch * c.groups * p.slice_regions * p.row_regions * p.col_regions;
-  const int64_t parts = regions < wanted ? div_up(wanted, regions) : 1;
+  int64_t parts = regions < wanted ? div_up(wanted, regions) : 1;
+  if (regions == 1 && copies_cost_much(c, p, div_up(channels, parts))) {
+    parts = std::min(wanted, extension::get_num_threads());
+  }
   const int64_t tile_rows = conv_kernels().rows;
   p.channels = std::min(channels, div_up(div_up(channels, parts), tile_rows) * tile_rows);
   p.channel_parts = div_up(channels, p.channels);

@@ -74,48 +74,103 @@ void tile(const ConvTile& t) {
   }
 }
 
-// Every kStep-th value. Reads nothing behind the last one.
-template <int kStep>
-HWY_INLINE void copy_columns(const float* HWY_RESTRICT from, int64_t count,
-                             float* HWY_RESTRICT to) {
+template <int kRows, int kPositions>
+void dot_tile(const ConvDots& p, int64_t row) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes < count; i += lanes) {
-    const float* at = from + i * kStep;
-    if constexpr (kStep == 1) {
-      hn::StoreU(hn::LoadU(d, at), d, to + i);
-    } else {
-      hn::StoreU(hn::ConcatEven(d, hn::LoadU(d, at + lanes), hn::LoadU(d, at)), d, to + i);
+  const float* HWY_RESTRICT weight = p.weight + row * p.weight_stride;
+  const float* HWY_RESTRICT input = p.input;
+  V sum[kRows][kPositions];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kPositions; ++j) {
+      sum[i][j] = hn::Zero(d);
     }
   }
-  const auto rest = static_cast<size_t>(count - i);
-  const float* at = from + i * kStep;
-  if constexpr (kStep == 1) {
-    hn::StoreN(hn::LoadN(d, at, rest), d, to + i, rest);
-  } else if (rest > 0) {
-    const size_t values = 2 * rest - 1;
-    const size_t low = values < hn::Lanes(d) ? values : hn::Lanes(d);
-    const V high = hn::LoadN(d, at + low, values - low);
-    hn::StoreN(hn::ConcatEven(d, high, hn::LoadN(d, at, low)), d, to + i, rest);
+  const auto add = [&](int64_t at, auto load) HWY_ATTR {
+    V in[kPositions];
+#pragma GCC unroll 8
+    for (int j = 0; j < kPositions; ++j) {
+      in[j] = load(input + j * p.input_stride + at);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      const V factor = load(weight + i * p.weight_stride + at);
+#pragma GCC unroll 8
+      for (int j = 0; j < kPositions; ++j) {
+        sum[i][j] = hn::MulAdd(factor, in[j], sum[i][j]);
+      }
+    }
+  };
+  int64_t at = 0;
+#pragma GCC unroll 1
+  for (; at + lanes <= p.terms; at += lanes) {
+    add(at, [&](const float* from) HWY_ATTR { return hn::LoadU(d, from); });
+  }
+  const auto rest = static_cast<size_t>(p.terms - at);
+  if (rest > 0) {
+    add(at, [&](const float* from) HWY_ATTR { return hn::LoadN(d, from, rest); });
+  }
+  for (int i = 0; i < kRows; ++i) {
+    float* HWY_RESTRICT out = p.out + (row + i) * p.out_stride;
+    const float bias = p.bias != nullptr ? p.bias[row + i] : 0.0f;
+    for (int j = 0; j < kPositions; ++j) {
+      out[j] = hn::ReduceSum(d, sum[i][j]) + (p.accumulate ? out[j] : bias);
+    }
   }
 }
 
-// Every second one of at most a vector of columns: what is loaded and stored is the same for all
-// rows.
-void copy_short_pairs(const PlaneCopy& c) {
+template <int kPositions>
+void dot_rows(const ConvDots& p) {
+  constexpr int kRows = 4;
+  int64_t row = 0;
+  for (; row + kRows <= p.rows; row += kRows) {
+    dot_tile<kRows, kPositions>(p, row);
+  }
+  for (; row < p.rows; ++row) {
+    dot_tile<1, kPositions>(p, row);
+  }
+}
+
+// Every second value: what is loaded and stored behind whole vectors is
+// the same for all rows. Reads nothing behind the last one.
+void copy_pairs(const PlaneCopy& c) {
   const D d;
-  const auto values = static_cast<size_t>(2 * c.cols - 1);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t whole = (c.cols - 1) / lanes * lanes;  // a column at least is left
+  const auto values = static_cast<size_t>(2 * (c.cols - whole) - 1);
   const size_t low = std::min(values, hn::Lanes(d)), high = values - low;
-  const auto kept = static_cast<size_t>(c.cols);
+  const auto kept = static_cast<size_t>(c.cols - whole);
   for (int64_t plane = 0; plane < c.planes; ++plane) {
     const float* from = c.from + plane * c.from_plane;
     float* to = c.to + plane * c.to_plane;
     for (int64_t row = 0; row < c.rows; ++row, from += c.from_row, to += c.to_row) {
+      for (int64_t i = 0; i < whole; i += lanes) {
+        const float* at = from + 2 * i;
+        hn::StoreU(hn::ConcatEven(d, hn::LoadU(d, at + lanes), hn::LoadU(d, at)), d, to + i);
+      }
       // Not by masks: without instructions for them whole vectors would be read.
-      const V first = hn::LoadN(d, from, low);
-      const V second = hn::LoadN(d, from + low, high);
-      hn::StoreN(hn::ConcatEven(d, second, first), d, to, kept);
+      const V first = hn::LoadN(d, from + 2 * whole, low);
+      const V second = hn::LoadN(d, from + 2 * whole + low, high);
+      hn::StoreN(hn::ConcatEven(d, second, first), d, to + whole, kept);
+    }
+  }
+}
+
+void copy_rows(const PlaneCopy& c) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t whole = c.cols / lanes * lanes;
+  const auto rest = static_cast<size_t>(c.cols - whole);
+  for (int64_t plane = 0; plane < c.planes; ++plane) {
+    const float* from = c.from + plane * c.from_plane;
+    float* to = c.to + plane * c.to_plane;
+    for (int64_t row = 0; row < c.rows; ++row, from += c.from_row, to += c.to_row) {
+      for (int64_t i = 0; i < whole; i += lanes) {
+        hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+      }
+      hn::StoreN(hn::LoadN(d, from + whole, rest), d, to + whole, rest);
     }
   }
 }
@@ -157,21 +212,18 @@ void copy_planes(const PlaneCopy& c) {
   if (c.between != nullptr) {
     return copy_both(c);
   }
-  if (c.from_col == 2 && c.cols > 0 && c.cols <= static_cast<int64_t>(hn::Lanes(D()))) {
-    return copy_short_pairs(c);
+  if (c.cols <= 0) {
+    return;
+  }
+  if (c.from_col <= 2) {
+    return c.from_col == 1 ? copy_rows(c) : copy_pairs(c);
   }
   for (int64_t plane = 0; plane < c.planes; ++plane) {
     for (int64_t row = 0; row < c.rows; ++row) {
       const float* from = c.from + plane * c.from_plane + row * c.from_row;
       float* to = c.to + plane * c.to_plane + row * c.to_row;
-      if (c.from_col == 1) {
-        copy_columns<1>(from, c.cols, to);
-      } else if (c.from_col == 2) {
-        copy_columns<2>(from, c.cols, to);
-      } else {
-        for (int64_t col = 0; col < c.cols; ++col) {
-          to[col] = from[col * c.from_col];
-        }
+      for (int64_t col = 0; col < c.cols; ++col) {
+        to[col] = from[col * c.from_col];
       }
     }
   }
@@ -225,6 +277,14 @@ void fill_vectors(ConvKernels& kernels) {
   }
 }
 
+template <int kPositions>
+void fill_dots(ConvKernels& kernels) {
+  kernels.dots[kPositions - 1] = &dot_rows<kPositions>;
+  if constexpr (kPositions > 1) {
+    fill_dots<kPositions - 1>(kernels);
+  }
+}
+
 ConvKernels make_conv_kernels() {
   ConvKernels kernels = {};
   kernels.rows = kTileRows;
@@ -234,6 +294,7 @@ ConvKernels make_conv_kernels() {
   kernels.interleave_pairs = &interleave_pairs;
   fill_rows<kTileRows>(kernels);
   fill_vectors<kConvRowVectors>(kernels);
+  fill_dots<kConvMostDots>(kernels);
   return kernels;
 }
 
