@@ -5,6 +5,7 @@
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/resize/neighbours.h>
 #include <executorch/kernels/portable/resize/resize_bytes.h>
 
 #include <algorithm>
@@ -83,28 +84,6 @@ void for_each_row(const Resize& resize, const Body& body) {
                row);
         }
       });
-}
-
-// The two neighbours of an output position and the weight of the second.
-struct Neighbours {
-  int64_t first;
-  int64_t second;
-  double weight;
-};
-
-Neighbours neighbours(int64_t position, double scale, int64_t in_size, int64_t out_size,
-                      bool align) {
-  if (in_size == out_size) {
-    return {position, position, 0.0};
-  }
-  double at = 0;
-  if (align) {
-    at = out_size > 1 ? position * (static_cast<double>(in_size - 1) / (out_size - 1)) : 0;
-  } else {
-    at = std::max(0.0, (position + 0.5) * scale - 0.5);
-  }
-  const int64_t first = std::min(static_cast<int64_t>(at), in_size - 1);
-  return {first, std::min(first + 1, in_size - 1), std::min(1.0, at - first)};
 }
 
 }  // namespace

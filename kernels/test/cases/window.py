@@ -67,6 +67,12 @@ def _pools() -> list[Case]:
 def _resizing() -> list[Case]:
     cases = []
     byte_image = t(2, 3, 23, 31, dtype=U8, low=0, high=256)
+    # Several vectors of columns or of channels, and what they leave.
+    for wide in (t(1, 2, 5, 45), t(1, 37, 3, 5, channels_last=True)):
+        for size in ([7, 90], [5, 50], [4, 45], [9, 41], [3, 19], [2, 5], [1, 1]):
+            for align in (False, True):
+                cases.append(case("upsample_bilinear2d.vec_out", wide, size, align, None))
+        cases.append(case("upsample_bilinear2d.vec_out", wide, None, False, [1.5, 3.7]))
     for x in [
         t(2, 3, 5, 6),
         t(2, 3, 5, 6, channels_last=True),
