@@ -36,7 +36,7 @@ struct Conv {
 bool is_pointwise(const Conv& conv);
 [[nodiscard]] runtime::Error pointwise_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
-// Any convolution. Scratch memory: about 400 KB a thread, more for rows of very many channels.
+// Any convolution. Scratch memory: 400 to 550 KB a thread, more for rows of very many channels.
 [[nodiscard]] runtime::Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& conv);
 
 // What a bfloat16 convolution reads and writes, in place of the f32 pointers of its Conv; the bias
