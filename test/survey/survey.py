@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of each row: `python -m executorch.test.survey.survey [--backend xnnpack] [name ...]` prints it.
+"""What becomes of each row: `python -m executorch.test.survey.survey [--backend xnnpack] [--order reversed] [name ...]`
+prints it.
 
 works: the program gives what eager gives. speaks: exporting raises an error that says what to do. torch: torch.export
 itself refuses. silent: exporting succeeds, and loading or running fails. wrong: other values than eager's.
@@ -10,12 +11,13 @@ from __future__ import annotations
 import argparse
 import collections
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.exir import to_edge, to_edge_transform_and_lower
@@ -26,6 +28,31 @@ from executorch.test.survey.row import Function, Row
 
 ROWS: list[Row] = [*layers.ALL, *functions.ALL, *mathematics.ALL]
 BACKENDS = ("portable", "xnnpack")
+
+
+def _channels_last(tensor: torch.Tensor) -> torch.Tensor:
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    return tensor.contiguous(memory_format=formats.get(tensor.dim(), torch.contiguous_format))
+
+
+def _reversed(tensor: torch.Tensor) -> torch.Tensor:
+    order = tuple(reversed(range(tensor.dim())))
+    return tensor.permute(order).contiguous().permute(order)
+
+
+# How the tensors that a program is given lie in memory.
+ORDERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "plain": torch.clone,
+    "channels_last": _channels_last,
+    "reversed": _reversed,
+}
+
+
+def in_order(row: Row, order: str) -> Row:
+    def laid(value: Any) -> Any:
+        return ORDERS[order](value) if isinstance(value, torch.Tensor) else value
+
+    return replace(row, inputs=tree_map(laid, row.inputs), more=tree_map(laid, row.more))
 
 
 @dataclass(frozen=True)
@@ -114,12 +141,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="only rows whose names contain one of these")
     parser.add_argument("--backend", choices=BACKENDS, default="portable")
+    parser.add_argument("--order", choices=ORDERS, default="plain", help="of inputs, in memory")
     options = parser.parse_args()
     counts: collections.Counter[str] = collections.Counter()
     for row in ROWS:
         if options.names and not any(name in row.name for name in options.names):
             continue
-        found = outcome(row, options.backend)
+        found = outcome(in_order(row, options.order), options.backend)
         counts[found.kind] += 1
         if found.kind != "works" or options.names:
             text = " ".join(found.text.split())

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from executorch.test.survey.row import Row
-from executorch.test.survey.survey import BACKENDS, ROWS, outcome
+from executorch.test.survey.survey import BACKENDS, ORDERS, ROWS, in_order, outcome
 
 # Rows that exporting refuses, and what it names.
 REFUSED = {
@@ -62,6 +62,27 @@ def test_a_sample_works_or_is_refused(row: Row) -> None:
 @pytest.mark.parametrize("row", ROWS[3 :: 4 * SAMPLE], ids=lambda row: row.name)
 def test_a_sample_works_delegated(row: Row) -> None:
     check(row, "xnnpack")
+
+
+def check_order(row: Row, backend: str, order: str) -> None:
+    """Some views of another order torch.export itself refuses."""
+    found = outcome(in_order(row, order), backend)
+    assert found.kind in ("works", "speaks", "torch"), found
+
+
+@pytest.mark.parametrize("order", [order for order in ORDERS if order != "plain"])
+@pytest.mark.parametrize("row", ROWS[5 :: 6 * SAMPLE], ids=lambda row: row.name)
+def test_a_sample_works_whatever_the_order_in_memory(row: Row, order: str) -> None:
+    for backend in BACKENDS:
+        check_order(row, backend, order)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("order", [order for order in ORDERS if order != "plain"])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_works_whatever_the_order_in_memory(row: Row, order: str, backend: str) -> None:
+    check_order(row, backend, order)
 
 
 @pytest.mark.full
