@@ -17,10 +17,6 @@ using executorch::runtime::Tag;
 
 namespace {
 
-std::string input_name(const std::string& method, size_t index) {
-  return "Method " + method + ", input " + std::to_string(index);
-}
-
 // A scalar of NumPy of this kind.
 bool is_numpy(py::handle value, const char* kind) {
   const py::dict modules = py::module_::import("sys").attr("modules");
@@ -112,15 +108,28 @@ MethodRunner::MethodRunner(std::shared_ptr<GuardedModule> module, const std::str
   capture.check(error, "Cannot load method " + name_);
 }
 
-EValue MethodRunner::convert_input(py::handle value, size_t index, Module& module,
-                                   Inputs* inputs) const {
-  const LogCapture capture;
-  const std::string what = input_name(name_, index);
-  const auto meta = capture.take(module.method_meta(name_), what);
-  const Tag expected = capture.take(meta.input_tag(index), what);
-  if (const ArrayLibrary* library = library_of(value); library && expected == Tag::Tensor) {
-    const auto info = capture.take(meta.input_tensor_meta(index), what);
-    inputs->tensors.push_back(borrow_tensor(*library, value, info, what));
+const std::vector<MethodRunner::Expected>& MethodRunner::expected_inputs(Module& module) {
+  if (!expected_inputs_.has_value()) {
+    const LogCapture capture;
+    const auto meta = capture.take(module.method_meta(name_), "Method " + name_);
+    std::vector<Expected> found;
+    for (size_t i = 0; i < meta.num_inputs(); ++i) {
+      const std::string name = "Method " + name_ + ", input " + std::to_string(i);
+      found.push_back({name, capture.take(meta.input_tag(i), name), std::nullopt});
+      if (found.back().tag == Tag::Tensor) {
+        found.back().tensor = capture.take(meta.input_tensor_meta(i), name);
+      }
+    }
+    expected_inputs_ = std::move(found);
+  }
+  return *expected_inputs_;
+}
+
+EValue MethodRunner::convert_input(py::handle value, const Expected& input,
+                                   const ArrayLibrary* library, Inputs* inputs) const {
+  const Tag expected = input.tag;
+  if (library != nullptr && expected == Tag::Tensor) {
+    inputs->tensors.push_back(borrow_tensor(*library, value, *input.tensor, input.name));
     if (inputs->library != &torch_library()) {
       inputs->library = library;
     }
@@ -129,72 +138,91 @@ EValue MethodRunner::convert_input(py::handle value, size_t index, Module& modul
   if (value.is_none()) {
     return EValue();
   }
-  if (is_bool(value) && expected == Tag::Bool) {
+  if (expected == Tag::Bool && is_bool(value)) {
     return EValue(py::bool_(py::reinterpret_borrow<py::object>(value)).cast<bool>());
   }
-  if (is_int(value) && expected == Tag::Int) {
-    return EValue(to_int64(value, what));
+  if (expected == Tag::Int && is_int(value)) {
+    return EValue(to_int64(value, input.name));
   }
-  if ((is_float(value) || is_int(value)) && expected == Tag::Double) {
+  if (expected == Tag::Double && (is_float(value) || is_int(value))) {
     return EValue(py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>());
   }
-  if (py::isinstance<py::str>(value) && expected == Tag::String) {
+  if (expected == Tag::String && py::isinstance<py::str>(value)) {
     auto stored = std::make_unique<std::pair<std::string, ArrayRef<char>>>();
     stored->first = value.cast<std::string>();
     stored->second = ArrayRef<char>(stored->first.data(), stored->first.size());
     inputs->strings.push_back(std::move(stored));
     return EValue(&inputs->strings.back()->second);
   }
-  fail_argument(what + ": expected a value of kind " +
+  fail_argument(input.name + ": expected a value of kind " +
                 executorch::runtime::tag_to_string(expected) +
                 (expected == Tag::Tensor ? " (torch.Tensor or numpy.ndarray)" : "") + ", got " +
                 type_name(value) + (expected == Tag::Tensor ? advice_for(value) : ""));
 }
 
-void MethodRunner::set_inputs(const py::sequence& inputs) {
+void MethodRunner::set_inputs(const py::list& inputs) {
   const GuardedModule::Use use(*module_);
-  const LogCapture capture;
-  const auto meta = capture.take(use->method_meta(name_), "Method " + name_);
-  if (inputs.size() != meta.num_inputs()) {
-    std::string advice;
-    for (const py::handle value : inputs) {
-      advice = advice.empty() ? advice_for_nested(value) : advice;
-    }
-    fail_argument("Method " + signature(meta) + ": expected " + std::to_string(meta.num_inputs()) +
-                  " inputs, got " + std::to_string(inputs.size()) + advice);
+  const std::vector<Expected>& expected = expected_inputs(*use);
+  if (inputs.size() != expected.size()) {
+    fail_count(*use, inputs);
   }
   Inputs next;
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < expected.size(); ++i) {
     py::object value = inputs[i];
     const ArrayLibrary* const library = library_of(value);
-    next.owners.push_back(library != nullptr ? library->plain(value, input_name(name_, i)) : value);
-    next.values.push_back(convert_input(next.owners.back(), i, *use, &next));
+    if (library != nullptr) {
+      value = library->plain(value, expected[i].name);
+    }
+    next.values.push_back(convert_input(value, expected[i], library, &next));
+    next.owners.push_back(std::move(value));
   }
   inputs_ = std::move(next);
+}
+
+void MethodRunner::fail_count(Module& module, const py::list& inputs) const {
+  const LogCapture capture;
+  const auto meta = capture.take(module.method_meta(name_), "Method " + name_);
+  std::string advice;
+  for (const py::handle value : inputs) {
+    advice = advice.empty() ? advice_for_nested(value) : advice;
+  }
+  fail_argument("Method " + signature(meta) + ": expected " + std::to_string(meta.num_inputs()) +
+                " inputs, got " + std::to_string(inputs.size()) + advice);
 }
 
 const ArrayLibrary& MethodRunner::library() const {
   return inputs_.library != nullptr ? *inputs_.library : default_library();
 }
 
+std::vector<MethodRunner::Unplanned>& MethodRunner::unplanned_outputs(Module& module) {
+  if (!unplanned_outputs_.has_value()) {
+    const LogCapture capture;
+    const std::string what = "Method " + name_ + ": cannot give memory to the outputs";
+    const auto meta = capture.take(module.method_meta(name_), what);
+    std::vector<Unplanned> found;
+    for (size_t i = 0; i < meta.num_outputs(); ++i) {
+      if (capture.take(meta.output_tag(i), what) != Tag::Tensor) {
+        continue;
+      }
+      const auto info = capture.take(meta.output_tensor_meta(i), what);
+      if (!info.is_memory_planned() && info.nbytes() > 0) {
+        const TensorPtr tensor = make_tensor_ptr({info.sizes().begin(), info.sizes().end()},
+                                                 nullptr, info.scalar_type());
+        found.push_back({i, info.nbytes(), tensor, nullptr});
+      }
+    }
+    unplanned_outputs_ = std::move(found);
+  }
+  return *unplanned_outputs_;
+}
+
 void MethodRunner::prepare_outputs(Module& module) {
   const LogCapture capture;
-  const std::string what = "Method " + name_ + ": cannot give memory to the outputs";
-  const auto meta = capture.take(module.method_meta(name_), what);
-  output_memory_.clear();
-  for (size_t i = 0; i < meta.num_outputs(); ++i) {
-    if (capture.take(meta.output_tag(i), what) != Tag::Tensor) {
-      continue;
-    }
-    const auto info = capture.take(meta.output_tensor_meta(i), what);
-    if (info.is_memory_planned() || info.nbytes() == 0) {
-      continue;
-    }
-    py::object memory = library().make_memory(info.nbytes());
-    const TensorPtr tensor = make_tensor_ptr({info.sizes().begin(), info.sizes().end()},
-                                             library().data(memory), info.scalar_type());
-    capture.check(module.set_output(name_, EValue(*tensor), i), what);
-    output_memory_.push_back(std::move(memory));
+  for (Unplanned& output : unplanned_outputs(module)) {
+    output.memory = make_memory(output.num_bytes);
+    output.tensor->unsafeGetTensorImpl()->set_data(output.memory.get());
+    capture.check(module.set_output(name_, EValue(*output.tensor), output.index),
+                  "Method " + name_ + ": cannot give memory to the outputs");
   }
 }
 
@@ -244,12 +272,15 @@ py::object MethodRunner::convert_output(const EValue& value, const py::object& o
                     " has no counterpart in Python");
   }
   const Tensor& tensor = value.toTensor();
-  for (const py::object& memory : output_memory_) {
-    if (library().data(memory) == tensor.const_data_ptr()) {
-      return library().view(tensor, memory);
+  if (unplanned_outputs_.has_value()) {
+    for (const Unplanned& output : *unplanned_outputs_) {
+      if (output.memory.get() == tensor.const_data_ptr()) {
+        return library().view(tensor, output.memory);
+      }
     }
   }
-  return clone_outputs ? library().copy(tensor) : library().share(tensor, owner);
+  return clone_outputs || tensor.nbytes() == 0 ? library().copy(tensor)
+                                               : library().share(tensor, owner);
 }
 
 py::list MethodRunner::get_outputs(const py::object& owner, bool clone_outputs) {
@@ -264,8 +295,7 @@ py::list MethodRunner::get_outputs(const py::object& owner, bool clone_outputs) 
   return outputs;
 }
 
-py::list MethodRunner::run(const py::sequence& inputs, const py::object& owner,
-                           bool clone_outputs) {
+py::list MethodRunner::run(const py::list& inputs, const py::object& owner, bool clone_outputs) {
   if (inputs.size() > 0 || inputs_.values.empty()) {
     set_inputs(inputs);
   }
@@ -284,7 +314,7 @@ py::object MethodRunner::get_attribute(const std::string& name, const py::object
   capture.check(method.error(), "Method " + name_);
   const auto tensor = capture.take(method.get()->get_attribute(name),
                                    "Method " + name_ + " has no attribute " + name);
-  return clone ? library().copy(tensor) : library().share(tensor, owner);
+  return clone || tensor.nbytes() == 0 ? library().copy(tensor) : library().share(tensor, owner);
 }
 
 }  // namespace executorch::extension::pybindings

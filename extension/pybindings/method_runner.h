@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ class MethodRunner {
   MethodRunner(std::shared_ptr<GuardedModule> module, const std::string& name);
 
   // If they do not fit, the inputs before stay.
-  void set_inputs(const pybind11::sequence& inputs);
+  void set_inputs(const pybind11::list& inputs);
   // With the inputs that were set last.
   void execute();
   // `run` executes the method; it is called without the interpreter lock.
@@ -73,7 +74,7 @@ class MethodRunner {
   pybind11::list get_outputs(const pybind11::object& owner, bool clone_outputs);
 
   // Without inputs: the inputs of the call before once more.
-  pybind11::list run(const pybind11::sequence& inputs, const pybind11::object& owner,
+  pybind11::list run(const pybind11::list& inputs, const pybind11::object& owner,
                      bool clone_outputs);
 
   // A copy, or with clone = false the method's memory, which `owner` keeps alive.
@@ -90,8 +91,28 @@ class MethodRunner {
     const ArrayLibrary* library = nullptr;  // of the tensors
   };
 
-  executorch::runtime::EValue convert_input(pybind11::handle value, size_t index, Module& module,
-                                            Inputs* inputs) const;
+  // What the program says of an input.
+  struct Expected {
+    std::string name;  // how messages begin
+    executorch::runtime::Tag tag;
+    std::optional<executorch::runtime::TensorInfo> tensor;
+  };
+
+  // An output that the memory plan leaves to the caller.
+  struct Unplanned {
+    size_t index;
+    size_t num_bytes;
+    TensorPtr tensor;  // over `memory`
+    Memory memory;     // of the last execution
+  };
+
+  // Read once, by the first call that needs them.
+  const std::vector<Expected>& expected_inputs(Module& module);
+  std::vector<Unplanned>& unplanned_outputs(Module& module);
+
+  executorch::runtime::EValue convert_input(pybind11::handle value, const Expected& expected,
+                                            const ArrayLibrary* library, Inputs* inputs) const;
+  [[noreturn]] void fail_count(Module& module, const pybind11::list& inputs) const;
   void prepare_outputs(Module& module);
   pybind11::object convert_output(const executorch::runtime::EValue& value,
                                   const pybind11::object& owner, bool clone_outputs);
@@ -100,7 +121,8 @@ class MethodRunner {
   std::shared_ptr<GuardedModule> module_;
   std::string name_;
   Inputs inputs_;
-  std::vector<pybind11::object> output_memory_;  // of the last execution, from library()
+  std::optional<std::vector<Expected>> expected_inputs_;
+  std::optional<std::vector<Unplanned>> unplanned_outputs_;
 };
 
 }  // namespace executorch::extension::pybindings

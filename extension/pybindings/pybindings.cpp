@@ -144,7 +144,7 @@ class PyModule {
     module_ = std::make_shared<GuardedModule>(std::move(module), tracing_);
   }
 
-  py::list run_method(const std::string& name, const py::sequence& inputs, const py::object& self,
+  py::list run_method(const std::string& name, const py::list& inputs, const py::object& self,
                       bool clone) {
     return runner(name).run(inputs, self, clone);
   }
@@ -245,7 +245,8 @@ class PyProgram {
 
 // A single tensor may stand for a list of one.
 py::list as_inputs(const py::object& inputs) {
-  if (library_of(inputs) != nullptr) {
+  const bool is_list = PyList_CheckExact(inputs.ptr()) || PyTuple_CheckExact(inputs.ptr());
+  if (!is_list && library_of(inputs) != nullptr) {
     py::list list;
     list.append(inputs);
     return list;

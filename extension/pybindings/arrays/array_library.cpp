@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/pybindings/arrays/array_library.h>
 
+#include <algorithm>
 #include <climits>
+#include <cstring>
+#include <new>
 
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/text.h>
@@ -120,6 +123,33 @@ const char* dtype_name(ScalarType type) {
   }
   fail_argument(std::string("Python has no tensors with elements of type ") +
                 executorch::runtime::toString(type));
+}
+
+Memory make_memory(size_t num_bytes) {
+  constexpr std::align_val_t kAlignment{64};
+  return Memory(::operator new(std::max<size_t>(num_bytes, 1), kAlignment),
+                [](void* memory) { ::operator delete(memory, kAlignment); });
+}
+
+py::object ArrayLibrary::copy(const executorch::aten::Tensor& tensor) const {
+  Memory memory = make_memory(tensor.nbytes());
+  if (tensor.nbytes() > 0) {
+    std::memcpy(memory.get(), tensor.const_data_ptr(), tensor.nbytes());
+  }
+  return view(tensor, std::move(memory));
+}
+
+bool LateType::is_of(py::handle value) {
+  if (type_ == nullptr) {
+    const auto module =
+        py::reinterpret_steal<py::object>(PyImport_GetModule(py::str(module_).ptr()));
+    if (!module) {
+      PyErr_Clear();
+      return false;
+    }
+    type_ = py::object(module.attr(name_)).release().ptr();
+  }
+  return py::isinstance(value, type_);
 }
 
 const ArrayLibrary* library_of(py::handle value) {

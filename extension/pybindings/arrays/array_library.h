@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct ArrayView {
   void* data;
 };
 
+// Memory of an output, which all tensors over it own.
+using Memory = std::shared_ptr<void>;
+
+// Uninitialized; aligned as kernels like it.
+Memory make_memory(size_t num_bytes);
+
 class ArrayLibrary {
  public:
   virtual ~ArrayLibrary() = default;
@@ -43,23 +50,30 @@ class ArrayLibrary {
   virtual std::string advice_dtype(const char* dtype) const = 0;
   virtual std::string advice_strides() const = 0;
 
-  // Uninitialized memory for an output of at most this many bytes, as a tensor of uint8.
-  virtual pybind11::object make_memory(size_t num_bytes) const = 0;
-  // Where a tensor's data lie.
-  virtual void* data(pybind11::handle tensor) const = 0;
-  // A tensor with the type, sizes and strides of `tensor` and its data in `memory` (from
-  // make_memory).
-  virtual pybind11::object view(const executorch::aten::Tensor& tensor,
-                                const pybind11::object& memory) const = 0;
-  // A tensor with a copy of the data.
-  virtual pybind11::object copy(const executorch::aten::Tensor& tensor) const = 0;
-  // A tensor over the same data, which `owner` keeps alive.
+  // A tensor with the type, sizes and strides of `tensor` over `memory`.
+  virtual pybind11::object view(const executorch::aten::Tensor& tensor, Memory memory) const = 0;
+  // Likewise over the tensor's own data, of which there are some, and which `owner` keeps alive.
   virtual pybind11::object share(const executorch::aten::Tensor& tensor,
                                  const pybind11::object& owner) const = 0;
+  // Likewise with a copy of the data.
+  pybind11::object copy(const executorch::aten::Tensor& tensor) const;
 };
 
 const ArrayLibrary& torch_library();
 const ArrayLibrary& numpy_library();
+
+// A type of a module that may be imported later; once it is there, it is kept for good.
+class LateType {
+ public:
+  LateType(const char* module, const char* name) : module_(module), name_(name) {}
+  // Under the interpreter lock. A value can be of the type only if the module is there.
+  bool is_of(pybind11::handle value);
+
+ private:
+  const char* module_;
+  const char* name_;
+  PyObject* type_ = nullptr;
+};
 
 // The library that the value is a tensor of; null if it is no tensor.
 ET_PYBINDINGS_API const ArrayLibrary* library_of(pybind11::handle value);

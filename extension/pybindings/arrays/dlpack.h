@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The structures by which libraries of Python hand tensors to each other
-// (https://dmlc.github.io/dlpack, version 0.x).
+// (https://dmlc.github.io/dlpack, version 1.x).
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,33 @@ struct Tensor {
   uint64_t byte_offset;
 };
 
-struct ManagedTensor {
-  Tensor tensor;
-  void* manager;
-  void (*deleter)(ManagedTensor* self);
+struct Version {
+  uint32_t major;
+  uint32_t minor;
 };
 
-// Of capsules that nobody has taken yet.
-constexpr const char* kCapsuleName = "dltensor";
+constexpr Version kVersion{1, 0};
+
+struct ManagedTensor {
+  Version version;
+  void* manager;
+  void (*deleter)(ManagedTensor* self);
+  uint64_t flags;  // 0: its numbers may be written
+  Tensor tensor;
+};
+
+// What a library's type of tensors has as __dlpack_c_exchange_api__, in a capsule of this name. Its
+// functions give 0, or -1 with a Python error.
+constexpr const char* kExchangeName = "dlpack_exchange_api";
+
+struct Exchange {
+  Version version;
+  const Exchange* older;  // of a version before, or null
+  void* allocate;
+  void* own;
+  int (*take)(ManagedTensor* tensor, void** out_object);  // the tensor is the library's then
+  int (*look)(void* object, Tensor* out);  // what `out` points to is the object's; may be null
+  void* stream;
+};
 
 }  // namespace executorch::extension::pybindings::dlpack

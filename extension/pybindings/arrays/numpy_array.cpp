@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/numpy.h>
 
-#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <executorch/extension/pybindings/arrays/array_library.h>
 #include <executorch/extension/pybindings/log_capture.h>
@@ -44,8 +46,8 @@ class NumpyLibrary final : public ArrayLibrary {
   const char* name() const override { return "numpy"; }
 
   bool owns(py::handle value) const override {
-    const py::dict modules = py::module_::import("sys").attr("modules");
-    return modules.contains("numpy") && py::isinstance(value, modules["numpy"].attr("ndarray"));
+    static LateType array("numpy", "ndarray");
+    return array.is_of(value);
   }
 
   py::object plain(py::handle tensor, const std::string& what) const override {
@@ -80,28 +82,15 @@ class NumpyLibrary final : public ArrayLibrary {
 
   std::string advice_strides() const override { return "Call numpy.ascontiguousarray(...) on it"; }
 
-  py::object make_memory(size_t num_bytes) const override {
-    return py::array_t<uint8_t>(static_cast<py::ssize_t>(num_bytes));
-  }
-
-  void* data(py::handle tensor) const override {
-    return const_cast<void*>(py::reinterpret_borrow<py::array>(tensor).data());
-  }
-
-  py::object view(const Tensor& tensor, const py::object& memory) const override {
-    return make_array(tensor, tensor.const_data_ptr(), memory);
-  }
-
-  py::object copy(const Tensor& tensor) const override {
-    py::object memory = make_memory(tensor.nbytes());
-    if (tensor.nbytes() > 0) {
-      std::memcpy(data(memory), tensor.const_data_ptr(), tensor.nbytes());
-    }
-    return make_array(tensor, data(memory), memory);
+  py::object view(const Tensor& tensor, Memory memory) const override {
+    void* const data = memory.get();
+    const py::capsule owner(new Memory(std::move(memory)),
+                            [](void* kept) { delete static_cast<Memory*>(kept); });
+    return make_array(tensor, data, owner);
   }
 
   py::object share(const Tensor& tensor, const py::object& owner) const override {
-    return tensor.nbytes() == 0 ? copy(tensor) : make_array(tensor, tensor.const_data_ptr(), owner);
+    return make_array(tensor, tensor.const_data_ptr(), owner);
   }
 };
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tensors of PyTorch, by its Python: this library works with any of its builds. A tensor comes and
-// goes in one call, as DLPack.
+// Tensors of PyTorch, without linking it: this library works with any of its builds. A tensor comes
+// and goes by one call of a function in C that PyTorch lends, as DLPack.
 #include <algorithm>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <executorch/extension/pybindings/arrays/array_library.h>
 #include <executorch/extension/pybindings/arrays/dlpack.h>
 #include <executorch/extension/pybindings/log_capture.h>
 #include <executorch/extension/pybindings/text.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_dimension_limit.h>
 
 namespace py = pybind11;
 
@@ -31,8 +32,26 @@ py::handle torch() {
   return module;
 }
 
-py::handle of_dlpack(const char* function) {
-  return kept(py::module_::import("torch.utils.dlpack").attr(function));
+const dlpack::Exchange& find_exchange() {
+  const py::object capsule = torch().attr("Tensor").attr("__dlpack_c_exchange_api__");
+  const auto* found = static_cast<const dlpack::Exchange*>(
+      PyCapsule_GetPointer(capsule.ptr(), dlpack::kExchangeName));
+  if (found == nullptr) {
+    throw py::error_already_set();
+  }
+  while (found->version.major != dlpack::kVersion.major && found->older != nullptr) {
+    found = found->older;
+  }
+  if (found->version.major != dlpack::kVersion.major) {
+    throw RuntimeFailure("This PyTorch gives tensors as DLPack " +
+                         std::to_string(found->version.major) + ", expected version 1");
+  }
+  return *found;
+}
+
+const dlpack::Exchange& exchange() {
+  static const dlpack::Exchange& found = find_exchange();
+  return found;
 }
 
 py::handle interned(const char* name) {
@@ -79,19 +98,11 @@ bool has_memory(py::handle tensor) {
 
 // None where that is not all that is to know: no memory here, a type without counterpart.
 std::optional<ArrayView> by_dlpack(py::handle tensor) {
-  static const py::handle to_dlpack = of_dlpack("to_dlpack");
-  const auto capsule =
-      py::reinterpret_steal<py::object>(PyObject_CallOneArg(to_dlpack.ptr(), tensor.ptr()));
-  if (!capsule) {
+  dlpack::Tensor found;
+  if (exchange().look == nullptr || exchange().look(tensor.ptr(), &found) != 0) {
     PyErr_Clear();
     return std::nullopt;
   }
-  const auto* const managed = static_cast<const dlpack::ManagedTensor*>(
-      PyCapsule_GetPointer(capsule.ptr(), dlpack::kCapsuleName));
-  if (managed == nullptr) {
-    throw py::error_already_set();
-  }
-  const dlpack::Tensor& found = managed->tensor;
   const Dtype* const dtype = find_dtype(found.dtype.code, found.dtype.bits);
   if (dtype == nullptr || found.dtype.lanes != 1 || found.device.type != dlpack::kCpu ||
       found.data == nullptr || (found.strides == nullptr && found.ndim > 0)) {
@@ -103,18 +114,13 @@ std::optional<ArrayView> by_dlpack(py::handle tensor) {
                    static_cast<char*>(found.data) + found.byte_offset};
 }
 
-constexpr std::align_val_t kAlignment{64};
-
-struct FreeAligned {
-  void operator()(void* memory) const { ::operator delete(memory, kAlignment); }
-};
-
 // A tensor in words of DLPack, and what lives as long as PyTorch uses its memory.
 struct Shared {
   dlpack::ManagedTensor managed = {};
-  std::vector<int64_t> sizes, strides;
+  int64_t sizes[executorch::runtime::kTensorDimensionLimit];
+  int64_t strides[executorch::runtime::kTensorDimensionLimit];
   py::object owner;
-  std::unique_ptr<void, FreeAligned> memory;
+  Memory memory;
 
   // PyTorch calls it from any thread.
   static void free(dlpack::ManagedTensor* managed) {
@@ -134,22 +140,24 @@ dlpack::DataType type_of(const Tensor& tensor) {
 
 // A tensor with the type, sizes and strides of `tensor` over `data`, which `shared` keeps.
 py::object made(const Tensor& tensor, void* data, std::unique_ptr<Shared> shared) {
-  static const py::handle from_dlpack = of_dlpack("from_dlpack");
-  shared->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
-  shared->strides.assign(tensor.strides().begin(), tensor.strides().end());
-  shared->managed = {{data,
+  std::copy(tensor.sizes().begin(), tensor.sizes().end(), shared->sizes);
+  std::copy(tensor.strides().begin(), tensor.strides().end(), shared->strides);
+  shared->managed = {dlpack::kVersion,
+                     shared.get(),
+                     Shared::free,
+                     /*flags=*/0,
+                     {data,
                       {dlpack::kCpu, 0},
                       static_cast<int32_t>(tensor.dim()),
                       type_of(tensor),
-                      shared->sizes.data(),
-                      shared->strides.data(),
-                      0},
-                     shared.get(),
-                     Shared::free};
-  const py::capsule capsule(&shared->managed, dlpack::kCapsuleName);
-  py::object result = from_dlpack(capsule);
-  static_cast<void>(shared.release());  // PyTorch has taken it
-  return result;
+                      shared->sizes,
+                      shared->strides,
+                      /*byte_offset=*/0}};
+  void* object = nullptr;
+  if (exchange().take(&shared.release()->managed, &object) != 0) {
+    throw py::error_already_set();
+  }
+  return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
 }
 
 class TorchLibrary final : public ArrayLibrary {
@@ -157,16 +165,8 @@ class TorchLibrary final : public ArrayLibrary {
   const char* name() const override { return "torch"; }
 
   bool owns(py::handle value) const override {
-    static PyObject* type = nullptr;
-    if (type == nullptr) {
-      // A tensor can exist only if torch is imported already.
-      const py::dict modules = py::module_::import("sys").attr("modules");
-      if (!modules.contains("torch")) {
-        return false;
-      }
-      type = modules["torch"].attr("Tensor").cast<py::object>().release().ptr();
-    }
-    return py::isinstance(value, type);
+    static LateType tensor("torch", "Tensor");
+    return tensor.is_of(value);
   }
 
   py::object plain(py::handle tensor, const std::string& what) const override {
@@ -193,7 +193,8 @@ class TorchLibrary final : public ArrayLibrary {
     }
     constexpr std::string_view kPrefix = "torch.";
     return {to_text(tensor.attr("dtype")).substr(kPrefix.size()), to_numbers(tensor.attr("shape")),
-            to_numbers(tensor.attr("stride")()), data(tensor)};
+            to_numbers(tensor.attr("stride")()),
+            reinterpret_cast<void*>(tensor.attr("data_ptr")().cast<uintptr_t>())};
   }
 
   std::string advice_dtype(const char* dtype) const override {
@@ -205,32 +206,14 @@ class TorchLibrary final : public ArrayLibrary {
            "memory format)";
   }
 
-  py::object make_memory(size_t num_bytes) const override {
-    return torch().attr("empty")(num_bytes, py::arg("dtype") = torch().attr("uint8"));
-  }
-
-  void* data(py::handle tensor) const override {
-    return reinterpret_cast<void*>(tensor.attr("data_ptr")().cast<uintptr_t>());
-  }
-
-  py::object view(const Tensor& tensor, const py::object& memory) const override {
-    return share(tensor, memory);
-  }
-
-  py::object copy(const Tensor& tensor) const override {
+  py::object view(const Tensor& tensor, Memory memory) const override {
     auto shared = std::make_unique<Shared>();
-    shared->memory.reset(::operator new(std::max<size_t>(tensor.nbytes(), 1), kAlignment));
-    if (tensor.nbytes() > 0) {
-      std::memcpy(shared->memory.get(), tensor.const_data_ptr(), tensor.nbytes());
-    }
+    shared->memory = std::move(memory);
     void* const data = shared->memory.get();
     return made(tensor, data, std::move(shared));
   }
 
   py::object share(const Tensor& tensor, const py::object& owner) const override {
-    if (tensor.nbytes() == 0) {
-      return copy(tensor);
-    }
     auto shared = std::make_unique<Shared>();
     shared->owner = owner;
     return made(tensor, tensor.mutable_data_ptr(), std::move(shared));
