@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from executorch.tools.bench.arena import files, heat, latency, memory, page, shapes
+from executorch.tools.bench.arena import accuracy, files, heat, latency, memory, page, shapes
 from executorch.tools.bench.arena.__main__ import command, measured
 from executorch.tools.bench.arena.measure import Engine
 from executorch.tools.bench.arena.network import Network
@@ -174,3 +174,38 @@ def test_the_memory_page_compares_with_the_least_of_the_rivals() -> None:
     text = memory.text(rows, "COMMAND", 2)
     assert "| ours / best rival | peak | 1 | 0.50 | 0.50 | small |" in text
     assert "| small | 1.0 | 2.0 | 0.50 | 3.0 | 3.0 | 3.0 | 6.0 | 6.0 | 6.0 |  |  |  |" in text
+
+
+def test_inputs_that_did_not_calibrate_are_drawn_and_told(tmp_path: Path) -> None:
+    first, second = sample().others(2)
+    assert not torch.equal(first[0], second[0])
+    assert torch.equal(first[0], next(sample().others(1))[0])
+    side = Engine(files.OURS, page.OURS, sys.executable, tmp_path, 1)
+    found = accuracy.measured(sample(), [side], 2, 1)
+    side.close()
+    one, other = found["engines"][files.OURS]["differences"]
+    assert 1e-4 < min(one, other) and max(one, other) < 0.1 and one != other
+
+
+def test_the_accuracy_page_has_the_worst_first_and_who_refused_last() -> None:
+    def row(name: str, ours: list[float], theirs: list[float]) -> files.Row:
+        upstream = {"differences": theirs} if theirs else {"error": "RuntimeError: no"}
+        return {
+            "name": name,
+            "inputs": 2,
+            "engines": {"ours": {"differences": ours}, "upstream": upstream},
+        }
+
+    rows = [
+        row("refused", [0.5, 0.5], []),
+        row("even", [0.03, 0.04], [0.04, 0.03]),
+        row("worse", [0.06, 0.08], [0.03, 0.04]),
+        row("all", [0.1, 0.1], [1.2, 1.4]),
+    ]
+    text = accuracy.text(rows, "COMMAND", "", "accuracy.svg")
+    assert "| ours / upstream | 2 | 1.41 | 2.00 | worse |" in text
+    assert "| worse | 0.0707 | 0.0354 | 2.00 |" in text
+    assert "| refused | 0.5 |  |  |" in text
+    places = [text.index(f"| {name} | 0.") for name in ("worse", "even", "refused")]
+    assert places == sorted(places)
+    assert accuracy.svg(rows).count("<circle") == 3

@@ -34,11 +34,31 @@ def add_arguments(parser: argparse.ArgumentParser, results: str) -> None:
     parser.add_argument("--page", type=Path, help="write the page")
 
 
-def _pythons(rivals: str | None) -> dict[str, str]:
-    pythons = {}
+def pythons(rivals: str | None) -> dict[str, str]:
+    """The interpreter of each engine that can be asked here."""
+    found = {OURS: sys.executable}
     if os.environ.get("EXECUTORCH_PEER_PYTHON"):
-        pythons[UPSTREAM] = peer_python()
-    return pythons | (dict.fromkeys(RIVALS, rivals) if rivals else {})
+        found[UPSTREAM] = peer_python()
+    return found | (dict.fromkeys(RIVALS, rivals) if rivals else {})
+
+
+def resumed(
+    options: argparse.Namespace, precision: str, measured: Callable[[Network], Row]
+) -> Iterator[tuple[Row, bool]]:
+    """The row of each network that is wanted, and whether it is new; one that could not be made is printed."""
+    known = page.read(options.results)
+    for network in chosen(options.only):
+        key = (network.name, precision, options.threads)
+        is_new = not (options.resume and key in known)
+        if is_new:
+            try:
+                known[key] = measured(network)
+            except Exception as problem:
+                said = f"{type(problem).__name__}: {str(problem)[:100]}"
+                print(f"{network.name:18s} {said}", flush=True)
+                continue
+            page.keep(options.results, known[key])
+        yield known[key], is_new
 
 
 def rows(
@@ -47,24 +67,14 @@ def rows(
     priority: int = 0,
     also: Sequence[str] = (),
 ) -> Iterator[tuple[Row, bool]]:
-    """Of each network that is wanted, and whether it is new. `ask(engine, [runtime, file, calls, limit])` gives what
-    the row says of an engine, a new process; a row that could not be made is printed. `also`: labels of ours by
-    which it is asked again."""
-    pythons = {OURS: sys.executable, **dict.fromkeys(also, sys.executable)}
-    pythons |= _pythons(options.rivals)
-    known = page.read(options.results)
-    for network in chosen(options.only):
-        key = (network.name, "float", options.threads)
-        is_new = not (options.resume and key in known)
-        if is_new:
-            try:
-                known[key] = measured(network, pythons, options.threads, ask, priority)
-            except Exception as problem:
-                said = f"{type(problem).__name__}: {str(problem)[:100]}"
-                print(f"{network.name:18s} {said}", flush=True)
-                continue
-            page.keep(options.results, known[key])
-        yield known[key], is_new
+    """As resumed(). `ask(engine, [runtime, file, calls, limit])` gives what the row says of an engine, a new process.
+    `also`: labels of ours by which it is asked again."""
+    every = dict.fromkeys((OURS, *also), sys.executable) | pythons(options.rivals)
+    return resumed(
+        options,
+        "float",
+        lambda network: measured(network, every, options.threads, ask, priority),
+    )
 
 
 def measured(

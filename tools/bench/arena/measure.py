@@ -47,6 +47,12 @@ class Engine:
         answer = self.ask(["prepare", self._kind, precision, str(program), str(calls), SECONDS])
         return answer if isinstance(answer, dict) else {"difference": answer}
 
+    def accuracy(self, precision: str, program: Path, calls: Path) -> Answer:
+        """How far from eager each of the other calls is. Takes its time: nothing is measured that others disturb."""
+        limit = 4 * SECONDS
+        answer = self.ask(["accuracy", self._kind, precision, str(program), str(calls), limit])
+        return answer if isinstance(answer, dict) else {"differences": answer}
+
     def process(self) -> Worker | None:
         return self._worker
 
@@ -56,15 +62,20 @@ class Engine:
             self._worker = None
 
 
-def save(network: Network, folder: Path) -> tuple[Path, Path]:
-    """The exported program, and its inputs with eager's results."""
+def save(network: Network, folder: Path, others: int = 0) -> tuple[Path, Path]:
+    """The exported program, and its calls: the inputs with eager's results, and so many others."""
     module, inputs = network.build()
+
+    def results(of: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
+        return list(torch.utils._pytree.tree_leaves(module(*of)))
+
     with torch.no_grad():
-        expected = torch.utils._pytree.tree_leaves(module(*inputs))
+        expected = results(inputs)
+        further = [(list(other), results(other)) for other in network.others(others)]
         program = torch.export.export(module, inputs, strict=False)
     path = folder / f"{network.name}.pt2"
     torch.export.save(program, path)
-    torch.save((list(inputs), list(expected)), f"{path}.calls")
+    torch.save((list(inputs), expected, further), f"{path}.calls")
     return path, Path(f"{path}.calls")
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,12 @@ class Network:
         module.eval()
         weights.draw(module, inputs)
         return module, inputs
+
+    def others(self, count: int) -> Iterator[tuple[torch.Tensor, ...]]:
+        """The inputs of further calls; the same at every call."""
+        for seed in range(1, count + 1):
+            torch.manual_seed(seed)
+            yield self.make()[1]
 
 
 def hub(

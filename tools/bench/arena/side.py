@@ -3,9 +3,10 @@
 
 Imports nothing of this repository but the public package `executorch`, so that the same code asks every engine.
 Questions, a line of JSON each: ["threads", n]; ["prepare", engine, precision, program, calls, seconds] answers the
-relative difference to eager; ["run", n] answers n pairs of milliseconds: passed, and of processors at work;
-["memory", runtime, file, calls, seconds] answers the bytes that loading and running a file takes, as a process's first;
-["latency", runtime, file, calls, seconds, runs, options] the milliseconds of loading and of each run.
+relative difference to eager, ["accuracy", ...] with the same words those of the other calls; ["run", n] answers n pairs
+of milliseconds: passed, and of processors at work; ["memory", runtime, file, calls, seconds] answers the bytes that
+loading and running a file takes, as a process's first; ["latency", runtime, file, calls, seconds, runs, options] the
+milliseconds of loading and of each run.
 """
 
 import importlib
@@ -205,11 +206,25 @@ def difference(found, expected):
 
 def prepare(engine, precision, path, calls, seconds):
     signal.alarm(seconds)
-    inputs, expected = torch.load(calls, weights_only=True)
+    inputs, expected, _ = torch.load(calls, weights_only=True)
     run = ENGINES[engine](torch.export.load(path), precision, inputs, path)
     found = torch.utils._pytree.tree_leaves(run())
     signal.alarm(0)
     return run, difference(found, expected)
+
+
+def accuracy(engine, precision, path, calls, seconds):
+    """The relative difference to eager of each of the other calls, which did not calibrate."""
+    signal.alarm(seconds)
+    inputs, _, others = torch.load(calls, weights_only=True)
+    run = ENGINES[engine](torch.export.load(path), precision, inputs, path)
+    answer = []
+    for other, expected in others:
+        for held, new in zip(inputs, other, strict=True):  # engines read inputs where they are
+            held.copy_(new)
+        answer.append(difference(torch.utils._pytree.tree_leaves(run()), expected))
+    signal.alarm(0)
+    return answer
 
 
 def timed(run, count):
@@ -274,6 +289,8 @@ def main():
             elif kind == "prepare":
                 run, answer = None, None
                 run, answer = prepare(*rest)
+            elif kind == "accuracy":
+                answer = accuracy(*rest)
             elif kind == "memory":
                 answer = memory(*rest)
             elif kind == "latency":
