@@ -27,6 +27,22 @@ py::dtype numpy_dtype(ScalarType type) {
   }
 }
 
+// The table's row of a type of NumPy's own; null for others, such as those of ml_dtypes.
+const Dtype* find_builtin(const py::dtype& dtype) {
+  constexpr int kFirstOfUsers = 256;
+  constexpr std::pair<char, uint8_t> kCodes[] = {{'i', 0}, {'u', 1}, {'f', 2}, {'c', 5}, {'b', 6}};
+  for (const auto& [kind, code] : kCodes) {
+    if (dtype.kind() == kind && dtype.num() < kFirstOfUsers) {
+      return find_dtype(code, static_cast<uint8_t>(8 * dtype.itemsize()));
+    }
+  }
+  return nullptr;
+}
+
+bool is_native(const py::dtype& dtype) {
+  return dtype.byteorder() == '=' || dtype.attr("isnative").cast<bool>();
+}
+
 std::vector<py::ssize_t> byte_strides(const Tensor& tensor) {
   std::vector<py::ssize_t> strides;
   for (const auto stride : tensor.strides()) {
@@ -53,8 +69,8 @@ class NumpyLibrary final : public ArrayLibrary {
   py::object plain(py::handle tensor, const std::string& what) const override {
     const auto array = py::reinterpret_borrow<py::array>(tensor);
     const py::dtype dtype = array.dtype();
-    const bool is_aligned = array.attr("flags").attr("aligned").cast<bool>();
-    if (!is_aligned || !dtype.attr("isnative").cast<bool>()) {
+    const bool is_aligned = (array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
+    if (!is_aligned || !is_native(dtype)) {
       fail_argument(what + ": expected elements in this machine's byte order and alignment, got " +
                     to_text(dtype.attr("str")) + (is_aligned ? "" : ", not aligned") +
                     ". Convert it: .astype(numpy." + to_text(dtype.attr("name")) + ")");
@@ -66,7 +82,11 @@ class NumpyLibrary final : public ArrayLibrary {
     (void)what;  // all that is plain has memory
     const auto array = py::reinterpret_borrow<py::array>(tensor);
     const py::dtype dtype = array.dtype();
-    ArrayView view{to_text(dtype.attr("name")), {}, {}, const_cast<void*>(array.data())};
+    const Dtype* const known = find_builtin(dtype);
+    ArrayView view{known != nullptr ? known->name : to_text(dtype.attr("name")),
+                   {},
+                   {},
+                   const_cast<void*>(array.data())};
     for (py::ssize_t i = 0; i < array.ndim(); ++i) {
       view.sizes.push_back(array.shape(i));
       // A stride between elements is none of ours: no expected stride is negative.
