@@ -384,7 +384,7 @@ def slice_(builder: GraphBuilder, step: Step) -> None:
     start = head.args[2] if len(head.args) > 2 and head.args[2] is not None else 0
     size = shape_of(source)[dim]
     offsets = [0] * rank
-    offsets[dim] = min(start + size if start < 0 else start, size)
+    offsets[dim] = min(max(start + size, 0) if start < 0 else start, size)
     sizes = open_sizes(head.meta["val"].shape)
     layout = layout_for(builder, head, [source])
     value = builder.read(source, layout)

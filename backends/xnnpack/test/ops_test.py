@@ -307,6 +307,7 @@ ROWS: list[tuple[str, nn.Module | Callable[..., torch.Tensor], list[tuple[int, .
     ("view", lambda a: a.view(8, -1).neg(), [X]),
     ("unsqueeze_squeeze", lambda a: a.unsqueeze(1).neg().squeeze(1), [X[1:]]),
     ("slice", lambda a: a[:, 2:-1].neg(), [X]),
+    ("slice_from_before_the_first", lambda a: a[:, -99:-1].neg(), [X]),
     ("conv_slice", nn.Sequential(nn.Conv2d(8, 4, 1), Call(lambda a: a[:, 1:3])), [X]),
     ("split", gated, [X]),
     ("conv_split", nn.Sequential(nn.Conv2d(8, 4, 1), Call(gated)), [X]),
