@@ -37,7 +37,7 @@ HEAD = """# Accuracy in 8 bits beside upstream
 
 ||found - eager|| / ||eager|| in float of the worst output, as the root of the mean square over {inputs} drawn inputs;
 one more has calibrated. Static, symmetric, weights per channel; weights of the networks are random. The ratio is ours
-to upstream's, worst first; networks without one are those that upstream refuses. {date}. {note}
+to upstream's, worst first; without one: upstream refuses, or an error is all. {date}. {note}
 
     {command}
 
