@@ -41,11 +41,11 @@ def row_major_pass(graph_module: GraphModule) -> PassResult:
 
 def _read_plain(node: Node) -> bool:
     source = node.args[0]
-    rank = source.meta["val"].dim()
-    if _order(source.meta["val"]) == list(range(rank)):
+    value = source.meta["val"]
+    if _is_row_major(value):
         return False
     with node.graph.inserting_before(node):
-        node.args = (_copy(source, list(range(rank))), *node.args[1:])
+        node.args = (_copy(source, value.contiguous()), *node.args[1:])
     return True
 
 
@@ -53,15 +53,14 @@ def _give_plain(node: Node) -> bool:
     results = node.meta["val"]
     is_tuple = not isinstance(results, torch.Tensor)
     first = results[0] if is_tuple else results
-    order = _order(first)
-    if order == list(range(first.dim())):
+    if _is_row_major(first):
         return False
     plain = first.contiguous()
     node.meta["val"] = (plain, *results[1:]) if is_tuple else plain
     for value in [user for user in node.users if _is_first(user)] if is_tuple else [node]:
         value.meta["val"] = plain
         with node.graph.inserting_after(value):
-            copy = _copy(value, order)
+            copy = _copy(value, first)
         value.replace_all_uses_with(copy, delete_user_cb=lambda user, copy=copy: user is not copy)
     return True
 
@@ -70,13 +69,17 @@ def _is_first(user: Node) -> bool:
     return user.target is operator.getitem and user.args[1] == 0
 
 
-def _order(value: torch.Tensor) -> list[int]:
-    return list(dim_order_of(value))
+def _is_row_major(value: torch.Tensor) -> bool:
+    """Dimensions of one element may lie anywhere."""
+    order = [dim for dim in dim_order_of(value) if str(value.shape[dim]) != "1"]
+    return order == sorted(order)
 
 
-def _copy(source: Node, order: list[int]) -> Node:
+def _copy(source: Node, value: torch.Tensor) -> Node:
+    """`source` as `value` lies."""
     op = exir_ops.edge.dim_order_ops._to_dim_order_copy.default
+    order = list(dim_order_of(value))
     copy = source.graph.call_function(op, (source,), {"dim_order": order})
-    copy.meta = {**source.meta, "val": op(source.meta["val"], dim_order=order)}
+    copy.meta = {**source.meta, "val": value}
     copy.meta.pop("debug_handle", None)  # a call of its own
     return copy

@@ -44,6 +44,15 @@ def test_any_order_gives_what_eager_gives(name: str, order: str, delegated: bool
         torch.testing.assert_close(found, module(INPUTS[order]), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("stride", [(8, 1, 64, 1), (8, 1, 1, 1), (1, 8, 64, 64)])
+def test_dimensions_of_one_element_lie_anywhere(stride: tuple[int, ...]) -> None:
+    x = torch.empty_strided((8, 8, 1, 1), stride).copy_(torch.randn(8, 8, 1, 1))
+    module = nn.Sequential(nn.LayerNorm((8, 1, 1)), nn.Sigmoid())
+    for delegated in (False, True):
+        _, found = outputs(module, x, delegated)
+        torch.testing.assert_close(found, module(x), rtol=1e-4, atol=1e-5)
+
+
 def test_copies_are_made_where_the_order_differs_alone() -> None:
     copies = {}
     for order in ("plain", "channels last"):
