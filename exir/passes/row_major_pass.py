@@ -18,6 +18,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.graph_facts import called_op
+from executorch.exir.sym_util import surely_equal
 from executorch.exir.tensor import dim_order_of
 
 _aten = torch.ops.aten
@@ -71,7 +72,7 @@ def _is_first(user: Node) -> bool:
 
 def _is_row_major(value: torch.Tensor) -> bool:
     """Dimensions of one element may lie anywhere."""
-    order = [dim for dim in dim_order_of(value) if str(value.shape[dim]) != "1"]
+    order = [dim for dim in dim_order_of(value) if not surely_equal(value.shape[dim], 1)]
     return order == sorted(order)
 
 

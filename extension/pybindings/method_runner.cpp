@@ -17,12 +17,6 @@ using executorch::runtime::Tag;
 
 namespace {
 
-// A scalar of NumPy of this kind.
-bool is_numpy(py::handle value, const char* kind) {
-  const py::dict modules = py::module_::import("sys").attr("modules");
-  return modules.contains("numpy") && py::isinstance(value, modules["numpy"].attr(kind));
-}
-
 // Calls function() without the interpreter lock.
 template <typename Function>
 auto without_lock(Function&& function) {
@@ -41,15 +35,18 @@ py::list to_list(const List& list) {
 
 // Numbers of Python, and those of NumPy that are none of Python's.
 bool is_bool(py::handle value) {
-  return py::isinstance<py::bool_>(value) || is_numpy(value, "bool_");
+  static LateType numpy("numpy", "bool_");
+  return py::isinstance<py::bool_>(value) || numpy.is_of(value);
 }
 
 bool is_int(py::handle value) {
-  return py::isinstance<py::int_>(value) || is_numpy(value, "integer");
+  static LateType numpy("numpy", "integer");
+  return py::isinstance<py::int_>(value) || numpy.is_of(value);
 }
 
 bool is_float(py::handle value) {
-  return py::isinstance<py::float_>(value) || is_numpy(value, "floating");
+  static LateType numpy("numpy", "floating");
+  return py::isinstance<py::float_>(value) || numpy.is_of(value);
 }
 
 int64_t to_int64(py::handle value, const std::string& what) {
@@ -77,7 +74,8 @@ std::string advice_for_nested(py::handle value) {
 
 // Likewise who gives another value than a tensor.
 std::string advice_for(py::handle value) {
-  if (is_numpy(value, "generic")) {
+  static LateType scalar_of_numpy("numpy", "generic");
+  if (scalar_of_numpy.is_of(value)) {
     return ". Call numpy.asarray(...) on it";
   }
   if (is_int(value) || is_float(value)) {

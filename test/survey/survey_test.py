@@ -39,6 +39,7 @@ NOT_EXPORTED = {
     "cartesian_prod combinations",
     "lstsq",
 }
+OTHER_ORDERS = [order for order in ORDERS if order != "plain"]
 SAMPLE = 6  # every sixth row in the usual tests, all in test-full
 
 
@@ -70,7 +71,7 @@ def check_order(row: Row, backend: str, order: str) -> None:
     assert found.kind in ("works", "speaks", "torch"), found
 
 
-@pytest.mark.parametrize("order", [order for order in ORDERS if order != "plain"])
+@pytest.mark.parametrize("order", OTHER_ORDERS)
 @pytest.mark.parametrize("row", ROWS[5 :: 6 * SAMPLE], ids=lambda row: row.name)
 def test_a_sample_works_whatever_the_order_in_memory(row: Row, order: str) -> None:
     for backend in BACKENDS:
@@ -79,7 +80,7 @@ def test_a_sample_works_whatever_the_order_in_memory(row: Row, order: str) -> No
 
 @pytest.mark.full
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("order", [order for order in ORDERS if order != "plain"])
+@pytest.mark.parametrize("order", OTHER_ORDERS)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_every_row_works_whatever_the_order_in_memory(row: Row, order: str, backend: str) -> None:
     check_order(row, backend, order)

@@ -64,12 +64,9 @@ Task task_at(const Plan& plan, int64_t index) {
 
 Plan plan_of(const AttentionProblem& p) {
   const int64_t lanes = gemm_kernels().lanes;
-  Plan plan{p,     p.heads / p.key_heads,
-            0,     div_up(p.value_depth, lanes) * lanes,
-            false, false,
-            false, 0,
-            1,     0,
-            1};
+  Plan plan{p};
+  plan.group = p.heads / p.key_heads;
+  plan.padded_depth = div_up(p.value_depth, lanes) * lanes;
   plan.rows = p.queries * plan.group;
   plan.few = plan.rows <= kFewRows;
   // Rows of a cache are so far apart that each is in a page of its own: copied where many queries

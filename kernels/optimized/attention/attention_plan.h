@@ -32,13 +32,13 @@ struct Task {
 
 struct Plan {
   const AttentionProblem& problem;
-  int64_t group;         // heads that share keys
-  int64_t rows;          // queries * group
-  int64_t padded_depth;  // of copied values
-  bool few;              // rows, kFewRows at most
-  bool keys_in_place, values_in_place;
-  int64_t row_blocks, key_splits, keys_per_split;
-  int64_t heads;  // of keys, of a task
+  int64_t group = 0;         // heads that share keys
+  int64_t rows = 0;          // queries * group
+  int64_t padded_depth = 0;  // of copied values
+  bool few = false;          // rows, kFewRows at most
+  bool keys_in_place = false, values_in_place = false;
+  int64_t row_blocks = 0, key_splits = 1, keys_per_split = 0;
+  int64_t heads = 1;  // of keys, of a task
 };
 
 Plan plan_of(const AttentionProblem& problem);

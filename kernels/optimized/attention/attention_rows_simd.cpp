@@ -52,17 +52,6 @@ class Ahead {
   int64_t share_ = 0;
 };
 
-template <typename T, int kX>
-HWY_INLINE void score_few(const DotRows& dots, int64_t count) {
-  if (count == kRowsOfDots) {
-    dot_block<T, kRowsOfDots, kX>(dots, 0);
-    return;
-  }
-  for (int64_t row = 0; row < count; ++row) {
-    dot_block<T, 1, kX>(dots, row);
-  }
-}
-
 template <typename T>
 void score(const CacheRows& rows, const float* queries, float* scores, int64_t stride) {
   DotRows dots;
@@ -78,21 +67,10 @@ void score(const CacheRows& rows, const float* queries, float* scores, int64_t s
           static_cast<const T*>(rows.data) + row * rows.row_stride + head * rows.head_stride;
       for (int64_t i = 0; i < rows.queries; i += kMaxDotVectors) {
         const int64_t query = head * rows.queries + i;
+        dots.num_x = std::min(kMaxDotVectors, rows.queries - i);
         dots.x = queries + query * rows.depth;
         dots.out = scores + query * stride + row;
-        switch (rows.queries - i) {
-          case 1:
-            score_few<T, 1>(dots, count);
-            break;
-          case 2:
-            score_few<T, 2>(dots, count);
-            break;
-          case 3:
-            score_few<T, 3>(dots, count);
-            break;
-          default:
-            score_few<T, 4>(dots, count);
-        }
+        dot_rows_of<T>(dots, 0, count);
       }
     }
   }
@@ -209,26 +187,16 @@ void add(const CacheRows& rows, const float* weights, int64_t stride, float* sum
 }
 
 void score_rows_simd(const CacheRows& rows, const float* queries, float* scores, int64_t stride) {
-  switch (rows.type) {
-    case executorch::aten::ScalarType::Half:
-      return score<hwy::float16_t>(rows, queries, scores, stride);
-    case executorch::aten::ScalarType::BFloat16:
-      return score<hwy::bfloat16_t>(rows, queries, scores, stride);
-    default:
-      return score<float>(rows, queries, scores, stride);
-  }
+  with_row_type(rows.type, [&](auto row) HWY_ATTR {
+    score<typename decltype(row)::Type>(rows, queries, scores, stride);
+  });
 }
 
 void add_rows_simd(const CacheRows& rows, const float* weights, int64_t stride, float* sums,
                    bool accumulate) {
-  switch (rows.type) {
-    case executorch::aten::ScalarType::Half:
-      return add<hwy::float16_t>(rows, weights, stride, sums, accumulate);
-    case executorch::aten::ScalarType::BFloat16:
-      return add<hwy::bfloat16_t>(rows, weights, stride, sums, accumulate);
-    default:
-      return add<float>(rows, weights, stride, sums, accumulate);
-  }
+  with_row_type(rows.type, [&](auto row) HWY_ATTR {
+    add<typename decltype(row)::Type>(rows, weights, stride, sums, accumulate);
+  });
 }
 
 }  // namespace

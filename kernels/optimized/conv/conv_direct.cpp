@@ -3,6 +3,7 @@
 // filter tap reads it there, and the weights are read in place.
 #include <executorch/kernels/optimized/conv/conv.h>
 #include <executorch/kernels/optimized/conv/conv_plan.h>
+#include <executorch/kernels/optimized/gemm/gemm.h>
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -22,7 +23,9 @@ constexpr int64_t kMinWorkPerTask = 1 << 17;    // multiply-adds worth waking a 
 constexpr int64_t kMinWorkPerVector = 1 << 12;  // multiply-adds of a lane worth seeking padding
 constexpr int64_t kOverread = 2 * kConvLanes;   // behind a band, for whole vectors
 constexpr int64_t kPaddingToSkip = 2;           // rows, from which on terms are left out in 2-D
-constexpr int64_t kLanesPerDot = kConvLanes / kConvMostDots;
+// Positions that are worth dot products, of the widest vectors.
+constexpr int64_t kMostDots = kMaxDotVectors;
+constexpr int64_t kLanesPerDot = kConvLanes / kMostDots;
 constexpr int64_t kMinDotTerms = 64;
 constexpr int64_t kDotChannels = 4;  // output channels for each position
 constexpr int64_t kBufferWidth = kConvRowVectors * kConvLanes;
@@ -188,18 +191,29 @@ void gather_positions(const Terms& terms, const ConvVector& v, const float* band
 // Gathered positions of one vector for output channels [begin, end).
 void convolve_dots(const Conv& c, const Plan& p, const Task& task, const Terms& terms,
                    const float* gathered, const ConvVector& v, int64_t begin, int64_t end) {
-  ConvDots dots;
-  dots.terms = terms.count();
-  dots.weight = task.weight + terms.first + begin * p.terms;
-  dots.weight_stride = p.terms;
-  dots.input = gathered;
-  dots.input_stride = dots.terms;
-  dots.rows = end - begin;
-  dots.out_stride = c.out_d * c.out_h * c.out_w;
-  dots.out = task.out + begin * dots.out_stride + v.first;
-  dots.accumulate = terms.first > 0;
-  dots.bias = dots.accumulate || task.bias == nullptr ? nullptr : task.bias + begin;
-  conv_kernels().dots[v.count - 1](dots);
+  constexpr int64_t kChannels = 64;  // at a time
+  float made[kMostDots * kChannels];
+  DotRows dots;
+  dots.num_x = v.count;
+  dots.k = dots.x_stride = terms.count();
+  dots.row_stride = p.terms;
+  dots.x = gathered;
+  dots.out = made;
+  dots.out_stride = kChannels;
+  const bool accumulate = terms.first > 0;
+  const int64_t plane = c.out_d * c.out_h * c.out_w;
+  for (int64_t channel = begin; channel < end; channel += kChannels) {
+    const int64_t count = std::min(kChannels, end - channel);
+    dots.rows = task.weight + terms.first + channel * p.terms;
+    dots.bias = accumulate || task.bias == nullptr ? nullptr : task.bias + channel;
+    gemm_kernels().dot_rows(dots, 0, count);
+    for (int64_t row = 0; row < count; ++row) {
+      float* const out = task.out + (channel + row) * plane + v.first;
+      for (int64_t j = 0; j < v.count; ++j) {
+        out[j] = made[j * kChannels + row] + (accumulate ? out[j] : 0.0f);
+      }
+    }
+  }
 }
 
 // How many of the vectors from `first` on go into panels of their own: those that leave out the
@@ -247,7 +261,7 @@ Lasts gather_lasts(const Conv& c, const Plan& p, const Task& task, const Scratch
   for (int64_t last = each - 1; last < task.num_vectors; last += each) {
     const ConvVector& v = s.vectors[last];
     if (takes_dots(c, p, task, terms, v)) {
-      gather_positions(terms, v, s.band, s.gathered + lasts.count * kConvMostDots * terms.count());
+      gather_positions(terms, v, s.band, s.gathered + lasts.count * kMostDots * terms.count());
       lasts.at[lasts.count++] = last;
     }
   }
@@ -265,8 +279,8 @@ void convolve_terms(const Conv& c, const Plan& p, const Task& task, const Scratc
     for (int64_t j = 0; j < lasts.count; ++j) {
       const int64_t last = lasts.at[j];
       convolve_panels(c, p, task, terms, s.band, s.vectors + from, last - from, i, end);
-      convolve_dots(c, p, task, terms, s.gathered + j * kConvMostDots * terms.count(),
-                    s.vectors[last], i, end);
+      convolve_dots(c, p, task, terms, s.gathered + j * kMostDots * terms.count(), s.vectors[last],
+                    i, end);
       from = last + 1;
     }
     convolve_panels(c, p, task, terms, s.band, s.vectors + from, task.num_vectors - from, i, end);
@@ -438,7 +452,7 @@ Error direct_conv(runtime::KernelRuntimeContext& ctx, const Conv& c) {
   const int64_t terms = p.in_channels * (p.terms / (c.in_channels / c.groups));
   const int64_t lines = c.channels_last ? p.in_channels * p.line : 0;
   const int64_t band = p.in_channels * p.depth * p.plane + kOverread;
-  const int64_t gathered = c.channels_last ? 0 : p.slices * kConvMostDots * p.block_terms;
+  const int64_t gathered = c.channels_last ? 0 : p.slices * kMostDots * p.block_terms;
   const int64_t tasks =
       c.batch * c.groups * p.slice_regions * p.row_regions * p.col_regions * p.channel_parts;
   const int64_t threads = std::min(get_num_threads(), tasks);

@@ -11,7 +11,6 @@ constexpr int kConvTileRows = 8;
 constexpr int kConvTileVectors = 3;  // of a tile of several channels
 constexpr int kConvRowVectors = 8;   // of a tile of one channel
 constexpr int kConvLanes = 16;       // of a vector, at most
-constexpr int kConvMostDots = 4;     // positions that are worth dot products, of the widest vectors
 
 // One vector of positions: lane i reads input[at + i] of every term; the lanes of `bits` go to
 // out[first], out[first + 1], ...
@@ -37,21 +36,6 @@ struct ConvTile {
   bool accumulate;     // add to what out holds
 };
 
-// out[r][j] = sum over `terms` terms p of weight[r * weight_stride + p] * input[j * input_stride +
-// p]: some positions whose input is gathered.
-struct ConvDots {
-  int64_t terms;
-  const float* weight;
-  int64_t weight_stride;
-  const float* input;
-  int64_t input_stride;
-  int64_t rows;
-  float* out;
-  int64_t out_stride;
-  const float* bias;  // of the first row, or nullptr
-  bool accumulate;    // add to what out holds
-};
-
 // to[plane][row][col] = from[plane][row][col] with steps between planes, rows and columns. With
 // `between`, the columns between those of a step of two go there: as many, or one less.
 struct PlaneCopy {
@@ -70,7 +54,6 @@ struct ConvKernels {
   // [rows - 1][vectors - 1]
   void (*tile[kConvTileRows][kConvTileVectors])(const ConvTile& tile);
   void (*row[kConvRowVectors])(const ConvTile& tile);  // [vectors - 1]: one channel
-  void (*dots[kConvMostDots])(const ConvDots& dots);   // [positions - 1]
   void (*copy_planes)(const PlaneCopy& copy);
   // Splits 3 * n values into three rows of n, `step` apart.
   void (*split_triples)(const float* in, int64_t n, float* out, int64_t step);

@@ -74,65 +74,6 @@ void tile(const ConvTile& t) {
   }
 }
 
-template <int kRows, int kPositions>
-void dot_tile(const ConvDots& p, int64_t row) {
-  const D d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float* HWY_RESTRICT weight = p.weight + row * p.weight_stride;
-  const float* HWY_RESTRICT input = p.input;
-  V sum[kRows][kPositions];
-#pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < kPositions; ++j) {
-      sum[i][j] = hn::Zero(d);
-    }
-  }
-  const auto add = [&](int64_t at, auto load) HWY_ATTR {
-    V in[kPositions];
-#pragma GCC unroll 8
-    for (int j = 0; j < kPositions; ++j) {
-      in[j] = load(input + j * p.input_stride + at);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-      const V factor = load(weight + i * p.weight_stride + at);
-#pragma GCC unroll 8
-      for (int j = 0; j < kPositions; ++j) {
-        sum[i][j] = hn::MulAdd(factor, in[j], sum[i][j]);
-      }
-    }
-  };
-  int64_t at = 0;
-#pragma GCC unroll 1
-  for (; at + lanes <= p.terms; at += lanes) {
-    add(at, [&](const float* from) HWY_ATTR { return hn::LoadU(d, from); });
-  }
-  const auto rest = static_cast<size_t>(p.terms - at);
-  if (rest > 0) {
-    add(at, [&](const float* from) HWY_ATTR { return hn::LoadN(d, from, rest); });
-  }
-  for (int i = 0; i < kRows; ++i) {
-    float* HWY_RESTRICT out = p.out + (row + i) * p.out_stride;
-    const float bias = p.bias != nullptr ? p.bias[row + i] : 0.0f;
-    for (int j = 0; j < kPositions; ++j) {
-      out[j] = hn::ReduceSum(d, sum[i][j]) + (p.accumulate ? out[j] : bias);
-    }
-  }
-}
-
-template <int kPositions>
-void dot_rows(const ConvDots& p) {
-  constexpr int kRows = 4;
-  int64_t row = 0;
-  for (; row + kRows <= p.rows; row += kRows) {
-    dot_tile<kRows, kPositions>(p, row);
-  }
-  for (; row < p.rows; ++row) {
-    dot_tile<1, kPositions>(p, row);
-  }
-}
-
 // Every second value: what is loaded and stored behind whole vectors is
 // the same for all rows. Reads nothing behind the last one.
 void copy_pairs(const PlaneCopy& c) {
@@ -277,14 +218,6 @@ void fill_vectors(ConvKernels& kernels) {
   }
 }
 
-template <int kPositions>
-void fill_dots(ConvKernels& kernels) {
-  kernels.dots[kPositions - 1] = &dot_rows<kPositions>;
-  if constexpr (kPositions > 1) {
-    fill_dots<kPositions - 1>(kernels);
-  }
-}
-
 ConvKernels make_conv_kernels() {
   ConvKernels kernels = {};
   kernels.rows = kTileRows;
@@ -294,7 +227,6 @@ ConvKernels make_conv_kernels() {
   kernels.interleave_pairs = &interleave_pairs;
   fill_rows<kTileRows>(kernels);
   fill_vectors<kConvRowVectors>(kernels);
-  fill_dots<kConvMostDots>(kernels);
   return kernels;
 }
 

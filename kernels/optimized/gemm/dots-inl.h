@@ -120,6 +120,48 @@ HWY_INLINE void dot_block(const DotRows& p, int64_t first) {
   }
 }
 
+template <typename T, int kX>
+void dot_rows_for(const DotRows& p, int64_t first, int64_t last) {
+  for (; first + kRowsOfDots <= last; first += kRowsOfDots) {
+    dot_block<T, kRowsOfDots, kX>(p, first);
+  }
+  for (; first < last; ++first) {
+    dot_block<T, 1, kX>(p, first);
+  }
+}
+
+template <typename T>
+void dot_rows_of(const DotRows& p, int64_t first, int64_t last) {
+  switch (p.num_x) {
+    case 1:
+      return dot_rows_for<T, 1>(p, first, last);
+    case 2:
+      return dot_rows_for<T, 2>(p, first, last);
+    case 3:
+      return dot_rows_for<T, 3>(p, first, last);
+    default:
+      return dot_rows_for<T, 4>(p, first, last);
+  }
+}
+
+template <typename T>
+struct RowType {
+  using Type = T;
+};
+
+// body(RowType<T>()) with the T that stands for a type of rows.
+template <class Body>
+void with_row_type(executorch::aten::ScalarType type, const Body& body) {
+  switch (type) {
+    case executorch::aten::ScalarType::Half:
+      return body(RowType<hwy::float16_t>());
+    case executorch::aten::ScalarType::BFloat16:
+      return body(RowType<hwy::bfloat16_t>());
+    default:
+      return body(RowType<float>());
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace executorch::kernels::optimized
 HWY_AFTER_NAMESPACE();

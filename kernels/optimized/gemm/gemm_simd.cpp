@@ -157,39 +157,10 @@ void transpose(const float* in, int64_t in_stride, int64_t rows, int64_t cols, f
   }
 }
 
-template <typename T, int kX>
-void dot_rows_for(const DotRows& p, int64_t first, int64_t last) {
-  for (; first + kRowsOfDots <= last; first += kRowsOfDots) {
-    dot_block<T, kRowsOfDots, kX>(p, first);
-  }
-  for (; first < last; ++first) {
-    dot_block<T, 1, kX>(p, first);
-  }
-}
-
-template <typename T>
-void dot_rows_of(const DotRows& p, int64_t first, int64_t last) {
-  switch (p.num_x) {
-    case 1:
-      return dot_rows_for<T, 1>(p, first, last);
-    case 2:
-      return dot_rows_for<T, 2>(p, first, last);
-    case 3:
-      return dot_rows_for<T, 3>(p, first, last);
-    default:
-      return dot_rows_for<T, 4>(p, first, last);
-  }
-}
-
 void dot_rows_range(const DotRows& p, int64_t first, int64_t last) {
-  switch (p.row_type) {
-    case executorch::aten::ScalarType::Half:
-      return dot_rows_of<hwy::float16_t>(p, first, last);
-    case executorch::aten::ScalarType::BFloat16:
-      return dot_rows_of<hwy::bfloat16_t>(p, first, last);
-    default:
-      return dot_rows_of<float>(p, first, last);
-  }
+  with_row_type(p.row_type, [&](auto row) HWY_ATTR {
+    dot_rows_of<typename decltype(row)::Type>(p, first, last);
+  });
 }
 
 template <int kRows>

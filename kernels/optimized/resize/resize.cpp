@@ -9,7 +9,6 @@
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 namespace torch::executor::native {
@@ -20,6 +19,8 @@ using executorch::aten::Tensor;
 using executorch::extension::parallel_for;
 using executorch::kernels::neighbours;
 using executorch::kernels::Neighbours;
+using executorch::kernels::resized_axis;
+using executorch::kernels::ResizedAxis;
 using executorch::kernels::optimized::bilinear_pixels;
 using executorch::kernels::optimized::bilinear_row;
 using executorch::kernels::optimized::BilinearPixels;
@@ -34,7 +35,8 @@ using executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // outputs worth a thread
+constexpr int64_t kGrain = 1 << 14;                // outputs worth a thread
+constexpr int64_t kMostPositions = INT32_MAX / 2;  // of an axis
 
 struct Axis {
   int64_t in, out;
@@ -45,16 +47,6 @@ struct Axis {
 };
 
 // False for arguments that the portable kernel has to look at: wrong ones above all.
-bool set_axis(int64_t in, bool by_size, double given, bool align, Axis& axis) {
-  const double wanted = by_size ? given : std::floor(static_cast<double>(in) * given);
-  if (!(given > 0) || !(wanted >= 1) || wanted > INT32_MAX / 2 || in > INT32_MAX / 2) {
-    return false;
-  }
-  axis = {in, static_cast<int64_t>(wanted), by_size ? static_cast<double>(in) / given : 1.0 / given,
-          align};
-  return true;
-}
-
 bool set_axes(const Tensor& input, const OptionalArrayRef<int64_t>& sizes,
               const OptionalArrayRef<double>& factors, bool align, Axis axes[2]) {
   if (input.dim() != 4 || input.numel() == 0 || !is_f32(input) ||
@@ -63,11 +55,12 @@ bool set_axes(const Tensor& input, const OptionalArrayRef<int64_t>& sizes,
     return false;
   }
   for (size_t d = 0; d < 2; ++d) {
-    const double given = sizes.has_value() ? static_cast<double>((*sizes)[d]) : (*factors)[d];
-    if (!set_axis(input.size(static_cast<int64_t>(2 + d)), sizes.has_value(), given, align,
-                  axes[d])) {
+    const int64_t in = input.size(static_cast<int64_t>(2 + d));
+    const ResizedAxis made = resized_axis(in, sizes, factors, d);
+    if (!(made.size >= 1 && made.size <= kMostPositions) || in > kMostPositions) {
       return false;
     }
+    axes[d] = {in, static_cast<int64_t>(made.size), made.scale, align};
   }
   return true;
 }

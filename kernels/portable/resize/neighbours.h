@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which two input positions a bilinear resize mixes along an axis.
+// Sizes of resizes, and which two input positions a bilinear one mixes along an axis.
 #pragma once
 
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace executorch::kernels {
+
+// What an axis becomes, which is in range or not, and input positions per output position.
+struct ResizedAxis {
+  double size, scale;
+};
+
+// Of axis `d` of those that are resized, by the one of the two that is given.
+inline ResizedAxis resized_axis(int64_t in_size,
+                                const executorch::aten::OptionalArrayRef<int64_t>& output_size,
+                                const executorch::aten::OptionalArrayRef<double>& scale_factors,
+                                size_t d) {
+  if (scale_factors.has_value()) {
+    const double factor = (*scale_factors)[d];
+    return {std::floor(static_cast<double>(in_size) * factor), 1.0 / factor};
+  }
+  const auto size = static_cast<double>((*output_size)[d]);
+  return {size, static_cast<double>(in_size) / size};
+}
 
 // The two neighbours of an output position and the weight of the second.
 struct Neighbours {

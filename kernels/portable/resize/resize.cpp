@@ -47,17 +47,15 @@ bool prepare(const OpCall& call, const Tensor& input, const OptionalArrayRef<int
     return false;
   }
   Shape shape(input);
-  for (int d = 0; d < 2; ++d) {
+  for (size_t d = 0; d < 2; ++d) {
     const int64_t in_size = input.sizes()[2 + d];
-    const double factor = scale_factors.has_value() ? (*scale_factors)[d] : 1.0;
-    const double wanted = scale_factors.has_value() ? std::floor(in_size * factor)
-                                                    : static_cast<double>((*output_size)[d]);
-    ET_KERNEL_CHECK_MSG(call.ctx, in_size > 0 && factor > 0 && wanted >= 1 && wanted <= INT32_MAX,
+    const ResizedAxis axis = resized_axis(in_size, output_size, scale_factors, d);
+    ET_KERNEL_CHECK_MSG(call.ctx, in_size > 0 && axis.size >= 1 && axis.size <= INT32_MAX,
                         InvalidArgument, false,
                         "%s: expected a size in range, found %" PRId64 " resized to %g", call.op,
-                        in_size, wanted);
-    shape.sizes[2 + d] = static_cast<int64_t>(wanted);
-    resize.scale[d] = scale_factors.has_value() ? 1.0 / factor : in_size / wanted;
+                        in_size, axis.size);
+    shape.sizes[2 + d] = static_cast<int64_t>(axis.size);
+    resize.scale[d] = axis.scale;
   }
   if (!resize_output(call, out, shape)) {
     return false;
