@@ -9,6 +9,8 @@ xnnpack_includes(blocks/scales.h subgraph "${fetched}/xnnpack/src/tensor.c")
 xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weights BY packed_memory.cpp)
 xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker BY memory_planner.cpp)
 xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_f32 BY tile_order.cpp)
+xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_qd8_f32_qb4w
+  xnn_reshape_fully_connected_nc_qd8_f32_qc4w xnn_reshape_fully_connected_nc_qd8_f32_qc8w BY column_pieces.cpp)
 xnnpack_replaces(operators operators/dynamic-fully-connected-nc.c xnn_reshape_dynamic_fully_connected_nc_f32
   BY panel_gemm.cpp)
 xnnpack_replaces(operators operators/reduce-nd.c xnn_reshape_reduce_nd BY row_sums.cpp)
