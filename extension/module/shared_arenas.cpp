@@ -2,8 +2,10 @@
 #include <executorch/extension/module/shared_arenas.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
+#include <executorch/extension/memory_allocator/large_pages.h>
 #include <executorch/runtime/platform/log.h>
 
 namespace executorch::extension {
@@ -15,8 +17,26 @@ using runtime::Program;
 using runtime::Result;
 using runtime::Span;
 
+namespace {
+
+// Smaller plans are read from a core's own caches, where pages matter little.
+constexpr size_t kMany = size_t{1} << 24;
+
+}  // namespace
+
+void FreeBytes::operator()(uint8_t* bytes) const {
+  if (size >= kMany) {
+    forget_large_pages(bytes, size);
+  }
+  std::free(bytes);
+}
+
 ZeroedBytes make_zeroed_bytes(size_t size) {
-  return ZeroedBytes(static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1)));
+  auto* const bytes = static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1));
+  if (bytes != nullptr && size >= kMany) {
+    want_large_pages(bytes, size);
+  }
+  return ZeroedBytes(bytes, FreeBytes{size});
 }
 
 Error SharedArenas::allocate(const Program& program) {

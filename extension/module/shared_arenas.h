@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -16,9 +15,11 @@
 namespace executorch::extension {
 
 // Zeroed bytes from calloc: pages cost nothing until a tensor touches them, however large a damaged
-// file says its plan is. Null when they cannot be had.
+// file says its plan is. What is in use of many, as of a language model's caches, comes to lie in
+// large pages. Null when they cannot be had.
 struct FreeBytes {
-  void operator()(uint8_t* bytes) const { std::free(bytes); }
+  size_t size = 0;
+  void operator()(uint8_t* bytes) const;
 };
 using ZeroedBytes = std::unique_ptr<uint8_t[], FreeBytes>;
 ZeroedBytes make_zeroed_bytes(size_t size);

@@ -3,20 +3,18 @@
 // they are written. No part of a region is used twice, so that all blocks come as zeros.
 #include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/weights/weight_pages.h>
+#include <executorch/extension/memory_allocator/large_pages.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #if __has_include(<sys/mman.h>)
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -27,7 +25,6 @@ namespace executorch::backends::xnnpack {
 
 namespace {
 
-constexpr size_t kLargePage = size_t{1} << 21;
 constexpr size_t kRegion = size_t{1} << 28;
 /// Weights up to this much lie in ordinary pages: a large page is resident as a whole.
 constexpr size_t kOrdinary = size_t{1} << 24;
@@ -40,14 +37,13 @@ size_t round_up(size_t size, size_t unit) {
   return divide_up(size, unit) * unit;
 }
 
+using extension::kLargePage;
 using Clock = std::chrono::steady_clock;
 /// What one region's large pages may take beyond what ordinary ones would.
 constexpr Clock::duration kPatience = std::chrono::milliseconds(20);
 /// Of 512 ordinary pages. A large page takes 0.15 ms, but 5 ms where the system moves memory
 /// together for it first, or a virtual machine's host has to find it.
 constexpr Clock::duration kOrdinary512 = std::chrono::milliseconds(1);
-/// From the first ordinary pages to putting them together: until then a model is loaded.
-constexpr Clock::duration kBeforeCollapse = std::chrono::seconds(1);
 
 struct Region {
   size_t size = 0, used = 0;
@@ -59,9 +55,7 @@ struct Region {
 struct Regions {
   std::mutex mutex;
   std::map<uint8_t*, Region> by_begin;
-  std::vector<uint8_t*> ordinary;  // where large pages could lie
-  bool is_collapsing = false;      // a thread goes through `ordinary`
-  uint8_t* newest = nullptr;       // a key of by_begin, or null
+  uint8_t* newest = nullptr;  // a key of by_begin, or null
   size_t live_bytes = 0;
 };
 
@@ -143,43 +137,6 @@ void touch_ordinary(uint8_t* large, size_t size) {
   static_cast<void>(::madvise(large, kLargePage, MADV_HUGEPAGE));
 }
 
-/// Whether a block in use begins at or before `page` and reaches beyond it.
-bool is_in_use(const Regions& all, const uint8_t* page) {
-  auto region = all.by_begin.upper_bound(const_cast<uint8_t*>(page));
-  if (region == all.by_begin.begin() || page >= (--region)->first + region->second.size) {
-    return false;
-  }
-  const auto& blocks = region->second.blocks;
-  auto block = blocks.upper_bound(const_cast<uint8_t*>(page));
-  return block != blocks.begin() && page < (--block)->first + block->second;
-}
-
-/// Puts ordinary pages together, half of its time, until none are left. Kernels before 6.1
-/// cannot do it on demand; they may in time by themselves.
-void collapse_all() {
-#if defined(MADV_COLLAPSE)
-  constexpr int kCollapse = MADV_COLLAPSE;
-#else
-  constexpr int kCollapse = 25;
-#endif
-  Clock::duration pause = kBeforeCollapse;
-  Regions& all = regions();
-  for (bool works = true;;) {
-    std::this_thread::sleep_for(pause);
-    const auto start = Clock::now();
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    if (all.ordinary.empty() || !works) {
-      all.ordinary.clear();
-      all.is_collapsing = false;
-      return;
-    }
-    uint8_t* const page = all.ordinary.back();
-    all.ordinary.pop_back();
-    works = !is_in_use(all, page) || ::madvise(page, kLargePage, kCollapse) == 0 || errno != EINVAL;
-    pause = Clock::now() - start;
-  }
-}
-
 #endif
 
 /// Hands back the pages that only this block lies in.
@@ -228,28 +185,6 @@ std::vector<uint8_t*> touch_large_pages(uint8_t* begin, size_t size, Patience& p
   return ordinary;
 }
 
-void collapse_later(const std::vector<uint8_t*>& pages) {
-#if defined(MADV_HUGEPAGE)
-  Regions& all = regions();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  all.ordinary.insert(all.ordinary.end(), pages.begin(), pages.end());
-  if (all.is_collapsing || all.ordinary.empty()) {
-    return;
-  }
-  const auto run = [](void*) -> void* {
-    collapse_all();
-    return nullptr;
-  };
-  pthread_t thread;
-  all.is_collapsing = ::pthread_create(&thread, nullptr, run, nullptr) == 0;
-  if (all.is_collapsing) {
-    static_cast<void>(::pthread_detach(thread));
-  }
-#else
-  static_cast<void>(pages);
-#endif
-}
-
 void* allocate_weights(size_t size, pthreadpool_t pool) {
   if (size > SIZE_MAX - 2 * kLargePage) {
     return nullptr;
@@ -271,7 +206,9 @@ void* allocate_weights(size_t size, pthreadpool_t pool) {
   all.live_bytes += total;
   lock.unlock();
   if (region.is_large) {  // the block keeps it
-    collapse_later(touch_large_pages(block, total, region.patience, pool));
+    for (uint8_t* const page : touch_large_pages(block, total, region.patience, pool)) {
+      extension::want_large_pages(page, kLargePage);
+    }
   }
   return block;
 }
@@ -286,6 +223,7 @@ void free_weights(void* block) {
   const auto found = std::prev(all.by_begin.upper_bound(at));
   Region& region = found->second;
   const auto size = region.blocks.find(at);
+  extension::forget_large_pages(at, size->second);
   all.live_bytes -= size->second;
   if (region.blocks.size() > 1) {
     forget(at, size->second);
@@ -304,8 +242,6 @@ void free_weights(void* block) {
 std::vector<uint8_t*> touch_large_pages(uint8_t*, size_t, Patience&, pthreadpool_t) {
   return {};
 }
-
-void collapse_later(const std::vector<uint8_t*>&) {}
 
 void* allocate_weights(size_t size, pthreadpool_t) {
   void* const block = allocate_block(size);

@@ -14,9 +14,9 @@
 namespace executorch::backends::xnnpack {
 
 /// Memory of kBlockAlignment (memory.h), all zero; null when there is none. Any thread. Waits for
-/// large pages no longer than 20 ms for each 256 MB, then takes ordinary ones, which a thread of
-/// this file makes large afterwards. The system clears pages on the threads of `pool`, null: on the
-/// calling one.
+/// large pages no longer than 20 ms for each 256 MB, then takes ordinary ones, which become large
+/// afterwards (extension/memory_allocator/large_pages.h). The system clears pages on the threads of
+/// `pool`, null: on the calling one.
 void* allocate_weights(size_t size, pthreadpool_t pool = nullptr);
 
 /// What allocate_weights gave, to the system; null has no effect. Any thread.
@@ -31,9 +31,5 @@ using Patience = std::atomic<int64_t>;
 /// `pool`.
 std::vector<uint8_t*> touch_large_pages(uint8_t* begin, size_t size, Patience& patience,
                                         pthreadpool_t pool = nullptr);
-
-/// Hands such places in blocks of weights to a thread that makes them large, a second later; what
-/// has been freed by then is left alone. Without threads they stay as they are. Any thread.
-void collapse_later(const std::vector<uint8_t*>& pages);
 
 }  // namespace executorch::backends::xnnpack

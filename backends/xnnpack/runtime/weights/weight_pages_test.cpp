@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -22,7 +21,6 @@
 namespace {
 
 using executorch::backends::xnnpack::allocate_weights;
-using executorch::backends::xnnpack::collapse_later;
 using executorch::backends::xnnpack::free_weights;
 using executorch::backends::xnnpack::kBlockAlignment;
 using executorch::backends::xnnpack::Patience;
@@ -177,39 +175,6 @@ TEST(WeightPages, WhatLiesBehindABlockIsNotTouched) {
     expect_filled(begin + kOwn, kSize - kOwn, 7);
   }
   ::munmap(mapped, kSize);
-}
-
-bool can_collapse(uint8_t* page) {
-  constexpr int kCollapse = 25;  // MADV_COLLAPSE, which some C libraries do not name
-  return ::madvise(page, 2 * kMegabyte, kCollapse) == 0;
-}
-
-// The same pages as after a load that did not wait: two blocks, one of which goes before its turn.
-TEST(WeightPages, OrdinaryPagesBecomeLargeLater) {
-  constexpr size_t kSize = 64 * kMegabyte, kLarge = 2 * kMegabyte;
-  uint8_t* const blocks[] = {allocate(kSize), allocate(kSize)};
-  std::vector<uint8_t*> pages;
-  for (uint8_t* block : blocks) {
-    const size_t before = kLarge - reinterpret_cast<uintptr_t>(block) % kLarge;
-    ASSERT_EQ(::madvise(block + before, kSize - kLarge, MADV_DONTNEED), 0);
-    Patience patience{0};
-    const auto ordinary = touch_large_pages(block + before, kSize - kLarge, patience);
-    pages.insert(pages.end(), ordinary.begin(), ordinary.end());
-    std::memset(block, 7, kSize);
-  }
-  const size_t before = in_large_pages();
-  const bool works = can_collapse(pages.front());
-  collapse_later(pages);
-  free_weights(blocks[1]);
-  const size_t after_free = resident();
-  const auto is_done = [&] { return in_large_pages() > before + kSize / 2; };
-  for (int i = 0; i < 300 && works && !is_done(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  EXPECT_EQ(is_done(), works) << "this kernel puts pages together on demand, or does not";
-  EXPECT_LT(resident(), after_free + 16 * kMegabyte) << "what is free stays so";
-  expect_filled(blocks[0], kSize, 7);
-  free_weights(blocks[0]);
 }
 
 #endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is in use comes to lie in large pages, what is not stays unused.
+#include <executorch/extension/memory_allocator/large_pages.h>
+
+#include <gtest/gtest.h>
+
+#if defined(__linux__)
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace {
+
+using executorch::extension::forget_large_pages;
+using executorch::extension::kLargePage;
+using executorch::extension::want_large_pages;
+
+/// Large pages of this process.
+size_t count_large_pages() {
+  std::ifstream file("/proc/self/smaps_rollup");
+  std::string word;
+  while (file >> word && word != "AnonHugePages:") {
+  }
+  size_t kilobytes = 0;
+  file >> kilobytes;
+  return kilobytes * 1024 / kLargePage;
+}
+
+/// Some large pages that are not there yet, from one on.
+class LargePages : public ::testing::Test {
+ protected:
+  static constexpr size_t kCount = 8, kMapped = (kCount + 1) * kLargePage;
+
+  void SetUp() override {
+    mapped_ = ::mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(mapped_, MAP_FAILED);
+    const auto address = reinterpret_cast<uintptr_t>(mapped_);
+    first_ = static_cast<uint8_t*>(mapped_) + (kLargePage - address % kLargePage) % kLargePage;
+    ASSERT_EQ(::madvise(mapped_, kMapped, MADV_NOHUGEPAGE), 0) << "none comes by itself";
+    std::memset(first_, 1, kLargePage);
+    allow(0);
+    constexpr int kCollapse = 25;
+    works_ = ::madvise(first_, kLargePage, kCollapse) == 0;
+    before_ = count_large_pages();
+  }
+
+  void TearDown() override {
+    forget_large_pages(mapped_, kMapped);
+    ::munmap(mapped_, kMapped);
+  }
+
+  uint8_t* page(size_t place) const { return first_ + place * kLargePage; }
+
+  /// The page may be a large one from now on. The system would refuse to make it one before.
+  void allow(size_t place) const {
+    ASSERT_EQ(::madvise(page(place), kLargePage, MADV_HUGEPAGE), 0);
+  }
+
+  bool come(size_t count) const {
+    for (int i = 0; i < 200 && count_large_pages() < before_ + count; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return count_large_pages() >= before_ + count;
+  }
+
+  void* mapped_ = nullptr;
+  uint8_t* first_ = nullptr;
+  bool works_ = false;  // kernels from 6.1 on
+  size_t before_ = 0;
+};
+
+TEST_F(LargePages, ComeWhereHalfIsInUse) {
+  std::memset(page(1), 7, 3 * kLargePage);
+  std::memset(page(4), 8, kLargePage / 4);
+  for (size_t place = 1; place < 4; ++place) {
+    allow(place);
+  }
+  want_large_pages(first_ + 1, kMapped - kLargePage - 1);  // from the second page on
+  EXPECT_EQ(come(3), works_);
+  EXPECT_TRUE(std::all_of(page(1), page(4), [](uint8_t byte) { return byte == 7; }));
+  std::memset(page(4), 9, kLargePage * 3 / 4);
+  allow(4);
+  EXPECT_EQ(come(4), works_) << "at a later look";
+  EXPECT_EQ(*page(4), 9);
+  EXPECT_EQ(*(page(5) - 1), 0);
+}
+
+TEST_F(LargePages, DoNotComeWhenForgotten) {
+  std::memset(page(1), 7, 2 * kLargePage);
+  allow(1);
+  want_large_pages(first_, 3 * kLargePage);
+  forget_large_pages(page(2), kLargePage);
+  ::munmap(page(2), kLargePage);
+  EXPECT_EQ(come(1), works_);
+}
+
+TEST(LargePagesOfNothing, AreNotWanted) {
+  uint8_t byte = 1;
+  want_large_pages(&byte, 1);
+  forget_large_pages(&byte, 1);
+  want_large_pages(nullptr, 0);
+}
+
+}  // namespace
+
+#endif
