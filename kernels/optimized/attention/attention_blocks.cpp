@@ -357,21 +357,23 @@ void join_splits(const Plan& plan, const Head& head, int64_t stride) {
       highest = std::max(highest, head.softmax[split * stride + i].highest);
     }
     float total = 0;
+    float* joined = head.sums + i * depth;
+    constexpr int64_t kTogether = 64;
+    float factors[kTogether];
     CacheRows sums;
     sums.depth = depth;
-    sums.count = sums.queries = 1;
-    float* joined = head.sums + i * depth;
-    for (int64_t split = 0; split < plan.key_splits; ++split) {
-      const RunningSoftmax& part = head.softmax[split * stride + i];
-      // All of -inf, or NaN, which the sum has then.
-      const float factor = part.highest == highest ? 1.0f : std::exp(part.highest - highest);
-      total += part.total * factor;
-      if (split == 0) {
-        scale_row(joined, depth, factor);
-        continue;
+    sums.row_stride = stride * depth;
+    sums.queries = 1;
+    for (int64_t first = 0; first < plan.key_splits; first += kTogether) {
+      sums.data = joined + first * sums.row_stride;
+      sums.count = std::min(kTogether, plan.key_splits - first);
+      for (int64_t split = 0; split < sums.count; ++split) {
+        const RunningSoftmax& part = head.softmax[(first + split) * stride + i];
+        // All of -inf, or NaN, which the sum has then.
+        factors[split] = part.highest == highest ? 1.0f : std::exp(part.highest - highest);
+        total += part.total * factors[split];
       }
-      sums.data = joined + split * stride * depth;
-      add_rows(sums, &factor, 1, joined, /*accumulate=*/true);
+      add_rows(sums, factors, kTogether, joined, /*accumulate=*/first > 0);
     }
     store_row(plan, head.task.place, head.task.rows.begin + i, total, joined);
   }

@@ -39,11 +39,12 @@ bool is_in_place(const Plan& plan, ScalarType type) {
 }
 
 // How many tasks share the keys where each has all heads: as many on one thread as on many, so that
-// sums are the same. A power of two, so that threads have the same number.
+// sums are the same. Each costs a softmax for every head, so there are twice as many for four times
+// the keys; a power of two, so that threads have the same number.
 int64_t shares_of(int64_t keys) {
-  constexpr int64_t kShares = 8, kFewest = 32, kMost = 256;  // keys of one
+  constexpr int64_t kShares = 8, kFewest = 64, kMost = 256;  // keys: of two tasks, of one
   int64_t shares = 1;
-  while (shares < kShares && keys >= 2 * kFewest * shares) {
+  while (shares < kShares && keys >= kFewest * shares * shares) {
     shares *= 2;
   }
   return std::max(shares, div_up(keys, kMost));
