@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from executorch.test.e2e.build_tree import binary
+from executorch.tools.bench import llm_bandwidth
 from executorch.tools.bench.llm import PROMPTS, as_json, row_of, table
 
 
@@ -42,3 +43,16 @@ def test_bandwidth_is_measured_for_each_count_of_threads() -> None:
     command = [binary("tools/bench/read_bandwidth"), "--megabytes=4", "--rounds=2"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert lines and all('"gigabytes_per_second"' in line for line in lines)
+
+
+def test_shares_of_bandwidth_are_of_the_moment() -> None:
+    # 1 GB of weights and 1 MB of cache a token. Memory has 50 GB/s, then 25; where it changes no token counts.
+    answer = {"decode": [0.025] * 8 + [0.05] * 4, "read": [0.02] * 8 + [0.04] * 4}
+    tokens = list(llm_bandwidth.tokens_of(answer, 10, 1e9, 1e6))
+    assert [round(token.bandwidth / 1e9) for token in tokens] == [50] * 4 + [25] * 3
+    assert tokens[0].share == pytest.approx((1e9 + 14e6) / 50e9 / 0.025)
+    written = llm_bandwidth.table({(10, "model"): tokens}).splitlines()
+    assert written[2:] == [
+        "| 10 | model | 25.0 | 3 | 50.0 | 0.82 |",
+        "| 10 | model | 50.0 | 4 | 25.0 | 0.81 |",
+    ]
