@@ -10,7 +10,7 @@ xnnpack_replaces(operator-utils operator-utils.c xnn_get_pointer_to_write_weight
 xnnpack_replaces(subgraph memory-planner.c xnn_plan_value_allocation_tracker BY memory_planner.cpp)
 xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_f32 BY tile_order.cpp)
 xnnpack_replaces(operators operators/fully-connected-nc.c xnn_reshape_fully_connected_nc_qd8_f32_qb4w
-  xnn_reshape_fully_connected_nc_qd8_f32_qc4w xnn_reshape_fully_connected_nc_qd8_f32_qc8w BY column_pieces.cpp)
+  xnn_reshape_fully_connected_nc_qd8_f32_qc4w xnn_reshape_fully_connected_nc_qd8_f32_qc8w BY gemm/column_pieces.cpp)
 xnnpack_replaces(operators operators/dynamic-fully-connected-nc.c xnn_reshape_dynamic_fully_connected_nc_f32
   BY panel_gemm.cpp)
 xnnpack_replaces(operators operators/reduce-nd.c xnn_reshape_reduce_nd BY row_sums.cpp)
@@ -26,7 +26,7 @@ xnnpack_replaces(XNNPACK configs/dwconv-config.c xnn_init_f32_dwconv_config xnn_
 set_property(SOURCE "${library}/runtime.c" TARGET_DIRECTORY subgraph APPEND PROPERTY
   COMPILE_DEFINITIONS EXECUTORCH_XNNPACK_TUNING)
 xnnpack_sources(unary/byte_table.cpp fusion/fusion.cpp fusion/steps.cpp fusion/ring_buffer.cpp fusion/elementwise.cpp
-  fusion/elementwise_group.cpp)
+  fusion/elementwise_group.cpp fusion/parallel_layers.cpp)
 if(NOT is_x86)
   return()
 endif()

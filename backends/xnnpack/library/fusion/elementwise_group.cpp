@@ -277,32 +277,6 @@ size_t elementwise_group_at(const xnn_runtime& runtime, size_t index) {
   return count == 1 ? 0 : count;
 }
 
-void plan_elementwise_group(const xnn_runtime& runtime, size_t index, size_t count,
-                            xnn_value_allocation_tracker& tracker) {
-  const auto is_planned = [&](uint32_t value) {
-    return value != XNN_INVALID_VALUE_ID &&
-           runtime.values[value].allocation_type == xnn_allocation_type_workspace;
-  };
-  const auto last = static_cast<uint32_t>(index + count - 1);
-  for (size_t i = index; i < index + count; ++i) {
-    const xnn_operator_data& node = runtime.opdata[i];
-    if (node.operator_objects[0] == nullptr) {
-      continue;
-    }
-    for (size_t input = 0; input < node.num_inputs; ++input) {
-      if (is_planned(node.inputs[input])) {
-        xnn_usage_record* const memory = memory_of(tracker, node.inputs[input]);
-        memory->last_node = std::max(memory->last_node, last);
-      }
-    }
-    if (is_planned(node.outputs[0])) {
-      xnn_usage_record* const memory = memory_of(tracker, node.outputs[0]);
-      memory->first_node = std::min(memory->first_node, static_cast<uint32_t>(index));
-      memory->last_node = std::max(memory->last_node, last);
-    }
-  }
-}
-
 xnn_status run_elementwise_group(const xnn_runtime& runtime, size_t index, size_t count) {
   return Group(runtime, index, count).run(runtime.threadpool);
 }

@@ -5,7 +5,6 @@
 // once. The same kernels compute the same elements, so results are equal bit for bit.
 #pragma once
 
-#include "xnnpack/memory-planner.h"
 #include "xnnpack/subgraph.h"
 
 #include <cstddef>
@@ -14,10 +13,6 @@ namespace executorch::backends::xnnpack {
 
 /// How many operators from `index` on are one group; 0 for none. After all have their sizes.
 size_t elementwise_group_at(const xnn_runtime& runtime, size_t index);
-
-/// Keeps what a group reads and writes for as long as it takes.
-void plan_elementwise_group(const xnn_runtime& runtime, size_t index, size_t count,
-                            xnn_value_allocation_tracker& tracker);
 
 xnn_status run_elementwise_group(const xnn_runtime& runtime, size_t index, size_t count);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/backends/xnnpack/library/fusion/elementwise_group.h>
 #include <executorch/backends/xnnpack/library/fusion/fusion.h>
+#include <executorch/backends/xnnpack/library/fusion/parallel_layers.h>
 #include <executorch/backends/xnnpack/library/fusion/ring_buffer.h>
 #include <executorch/backends/xnnpack/library/fusion/steps.h>
 
@@ -22,7 +23,8 @@ struct Kind {
 /// The first that fits.
 constexpr Kind kKinds[] = {
     {ring_buffers_at, plan_ring_buffers, run_ring_buffers},
-    {elementwise_group_at, plan_elementwise_group, run_elementwise_group},
+    {elementwise_group_at, plan_together, run_elementwise_group},
+    {parallel_layers_at, plan_together, run_parallel_layers},
 };
 
 // What was chosen stands in flags of the operators that XNNPACK has no use for.

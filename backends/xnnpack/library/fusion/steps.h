@@ -24,4 +24,8 @@ pthreadpool_t threads_for(xnn_operator& op, pthreadpool_t pool);
 /// The record of the memory that a value of the workspace lies in, maybe that of another value.
 xnn_usage_record* memory_of(xnn_value_allocation_tracker& tracker, uint32_t value);
 
+/// Keeps what `count` operators from `index` on read and write for as long as they take together.
+void plan_together(const xnn_runtime& runtime, size_t index, size_t count,
+                   xnn_value_allocation_tracker& tracker);
+
 }  // namespace executorch::backends::xnnpack
