@@ -131,7 +131,7 @@ def sanitizer_steps(name: str) -> list[Step]:
 def steps(build: Path) -> list[Step]:
     return [
         Step("C++ tests", [*built("linux", build), *ctest(build)]),
-        Step("Python tests", [installed("full or not full")]),
+        Step("Python tests", [*built("linux", build), installed("full or not full")]),
         Step("drawn calls", FUZZ),
         Step("2,500 mutants of each program", [MUTANTS]),
         *(step for name in ("asan", "tsan") for step in sanitizer_steps(name)),
