@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -28,6 +29,7 @@ constexpr Clock::duration kFirstLook = std::chrono::seconds(1);
 /// Never destroyed: the thread may outlive main().
 struct Wanted {
   std::mutex mutex;
+  std::condition_variable has_more;
   std::set<uint8_t*> pages;
   Clock::duration next_look = kFirstLook;
   bool has_thread = false;
@@ -90,23 +92,20 @@ bool look(Wanted& all) {
 
 void work() {
   Wanted& all = wanted();
-  for (bool is_supported = true;;) {
-    Clock::duration pause;
-    {
-      const std::lock_guard<std::mutex> lock(all.mutex);
-      if (!is_supported) {
-        all.pages.clear();
-      }
-      if (all.pages.empty()) {
-        all.has_thread = false;
-        return;
-      }
-      pause = all.next_look;
-      all.next_look *= 2;
+  std::unique_lock<std::mutex> lock(all.mutex);
+  while (!all.pages.empty()) {
+    if (all.has_more.wait_for(lock, all.next_look) == std::cv_status::no_timeout) {
+      continue;  // a second from now on
     }
-    std::this_thread::sleep_for(pause);
-    is_supported = look(all);
+    all.next_look *= 2;
+    lock.unlock();
+    const bool is_supported = look(all);
+    lock.lock();
+    if (!is_supported) {
+      all.pages.clear();
+    }
   }
+  all.has_thread = false;
 }
 
 }  // namespace
@@ -120,6 +119,7 @@ void want_large_pages(void* begin, size_t size) {
     all.pages.insert(first + at);
   }
   all.next_look = kFirstLook;
+  all.has_more.notify_one();
   if (all.has_thread || all.pages.empty()) {
     return;
   }

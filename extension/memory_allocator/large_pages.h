@@ -12,7 +12,7 @@ namespace executorch::extension {
 constexpr size_t kLargePage = size_t{1} << 21;
 
 /// Large pages in [begin, begin + size), writable memory of the process, are wanted where at least
-/// half of the ordinary ones are resident. A thread looks after a second, then after two, four and
+/// half of the ordinary ones are resident. A thread looks a second later, then after two, four and
 /// so on, and works half of that time. Elsewhere than on Linux from 6.1 on nothing happens. Any
 /// thread.
 void want_large_pages(void* begin, size_t size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is in use comes to lie in large pages, what is not stays unused.
 #include <executorch/extension/memory_allocator/large_pages.h>
+#include <executorch/extension/memory_allocator/large_pages_test.h>
 
 #include <gtest/gtest.h>
 
@@ -12,8 +13,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <string>
 #include <thread>
 
 namespace {
@@ -22,15 +21,8 @@ using executorch::extension::forget_large_pages;
 using executorch::extension::kLargePage;
 using executorch::extension::want_large_pages;
 
-/// Large pages of this process.
 size_t count_large_pages() {
-  std::ifstream file("/proc/self/smaps_rollup");
-  std::string word;
-  while (file >> word && word != "AnonHugePages:") {
-  }
-  size_t kilobytes = 0;
-  file >> kilobytes;
-  return kilobytes * 1024 / kLargePage;
+  return executorch::extension::testing::bytes_in_large_pages() / kLargePage;
 }
 
 /// Some large pages that are not there yet, from one on.
@@ -99,6 +91,18 @@ TEST_F(LargePages, DoNotComeWhenForgotten) {
   forget_large_pages(page(2), kLargePage);
   ::munmap(page(2), kLargePage);
   EXPECT_EQ(come(1), works_);
+}
+
+/// Whatever the thread waits for by then: the next look at the first page comes at 15 seconds.
+TEST_F(LargePages, OfMemoryThatComesLaterAreLookedAtSoon) {
+  want_large_pages(page(1), kLargePage);  // not in use
+  std::this_thread::sleep_for(std::chrono::milliseconds(7500));
+  std::memset(page(2), 7, kLargePage);
+  allow(2);
+  const auto start = std::chrono::steady_clock::now();
+  want_large_pages(page(2), kLargePage);
+  EXPECT_EQ(come(1), works_);
+  EXPECT_TRUE(!works_ || std::chrono::steady_clock::now() - start < std::chrono::seconds(6));
 }
 
 TEST(LargePagesOfNothing, AreNotWanted) {

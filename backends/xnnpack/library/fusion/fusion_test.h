@@ -9,7 +9,6 @@
 #include "xnnpack/subgraph.h"
 
 #include <cstring>
-#include <map>
 #include <numeric>
 
 namespace executorch::backends::xnnpack::testing {

@@ -2,6 +2,7 @@
 // Blocks of weights: zero, apart from each other, and given back to the system.
 #include <executorch/backends/xnnpack/runtime/memory.h>
 #include <executorch/backends/xnnpack/runtime/weights/weight_pages.h>
+#include <executorch/extension/memory_allocator/large_pages_test.h>
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -25,6 +25,7 @@ using executorch::backends::xnnpack::free_weights;
 using executorch::backends::xnnpack::kBlockAlignment;
 using executorch::backends::xnnpack::Patience;
 using executorch::backends::xnnpack::touch_large_pages;
+using executorch::extension::testing::bytes_in_large_pages;
 
 constexpr size_t kMegabyte = size_t{1} << 20;
 
@@ -129,17 +130,6 @@ TEST(WeightPages, MemoryGoesBackToTheSystem) {
 
 #if defined(MADV_HUGEPAGE)
 
-// Bytes of this process in large pages.
-size_t in_large_pages() {
-  std::ifstream file("/proc/self/smaps_rollup");
-  std::string word;
-  while (file >> word && word != "AnonHugePages:") {
-  }
-  size_t kilobytes = 0;
-  file >> kilobytes;
-  return kilobytes * 1024;
-}
-
 TEST(WeightPages, WithoutPatiencePagesAreOrdinary) {
   constexpr size_t kSize = 64 * kMegabyte;
   void* const mapped =
@@ -147,12 +137,12 @@ TEST(WeightPages, WithoutPatiencePagesAreOrdinary) {
   ASSERT_NE(mapped, MAP_FAILED);
   ASSERT_EQ(::madvise(mapped, kSize, MADV_HUGEPAGE), 0);
   auto* const begin = static_cast<uint8_t*>(mapped);
-  const size_t resident_before = resident(), large_before = in_large_pages();
+  const size_t resident_before = resident(), large_before = bytes_in_large_pages();
   Patience patience{0};
   const auto ordinary = touch_large_pages(begin, kSize / 2, patience);
   EXPECT_GE(ordinary.size(), kSize / 2 / (2 * kMegabyte) - 1);
   EXPECT_EQ(patience.load(), 0);
-  EXPECT_EQ(in_large_pages(), large_before);
+  EXPECT_EQ(bytes_in_large_pages(), large_before);
   EXPECT_GE(resident(), resident_before + kSize / 2 - 4 * kMegabyte);
   patience = INT64_MAX / 2;
   EXPECT_TRUE(touch_large_pages(begin + kSize / 2, kSize / 2, patience).empty());
