@@ -122,13 +122,26 @@ def bandwidth(megabytes: int, prefix: Sequence[str], build: Path) -> dict[int, f
     return {row["threads"]: row["gigabytes_per_second"] for row in rows}
 
 
+def add_runner_options(parser: argparse.ArgumentParser) -> None:
+    """How llm_steps is started: read by runner_command()."""
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--prefix", type=shlex.split, default=[], help="before each command")
+    default = Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
+    parser.add_argument("--build", type=Path, default=default)
+
+
+def runner_command(options: argparse.Namespace, model: Path) -> list[str]:
+    runner = str(options.build / "tools/bench/llm_steps")
+    given = [f"--model_path={model.resolve()}", f"--cpu_threads={options.threads}"]
+    return [*options.prefix, runner, *given]
+
+
 Start = Callable[[], Program]
 
 
 def sides(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
     prefix, model, threads = options.prefix, str(options.model.resolve()), options.threads
-    runner = str(options.build / "tools/bench/llm_steps")
-    command = [*prefix, runner, f"--model_path={model}", f"--cpu_threads={threads}"]
+    command = runner_command(options, options.model)
     found: dict[str, Start] = {"ours": lambda: Program(command, folder, "ours", os.environ)}
     if options.packed_cache:
         kept = [*command, f"--packed_cache_path={options.packed_cache.resolve()}"]
@@ -205,11 +218,8 @@ def main() -> None:
     parser.add_argument("--extra-buffers", action="store_true", help="llama.cpp's AMX, repacking")
     parser.add_argument("--no-peer", action="store_true", help="without upstream's wheel")
     parser.add_argument("--packed-cache", type=Path, help="ours also with this file of weights")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--prefix", type=shlex.split, default=[], help="before each command")
-    default = Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
-    parser.add_argument("--build", type=Path, default=default)
+    add_runner_options(parser)
     parser.add_argument("--page", type=Path, help="append the table to this page")
     parser.add_argument("--json", type=Path, help="write tokens per second and seconds there, too")
     options = parser.parse_args()

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import statistics
 import tempfile
 import time
@@ -23,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from executorch.tools.bench.turns import ROOT, Program
+from executorch.tools.bench.llm import add_runner_options, runner_command
+from executorch.tools.bench.turns import Program
 
 RANGE = 10e9  # of the bandwidths of a row
 STEADY = 0.06  # both reads beside a token are as near to their mean
@@ -75,19 +75,15 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=40, help="after each prompt")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--settle", type=float, default=0, help="seconds from loading to measuring")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--prefix", type=shlex.split, default=[], help="before each command")
-    default = Path(os.environ.get("EXECUTORCH_BUILD_DIR", ROOT / "cmake-out"))
-    parser.add_argument("--build", type=Path, default=default)
+    add_runner_options(parser)
     options = parser.parse_args()
     found: dict[tuple[int, str], list[Token]] = {}
     with tempfile.TemporaryDirectory() as folder:
         programs = {}
-        for model in options.models:
-            command = [*options.prefix, str(options.build / "tools/bench/llm_steps")]
-            command += [f"--model_path={model.resolve()}", f"--cpu_threads={options.threads}"]
-            command += [f"--read_megabytes={options.weights:.0f}"]
-            programs[model.stem] = Program(command, Path(folder), model.stem, os.environ)
+        for place, model in enumerate(options.models):
+            command = runner_command(options, model)
+            command.append(f"--read_megabytes={options.weights:.0f}")
+            programs[str(model)] = Program(command, Path(folder), f"model {place}", os.environ)
         for program in programs.values():
             program.ask([max(options.contexts), 1])
         time.sleep(options.settle)
