@@ -4,23 +4,40 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from executorch.tools.bench.arena import accuracy, files, heat, latency, memory, page, shapes
+from executorch.tools.bench.arena import (
+    accuracy,
+    files,
+    heat,
+    latency,
+    memory,
+    page,
+    ratios,
+    results,
+    shapes,
+    variants,
+)
 from executorch.tools.bench.arena.__main__ import command, measured
-from executorch.tools.bench.arena.measure import Engine
+from executorch.tools.bench.arena.measure import Engine, save
 from executorch.tools.bench.arena.network import Network
 from executorch.tools.bench.arena.picture import svg
 from executorch.tools.bench.arena.table import NETWORKS, chosen
 
 TOLERANCE = 1e-4
-OPTIONS = argparse.Namespace(precision="float", threads=1, rounds=1, clock="ms", priority=0)
+OPTIONS = argparse.Namespace(
+    precision="float", threads=1, rounds=2, clock="ms", priority=0, batch=1, seed=0
+)
 
 
 def sample() -> Network:
@@ -28,15 +45,17 @@ def sample() -> Network:
     return Network("sample", "test", lambda: (nn.Sequential(*layers), (torch.randn(1, 3, 16, 16),)))
 
 
-def row_of(network: Network, folder: Path) -> page.Row:
-    sides = [Engine(k, k, sys.executable, folder, 1) for k in (page.EAGER, page.PLAIN, page.OURS)]
-    row = measured(network, sides, OPTIONS)
+def row_of(network: Network, folder: Path, options: argparse.Namespace = OPTIONS) -> results.Row:
+    sides = [
+        Engine(k, k, sys.executable, folder, 1) for k in (ratios.EAGER, ratios.PLAIN, ratios.OURS)
+    ]
+    row = measured(network, sides, options)
     for side in sides:
         side.close()
     return row
 
 
-def row(name: str, **times: float) -> page.Row:
+def row(name: str, **times: float) -> results.Row:
     answers = {engine: {"ms": ms} for engine, ms in times.items()}
     return {
         "name": name,
@@ -50,10 +69,50 @@ def row(name: str, **times: float) -> page.Row:
 
 def test_engines_answer_what_eager_does(tmp_path: Path) -> None:
     answers = row_of(sample(), tmp_path)["engines"]
-    assert answers.keys() == {page.EAGER, page.PLAIN, page.OURS}
+    assert answers.keys() == {ratios.EAGER, ratios.PLAIN, ratios.OURS}
     for answer in answers.values():
         assert answer["difference"] < TOLERANCE
-        assert answer["ms"] > 0 and answer["busy"] > 0
+        assert answer["busy"] > 0 and len(answer["rounds"]) == OPTIONS.rounds
+        assert 0 < answer["ms"] == min(answer["rounds"]) <= answer["median"]
+
+
+def test_inputs_stand_in_each_batch_and_in_the_precision_asked(tmp_path: Path) -> None:
+    program, calls = save(sample(), tmp_path, batch=4, dtype=torch.float16)
+    (inputs,), (expected,), _ = torch.load(calls, weights_only=True)
+    assert inputs.shape == (4, 3, 16, 16) and inputs.dtype == expected.dtype == torch.float16
+    assert all(torch.equal(each, inputs[0]) for each in inputs)
+    state = torch.export.load(program).state_dict.values()
+    assert {each.dtype for each in state} == {torch.float16}
+
+
+def test_of_several_ways_the_fastest_that_is_right_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(page.__file__).parent))
+    process = importlib.import_module("sides.process")
+    program, calls = save(sample(), tmp_path)
+
+    def way(seconds: float, off: float) -> Callable[[Any], Any]:
+        def make(case: Any) -> Any:
+            module = case.program.module()
+
+            def run() -> Any:
+                time.sleep(seconds)
+                return module(*case.inputs) + off
+
+            return run
+
+        return make
+
+    def refuses(case: Any) -> Any:
+        raise RuntimeError("no such operator")
+
+    ways = {"wrong": way(0, 1.0), "slow": way(0.05, 0), "fast": way(0, 0), "none": refuses}
+    monkeypatch.setitem(process.WAYS, "sample", ways)
+    _, answer = process.prepare("sample", "float", str(program), str(calls), 60)
+    assert answer["way"] == "fast" and answer["difference"] == 0
+    assert answer["refused"] == {"none": "RuntimeError: no such operator"}
+    assert answer["tried"]["slow"] >= 50
 
 
 def test_an_engine_that_cannot_says_so(tmp_path: Path) -> None:
@@ -85,11 +144,64 @@ def test_page_has_the_worst_first_and_the_means() -> None:
     ]
     rows[0]["engines"]["upstream"] = {"error": "RuntimeError: no\nsuch operator"}
     text = page.text(rows, "command", "A note.", "arena.svg")
-    assert "| ours / best rival | 2 | 1.00 | 2.00 | slow |" in text
-    assert "| delegated / not | 2 | 0.71 | 2.00 | slow |" in text
+    assert "| ours / best rival | 2 | 1.00 | 1.25 | 1.85 | 2.00 | slow |" in text
+    assert "| delegated / not | 2 | 0.71 | 1.12 | 1.82 | 2.00 | slow |" in text
     assert text.index("| slow | test |") < text.index("| fast | test |")
     assert "| fast | upstream | RuntimeError: no such operator |" in text
     assert svg(rows).count("<circle") == 4
+
+
+def test_a_rival_that_is_wrong_does_not_count_and_is_told() -> None:
+    one = row("one", xnnpack=2.0, onnxruntime=1.0, openvino=4.0)
+    one["engines"]["onnxruntime"]["difference"] = 0.02
+    assert ratios.ratio(one, ratios.OURS, *ratios.RIVALS) == 0.5
+    assert "| one | onnxruntime | wrong: differs from eager by 0.02 |" in page.problems([one])
+    one["precision"] = "int8"
+    assert ratios.ratio(one, ratios.OURS, *ratios.RIVALS) == 2.0
+
+
+def test_the_worst_is_shown_with_its_spread_and_its_second_measurement() -> None:
+    one = row("one", xnnpack=2.0, openvino=1.6)
+    one["engines"]["xnnpack"]["rounds"] = [2.0, 3.0]
+    one["engines"]["openvino"]["rounds"] = [2.0, 1.6]
+    one["again"] = {"xnnpack": {"ms": 1.8}, "openvino": {"ms": 2.0}}
+    text = page.text([one], "command", "", "arena.svg")
+    assert "| 1.25 (rounds 1.00 to 1.88, again 0.90) | one |" in text
+    assert "| 1.25 |  | 1.00-1.88 | 0.90 |" in text
+
+
+def test_extreme_rows_of_upstream_are_left_out_of_a_second_mean() -> None:
+    rows = [row(f"even{i}", xnnpack=1.0, upstream=1.0) for i in range(20)]
+    rows += [row(f"far{i}", xnnpack=1.0, upstream=100.0) for i in range(5)]
+    found = dict(ratios.tables(rows))
+    (rest,) = (r for label, r in found.items() if label.startswith("ours / upstream without"))
+    assert len(found["ours / upstream"]) == 25 and set(rest.values()) == {1.0}
+
+
+def test_a_page_is_of_one_run_and_a_run_of_one_commit(tmp_path: Path) -> None:
+    rows = [row("one", xnnpack=1.0) | {"run": run} for run in ("monday", "tuesday")]
+    with pytest.raises(SystemExit, match="these rows are of 2: monday, tuesday"):
+        page.text(rows, "command", "", "arena.svg")
+    known = {results.key(rows[0]): rows[0] | {"commit": "0123456"}}
+    assert results.run_name(known, resume=False)["run"] != "monday"
+    with pytest.raises(SystemExit, match="of commit 0123456"):
+        results.run_name(known, resume=True)
+    same = {results.key(rows[0]): rows[0] | {"commit": results.commit()}}
+    assert results.run_name(same, resume=True)["run"] == "monday"
+
+
+def test_what_a_network_leaves_out_is_told() -> None:
+    cuts = {name: chosen([name])[0].cut() for name in ("bert", "bert_base_full", "unet")}
+    assert cuts["bert"] == "vocab_size 8192 of 30522, num_hidden_layers 4 of 12"
+    assert cuts["bert_base_full"] == "" and cuts["unet"] == "half width"
+    told = row("bert", xnnpack=1.0) | {"cut": cuts["bert"]}
+    assert f"bert ({cuts['bert']})" in page.text([told], "command", "", "arena.svg")
+
+
+def test_variants_are_told_by_section() -> None:
+    one = row("one", xnnpack=2.0, openvino=4.0, upstream=1.0, eager=8.0)
+    text = variants.section("batch 4", [one])
+    assert "## batch 4" in text and "| one | 2.00 | 0.50 | 2.00 | 0.25 |" in text
 
 
 def test_drawn_layers_are_the_same_again_and_within_bounds() -> None:
@@ -130,10 +242,10 @@ def test_a_page_shows_the_command_without_what_is_this_machines() -> None:
 def test_results_are_kept_by_row(tmp_path: Path) -> None:
     path = tmp_path / "build" / "arena.jsonl"
     for each in (row("a", xnnpack=2.0), row("b", xnnpack=3.0), row("a", xnnpack=1.0)):
-        page.keep(path, each)
-    known = page.read(path)
+        results.keep(path, each)
+    known = results.read(path)
     assert len(known) == 2
-    assert page.taken(known["a", "float", 2], page.OURS) == 1.0
+    assert ratios.taken(known["a", "float", 2, 1], ratios.OURS) == 1.0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is resident")
@@ -180,7 +292,7 @@ def test_inputs_that_did_not_calibrate_are_drawn_and_told(tmp_path: Path) -> Non
     first, second = sample().others(2)
     assert not torch.equal(first[0], second[0])
     assert torch.equal(first[0], next(sample().others(1))[0])
-    side = Engine(files.OURS, page.OURS, sys.executable, tmp_path, 1)
+    side = Engine(files.OURS, ratios.OURS, sys.executable, tmp_path, 1)
     found = accuracy.measured(sample(), [side], 2, 1)
     side.close()
     one, other = found["engines"][files.OURS]["differences"]

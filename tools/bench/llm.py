@@ -2,10 +2,11 @@
 """How fast a language model reads and writes, in turns: our C++ runner (tools/bench/llm_steps.cpp), upstream's wheel on
 the same program, and llama.cpp on a GGUF file of the same weights.
 
-Tokens per second are medians over rounds. Loading, and the first prompt of 32 tokens after it, are medians over as many
-processes, started in turns: none loads beside another. llama.cpp comes with `--llama-python`, an interpreter that has
-the package llama-cpp-python, built for this processor. On a machine that others use, `--prefix "chrt -f 10"` gives each
-side the cores while it works. Example:
+Tokens per second are medians over rounds. Loading, and the first prompt of 32 tokens after it, are medians over as
+many processes, started in turns: none loads beside another. llama.cpp comes with `--llama-python`, an interpreter
+that has the package llama-cpp-python, built for this processor; it packs weights anew where it can (its extra buffer
+types). With `--text` and `--tokenizer` each row has the perplexity of what it ran: speeds compare at equal quality.
+On a machine that others use, `--prefix "chrt -f 10"` gives each side the cores while it works. Example:
 
 python -m tools.bench.llm model.pte --gguf model.gguf --llama-python venv/bin/python --page docs/results/llm-speed.md
 """
@@ -18,33 +19,48 @@ import os
 import shlex
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from executorch.extension.llm.export.tokens import read_tokenizer
 from executorch.tools.bench.figures import processor
 from executorch.tools.bench.turns import ROOT, Program, Worker, peer_python
 
 PROMPTS, WRITTEN = (32, 128, 512), 24
 CONTEXTS = (32, 512)  # of which decoding is printed
 
-# What both Python sides have around their `step(tokens, position)`, which gives the best next token.
+WINDOW = 255  # tokens that a perplexity's context has at most, the first of which is given
+# What Python sides have around their `logits(tokens, position)`, which gives those of the next token.
 _LOOP = """
-import json, os, sys, time
+import json, math, numpy, os, sys, time
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
-def serve(step, load):
+def perplexity(logits, tokens, window):
+    total = count = 0
+    for begin in range(0, len(tokens) - window + 1, window):
+        here = tokens[begin : begin + window]
+        for place, (token, following) in enumerate(zip(here, here[1:])):
+            row = numpy.asarray(logits([token], place), dtype=numpy.float64)
+            total += row.max() + math.log(numpy.exp(row - row.max()).sum()) - row[following]
+            count += 1
+    return math.exp(total / count)
+def serve(logits, load):
     for line in sys.stdin:
         prompt, tokens = json.loads(line)
+        if prompt == "perplexity":
+            print("RESULT", perplexity(logits, *tokens), flush=True)
+            continue
         start = time.perf_counter()
-        token = step([i * 7919 % 499 + 1 for i in range(prompt)], 0)
+        token = int(logits([i * 7919 % 499 + 1 for i in range(prompt)], 0).argmax())
         prefill, decode = time.perf_counter() - start, []
         for place in range(prompt, prompt + tokens):
             start = time.perf_counter()
-            token = step([token], place)
+            token = int(logits([token], place).argmax())
             decode.append(time.perf_counter() - start)
         answer = {"prefill": prefill, "decode": decode, "load": load, "resident": resident()}
         print("RESULT", json.dumps(answer), flush=True)
@@ -59,31 +75,31 @@ module = _load_for_executorch({model!r})
 module.run_method("forward", (torch.ones(1, 1, dtype=torch.long), torch.tensor([0])))
 load = time.perf_counter() - start
 vocabulary = module.run_method("get_vocab_size", ())[0]
-def step(tokens, position):
+def logits(tokens, position):
     inputs = (torch.tensor([tokens]), torch.tensor([position]))
-    return int(module.run_method("forward", inputs)[0].flatten()[-vocabulary:].argmax())
-serve(step, load)
+    return module.run_method("forward", inputs)[0].flatten()[-vocabulary:]
+serve(logits, load)
 """
-# Its extra buffer types are off on request: its kernels for AMX crash on some virtual machines.
+# Its extra buffer types can be off: its kernels for AMX crash on some virtual machines.
 _LLAMA = """
-import ctypes, numpy, llama_cpp
+import ctypes, llama_cpp
 defaults = llama_cpp.llama_cpp.llama_model_default_params
-def without_extra_buffers():
+def with_extra_buffers():
     parameters = defaults()
     parameters.use_extra_bufts = {extra!r}
     return parameters
-llama_cpp.llama_cpp.llama_model_default_params = llama_cpp.llama_model_default_params = without_extra_buffers
+llama_cpp.llama_cpp.llama_model_default_params = llama_cpp.llama_model_default_params = with_extra_buffers
 start = time.perf_counter()
 model = llama_cpp.Llama({model!r}, n_ctx=2048, n_threads={threads}, n_threads_batch={threads}, n_batch=512,
                         n_ubatch=512, verbose=False)
 load = time.perf_counter() - start
-def step(tokens, position):
+def logits(tokens, position):
     if position == 0:
         model.reset()
     model.eval(tokens)
-    logits = llama_cpp.llama_get_logits_ith(model._ctx.ctx, -1)
-    return int(numpy.ctypeslib.as_array(logits, (model.n_vocab(),)).argmax())
-serve(step, load)
+    found = llama_cpp.llama_get_logits_ith(model._ctx.ctx, -1)
+    return numpy.ctypeslib.as_array(found, (model.n_vocab(),))
+serve(logits, load)
 """
 
 
@@ -97,6 +113,7 @@ class Row:
     prefill: dict[int, float]
     decode: dict[int, float]
     resident: int
+    perplexity: float | None = None
 
 
 def row_of(
@@ -156,7 +173,8 @@ def sides(options: argparse.Namespace, folder: Path) -> dict[str, Start]:
         )
     if options.llama_python:
         gguf = str(options.gguf.resolve())
-        llama = _LOOP + _LLAMA.format(model=gguf, threads=threads, extra=options.extra_buffers)
+        extra = not options.no_extra_buffers
+        llama = _LOOP + _LLAMA.format(model=gguf, threads=threads, extra=extra)
         found["llama.cpp"] = partial(Worker, options.llama_python, llama, folder, "llama", prefix)
     return found
 
@@ -189,14 +207,34 @@ def measure(starts: dict[str, Start], rounds: int) -> list[Row]:
     return [row_of(side, first[side], found) for side, found in answers.items()]
 
 
+def with_perplexities(
+    rows: list[Row], starts: dict[str, Start], options: argparse.Namespace, folder: Path
+) -> list[Row]:
+    """Of what each side runs on the text; ours is asked from Python, since its runner tells no logits."""
+    tokens = read_tokenizer(str(options.tokenizer))(options.text.read_text())
+    tokens = tokens[: options.tokens // WINDOW * WINDOW]
+    code = _LOOP + _UPSTREAM.format(model=str(options.model.resolve()))
+    ours = partial(Worker, sys.executable, code, folder, "perplexity")
+    found = []
+    for row in rows:
+        program = (ours if row.side.startswith("ours") else starts[row.side])()
+        answer = program.ask(["perplexity", [tokens, WINDOW]])
+        program.close()
+        found.append(replace(row, perplexity=answer))
+    return found
+
+
 def table(rows: list[Row]) -> str:
     heads = [f"prefill {n}" for n in PROMPTS] + [f"decode at {n}" for n in CONTEXTS]
+    has_perplexity = any(row.perplexity for row in rows)
     lines = [["tokens/s", *heads, "load, s", "load and first token, s", "resident, MB"]]
+    lines[0] += ["perplexity"] if has_perplexity else []
     lines.append(["---", *["--:"] * (len(lines[0]) - 1)])
     for row in rows:
         speeds = [row.prefill[n] for n in PROMPTS] + [row.decode[n] for n in CONTEXTS]
         cells = [f"{speed:,.0f}" for speed in speeds]
         cells += [f"{row.load:.3f}", f"{row.first:.3f}", f"{row.resident / 1e6:,.0f}"]
+        cells += [f"{row.perplexity:.2f}" if row.perplexity else ""] if has_perplexity else []
         lines.append([row.side, *cells])
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
@@ -215,7 +253,12 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("--gguf", type=Path)
     parser.add_argument("--llama-python")
-    parser.add_argument("--extra-buffers", action="store_true", help="llama.cpp's AMX, repacking")
+    parser.add_argument(
+        "--no-extra-buffers", action="store_true", help="llama.cpp without AMX and repacking"
+    )
+    parser.add_argument("--text", type=Path, help="of which the perplexity is asked")
+    parser.add_argument("--tokenizer", type=Path, help="the model's, for --text")
+    parser.add_argument("--tokens", type=int, default=8 * WINDOW, help="of the text, at most")
     parser.add_argument("--no-peer", action="store_true", help="without upstream's wheel")
     parser.add_argument("--packed-cache", type=Path, help="ours also with this file of weights")
     parser.add_argument("--rounds", type=int, default=3)
@@ -225,10 +268,15 @@ def main() -> None:
     options = parser.parse_args()
     if options.llama_python and not options.gguf:
         parser.error("--llama-python needs --gguf, the file that llama.cpp runs")
+    if bool(options.text) != bool(options.tokenizer):
+        parser.error("--text and --tokenizer go together")
     megabytes = options.model.stat().st_size // 1_000_000
     read = bandwidth(megabytes, options.prefix, options.build)
     with tempfile.TemporaryDirectory() as folder:
-        rows = measure(sides(options, Path(folder)), options.rounds)
+        starts = sides(options, Path(folder))
+        rows = measure(starts, options.rounds)
+        if options.text:
+            rows = with_perplexities(rows, starts, options, Path(folder))
     speeds = ", ".join(f"{speed:.1f} GB/s with {count} threads" for count, speed in read.items())
     machine = f"{processor()}, {os.cpu_count()} cores; {options.threads} threads"
     text = f"{machine}; a buffer of {megabytes} MB is read at {speeds}.\n\n{table(rows)}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
+from typing import Any
 
 import pytest
+import torch
 
 from executorch.test.e2e.build_tree import binary
 from executorch.tools.bench import llm_bandwidth
-from executorch.tools.bench.llm import PROMPTS, as_json, row_of, table
+from executorch.tools.bench.llm import _LOOP, PROMPTS, as_json, row_of, table
 
 
 def _answer(prefill: float, decode: list[float], load: float = 9.0) -> dict[str, object]:
@@ -28,6 +31,28 @@ def test_rows_are_medians_over_rounds() -> None:
     (written,) = json.loads(as_json([row]))
     assert written["side"] == "ours" and written["prefill"]["128"] == 64
     assert "| ours | 16 | 64 | 256 | 4 | 4 | 0.500 | 2.500 | 2 |" in table([row])
+
+
+def test_a_row_says_the_perplexity_where_it_was_asked() -> None:
+    answers = {n: [_answer(1.0, [0.25])] for n in PROMPTS}
+    row = row_of("ours", [_answer(2.0, [])], answers)
+    told = table([replace(row, perplexity=17.25), replace(row, side="other")]).splitlines()
+    assert told[0].endswith("| perplexity |") and told[2].endswith("| 17.25 |")
+    assert told[3].endswith("|  |")
+
+
+def test_the_perplexity_of_a_side_is_that_of_its_logits() -> None:
+    scope: dict[str, Any] = {}
+    exec(_LOOP, scope)
+    tokens, vocabulary = torch.randint(0, 7, (2 * 5 + 3,)).tolist(), torch.randn(7, 7).double()
+
+    def logits(given: list[int], position: int) -> Any:
+        return vocabulary[given[0]].numpy()
+
+    windows = torch.tensor(tokens[:10]).view(2, 5)
+    rows = vocabulary[windows[:, :-1]].flatten(0, 1)
+    expected = torch.nn.functional.cross_entropy(rows, windows[:, 1:].flatten()).exp()
+    assert scope["perplexity"](logits, tokens, 5) == pytest.approx(float(expected))
 
 
 @pytest.mark.parametrize("program", ["read_bandwidth", "llm_steps"])

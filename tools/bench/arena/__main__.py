@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks on ours, upstream and the rivals, in turns: milliseconds, ratios, a page sorted by the worst.
+"""Networks on ours, upstream and the rivals, in turns: milliseconds, ratios, a page sorted by the worst. A page is of
+one run and one commit; of its worst networks --repeat many are measured again at the end, so that their spread is
+known.
 
 usage: python -m executorch.tools.bench.arena [name or family ...] [--against ENGINE ...] [--page docs/results/arena.md]
        python -m executorch.tools.bench.arena --shapes 30 [family ...] [--against upstream] [--page PAGE]
 
 Results are kept when they are known: after an interruption the same command with --resume does the rest. ONNX Runtime
 and OpenVINO run under the interpreter of --rivals (EXECUTORCH_RIVALS_PYTHON), which has torch, onnx, onnxscript,
-onnxruntime and openvino; upstream under the one of EXECUTORCH_PEER_PYTHON. `transformers` is imported from here.
+onnxruntime, openvino and nncf; upstream under the one of EXECUTORCH_PEER_PYTHON. `transformers` is imported from here.
 """
 
 from __future__ import annotations
@@ -17,19 +19,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from executorch.tools.bench.arena import heat, page, shapes
+import torch
+
+from executorch.tools.bench.arena import heat, page, ratios, results, shapes
 from executorch.tools.bench.arena.measure import Engine, measure, prepare, save
 from executorch.tools.bench.arena.network import Network
 from executorch.tools.bench.arena.picture import svg
-from executorch.tools.bench.arena.table import NETWORKS, chosen
+from executorch.tools.bench.arena.table import chosen
 from executorch.tools.bench.turns import ROOT, peer_python
 
-OURS = (page.EAGER, page.PLAIN, page.OURS)
-# What can compute in other precisions than float.
-ABLE = {
-    "int8": (page.OURS, page.UPSTREAM, "onnxruntime"),
-    "bfloat16": (page.OURS, "openvino"),
-}
+OURS = (ratios.EAGER, ratios.PLAIN, ratios.OURS)
+QUANTIZED = (ratios.OURS, ratios.UPSTREAM, *ratios.RIVALS)
+# What can compute in other precisions than those of the program.
+ABLE = {"int8": QUANTIZED, "dynamic": QUANTIZED, "bfloat16": (ratios.OURS, "openvino")}
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -43,10 +45,15 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--shapes", type=int, metavar="COUNT", help="so many drawn layers of each family instead"
     )
-    parser.add_argument("--seed", type=int, default=0, help="draws other layers")
-    parser.add_argument("--against", nargs="*", default=[], choices=[page.UPSTREAM, *page.RIVALS])
+    parser.add_argument(
+        "--seed", type=int, default=0, help="draws other layers, and other orders of engines"
+    )
+    parser.add_argument(
+        "--against", nargs="*", default=[], choices=[ratios.UPSTREAM, *ratios.RIVALS]
+    )
     parser.add_argument("--rivals", default=os.environ.get("EXECUTORCH_RIVALS_PYTHON", ""))
-    parser.add_argument("--precision", choices=("float", *ABLE), default="float")
+    parser.add_argument("--precision", choices=("float", "float16", *ABLE), default="float")
+    parser.add_argument("--batch", type=int, default=1, help="inputs stand so many times in each")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
         "--clock",
@@ -55,6 +62,9 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
         help="time that passes, or that processors work: for one thread beside other work",
     )
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--repeat", type=int, default=0, help="measure so many of the worst networks again"
+    )
     parser.add_argument(
         "--priority",
         type=int,
@@ -84,7 +94,7 @@ def engines(options: argparse.Namespace, folder: Path) -> list[Engine]:
 
     found = [engine(kind, kind, sys.executable) for kind in OURS]
     for label in options.against:
-        if label == page.UPSTREAM:
+        if label == ratios.UPSTREAM:
             found.append(engine(label, "xnnpack", peer_python()))
         elif options.rivals:
             found.append(engine(label, label, options.rivals))
@@ -94,17 +104,55 @@ def engines(options: argparse.Namespace, folder: Path) -> list[Engine]:
     return found if able is None else [each for each in found if each.label in able]
 
 
-def measured(network: Network, sides: list[Engine], options: argparse.Namespace) -> page.Row:
-    row: page.Row = {"name": network.name, "family": network.family, "place": network.place}
-    row |= {"precision": options.precision, "threads": options.threads, "clock": options.clock}
+def measured(network: Network, sides: list[Engine], options: argparse.Namespace) -> results.Row:
+    row: results.Row = {
+        "name": network.name,
+        "family": network.family,
+        "place": network.place,
+        "cut": network.cut(),
+        "precision": options.precision,
+        "threads": options.threads,
+        "batch": options.batch,
+        "clock": options.clock,
+    }
+    dtype = torch.float16 if options.precision == "float16" else None
     with tempfile.TemporaryDirectory() as work:
         try:
-            program, calls = save(network, Path(work))
+            program, calls = save(network, Path(work), batch=options.batch, dtype=dtype)
         except Exception as problem:
             return {**row, "engines": {"export": {"error": f"{type(problem).__name__}: {problem}"}}}
         found = prepare(sides, program, calls, options.precision)
-        measure(sides, found, options.rounds, options.priority)
+        measure(sides, found, options.rounds, options.priority, options.seed)
         return {**row, "engines": found}
+
+
+def measure_all(
+    networks: list[Network], options: argparse.Namespace, known: dict[results.Key, results.Row]
+) -> list[results.Row]:
+    """The rows of `networks`; those that are known already stay when the run is resumed."""
+    run = results.run_name(known, options.resume)
+    rows: list[results.Row] = []
+
+    def keep(row: results.Row) -> None:
+        results.keep(options.results, row)
+        print(page.brief(row), flush=True)
+
+    with tempfile.TemporaryDirectory() as name:
+        sides = engines(options, Path(name))
+        for network in networks:
+            place = (network.name, options.precision, options.threads, options.batch)
+            if not (options.resume and place in known):
+                known[place] = measured(network, sides, options) | run
+                keep(known[place])
+            rows.append(known[place])
+        by_name = {network.name: network for network in networks}
+        for row in ratios.by_worst(rows)[: options.repeat]:
+            if "again" not in row:
+                row["again"] = measured(by_name[row["name"]], sides, options)["engines"]
+                keep(row)
+        for side in sides:
+            side.close()
+    return rows
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -114,25 +162,10 @@ def main(argv: list[str] | None = None) -> int:
     if options.list:
         print("\n".join(f"{row.name:48s} {row.family}" for row in networks))
         return 0
-    known = page.read(options.results)
-    wanted = {
-        row.name: (row.name, options.precision, options.threads) for row in layers or NETWORKS
-    }
-    print(
-        f"{'network':18s}" + "".join(f"{column:>12s}" for column in page.COLUMNS) + "   best  leave"
-    )
-    with tempfile.TemporaryDirectory() as name:
-        sides = engines(options, Path(name))
-        for network in networks:
-            if not (options.resume and wanted[network.name] in known):
-                row = measured(network, sides, options)
-                page.keep(options.results, row)
-                known[page.key(row)] = row
-                print(page.brief(row), flush=True)
-        for side in sides:
-            side.close()
+    columns = "".join(f"{column:>12s}" for column in ratios.COLUMNS)
+    print(f"{'network':18s}{columns}   best  leave")
+    rows = measure_all(networks, options, results.read(options.results))
     if options.page:
-        rows = [known[key] for key in wanted.values() if key in known]
         picture = options.page.with_suffix(".svg")
         picture.write_text(heat.svg(rows) if layers else svg(rows))
         text = heat.text if layers else page.text

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
-from executorch.tools.bench.arena import page
+from executorch.tools.bench.arena import page, ratios
 from executorch.tools.bench.arena.files import OURS, UPSTREAM, Row, add_arguments, pythons, resumed
 from executorch.tools.bench.arena.measure import Engine, save
 from executorch.tools.bench.arena.network import Network
@@ -29,7 +29,7 @@ from executorch.tools.bench.arena.picture import document, legend, words
 from executorch.tools.bench.figures import geometric_mean
 
 PRECISION = "int8"
-KINDS = {OURS: page.OURS, UPSTREAM: page.OURS, "onnxruntime": "onnxruntime"}
+KINDS = {OURS: ratios.OURS, UPSTREAM: ratios.OURS, "onnxruntime": "onnxruntime"}
 COLOURS = {UPSTREAM: "#26c", "onnxruntime": "#2a2"}
 SIZE, LEFT, TOP = 420, 60, 26
 TICKS = (0.01, 0.1, 1.0)

@@ -72,11 +72,11 @@ ROWS = [
         max_length=256,
     ),
     hub("encodec", "audio", "Encodec", {"input_values": floats(1, 1, 12000)}),
-    own("wavenet", "audio", sequences.WaveNet, (1, 1, 4000)),
-    own("vocoder", "audio", sequences.Vocoder, (1, 80, 40)),
+    own("wavenet", "audio", sequences.WaveNet, (1, 1, 4000), cut="8 layers"),
+    own("vocoder", "audio", sequences.Vocoder, (1, 80, 40), cut="small"),
     own("keywords", "audio", sequences.KeywordCnn, (1, 1, 98, 40)),
-    own("separation", "audio", sequences.Separation, (1, 1, 8000)),
-    own("tcn", "time series", sequences.Temporal, (1, 64, 512)),
+    own("separation", "audio", sequences.Separation, (1, 1, 8000), cut="6 layers of 24"),
+    own("tcn", "time series", sequences.Temporal, (1, 64, 512), cut="blocks alone"),
     hub(
         "patchtst",
         "time series",
@@ -93,5 +93,5 @@ ROWS = [
         d_model=64,
     ),
     Network("graph_attention", "graph", edges),
-    own("point_cloud", "points", sequences.PointNet, (1, 3, 1024)),
+    own("point_cloud", "points", sequences.PointNet, (1, 3, 1024), cut="no alignment networks"),
 ]

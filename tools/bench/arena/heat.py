@@ -8,13 +8,15 @@ from collections import defaultdict
 from datetime import date
 
 from executorch.tools.bench.arena import page
+from executorch.tools.bench.arena import ratios as of
 from executorch.tools.bench.arena.picture import document, words
+from executorch.tools.bench.arena.results import Row
 from executorch.tools.bench.arena.shapes import WORK
 from executorch.tools.bench.figures import geometric_mean, processor
 
 LEAST_MS = 0.02  # below that, calls from Python are measured
 GOOD, BAD = 1.2, 1.5
-PAIRS = (("delegated / eager", page.OURS, (page.EAGER,)), *page.PAIRS[1:])
+PAIRS = (("delegated / eager", of.OURS, (of.EAGER,)), *of.PAIRS[1:])
 HEAD = """# Layers of drawn shapes
 
 {count} layers of shapes that a generator drew (`tools/bench/arena/shapes.py`, the seed is in the command), each alone,
@@ -31,23 +33,23 @@ CELL, COLUMNS, ROWS, LEFT, TOP = 22, 7, 7, 34, 34
 PER_LINE = 4
 
 
-def ratios(rows: list[page.Row], above: str, below: tuple[str, ...]) -> dict[str, float]:
+def ratios(rows: list[Row], above: str, below: tuple[str, ...]) -> dict[str, float]:
     return {
         row["name"]: ratio
         for row in rows
-        if (ratio := page.ratio(row, above, *below))
-        and min(ms for each in below if (ms := page.taken(row, each))) >= LEAST_MS
+        if (ratio := of.ratio(row, above, *below))
+        and min(ms for each in below if (ms := of.taken(row, each))) >= LEAST_MS
     }
 
 
-def _families(rows: list[page.Row]) -> dict[str, list[page.Row]]:
-    found: dict[str, list[page.Row]] = defaultdict(list)
+def _families(rows: list[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         found[row["family"]].append(row)
     return found
 
 
-def _line(name: str, rows: list[page.Row]) -> str:
+def _line(name: str, rows: list[Row]) -> str:
     cells = [name]
     for _, above, below in PAIRS:
         found = list(ratios(rows, above, below).values())
@@ -59,7 +61,7 @@ def _line(name: str, rows: list[page.Row]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def text(rows: list[page.Row], command: str, note: str, picture: str) -> str:
+def text(rows: list[Row], command: str, note: str, picture: str) -> str:
     head = HEAD.format(
         count=len(rows),
         clock=page.CLOCKS[rows[0]["clock"]].lower(),
@@ -84,14 +86,14 @@ def text(rows: list[page.Row], command: str, note: str, picture: str) -> str:
         "",
         f"## Above {BAD}",
         "",
-        f"| layer | {' | '.join(page.COLUMNS)} | ratio |",
-        "|---|" + "--:|" * len(page.COLUMNS) + "---|",
+        f"| layer | {' | '.join(of.COLUMNS)} | ratio |",
+        "|---|" + "--:|" * len(of.COLUMNS) + "---|",
         *_bad(rows),
     ]
     return head + "\n".join(lines) + "\n"
 
 
-def _bad(rows: list[page.Row]) -> list[str]:
+def _bad(rows: list[Row]) -> list[str]:
     by_name = {row["name"]: row for row in rows}
     found = [
         (ratio, label, name)
@@ -101,13 +103,13 @@ def _bad(rows: list[page.Row]) -> list[str]:
     ]
     lines = []
     for ratio, label, name in sorted(found, reverse=True):
-        times = [page.taken(by_name[name], engine) for engine in page.COLUMNS]
+        times = [of.taken(by_name[name], engine) for engine in of.COLUMNS]
         cells = ["" if ms is None else f"{ms:.3f}" for ms in times]
         lines.append(f"| {name} | {' | '.join(cells)} | {label} {ratio:.2f} |")
     return lines
 
 
-def _place(row: page.Row) -> tuple[int, int]:
+def _place(row: Row) -> tuple[int, int]:
     """Column by work, row by width: each four times as much as the one before."""
     width, work = row["place"]
     column = int((math.log2(work) - math.log2(WORK[0])) / 2)
@@ -121,7 +123,7 @@ def _colour(ratio: float) -> str:
     return f"rgb({faded},255,{faded})" if ratio < 1 else f"rgb(255,{faded},{faded})"
 
 
-def svg(rows: list[page.Row]) -> str:
+def svg(rows: list[Row]) -> str:
     """Of ours with the delegate to the faster of eager and upstream."""
     maps = _families(rows)
     wide, high = LEFT + COLUMNS * CELL + 20, TOP + ROWS * CELL + 14
@@ -132,7 +134,7 @@ def svg(rows: list[page.Row]) -> str:
         parts.append(words(left, top - 14, family, font_weight="bold"))
         parts.append(words(left, top - 4, "work from 2^16 to 2^29, width down", fill="#888"))
         cells: dict[tuple[int, int], list[float]] = defaultdict(list)
-        found = ratios(each, page.OURS, (page.EAGER, page.UPSTREAM))
+        found = ratios(each, of.OURS, (of.EAGER, of.UPSTREAM))
         for row in each:
             if row["name"] in found:
                 cells[_place(row)].append(found[row["name"]])

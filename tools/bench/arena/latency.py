@@ -5,7 +5,8 @@ which loads the file and runs it at once.
 usage: python -m executorch.tools.bench.arena.latency [name or family ...] [--priority 10]
            [--page docs/results/arena-latency.md]
 
-`packs at load` is ours with XNNPACK's option pack_at_load. `upstream` is its runtime on our file
+`packs at load` is ours with XNNPACK's option pack_at_load; `cached` are rivals that read what they kept of an earlier
+load (OpenVINO's cache of models, ONNX Runtime's optimized graph). `upstream` is its runtime on our file
 (EXECUTORCH_PEER_PYTHON); ONNX Runtime and OpenVINO run under --rivals (EXECUTORCH_RIVALS_PYTHON).
 """
 
@@ -18,14 +19,27 @@ import sys
 from datetime import date
 from typing import Any
 
-from executorch.tools.bench.arena.files import OURS, RIVALS, UPSTREAM, Row, add_arguments, rows
+from executorch.tools.bench.arena.files import (
+    CACHED,
+    OURS,
+    RIVALS,
+    UPSTREAM,
+    Row,
+    add_arguments,
+    rows,
+)
 from executorch.tools.bench.arena.measure import Engine
 from executorch.tools.bench.arena.picture import document, legend, words
 from executorch.tools.bench.figures import processor
 
 RUNS, SETTLED = 100, 10
 PACKS = "packs at load"
-COLOURS = dict(zip((OURS, PACKS, UPSTREAM, *RIVALS), ("#c22", "#e90", "#26c", "#2a2", "#999")))
+COLOURS = dict(
+    zip(
+        (OURS, PACKS, UPSTREAM, *RIVALS, *CACHED),
+        ("#c22", "#e90", "#26c", "#2a2", "#999", "#6d6", "#ccc"),
+    )
+)
 WIDTH, HEIGHT, LEFT, TOP = 320, 150, 44, 22
 HEAD = """# From the first run to the hundredth
 

@@ -19,12 +19,13 @@ Made = tuple[nn.Module, tuple[torch.Tensor, ...]]
 @dataclass(frozen=True)
 class Network:
     """`make` gives the module in eval mode and one call's positional tensors. `place`: width and work of a layer, where
-    it stands in the heat map of its family."""
+    it stands in the heat map of its family. `cut`: what it leaves out of what was published."""
 
     name: str
     family: str
     make: Callable[[], Made]
     place: tuple[int, int] | None = None
+    cut: Callable[[], str] = str
 
     def build(self) -> Made:
         """With weights drawn so that signals keep unit variance; the same at every call."""
@@ -42,20 +43,54 @@ class Network:
 
 
 def hub(
-    name: str, family: str, stem: str, inputs: dict[str, Input], model: str = "Model", **more: Any
+    name: str,
+    family: str,
+    stem: str,
+    inputs: dict[str, Input],
+    model: str = "Model",
+    is_whole: bool = False,
+    **more: Any,
 ) -> Network:
-    """`{stem}{model}` of `transformers` with its default configuration, but for `more`."""
+    """`{stem}{model}` of `transformers` with its default configuration, but for `more`. `is_whole`: such a network was
+    published, with fewer layers than the default one."""
     row = Architecture(name, family, f"{stem}{model}", f"{stem}Config", more, inputs)
 
     def make() -> Made:
         tensors = tuple(models.tensor(each, {}) for each in row.as_json()["inputs"].values())
         return models.build(row.as_json()), tensors
 
-    return Network(name, family, make)
+    return Network(name, family, make, cut=lambda: "" if is_whole else _smaller(row))
+
+
+def _smaller(row: Architecture) -> str:
+    """Layers and words of the row's configuration beside those of the default one, where they are fewer."""
+    import transformers
+
+    def size(value: Any) -> int:
+        return sum(value) if isinstance(value, list | tuple) else value
+
+    default = getattr(transformers, row.config)()
+    sizes = {
+        name: (size(value), size(getattr(default, name)))
+        for name, value in row.arguments.items()
+        if any(word in name for word in ("layers", "layer", "depth", "vocab_size"))
+        and isinstance(value, int | list)
+    }
+    few = [f"{name} {ours} of {all_}" for name, (ours, all_) in sizes.items() if ours < all_]
+    return ", ".join(few)
 
 
 def own(
-    name: str, family: str, build: Callable[[], nn.Module], *shapes: tuple[int, ...]
+    name: str,
+    family: str,
+    build: Callable[[], nn.Module],
+    *shapes: tuple[int, ...],
+    cut: str = "",
 ) -> Network:
     """A module defined here, on floats of `shapes`."""
-    return Network(name, family, lambda: (build(), tuple(torch.randn(shape) for shape in shapes)))
+    return Network(
+        name,
+        family,
+        lambda: (build(), tuple(torch.randn(shape) for shape in shapes)),
+        cut=lambda: cut,
+    )

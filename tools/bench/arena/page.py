@@ -1,118 +1,99 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as JSON lines (the newest of a row counts), as a page sorted by the worst ratio, and as its picture."""
+"""Results as a page: the distributions of the ratios, then each network, the worst first, then who refused or was
+wrong."""
 
 from __future__ import annotations
 
-import json
 from datetime import date
-from pathlib import Path
-from typing import Any
 
-from executorch.tools.bench.figures import geometric_mean, processor
+from executorch.tools.bench.arena.ratios import (
+    COLUMNS,
+    OURS,
+    PAIRS,
+    PLAIN,
+    RIGHT,
+    RIVALS,
+    by_worst,
+    distribution,
+    is_wrong,
+    ratio,
+    repeated,
+    spread,
+    tables,
+    taken,
+)
+from executorch.tools.bench.arena.results import Row, of_one_run
+from executorch.tools.bench.figures import processor
 
-Row = dict[str, Any]
-OURS, PLAIN, EAGER, UPSTREAM = "xnnpack", "kernels", "eager", "upstream"
-RIVALS = ("onnxruntime", "openvino")
 CLOCKS = {
     "ms": "Milliseconds that pass in one run",
     "busy": "Milliseconds of processors in one run",
 }
-COLUMNS = (OURS, PLAIN, UPSTREAM, *RIVALS, EAGER)
+PRECISIONS = {"float": "float32", "int8": "8 bits", "dynamic": "8 bits, rows scaled as they come"}
 HEAD = """# Networks beside their rivals
 
-{clock}, {precision}, {threads}: minima over turns in one run of the command. Weights are random, widths and
-sizes are the published ones, transformers have their first layers. `xnnpack` and `kernels` are ours with the delegate
-and without; `best` is the ratio of ours with the delegate to the best of {rivals}, `leave` its ratio
-to ours without. Worst first.
+{clock}, {precision}, {threads}, batch {batch}: minima over {rounds} rounds of one run of the command, in each of
+which the engines take turns in drawn order. Weights are random. `xnnpack` and `kernels` are ours with the delegate
+and without; `best` is the ratio of ours with the delegate to the best of {rivals}, `median` the same by the medians
+of the rounds, `rounds` its least and largest of one round, `again` when the network was measured a second time at the
+end, `leave` the ratio to ours without. Worst first. Each rival is run in the ways that its users take, and the
+fastest that is right counts: ONNX Runtime plain and with its fusions for transformers, both with bound inputs and
+outputs; OpenVINO through ONNX and
+from the exported program. Whoever differs from eager by more than {right} of the outputs' norm counts as wrong.
 
-{date}, {processor}. {note}
+{date}, commit {commit}, {processor}. {note}
 
     {command}
 
 """
-
-
-def key(row: Row) -> tuple[str, str, int]:
-    return row["name"], row["precision"], row["threads"]
-
-
-def keep(path: Path, row: Row) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        file.write(json.dumps(row) + "\n")
-
-
-def read(path: Path) -> dict[tuple[str, str, int], Row]:
-    lines = path.read_text().splitlines() if path.exists() else []
-    return {key(row): row for row in map(json.loads, lines)}
-
-
-def taken(row: Row, engine: str) -> float | None:
-    """Milliseconds by the row's clock; None where the engine was not asked or could not."""
-    answer = row["engines"].get(engine, {})
-    return None if "error" in answer else answer.get(row["clock"])
-
-
-def ratio(row: Row, above: str, *below: str) -> float | None:
-    """Of one engine to the fastest of others."""
-    others = [ms for engine in below if (ms := taken(row, engine))]
-    mine = taken(row, above)
-    return mine / min(others) if mine and others else None
-
-
-PAIRS = (
-    ("ours / best rival", OURS, RIVALS),
-    ("ours / upstream", OURS, (UPSTREAM,)),
-    ("delegated / not", OURS, (PLAIN,)),
-    ("not delegated / eager", PLAIN, (EAGER,)),
-)
-
-
-def off(row: Row, engine: str) -> float | None:
-    """How far from eager in float; None where that is nothing, or all."""
-    found = row["engines"].get(engine, {}).get("difference", 0.0)
-    return found if 0.0 < found < 1.0 else None
-
-
-def difference(row: Row, engine: str) -> float | None:
-    """Ours to that of another engine."""
-    mine, theirs = off(row, OURS), off(row, engine)
-    return mine / theirs if mine and theirs else None
+CUT = "Smaller than published: {cuts}. All others are whole.\n\n"
 
 
 def summary(rows: list[Row]) -> str:
-    ratios = {
-        label: {row["name"]: r for row in rows if (r := ratio(row, above, *below))}
-        for label, above, below in PAIRS
-    }
-    if any(row["precision"] != "float" for row in rows):
-        ratios |= {
-            f"difference to eager, ours / {engine}": {
-                row["name"]: r for row in rows if (r := difference(row, engine))
-            }
-            for engine in (UPSTREAM, *RIVALS)
-        }
-    lines = ["| ratio | networks | geometric mean | worst | of |", "|---|--:|--:|--:|---|"]
-    for label, found in ratios.items():
-        if found:
-            worst = max(found, key=lambda name: found[name])
-            mean = geometric_mean(found.values())
-            lines.append(f"| {label} | {len(found)} | {mean:.2f} | {found[worst]:.2f} | {worst} |")
+    """A line a pair of engines; beside the worst its spread over the rounds, and what it was when measured again."""
+    lines = [
+        "| ratio | networks | geometric mean | median | 90th percentile | worst | of |",
+        "|---|--:|--:|--:|--:|--:|---|",
+    ]
+    by_name = {row["name"]: row for row in rows}
+    sides = {label: (above, *below) for label, above, below in PAIRS}
+    for label, found in tables(rows):
+        mean, median, ninth, worst = distribution(found)
+        said = f"{found[worst]:.2f}"
+        if label in sides:
+            said += _varied(by_name[worst], sides[label])
+        lines.append(
+            f"| {label} | {len(found)} | {mean:.2f} | {median:.2f} | {ninth:.2f} | {said} | {worst} |"
+        )
     return "\n".join(lines) + "\n"
 
 
-def by_worst(rows: list[Row]) -> list[Row]:
-    def worst(row: Row) -> float:
-        return ratio(row, OURS, *RIVALS) or ratio(row, OURS, PLAIN, EAGER) or 0.0
+def _varied(row: Row, sides: tuple[str, ...]) -> str:
+    words = []
+    if ends := spread(row, *sides):
+        words.append(f"rounds {ends[0]:.2f} to {ends[1]:.2f}")
+    if second := repeated(row, *sides):
+        words.append(f"again {second:.2f}")
+    return f" ({', '.join(words)})" if words else ""
 
-    return sorted(rows, key=worst, reverse=True)
+
+def _ratios(row: Row) -> list[str]:
+    best = (OURS, *RIVALS)
+    ends = spread(row, *best)
+    cells = [ratio(row, *best), ratio(row, *best, by="median")]
+    words = ["" if each is None else f"{each:.2f}" for each in cells]
+    words.append(f"{ends[0]:.2f}-{ends[1]:.2f}" if ends else "")
+    later = [repeated(row, *best), ratio(row, OURS, PLAIN)]
+    return words + ["" if each is None else f"{each:.2f}" for each in later]
+
+
+RATIOS = ("best", "median", "rounds", "again", "leave")
 
 
 def line(row: Row) -> str:
-    times = [taken(row, engine) for engine in COLUMNS]
-    ratios = [ratio(row, OURS, *RIVALS), ratio(row, OURS, PLAIN)]
-    cells = ["" if ms is None else f"{ms:.2f}" for ms in [*times, *ratios]]
-    return f"| {row['name']} | {row['family']} | {' | '.join(cells)} |"
+    cells = ["" if (ms := taken(row, engine)) is None else f"{ms:.2f}" for engine in COLUMNS]
+    ways = [row["engines"].get(engine, {}).get("way", "") for engine in RIVALS]
+    return f"| {' | '.join([row['name'], row['family'], *cells, *_ratios(row), *ways])} |"
 
 
 def brief(row: Row) -> str:
@@ -125,39 +106,51 @@ def brief(row: Row) -> str:
 
 
 def problems(rows: list[Row]) -> list[str]:
-    """Engines that refused a network, each with the first line of what it said."""
-    return [
-        f"| {row['name']} | {engine} | {' '.join(answer['error'].split())[:160].replace('|', '/')} |"
-        for row in rows
-        for engine, answer in row["engines"].items()
-        if "error" in answer
-    ]
+    """Engines that refused a network, each with the first line of what it said, and those that were wrong."""
+    found = []
+    for row in rows:
+        for engine, answer in row["engines"].items():
+            said = answer.get("error", "")
+            if not said and is_wrong(row, engine):
+                said = f"wrong: differs from eager by {answer['difference']:.2g}"
+            if said:
+                said = " ".join(said.split())[:160].replace("|", "/")
+                found.append(f"| {row['name']} | {engine} | {said} |")
+    return found
 
 
 def text(rows: list[Row], command: str, note: str, picture: str) -> str:
-    precision, threads = rows[0]["precision"], rows[0]["threads"]
+    first = of_one_run(rows)[0]
+    rounds = [len(each.get("rounds", ())) for row in rows for each in row["engines"].values()]
+    cuts = {row["name"]: row["cut"] for row in rows if row.get("cut")}
     head = HEAD.format(
-        clock=CLOCKS[rows[0]["clock"]],
-        precision={"float": "float32", "int8": "8 bits"}.get(precision, precision),
-        threads="1 thread" if threads == 1 else f"{threads} threads",
+        clock=CLOCKS[first["clock"]],
+        precision=PRECISIONS.get(first["precision"], first["precision"]),
+        threads="1 thread" if first["threads"] == 1 else f"{first['threads']} threads",
+        batch=first.get("batch", 1),
+        rounds=max(rounds, default=0),
         rivals=" and ".join(RIVALS),
-        date=date.today().isoformat(),
+        right=f"{RIGHT[first['precision']]:g}",
+        date=first.get("run", date.today().isoformat())[:10],
+        commit=first.get("commit", "unknown"),
         processor=processor(),
         note=note,
         command=command,
     )
-    columns = f"| network | family | {' | '.join(COLUMNS)} | best | leave |\n"
-    table = columns + "|---|---|" + "--:|" * (len(COLUMNS) + 2) + "\n"
+    if cuts:
+        head += CUT.format(cuts="; ".join(f"{name} ({cut})" for name, cut in cuts.items()))
+    columns = [*COLUMNS, *RATIOS, *(f"{engine} by" for engine in RIVALS)]
+    table = f"| network | family | {' | '.join(columns)} |\n"
+    table += "|---|---|" + "--:|" * (len(COLUMNS) + len(RATIOS)) + "---|" * len(RIVALS) + "\n"
     table += "\n".join(map(line, by_worst(rows))) + "\n"
     refused = problems(rows)
     if refused:
-        refused = [
+        titles = [
             "",
-            "## Refused",
+            "## Refused or wrong",
             "",
             "| network | engine | what it said |",
             "|---|---|---|",
-            *refused,
-            "",
         ]
+        refused = [*titles, *refused, ""]
     return f"{head}{summary(rows)}\n![ratios]({picture})\n\n{table}" + "\n".join(refused)

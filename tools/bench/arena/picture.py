@@ -6,15 +6,16 @@ from __future__ import annotations
 import math
 from html import escape
 
-from executorch.tools.bench.arena import page
+from executorch.tools.bench.arena.ratios import PAIRS, by_worst, ratio
+from executorch.tools.bench.arena.results import Row
 
 STEP, LEFT, WIDTH, TOP = 14, 150, 640, 46
 TICKS = (0.25, 0.5, 1.0, 2.0, 4.0)
-COLOURS = dict(zip((label for label, *_ in page.PAIRS), ("#c22", "#26c", "#2a2", "#999")))
+COLOURS = dict(zip((label for label, *_ in PAIRS), ("#c22", "#26c", "#2a2", "#999")))
 
 
-def _x(ratio: float) -> float:
-    inside = min(max(ratio, TICKS[0]), TICKS[-1])
+def _x(value: float) -> float:
+    inside = min(max(value, TICKS[0]), TICKS[-1])
     span = math.log(TICKS[-1] / TICKS[0])
     return LEFT + (WIDTH - LEFT - 10) * math.log(inside / TICKS[0]) / span
 
@@ -39,7 +40,7 @@ def legend(colours: dict[str, str], left: int, step: int) -> list[str]:
     return [words(left + step * i, 14, label, fill=colour) for i, (label, colour) in every]
 
 
-def svg(rows: list[page.Row]) -> str:
+def svg(rows: list[Row]) -> str:
     """Dots beyond the scale stand at its ends."""
     height = TOP + STEP * len(rows) + 10
     parts = legend(COLOURS, LEFT, 120)
@@ -48,11 +49,11 @@ def svg(rows: list[page.Row]) -> str:
         line = f'x1="{x:.0f}" y1="{TOP - 8}" x2="{x:.0f}" y2="{height - 10}"'
         parts.append(f'<line {line} stroke="{"#000" if tick == 1.0 else "#ccc"}"/>')
         parts.append(words(x, TOP - 14, f"{tick:g}", text_anchor="middle"))
-    for number, row in enumerate(page.by_worst(rows)):
+    for number, row in enumerate(by_worst(rows)):
         y = TOP + STEP * number + 6
         parts.append(words(LEFT - 8, y + 3, row["name"], text_anchor="end"))
-        for label, above, below in page.PAIRS:
-            if ratio := page.ratio(row, above, *below):
-                dot = f'cx="{_x(ratio):.1f}" cy="{y}" r="4" fill="{COLOURS[label]}"'
-                parts.append(f"<circle {dot}><title>{label} {ratio:.2f}</title></circle>")
+        for label, above, below in PAIRS:
+            if value := ratio(row, above, *below):
+                dot = f'cx="{_x(value):.1f}" cy="{y}" r="4" fill="{COLOURS[label]}"'
+                parts.append(f"<circle {dot}><title>{label} {value:.2f}</title></circle>")
     return document(WIDTH, height, parts)

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from executorch.tools.bench.arena import audio, text, vision
+from executorch.tools.bench.arena import audio, full, text, vision
 from executorch.tools.bench.arena.network import Network
 
-NETWORKS: list[Network] = [*vision.ROWS, *text.ROWS, *audio.ROWS]
+NETWORKS: list[Network] = [*vision.ROWS, *text.ROWS, *audio.ROWS, *full.ROWS]
 
 
 def chosen(names: list[str]) -> list[Network]:
