@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 COMMANDS = {
     "bench": "how long a program takes, warm and cold; two programs in turns",
@@ -32,38 +33,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] not in COMMANDS:
         return _main_help(given)
-    module = import_module(f"executorch.devtools.commands.{_MODULES.get(given[0], given[0])}")
-    parser = argparse.ArgumentParser(
-        prog=f"{PROGRAM} {given[0]}",
-        description=module.__doc__,
+    prog = f"{PROGRAM} {given[0]}"
+    return run(given[0], parser(given[0], prog).parse_args(given[1:]), prog)
+
+
+def parser(name: str, prog: str) -> argparse.ArgumentParser:
+    """Of a command, which calls itself `prog`."""
+    module = _module(name)
+    made = argparse.ArgumentParser(
+        prog=prog,
+        description=(module.__doc__ or "").replace(f"{PROGRAM} {name}", prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    module.add_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="JSON instead of text")
-    parser.add_argument(
+    module.add_arguments(made)
+    made.add_argument("--json", action="store_true", help="JSON instead of text")
+    made.add_argument(
         "--html",
         type=Path,
         metavar="PAGE",
         help="also a page that needs nothing else, to be seen in a browser",
     )
-    options = parser.parse_args(given[1:])
+    return made
+
+
+def run(name: str, options: argparse.Namespace, prog: str) -> int:
+    """What main() gives."""
     from executorch.exir.error import ExportError
 
     try:
-        report = module.report(options)
+        report = _module(name).report(options)
         if options.html is not None:
             from executorch.devtools.commands.output.page import page
 
             options.html.write_text(page(report))
     except (OSError, ValueError, ExportError) as problem:
         # A problem of the runtime may have several lines.
-        print(f"{PROGRAM} {given[0]}: {' '.join(str(problem).split())}", file=sys.stderr)
+        print(f"{prog}: {' '.join(str(problem).split())}", file=sys.stderr)
         return FAILED
     try:
         print(report.as_json() if options.json else report.as_text())
     except BrokenPipeError:  # `... | head`
         sys.stderr.close()
     return report.status
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"executorch.devtools.commands.{_MODULES.get(name, name)}")
 
 
 def _main_help(given: list[str]) -> int:

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""usage: python -m executorch.examples.llm_server --model-path MODEL.pte --tokenizer-path tokenizer.json"""
+"""Serves a language model with OpenAI's routes: `executorch serve`, or python -m executorch.examples.llm_server.
+
+MODEL is a program (.pte), a GGUF file, or a folder of Hugging Face; what is no program yet is exported once and kept.
+
+    executorch serve SmolLM2-135M-Instruct.Q4_1.gguf --port 8000
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,16 @@ import sys
 from pathlib import Path
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(prog: str = "python -m executorch.examples.llm_server") -> argparse.ArgumentParser:
+    from executorch.extension.llm.chat import add_export_option
+
     made = argparse.ArgumentParser(
-        prog="python -m executorch.examples.llm_server",
-        description="Serves a language model with OpenAI's routes.",
+        prog=prog, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument("--model-path", type=Path, required=True, help="the program (.pte)")
-    made.add_argument("--tokenizer-path", type=Path, required=True, help="the tokenizer's file")
+    made.add_argument("model", nargs="?", type=Path, metavar="MODEL", help="see above")
+    add_export_option(made)
+    made.add_argument("--model-path", type=Path, help="the program (.pte), in place of MODEL")
+    made.add_argument("--tokenizer-path", type=Path, help="default: that of MODEL")
     made.add_argument(
         "--worker-bin",
         help="not used, and said so: runners are part of this process; for command lines that have it",
@@ -27,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--allow-chatml-fallback", action="store_true", help="ChatML where no template is found"
     )
-    made.add_argument("--model-id", default="executorch", help="the model's name for clients")
+    made.add_argument("--model-id", help="the model's name for clients; default: the program's")
     made.add_argument(
         "--no-think", action="store_true", help="tells the template to leave thinking out"
     )
@@ -47,6 +55,7 @@ def make_service(options: argparse.Namespace):
     from executorch.examples.llm_server.app import Service
     from executorch.examples.llm_server.pool import Pool
     from executorch.extension.llm.chat import check_program
+    from executorch.extension.llm.export.kept import LanguageProgram, program_of
     from executorch.extension.llm.runner import TextLLMRunner
     from executorch.extension.llm.runner.chat_template import ChatTemplate
 
@@ -55,13 +64,20 @@ def make_service(options: argparse.Namespace):
         if found is not None and found < least:
             flag = name.replace("_", "-")
             raise ValueError(f"--{flag}: expected {least} or more, found {found}")
-    check_program(options.model_path)
+    given = options.model_path or options.model
+    if given is None:
+        raise ValueError("expected a MODEL: a .pte or .gguf file, or a folder of Hugging Face")
+    if options.tokenizer_path:
+        check_program(given)
+        program = LanguageProgram(given.stem, given, options.tokenizer_path)
+    else:
+        program = program_of(given, options.export_option)
     if options.worker_bin is not None:
         print("note: --worker-bin is not used: runners are part of this process", file=sys.stderr)
     template = ChatTemplate.beside(
-        options.hf_tokenizer or options.tokenizer_path, options.allow_chatml_fallback
+        options.hf_tokenizer or program.tokenizer, options.allow_chatml_fallback
     )
-    paths = (options.model_path, options.tokenizer_path)
+    paths = (program.path, program.tokenizer)
     runners = TextLLMRunner.several(*paths, options.num_runners or 1)
     sessions = runners[0].metadata["get_max_sessions"]
     if options.num_runners is None and sessions > 1:
@@ -71,24 +87,29 @@ def make_service(options: argparse.Namespace):
     length = runners[0].metadata["get_max_context_len"]
     pool = Pool(runners, options.max_waiting, min(options.max_context or length, length))
     thinking = {"enable_thinking": False} if options.no_think else {}
-    return Service(pool, template, options.model_id, thinking)
+    return Service(pool, template, options.model_id or program.name, thinking)
 
 
-def main() -> None:
-    options = parser().parse_args()
+def run(options: argparse.Namespace) -> int:
+    """ImportError, RuntimeError, OSError or ValueError, with a sentence, for what cannot be done."""
     try:
         import uvicorn
 
         from executorch.examples.llm_server.app import make_app
     except ImportError as error:
-        sys.exit(
-            f"error: the server needs starlette and uvicorn: pip install 'executorch[llm-server]' ({error})"
-        )
-    try:
-        app = make_app(make_service(options))
-    except (RuntimeError, OSError, ValueError) as error:
-        sys.exit(f"error: {error}")
+        raise ImportError(
+            f"the server needs starlette and uvicorn: pip install 'executorch[llm-server]' ({error})"
+        ) from error
+    app = make_app(make_service(options))
     uvicorn.run(app, host=options.host, port=options.port, log_level="info")
+    return 0
+
+
+def main() -> None:
+    try:
+        run(parser().parse_args())
+    except (ImportError, RuntimeError, OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

@@ -1,25 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chat with a language model in the terminal.
+"""Chat with a language model in the terminal: `executorch chat`, or python -m executorch.extension.llm.chat.
 
-usage: python -m executorch.extension.llm.chat MODEL.pte [--tokenizer FILE] [--system TEXT] [--temperature 0.7] ...
-
+MODEL is a program (.pte), a GGUF file, or a folder of Hugging Face; what is no program yet is exported once and kept.
 Control-C ends an answer, /reset begins a new conversation, /quit or the end of input ends the program.
+
+    executorch chat SmolLM2-135M-Instruct.Q4_1.gguf -p "What is the capital of France?"
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser(prog: str = "python -m executorch.extension.llm.chat") -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m executorch.extension.llm.chat", description=__doc__.partition("\n")[0]
+        prog=prog, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("model", type=Path, help="the program (.pte)")
+    parser.add_argument("model", type=Path, help="see above")
+    parser.add_argument("-p", "--prompt", metavar="TEXT", help="answer this, and stop")
+    parser.add_argument(
+        "--json-schema", type=Path, metavar="FILE", help="answers are JSON of this schema"
+    )
+    add_export_option(parser)
     parser.add_argument(
         "--tokenizer",
         type=Path,
@@ -29,15 +37,27 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, help="the program's data file (.ptd)")
     parser.add_argument("--system", help="what the conversation begins with, as its system")
     parser.add_argument(
-        "--temperature", type=float, default=0.7, help="0: always the best token; up to 2"
+        "--temperature",
+        type=float,
+        help="0: always the best token; up to 2; default: the checkpoint's, or 0.7",
     )
-    parser.add_argument("--top-p", type=float, default=0.9)
+    parser.add_argument("--top-p", type=float, help="default: the checkpoint's, or 0.9")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0: the clock's")
     parser.add_argument("--max-new-tokens", type=int, default=-1, help="of each answer")
     parser.add_argument(
         "--allow-chatml-fallback", action="store_true", help="where no chat template is found"
     )
     return parser
+
+
+def add_export_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        *("-x", "--export-option"),
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="of export_llm, for a checkpoint, such as quantization.qmode=8da4w",
+    )
 
 
 def find_tokenizer(model: Path) -> Path:
@@ -62,15 +82,23 @@ def check_program(model: Path) -> None:
 
 def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None:
     """Answers each line, until there are no more."""
+    from executorch.extension.llm.export.kept import program_of
     from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
     from executorch.extension.llm.runner.chat_template import ChatTemplate
     from executorch.extension.llm.runner.conversation import answer
 
-    check_program(options.model)
-    tokenizer = options.tokenizer or find_tokenizer(options.model)
+    if options.tokenizer:
+        check_program(options.model)
+        model, tokenizer = options.model, options.tokenizer
+    else:
+        program = program_of(options.model, options.export_option)
+        model, tokenizer = program.path, program.tokenizer
     template = ChatTemplate.beside(tokenizer, options.allow_chatml_fallback)
-    runner = TextLLMRunner(options.model, tokenizer, options.data)
+    runner = TextLLMRunner(model, tokenizer, options.data)
     runner.load()
+    sampling = defaults(tokenizer, options)
+    if options.json_schema:
+        sampling |= {"grammar": options.json_schema.read_text(), "grammar_type": "json_schema"}
     system = [{"role": "system", "content": options.system}] if options.system else []
     messages = list(system)
     seed = options.seed
@@ -90,8 +118,7 @@ def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None
         messages.append({"role": "user", "content": text})
         config = GenerationConfig(
             silent=True,  # nothing but the answer on the terminal
-            temperature=options.temperature,
-            top_p=options.top_p,
+            **sampling,
             max_new_tokens=options.max_new_tokens,
             seed=seed,
         )
@@ -102,6 +129,7 @@ def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None
             said.append(piece)
             show(piece)
 
+        begun = time.perf_counter()
         try:
             done = answer(runner, runner.encode(template.render(messages)), config, show_and_note)
             if done.reason == "length" and options.max_new_tokens == -1:
@@ -112,8 +140,31 @@ def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None
             messages.pop()
             show(f"[{error}]\n")
             continue
+        else:
+            seconds = time.perf_counter() - begun
+            rate = f"{done.completion_tokens / seconds:.0f} tokens/s" if seconds else ""
+            note(f"{done.completion_tokens} tokens, {rate}, {done.prompt_tokens} in the prompt")
         show("\n")
         messages.append({"role": "assistant", "content": "".join(said)})
+
+
+def note(text: str) -> None:
+    """Beside the conversation, where somebody looks."""
+    if sys.stderr.isatty():
+        print(f"\n[{text}]", end="", file=sys.stderr, flush=True)
+
+
+def defaults(tokenizer: Path, options: argparse.Namespace) -> dict[str, float]:
+    """What the user asked for, else generation_config.json of the checkpoint, else what suits small models."""
+    folder = tokenizer if tokenizer.is_dir() else tokenizer.parent
+    file = folder / "generation_config.json"
+    config = json.loads(file.read_text()) if file.is_file() else {}
+    given = {"temperature": options.temperature, "top_p": options.top_p}
+    usual = {"temperature": 0.7, "top_p": 0.9}
+    return {
+        name: config.get(name) or usual[name] if value is None else value
+        for name, value in given.items()
+    }
 
 
 def _typed() -> Iterable[str]:
@@ -126,10 +177,16 @@ def _typed() -> Iterable[str]:
             print()
 
 
+def run(options: argparse.Namespace) -> int:
+    """RuntimeError, OSError or ValueError, with a sentence, for what cannot be done."""
+    lines = [options.prompt] if options.prompt else _typed() if sys.stdin.isatty() else sys.stdin
+    chat(options, lines, sys.stdout)
+    return 0
+
+
 def main() -> None:
-    options = _parser().parse_args()
     try:
-        chat(options, _typed() if sys.stdin.isatty() else sys.stdin, sys.stdout)
+        run(parser().parse_args())
     except (RuntimeError, OSError, ValueError) as error:
         sys.exit(f"error: {error}")
 

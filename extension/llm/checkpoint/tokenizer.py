@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tokenizer that a GGUF file carries, as Hugging Face's tokenizer.json."""
+"""The tokenizer that a GGUF file carries, as Hugging Face's tokenizer.json and tokenizer_config.json."""
 
 from __future__ import annotations
 
@@ -99,3 +99,17 @@ def tokenizer_json(file: GGUFFile) -> dict[str, Any]:
             "merges": [pair.split(" ") for pair in merges],
         },
     }
+
+
+def chat_settings(file: GGUFFile) -> dict[str, Any]:
+    """The contents of a tokenizer_config.json: the chat template, and the tokens that it names."""
+    meta = file.metadata
+    tokens = meta.get("tokenizer.ggml.tokens", [])
+    found: dict[str, Any] = {}
+    if template := meta.get("tokenizer.chat_template"):
+        found["chat_template"] = template
+    for name in ("bos_token", "eos_token"):
+        number = meta.get(f"tokenizer.ggml.{name}_id")
+        if number is not None and number < len(tokens):
+            found[name] = tokens[number]
+    return found

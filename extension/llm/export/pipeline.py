@@ -14,7 +14,7 @@ import torch
 
 from executorch.extension.llm.checkpoint.errors import CheckpointError
 from executorch.extension.llm.checkpoint.pages import release_pages
-from executorch.extension.llm.checkpoint.tokenizer import tokenizer_json
+from executorch.extension.llm.checkpoint.tokenizer import chat_settings, tokenizer_json
 from executorch.extension.llm.export.builder import DType, LLMEdgeManager
 from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
 from executorch.extension.llm.export.config.reading import build
@@ -191,9 +191,10 @@ def partitioners_for(config: LlmConfig) -> list[Any]:
 
 
 def output_path(config: LlmConfig) -> Path:
+    """Below export.output_dir, unless export.output_name is an absolute path."""
     name = config.export.output_name
     if name and name.endswith(".pte"):
-        return Path(name)
+        return Path(config.export.output_dir) / name
     if not name:
         half = "_h" if str(config.model.dtype_override) == "fp16" else ""
         name = f"{config.base.model_class}{half}"
@@ -302,5 +303,9 @@ def _write_companions(
     except CheckpointError as error:
         print(f"no tokenizer.json: {error}")
         return
-    text = json.dumps(contents, ensure_ascii=False)
-    path.with_name("tokenizer.json").write_text(text, encoding="utf-8")
+    for name, held in (
+        ("tokenizer.json", contents),
+        ("tokenizer_config.json", chat_settings(gguf)),
+    ):
+        text = json.dumps(held, ensure_ascii=False)
+        path.with_name(name).write_text(text, encoding="utf-8")

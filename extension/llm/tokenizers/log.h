@@ -10,7 +10,7 @@
 #define TK_LOG_ENABLED 1
 #endif
 #ifndef TK_MIN_LOG_LEVEL
-#define TK_MIN_LOG_LEVEL Info
+#define TK_MIN_LOG_LEVEL Error
 #endif
 
 namespace tokenizers {

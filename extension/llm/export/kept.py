@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program of a checkpoint, exported on first use and kept by content: `executorch chat model.gguf` names it alone.
+
+checkpoint -> digest of its bytes (known again by path, size and time) -> KEPT/NAME-DIGEST/NAME.pte, and beside it
+tokenizer.json, tokenizer_config.json (chat template) and generation_config.json, as far as the checkpoint has them
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# What an export of another release may do otherwise is part of the digest.
+_VERSION = 1
+_COMPANIONS = (
+    "tokenizer.json",
+    "tokenizer.model",
+    "tekken.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    "generation_config.json",
+)
+_MOST_CONTEXT = 8192
+_SHARE_OF_MEMORY = 0.25  # that caches may take
+
+
+@dataclass(frozen=True)
+class LanguageProgram:
+    """`tokenizer`: a file, or the folder of a checkpoint."""
+
+    name: str
+    path: Path
+    tokenizer: Path
+
+
+def program_of(
+    model: Path, options: Sequence[str] = (), kept: Path | None = None
+) -> LanguageProgram:
+    """`model`: a program, a GGUF file, or a folder of Hugging Face. `options`: overrides of export_llm, such as
+    `quantization.qmode=8da4w`; `kept`: the folder of kept programs.
+
+    Raises OSError, or ValueError with a sentence, for what is none of these.
+    """
+    if model.suffix == ".pte":
+        from executorch.extension.llm.chat import find_tokenizer
+
+        return LanguageProgram(model.stem, model, find_tokenizer(model))
+    if not model.exists():
+        raise FileNotFoundError(
+            f"there is no {model}: expected a .pte or .gguf file, or a folder of Hugging Face"
+        )
+    if model.is_dir() and not (model / "config.json").is_file():
+        raise ValueError(
+            f"{model}: expected config.json of a checkpoint of Hugging Face, found none"
+        )
+    if not model.is_dir() and model.suffix != ".gguf":
+        raise ValueError(f"{model}: expected a .pte or .gguf file, or a folder of Hugging Face")
+    folder = kept or kept_folder()
+    name = model.resolve().stem if model.is_file() else model.resolve().name
+    digest = _digest([_known_digest(model, folder), str(_VERSION), *options])
+    place = folder / f"{name}-{digest[:16]}"
+    program = place / f"{name}.pte"
+    if not program.is_file():
+        _export(model, options, place, name)
+    return LanguageProgram(name, program, place)
+
+
+def kept_folder() -> Path:
+    """EXECUTORCH_CACHE_DIR, or executorch in the user's folder for what can be made again."""
+    if given := os.environ.get("EXECUTORCH_CACHE_DIR"):
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "executorch"
+
+
+def _export(model: Path, options: Sequence[str], place: Path, name: str) -> None:
+    """Into a folder beside, which takes the place when all is there: who is interrupted leaves nothing."""
+    from executorch.extension.llm.export.config.reading import read
+    from executorch.extension.llm.export.pipeline import export_llama
+    from executorch.extension.llm.export.stages import Stages
+
+    place.parent.mkdir(parents=True, exist_ok=True)
+    print(f"exporting {model}, once; kept in {place}", file=sys.stderr)
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{name}-") as work:
+        given = [*_options(model), *options]
+        given += [f"export.output_dir={work}", f"export.output_name={name}.pte"]
+        export_llama(read(None, given), stages=Stages())
+        if model.is_dir():
+            for companion in _COMPANIONS:
+                if (model / companion).is_file():
+                    shutil.copy(model / companion, work)
+        if place.exists():  # somebody else was faster
+            return
+        finished = Path(work) / "finished"
+        finished.mkdir()
+        for file in Path(work).iterdir():
+            if file != finished:
+                file.rename(finished / file.name)
+        finished.rename(place)
+    print(f"exported in {time.perf_counter() - start:.0f} s", file=sys.stderr)
+
+
+def _options(model: Path) -> list[str]:
+    """Of a file with bits of its own these are kept: fewer would change what the model says."""
+    length = context_length(model)
+    return [
+        f"base.checkpoint={model}",
+        "model.use_kv_cache=True",
+        "model.use_sdpa_with_kv_cache=True",
+        f"export.max_seq_length={length}",
+        f"export.max_context_length={length}",
+        "quantization.qmode=gguf" if model.suffix == ".gguf" else "backend.xnnpack.enabled=True",
+    ]
+
+
+def context_length(model: Path) -> int:
+    """The checkpoint's, up to what a quarter of the memory can keep of keys and values."""
+    from executorch.extension.llm.checkpoint.gguf import GGUFFile
+    from executorch.extension.llm.checkpoint.params import params_from_config, params_from_gguf
+
+    if model.is_dir():
+        config = json.loads((model / "config.json").read_text())
+        length, shape = (
+            config.get("max_position_embeddings"),
+            params_from_config(model / "config.json"),
+        )
+    else:
+        file = GGUFFile(model)
+        length = file.metadata.get(f"{file.architecture()}.context_length")
+        shape = params_from_gguf(file)
+    length = min(length or _MOST_CONTEXT, _MOST_CONTEXT)
+    heads = shape.get("n_kv_heads") or shape["n_heads"]
+    head_dim = shape.get("head_dim") or shape["dim"] // shape["n_heads"]
+    per_token = 2 * 4 * shape["n_layers"] * heads * head_dim
+    return max(128, min(length, int(_SHARE_OF_MEMORY * _memory() / per_token) // 128 * 128))
+
+
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 8 << 30
+
+
+def _known_digest(model: Path, folder: Path) -> str:
+    """Of the bytes; a file that did not change since is not read again."""
+    files = sorted(_files_of(model))
+    seen = {str(file.resolve()): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
+    index = folder / "digests.json"
+    known: dict[str, Any] = {}
+    if index.is_file():
+        try:
+            known = json.loads(index.read_text())
+        except ValueError:
+            known = {}
+    key = str(model.resolve())
+    if key in known and known[key].get("files") == seen:
+        return str(known[key]["digest"])
+    digest = _digest(_digest_of_file(file) for file in files)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
+        json.dump({**known, key: {"files": seen, "digest": digest}}, file)
+    Path(file.name).replace(index)
+    return digest
+
+
+def _files_of(model: Path) -> Iterator[Path]:
+    if model.is_file():
+        yield model
+        return
+    for pattern in ("*.safetensors", "*.bin", "*.pth", "*.json", "*.model", "*.jinja"):
+        yield from model.glob(pattern)
+
+
+def _digest_of_file(path: Path) -> str:
+    found = hashlib.blake2b(digest_size=20)
+    with path.open("rb") as file:
+        while block := file.read(1 << 22):
+            found.update(block)
+    return found.hexdigest()
+
+
+def _digest(words: Any) -> str:
+    return hashlib.blake2b("\n".join(words).encode(), digest_size=20).hexdigest()

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A checkpoint's program is exported once, and again when the checkpoint or an option is another."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import gguf
+import pytest
+
+from executorch.extension.llm.checkpoint.gguf import GGUFFile
+from executorch.extension.llm.checkpoint.tokenizer import chat_settings
+from executorch.extension.llm.export import kept
+from executorch.extension.llm.runner.test import tiny_llama
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of Hugging Face."""
+    folder = tmp_path_factory.mktemp("checkpoint") / "tiny"
+    folder.mkdir()
+    tiny_llama.make(folder)
+    for program in folder.glob("*.pte"):
+        program.unlink()
+    return folder
+
+
+def test_a_checkpoint_is_exported_once(checkpoint: Path, tmp_path: Path) -> None:
+    first = kept.program_of(checkpoint, kept=tmp_path)
+    assert first.name == "tiny" and first.path == first.tokenizer / "tiny.pte"
+    settings = json.loads((first.tokenizer / "tokenizer_config.json").read_text())
+    assert settings["chat_template"] == tiny_llama.TEMPLATE
+    written = first.path.stat().st_mtime_ns
+    assert kept.program_of(checkpoint, kept=tmp_path) == first
+    assert first.path.stat().st_mtime_ns == written
+    other = kept.program_of(
+        checkpoint, ["export.max_seq_length=64", "export.max_context_length=64"], tmp_path
+    )
+    assert other.path != first.path
+    assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == sorted(
+        [first.tokenizer.name, other.tokenizer.name]
+    )
+
+
+def test_bytes_decide_and_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tmp_path / "model.gguf"
+    model.write_bytes(b"one")
+    first = kept._known_digest(model, tmp_path / "kept")
+    with monkeypatch.context() as patch:
+        patch.setattr(kept, "_digest_of_file", lambda path: pytest.fail("read again"))
+        assert kept._known_digest(model, tmp_path / "kept") == first
+    model.write_bytes(b"two")
+    os.utime(model, ns=(1, 1))
+    assert kept._known_digest(model, tmp_path / "kept") != first
+
+
+def test_the_context_is_the_checkpoints_up_to_the_memory(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert kept.context_length(checkpoint) == tiny_llama.CONTEXT
+    longer = json.loads((checkpoint / "config.json").read_text()) | {
+        "max_position_embeddings": 4096
+    }
+    monkeypatch.setattr(json, "loads", lambda text: longer)
+    assert kept.context_length(checkpoint) == 4096
+    # 2 layers of 2 heads of 16: 512 bytes a token; a quarter of 1 MiB is 512 tokens
+    monkeypatch.setattr(kept, "_memory", lambda: 1 << 20)
+    assert kept.context_length(checkpoint) == 512
+
+
+def test_a_gguf_file_keeps_its_chat_template(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    writer = gguf.GGUFWriter(str(path), "llama")
+    writer.add_token_list(["<s>", "</s>", "a"])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    writer.add_chat_template("{{ bos_token }}{{ messages[0].content }}")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    assert chat_settings(GGUFFile(path)) == {
+        "chat_template": "{{ bos_token }}{{ messages[0].content }}",
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+    }
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("missing.gguf", "there is no .*missing.gguf"),
+        ("words.txt", "expected a .pte or .gguf file"),
+        ("folder", "expected config.json"),
+    ],
+)
+def test_what_is_no_model_is_refused(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("a")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises((OSError, ValueError), match=said):
+        kept.program_of(tmp_path / name, kept=tmp_path)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exports a model as a .pte file and compares the file with the model.
+
+MODEL is a file of torch.export (.pt2), a Python model (model.py:name, or package.module:name, where `name` is or gives
+(module, inputs) or (module, inputs, dynamic shapes)), or an example model (mv2, resnet18, ...; --list prints them).
+Language models (a GGUF file, a folder of Hugging Face) go by `executorch chat`, `executorch serve`, or
+`python -m executorch.extension.llm.export.export_llm`.
+
+    executorch export my_model.py:tiny --backend xnnpack --quantize int8 --calibrate images.pt -o tiny.pte
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+BACKENDS = ("xnnpack", "none")
+# What --quantize means, as the recipe of a backend calls it.
+QUANTIZATIONS = {
+    "int8": "PT2E_INT8_STATIC_PER_CHANNEL",
+    "int8-dynamic": "PT2E_INT8_DYNAMIC_PER_CHANNEL",
+    "int4-weights": "TORCHAO_INT8_DYNAMIC_ACT_INT4_WEIGHT_PER_TENSOR",
+}
+
+
+def parser(prog: str) -> argparse.ArgumentParser:
+    from executorch.cli.main import command_parser
+
+    made = command_parser(prog, __doc__)
+    made.add_argument("model", nargs="?", metavar="MODEL", help="see above")
+    made.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="default: MODEL's name, .pte"
+    )
+    made.add_argument(
+        "--backend",
+        choices=BACKENDS,
+        default="xnnpack",
+        help="who takes what it can; default: xnnpack",
+    )
+    made.add_argument(
+        "--quantize", choices=QUANTIZATIONS, help="fewer bits, for a smaller and faster file"
+    )
+    made.add_argument(
+        "--recipe", metavar="NAME", help="any registered recipe, such as xnnpack_fp32"
+    )
+    made.add_argument(
+        "--calibrate",
+        type=Path,
+        metavar="FILE",
+        help="inputs of several calls to take ranges of (torch.save of a list of tuples); default: the example inputs",
+    )
+    made.add_argument(
+        "--etrecord", type=Path, metavar="FILE", help="what the developer tools compare with"
+    )
+    made.add_argument(
+        "--check",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="run the file and compare it with the model (default)",
+    )
+    made.add_argument(
+        "--list", action="store_true", help="print example models and recipes, and stop"
+    )
+    return made
+
+
+def run(options: argparse.Namespace) -> int:
+    from executorch.cli import exporting
+
+    if options.list:
+        print(exporting.listing())
+        return 0
+    if options.model is None:
+        raise ValueError("expected a MODEL; `executorch export --list` prints the example models")
+    if options.recipe and options.quantize:
+        raise ValueError(
+            "expected --recipe or --quantize, found both: a recipe says how it quantizes"
+        )
+    return exporting.export_model(options)

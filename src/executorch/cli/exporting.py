@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `executorch export` does: finds the model, runs a recipe, writes the file, compares it with the model."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+
+from executorch.backends.xnnpack.recipes import XNNPackRecipeType
+from executorch.cli.export import QUANTIZATIONS
+from executorch.devtools.commands import given, python_model
+from executorch.examples.models import MODEL_NAME_TO_MODEL, make_example
+from executorch.export import ExportRecipe, RecipeType, export
+from executorch.runtime import Runtime
+
+# ||program - model|| / ||model|| of the worst output that is no error of rounding.
+LARGEST_ERROR = {"": 1e-3, "int8": 0.5, "int8-dynamic": 0.2, "int4-weights": 0.5}
+RECIPES: tuple[type[RecipeType], ...] = (XNNPackRecipeType,)
+
+
+@dataclass(frozen=True)
+class Source:
+    """`model` with the inputs of an example call; an ExportedProgram has its dynamic shapes inside."""
+
+    name: str
+    model: torch.nn.Module | ExportedProgram
+    inputs: tuple[Any, ...]
+    dynamic_shapes: Any = None
+
+    @property
+    def module(self) -> torch.nn.Module:
+        return self.model.module() if isinstance(self.model, ExportedProgram) else self.model
+
+
+def listing() -> str:
+    recipes = [str(recipe.value) for kind in RECIPES for recipe in kind]
+    models = sorted(MODEL_NAME_TO_MODEL)
+    return f"example models: {', '.join(models)}\nrecipes: {', '.join(recipes)}"
+
+
+def source(spec: str) -> Source:
+    """ValueError for what is no model."""
+    if spec.endswith(".pt2"):
+        program = given.exported_program(Path(spec))
+        if program.example_inputs is None:
+            raise ValueError(
+                f"{spec}: expected example inputs in the file, found none: export it anew"
+            )
+        return Source(Path(spec).stem, program, program.example_inputs[0])
+    if python_model.is_python(spec):
+        made = python_model.load(spec)
+        return Source(spec.rpartition(":")[2], made.module, made.inputs, made.dynamic_shapes)
+    if spec in MODEL_NAME_TO_MODEL:
+        method = make_example(spec).forward
+        return Source(spec, method.module, method.inputs, method.dynamic_shapes)
+    if spec.endswith(".gguf") or Path(spec).is_dir():
+        raise ValueError(
+            f"{spec} is a language model: `python -m executorch.extension.llm.export.export_llm "
+            f"base.checkpoint={spec}` exports it, with the options of docs/guide/language_models.md"
+        )
+    near = difflib.get_close_matches(spec, MODEL_NAME_TO_MODEL, 3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise ValueError(
+        f"expected a .pt2 file, file.py:name, or an example model, found {spec!r}{hint} "
+        "(`executorch export --list` prints the example models)"
+    )
+
+
+def recipe(options: argparse.Namespace) -> ExportRecipe:
+    known = {str(each.value): each for kind in RECIPES for each in kind}
+    if options.recipe:
+        if options.recipe not in known:
+            raise ValueError(
+                f"--recipe: expected one of {', '.join(known)}, found {options.recipe}"
+            )
+        return ExportRecipe.get_recipe(known[options.recipe])
+    if options.backend == "none":
+        if options.quantize:
+            raise ValueError(
+                "--quantize: expected a backend that computes in few bits, found --backend none"
+            )
+        return ExportRecipe()
+    name = QUANTIZATIONS[options.quantize] if options.quantize else "FP32"
+    return ExportRecipe.get_recipe(XNNPackRecipeType[name])
+
+
+def calibration(options: argparse.Namespace, found: Source) -> list[tuple[Any, ...]]:
+    """The calls that ranges are taken of; the first is the one that is exported."""
+    if options.calibrate is None:
+        return [found.inputs]
+    calls = torch.load(options.calibrate, weights_only=True)
+    if not isinstance(calls, list) or not all(isinstance(call, tuple) for call in calls):
+        raise ValueError(
+            f"{options.calibrate}: expected a list of tuples of inputs (torch.save), found {type(calls).__name__}"
+        )
+    return [found.inputs, *calls]
+
+
+def export_model(options: argparse.Namespace) -> int:
+    started = time.perf_counter()
+    status = Status()
+    status(f"reading {options.model}")
+    found = source(options.model)
+    target = options.output or Path(f"{found.name}.pte")
+    chosen = recipe(options)
+    status("exporting")
+    session = export(
+        found.model if not options.quantize else found.module,
+        calibration(options, found),
+        chosen,
+        dynamic_shapes=found.dynamic_shapes,
+        generate_etrecord=options.etrecord is not None,
+    )
+    session.save_to_pte(str(target))
+    if options.etrecord is not None:
+        session.get_etrecord().save(options.etrecord)
+    seconds = time.perf_counter() - started
+    status("")
+    print(f"wrote {target}: {target.stat().st_size / 1e6:.2f} MB in {seconds:.1f} s")
+    return compare(found, target, options.quantize or "") if options.check else 0
+
+
+class Status:
+    """The step that runs, on one line of a terminal; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr.isatty()
+
+    def __call__(self, step: str) -> None:
+        if self._is_shown:
+            print(f"\r\x1b[K{step}{' ...' if step else ''}", end="", file=sys.stderr, flush=True)
+
+
+def compare(found: Source, target: Path, quantization: str) -> int:
+    """Prints how far the program is from the model, on the example inputs; 1 when that is no rounding."""
+    with torch.no_grad():
+        expected = torch.utils._pytree.tree_leaves(found.module(*found.inputs))
+    method = Runtime.get().load_program(target).load_method("forward")
+    start = time.perf_counter()
+    outputs = method.execute(torch.utils._pytree.tree_leaves(found.inputs))
+    taken = (time.perf_counter() - start) * 1e3
+    error, limit = difference(outputs, expected), LARGEST_ERROR[quantization]
+    beside = "beside the model in PyTorch" + (", on the example inputs" if quantization else "")
+    print(f"differs by {error:.1e} {beside}; the first run took {taken:.1f} ms")
+    if error <= limit:
+        return 0
+    print(
+        f"expected {limit:g} at most: `executorch bisect {target}` finds the first operator that differs",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def difference(found: Sequence[Any], expected: Sequence[Any]) -> float:
+    """||found - expected|| / ||expected|| of the worst output; infinite for other sizes, or where one is no number."""
+    worst = 0.0
+    for each, want in zip(found, expected, strict=True):
+        if not isinstance(want, torch.Tensor):
+            worst = max(worst, 0.0 if each == want else float("inf"))
+            continue
+        if each.shape != want.shape:
+            return float("inf")
+        gap = float((each.double() - want.double()).norm() / want.double().norm().clamp(min=1e-9))
+        worst = max(worst, gap if gap == gap else float("inf"))
+    return worst

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a program on inputs and says what comes out.
+
+Inputs are a .npz or .npy file, in the order of the method's inputs or by their names; without one they are drawn, at
+the sizes of --shape or those of the export.
+
+    executorch run model.pte --inputs image.npy --top 5
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def parser(prog: str) -> argparse.ArgumentParser:
+    from executorch.cli.inputs import add_inputs
+    from executorch.cli.main import command_parser
+
+    made = command_parser(prog, __doc__)
+    made.add_argument("program", type=Path, metavar="PROGRAM", help="a .pte file")
+    made.add_argument("--data", type=Path, metavar="PTD", help="its data file")
+    made.add_argument("--method", default="", help="forward, or the only one, unless given")
+    add_inputs(made)
+    made.add_argument("--output", type=Path, metavar="FILE", help="write the outputs there (.npz)")
+    made.add_argument("--runs", type=int, default=1, help="times are those of the last")
+    made.add_argument(
+        "--top", type=int, default=0, help="print the largest values of each output, and where"
+    )
+    made.add_argument("--json", action="store_true", help="JSON instead of text")
+    return made
+
+
+def run(options: argparse.Namespace) -> int:
+    from executorch.cli.running import run_program
+
+    return run_program(options)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command `executorch`: what it prints, what it writes, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from executorch.cli import completion, main
+from executorch.cli.table import BY_NAME, COMMANDS
+from executorch.exir import to_edge
+
+MODEL = """import torch
+
+class Twice(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 8)
+
+    def forward(self, x):
+        return self.linear(x).relu()
+
+tiny = (Twice().eval(), (torch.randn(2, 4),))
+"""
+
+
+def started(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own."""
+    command = [sys.executable, "-m", "executorch", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def doubled(tmp_path: Path) -> Path:
+    class Doubled(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    path = tmp_path / "doubled.pte"
+    to_edge(torch.export.export(Doubled(), (torch.ones(2, 3),))).to_executorch().save(str(path))
+    return path
+
+
+def test_the_overview_has_a_line_for_each_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for given in ([], ["--help"], ["help"]):
+        assert main.main(given) == main.DONE
+        printed = capsys.readouterr().out
+        for command in COMMANDS:
+            assert f"  {command.name}" in printed and command.summary in printed
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_each_help_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main.main([name, "--help"])
+    assert ended.value.code == 0
+    assert f"    executorch {name} " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["export", "run", "chat", "serve"])
+def test_help_starts_without_torch(name: str) -> None:
+    code = (
+        "import sys\nfrom executorch.cli.main import main\n"
+        f"try: main([{name!r}, '--help'])\nexcept SystemExit: pass\n"
+        "assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["exprt"]) == main.FAILED
+    assert "there is no command 'exprt'; did you mean export?" in capsys.readouterr().err
+
+
+def test_the_version_says_what_is_inside() -> None:
+    printed = started("--version").stdout
+    assert printed.startswith("executorch 1.")
+    assert "XnnpackBackend" in printed and "operators" in printed and torch.__version__ in printed
+
+
+def test_completion_knows_commands_options_and_choices() -> None:
+    assert completion.candidates(["ex"]) == ["export", "explain"]
+    assert "--quantize" in completion.candidates(["export", "--q"])
+    assert completion.candidates(["export", "--quantize", "int8"]) == ["int8", "int8-dynamic"]
+    assert completion.candidates(["run", "model.p"]) == []
+    assert "complete -o default -F _executorch executorch" in completion.script(["bash"])
+    with pytest.raises(ValueError, match="expected one of bash, zsh, fish, found tcsh"):
+        completion.script(["tcsh"])
+
+
+def test_a_model_becomes_a_program_that_runs(tmp_path: Path) -> None:
+    (tmp_path / "my_model.py").write_text(MODEL)
+    target = tmp_path / "tiny.pte"
+    done = started("export", f"{tmp_path / 'my_model.py'}:tiny", "-o", str(target))
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith(f"wrote {target}: ")
+    assert "beside the model in PyTorch" in second
+    done = started("run", str(target), "--json", "--top", "1")
+    told = json.loads(done.stdout)
+    assert [told["method"], told["outputs"][0]["shape"]] == ["forward", [2, 8]]
+
+
+def test_outputs_are_those_of_the_inputs_given(doubled: Path, tmp_path: Path) -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.save(tmp_path / "x.npy", x)
+    target = tmp_path / "out.npz"
+    given = ["run", str(doubled), "--inputs", str(tmp_path / "x.npy"), "--output", str(target)]
+    assert main.main(given) == main.DONE
+    with np.load(target) as file:
+        assert np.array_equal(file["arr_0"], 2 * x)
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (["run", "missing.pte"], "missing.pte"),
+        (["run", "{doubled}", "--shape", "4=2x3"], "4: expected an input of 0"),
+        (["run", "{doubled}", "--method", "backward"], "expected one of forward, found backward"),
+        (["run", "{doubled}", "--runs", "0"], "expected 1 or more, found 0"),
+        (["export", "no_such_model"], "expected a .pt2 file, file.py:name, or an example model"),
+        (["export"], "expected a MODEL"),
+        (["export", "add", "--backend", "none", "--quantize", "int8"], "--backend none"),
+        (["export", "add", "--recipe", "fast"], "expected one of xnnpack_fp32"),
+        (["chat", "missing.gguf"], "there is no missing.gguf"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(
+    given: list[str], said: str, doubled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [word.replace("{doubled}", str(doubled)) for word in given]
+    assert main.main(words) == main.FAILED
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith(f"executorch {given[0]}: ")
+    assert said in lines[0]
