@@ -35,13 +35,13 @@ def rows_by_operator(paths: list[Path]) -> dict[str, Row]:
     return rows
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m executorch.codegen.c",
-        description=__doc__,
+def parser(prog: str = "python -m executorch.codegen.c") -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog=prog,
+        description=__doc__.replace("python -m executorch.codegen.c", prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = parser.add_argument
+    add = made.add_argument
     add("model", type=Path, help="a .pte")
     add("--method", default="forward")
     add(
@@ -72,7 +72,11 @@ def main(arguments: list[str] | None = None) -> int:
         default=1024,
         help="memory that kernels may ask for while they run; a macro of the header changes it",
     )
-    options = parser.parse_args(arguments)
+    return made
+
+
+def run(options: argparse.Namespace) -> int:
+    """ValueError or OSError, with a sentence, for what cannot be written."""
     name = re.sub(r"\W", "_", options.name or options.model.stem)
     tables = [*options.functions_yaml_path, *options.custom_ops_yaml_path, *TABLES]
     try:
@@ -83,11 +87,18 @@ def main(arguments: list[str] | None = None) -> int:
         options.output_dir.mkdir(parents=True, exist_ok=True)
         (options.output_dir / f"{name}.h").write_text(files.header)
         (options.output_dir / f"{name}.cpp").write_text(files.source)
-    except (CannotWrite, ModelError, SchemaError, OSError, yaml.YAMLError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    except (CannotWrite, ModelError, SchemaError, yaml.YAMLError) as error:
+        raise ValueError(str(error)) from error
     print(f"{options.output_dir / name}.cpp, {options.output_dir / name}.h")
     return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    try:
+        return run(parser().parse_args(arguments))
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

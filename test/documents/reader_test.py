@@ -22,6 +22,7 @@ EXPECTED = {  # what a page prints at least
     "getting_started.md": ["same as PyTorch: True", "Method(forward(float32[1, 3, 64, 64]) ->"],
     "export_and_lowering.md": ["XNNPACK convolution", "decode(float32[1, 16]) -> float32[1, 10]"],
     "xnnpack.md": ["Total delegated subgraphs: 1", "erf"],
+    "own_operators.md": ["my_ops::plus_one"],
     "quantization.md": ["outputs of the model", " dB"],
     "memory_planning.md": ["[0, 96]", "[0, 64]", "[0, 64, 32]"],
     "edge_dialect.md": ["aten::sigmoid(Tensor self) -> Tensor", "torch.float64"],

