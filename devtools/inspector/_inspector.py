@@ -270,7 +270,11 @@ class Inspector:
         table = comparator.compare(mapping, aot_names, runtime_names)
         traces = self._get_aot_debug_handle_to_stack_traces(module, name)
         table["stacktraces"] = [
-            {op: trace for handle in _singles(handles) for op, trace in traces[handle].items()}
+            {
+                op: trace
+                for handle in _singles(handles)
+                for op, trace in traces.get(handle, {}).items()
+            }
             for handles in table["aot_debug_handle"]
         ]
         return table
