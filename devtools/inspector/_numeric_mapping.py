@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -41,6 +42,43 @@ def merge_runtime_overlapping_debug_handles(
 
 def _before(earlier: DebugHandle, later: DebugHandle) -> DebugHandle:
     return (*(number for number in earlier if number not in later), *later)
+
+
+def with_outputs_last(
+    runtime_intermediate_outputs: dict[DebugHandle, tuple[Any, int]], graph: torch.fx.Graph
+) -> dict[DebugHandle, tuple[Any, int]]:
+    """The handles of what leaves a delegate, in the order of the graph, behind those of what it keeps to itself, so
+    that its values belong to the last ones. Where they cannot be told, only the last value counts."""
+    found = {}
+    for handles, (value, count) in runtime_intermediate_outputs.items():
+        if 1 < count < len(handles):
+            leaving = _leaving(set(handles), graph)
+            if len(leaving) == count:
+                handles = _before(handles, tuple(leaving))
+            else:
+                count = 1
+        found[handles] = (value, count)
+    return found
+
+
+def _leaving(handles: set[int], graph: torch.fx.Graph) -> list[int]:
+    """Of these handles, those of nodes that are read by what has none of them."""
+    found: dict[int, None] = {}
+    for node in graph.nodes:
+        handle = node.meta.get("debug_handle")
+        users = [user for each in (node, *_items(node)) for user in each.users]
+        outside = any(
+            user.target is not operator.getitem and user.meta.get("debug_handle") not in handles
+            for user in users
+        )
+        if handle in handles and outside:
+            found.pop(handle, None)  # the last node of a handle counts
+            found[handle] = None
+    return list(found)
+
+
+def _items(node: torch.fx.Node) -> list[torch.fx.Node]:
+    return [user for user in node.users if user.target is operator.getitem]
 
 
 def map_runtime_aot_intermediate_outputs(

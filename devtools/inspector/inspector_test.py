@@ -213,6 +213,28 @@ def test_operators_inside_a_delegate(delegated: Run) -> None:
     assert {gap[0] < 1e-3 for gap in table["gap"]} == {True}
 
 
+class TwoOutputs(torch.nn.Module):
+    """Of five values of one size the second and the last leave the delegate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(16, 16) for _ in range(5)])
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        values = [x]
+        for layer in self.layers:
+            values.append(layer(values[-1]))
+        return torch.cumsum(values[2], 1), values[-1]
+
+
+def test_a_delegate_of_two_outputs_has_two_gaps(tmp_path: Path) -> None:
+    run = Run(tmp_path, TwoOutputs(), (torch.ones(16, 16),), [XnnpackPartitioner()])
+    table = run.inspector().calculate_numeric_gap("L1")
+    assert len(table) == 3 and max(gap[0] for gap in table["gap"]) < 1e-3
+    named = list(table["aot_ops"])
+    assert named[0] == named[1] and len(named[0]) == 5
+
+
 @pytest.mark.req("DT-026", "DT-028", "XQ-012")
 def test_operators_inside_a_delegate_have_their_lines(delegated: Run) -> None:
     inspector = delegated.inspector(enable_module_hierarchy=True)
