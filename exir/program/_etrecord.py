@@ -239,7 +239,7 @@ def _read_program(archive: zipfile.ZipFile, name: str) -> ExportedProgram:
 def _not_a_record(path: Any, why: str) -> ETRecordError:
     return ETRecordError(
         ExportErrorType.INVALID_INPUT_TYPE,
-        f"Invalid etrecord file passed in. Expected a file that ETRecord.save wrote, {why}: {path}",
+        f"Invalid etrecord file passed in: expected a file that ETRecord.save wrote, {why}: {path}",
     )
 
 
