@@ -259,8 +259,9 @@ def test_a_bundled_program_must_have_what_is_asked_of_it() -> None:
     lowered = to_edge(export(Model(), INPUTS)).to_executorch()
     with pytest.raises(ValueError, match="Missing at least one set of expected outputs"):
         ETRecord().add_executorch_program(bundled(lowered, MethodTestCase(INPUTS)))
-    with pytest.raises(ValueError, match="no corresponding input test cases"):
-        ETRecord().update_representative_inputs(bundled(lowered))
+    for add in (ETRecord().update_representative_inputs, ETRecord().add_executorch_program):
+        with pytest.raises(ValueError, match="no corresponding input test cases"):
+            add(bundled(lowered))
     two = to_edge({"two": export(Model(), INPUTS)}).to_executorch()
     record = ETRecord()
     record.update_representative_inputs(BundledProgram(two, []))

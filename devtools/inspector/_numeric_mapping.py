@@ -120,21 +120,17 @@ def _pairs(values: list[Any], found: Any, num_outputs: int) -> Iterator[tuple[An
         return
     left = list(values)
     for result in reversed(found[-num_outputs:]):
-        place = _last_like(left, result)
-        if place is not None:
-            yield left[place], result
-            del left[place:]
+        while left and not _fits(left[-1], result):
+            left.pop()
+        if left and (value := left.pop()) is not None:
+            yield value, result
 
 
-def _last_like(values: list[Any], wanted: Any) -> int | None:
-    """A delegate may give values of its first and last operators only: other sizes are another operator's."""
-    if not isinstance(wanted, torch.Tensor):
-        return len(values) - 1 if values and values[-1] is not None else None
-    for place in reversed(range(len(values))):
-        value = values[place]
-        if isinstance(value, torch.Tensor) and value.shape == wanted.shape:
-            return place
-    return None
+def _fits(value: Any, found: Any) -> bool:
+    """A delegate may give values of its first and last operators only: other sizes are another operator's. What the
+    model has no value for may be of any."""
+    both = isinstance(value, torch.Tensor) and isinstance(found, torch.Tensor)
+    return value is None or not both or value.shape == found.shape
 
 
 def _flat(aot: tuple[DebugHandle, Any], runtime: tuple[DebugHandle, Any]) -> Iterable[Any]:

@@ -114,10 +114,15 @@ def verify_debug_data_equivalence(existing_data: ProgramOutput, new_data: Progra
 
 
 def convert_to_float_tensor(input_data: Any) -> torch.Tensor:
-    """As float64, without NaN (0 in its place). Raises AssertionError for lists, ValueError for what is no number."""
+    """As float64, without NaN (0 in its place); of complex numbers both parts. Raises AssertionError for lists, ValueError
+    for what is no number."""
     assert not isinstance(input_data, Sequence), "expected one tensor or number, found a sequence"
+    if isinstance(input_data, complex):
+        raise ValueError(f"expected a tensor or a real number, found {input_data}")
     try:
-        tensor = torch.as_tensor(input_data).to(torch.float64)
+        tensor = torch.as_tensor(input_data)
+        tensor = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+        tensor = tensor.to(torch.float64)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"expected a tensor or a number, found {input_data!r}: {error}") from error
     tensor = tensor.detach().clone()
@@ -166,9 +171,7 @@ def calculate_cosine_similarity(
     return _by_output(
         ref_values,
         values,
-        lambda ref, value: torch.nn.functional.cosine_similarity(
-            ref.flatten(), value.flatten(), dim=0
-        ),
+        lambda ref, value: (ref * value).sum() / (ref.norm() * value.norm()),
     )
 
 

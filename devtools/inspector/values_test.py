@@ -132,7 +132,7 @@ ONE_TO_SIX = {(number,): of(number) for number in range(1, 7)}
         ((1, 2), [of(5), of(10), of(20)], 2, [(2, 20), (1, 10)]),
         ((1, 2, 3), [of(10), of(20)], 2, [(3, 20), (2, 10)]),
         ((6, 7), [of(10)], 1, []),  # the model has no 7, whose value this is
-        ((6, 7), [of(10), of(20)], 2, [(6, 20)]),
+        ((6, 7), [of(10), of(20)], 2, [(6, 10)]),  # the second is of 7
         ((7, 6), [of(20)], 1, [(6, 20)]),
         ((8,), of(10), 1, []),
     ],
@@ -194,6 +194,7 @@ def test_metrics_are_rounded_lists_with_none_for_what_is_no_tensor() -> None:
     assert calculate_cosine_similarity(reference, found) == [cosine, None, None, None]
     whole = torch.tensor([1, 2])
     assert calculate_mse([whole], [whole + 1]) == [1.0]
+    assert math.isnan(calculate_cosine_similarity([of(0, 0)], [of(1, 2)])[0])
     assert math.isnan(calculate_mse([of(math.nan)], [of(1)])[0])
 
 
@@ -221,7 +222,9 @@ def test_what_becomes_a_float_tensor() -> None:
     for sequence in ([1.0], (of(1),), "3"):
         with pytest.raises(AssertionError):
             convert_to_float_tensor(sequence)
-    for other in (None, {"a": 1}, object()):
+    both = convert_to_float_tensor(torch.tensor([1 + 2j]))
+    assert torch.equal(both, torch.tensor([[1.0, 2.0]]).double())  # no part is lost
+    for other in (None, {"a": 1}, object(), 1 + 2j):
         with pytest.raises(ValueError):
             convert_to_float_tensor(other)
 

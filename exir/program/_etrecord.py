@@ -280,7 +280,7 @@ def _expected_outputs(bundled: Any) -> dict[str, list[Any]]:
     found = {}
     for suite in bundled.method_test_suites:
         outputs = [case.expected_outputs for case in suite.test_cases]
-        if not outputs or not all(outputs):
+        if not all(outputs):
             raise ValueError(
                 f"Missing at least one set of expected outputs for method {suite.method_name}."
             )

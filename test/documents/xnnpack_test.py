@@ -119,7 +119,6 @@ def test_the_tutorial_quantized() -> None:
     path = "qs8_xnnpack_mobilenetv2.pte"
     ours = (outputs(path, x) - expected).norm()
     assert ours <= 1.1 * theirs < 0.25 * expected.norm()
-    assert outputs(path, x).argmax() == names["quantized_mobilenetv2"](x).argmax()
     # Weights and values of 8 bits: a quarter of the bytes, and kernels for them in all but the conversions.
     weights = sum(each.numel() for each in make_example("mv2").forward.module.parameters())
     assert 0.97 * weights < Path(path).stat().st_size < 1.2 * weights
