@@ -7,7 +7,10 @@ its operands, so that an operator is found by its own error, not by one that it 
 
     python -m executorch.devtools bisect model.etrecord model.pte
 
-The exit status is 1 when an operator leaves the reference.
+In half precision the model may overflow, too: operators that first give infinities or NaN are named besides, with what
+they give in float64.
+
+The exit status is 1 when an operator leaves the reference, or overflows.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from torch.utils import _pytree as pytree
 from executorch.devtools.commands import given
 from executorch.devtools.commands.origins import origin_of
 from executorch.devtools.commands.output.report import Report, Row, Table
+from executorch.devtools.commands.overflow import NEXT_STEP, OVERFLOW, Broken, broken_values
 from executorch.devtools.commands.probe import Found, found_values
 from executorch.devtools.commands.program_file import Call, ProgramFile, payload_reader
 from executorch.devtools.commands.reference import Compared, compare
@@ -66,20 +70,25 @@ def report(arguments: argparse.Namespace) -> Report:
     inputs = _inputs(record, edge, arguments.inputs)
     try:
         leaves = pytree.tree_leaves(inputs)
-        found = found_values(arguments.file, method, leaves, arguments.data)
+        found = found_values(file.data, method, leaves, arguments.data)
     except RuntimeError as problem:
         raise ValueError(f"{arguments.file} does not run here: {problem}") from problem
-    compared = compare(edge, inputs, _by_handles(record, found))
+    values = by_handles(record, found)
+    compared = compare(edge, inputs, values)
     if not compared:
         raise ValueError(
-            f"{arguments.file}: none of its {len(calls)} calls has a value to compare: ETDumps hold no half precision, "
-            "loops keep their last turn, and what is random has no reference"
+            f"{arguments.file}: none of its {len(calls)} calls has a value to compare: loops keep their last turn, and "
+            "what is random has no reference"
         )
     wrong = [each for each in compared if each.leaves(arguments.tolerance)]
+    broken = broken_values(edge, inputs, values)
     return Report(
         f"{arguments.file} against {arguments.model}",
-        [*_sentences(compared, wrong), *_left(calls, compared, record)],
+        [*_sentences(compared, wrong), *_infinite(broken), *_left(calls, compared, record)],
         [
+            Table(
+                "infinite", "Operators that give infinities or NaN", list(map(_broken_row, broken))
+            ),
             Table("wrong", "Operators that leave the reference", [_row(each) for each in wrong]),
             Table(
                 "operators",
@@ -88,8 +97,11 @@ def report(arguments: argparse.Namespace) -> Report:
                 shown=0 if wrong else 10,
             ),
         ],
-        facts={"first": _row(wrong[0]) if wrong else None},
-        status=int(bool(wrong)),
+        facts={
+            "first": _row(wrong[0]) if wrong else None,
+            "first infinite": _broken_row(broken[0]) if broken else None,
+        },
+        status=int(bool(wrong) or any(each.kind == OVERFLOW for each in broken)),
     )
 
 
@@ -146,7 +158,7 @@ def _inputs(record: ETRecord, edge: ExportedProgram, path: Path | None) -> tuple
     return recorded
 
 
-def _by_handles(record: ETRecord, found: list[Found]) -> list[tuple[tuple[int, ...], Found]]:
+def by_handles(record: ETRecord, found: list[Found]) -> list[tuple[tuple[int, ...], Found]]:
     """With the handles of the nodes that each value stands for."""
     delegates = one_method(record._delegate_map)
     pairs = []
@@ -182,6 +194,31 @@ def _sentences(compared: list[Compared], wrong: list[Compared]) -> list[str]:
         "Next: its kernel, its constants in the file (`explain`), how it was lowered. "
         f"In all, {len(wrong)} operators have an error of their own.",
     ]
+
+
+def _infinite(broken: list[Broken]) -> list[str]:
+    """PyTorch overflows in the same type, so that no operator need leave the reference."""
+    if not broken:
+        return []
+    first = broken[0]
+    step = [f"Next: {NEXT_STEP}."] if first.kind == OVERFLOW else []
+    return [
+        f"The first operator that gives infinities or NaN: {first.node.name} ({first.found.name}). {first}.",
+        f"  {origin_of(first.source)}",
+        *step,
+    ]
+
+
+def _broken_row(each: Broken) -> Row:
+    return {
+        "operator": each.node.name,
+        "runs as": each.found.name,
+        "delegated": each.found.delegate_handle is not None,
+        "kind": each.kind,
+        "elements": each.count,
+        "why": str(each),
+        "line": str(origin_of(each.source)),
+    }
 
 
 def _left(calls: Sequence[Call], compared: list[Compared], record: ETRecord) -> list[str]:

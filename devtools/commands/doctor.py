@@ -4,7 +4,7 @@
 Takes a program file, with the record of its model for lines and reasons; an exported program (torch.export.save), which
 is lowered for --backend as it would be; or a model of a file or module of Python, which is exported first: a tuple of
 module and inputs, or a function that gives it. With a record the program also runs here, which finds operators that are
-slower than the machine.
+slower than the machine, and such as give infinities or NaN.
 
     python -m executorch.devtools doctor model.pte --etrecord model.etrecord --html model.html
     python -m executorch.devtools doctor model.pt2
@@ -17,15 +17,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given, python_model
+from executorch.devtools.commands.finding import BREAK, MEMORY, NUMBERS, SLOW, STOPS, Finding
 from executorch.devtools.commands.memory import Memory, memory_of
+from executorch.devtools.commands.numbers import number_findings
 from executorch.devtools.commands.origins import Origin, Origins
 from executorch.devtools.commands.output.report import Picture, Report, Row, Table
 from executorch.devtools.commands.program_file import (
@@ -39,6 +41,7 @@ from executorch.devtools.commands.targets import HERE, op_tables, target
 from executorch.devtools.commands.times import execution
 from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
 from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
+from executorch.devtools.costs.sizes import has_open_sizes, set_sizes
 from executorch.devtools.costs.timing import Timed, timed, traced
 from executorch.devtools.costs.work import multiply_adds_of
 from executorch.devtools.inspector._events import Event
@@ -48,7 +51,6 @@ from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord
 
 XNNPACK = "XnnpackBackend"
-STOPS, BREAK, SLOW, MEMORY = "stops", "break", "slow", "memory"
 _TIMES_SLOWER, _LEAST_SHARE = 10, 0.02  # than the machine; of the whole time
 _CONVERSIONS = ("_to_copy", "_to_dim_order_copy")
 _MOVES = (
@@ -57,30 +59,6 @@ _MOVES = (
     "_clone_dim_order",
     "cat",
 )  # ends of names of operators that compute nothing
-
-
-@dataclass(frozen=True)
-class Finding:
-    """`calls`: how many calls of the file it is about; `num_bytes`: what they write, or what is taken."""
-
-    kind: str
-    what: str
-    why: str
-    next_step: str
-    calls: int = 0
-    num_bytes: int = 0
-    lines: tuple[str, ...] = ()
-
-    def row(self) -> Row:
-        return {
-            "kind": self.kind,
-            "finding": self.what,
-            "why": self.why,
-            "calls": self.calls,
-            "bytes": self.num_bytes,
-            "line": self.lines[0] if self.lines else "",
-            "next step": self.next_step,
-        }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -181,18 +159,32 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
         return _report(arguments.model, findings, tables, pictures)
     here, method = machine(sorted(file.backends)), file.plan(arguments.method).name
     record = of_method(record, method)
+    edge = one_method(record.edge_dialect_program)
+    inputs = given.recorded_inputs(record, edge)
+    if isinstance(edge, ExportedProgram) and inputs is not None:
+        set_sizes(edge, inputs)  # work is counted at the sizes that run
     expected = estimates(file, method, record, here)
-    note = f"{method} should take {1e3 * sum(each.seconds for each in expected):.3g} ms on {processor()}."
+    note = _forecast(method, expected)
     measured: list[Table] = []
-    events = _run(file, method, record, arguments.data)
+    events = _run(file, method, inputs, record, arguments.data)
     if events:
         origins = Origins(record)
         findings += below_machine(timed(events, record), method, origins, here)
         ran = execution(file, method, events, origins)
         note += f" It took {1e3 * ran.seconds:.3g} ms."
         measured, pictures = ran.tables(), [ran.picture(), *pictures]
+        findings += number_findings(file, method, record, inputs, arguments.data)
     tables = [_by_kind(expected), *measured, *tables]
     return _report(arguments.model, findings, tables, pictures, [note])
+
+
+def _forecast(method: str, expected: Sequence[Estimated]) -> str:
+    seconds = sum(each.seconds for each in expected)
+    note = f"{method} should take {1e3 * seconds:.3g} ms on {processor()}"
+    unknown = sum(has_open_sizes(each.nodes) for each in expected)
+    return note + (
+        f", without {unknown} operators whose sizes only a run tells." if unknown else "."
+    )
 
 
 def _by_kind(expected: Sequence[Estimated]) -> Table:
@@ -230,9 +222,14 @@ def examine(
     return findings, tables, pictures
 
 
-def _run(file: ProgramFile, method: str, record: ETRecord, data_path: Path | None) -> list[Event]:
+def _run(
+    file: ProgramFile,
+    method: str,
+    inputs: tuple[Any, ...] | None,
+    record: ETRecord,
+    data_path: Path | None,
+) -> list[Event]:
     """Nothing where the record has no inputs, or where it does not run: other findings say what it lacks."""
-    inputs = given.recorded_inputs(record, one_method(record.edge_dialect_program))
     if inputs is None:
         return []
     try:
@@ -248,6 +245,8 @@ def below_machine(
     whole = sum(each.seconds for each in measured)
     findings = []
     for each in measured:
+        if has_open_sizes(each.nodes):
+            continue  # how much it has to do is not known
         expected = seconds_of(each.nodes, each.engine, here)
         if each.seconds < max(_TIMES_SLOWER * expected, _LEAST_SHARE * whole):
             continue
@@ -277,13 +276,18 @@ def _report(
     stops = [each for each in findings if each.kind == STOPS]
     sentence = f"{len(stops)} things stop it." if stops else "Nothing stops it."
     slow = sum(each.kind == SLOW for each in findings)
+    numbers = sum(each.kind == NUMBERS for each in findings)
     rows = [
         each.row()
         for each in sorted(findings, key=lambda each: (each.kind != STOPS, -each.num_bytes))
     ]
     return Report(
         title,
-        [f"{sentence} {slow} findings about its time.", *notes],
+        [
+            f"{sentence} {slow} findings about its time.",
+            *([f"{numbers} about its numbers."] if numbers else []),
+            *notes,
+        ],
         [Table("findings", "Findings", rows, shown=max(20, len(stops))), *tables],
         pictures,
         status=int(bool(stops)),

@@ -287,7 +287,6 @@ def test_self_tests_of_methods_and_of_half_precision(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("bisect", "half.etrecord", "half.pte"), "no half precision"),
         (("bisect", "nothing.etrecord", "nothing.pte"), "no operators to compare"),
         (("bisect", "several.etrecord", "several.pte", "--method", "other"), "a method of forward"),
         (("bisect", "several.etrecord", "several.pte", "--inputs", "text"), "a tuple of inputs"),

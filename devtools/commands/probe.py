@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from executorch.devtools.commands.program_file import calls_of, payload_reader
+from executorch.devtools.commands.program_file import calls_of, is_constant, payload_reader
 from executorch.devtools.inspector import Inspector
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary, serialize_pte_binary
@@ -41,14 +41,14 @@ class Found:
 
 
 def found_values(
-    file: Path, method: str, inputs: Sequence[Any], data_path: Path | None = None
+    data: bytes, method: str, inputs: Sequence[Any], data_path: Path | None = None
 ) -> list[Found]:
-    """In the order of execution. RuntimeError when the program does not load or run here."""
-    program = deserialize_pte_binary(file.read_bytes())
+    """Of a file's bytes, in the order of execution. RuntimeError when the program does not load or run here."""
+    program = deserialize_pte_binary(data)
     (plan,) = (each for each in program.program.execution_plan if each.name == method)
     exposed = _expose(program.program, plan)
-    data = bytes(serialize_pte_binary(program, extract_delegate_segments=True))
-    values = _run(data, method, inputs, _num_bytes(plan), data_path)
+    changed = bytes(serialize_pte_binary(program, extract_delegate_segments=True))
+    values = _run(changed, method, inputs, _num_bytes(plan), data_path)
     found = []
     for call in calls_of(plan):
         recorded = values.get(call.instruction)
@@ -133,7 +133,7 @@ def _num_bytes(plan: schema.ExecutionPlan) -> int:
     for call in calls_of(plan):
         for argument in call.arguments:
             value = plan.values[argument].val
-            if isinstance(value, schema.Tensor):
+            if isinstance(value, schema.Tensor) and not is_constant(value):
                 total += prod(value.sizes) * 8 + _ALIGNMENT
     return total
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, takewhile
 from typing import Any
@@ -16,9 +16,9 @@ from torch.fx import GraphModule, Interpreter, Node
 
 from executorch.devtools.commands.probe import Found
 
-_FLOAT, _COARSE, _STEPS = 1e-3, 2e-2, 0.25
-_HALVES = (torch.float16, torch.bfloat16)
-_COND = torch.ops.higher_order.cond
+_FLOAT, COARSE, _STEPS = 1e-3, 2e-2, 0.25
+HALVES = (torch.float16, torch.bfloat16)
+COND = torch.ops.higher_order.cond
 _MOST_DIMS = 5  # of values whose orders of dimensions are tried
 
 
@@ -42,7 +42,7 @@ class Compared:
     def leaves(self, tolerance: float | None) -> bool:
         if self.is_exact:
             return not self.own_error <= _STEPS
-        allowed = _COARSE if self.is_coarse else _FLOAT
+        allowed = COARSE if self.is_coarse else _FLOAT
         return not self.own_error <= (allowed if tolerance is None else tolerance)
 
 
@@ -54,21 +54,8 @@ def compare(
     """In the order of the program, branches before what they are branches of. Of a value that stands for several nodes,
     the last one is compared; what has other sizes than that is left out, and so is what is random."""
     module = program.module()
-    nodes: dict[int, list[Node]] = {}
-    place = {node: index for index, node in enumerate(_nodes(module))}
-    for node in place:
-        handle = node.meta.get("debug_handle")
-        if node.op == "call_function" and isinstance(handle, int) and "getitem" not in node.name:
-            nodes.setdefault(handle, []).append(node)
-    by_node: dict[Node, tuple[Found, list[Node]]] = {}
-    for handles, each in found:
-        joined = sorted(
-            (node for handle in handles for node in nodes.get(handle, ())), key=place.__getitem__
-        )
-        # A quantize and its dequantize may have one handle.
-        alike = [node for node in joined if _dtype_of(node) in (None, each.values[0].dtype)]
-        if alike:
-            by_node[alike[-1]] = (each, joined)
+    place = {node: index for index, node in enumerate(nodes_of(module))}
+    by_node = by_nodes(place, found)
     with torch.no_grad():
         state = [(buffer, buffer.clone()) for buffer in module.buffers()]
         true = _Run(module, {})
@@ -96,18 +83,39 @@ def compare(
                 len(compared),
                 forced.own_errors[node],
                 _farthest(node, each, expected),
-                is_coarse or expected[0].dtype in _HALVES,
+                is_coarse or expected[0].dtype in HALVES,
                 not expected[0].dtype.is_floating_point,
             )
         )
     return compared
 
 
-def _nodes(module: GraphModule) -> Iterator[Node]:
+def by_nodes(
+    place: Mapping[Node, int], found: Sequence[tuple[tuple[int, ...], Found]]
+) -> dict[Node, tuple[Found, list[Node]]]:
+    """The node that each value is of, and all that it stands for. `place`: of each node in the program."""
+    nodes: dict[int, list[Node]] = {}
+    for node in place:
+        handle = node.meta.get("debug_handle")
+        if node.op == "call_function" and isinstance(handle, int) and "getitem" not in node.name:
+            nodes.setdefault(handle, []).append(node)
+    by_node: dict[Node, tuple[Found, list[Node]]] = {}
+    for handles, each in found:
+        joined = sorted(
+            (node for handle in handles for node in nodes.get(handle, ())), key=place.__getitem__
+        )
+        # A quantize and its dequantize may have one handle.
+        alike = [node for node in joined if _dtype_of(node) in (None, each.values[0].dtype)]
+        if alike:
+            by_node[alike[-1]] = (each, joined)
+    return by_node
+
+
+def nodes_of(module: GraphModule) -> Iterator[Node]:
     for node in module.graph.nodes:
-        if node.op == "call_function" and node.target is _COND:
+        if node.op == "call_function" and node.target is COND:
             for branch in node.args[1:3]:
-                yield from _nodes(module.get_submodule(branch.target))
+                yield from nodes_of(module.get_submodule(branch.target))
         yield node
 
 
@@ -137,7 +145,7 @@ class _Run(Interpreter):
         self.own_errors: dict[Node, float] = {}
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        if target is not _COND:
+        if target is not COND:
             return super().call_function(target, args, kwargs)
         condition, yes, no, operands = args
         branch = _Run(yes if condition else no, self._found)
@@ -152,14 +160,14 @@ class _Run(Interpreter):
         self.values[n] = tuple(each.clone() for each in expected)
         if n not in self._found:
             return result
-        for index, found, wanted in _pairs(n, self._found[n], expected):
-            error = _distance(found, wanted)
+        for index, found, wanted in value_pairs(n, self._found[n], expected):
+            error = distance(found, wanted)
             self.own_errors[n] = max(error, self.own_errors.get(n, 0.0))
             listed[index] = found.to(wanted.dtype)
         return listed[0] if is_one else listed
 
 
-def _pairs(
+def value_pairs(
     node: Node, found: Found, expected: Sequence[torch.Tensor]
 ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
     """Of outputs that something reads: others, such as a norm's means, may be anything near zero, or nothing."""
@@ -182,8 +190,8 @@ def _is_read(node: Node, index: int) -> bool:
 
 def _farthest(node: Node, found: Found, expected: Sequence[torch.Tensor]) -> float:
     """The largest distance of what can be compared."""
-    pairs = _pairs(node, found, expected)
-    return max((_distance(one, other) for _, one, other in pairs), default=math.inf)
+    pairs = value_pairs(node, found, expected)
+    return max((distance(one, other) for _, one, other in pairs), default=math.inf)
 
 
 def _aligned(
@@ -199,16 +207,16 @@ def _aligned(
     if expected.dim() == 4 and tuple(found.shape) == tuple(expected.permute(0, 2, 3, 1).shape):
         choices.append(found.permute(0, 3, 1, 2))
     choices = choices or [found.reshape(expected.shape)]
-    nearest = min(choices, key=lambda each: _distance(each, expected))
-    if not is_delegated or found.dim() > _MOST_DIMS or _distance(nearest, expected) <= _COARSE:
+    nearest = min(choices, key=lambda each: distance(each, expected))
+    if not is_delegated or found.dim() > _MOST_DIMS or distance(nearest, expected) <= COARSE:
         return nearest
     orders = map(found.permute, permutations(range(found.dim())))
     same_shape = (each for each in orders if each.shape == expected.shape)
-    right = (each for each in same_shape if _distance(each, expected) <= _COARSE)
+    right = (each for each in same_shape if distance(each, expected) <= COARSE)
     return next(right, nearest)
 
 
-def _distance(found: torch.Tensor | None, expected: torch.Tensor) -> float:
+def distance(found: torch.Tensor | None, expected: torch.Tensor) -> float:
     if found is None:
         return math.inf
     if not expected.dtype.is_floating_point:

@@ -56,6 +56,8 @@ bool is_stored(ScalarType type) {
     case ScalarType::Short:
     case ScalarType::Int:
     case ScalarType::Long:
+    case ScalarType::Half:
+    case ScalarType::BFloat16:
     case ScalarType::Float:
     case ScalarType::Double:
     case ScalarType::Bool:

@@ -171,8 +171,8 @@ TEST_P(EtdumpTest, Values) {
   const Tensor pair[] = {tensor, tensor};
   EXPECT_TRUE(
       gen_->log_intermediate_output_delegate("both", kUnsetDelegateDebugIntId, {pair, 2}).get());
-  TensorFactory<ScalarType::Half> halves;
-  EXPECT_EQ(gen_->log_evalue(EValue(halves.zeros({1}))).error(), Error::InvalidArgument);
+  TensorFactory<ScalarType::ComplexFloat> complex;
+  EXPECT_EQ(gen_->log_evalue(EValue(complex.zeros({1}))).error(), Error::InvalidArgument);
   EXPECT_EQ(gen_->log_intermediate_output_delegate("x", 1, tensor).error(), Error::InvalidArgument);
 
   const fb::ETDump& dumped = dump();
@@ -193,6 +193,27 @@ TEST_P(EtdumpTest, Values) {
   EXPECT_EQ(list.debug_entry()->tensor_list()->tensors()->size(), 2u);
   EXPECT_EQ(list.debug_entry()->output(), nullptr);
   EXPECT_EQ(dumped.run_data()->Get(0)->events()->size(), 6u);
+}
+
+TEST_P(EtdumpTest, ValuesOfHalfTypesAreKept) {
+  TensorFactory<ScalarType::Half> halves;
+  TensorFactory<ScalarType::BFloat16> brains;
+  gen_->create_event_block("Execute");
+  ASSERT_TRUE(gen_->set_debug_buffer({debug_.data() + 1, debug_.size() - 1}).ok());
+  EXPECT_TRUE(gen_->log_evalue(EValue(halves.make({2}, {1.5f, 65504.0f}))).get());
+  EXPECT_TRUE(gen_->log_evalue(EValue(brains.make({1}, {1.5f}))).get());
+
+  const fb::ETDump& dumped = dump();
+  const fb::Tensor& half = *event(dumped, 0, 0).debug_event()->debug_entry()->tensor();
+  EXPECT_EQ(static_cast<ScalarType>(half.scalar_type()), ScalarType::Half);
+  uint16_t bits[2];
+  std::memcpy(bits, debug_.data() + 1 + half.offset(), sizeof(bits));
+  EXPECT_EQ(bits[0], 0x3e00);
+  EXPECT_EQ(bits[1], 0x7bff);
+  const fb::Tensor& brain = *event(dumped, 0, 1).debug_event()->debug_entry()->tensor();
+  EXPECT_EQ(static_cast<ScalarType>(brain.scalar_type()), ScalarType::BFloat16);
+  std::memcpy(bits, debug_.data() + 1 + brain.offset(), sizeof(bits[0]));
+  EXPECT_EQ(bits[0], 0x3fc0);
 }
 
 TEST_P(EtdumpTest, AFullDebugBufferLosesEventsAndNothingElse) {

@@ -24,6 +24,7 @@ from executorch.devtools.inspector._values import (
 
 RESERVED_FRAMEWORK_EVENT_NAMES = ["Method::init", "Program::load_method", "Method::execute"]
 STATISTICS = ("p10", "p50", "p90", "avg", "min", "max")
+_IN_BUFFER = (flatcc.ValueType.TENSOR.value, flatcc.ValueType.TENSOR_LIST.value)
 _CLOCK_END = 2**32 - 1  # of clocks that count in 32 bits
 MetadataParser: TypeAlias = Callable[[list[Any]], Any]
 TimeConverter: TypeAlias = Callable[[int | str, int | float], int | float]
@@ -111,7 +112,8 @@ class EventSignature:
         """One signature for each name of its times; one without times when there are values alone."""
         key = instruction_event.signature
         ids = (key.instruction_id, key.delegate_id, key.delegate_id_str)
-        debug = DebugEventSignature("", *ids) if instruction_event.debug_events else None
+        values = instruction_event.debug_events
+        debug = DebugEventSignature(values[0].name or "", *ids) if values else None
         names = dict.fromkeys(event.name or "" for event in instruction_event.profile_events or ())
         if not names:
             return [(EventSignature(key.instruction_id, None, debug), instruction_event)]
@@ -248,7 +250,7 @@ class Event:
         )
         if signature.profile_event_signature is not None:
             made._add_times(events, scale_factor)
-        if signature.debug_event_signature is not None and output_buffer is not None:
+        if signature.debug_event_signature is not None:
             made._add_values(events, output_buffer)
         return made
 
@@ -277,15 +279,14 @@ class Event:
             return _CLOCK_END - start_time + end_time
         return end_time - start_time
 
-    def _add_values(self, runs: list[InstructionEvent], output_buffer: bytes) -> None:
+    def _add_values(self, runs: list[InstructionEvent], output_buffer: bytes | None) -> None:
+        """Those of the first run; the others must be equal."""
         for run in runs:
-            values = [
-                inflate_runtime_output(event.debug_entry, output_buffer)
-                for event in run.debug_events or ()
-            ]
+            values = _inflated((e.debug_entry for e in run.debug_events or ()), output_buffer)
             if self.debug_data:
                 verify_debug_data_equivalence(self.debug_data, values)
-            self.debug_data = values
+            else:
+                self.debug_data = values
 
     def _associate_with_op_graph_nodes(
         self, debug_handle_to_op_node_map: Mapping[int, list[OperatorNode]]
@@ -299,6 +300,14 @@ class Event:
                 self.op_types.append(node.op or "")
                 self.stack_traces[node.name] = metadata.get("stack_trace")
                 self.module_hierarchy[node.name] = metadata.get("nn_module_stack")
+
+
+def _inflated(entries: Iterable[flatcc.Value], output_buffer: bytes | None) -> ProgramOutput:
+    """Nothing where a tensor is among them and its bytes are not known."""
+    listed = list(entries)
+    if output_buffer is None and any(each.val in _IN_BUFFER for each in listed):
+        return []
+    return [inflate_runtime_output(each, output_buffer) for each in listed]
 
 
 @dataclass
@@ -383,13 +392,8 @@ class EventBlock:
     def _collect_run_outputs(
         events: Iterable[flatcc.Event], output_buffer: bytes | None = None
     ) -> ProgramOutput:
-        return [
-            inflate_runtime_output(event.debug_event.debug_entry, output_buffer)
-            for event in events
-            if event.debug_event is not None
-            and is_debug_output(event.debug_event.debug_entry)
-            and output_buffer is not None
-        ]
+        entries = (e.debug_event.debug_entry for e in events if e.debug_event is not None)
+        return _inflated(filter(is_debug_output, entries), output_buffer)
 
     def _gen_resolve_debug_handles(
         self,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ from torch.fx import GraphModule
 
 from executorch.devtools.debug_format.base_schema import OperatorGraph, OperatorNode
 from executorch.devtools.debug_format.et_schema import FXOperatorGraph
+from executorch.exir.debug_handle_utils import UNSET_DEBUG_HANDLE
 from executorch.exir.program._etrecord import ETRecord
 
 FORWARD = "forward"
@@ -56,7 +58,7 @@ def at_instruction(by_instruction: Mapping[Any, Any] | None, instruction: int | 
 
 def of_method(record: ETRecord, method: str) -> ETRecord:
     """The record as if its program had this method alone. Inputs that were given for "forward" are no other's."""
-    only = record.copy()
+    only = copy.copy(record)
     several = (
         isinstance(record.edge_dialect_program, Mapping) and len(record.edge_dialect_program) > 1
     )
@@ -136,8 +138,9 @@ def propagate_back_debug_handle(
     edge_dialect_program: ExportedProgram,
     disable_debug_handle_valdiation: bool = False,
 ) -> bool:
-    """Gives the nodes of the program before to_edge the handles of what became of them. False, and no change, when
-    some operator of the edge program does not come from it; that is not asked with the last argument."""
+    """Gives the calls of the program before to_edge the handles of what became of them, UNSET_DEBUG_HANDLE those of
+    which nothing did. False, and no change, when some operator of the edge program does not come from it; that is not
+    asked with the last argument."""
     handles: dict[str, Any] = {}
     for node in edge_dialect_program.graph.nodes:
         if not CALLS.matches(node):
@@ -153,6 +156,8 @@ def propagate_back_debug_handle(
     for node in exported_program.graph.nodes:
         if node.name in handles:
             node.meta["debug_handle"] = handles[node.name]
+        elif node.op == "call_function":
+            node.meta["debug_handle"] = UNSET_DEBUG_HANDLE
         else:
             node.meta.pop("debug_handle", None)
     return bool(handles)

@@ -50,6 +50,7 @@ from executorch.devtools.inspector._inspector_utils import (
     propagate_back_debug_handle,
 )
 from executorch.devtools.inspector._intermediate_output_capturer import IntermediateOutputCapturer
+from executorch.devtools.inspector._numeric_mapping import with_outputs_last
 from executorch.devtools.inspector.numerical_comparator import (
     L1Comparator,
     MSEComparator,
@@ -266,11 +267,16 @@ class Inspector:
         )
         aot, aot_names = self._get_aot_intermediate_outputs_and_op_names(module)
         runtime, runtime_names = self._get_runtime_intermediate_outputs_and_op_names()
+        runtime = with_outputs_last(runtime, module.graph)
         mapping = map_runtime_aot_intermediate_outputs(aot, runtime)
         table = comparator.compare(mapping, aot_names, runtime_names)
         traces = self._get_aot_debug_handle_to_stack_traces(module, name)
         table["stacktraces"] = [
-            {op: trace for handle in _singles(handles) for op, trace in traces[handle].items()}
+            {
+                op: trace
+                for handle in _singles(handles)
+                for op, trace in traces.get(handle, {}).items()
+            }
             for handles in table["aot_debug_handle"]
         ]
         return table

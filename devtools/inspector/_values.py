@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import torch
@@ -114,12 +114,15 @@ def verify_debug_data_equivalence(existing_data: ProgramOutput, new_data: Progra
 
 
 def convert_to_float_tensor(input_data: Any) -> torch.Tensor:
-    """As float64, without NaN (0 in its place). Raises AssertionError for lists, ValueError for what is no number."""
-    assert not (isinstance(input_data, Sequence) and not isinstance(input_data, str)), (
-        "expected one tensor or number, found a sequence"
-    )
+    """As float64, without NaN (0 in its place); of complex numbers both parts. Raises AssertionError for lists, ValueError
+    for what is no number."""
+    assert not isinstance(input_data, Sequence), "expected one tensor or number, found a sequence"
+    if isinstance(input_data, complex):
+        raise ValueError(f"expected a tensor or a real number, found {input_data}")
     try:
-        tensor = torch.as_tensor(input_data).to(torch.float64)
+        tensor = torch.as_tensor(input_data)
+        tensor = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+        tensor = tensor.to(torch.float64)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"expected a tensor or a number, found {input_data!r}: {error}") from error
     tensor = tensor.detach().clone()
@@ -127,34 +130,49 @@ def convert_to_float_tensor(input_data: Any) -> torch.Tensor:
     return tensor
 
 
-def _pairs(
-    ref_values: ProgramOutput, values: ProgramOutput
-) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    return [
-        (convert_to_float_tensor(ref), convert_to_float_tensor(value))
-        for ref, value in zip(ref_values, values, strict=True)
-    ]
+def _by_output(
+    ref_values: ProgramOutput,
+    values: ProgramOutput,
+    metric: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+) -> list[float | None]:
+    """Rounded to two digits; None for pairs that are not both tensors. Raises ValueError for other sizes."""
+    found: list[float | None] = []
+    for index, (ref, value) in enumerate(zip(ref_values, values, strict=True)):
+        if not (isinstance(ref, torch.Tensor) and isinstance(value, torch.Tensor)):
+            found.append(None)
+            continue
+        if ref.shape != value.shape:
+            raise ValueError(
+                f"Input tensors must have the same shape: output {index} has {tuple(ref.shape)} and "
+                f"{tuple(value.shape)}"
+            )
+        found.append(round(float(metric(ref.to(torch.float64), value.to(torch.float64))), 2))
+    return found
 
 
-def calculate_mse(ref_values: ProgramOutput, values: ProgramOutput) -> list[float]:
-    """Mean squared error of each output."""
-    return [float(torch.mean((ref - value) ** 2)) for ref, value in _pairs(ref_values, values)]
+def calculate_mse(ref_values: ProgramOutput, values: ProgramOutput) -> list[float | None]:
+    """Mean squared error of each output; see _by_output for what is none."""
+    return _by_output(ref_values, values, lambda ref, value: torch.mean((ref - value) ** 2))
 
 
-def calculate_snr(ref_values: ProgramOutput, values: ProgramOutput) -> list[float]:
+def calculate_snr(ref_values: ProgramOutput, values: ProgramOutput) -> list[float | None]:
     """Signal to noise of each output, in dB; inf where there is no noise."""
-    return [
-        float(10 * torch.log10(torch.mean(ref**2) / torch.mean((ref - value) ** 2)))
-        for ref, value in _pairs(ref_values, values)
-    ]
+    return _by_output(
+        ref_values,
+        values,
+        lambda ref, value: 10 * torch.log10(torch.mean(ref**2) / torch.mean((ref - value) ** 2)),
+    )
 
 
-def calculate_cosine_similarity(ref_values: ProgramOutput, values: ProgramOutput) -> list[float]:
+def calculate_cosine_similarity(
+    ref_values: ProgramOutput, values: ProgramOutput
+) -> list[float | None]:
     """Of each output, as one long vector."""
-    return [
-        float(torch.nn.functional.cosine_similarity(ref.flatten(), value.flatten(), dim=0))
-        for ref, value in _pairs(ref_values, values)
-    ]
+    return _by_output(
+        ref_values,
+        values,
+        lambda ref, value: (ref * value).sum() / (ref.norm() * value.norm()),
+    )
 
 
 _METRICS = {
@@ -169,7 +187,7 @@ def compare_results(
     run_output: ProgramOutput,
     metrics: list[str] | None = None,
     plot: bool = False,
-) -> dict[str, list[float]]:
+) -> dict[str, list[float | None]]:
     """Each metric (of snr, mse, cosine_similarity; all) by output, printed with two digits, and drawn if asked for:
     in a notebook, and in comparison_result.png. Raises ValueError for other names of metrics."""
     wanted = list(_METRICS) if metrics is None else metrics
@@ -178,13 +196,15 @@ def compare_results(
             raise ValueError(f"expected metrics of {', '.join(_METRICS)}, got {name!r}")
     results = {name: _METRICS[name](reference_output, run_output) for name in wanted}
     for name, numbers in results.items():
-        print(name, [f"{number:.2f}" for number in numbers])
+        print(name, ["None" if number is None else f"{number:.2f}" for number in numbers])
     if plot:
         plot_metric(results)
     return results
 
 
-def plot_metric(results: dict[str, list[float]], path: str = "comparison_result.png") -> None:
+def plot_metric(
+    results: dict[str, list[float | None]], path: str = "comparison_result.png"
+) -> None:
     """Draws a curve for each metric. Needs matplotlib: ImportError says how to get it."""
     try:
         import matplotlib.pyplot as plt
@@ -192,7 +212,8 @@ def plot_metric(results: dict[str, list[float]], path: str = "comparison_result.
         raise ImportError("plots need matplotlib: pip install matplotlib") from error
     figure, axes = plt.subplots(len(results), 1, squeeze=False, figsize=(8, 3 * len(results)))
     for axis, (name, numbers) in zip(axes[:, 0], results.items()):
-        axis.plot(range(len(numbers)), numbers, marker="o")
+        shown = [math.nan if number is None else number for number in numbers]
+        axis.plot(range(len(shown)), shown, marker="o")
         axis.set(title=name, xlabel="output", ylabel=name)
     figure.tight_layout()
     figure.savefig(path)

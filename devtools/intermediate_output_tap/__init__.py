@@ -12,6 +12,7 @@ from executorch.devtools.intermediate_output_tap._reducers import (
     get_reducer,
 )
 from executorch.devtools.intermediate_output_tap._selectors import (
+    NodeSelector,
     select_all,
     select_all_call_function,
     select_any,
@@ -23,6 +24,7 @@ from executorch.devtools.intermediate_output_tap._selectors import (
 from executorch.devtools.intermediate_output_tap._spec import TapSpec
 from executorch.devtools.intermediate_output_tap._strip_pass import strip_taps_
 from executorch.devtools.intermediate_output_tap._tap_pass import (
+    TapRule,
     find_tap_nodes,
     is_tap_node,
     tap_intermediate_outputs_,
@@ -30,8 +32,10 @@ from executorch.devtools.intermediate_output_tap._tap_pass import (
 
 __all__ = [
     "FULL_TENSOR",
+    "NodeSelector",
     "STATS",
     "StatReducer",
+    "TapRule",
     "TapSpec",
     "compare_aot_runtime_dataframe",
     "find_tap_nodes",

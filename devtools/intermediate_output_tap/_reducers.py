@@ -14,7 +14,6 @@ from executorch.devtools.intermediate_output_tap._inline import inline
 
 EagerFn = Callable[[torch.Tensor], torch.Tensor]
 EmitFn = Callable[[fx.Graph, fx.Node], fx.Node]
-_SHARE = 0.99
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,13 @@ _STATS_FIELDS = (
 
 def _eager_stats(x: torch.Tensor) -> torch.Tensor:
     """In the order of the fields. `std` is of all elements, not of a sample; `p99_abs` an element: of n absolute values
-    in order, number ceil(0.99 n)."""
+    the ceil(n / 100)-th largest."""
     flat = x.detach().to(torch.float32).reshape(-1)
     if flat.numel() == 0:
         return torch.zeros(len(_STATS_FIELDS))
     magnitude, square = flat.abs(), flat * flat
     mean = flat.mean()
-    rank = math.ceil(_SHARE * flat.numel()) - 1
+    rank = flat.numel() - math.ceil(flat.numel() / 100)
     return torch.stack(
         [
             flat.amin(),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from torch import fx
@@ -19,19 +19,24 @@ def select_all_call_function(exclude: tuple[str, ...] = ("getitem",)) -> NodeSel
 
 
 def select_by_op_type(*op_targets: str) -> NodeSelector:
-    """Calls of "aten.linear.default", or of all overloads of "aten.linear"."""
+    """Calls of "aten.linear.default", or of all overloads of "aten.linear"; the beginning may be left out at a dot."""
+    wanted = [str(each) for each in _given(op_targets, "select_by_op_type", "op target")]
     return lambda node: (
         node.op == "call_function"
-        and any(
-            str(node.target) == each or str(node.target).startswith(f"{each}.")
-            for each in op_targets
-        )
+        and any(f".{each}." in f".{node.target}." and _ends(node, each) for each in wanted)
     )
 
 
+def _ends(node: fx.Node, name: str) -> bool:
+    """With the name's overload, or any where it has none."""
+    target = str(node.target)
+    return target.endswith(name) or target.startswith(f"{name}.")
+
+
 def select_by_module_path(*patterns: str, output_only: bool = True) -> NodeSelector:
-    """Nodes of modules whose path ("layers.0.attention") matches a pattern of the shell; `output_only`: of a module
-    only what others read."""
+    """Nodes of modules whose path ("layers.0.attention") matches a shell pattern; `output_only`: of the outermost
+    such module only what nothing inside of it reads."""
+    _given(patterns, "select_by_module_path", "pattern")
     return lambda node: _of_module(
         node, output_only, lambda path, kind: any(fnmatchcase(path, each) for each in patterns)
     )
@@ -39,7 +44,14 @@ def select_by_module_path(*patterns: str, output_only: bool = True) -> NodeSelec
 
 def select_by_module_class(*class_names: str, output_only: bool = True) -> NodeSelector:
     """Likewise, of modules of these classes ("Linear")."""
+    _given(class_names, "select_by_module_class", "class name")
     return lambda node: _of_module(node, output_only, lambda path, kind: kind in class_names)
+
+
+def _given(names: Sequence[str], selector: str, what: str) -> Sequence[str]:
+    if not names:
+        raise ValueError(f"{selector} requires at least one {what}")
+    return names
 
 
 def select_any(*selectors: NodeSelector) -> NodeSelector:
@@ -70,4 +82,4 @@ def _of_module(node: fx.Node, output_only: bool, matches: Callable[[str, str], b
     found = [each for each in modules_of(node) if matches(*each)]
     if node.op != "call_function" or not found:
         return False
-    return not output_only or any(found[-1] not in modules_of(user) for user in node.users)
+    return not output_only or all(found[0] not in modules_of(user) for user in node.users)

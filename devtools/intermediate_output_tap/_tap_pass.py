@@ -6,6 +6,7 @@ before: return (%y,)            after: %tap = tap.Tensor(%y, "STATS"); return (%
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,14 +45,16 @@ def tap_intermediate_outputs_(
     error_on_empty: bool = True,
 ) -> tuple[ExportedProgram, list[TapSpec]]:
     """Works in place: tapped values are outputs behind the program's own, which become flat. Of several rules the
-    first that takes a node counts; without rules all calls are tapped with STATS. ValueError when nothing is."""
-    chosen = _choose(ep, _listed(rules))[:max_taps]
+    first that takes a node counts; without rules all calls are tapped with STATS. ValueError when nothing is, a warning
+    with `error_on_empty=False`; ValueError for an empty list of rules."""
+    chosen = _choose(ep, _listed(rules))[: None if max_taps is None else max(max_taps, 0)]
     if not chosen:
+        text = (
+            "tap_intermediate_outputs_: no rule matched any node. Double-check your rule predicates"
+        )
         if error_on_empty:
-            raise ValueError(
-                "tap_intermediate_outputs_: no rule matched any node. Double-check your rule predicates, or pass "
-                "`error_on_empty=False` to suppress this error."
-            )
+            raise ValueError(f"{text}, or pass `error_on_empty=False` to suppress this error.")
+        warnings.warn(f"{text}.", UserWarning, stacklevel=2)
         return ep, []
     output = next(iter(reversed(ep.graph.nodes)))
     returned, specs = list(output.args[0]), []
@@ -76,6 +79,8 @@ def tap_intermediate_outputs_(
 def _listed(rules: Sequence[TapRule] | TapRule | None) -> list[TapRule]:
     if rules is None:
         return [(select_all_call_function(), STATS)]
+    if len(rules) == 0:
+        raise ValueError("tap_intermediate_outputs_: `rules` must be non-empty.")
     is_one = len(rules) == 2 and callable(rules[0])
     return [rules] if is_one else list(rules)  # type: ignore[list-item, arg-type]
 

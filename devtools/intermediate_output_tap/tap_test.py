@@ -116,7 +116,68 @@ def test_selectors_and_how_they_combine() -> None:
         "linear", "mul", "linear_1",
     ]  # fmt: skip
     assert names(select_all_call_function(exclude=("relu", "mul"))) == ["linear", "linear_1"]
-    assert names(select_by_op_type("aten.lin")) == []
+    assert names(select_by_op_type("aten.lin")) == names(select_by_op_type("relu.defau")) == []
+    assert names(select_by_op_type("relu.default")) == ["relu", "relu_1"]
+    assert names(select_by_op_type("aten.linear")) == ["linear", "linear_1"]
+
+
+class Kept(torch.nn.Module):
+    """Of the block both values leave, of which one is read inside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Both()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        linear, relu = self.inner(x)
+        return linear + relu
+
+
+class Both(Block):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
+        y = self.linear(x)
+        return y, torch.relu(y)
+
+
+@pytest.mark.parametrize("select", [select_by_module_path, select_by_module_class])
+def test_outputs_of_a_module_are_what_nothing_in_it_reads(select: Any) -> None:
+    """As in upstream: a pattern that fits a module and one inside of it means the outer one."""
+    name = "inner*" if select is select_by_module_path else "Both"
+    found = {}
+    for output_only in (True, False):
+        tapped, specs = tap_intermediate_outputs_(
+            export(Kept(), (X,)), (select(name, output_only=output_only), STATS)
+        )
+        found[output_only] = [spec.node_name for spec in specs]
+    assert found == {True: ["relu"], False: ["linear", "relu"]}
+
+
+@pytest.mark.parametrize("count, expected", [(1, 1), (99, 99), (100, 100), (101, 100), (1000, 991)])
+def test_the_99th_percentile(count: int, expected: int) -> None:
+    """Of 1000 values the tenth largest."""
+    x = -torch.arange(1.0, count + 1)
+    statistics = dict(zip(STATS.fields, STATS.eager(x).tolist(), strict=True))
+    assert statistics["p99_abs"] == expected
+
+
+def test_selectors_and_rules_must_say_something() -> None:
+    for select, what in (
+        (select_by_op_type, "op target"),
+        (select_by_module_path, "pattern"),
+        (select_by_module_class, "class name"),
+    ):
+        with pytest.raises(ValueError, match=f"{select.__name__} requires at least one {what}"):
+            select()
+    for options in ({}, {"error_on_empty": False}):
+        with pytest.raises(ValueError, match="`rules` must be non-empty"):
+            tap_intermediate_outputs_(program(), [], **options)
+    with pytest.raises(ValueError, match="no rule matched any node"):
+        tap_intermediate_outputs_(program(), max_taps=-1)
+    with pytest.warns(UserWarning, match="no rule matched any node"):
+        untouched, specs = tap_intermediate_outputs_(
+            program(), (select_by_op_type("nope"), STATS), error_on_empty=False
+        )
+    assert specs == [] and find_tap_nodes(untouched.graph_module) == []
 
 
 def test_wrong_use() -> None:

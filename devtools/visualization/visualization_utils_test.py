@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -158,7 +159,6 @@ def test_servers_live_as_long_as_they_are_open(shown: Path) -> None:
         monkey.start()
 
 
-@pytest.mark.req("DT-036")
 def test_without_the_package_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -166,9 +166,21 @@ def test_without_the_package_the_error_says_what_to_install(
     for call in (lambda: visualize(PROGRAM), utils.visualize_model_explorer):
         with pytest.raises(ImportError, match="pip install ai-edge-model-explorer"):
             call()
+
+
+@pytest.mark.req("DT-036")
+def test_the_script_installs_what_the_error_names(tmp_path: Path) -> None:
+    """The command line that pip gets, from another folder; what pip answers is the script's answer."""
+    called, python = tmp_path / "called", tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {called}\nexit 3\n")
+    python.chmod(0o755)
     script = ROOT / "devtools" / "install_requirements.sh"
-    assert "pip install" in script.read_text() and "ai-edge-model-explorer" in script.read_text()
-    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+    environment = {**os.environ, "PYTHON_EXECUTABLE": str(python)}
+    done = subprocess.run([script, "--quiet"], cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 3
+    module, pip, install, package, *more = called.read_text().split()
+    assert [module, pip, install, *more] == ["-m", "pip", "install", "--quiet"]
+    assert package.partition(">=")[0] == "ai-edge-model-explorer"  # as the error above says
 
 
 @pytest.mark.req("DT-035")

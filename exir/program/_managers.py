@@ -249,7 +249,7 @@ class EdgeProgramManager:
         manager = self._next(programs, config)
         changed = any(programs[name] is not self._edge_programs[name] for name in programs)
         if manager._etrecord is not None and changed:  # instructions come from these nodes
-            manager._etrecord.add_edge_dialect_program(manager)
+            manager._etrecord._set_edge_dialect_program(manager)
         return manager
 
     def to_backend(self, partitioner: Any = None) -> EdgeProgramManager:

@@ -18,6 +18,7 @@ import executorch.exir.serde._operators  # noqa: F401  (teaches PyTorch's serial
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.serde import _delegates, export_serialize
 from executorch.exir.serde._node_meta import node_meta, restore_node_meta
+from executorch.exir.serde.compact import compact_program
 from executorch.exir.serde.export_serialize import (
     GraphModuleDeserializer,
     GraphModuleSerializer,
@@ -80,7 +81,7 @@ def serialize(
     exported_program: ExportedProgram, opset_version: dict[str, int] | None = None
 ) -> SerializedArtifact:
     with _delegates.named_modules(exported_program) as modules:
-        artifact = export_serialize.serialize(exported_program, opset_version)
+        artifact = export_serialize.serialize(compact_program(exported_program), opset_version)
     program = json.loads(artifact.exported_program)
     program[_NODE_META] = node_meta(exported_program.graph_module)
     program[_DELEGATES] = {

@@ -14,6 +14,8 @@ import torch
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from executorch.backends.xnnpack import XnnpackPartitioner
+from executorch.devtools.commands.program_file import ProgramFile
+from executorch.devtools.costs.timing import traced
 from executorch.examples.models import make_example
 from executorch.exir import to_edge_transform_and_lower
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
@@ -55,6 +57,18 @@ def block(page: str, *words: str) -> str:
     return code
 
 
+def only_delegates(path: str) -> set[str]:
+    """Who computes; an operator outside of delegates has its own name."""
+    return {call.name for call in ProgramFile(Path(path)).calls}
+
+
+def kinds_of(path: str) -> str:
+    """Names of XNNPACK's operators, as a run reports them."""
+    file = ProgramFile(Path(path))
+    events = traced(file.data, "forward", [torch.zeros(1, 3, 224, 224)])
+    return " ".join(event.name for event in events)
+
+
 def outputs(path: str, x: torch.Tensor) -> torch.Tensor:
     return Runtime.get().load_program(path).load_method("forward").execute([x])[0]
 
@@ -86,7 +100,10 @@ def test_the_overview_and_the_tutorial() -> None:
     with torch.no_grad():
         expected = names["mobilenet_v2"](x)
     for path in ("mv2_xnnpack.pte", "xnnpack_mobilenetv2.pte"):
-        torch.testing.assert_close(outputs(path, x), expected, rtol=1e-3, atol=1e-4)
+        torch.testing.assert_close(outputs(path, x), expected, rtol=1e-3, atol=1e-5)
+        assert only_delegates(path) == {"XnnpackBackend"} and "QS8" not in kinds_of(path)
+        weights = sum(each.numel() for each in names["mobilenet_v2"].parameters())
+        assert 3.9 * weights < Path(path).stat().st_size < 4.2 * weights
 
 
 @pytest.mark.slow
@@ -99,8 +116,15 @@ def test_the_tutorial_quantized() -> None:
     with torch.no_grad():
         expected = make_example("mv2").forward.module(x)
         theirs = (names["quantized_mobilenetv2"](x) - expected).norm()
-    ours = (outputs("qs8_xnnpack_mobilenetv2.pte", x) - expected).norm()
-    assert ours <= 1.1 * theirs < 0.6 * expected.norm()
+    path = "qs8_xnnpack_mobilenetv2.pte"
+    ours = (outputs(path, x) - expected).norm()
+    assert ours <= 1.1 * theirs < 0.25 * expected.norm()
+    # Weights and values of 8 bits: a quarter of the bytes, and kernels for them in all but the conversions.
+    weights = sum(each.numel() for each in make_example("mv2").forward.module.parameters())
+    assert 0.97 * weights < Path(path).stat().st_size < 1.2 * weights
+    kinds = kinds_of(path)
+    assert only_delegates(path) == {"XnnpackBackend"}
+    assert "QS8" in kinds and "NHWC, F32" not in kinds
 
 
 @pytest.mark.req("DT-032")

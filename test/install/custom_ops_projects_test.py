@@ -128,7 +128,7 @@ print("ok")
 """
 
 
-@pytest.mark.req("KS-022", "KS-023", "KS-024", "KS-026", "RT-020", "BLD-065")
+@pytest.mark.req("KS-022", "KS-023", "KS-024", "KS-026", "RT-020", "BLD-065", "KS-C07")
 @pytest.mark.parametrize(  # half a minute of libtorch's headers each
     "prefix", [pytest.param("cmake --install", marks=pytest.mark.full), "wheel"], indirect=True
 )

@@ -7,8 +7,10 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import torch
 
 from executorch.devtools.inspector._graphs import DebugHandle, find_op_names
+from executorch.devtools.inspector._values import convert_to_float_tensor
 
 if TYPE_CHECKING:
     from executorch.devtools.inspector._inspector import Inspector
@@ -63,6 +65,17 @@ class NumericalComparatorBase(ABC):
                 }
             )
         return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def same_sized(a: Any, b: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Both as float64; a number or one element goes with any size. Raises ValueError for other sizes: broadcasting
+    them would compare elements that have nothing to do with each other."""
+    one, other = convert_to_float_tensor(a), convert_to_float_tensor(b)
+    if one.shape != other.shape and 1 not in (one.numel(), other.numel()):
+        raise ValueError(
+            f"expected values of one shape, got {tuple(one.shape)} and {tuple(other.shape)}"
+        )
+    return one, other
 
 
 COLUMNS = [

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from executorch.devtools.inspector._values import convert_to_float_tensor
 from executorch.devtools.inspector.numerical_comparator.numerical_comparator_base import (
     NumericalComparatorBase,
+    same_sized,
 )
 
 
@@ -17,5 +17,5 @@ class SNRComparator(NumericalComparatorBase):
     """Signal to noise in dB: inf without noise."""
 
     def element_compare(self, a: Any, b: Any) -> float:
-        a, b = convert_to_float_tensor(a), convert_to_float_tensor(b)
+        a, b = same_sized(a, b)
         return float(10 * torch.log10(torch.mean(a**2) / torch.mean((a - b) ** 2)))

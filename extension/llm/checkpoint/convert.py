@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 
+from executorch.exir.serde.compact import compact
 from executorch.extension.llm.checkpoint.keys import to_model_names
 from executorch.extension.llm.checkpoint.params import params_from_config
 from executorch.extension.llm.checkpoint.reader import Checkpoint, open_checkpoint
@@ -47,7 +48,7 @@ def converter(model_class: str) -> Callable[[str, str], None]:
 
     def convert_weights(input_dir: str, output_file: str) -> None:
         """Writes what torch.load reads. Raises CheckpointError: no checkpoint there, or one of another model."""
-        torch.save(model_state(open_checkpoint(input_dir), model_class), output_file)
+        torch.save(compact(model_state(open_checkpoint(input_dir), model_class)), output_file)
 
     return convert_weights
 

@@ -23,6 +23,7 @@ from executorch.exir import (
 )
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.retrace.tensor_subclasses import with_plain_tensors
+from executorch.exir.serde.compact import compact_program
 from executorch.extension.llm.export.export_passes import RemoveRedundantTransposes
 
 logger = logging.getLogger(__name__)
@@ -172,7 +173,8 @@ class LLMEdgeManager:
             )
         self.pre_autograd_graph_module = self.exported_program.module()
         if self.save_exported_program:
-            torch.export.save(self.exported_program, f"{self.output_dir}/{self.modelname}.pt2")
+            program = compact_program(self.exported_program)
+            torch.export.save(program, f"{self.output_dir}/{self.modelname}.pt2")
         return self
 
     def tag_constants(self, tag: Callable[[torch.fx.Node], str | None]) -> LLMEdgeManager:

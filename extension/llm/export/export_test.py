@@ -54,6 +54,7 @@ def run(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.req("LLM-001", "LLM-003", "LLM-012", "LLM-016", "LLM-018", "DT-013")
+@pytest.mark.req("LLM-C02", "LLM-C03", "LLM-C08")
 def test_the_command_with_a_file(llama: tuple, tmp_path: Path) -> None:
     folder, model = llama
     (tmp_path / "config.yaml").write_text(f"""
@@ -63,12 +64,12 @@ base:
   params: {folder}/params.json
   metadata: '{{"get_bos_id":128000, "get_eos_ids":[128009, 128001]}}'
 model: {{use_kv_cache: True}}
-export: {{max_seq_length: 16, max_context_length: 16}}
+export: {{max_seq_length: 12, max_context_length: 16}}
 backend: {{xnnpack: {{enabled: True, extended_ops: True}}}}
 debug: {{verbose: True, generate_etrecord: True, profile_memory: True, profile_path: profile.html}}
 """)
     module = "executorch.extension.llm.export.export_llm"
-    done = run(module, "--config", "config.yaml", cwd=tmp_path)
+    done = run(module, "--config", "config.yaml", "+export.max_seq_length=16", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Total delegated subgraphs" in done.stdout and "torch.export" in done.stderr
     assert "lower" in (tmp_path / "profile.html").read_text()
@@ -77,16 +78,22 @@ debug: {{verbose: True, generate_etrecord: True, profile_memory: True, profile_p
     assert any(event["name"].startswith("aten_embedding") for event in trace)
     program = Runtime.get().load_program(str(tmp_path / "llama3_2.pte"))
     methods = {name: program.load_method(name) for name in program.method_names}
+    assert program.method_names >= {
+        "enable_dynamic_shape", "get_max_seq_len", "get_max_context_len", "use_kv_cache", "get_bos_id",
+        "get_eos_ids",
+    }  # fmt: skip
     (logits,) = methods["forward"].execute([TOKENS, torch.tensor([0])])
     torch.testing.assert_close(logits, model(TOKENS), rtol=1e-4, atol=1e-5)
     assert methods["get_bos_id"].execute([]) == [128000]
     assert methods["get_eos_ids"].execute([]) == [128009, 128001]
     assert methods["get_max_seq_len"].execute([]) == [16]
+    assert methods["get_max_context_len"].execute([]) == [16]
+    assert methods["enable_dynamic_shape"].execute([]) == [True]
     assert methods["use_kv_cache"].execute([]) == [True]
 
 
 @pytest.mark.slow
-@pytest.mark.req("LLM-001", "LLM-015")
+@pytest.mark.req("LLM-001", "LLM-015", "LLM-C01", "LLM-C02")
 def test_the_commands_from_the_root(llama: tuple, tmp_path: Path) -> None:
     folder, model = llama
     words = [f"base.checkpoint={folder}/consolidated.00.pth", f"base.params={folder}/params.json"]

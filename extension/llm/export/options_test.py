@@ -148,7 +148,7 @@ def test_every_option_has_a_test() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.req("LLM-002", "LLM-005", "LLM-008", "LLM-010")
+@pytest.mark.req("LLM-002", "LLM-005", "LLM-008")
 @pytest.mark.parametrize(
     "name",
     [name if name in _ALWAYS else pytest.param(name, marks=pytest.mark.full) for name in ROWS],

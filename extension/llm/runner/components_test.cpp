@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts of a runner alone: configuration, statistics, text in pieces, prefiller, decoder,
 // generator, metadata.
+#include <map>
 #include <memory>
 #include <regex>
 #include <string>
@@ -352,18 +353,39 @@ TEST_F(LlmComponentsTest, MetadataComesFromTheProgramAndTheTokenizer) {
   EXPECT_THAT(get_eos_ids(&tokenizer, &plain), UnorderedElementsAre(2)) << "the tokenizer's";
 }
 
+// A program whose methods give numbers.
+std::string write_constants(const std::map<std::string, int32_t>& constants) {
+  executorch::runtime::testing::ProgramBuilder builder;
+  for (const auto& [name, number] : constants) {
+    auto& method = builder.add_method(name);
+    const int32_t value = method.add_int(number);
+    method.inputs({}).outputs({value});
+  }
+  const auto bytes = builder.build();
+  std::string path = testing::TempDir() + "/llm_runner_constants.pte";
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  EXPECT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
+  std::fclose(file);
+  return path;
+}
+
+TEST_F(LlmComponentsTest, LengthsHaveTheirNamesWithAndWithoutGet) {
+  RecordProperty("req", "LLM-C04");
+  ByteTokenizer tokenizer;
+  Module bare(write_constants({{"max_seq_len", 24}, {"max_context_len", 96}}));
+  const auto metadata = get_llm_metadata(&tokenizer, &bare);
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_EQ(metadata->at(kMaxSeqLen), 24);
+  EXPECT_EQ(metadata->at(kMaxContextLen), 96);
+  EXPECT_EQ(metadata->at(kKeepsAllPositions), 0);
+  Module both(write_constants({{"get_max_seq_len", 32}, {"max_seq_len", 24}}));
+  EXPECT_EQ(get_llm_metadata(&tokenizer, &both)->at(kMaxSeqLen), 32);
+  EXPECT_EQ(get_llm_metadata(&tokenizer, &both)->at(kMaxContextLen), 32);
+}
+
 TEST_F(LlmComponentsTest, AProgramWithoutLengthsIsRefused) {
   RecordProperty("req", "LLM-041");
-  executorch::runtime::testing::ProgramBuilder builder;
-  auto& method = builder.add_method("forward");
-  const int32_t value = method.add_int(1);
-  method.inputs({}).outputs({value});
-  const auto bytes = builder.build();
-  const std::string path = testing::TempDir() + "/llm_runner_no_lengths.pte";
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  ASSERT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
-  std::fclose(file);
-  Module module(path);
+  Module module(write_constants({{"forward", 1}}));
   ByteTokenizer tokenizer;
   testing::internal::CaptureStderr();
   EXPECT_EQ(get_llm_metadata(&tokenizer, &module).error(), Error::InvalidArgument);

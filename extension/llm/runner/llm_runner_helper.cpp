@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <string_view>
 #include <utility>
 
 #include <pytorch/tokenizers/load_tokenizer.h>
@@ -35,6 +36,18 @@ struct Default {
 constexpr Default kDefaults[] = {{kEnableDynamicShape, 0}, {kMaxSeqLen, 128},
                                  {kMaxContextLen, 128},    {kMaxSessions, 1},
                                  {kUseKVCache, 1},         {kUseSDPAWithKVCache, 0}};
+
+// The name that a program has for a constant: documents list the lengths without "get_", too. Null
+// when it has none.
+const char* present(const std::unordered_set<std::string>& names, const char* name) {
+  constexpr std::string_view kPrefix = "get_";
+  if (names.count(name) > 0) {
+    return name;
+  }
+  const bool has_prefix = std::string_view(name).substr(0, kPrefix.size()) == kPrefix;
+  const char* bare = name + (has_prefix ? kPrefix.size() : 0);
+  return names.count(bare) > 0 ? bare : nullptr;
+}
 
 Result<int64_t> constant(Module* module, const std::string& name) {
   const EValue value = ET_UNWRAP(module->get(name), "Cannot read constant method %s", name.c_str());
@@ -163,22 +176,22 @@ Result<std::unordered_map<std::string, int64_t>> get_llm_metadata(tokenizers::To
   const auto names = module->method_names();
   ET_CHECK_OR_RETURN_ERROR(names.ok(), InvalidArgument, "Cannot read the program's methods: %s",
                            runtime::to_string(names.error()));
-  ET_CHECK_OR_RETURN_ERROR(names->count(kMaxSeqLen) > 0, InvalidArgument,
+  ET_CHECK_OR_RETURN_ERROR(present(*names, kMaxSeqLen) != nullptr, InvalidArgument,
                            "The program has no method %s: export it with export_llm, or pass "
                            "constant_methods={\"%s\": ...}",
                            kMaxSeqLen, kMaxSeqLen);
   std::unordered_map<std::string, int64_t> metadata;
   for (const Default& row : kDefaults) {
     int64_t value = row.value;
-    if (names->count(row.name) > 0) {
-      value = ET_UNWRAP(constant(module, row.name));
+    if (const char* name = present(*names, row.name)) {
+      value = ET_UNWRAP(constant(module, name));
     } else {
       ET_LOG(Info, "Method %s not found, using the default value %" PRId64, row.name, row.value);
     }
     ET_LOG(Info, "Metadata: %s = %" PRId64, row.name, value);
     metadata[row.name] = value;
   }
-  if (names->count(kMaxContextLen) == 0) {
+  if (present(*names, kMaxContextLen) == nullptr) {
     metadata[kMaxContextLen] = metadata[kMaxSeqLen];
   }
   metadata[kKeepsAllPositions] =

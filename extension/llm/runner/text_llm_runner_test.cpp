@@ -13,6 +13,7 @@
 #include <executorch/extension/llm/runner/llm_runner_helper.h>
 #include <executorch/extension/llm/runner/test/toy_decoder.h>
 #include <executorch/extension/llm/runner/text_llm_runner.h>
+#include <executorch/extension/llm/runner/util.h>
 #include <executorch/runtime/platform/runtime.h>
 
 using namespace executorch::extension::llm;
@@ -330,6 +331,24 @@ TEST_F(TextLLMRunnerTest, WarmupPrintsNoTokensAndForgets) {
   EXPECT_THAT(log, Not(HasSubstr("Prompt Tokens")));
   EXPECT_TRUE(runner->context().empty());
   EXPECT_EQ(text(*runner, "after", answer_of(3)), expected("after", 3));
+  // Counts are of this prompt alone, times begin behind the warmup, and loading keeps its own.
+  const std::string warmed = "Hello world";
+  EXPECT_EQ(num_prompt_tokens_, 5);
+  EXPECT_EQ(num_generated_tokens_, 2);
+  long begun = 0, loaded = 0, sampled = -1;
+  const auto keep = [&](const Stats& stats) {
+    begun = stats.inference_start_ms;
+    loaded = stats.model_load_end_ms;
+    sampled = stats.aggregate_sampling_time_ms;
+  };
+  const auto ignore = [](const std::string&) {};
+  ASSERT_EQ(runner->warmup(warmed, 10), Error::Ok);
+  const long before = time_in_ms();
+  ASSERT_EQ(runner->generate("again", answer_of(2), ignore, keep), Error::Ok);
+  EXPECT_GE(begun, before);
+  EXPECT_GT(loaded, 0);
+  EXPECT_LE(loaded, before);
+  EXPECT_LE(sampled, time_in_ms() - before);
 }
 
 TEST_F(TextLLMRunnerTest, TheReportFollowsTheText) {

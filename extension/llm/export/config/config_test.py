@@ -29,7 +29,7 @@ debug: {verbose: True}
 """
 
 
-@pytest.mark.req("LLM-002", "LLM-011", "LLM-010")
+@pytest.mark.req("LLM-002", "LLM-011")
 def test_every_documented_key_exists_with_its_default() -> None:
     keys = dict(all_keys())
     default = LlmConfig()
@@ -66,7 +66,7 @@ def test_every_documented_key_exists_with_its_default() -> None:
     assert len(Pt2eQuantize) == 18 and str(PreqMode("8da4w_output_8da8w")) == "8da4w_output_8da8w"
 
 
-@pytest.mark.req("LLM-001", "LLM-003", "LLM-016")
+@pytest.mark.req("LLM-001", "LLM-003", "LLM-016", "LLM-C03")
 def test_a_file_and_overrides_make_a_config(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(PAGE)
@@ -127,7 +127,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
         read(path, [])
 
 
-@pytest.mark.req("LLM-005", "LLM-010", "LLM-011")
+@pytest.mark.req("LLM-005", "LLM-011")
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
@@ -157,7 +157,6 @@ def test_combinations_that_cannot_be(overrides: str, words: str) -> None:
         check(config)
 
 
-@pytest.mark.req("LLM-010")
 @pytest.mark.parametrize("name", [name for name in BACKENDS if name not in PRESENT])
 def test_backends_that_are_not_here_are_refused_by_name(name: str) -> None:
     with pytest.raises(ValueError, match=rf"backend\.{name} is not in this package"):
@@ -174,7 +173,7 @@ def test_quantizers_of_backends_that_are_not_here_are_refused(name: str) -> None
         check(config)
 
 
-@pytest.mark.req("LLM-015")
+@pytest.mark.req("LLM-015", "LLM-C05")
 def test_the_older_flags_set_the_same_keys() -> None:
     line = """-c CKPT -p PARAMS -d fp32 --vulkan -qmode 8da4w -G 64 --max_seq_length 2048 --max_context_length 2048 -kv
     --use_sdpa_with_kv_cache --metadata '{"append_eos_to_prompt": 0, "get_bos_id":128000}' --model llama3_2
@@ -188,6 +187,8 @@ def test_the_older_flags_set_the_same_keys() -> None:
     assert config.model.use_kv_cache and not config.model.enable_dynamic_shape
     assert config.model.local_global_attention == [0, 8]
     assert config.backend.vulkan.enabled and config.backend.vulkan.force_fp16
+    bare = LlmConfig.from_args(build_args_parser().parse_args(["--vulkan"]))
+    assert bare.backend.vulkan.enabled and not bare.backend.vulkan.force_fp16
     assert config.backend.torchao.use_torchao_kernels_linear
     assert config.base.preq_mode is PreqMode("8da4w_output_8da8w")
 

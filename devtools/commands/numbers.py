@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""doctor's findings about numbers: operators that overflow, and whether the outputs are wrong for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from executorch.devtools.commands.bisect import by_handles
+from executorch.devtools.commands.finding import NUMBERS, STOPS, Finding
+from executorch.devtools.commands.origins import origin_of
+from executorch.devtools.commands.overflow import (
+    NEXT_STEP,
+    OVERFLOW,
+    Broken,
+    broken_values,
+    has_infinite,
+    leaves_exact,
+)
+from executorch.devtools.commands.probe import found_values
+from executorch.devtools.commands.program_file import ProgramFile
+from executorch.devtools.commands.reference import COARSE
+from executorch.exir import schema
+from executorch.exir.program._etrecord import ETRecord
+from executorch.exir.scalar_type import ScalarType
+
+_HALVES = (ScalarType.HALF, ScalarType.BFLOAT16)
+
+
+def number_findings(
+    file: ProgramFile,
+    method: str,
+    record: ETRecord,
+    inputs: tuple[Any, ...],
+    data_path: Path | None = None,
+) -> list[Finding]:
+    """Of a program that runs here. All values are recorded where some are in half precision, or where an output is
+    infinite or NaN."""
+    program = record.edge_dialect_program
+    leaves = pytree.tree_leaves(inputs)
+    outputs = _outputs(file.data, method, leaves, data_path)
+    if not isinstance(program, ExportedProgram):
+        return []
+    if not (_has_halves(file.plan(method)) or has_infinite(outputs)):
+        return []
+    try:
+        found = found_values(file.data, method, leaves, data_path)
+    except RuntimeError:
+        return []
+    broken = broken_values(program, inputs, by_handles(record, found))
+    if not broken:
+        return []
+    is_wrong = leaves_exact(program, inputs, outputs)
+    # An infinity that the model means, such as a mask's, is no overflow.
+    named = [each for each in broken if is_wrong or each.kind == OVERFLOW]
+    return [_finding(each, is_wrong) for each in named]
+
+
+def _outputs(data: bytes, method: str, inputs: list[Any], data_path: Path | None) -> list[Any]:
+    from executorch.runtime import Runtime
+
+    loaded = Runtime.get().load_program(data, data_path=data_path)
+    return list(loaded.load_method(method).execute(inputs))
+
+
+def _has_halves(plan: schema.ExecutionPlan) -> bool:
+    tensors = (value.val for value in plan.values if isinstance(value.val, schema.Tensor))
+    return any(tensor.scalar_type in _HALVES for tensor in tensors)
+
+
+def _finding(each: Broken, is_wrong: bool) -> Finding:
+    what = f"{each.node.name} ({each.found.name}): {each.kind}"
+    outputs = "outputs are wrong" if is_wrong else f"outputs are within {COARSE:.0%} all the same"
+    values = each.found.values
+    size = sum(value.numel() * value.element_size() for value in values)
+    line = (str(origin_of(each.source)),)
+    kind = STOPS if is_wrong else NUMBERS
+    return Finding(kind, what, f"{each}; {outputs}", NEXT_STEP, 1, size, line)
