@@ -28,7 +28,6 @@ from executorch.codegen.schema import (
 )
 from executorch.codegen.tools import (
     combine_prim_ops_headers,
-    gen_all_oplist,
     gen_max_kernel_num,
     gen_oplist,
     gen_ops_def,
@@ -284,49 +283,6 @@ def test_dtypes_of_a_selection() -> None:
     assert f"return {needed};" in text
     everything = gen_selected_op_variants.header({"et_kernel_metadata": {"my::op": ["default"]}})
     assert "return dtype == dtype;" in everything
-
-
-def test_registry_size_of_a_selection(tmp_path: Path) -> None:
-    prim_ops = write(tmp_path / "prim.cpp", '"executorch_prim::a.b" "executorch_prim::c"')
-    selected, header = tmp_path / "s.yaml", tmp_path / "n.h"
-    gen_oplist.main(["--output_path", str(selected), "--root_ops", "add.out,mm.out"])
-    assert gen_max_kernel_num.gen_max_kernel_num([selected], prim_ops, header) == 4
-    assert "EXECUTORCH_SELECTED_MAX_KERNEL_NUM 4" in header.read_text()
-    gen_oplist.gen_oplist(selected, include_all_operators=True)
-    assert gen_max_kernel_num.gen_max_kernel_num([selected], prim_ops, header) is None
-
-
-def write_selection(path: Path, operators: str) -> Path:
-    gen_oplist.main(["--output_path", str(path), "--root_ops", operators])
-    return path
-
-
-def test_selections_of_several_models_are_joined(tmp_path: Path) -> None:
-    first = write_selection(tmp_path / "first.yaml", "aten::add.out,aten::mm.out")
-    second = write_selection(tmp_path / "selected_operators.yaml", "aten::mm.out aten::mul.out")
-    assert gen_all_oplist.model_files(str(tmp_path)) == [second]  # a folder stands for its file
-    listed = write(tmp_path / "list.txt", f"{first}\n{second}\n")
-    arguments = ["--output-dir", str(tmp_path / "all"), "--model-file-list-path", f"@{listed}"]
-    gen_all_oplist.main(arguments)
-    joined = yaml.safe_load((tmp_path / "all/selected_operators.yaml").read_text())
-    assert list(joined["operators"]) == ["aten::add.out", "aten::mm.out", "aten::mul.out"]
-    assert joined["et_kernel_metadata"]["aten::mm.out"] == ["default"]
-    assert not joined["include_all_operators"]
-    with pytest.raises(ValueError, match=r"aten::mm\.out is used in 2 models.*first\.yaml and"):
-        gen_all_oplist.main([*arguments, "--check-ops-not-overlapping"])
-    with pytest.raises(ValueError, match="found a str; put an @ before"):
-        gen_all_oplist.main([*arguments[:3], str(listed)])
-
-
-def test_operators_with_all_overloads_are_refused_unless_allowed(tmp_path: Path) -> None:
-    path = write_selection(tmp_path / "one.yaml", "aten::add.out")
-    selection = yaml.safe_load(path.read_text())
-    selection["operators"]["aten::add.out"]["include_all_overloads"] = True
-    path.write_text(yaml.safe_dump(selection))
-    arguments = ["--output-dir", str(tmp_path), "--model-file-list-path", str(path)]
-    with pytest.raises(ValueError, match=r"include all overloads.*aten::add\.out"):
-        gen_all_oplist.main(arguments)
-    gen_all_oplist.main([*arguments, "--allow-include-all-overloads"])
 
 
 def test_prim_ops_are_selected_by_macros(tmp_path: Path) -> None:

@@ -279,7 +279,9 @@ class ExportPass(PassBase):
     def call_submodule(self, graph_module: GraphModule, inputs: tuple[Any, ...]) -> PassResult:
         """Runs a whole graph into a new one; branches of conditions come here, too."""
         outer, outer_source = self.tracer, getattr(self, "_source", None)
-        self.tracer, self._source = self.ExportTracer(self, CodeGen()), graph_module
+        # a module of torch.export takes and gives containers by its graph's way of writing code
+        codegen = graph_module.graph._codegen
+        self.tracer, self._source = self.ExportTracer(self, codegen), graph_module
         try:
             self._run(graph_module, inputs)
             result = GraphModule(self.tracer.root, self.tracer.graph)

@@ -94,6 +94,21 @@ def test_pass_called_on_a_graph_module_gives_a_runnable_one() -> None:
     torch.testing.assert_close(module(*INPUTS)[0], torch.relu(INPUTS[0] + INPUTS[1]))
 
 
+def test_a_captured_module_keeps_its_containers() -> None:
+    class Containers(nn.Module):
+        def forward(
+            self, x: torch.Tensor, more: dict[str, torch.Tensor]
+        ) -> dict[str, torch.Tensor]:
+            return {"a": x + 1, "b": more["y"] * 2}
+
+    x, y = INPUTS
+    module = torch.export.export(Containers(), (x, {"y": y})).module(check_guards=False)
+    found = ExportPass()(module).graph_module(x, {"y": y})
+    assert found.keys() == {"a", "b"} and torch.equal(found["b"], y * 2)
+    alone = torch.export.export(AddRelu(), INPUTS).module(check_guards=False)
+    assert torch.equal(ExportPass()(alone).graph_module(*INPUTS), AddRelu()(*INPUTS))
+
+
 def test_scalar_to_tensor_pass() -> None:
     program = torch.export.export(torch.nn.ReLU(), (INPUTS[0],))
     graph = program.graph_module.graph

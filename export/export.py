@@ -140,7 +140,8 @@ class ExportSession:
             if recipe.pipeline_stages is None
             else list(recipe.pipeline_stages)
         )
-        self._stage_registry = {kind: _MAKE_STAGE[kind](recipe) for kind in self._pipeline_stages}
+        known = [kind for kind in self._pipeline_stages if kind in _MAKE_STAGE]
+        self._stage_registry = {kind: _MAKE_STAGE[kind](recipe) for kind in known}
         self._stage_to_artifacts: dict[StageType, PipelineArtifact] = {}
         self._run_context = {
             "example_inputs": self._example_inputs,

@@ -210,7 +210,9 @@ class DemoProvider(BackendRecipeProvider):
     def get_supported_recipes(self) -> list[RecipeType]:
         return [DemoRecipe.DELEGATED]
 
-    def create_recipe(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe:
+    def create_recipe(self, recipe_type: RecipeType, **kwargs: Any) -> ExportRecipe | None:
+        if recipe_type != DemoRecipe.DELEGATED:
+            return None
         return ExportRecipe(
             name="demo", lowering_recipe=LoweringRecipe([AddMulPartitionerDemo()]), **kwargs
         )
@@ -228,6 +230,9 @@ def test_recipes_come_from_providers_and_combine() -> None:
         ExportRecipe.combine([recipe, ExportRecipe()])
     with pytest.raises(ValueError, match="Recipe 'unknown' not supported by 'demo'"):
         ExportRecipe.get_recipe(DemoRecipe.UNKNOWN)
+    assert recipe_registry.create_recipe(DemoRecipe.UNKNOWN, "demo") is None
+    with pytest.raises(ValueError, match="Backend 'nobody' not available"):
+        recipe_registry.create_recipe(DemoRecipe.UNKNOWN, "nobody")
 
 
 def run_with(recipe: ExportRecipe, **arguments: Any) -> ExportSession:
@@ -344,6 +349,19 @@ def test_the_pipeline_depends_on_what_is_given() -> None:
         session = ExportSession(model, [INPUTS])
         assert session._input_model_type == kind and session._pipeline_stages == stages
         assert session.get_all_registered_stages() is session._stage_registry
+
+
+def test_a_stage_of_ones_own_is_registered_before_it_runs() -> None:
+    recipe = ExportRecipe(pipeline_stages=["mine"])
+    session = ExportSession(torch.export.export(AddMul(), INPUTS), export_recipe=recipe)
+    with pytest.raises(ValueError, match=r"Stage mine not found in registry; .*register_stage"):
+        session.export()
+    usual = ExportSession(AddMul(), [INPUTS])
+    session.register_stage(
+        "mine", usual.get_registered_stage(StageType.TO_EDGE_TRANSFORM_AND_LOWER)
+    )
+    session.export()
+    assert session.get_edge_program_manager().methods == {"forward"}
 
 
 @pytest.mark.parametrize(

@@ -90,12 +90,20 @@ class ExportRecipe:
 
     @classmethod
     def get_recipe(cls, recipe: RecipeType, **kwargs: Any) -> ExportRecipe:
-        """The recipe that a backend offers under this type; `kwargs` go to the backend's provider."""
+        """The recipe that a backend offers under this type; `kwargs` go to the backend's provider. Raises ValueError
+        when the backend is not registered or does not make this recipe."""
         from executorch.export.recipe_registry import recipe_registry
 
         if not isinstance(recipe, RecipeType):
             raise ValueError(f"Invalid recipe type: {recipe!r}; expected a member of a RecipeType")
-        return recipe_registry.create_recipe(recipe, recipe.get_backend_name(), **kwargs)
+        backend = recipe.get_backend_name()
+        made = recipe_registry.create_recipe(recipe, backend, **kwargs)
+        if made is None:
+            supported = [one.value for one in recipe_registry.get_supported_recipes(backend)]
+            raise ValueError(
+                f"Recipe {recipe.value!r} not supported by {backend!r}. Supported: {supported}"
+            )
+        return made
 
     @classmethod
     def combine(cls, recipes: list[ExportRecipe], recipe_name: str | None = None) -> ExportRecipe:

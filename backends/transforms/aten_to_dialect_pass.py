@@ -17,7 +17,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.transforms.edits import call_before, finished, replace
+from executorch.backends.transforms.edits import finished, replace
 from executorch.exir.pass_base import ExportPass
 
 
@@ -66,6 +66,16 @@ class AtenToDialectPass(ExportPass):
             )
             spec = function(node, self) if function else None
             if spec is not None:
-                replace(node, call_before(node, spec.op, spec.args, spec.kwargs))
+                replace(node, _call_like(node, spec, function))
                 modified = True
         return finished(graph_module, modified)
+
+
+def _call_like(node: Node, spec: DialectNodeSpec, function: SubstitutionFn) -> Node:
+    """Has all that is known of `node`, its value included, and says in its stack trace who put it there."""
+    with node.graph.inserting_before(node):
+        made = node.graph.call_function(spec.op, spec.args, spec.kwargs or {})
+    code = function.__code__
+    place = f'  File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_qualname}\n'
+    made.meta = {**node.meta, "stack_trace": f"{node.meta.get('stack_trace') or ''}\n{place}"}
+    return made

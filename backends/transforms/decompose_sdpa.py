@@ -1,43 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Attention as matmuls and a softmax.
+"""Attention as matmuls and a softmax, in place.
 
 before: scaled_dot_product_attention(%q, %k, %v, %mask)
-after:  softmax(matmul(%q * s, transpose(%k * s)) + %mask) matmul %v, s the root of the scale
+after:  softmax(matmul(%q * s, transpose(%k) * s) + %mask) matmul %v, s the root of the scale
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import torch
-from torch.fx import GraphModule
+from torch import Tensor
+from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects._ops import ops as exir_ops
-from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
+from executorch.backends.transforms.edits import finished, replace, traced_before
+from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.graph_facts import op_name
+from executorch.exir.pass_base import ExportPass
 
-_SDPA = torch.ops.aten.scaled_dot_product_attention.default
-_aten, _edge = torch.ops.aten, exir_ops.edge.aten
-
-
-class _Ops:
-    """The operators of one dialect."""
-
-    def __init__(self, is_edge: bool) -> None:
-        library = _edge if is_edge else _aten
-        self.mul, self.bmm = library.mul.Scalar, library.bmm.default
-        self.softmax = library._softmax.default
-        self.transpose = library.transpose_copy.int if is_edge else library.transpose.int
-        self.view = library.view_copy.default if is_edge else library.view.default
-        self.expand = library.expand_copy.default if is_edge else library.expand.default
-        self.clone, self.add = library.clone.default, library.add.Tensor
-        self.full, self.where = library.full.default, library.where.self
-        self.tril = library.tril.default
+_SDPA = "aten.scaled_dot_product_attention.default"
+_aten = torch.ops.aten
 
 
 class DecomposeScaledDotProductAttention(ExportPass):
-    """ValueError for grouped queries (`enable_gqa`): repeat the keys and values first. Dropout is none at inference."""
+    """Works on captured and on edge programs. ValueError for head counts that differ without `enable_gqa`. Dropout is
+    none at inference."""
 
     _SDPA_OPTIONAL_ARGS = (
         ("attn_mask", None), ("dropout_p", 0.0), ("is_causal", False), ("scale", None),
@@ -49,57 +39,89 @@ class DecomposeScaledDotProductAttention(ExportPass):
         self.allow_non_fake_inputs = allow_non_fake_inputs
 
     def call(self, graph_module: GraphModule, allow_non_fake_inputs: bool = True) -> PassResult:
-        targets = (_SDPA, _edge.scaled_dot_product_attention.default)
-        if not any(node.target in targets for node in graph_module.graph.nodes):
-            return PassResult(graph_module, False)
-        return super().call(graph_module)
+        calls = [node for node in graph_module.graph.nodes if op_name(node) == _SDPA]
+        for node in calls:
+            self._take_apart(node)
+        return finished(graph_module, bool(calls))
 
-    def call_operator(self, op: Any, args: Any, kwargs: Any, meta: NodeMetadata) -> ProxyValue:
-        if op not in (_SDPA, _edge.scaled_dot_product_attention.default):
-            return super().call_operator(op, args, kwargs, meta)
+    def _take_apart(self, node: Node) -> None:
         names = [name for name, _ in self._SDPA_OPTIONAL_ARGS]
-        given = {**dict(self._SDPA_OPTIONAL_ARGS), **dict(zip(names, args[3:])), **kwargs}
-        query, key, value = args[:3]
-        if given["enable_gqa"] and query.data.shape[-3] != key.data.shape[-3]:
-            raise ValueError(
-                f"attention with grouped queries (enable_gqa, {query.data.shape[-3]} heads on {key.data.shape[-3]}) is "
-                "not decomposed; repeat keys and values first (repeat_interleave)"
-            )
-        return self._attention(op is not _SDPA, query, key, value, given, meta)
-
-    def _attention(
-        self, is_edge: bool, query: ProxyValue, key: ProxyValue, value: ProxyValue,
-        given: dict[str, Any], meta: NodeMetadata,
-    ) -> ProxyValue:  # fmt: skip
-        ops = _Ops(is_edge)
-
-        def run(op: Any, *args: Any, **kwargs: Any) -> ProxyValue:
-            return ExportPass.call_operator(self, op, args, kwargs, meta)
-
-        def flat(tensor: ProxyValue) -> ProxyValue:
-            """[batch, heads, rows, columns] as [batch * heads, rows, columns], contiguous."""
-            wanted = [*batch, *tensor.data.shape[-2:]]
-            if list(tensor.data.shape) != wanted:
-                tensor = run(ops.expand, tensor, wanted)
-            tensor = run(ops.clone, tensor, memory_format=torch.contiguous_format)
-            return run(ops.view, tensor, [math.prod(batch), *tensor.data.shape[-2:]])
-
-        batch = list(torch.broadcast_shapes(query.data.shape[:-2], key.data.shape[:-2]))
-        scale = given["scale"] if given["scale"] is not None else query.data.shape[-1] ** -0.5
-        root = math.sqrt(scale)
-        keys = run(ops.transpose, run(ops.mul, key, root), -2, -1)
-        scores = run(ops.bmm, flat(run(ops.mul, query, root)), flat(keys))
-        scores = run(ops.view, scores, [*batch, *scores.data.shape[-2:]])
+        given = {**dict(self._SDPA_OPTIONAL_ARGS), **dict(zip(names, node.args[3:])), **node.kwargs}
+        _check_heads(node, given["enable_gqa"])
         mask = given["attn_mask"]
-        if given["is_causal"]:
-            ones = run(ops.full, list(scores.data.shape[-2:]), True, dtype=torch.bool)
-            mask = run(ops.tril, ones)
-        if mask is not None and mask.data.dtype == torch.bool:
-            options = {"dtype": scores.data.dtype}
-            zero, never = (run(ops.full, [1], x, **options) for x in (0.0, -math.inf))
-            mask = run(ops.where, mask, zero, never)
-        if mask is not None:
-            scores = run(ops.add, scores, mask)
-        weights = run(ops.softmax, scores, -1, False)
-        result = run(ops.bmm, flat(weights), flat(value))
-        return run(ops.view, result, [*batch, *result.data.shape[-2:]])
+        inputs = [*node.args[:3], *([] if mask is None else [mask])]
+        attention = partial(
+            _attention,
+            is_edge=isinstance(node.target, EdgeOpOverload),
+            is_causal=given["is_causal"],
+            scale=given["scale"],
+        )
+        replace(node, traced_before(node, attention, inputs))
+
+
+def _check_heads(node: Node, enable_gqa: bool) -> None:
+    query, key = (each.meta["val"].shape for each in node.args[:2])
+    if enable_gqa or len(query) < 3 or len(key) < 3:
+        return
+    if query[-3] != key[-3] and 1 not in (query[-3], key[-3]):
+        raise ValueError(
+            f"{node.name}: expected as many heads of keys as of queries, found {query[-3]} queries on {key[-3]} keys; "
+            "grouped queries need enable_gqa=True"
+        )
+
+
+def _attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *, is_edge: bool,
+    is_causal: bool, scale: float | None,
+) -> Tensor:  # fmt: skip
+    key, value = (_with_heads_of(query, each) for each in (key, value))
+    batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+    root = math.sqrt(query.shape[-1] ** -0.5 if scale is None else scale)
+    keys = _aten.mul.Scalar(key.transpose(-2, -1), root)
+    scores = _product(_aten.mul.Scalar(query, root), keys, batch)
+    if is_causal:
+        mask = _aten.full.default(scores.shape[-2:], True, dtype=torch.bool).tril()
+    if mask is not None:
+        scores = scores + _additive(mask, scores.dtype)
+    weights = _softmax(scores, is_edge, may_hide_rows=mask is not None and not is_causal)
+    return _product(weights, value, batch)
+
+
+def _with_heads_of(query: Tensor, tensor: Tensor) -> Tensor:
+    """Keys or values of groups, once for each query of their group."""
+    heads, held = query.shape[-3:-2], tensor.shape[-3:-2]
+    if heads == held or held == (1,):
+        return tensor
+    times = heads[0] // held[0]
+    rest = tensor.shape[-2:]
+    repeated = tensor.unsqueeze(-3).expand(*tensor.shape[:-2], times, *rest)
+    return repeated.reshape(*tensor.shape[:-3], *heads, *rest)
+
+
+def _product(first: Tensor, second: Tensor, batch: Any) -> Tensor:
+    """By bmm, which takes three dimensions."""
+    flat = []
+    for each in (first, second):
+        if each.shape[:-2] != batch:
+            each = each.expand(*batch, *each.shape[-2:])
+        flat.append(each.reshape(math.prod(batch), *each.shape[-2:]))
+    result = _aten.bmm.default(*flat)
+    return result.view(*batch, *result.shape[-2:])
+
+
+def _additive(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    if mask.dtype != torch.bool:
+        return mask
+    zero, never = (_aten.full.default([1], each, dtype=dtype) for each in (0.0, -math.inf))
+    return torch.where(mask, zero, never)
+
+
+def _softmax(scores: Tensor, is_edge: bool, may_hide_rows: bool) -> Tensor:
+    """A row of which nothing is seen gives zeros, as in the operator; plain softmax gives NaN there."""
+    if not may_hide_rows:
+        return _aten._softmax.default(scores, -1, False)
+    if not is_edge:
+        return _aten._safe_softmax.default(scores, -1)
+    hidden = _aten.amax.default(scores, [-1], True) == -math.inf
+    zero = _aten.full.default([1], 0.0, dtype=scores.dtype)
+    return torch.where(hidden, zero, _aten._softmax.default(scores, -1, False))

@@ -3,38 +3,62 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import torch
+from torch._dispatch.python import enable_python_dispatcher
 from torch._guards import detect_fake_mode
 from torch._ops import OpOverload
 from torch.fx import Graph, GraphModule, Node
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.dialects._ops import ops as exir_ops
-from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
+from executorch.exir.graph_facts import op_name
+from executorch.exir.retrace.op_rules import copy_form
 
 
-def in_dialect_of(node: Node, operator: OpOverload) -> Any:
-    """`operator` as the dialect of `node` spells it."""
-    if not isinstance(node.target, EdgeOpOverload):
+def in_dialect_of(node: Node, operator: Any) -> Any:
+    """`operator` as the dialect of `node` spells it: in the edge dialect views copy. Functions of sizes stay."""
+    if not isinstance(node.target, EdgeOpOverload) or not isinstance(operator, OpOverload):
         return operator
-    library, _, name = operator._schema.name.partition("::")
-    packet = getattr(getattr(exir_ops.edge, library), name)
-    return getattr(packet, operator._overloadname)
+    if operator is torch.ops.aten.sym_size.int:
+        return operator
+    return edge_op_of(copy_form(operator) or operator)
+
+
+def is_constant(node: Node) -> bool:
+    """Data of the program, or a full tensor: nothing that is computed."""
+    names = ("p_", "b_", "c_", "_lifted_tensor_constant")
+    is_data = node.op == "placeholder" and node.name.startswith(names)
+    return node.op == "get_attr" or is_data or op_name(node) == "aten.full.default"
 
 
 def shape_of(node: Node) -> list[Any]:
     return list(node.meta["val"].shape)
 
 
+def _values_like(node: Node) -> ExitStack:
+    """Runs operators on values such as those around `node`: fake ones in their mode."""
+    sources = node.all_input_nodes or node.graph.nodes
+    mode = detect_fake_mode([each.meta.get("val") for each in sources])
+    stack = ExitStack()
+    stack.enter_context(torch.no_grad())
+    if mode is not None:
+        stack.enter_context(mode)
+        stack.enter_context(
+            enable_python_dispatcher() if mode.shape_env is not None else nullcontext()
+        )
+    return stack
+
+
 def compute_value(node: Node) -> None:
     """Sets the value of a call from those of its arguments."""
     args, kwargs = map_arg((node.args, node.kwargs), lambda each: each.meta["val"])
-    mode = detect_fake_mode([each.meta.get("val") for each in node.all_input_nodes])
-    with mode or nullcontext(), torch.no_grad():
+    with _values_like(node):
         node.meta["val"] = node.target(*args, **kwargs)
     node.meta.pop("tensor_meta", None)
 
@@ -57,9 +81,34 @@ def call_before(
     graph: Graph = place.graph
     with graph.inserting_before(place):
         made = graph.call_function(target, args, kwargs or {})
-    made.meta = {k: v for k, v in place.meta.items() if k not in ("val", "tensor_meta", "spec")}
+    made.meta = _origin_of(place)
     compute_value(made)
     return made
+
+
+def _origin_of(node: Node) -> dict[str, Any]:
+    return {k: v for k, v in node.meta.items() if k not in ("val", "tensor_meta", "spec")}
+
+
+def traced_before(
+    place: Node, function: Callable[..., torch.Tensor], inputs: Sequence[Node]
+) -> Node:
+    """What `function` computes of `inputs`, as calls that stand before `place` and have its origin. Sizes that vary
+    become calls that ask for them. In the edge dialect, operators that give views become those that copy."""
+    with _values_like(place):
+        values = [
+            each.meta["val"].detach() for each in inputs
+        ]  # one object per input: traced by it
+        traced = make_fx(function)(*values).graph
+    traced.eliminate_dead_code()
+    made = dict(zip(traced.find_nodes(op="placeholder"), inputs, strict=True))
+    for node in traced.nodes:
+        if node.op == "call_function":
+            with place.graph.inserting_before(place):
+                made[node] = place.graph.node_copy(node, made.__getitem__)
+            made[node].target = in_dialect_of(place, node.target)
+            made[node].meta = {**_origin_of(place), "val": node.meta["val"]}
+    return made[traced.output_node().args[0]]
 
 
 def replace(node: Node, by: Node) -> None:
@@ -69,9 +118,11 @@ def replace(node: Node, by: Node) -> None:
 
 
 def finished(graph_module: GraphModule, modified: bool) -> PassResult:
-    """Takes away what nobody reads any more."""
+    """Takes away what nobody reads any more; modules stay, since one of them checks the inputs."""
     if modified:
-        graph_module.graph.eliminate_dead_code()
+        graph_module.graph.eliminate_dead_code(
+            lambda node: node.op == "call_module" or node.is_impure()
+        )
         graph_module.graph.lint()
         graph_module.recompile()
     return PassResult(graph_module, modified)

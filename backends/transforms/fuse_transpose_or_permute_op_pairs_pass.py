@@ -14,9 +14,7 @@ from executorch.backends.transforms.permute_pass_utils import (
     FuseOpPairsAcrossBranchesPass,
     permutation_of,
 )
-from executorch.backends.transforms.replace_nop_transpose_or_permute_with_view import (
-    moves_no_data,
-)
+from executorch.backends.transforms.unit_dims import moves_no_data
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, EdgeOpOverloadPacket
 

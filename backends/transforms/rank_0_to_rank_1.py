@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inputs without dimensions get one of size 1.
+"""Inputs without dimensions get two of size 1, as upstream's: what reads them broadcasts.
 
-before: %x = placeholder of shape []     after: %x = placeholder of shape [1]
+before: %x = placeholder of shape []     after: %x = placeholder of shape [1, 1]
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Rank0ToRank1Pass(ExportPass):
             value = node.meta.get("val")
             if isinstance(value, torch.Tensor) and value.dim() == 0:
                 with value.fake_mode:
-                    node.meta["val"] = value.reshape(1)
+                    node.meta["val"] = value.reshape(1, 1)
                 node.meta.pop("tensor_meta", None)
                 modified = True
         if not modified:

@@ -17,7 +17,10 @@ from executorch.exir.pass_base import ExportPass
 
 
 def _keeps_layout(node: Node) -> bool:
-    before, after = node.args[0].meta["val"], node.meta["val"]
+    """True for calls of graphs without values, too: nothing says that they change it."""
+    before, after = node.args[0].meta.get("val"), node.meta.get("val")
+    if before is None or after is None:
+        return True
     if before.dtype != after.dtype or before.dim() != after.dim():
         return False
     return before.dim() == 0 or tuple(before.dim_order()) == tuple(after.dim_order())

@@ -18,10 +18,20 @@ from executorch.backends.transforms.edits import (
     compute_value,
     finished,
     in_dialect_of,
+    is_constant,
     replace,
     shape_of,
 )
 from executorch.backends.transforms.permute_pass_utils import get_arg, permutation_of, set_arg
+from executorch.backends.transforms.unit_dims import (
+    VIEWS,
+    dims_through_call,
+    grows_unit_dim,
+    order_behind_view,
+    restores_order,
+    same_sizes,
+    sizes_for_view,
+)
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.graph_facts import op_name
@@ -32,6 +42,7 @@ _PERMUTABLE = frozenset(
     {
         _ATEN.add.Tensor, _ATEN.mul.Tensor, _ATEN.sub.Tensor, _ATEN.hardtanh.default, _ATEN.clamp.default,
         _ATEN.cat.default, _ATEN.mean.dim, _ATEN.sum.dim_IntList, _ATEN.slice_copy.Tensor,
+        _ATEN.view_copy.default, _ATEN.unsqueeze_copy.default, _ATEN.squeeze_copy.dim,
         _QD.quantize_per_tensor.default, _QD.dequantize_per_tensor.default,
     }
 )  # fmt: skip
@@ -40,7 +51,8 @@ _REDUCTIONS = ("aten.mean.dim", "aten.sum.dim_IntList")
 
 class RemovePermutesAroundElementwiseOps(ExportPass):
     """Dimensions named by cat, slice_copy and reductions become those before the permute; constants that calls of a
-    group read are permuted back, which is done once, when constants are folded."""
+    group read are permuted back, which is done once, when constants are folded. Views in a group may add and drop
+    dimensions of size 1."""
 
     @dataclass
     class Subgraph:
@@ -51,6 +63,9 @@ class RemovePermutesAroundElementwiseOps(ExportPass):
         entries: set[Node] = field(default_factory=set)
         exits: set[Node] = field(default_factory=set)
         constants: set[tuple[Node, Node]] = field(default_factory=set)  # (constant, its reader)
+        # The order of dimensions of what a call reads, and of its value: each one's place if nothing were permuted.
+        read: dict[Node, list[int]] = field(default_factory=dict)
+        made: dict[Node, list[int]] = field(default_factory=dict)
 
     def __init__(self, extra_permutable_ops: set[EdgeOpOverload] | None = None) -> None:
         super().__init__()
@@ -69,30 +84,65 @@ class RemovePermutesAroundElementwiseOps(ExportPass):
                     modified = self.permute_subgraph(subgraph) or modified
         return finished(graph_module, modified)
 
-    def visit(self, node: Node, subgraph: Subgraph, processed_nodes: set[Node]) -> bool:
-        """Adds `node` and all that hangs together with it; False when that is not closed by permutes."""
-        if node in subgraph.nodes:
-            return True
-        if node in processed_nodes or not self.is_node_permutable(node):
+    def visit(
+        self, node: Node, subgraph: Subgraph, processed_nodes: set[Node],
+        current_end_permute: list[int] | None = None, current_start_permute: list[int] | None = None,
+    ) -> bool:  # fmt: skip
+        """Adds `node` and all that hangs together with it; False when that is not closed by permutes. `node` reads
+        values in the order `current_start_permute`, the subgraph's if None; ends follow from that."""
+        open_nodes = [(node, current_start_permute or subgraph.start_permute, True)]
+        while open_nodes:
+            one, order, is_read = open_nodes.pop()
+            if one in subgraph.nodes:
+                known = subgraph.read if is_read else subgraph.made
+                good = known[one] == order
+            else:
+                good = one not in processed_nodes and self._add(
+                    one, order, is_read, subgraph, processed_nodes
+                )
+                good = good and self._look_around(one, subgraph, open_nodes)
+            if not good:
+                return False
+        return not grows_unit_dim(subgraph.nodes)
+
+    def _add(
+        self, node: Node, order: list[int], is_read: bool, subgraph: Subgraph, processed_nodes: set[Node]
+    ) -> bool:  # fmt: skip
+        """Finds the orders on both sides of a call."""
+        if not self.is_node_permutable(node):
             return False
+        is_view = op_name(node) in VIEWS
+        dims = (
+            dims_through_call(node, backwards=not is_read) if is_view else list(range(len(order)))
+        )
+        rank = len(shape_of(node.args[0] if is_view and is_read else node))
+        if dims is None or len(order) != rank:
+            return False
+        other = order_behind_view(order, dims)
         subgraph.nodes.add(node)
         processed_nodes.add(node)
-        back = [subgraph.start_permute.index(dim) for dim in range(len(subgraph.start_permute))]
-        good = len(shape_of(node)) == len(back)
+        subgraph.read[node], subgraph.made[node] = (order, other) if is_read else (other, order)
+        return True
+
+    def _look_around(
+        self, node: Node, subgraph: Subgraph, open_nodes: list[tuple[Node, list[int], bool]]
+    ) -> bool:
+        made, read = subgraph.made[node], subgraph.read[node]
         for user in node.users:
-            if self.get_permutation(user) == back:
+            if restores_order(self.get_permutation(user), made, shape_of(node)):
                 subgraph.exits.add(user)
             else:
-                good = self.visit(user, subgraph, processed_nodes) and good
+                open_nodes.append((user, made, True))
         for source in node.all_input_nodes:
-            if self.get_permutation(source) == subgraph.start_permute:
+            if self.get_permutation(source) == read:
                 subgraph.entries.add(source)
-            elif _is_constant(source):
-                good = good and len(shape_of(source)) in (0, len(back))
+            elif is_constant(source):
                 subgraph.constants.add((source, node))
-            else:
-                good = self.visit(source, subgraph, processed_nodes) and good
-        return good
+                if len(shape_of(source)) not in (0, len(read)):
+                    return False
+            elif isinstance(source.meta["val"], torch.Tensor):  # no size that a view asks for
+                open_nodes.append((source, read, False))
+        return True
 
     def is_node_permutable(self, node: Node) -> bool:
         if node.op != "call_function" or node.target not in self.permutable_ops:
@@ -102,22 +152,28 @@ class RemovePermutesAroundElementwiseOps(ExportPass):
         )
 
     def permute_subgraph(self, subgraph: Subgraph) -> bool:
-        start = subgraph.start_permute
-        back = [start.index(dim) for dim in range(len(start))]
         for constant, reader in subgraph.constants:
-            if len(shape_of(constant)) == len(back):
+            order = subgraph.read[reader]
+            if len(shape_of(constant)) == len(order):
+                back = [order.index(dim) for dim in range(len(order))]
                 permute = in_dialect_of(reader, torch.ops.aten.permute_copy.default)
                 made = call_before(reader, permute, (constant, back))
                 reader.replace_input_with(constant, made)
         for node in (n for n in next(iter(subgraph.nodes)).graph.nodes if n in subgraph.nodes):
             for entry in subgraph.entries & set(node.all_input_nodes):
                 node.replace_input_with(entry, entry.args[0])
-            update = _UPDATES.get(op_name(node))
-            if update is not None:
-                update(self, node, start)
+            name = op_name(node)
+            if name in _UPDATES:
+                _UPDATES[name](
+                    self, node, (subgraph.made if name in _OF_RESULT else subgraph.read)[node]
+                )
             compute_value(node)
         for leaving in subgraph.exits:
-            replace(leaving, leaving.args[0])
+            source = leaving.args[0]
+            if not same_sizes(shape_of(source), shape_of(leaving)):
+                view = in_dialect_of(leaving, torch.ops.aten.view_copy.default)
+                source = call_before(leaving, view, (source, sizes_for_view(shape_of(leaving))))
+            replace(leaving, source)
         return True
 
     def update_cat(self, node: Node, start_permute: list[int]) -> None:
@@ -129,21 +185,26 @@ class RemovePermutesAroundElementwiseOps(ExportPass):
     def update_slice_copy(self, node: Node, start_permute: list[int]) -> None:
         set_arg(node, "dim", start_permute[get_arg(node, "dim")])
 
+    def update_view_copy(self, node: Node, start_permute: list[int]) -> None:
+        """`start_permute`: the order of the value. Sizes may be nodes."""
+        sizes = get_arg(node, "size")
+        places = (start_permute.index(dim) for dim in range(len(sizes)))
+        set_arg(node, "size", [sizes[place] for place in places])
+
     def get_permutation(self, permute_node: Node) -> list[int] | None:
         """Of a permute_copy; None for anything else."""
-        is_permute = op_name(permute_node) == "aten.permute_copy.default"
-        return permutation_of(permute_node) if is_permute else None
+        name = op_name(permute_node)
+        return permutation_of(permute_node) if name == "aten.permute_copy.default" else None
 
 
-_UPDATES: dict[str, Callable[[RemovePermutesAroundElementwiseOps, Node, list[int]], None]] = {
-    "aten.cat.default": RemovePermutesAroundElementwiseOps.update_cat,
-    "aten.slice_copy.Tensor": RemovePermutesAroundElementwiseOps.update_slice_copy,
-    **dict.fromkeys(_REDUCTIONS, RemovePermutesAroundElementwiseOps.update_mean_dim),
+_Pass = RemovePermutesAroundElementwiseOps
+_UPDATES: dict[str, Callable[[_Pass, Node, list[int]], None]] = {
+    "aten.cat.default": _Pass.update_cat,
+    **dict.fromkeys(
+        ("aten.slice_copy.Tensor", "aten.squeeze_copy.dim", "aten.unsqueeze_copy.default"),
+        _Pass.update_slice_copy,
+    ),
+    **dict.fromkeys(_REDUCTIONS, _Pass.update_mean_dim),
+    "aten.view_copy.default": _Pass.update_view_copy,
 }
-
-
-def _is_constant(node: Node) -> bool:
-    """Data of the program, or a full tensor: nothing that is computed."""
-    names = ("p_", "b_", "c_", "_lifted_tensor_constant")
-    is_data = node.op == "placeholder" and node.name.startswith(names)
-    return node.op == "get_attr" or is_data or op_name(node) == "aten.full.default"
+_OF_RESULT = ("aten.view_copy.default", "aten.unsqueeze_copy.default")  # name its dimensions

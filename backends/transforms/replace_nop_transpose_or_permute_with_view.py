@@ -13,14 +13,9 @@ from executorch.backends.transforms.permute_pass_utils import (
     RemoveOrReplacePassInterface,
     permutation_of,
 )
+from executorch.backends.transforms.unit_dims import moves_no_data
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
-
-
-def moves_no_data(shape: list[int], order: list[int]) -> bool:
-    """Whether dimensions other than those of size 1 keep their order."""
-    kept = [dim for dim in order if shape[dim] != 1]
-    return kept == sorted(kept)
 
 
 class ReplaceNopTransposeOrPermuteWithViewPass(RemoveOrReplacePassInterface):

@@ -48,13 +48,24 @@ def create_constant_placeholder(
 ) -> Node:
     """A new placeholder of `graph` with `data`, known to signature and program. It stands at the graph's insertion
     point, which should be before the inputs of the user. A name that is taken gives the node of that name."""
+    return _create_placeholder(exp_program, graph, name, name, kind, data, persistent_buffer)
+
+
+def _create_placeholder(
+    exp_program: ExportedProgram,
+    graph: Graph,
+    name: str,
+    target: str,
+    kind: InputKind,
+    data: torch.Tensor,
+    persistent_buffer: bool | None,
+) -> Node:
     if kind not in DATA_KINDS:
         raise RuntimeError(
             f"Invalid input kind: {kind}; expected one of {[k.name for k in DATA_KINDS]}"
         )
     if kind == InputKind.BUFFER and persistent_buffer is None:
         raise RuntimeError("Must set persistent_buffer when creating a new buffer.")
-    target = name
     for node in graph.nodes:
         if node.op == "placeholder" and node.name == name:
             return node
@@ -104,19 +115,20 @@ def delete_constant_placeholder(exp_program: ExportedProgram, node: Node) -> Non
 
 def create_mutable_buffer(exp_program: ExportedProgram, name: str, data: torch.Tensor) -> Node:
     """A new buffer and an output that writes it, which for now is the buffer as it is: replace that one's argument by
-    the new value."""
+    the new value. `name` is the placeholder's; the buffer of `b_x` is called `x`, as torch.export does."""
+    target = name.removeprefix("b_")
     graph, signature = exp_program.graph, exp_program.graph_signature
     buffers = [spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.BUFFER]
     placeholders = graph.find_nodes(op="placeholder")
     last = next((node for node in reversed(placeholders) if node.name in buffers), None)
     insertion = graph.inserting_after(last) if last else graph.inserting_before(placeholders[0])
     with insertion:
-        node = create_constant_placeholder(
-            exp_program, graph, name, InputKind.BUFFER, data, persistent_buffer=True
+        node = _create_placeholder(
+            exp_program, graph, name, target, InputKind.BUFFER, data, persistent_buffer=True
         )
     output = graph.output_node()
     output.args = ((node, *output.args[0]),)
-    written = OutputSpec(OutputKind.BUFFER_MUTATION, TensorArgument(node.name), target=name)
+    written = OutputSpec(OutputKind.BUFFER_MUTATION, TensorArgument(node.name), target=target)
     signature = exp_program.graph_signature
     exp_program._graph_signature = ExportGraphSignature(
         list(signature.input_specs), [written, *signature.output_specs]

@@ -27,8 +27,13 @@ def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     result = {name: bool(first.get(name) or second.get(name)) for name in _FLAGS}
     operators: dict[str, dict[str, Any]] = {}
     for name, operator in (*_items(first, "operators"), *_items(second, "operators")):
-        known = operators.setdefault(name, dict.fromkeys(_OPERATOR_FLAGS, False))
+        known = operators.setdefault(
+            name, {**dict.fromkeys(_OPERATOR_FLAGS, False), "debug_info": []}
+        )
         known.update({flag: known[flag] or bool(operator.get(flag)) for flag in _OPERATOR_FLAGS})
+        known["debug_info"] = list(
+            dict.fromkeys([*known["debug_info"], *(operator.get("debug_info") or ())])
+        )
     result["operators"] = dict(sorted(operators.items()))
     for table in ("kernel_metadata", "et_kernel_metadata"):
         keys: dict[str, list[str]] = {}
@@ -38,6 +43,15 @@ def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     for table in ("custom_classes", "build_features"):
         result[table] = sorted({*(first.get(table) or ()), *(second.get(table) or ())})
     return result
+
+
+def _named_by(path: Path, selection: dict[str, Any]) -> dict[str, Any]:
+    """The selection, each operator's `debug_info` the file that names it."""
+    operators = {
+        name: {**(operator or {}), "debug_info": [str(path)]}
+        for name, operator in _items(selection, "operators")
+    }
+    return {**selection, "operators": operators}
 
 
 def _items(selection: dict[str, Any], table: str) -> list[tuple[str, Any]]:
@@ -96,7 +110,8 @@ def main(argv: list[Any] | None = None) -> None:
             )
     if options.check_ops_not_overlapping:
         _check_not_overlapping(selections)
-    selection = reduce(merged, selections.values(), {})
+    named = [_named_by(path, selection) for path, selection in selections.items()]
+    selection = reduce(merged, named, {})
     if not options.allow_include_all_overloads:
         throw_if_any_op_includes_overloads(selection)
     folder = Path(options.output_dir)

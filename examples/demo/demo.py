@@ -26,7 +26,7 @@ from typing import Any
 import torch
 
 from executorch.backends.xnnpack import XnnpackPartitioner
-from executorch.examples.models import MODEL_NAME_TO_MODEL, make_example
+from executorch.examples.models import EXAMPLES, make_example
 from executorch.examples.models.example import Method
 from executorch.examples.xnnpack.quantization import quantized_method
 from executorch.exir import ExecutorchProgramManager, to_edge, to_edge_transform_and_lower
@@ -202,7 +202,7 @@ def through_xnnpack(method: Method, pte: Path, runs: int, report: Report) -> Non
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mv2", choices=sorted(MODEL_NAME_TO_MODEL))
+    parser.add_argument("--model", default="mv2", choices=sorted(EXAMPLES))
     parser.add_argument(
         "--out", type=Path, default=Path("build/demo"), help="folder of the files (build/demo)"
     )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example models by name; a new model is one row of MODEL_NAME_TO_MODEL (or of NETWORKS).
+"""The example models by name; a new model is one row of SMALL (or of NETWORKS).
 
+`MODEL_NAME_TO_MODEL` has upstream's names and values, for `EagerModelFactory.create_model(*MODEL_NAME_TO_MODEL[name])`.
 `make_example(name)` gives a model with fixed random weights; `make_example(name, dynamic=True)` one with a
 dynamic dimension and calls at three sizes, for the names in NETWORKS.
 """
@@ -17,6 +18,7 @@ from executorch.examples.models.example import Example, Inputs, Method, single
 from executorch.examples.models.networks import NETWORKS
 
 __all__ = [
+    "EXAMPLES",
     "MODEL_NAME_TO_MODEL",
     "NETWORKS",
     "SMALL",
@@ -80,19 +82,44 @@ SMALL: dict[str, Callable[[], Example]] = {
     "small_image": lambda: single(small.SmallImage().eval(), (torch.randn(1, 3, 11, 9),)),
 }
 
-MODEL_NAME_TO_MODEL: dict[str, Callable[[], Example]] = {
+EXAMPLES: dict[str, Callable[[], Example]] = {
     **{name: lambda row=row: row.example(dynamic=False) for name, row in NETWORKS.items()},
     **SMALL,
+}
+
+# name -> (module in this folder, class in it)
+MODEL_NAME_TO_MODEL: dict[str, tuple[str, str]] = {
+    "mul": ("toy_model", "MulModule"),
+    "linear": ("toy_model", "LinearModule"),
+    "add": ("toy_model", "AddModule"),
+    "add_mul": ("toy_model", "AddMulModule"),
+    "softmax": ("toy_model", "SoftmaxModule"),
+    "conv1d": ("toy_model", "Conv1dModule"),
+    "sdpa": ("toy_model", "SdpaModule"),
+    "dl3": ("deeplab_v3", "DeepLabV3ResNet50Model"),
+    "llama2": ("llama", "Llama2Model"),
+    "llama": ("llama", "Llama2Model"),
+    "mv2": ("mobilenet_v2", "MV2Model"),
+    "mv2_untrained": ("mobilenet_v2", "MV2UntrainedModel"),
+    "mv3": ("mobilenet_v3", "MV3Model"),
+    "vit": ("torchvision_vit", "TorchVisionViTModel"),
+    "ic3": ("inception_v3", "InceptionV3Model"),
+    "resnet18": ("resnet", "ResNet18Model"),
+    "resnet50": ("resnet", "ResNet50Model"),
+    "deep_autoencoder": ("mlperf_tiny.deep_autoencoder", "DeepAutoEncoderModel"),
+    "ds_cnn": ("mlperf_tiny.ds_cnn", "DSCNNKWSModel"),
+    "mobilenet_v1_025": ("mlperf_tiny.mobilenet_v1_025", "MobileNetV1025Model"),
+    "resnet8": ("mlperf_tiny.resnet8", "ResNet8Model"),
 }
 
 
 def make_example(name: str, dynamic: bool = False) -> Example:
     """The model `name`, always with the same weights and inputs; leaves torch's random state alone."""
-    if name not in MODEL_NAME_TO_MODEL:
-        known = ", ".join(MODEL_NAME_TO_MODEL)
+    if name not in EXAMPLES:
+        known = ", ".join(EXAMPLES)
         raise ValueError(f"no model is called {name!r}; expected one of: {known}")
     if dynamic and name not in NETWORKS:
         raise ValueError(f"{name!r} has no dynamic form; these have: {', '.join(NETWORKS)}")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return NETWORKS[name].example(dynamic=True) if dynamic else MODEL_NAME_TO_MODEL[name]()
+        return NETWORKS[name].example(dynamic=True) if dynamic else EXAMPLES[name]()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import difflib
 
-from executorch.examples.models import MODEL_NAME_TO_MODEL, make_example
+from executorch.examples.models import EXAMPLES, make_example
 from executorch.examples.models.example import Example
 
 
@@ -16,11 +16,11 @@ def add_model_name(parser: argparse.ArgumentParser) -> None:
 
 def chosen_example(parser: argparse.ArgumentParser, name: str) -> Example:
     """The model called `name`; ends the program when there is none."""
-    if name not in MODEL_NAME_TO_MODEL:
-        near = difflib.get_close_matches(name, MODEL_NAME_TO_MODEL, 3)
+    if name not in EXAMPLES:
+        near = difflib.get_close_matches(name, EXAMPLES, 3)
         parser.error(
             f"no model {name!r}; "
             + (f"did you mean {' or '.join(near)}? " if near else "")
-            + f"known: {', '.join(sorted(MODEL_NAME_TO_MODEL))}"
+            + f"known: {', '.join(sorted(EXAMPLES))}"
         )
     return make_example(name)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models by the names of their module and class."""
 
+import importlib
 import importlib.util
 
 import pytest
 import torch
 
+from executorch.examples.models import MODEL_NAME_TO_MODEL
+from executorch.examples.models.model_base import EagerModelBase
 from executorch.examples.models.model_factory import EagerModelFactory
 
 TOYS = [
@@ -28,6 +31,18 @@ def test_a_small_model_exports_with_its_inputs(module: str, name: str) -> None:
     assert keywords is None and shapes is None
     program = torch.export.export(model, inputs)
     torch.testing.assert_close(program.module()(*inputs), model(*inputs))
+
+
+@pytest.mark.parametrize("name", MODEL_NAME_TO_MODEL)
+def test_names_lead_to_classes_of_models(name: str) -> None:
+    module, class_name = MODEL_NAME_TO_MODEL[name]
+    found = getattr(importlib.import_module(f"executorch.examples.models.{module}"), class_name)
+    assert issubclass(found, EagerModelBase)
+
+
+def test_a_model_is_made_by_its_name() -> None:
+    model, inputs, *_ = EagerModelFactory.create_model(*MODEL_NAME_TO_MODEL["add_mul"])
+    assert model(*inputs).shape == (2, 2)
 
 
 def test_mobilenet_v2_has_its_thousand_classes() -> None:

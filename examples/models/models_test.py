@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-from executorch.examples.models import MODEL_NAME_TO_MODEL, NETWORKS, make_example
+from executorch.examples.models import EXAMPLES, NETWORKS, make_example
 from executorch.examples.models.mobilenet_v2 import trained_weights
 
 
@@ -50,7 +50,7 @@ def test_the_dynamic_form_exports_and_runs_at_three_sizes(name: str) -> None:
             torch.testing.assert_close(outputs, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", sorted(set(MODEL_NAME_TO_MODEL) - set(NETWORKS)))
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - set(NETWORKS)))
 def test_small_programs_export(name: str) -> None:
     assert set(make_example(name).export()) == set(make_example(name).methods)
 

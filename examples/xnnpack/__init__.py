@@ -24,7 +24,7 @@ _CONVOLUTIONS = XNNPACKOptions(QuantType.STATIC_PER_CHANNEL, True)
 _PRODUCTS = XNNPACKOptions(QuantType.DYNAMIC_PER_CHANNEL, True)
 _SUMS = XNNPACKOptions(QuantType.STATIC_PER_TENSOR, True)
 
-# of examples.models.MODEL_NAME_TO_MODEL
+# of examples.models.EXAMPLES
 MODEL_NAME_TO_OPTIONS = {
     "linear": _CONVOLUTIONS,
     "add": _SUMS,

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from executorch.examples.models import MODEL_NAME_TO_MODEL
+from executorch.examples.models import EXAMPLES
 from executorch.examples.xnnpack import MODEL_NAME_TO_OPTIONS, QuantType
 from executorch.examples.xnnpack.quantization import quantize
 
@@ -29,4 +29,4 @@ def test_a_model_is_quantized_as_asked(kind: QuantType) -> None:
 def test_none_leaves_it_and_options_are_of_models() -> None:
     model = nn.Linear(2, 2)
     assert quantize(model, (torch.randn(1, 2),), QuantType.NONE) is model
-    assert set(MODEL_NAME_TO_OPTIONS) <= set(MODEL_NAME_TO_MODEL)
+    assert set(MODEL_NAME_TO_OPTIONS) <= set(EXAMPLES)

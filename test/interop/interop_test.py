@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from executorch.examples.models import MODEL_NAME_TO_MODEL, make_example
+from executorch.examples.models import EXAMPLES, make_example
 from executorch.exir import ExecutorchBackendConfig, to_edge
 from executorch.extension.pybindings.portable_lib import _load_for_executorch
 from executorch.test.e2e.cpp_calls import call_in_cpp
@@ -19,7 +19,7 @@ from executorch.test.interop import peer
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 # Upstream drops start values of mutable buffers, so this program means something else there.
-NAMES = [name for name in MODEL_NAME_TO_MODEL if name != "running_total"]
+NAMES = [name for name in EXAMPLES if name != "running_total"]
 WITH_DATA = ["mv2", "bert", "llama"]
 # Varying sizes; the image networks are left to e2e/, upstream's portable kernels take minutes for them.
 DYNAMIC = ["bert", "llama", "llama_kv"]

@@ -43,8 +43,9 @@ class XNNPACKQuantizer(Quantizer):
     def __init__(self) -> None:
         super().__init__()
         self.global_config: Config = None
-        self.operator_type_config: dict[str, Config] = {}
-        self.module_type_config: dict[str, Config] = {}
+        # by what the user gave: an operator or function, a class of modules
+        self.operator_type_config: dict[Callable[..., Any], Config] = {}
+        self.module_type_config: dict[type[nn.Module], Config] = {}
         self.module_name_config: dict[str, Config] = {}
         self.filter_fn: Callable[[Node], bool] | None = None
 
@@ -80,17 +81,13 @@ class XNNPACKQuantizer(Quantizer):
         self, operator_type: OpOverloadPacket | OpOverload, quantization_config: Config
     ) -> XNNPACKQuantizer:
         """`operator_type`: such as torch.ops.aten.linear."""
-        if isinstance(operator_type, OpOverload):
-            operator_type = operator_type.overloadpacket
-        self.operator_type_config[operator_type.__name__] = quantization_config
+        self.operator_type_config[operator_type] = quantization_config
         return self
 
     def set_module_type(
         self, module_type: type[nn.Module], quantization_config: Config
     ) -> XNNPACKQuantizer:
-        self.module_type_config[f"{module_type.__module__}.{module_type.__qualname__}"] = (
-            quantization_config
-        )
+        self.module_type_config[module_type] = quantization_config
         return self
 
     def set_object_type(
@@ -101,7 +98,7 @@ class XNNPACKQuantizer(Quantizer):
             return self.set_operator_type(object_type, quantization_config)
         if isinstance(object_type, type):
             return self.set_module_type(object_type, quantization_config)
-        self.operator_type_config[object_type.__name__] = quantization_config
+        self.operator_type_config[object_type] = quantization_config
         return self
 
     def set_module_name(self, module_name: str, quantization_config: Config) -> XNNPACKQuantizer:
@@ -143,11 +140,18 @@ class XNNPACKQuantizer(Quantizer):
         named = [path for path in reversed(paths) if path in self.module_name_config]
         if named:
             return self.module_name_config[named[0]]
+        by_type = {_qualified(kind): config for kind, config in self.module_type_config.items()}
         types = [kind if isinstance(kind, str) else _qualified(kind) for _, kind in stack]
-        typed = [kind for kind in reversed(types) if kind in self.module_type_config]
+        typed = [kind for kind in reversed(types) if kind in by_type]
         if typed:
-            return self.module_type_config[typed[0]]
-        return self.operator_type_config.get(function_name(node), self.global_config)
+            return by_type[typed[0]]
+        by_name = {_function(kind): config for kind, config in self.operator_type_config.items()}
+        return by_name.get(function_name(node), self.global_config)
+
+
+def _function(kind: Callable[..., Any]) -> str:
+    """`linear` of an operator, one of its overloads, or torch.nn.functional.linear."""
+    return (kind.overloadpacket if isinstance(kind, OpOverload) else kind).__name__
 
 
 def _qualified(kind: type) -> str:

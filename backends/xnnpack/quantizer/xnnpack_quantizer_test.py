@@ -379,3 +379,11 @@ def test_volumes_that_no_row_takes_stay_float() -> None:
         assert not quantized_inputs(quantized), layer
     taken = quantize(nn.Conv3d(4, 4, 3), (x,), XNNPACKQuantizer().set_global(STATIC))
     assert quantized_inputs(taken) == {"conv3d", "output"}
+
+
+def test_configurations_are_kept_by_what_the_user_gave() -> None:
+    conv, linear = torch.ops.aten.conv2d, torch.ops.aten.linear.default
+    quantizer = XNNPACKQuantizer().set_operator_type(conv, STATIC).set_operator_type(linear, None)
+    quantizer.set_module_type(torch.nn.Linear, STATIC)
+    assert quantizer.operator_type_config == {conv: STATIC, linear: None}
+    assert quantizer.module_type_config == {torch.nn.Linear: STATIC}

@@ -180,11 +180,12 @@ def test_data_is_added_and_taken_away() -> None:
 
 def test_a_buffer_that_the_program_writes() -> None:
     program = torch.export.export(Data(), (torch.ones(3),))
-    buffer = create_mutable_buffer(program, "state", torch.full((3,), 5.0))
+    buffer = create_mutable_buffer(program, "b_state", torch.full((3,), 5.0))
     output = program.graph.output_node()
-    assert output.args[0][0] is buffer
+    assert output.args[0][0] is buffer and buffer.name == "b_state"
+    assert program.graph_signature.inputs_to_buffers["b_state"] == "state"
     assert program.graph_signature.output_specs[0].kind == OutputKind.BUFFER_MUTATION
-    assert program.graph_signature.buffers_to_mutate == {"state": "state"}
+    assert program.graph_signature.buffers_to_mutate == {"b_state": "state"}
     assert program.state_dict["state"].tolist() == [5.0] * 3
     program.graph.lint()
 

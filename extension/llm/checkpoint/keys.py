@@ -88,6 +88,12 @@ NAMES: dict[str, dict[str, str]] = {
 }
 
 # what llama.cpp calls the same; its files have queries and keys in the order of the rotation that they ask for
+_ROTARY_TABLES = (
+    "rotary_emb.inv_freq",
+    "rope_freqs.weight",
+    "rope_factors_short.weight",
+    "rope_factors_long.weight",
+)
 GGUF_NAMES: dict[str, str] = {
     "token_embd.weight": "tok_embeddings.weight",
     "output_norm.weight": "norm.weight",
@@ -238,7 +244,7 @@ def to_model_names(
     gguf_gemma = convention == "gguf" and args.norm_type == "gemma3"
     for name, tensor in pairs:
         plain = _without_prefix(name, family, convention)
-        if plain is None or plain.endswith(("rotary_emb.inv_freq", "rope_freqs.weight")):
+        if plain is None or plain.endswith(_ROTARY_TABLES):
             continue
         ours = get_mapped_key(plain, table)
         if convention == "gguf" and ours.endswith("w3.weight") and _holds_gate(tensor, args):

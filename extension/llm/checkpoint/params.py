@@ -126,8 +126,12 @@ def _rope_scaling(scaling: Any, config: dict[str, Any], path: Path) -> dict[str,
         return {
             "use_scaled_rope": True,
             "rope_scale_factor": scaling["factor"],
+            "low_freq_factor": scaling["low_freq_factor"],
             "high_freq_factor": scaling["high_freq_factor"],
+            "original_max_position_embeddings": scaling["original_max_position_embeddings"],
         }
+    if kind == "linear":
+        return {"rope_linear_factor": scaling["factor"]}
     if kind == "longrope":
         return {
             "rope_scaling_short_factor": scaling["short_factor"],
@@ -137,7 +141,9 @@ def _rope_scaling(scaling: Any, config: dict[str, Any], path: Path) -> dict[str,
             or config.get("original_max_position_embeddings"),
             "max_position_embeddings": config.get("max_position_embeddings"),
         }
-    raise CheckpointError(f"{path}: rope scaling {kind!r} is none of default, llama3, longrope")
+    raise CheckpointError(
+        f"{path}: rope scaling {kind!r} is none of default, linear, llama3, longrope"
+    )
 
 
 def _lfm2_width(config: dict[str, Any]) -> int:
@@ -173,12 +179,42 @@ def params_from_gguf(file: GGUFFile) -> dict[str, Any]:
     head = args.get("head_dim") or args["dim"] // args["n_heads"]
     if rotated and rotated != head:
         args["partial_rotary_factor"] = rotated / head
+    args |= _gguf_rope_scaling(file)
     if architecture.startswith("gemma"):
         args["embedding_scale_factor"] = math.sqrt(args["dim"])
         args |= _gemma_windows(architecture, args)
     else:
         args.pop("sliding_window", None)
     return args
+
+
+def _gguf_rope_scaling(file: GGUFFile) -> dict[str, Any]:
+    """Divisors of frequencies are tensors: one for all texts (Llama 3.1), or one for short and one for long ones."""
+    kind = file.get("rope.scaling.type") or "none"
+    factor = file.get("rope.scaling.factor") or file.get("rope.scale_linear")
+    if "rope_freqs.weight" in file.tensors:
+        divisors = file.read("rope_freqs.weight").tolist()
+        return {
+            "rope_scaling_short_factor": divisors,
+            "rope_scaling_long_factor": divisors,
+            "rope_scaling_attention_factor": 1.0,
+        }
+    names = ("rope_factors_short.weight", "rope_factors_long.weight")
+    if all(name in file.tensors for name in names):
+        short, long = (file.read(name).tolist() for name in names)
+        return {
+            "rope_scaling_short_factor": short,
+            "rope_scaling_long_factor": long,
+            "rope_scaling_attention_factor": file.get("rope.scaling.attn_factor"),
+            "original_max_position_embeddings": file.get("rope.scaling.original_context_length"),
+            "max_position_embeddings": file.get("context_length"),
+        }
+    if kind not in ("none", "linear"):
+        raise CheckpointError(
+            f"{file.path}: rope scaling {kind!r} without tensors of its factors; expected none or linear. Export the "
+            "model from its safetensors"
+        )
+    return {"rope_linear_factor": factor} if factor else {}
 
 
 def _gemma_windows(architecture: str, args: dict[str, Any]) -> dict[str, Any]:

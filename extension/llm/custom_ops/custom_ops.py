@@ -13,7 +13,10 @@ import torch
 import yaml
 from torch import Tensor
 
-from executorch.extension.llm.custom_ops import eager
+from executorch.extension.llm.custom_ops import (
+    eager,
+    preprocess_custom_ops,  # noqa: F401
+)
 
 _library = torch.library.Library("llama", "FRAGMENT")
 _own = torch.library.Library("executorch", "FRAGMENT")
@@ -250,6 +253,10 @@ def _functional(schema: str) -> str:
     return f"{called} -> {re.sub(r'[(][a-z]![)]', '', returned)}"
 
 
+# Out variants whose result may share no memory with an argument, as their kernels want it.
+_APART = {"channelwise_gated_delta_rule": ("final_state_out", "initial_state")}
+
+
 def _writes_to(outs: list[str], compute: Callable[..., Any]) -> Callable[..., Any]:
     def out_variant(*args: Any, **kwargs: Any) -> Any:
         targets = [kwargs.pop(name) for name in outs]
@@ -261,17 +268,39 @@ def _writes_to(outs: list[str], compute: Callable[..., Any]) -> Callable[..., An
     return out_variant
 
 
+def _keeps_apart(
+    schema: torch._C.FunctionSchema, names: tuple[str, str], out_variant: Callable[..., Any]
+) -> Callable[..., Any]:
+    arguments = [argument.name for argument in schema.arguments]
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(arguments, args)), **kwargs}
+        result, source = (given[name] for name in names)
+        starts = result.data_ptr(), source.data_ptr()
+        if starts[0] < starts[1] + source.nbytes and starts[1] < starts[0] + result.nbytes:
+            raise RuntimeError(
+                f"{schema.name}: {names[0]} must not alias {names[1]}, found memory of both"
+            )
+        return out_variant(*args, **kwargs)
+
+    return checked
+
+
 def _register() -> None:
     table = yaml.safe_load(Path(__file__).with_name("custom_ops.yaml").read_text())
     for row in table:
         schema = row["func"].removeprefix("llama::")
         name = schema.partition(".")[0]
         compute, rule = _OPERATORS[name]
-        outs = [arg.name for arg in torch._C.parse_schema(row["func"]).arguments if arg.is_out]
+        parsed = torch._C.parse_schema(row["func"])
+        outs = [arg.name for arg in parsed.arguments if arg.is_out]
+        out_variant = _writes_to(outs, compute)
+        if name in _APART:
+            out_variant = _keeps_apart(parsed, _APART[name], out_variant)
         _library.define(_functional(schema))
         _library.define(schema)
         _library.impl(name, compute, "CompositeExplicitAutograd")
-        _library.impl(f"{name}.out", _writes_to(outs, compute), "CompositeExplicitAutograd")
+        _library.impl(f"{name}.out", out_variant, "CompositeExplicitAutograd")
         torch.library.register_fake(f"llama::{name}", rule, lib=_library)
         torch.library.register_fake(f"llama::{name}.out", _writes_to(outs, rule), lib=_library)
 

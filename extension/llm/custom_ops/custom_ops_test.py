@@ -125,6 +125,71 @@ def test_delta_rule_step_by_step() -> None:
     torch.testing.assert_close(last[0, 0].double(), s, rtol=1e-4, atol=1e-5)
 
 
+def test_images_are_cut_into_tiles() -> None:
+    image = torch.arange(3 * 4 * 6.0).view(3, 4, 6)
+    tiles = torch.ops.preprocess.tile_crop(image, 2)
+    expected = [image[:, y : y + 2, x : x + 2] for y in (0, 2) for x in (0, 2, 4)]
+    assert tiles.is_contiguous() and torch.equal(tiles, torch.stack(expected))
+    out = torch.ops.preprocess.tile_crop.out(image, 2, out=torch.empty(0))
+    assert torch.equal(out, tiles)
+    with pytest.raises(ValueError, match=r"sides 4 divides, found \[3, 4, 6\]"):
+        torch.ops.preprocess.tile_crop(image, 4)
+
+    class Cut(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.ops.preprocess.tile_crop(x, 2)
+
+    smaller = image[:, :, :4].contiguous()
+    program = torch.export.export(Cut(), (smaller,))
+    (value,) = (n.meta["val"] for n in program.graph.nodes if "tile_crop" in str(n.target))
+    count = value.shape[0]
+    assert isinstance(count, torch.SymInt) and list(value.shape[1:]) == [3, 2, 2]
+    assert program.range_constraints[count.node.expr].upper == 4
+    assert torch.equal(program.module()(smaller), tiles[[0, 1, 3, 4]])
+
+
+def test_the_last_state_has_memory_of_its_own() -> None:
+    state = rows(1, 2, 4, 5)
+    args = (
+        *(rows(1, 2, 3, 4) for _ in range(2)),
+        rows(1, 2, 3, 5),
+        rows(1, 2, 3, 4),
+        rows(1, 2, 3),
+    )
+    out, apart = torch.empty(1, 2, 3, 5), torch.empty(2, *state.shape)
+    call = llama.channelwise_gated_delta_rule.out
+    _, last = call(*args, state, out=out, final_state_out=apart[0])
+    assert last.data_ptr() == apart.data_ptr()
+    flat = torch.zeros(60)
+    initial, overlapping = flat[:40].view(state.shape), flat[20:].view(state.shape)
+    for final in (initial, overlapping):
+        with pytest.raises(RuntimeError, match="final_state_out must not alias initial_state"):
+            call(*args, initial, out=out, final_state_out=final)
+
+
+@pytest.mark.parametrize("tokens", [130, 17])
+def test_attention_of_many_heads_is_exact(tokens: int) -> None:
+    """Within 1e-6 and 1e-5 of float64, which rounding of float32 alone takes most of."""
+    torch.manual_seed(0)
+    q, k, v = (torch.rand(1, tokens, 32, 128) for _ in range(3))
+    caches = [torch.zeros(1, 140, 32, 128) for _ in range(2)]
+    found = llama.sdpa_with_kv_cache(q, k, v, *caches, 0, tokens, None, 0, True)
+    wide = (each.double().transpose(1, 2) for each in (q, k, v))
+    expected = torch.nn.functional.scaled_dot_product_attention(*wide, is_causal=True)
+    torch.testing.assert_close(found.double(), expected.transpose(1, 2), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("is_bool", [False, True])
+def test_a_query_that_sees_no_key_gives_nan(is_bool: bool) -> None:
+    """As the kernel does (`forbidden_is_nan`)."""
+    mask = torch.ones(2, 6, dtype=torch.bool)
+    mask[1] = False
+    if not is_bool:
+        mask = torch.zeros(2, 6).masked_fill(~mask, -torch.inf)
+    found = llama.custom_sdpa(Q, K, K, 0, mask)
+    assert found[:, 0].isfinite().all() and found[:, 1].isnan().all()
+
+
 Q, K = rows(1, 2, 2, 4), rows(1, 6, 2, 4)
 I8 = torch.zeros(1, 2, 2, 4, dtype=torch.int8)
 BAD: dict[str, tuple[Any, ...]] = {

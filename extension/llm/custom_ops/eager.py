@@ -81,7 +81,7 @@ def attend(
         attn_mask = None
     if attn_mask is not None and is_causal:
         raise ValueError("expected attn_mask or is_causal, found both")
-    batch, queries, heads, depth = query.shape
+    queries, heads = query.shape[1:3]
     key_heads = key.size(2)
     if key_heads == 0 or heads % key_heads or key.shape != value.shape:
         raise ValueError(
@@ -94,26 +94,24 @@ def attend(
         if end > keys:
             raise ValueError(f"expected start_pos + {queries} within {keys} keys, found {end}")
         keys = end if end > 0 else keys
-    scale = 1.0 / math.sqrt(depth) if scale is None else scale
+    if attn_mask is not None and tuple(attn_mask.shape) != (queries, keys):
+        raise ValueError(f"expected attn_mask [{queries}, {keys}], found {list(attn_mask.shape)}")
     wide = torch.float32 if query.dtype in (torch.float16, torch.bfloat16) else query.dtype
-    q = query.to(wide).reshape(batch, queries, key_heads, heads // key_heads, depth)
-    k, v = key[:, :keys].to(wide), value[:, :keys].to(wide)
-    scores = torch.einsum("bqhgd,bkhd->bhgqk", q, k) * scale
-    if attn_mask is not None:
-        if tuple(attn_mask.shape) != (queries, keys):
-            raise ValueError(
-                f"expected attn_mask [{queries}, {keys}], found {list(attn_mask.shape)}"
-            )
-        if attn_mask.dtype == torch.bool:
-            scores = scores.masked_fill(~attn_mask, -torch.inf)
-        else:
-            scores = scores + attn_mask.to(wide)
-    elif is_causal:
-        seen = torch.arange(keys) <= start_pos + torch.arange(queries)[:, None]
-        scores = scores.masked_fill(~seen, -torch.inf)
-    weights = torch.softmax(scores, -1)
-    out = torch.einsum("bhgqk,bkhd->bqhgd", weights, v)
-    return out.reshape(query.shape).to(query.dtype).contiguous()
+    rows = (query, key[:, :keys], value[:, :keys])
+    q, k, v = (each.to(wide).transpose(1, 2) for each in rows)
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        attn_mask = attn_mask.to(wide)
+    elif attn_mask is None and is_causal:
+        attn_mask = torch.arange(keys) <= start_pos + torch.arange(queries)[:, None]
+    out = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask, scale=scale, enable_gqa=heads != key_heads
+    )
+    if (
+        attn_mask is not None and keys > 0
+    ):  # a query that sees no key: NaN, as the kernel, upstream's too
+        seen = attn_mask if attn_mask.dtype == torch.bool else attn_mask != -torch.inf
+        out = out.masked_fill(~seen.any(-1)[:, None], torch.nan)
+    return out.transpose(1, 2).to(query.dtype).contiguous()
 
 
 def attend_by_session(

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from executorch.backends.transforms.edits import finished, replace, traced_before
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.pass_base import ExportPass, PassResult
 
+_SDPA = torch.ops.aten.scaled_dot_product_attention.default
 _EDGE = exir_ops.edge.aten
 _SWAPS = {
     torch.ops.aten.transpose.int,
@@ -63,37 +67,61 @@ class RemoveRedundantTransposes(ExportPass):
 
 
 class ReplaceSDPAWithCustomSDPAPass(ExportPass):
-    """scaled_dot_product_attention -> llama::custom_sdpa, which reads (batch, tokens, heads, head).
+    """scaled_dot_product_attention -> llama::custom_sdpa, which reads (batch, tokens, heads, head); in place.
 
-    A mask of two dimensions is taken as it is, one of more loses its leading ones; with `assume_causal_mask` it is
-    left out, and the operator makes a causal one.
+    A mask loses its leading dimensions of size 1; with `assume_causal_mask` it is left out, and the operator makes a
+    causal one. Calls of other ranks, and with a mask for each of a batch, which the operator has not, stay.
     """
 
     def __init__(self, assume_causal_mask: bool = False) -> None:
         super().__init__()
         self.assume_causal_mask = assume_causal_mask
 
-    def call_operator(self, op: Any, args: Any, kwargs: Any, meta: Any) -> Any:
-        if op is not torch.ops.aten.scaled_dot_product_attention.default:
-            return super().call_operator(op, args, kwargs, meta)
+    def call(self, graph_module: GraphModule) -> PassResult:
         from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
 
+        changed = False
+        for node in list(graph_module.graph.nodes):
+            if node.op == "call_function" and node.target is _SDPA:
+                changed |= self._replace(node)
+        return finished(graph_module, changed)
+
+    def _replace(self, node: Node) -> bool:
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-        given = {**dict(zip(names, args)), **kwargs}
-        q, k, v = (
-            super(ReplaceSDPAWithCustomSDPAPass, self).call_operator(
-                torch.ops.aten.transpose.int, (given[name], 1, 2), {}, meta
-            )
-            for name in ("query", "key", "value")
-        )
-        mask, causal = given.get("attn_mask"), bool(given.get("is_causal", False))
+        given = {**dict(zip(names, node.args)), **node.kwargs}
+        inputs, causal = [given[name] for name in names[:3]], bool(given.get("is_causal", False))
+        mask = given.get("attn_mask")
         if self.assume_causal_mask:
             mask, causal = None, True
         if mask is not None:
-            for _ in range(mask.data.dim() - 2):
-                mask = super().call_operator(torch.ops.aten.select.int, (mask, 0, 0), {}, meta)
-        scale = given.get("scale")
-        out = super().call_operator(
-            torch.ops.llama.custom_sdpa.default, (q, k, v, 0, mask, 0.0, causal, scale), {}, meta
-        )
-        return super().call_operator(torch.ops.aten.transpose.int, (out, 1, 2), {}, meta)
+            inputs.append(mask)
+            if any(size != 1 for size in mask.meta["val"].shape[:-2]):
+                return False
+        if any(each.meta["val"].dim() != 4 for each in inputs[:3]):
+            return False
+        attention = partial(_custom_sdpa, is_causal=causal, scale=given.get("scale"))
+        replace(node, traced_before(node, attention, inputs))
+        return True
+
+
+def _custom_sdpa(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor | None = None,
+    *,
+    is_causal: bool,
+    scale: float | None,
+) -> torch.Tensor:
+    rows = [each.transpose(1, 2) for each in (query, key, value)]
+    sizes = query.shape[2], key.shape[2]
+    if mask is None and not statically_known_true(sizes[0] == sizes[1]):
+        # without a mask the operator sees as many keys as there are queries
+        mask = torch.ops.aten.full.default(sizes, True, dtype=torch.bool)
+        mask, is_causal = mask.tril() if is_causal else mask, False
+    elif mask is not None:
+        for _ in range(mask.dim() - 2):
+            mask = mask.squeeze(0)
+        mask = mask.expand(sizes).contiguous() if mask.shape != sizes else mask
+    out = torch.ops.llama.custom_sdpa(*rows, 0, mask, 0.0, is_causal, scale)
+    return out.transpose(1, 2)

@@ -15,7 +15,7 @@ from torchao.utils import TorchAOBaseTensor
 
 from executorch.extension.llm.checkpoint.blocks import BLOCK_FORMATS, BlockFormat
 from executorch.extension.llm.checkpoint.gguf import GGUFFile
-from executorch.extension.llm.export.int4 import ExportableInt4Tensor
+from executorch.extension.llm.export.int4 import ExportableInt4Tensor, floating
 
 aten = torch.ops.aten
 QK_K = 256  # numbers of a block
@@ -23,6 +23,7 @@ Q4_K_GROUP_SIZE = QK_K // 8
 Q5_K_GROUP_SIZE = QK_K // 8
 Q6_K_GROUP_SIZE = QK_K // 16
 
+_HALVES = {"f16": torch.float16, "bf16": torch.bfloat16}
 _FORMATS = {
     form.name.lower(): form
     for form in BLOCK_FORMATS.values()
@@ -48,16 +49,18 @@ def _blocks(raw: Tensor, ggml_type: str) -> np.ndarray:
 
 
 @torch.library.custom_op("torchao::dequantize_gguf", mutates_args=())
-def dequantize_gguf(raw: Tensor, ggml_type: str, output_dtype: torch.dtype | None = None) -> Tensor:
-    """The matrix of `raw` blocks, uint8 [rows, bytes of a row]; bfloat16 where no type is given."""
-    numbers = _format(ggml_type).dequantize(_blocks(raw, ggml_type))
+def dequantize_gguf(
+    weight: Tensor, ggml_type: str, output_dtype: torch.dtype = torch.bfloat16
+) -> Tensor:
+    """The matrix of blocks, uint8 [rows, bytes of a row]."""
+    numbers = _format(ggml_type).dequantize(_blocks(weight, ggml_type))
     matrix = torch.from_numpy(np.ascontiguousarray(numbers, np.float32))
-    return matrix.view(_shape(raw, ggml_type)).to(output_dtype or torch.bfloat16)
+    return matrix.view(_shape(weight, ggml_type)).to(output_dtype)
 
 
 @dequantize_gguf.register_fake
-def _(raw: Tensor, ggml_type: str, output_dtype: torch.dtype | None = None) -> Tensor:
-    return raw.new_empty(_shape(raw, ggml_type), dtype=output_dtype or torch.bfloat16)
+def _(weight: Tensor, ggml_type: str, output_dtype: torch.dtype = torch.bfloat16) -> Tensor:
+    return weight.new_empty(_shape(weight, ggml_type), dtype=output_dtype)
 
 
 class ExportableGGUFTensor(TorchAOBaseTensor):
@@ -100,13 +103,12 @@ class ExportableGGUFTensor(TorchAOBaseTensor):
     def to(self, *args: Any, **kwargs: Any) -> ExportableGGUFTensor:
         """The type that it stands for may change; the bits do not."""
         kwargs = self._get_to_kwargs(*args, **kwargs)
-        dtype = kwargs.get("dtype") or self.orig_dtype
-        return type(self)(self.raw.to(kwargs["device"]), self.ggml_type, dtype)
+        raw = self.raw.to(kwargs["device"])
+        return type(self)(raw, self.ggml_type, floating(kwargs["dtype"]))
 
     def dequantize(self, output_dtype: torch.dtype | None = None) -> Tensor:
         dtype = output_dtype or self.orig_dtype
-        more = () if dtype == torch.bfloat16 else (dtype,)
-        return torch.ops.torchao.dequantize_gguf(self.raw, self.ggml_type, *more)
+        return torch.ops.torchao.dequantize_gguf(self.raw, self.ggml_type, dtype)
 
     def to_exportable_int4_tensor(self, output_dtype: torch.dtype | None = None) -> Tensor:
         """The same codes; scales and zero points in `output_dtype`."""
@@ -123,8 +125,9 @@ class ExportableGGUFTensor(TorchAOBaseTensor):
     def to_intx_unpacked_to_int8_tensor(
         self, max_group_size: int | None = None, scale_dtype: torch.dtype | None = None
     ) -> Tensor:
-        """Codes of a byte each, centred at zero. Groups grow up to `max_group_size` where those that become one have
-        equal scales and zero points."""
+        """Codes of a byte each, centred at zero, for a matrix of `scale_dtype` (float16 when None, as GGUF has scales),
+        which zero points have, too; those of q6_k are int8, and 0. Groups grow up to `max_group_size` where those that
+        become one have equal scales and zero points."""
         codes, scales, zeros = self._parts()
         bits = _format(self.ggml_type).code_bits
         if self.ggml_type != "q6_k":
@@ -132,15 +135,15 @@ class ExportableGGUFTensor(TorchAOBaseTensor):
         group = codes.shape[1] // scales.shape[1]
         while max_group_size is not None and 2 * group <= max_group_size and _alike(scales, zeros):
             scales, zeros, group = scales[:, ::2], zeros[:, ::2], 2 * group
-        dtype = scale_dtype or self.orig_dtype
-        zeros = zeros.to(torch.int8) if not zeros.any() else zeros.to(dtype)
+        dtype = scale_dtype or torch.float16
+        zeros = zeros.to(torch.int8 if self.ggml_type == "q6_k" else dtype)
         return IntxUnpackedToInt8Tensor(
             codes.to(torch.int8),
             scales.to(dtype).contiguous(),
             zeros.contiguous(),
-            getattr(torch, f"int{bits}"),
+            torch.int8 if self.ggml_type == "q6_k" else getattr(torch, f"int{bits}"),
             (1, group),
-            self.orig_dtype,
+            dtype,
             None,
         )
 
@@ -184,12 +187,12 @@ def _(func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> T
 
 
 def iter_gguf(path: str) -> Iterator[tuple[str, ExportableGGUFTensor | Tensor]]:
-    """Weights of K formats with their bits; all others in float32."""
+    """Weights of K formats with their bits, float16 and bfloat16 as they are stored, all others in float32."""
     file = GGUFFile(path)
     for name, tensor in file.tensors.items():
         kind = tensor.format.name.lower()
         if kind not in _FORMATS:
-            yield name, file.read(name)
+            yield name, file.read(name).to(_HALVES.get(kind, torch.float32))
             continue
         raw = torch.from_numpy(file.raw(name).reshape(tensor.shape[0], -1).copy())
         yield name, ExportableGGUFTensor.from_raw(raw, kind)

@@ -21,14 +21,14 @@ def dequantize_int4_tensor(
     scale: Tensor,
     zero_point: Tensor,
     group_size: int,
-    output_dtype: torch.dtype | None = None,
+    output_dtype: torch.dtype = torch.bfloat16,
 ) -> Tensor:
     """(code - zero point) * scale. `qdata`: uint8 [rows, columns / 2], the even column in the low half; scales and zero
     points: [columns / group_size, rows]."""
     rows = qdata.shape[0]
     codes = torch.stack((qdata & 15, qdata >> 4), -1).view(rows, -1, group_size).float()
     scales, zeros = (each.t().float().unsqueeze(-1) for each in (scale, zero_point))
-    return ((codes - zeros) * scales).view(rows, -1).to(output_dtype or scale.dtype)
+    return ((codes - zeros) * scales).view(rows, -1).to(output_dtype)
 
 
 @dequantize_int4_tensor.register_fake
@@ -37,9 +37,14 @@ def _(
     scale: Tensor,
     zero_point: Tensor,
     group_size: int,
-    output_dtype: torch.dtype | None = None,
+    output_dtype: torch.dtype = torch.bfloat16,
 ) -> Tensor:
-    return qdata.new_empty((qdata.shape[0], 2 * qdata.shape[1]), dtype=output_dtype or scale.dtype)
+    return qdata.new_empty((qdata.shape[0], 2 * qdata.shape[1]), dtype=output_dtype)
+
+
+def floating(dtype: torch.dtype) -> torch.dtype:
+    assert dtype.is_floating_point, f"expected a floating dtype; got {dtype}"
+    return dtype
 
 
 class ExportableInt4Tensor(TorchAOBaseTensor):
@@ -88,23 +93,31 @@ class ExportableInt4Tensor(TorchAOBaseTensor):
         if not isinstance(w, IntxUnpackedToInt8Tensor) or w.target_dtype != torch.int4:
             found = getattr(w, "target_dtype", w.dtype)
             raise ValueError(f"expected an IntxUnpackedToInt8Tensor of 4 bits, found {found}")
+        if w.activation_quantization is not None or w.block_size[0] != 1:
+            raise ValueError(
+                "expected a weight alone with groups along rows, found activations quantized as "
+                f"{w.activation_quantization} and blocks of {list(w.block_size)}"
+            )
         codes = (w.qdata + _MIDDLE).to(torch.uint8)
         packed = codes[:, ::2] | codes[:, 1::2] << 4
         points = (w.zero_point.to(w.scale.dtype) + _MIDDLE).t().contiguous()
         return cls(packed, w.scale.t().contiguous(), points, w.block_size[-1], w.dtype)
 
     def dequantize(self, output_dtype: torch.dtype | None = None) -> Tensor:
-        dtype = output_dtype or self.orig_dtype
-        more = () if dtype == self.scale.dtype else (dtype,)
         return torch.ops.torchao.dequantize_int4_tensor(
-            self.qdata, self.scale, self.zero_point, self.group_size, *more
+            self.qdata,
+            self.scale,
+            self.zero_point,
+            self.group_size,
+            output_dtype or self.orig_dtype,
         )
 
     def to(self, *args: Any, **kwargs: Any) -> ExportableInt4Tensor:
-        """The type that it stands for may change; the bits do not."""
+        """The type that it stands for may change, and that of scales and zero points with it; the codes do not."""
         kwargs = self._get_to_kwargs(*args, **kwargs)
-        parts = (getattr(self, name).to(kwargs["device"]) for name in self.tensor_data_names)
-        return type(self)(*parts, self.group_size, kwargs.get("dtype") or self.orig_dtype)
+        device, dtype = kwargs["device"], floating(kwargs["dtype"])
+        parts = (each.to(device, dtype) for each in (self.scale, self.zero_point))
+        return type(self)(self.qdata.to(device), *parts, self.group_size, dtype)
 
 
 @ExportableInt4Tensor.implements(aten.linear.default)

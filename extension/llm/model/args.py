@@ -132,6 +132,8 @@ class ModelArgs:
     scale_query_by: float = 1.0
     output_soft_cap_temp: float | None = None
     output_linear_intermediate_dim: int = 0
+    low_freq_factor: float = 1  # of Llama 3.1's rule, beside high_freq_factor
+    rope_linear_factor: float = 1.0  # all frequencies are divided by it
 
     def __post_init__(self) -> None:
         if isinstance(self.act_fn, str):

@@ -12,15 +12,14 @@ from torch import nn
 from executorch.extension.llm.model.args import ModelArgs
 
 _OLD_CONTEXT = 8192  # what Llama 3 was trained with before 3.1 stretched it
-_LOW_FREQUENCY = 1
 
 
-def _stretched(frequencies: torch.Tensor, scale: float, high: float) -> torch.Tensor:
-    """Llama 3.1: long waves are `scale` times longer, short ones as they are, those between in proportion."""
-    waves = 2 * math.pi / frequencies
-    share = (_OLD_CONTEXT / waves - _LOW_FREQUENCY) / (high - _LOW_FREQUENCY)
-    share = share.clamp(0, 1)
-    return (1 - share) * frequencies / scale + share * frequencies
+def _stretched(frequencies: torch.Tensor, args: ModelArgs) -> torch.Tensor:
+    """Llama 3.1: long waves get `rope_scale_factor` times longer, short ones stay, those between in proportion."""
+    turns = (args.original_max_position_embeddings or _OLD_CONTEXT) * frequencies / (2 * math.pi)
+    low, high = args.low_freq_factor, args.high_freq_factor
+    share = ((turns - low) / (high - low)).clamp(0, 1)
+    return (1 - share) * frequencies / args.rope_scale_factor + share * frequencies
 
 
 def _long_rope(args: ModelArgs, rows: int) -> tuple[torch.Tensor, float]:
@@ -58,7 +57,9 @@ def rope_tables(
     frequencies = 1.0 / theta ** (torch.arange(0, width, 2, dtype=torch.float32) / width)
     magnitude = 1.0
     if stretch and args.use_scaled_rope:
-        frequencies = _stretched(frequencies, args.rope_scale_factor, args.high_freq_factor)
+        frequencies = _stretched(frequencies, args)
+    if stretch:
+        frequencies = frequencies / args.rope_linear_factor
     if stretch and args.rope_scaling_long_factor is not None:
         factors, magnitude = _long_rope(args, rows)
         frequencies = frequencies / factors

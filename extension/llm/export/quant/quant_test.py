@@ -32,6 +32,7 @@ from executorch.extension.llm.export.quant import (
     quantize_model,
     quantize_weight,
     to_default,
+    to_exportable,
 )
 from executorch.extension.llm.export.quant.convert import maybe_cast
 from executorch.extension.llm.export.quantize import quantize_model_
@@ -107,7 +108,12 @@ def test_int4_by_hand() -> None:
     )
     expected = torch.stack([(codes[0].float() - 8) * 0.5, (codes[1].float() - 3) * 2])
     assert torch.equal(weight.dequantize(), expected)
-    assert weight.to(torch.float16).dequantize().dtype == torch.float16
+    half = weight.to(torch.float16)
+    assert type(half) is ExportableInt4Tensor and half.qdata.data_ptr() == packed.data_ptr()
+    assert half.scale.dtype == half.zero_point.dtype == half.dtype == torch.float16
+    assert half.dequantize().dtype == torch.float16
+    with pytest.raises(AssertionError, match=r"floating dtype; got torch\.int8"):
+        weight.to(torch.int8)
     assert torch.equal(torch.nn.functional.linear(torch.ones(1, 32), weight), expected.sum(1)[None])
 
 
@@ -120,13 +126,92 @@ def test_asymmetric_codes_survive_torchaos_form() -> None:
     assert torch.equal(exported.dequantize(torch.float32), dequantize_weight(weight))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_weight_of_4_bits_is_what_its_operator_gives(dtype: torch.dtype) -> None:
+    """(code - zero point) * scale in float32, rounded once."""
+    torch.manual_seed(0)
+    weight = to_default("w", quantize_weight(torch.randn(8, 64), _config(4, 32, False)))
+    found = torch.ops.torchao.dequantize_int4_tensor(
+        weight.qdata, weight.scale, weight.zero_point, 32, dtype
+    )
+    codes = torch.stack((weight.qdata & 15, weight.qdata >> 4), -1).view(8, 2, 32).float()
+    scale, zero = (each.float().t().unsqueeze(-1) for each in (weight.scale, weight.zero_point))
+    assert torch.equal(found, ((codes - zero) * scale).view(8, 64).to(dtype))
+    assert torch.equal(weight.dequantize(dtype), found)
+    schema = str(torch.ops.torchao.dequantize_int4_tensor.default._schema)
+    assert "SymInt group_size, ScalarType output_dtype=15)" in schema  # upstream's: bfloat16
+
+
+def _codes(bits: int, group: int = 32) -> IntxUnpackedToInt8Tensor:
+    weight = torch.randn(8, 64, dtype=torch.bfloat16)
+    return IntxUnpackedToInt8Tensor.from_hp(weight, (1, group), getattr(torch, f"int{bits}"))
+
+
+def test_codes_of_4_bits_are_packed_where_nothing_else_is_asked_for() -> None:
+    for bits in (2, 3, 5, 8):
+        weight = _codes(bits)
+        assert to_default("w", weight) is weight and to_exportable("w", weight) is weight
+    weight = _codes(4)
+    packed = to_default("w", weight)
+    assert type(packed) is ExportableInt4Tensor and packed.shape == weight.shape
+    assert packed.qdata.nbytes * 2 == weight.qdata.nbytes
+    assert torch.equal(packed.dequantize(torch.float32), dequantize_weight(weight))
+    assert to_exportable("w", weight) is weight
+    weight.activation_quantization = "int8_asym_per_token"
+    assert to_default("w", weight) is weight
+    with pytest.raises(ValueError, match="int8_asym_per_token"):
+        ExportableInt4Tensor.from_intx_unpacked_to_int8_tensor(weight)
+
+
+JOINED = {
+    "plain": lambda: [torch.randn(4, 64), torch.randn(6, 64)],
+    "int4": lambda: [to_default("w", _codes(4)) for _ in range(3)],
+    "codes": lambda: [_codes(5), _codes(5)],
+    "gguf": lambda: [_q4_k(2), _q4_k(3)],
+}
+
+
+def _q4_k(rows: int) -> ExportableGGUFTensor:
+    raw = torch.randint(0, 100, (rows, 2 * 144), dtype=torch.uint8)
+    return ExportableGGUFTensor.from_raw(raw, "q4_k")
+
+
+@pytest.mark.parametrize("kind", JOINED)
+def test_joined_weights_are_their_parts(kind: str) -> None:
+    parts = JOINED[kind]()
+    whole = fuse_along_output(parts)
+    assert type(whole) is type(parts[0]) and len(whole) == sum(map(len, parts))
+
+    def numbers(weight: torch.Tensor) -> torch.Tensor:
+        return weight if kind == "plain" else weight.dequantize()
+
+    assert torch.equal(numbers(whole), torch.cat([numbers(part) for part in parts]))
+    assert fuse_along_output(parts[:1]) is parts[0]
+
+
+def test_weights_that_cannot_be_joined() -> None:
+    packed, plain = to_default("w", _codes(4)), torch.randn(8, 64)
+    for parts, error, words in (
+        ([], ValueError, "at least one"),
+        ([plain, packed], TypeError, "one class"),
+        ([packed, plain], TypeError, "one class"),
+        ([packed, _codes(5)], TypeError, "one class"),
+        ([packed, to_default("w", _codes(4, 64))], ValueError, "group_size 32 and 64"),
+        ([packed, packed.to(torch.float16)], ValueError, "orig_dtype"),
+        ([_codes(5), _codes(8)], ValueError, "target_dtype"),
+        ([_q4_k(2), _q4_k(2).to(torch.float16)], ValueError, "orig_dtype"),
+    ):
+        with pytest.raises(error, match=words):
+            fuse_along_output(parts)
+
+
 def test_weights_that_read_the_same_input_are_joined() -> None:
     parts = [quantize_weight(torch.randn(rows, 64), _config(8)) for rows in (4, 6)]
     whole = fuse_along_output(parts)
     assert torch.equal(dequantize_weight(whole), torch.cat([dequantize_weight(p) for p in parts]))
     with pytest.raises(TypeError, match="Int4Tensor"):
         fuse_along_output([quantize_weight(torch.randn(4, 64), _config(4))] * 2)
-    with pytest.raises(TypeError, match="alike"):
+    with pytest.raises(ValueError, match="alike"):
         fuse_along_output([parts[0], quantize_weight(torch.randn(4, 64), _config(8, 64))])
     assert maybe_cast(parts[0], torch.float16) is parts[0]
 
@@ -188,6 +273,7 @@ def _gguf(path: Path, kinds: dict[str, gguf.GGMLQuantizationType]) -> dict[str, 
         writer.add_tensor(name, raw, raw_dtype=kind)
         numbers[name] = gguf.quants.dequantize(raw, kind)
     writer.add_tensor("plain", np.ones(5, np.float32))
+    writer.add_tensor("half", np.ones(5, np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -200,13 +286,21 @@ def test_gguf_weights_keep_their_bits(tmp_path: Path) -> None:
     kinds = gguf.GGMLQuantizationType
     numbers = _gguf(path, {"a": kinds.Q4_K, "b": kinds.Q5_K, "c": kinds.Q6_K})
     found = dict(iter_gguf(str(path)))
-    assert torch.equal(found.pop("plain"), torch.ones(5))
+    for stored, dtype in (("plain", torch.float32), ("half", torch.float16)):
+        value = found.pop(stored)
+        assert value.dtype == dtype and torch.equal(value.float(), torch.ones(5))
     for name, weight in found.items():
         expected = torch.from_numpy(numbers[name])
         assert type(weight) is ExportableGGUFTensor and weight.shape == (12, 256)
         assert torch.equal(weight.dequantize(torch.float32), expected)
-        bytewise = weight.to(torch.float32).to_intx_unpacked_to_int8_tensor()
+        bytewise = weight.to_intx_unpacked_to_int8_tensor(scale_dtype=torch.float32)
         torch.testing.assert_close(dequantize_weight(bytewise), expected, rtol=1e-5, atol=1e-5)
+        half = weight.to_intx_unpacked_to_int8_tensor()
+        zeros = torch.int8 if name == "c" else torch.float16
+        assert half.scale.dtype == half.dtype == torch.float16 and half.zero_point.dtype == zeros
+        assert half.target_dtype == {"a": torch.int4, "b": torch.int5, "c": torch.int8}[name]
+        with pytest.raises(AssertionError, match="floating"):
+            weight.to(torch.int8)
     packed = found["a"].to_exportable_int4_tensor(torch.float32)
     torch.testing.assert_close(
         packed.dequantize(), torch.from_numpy(numbers["a"]), rtol=1e-5, atol=1e-5
