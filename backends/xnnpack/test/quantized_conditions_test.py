@@ -94,14 +94,17 @@ def lowered(module: nn.Module, *inputs: Tensor) -> EdgeProgramManager:
 
 
 def computes_in_8_bits(manager: EdgeProgramManager) -> bool:
-    """Whether a filter is stored so."""
+    """Whether what is no conversion writes bytes."""
     for graph in graphs(manager):
         for node in graph.xnodes:
-            place = getattr(node.xnode_union, "filter_id", None)
-            if place is not None:
-                union = graph.xvalues[place].xvalue_union
-                return type(union).__name__ == "XNNQuantizedTensorValue"
+            union = graph.xvalues[node.xnode_union.output_id].xvalue_union
+            is_stored = type(union).__name__ == "XNNQuantizedTensorValue"
+            if is_stored and type(node.xnode_union).__name__ in _COMPUTES:
+                return True
     return False
+
+
+_COMPUTES = {"XNNFullyConnected", "XNNConv2d", "XNNAdd", "XNNMultiply"}
 
 
 def check_numbers(
@@ -181,7 +184,19 @@ def test_arithmetic_beyond_the_kernels_is_exact(
 ) -> None:
     x, y = torch.randn(5, 7), torch.randn(5, 7)
     module = Binary(function, result)
-    check_numbers(lowered(module, x, y), module, result.scale, x, y)
+    manager = lowered(module, x, y)
+    assert not computes_in_8_bits(manager)
+    check_numbers(manager, module, result.scale, x, y)
+
+
+@needs_runtime
+@pytest.mark.parametrize("function", [torch.add, torch.mul], ids=["add", "mul"])
+def test_arithmetic_within_the_kernels_is_in_8_bits(function: Callable[..., Tensor]) -> None:
+    x, y = torch.randn(5, 7), torch.randn(5, 7)
+    module = Binary(function, Values(0.06))
+    manager = lowered(module, x, y)
+    assert computes_in_8_bits(manager)
+    check_numbers(manager, module, 0.06, x, y)
 
 
 @needs_runtime

@@ -58,12 +58,14 @@ def _step(output: Node) -> float:
 
 
 def is_prepared(drawn: Draw) -> bool:
-    """By torchao: it has no observers of nothing, and folds no norm into a transposed convolution of groups."""
+    """By torchao: it does not observe nothing, or infinity, and folds no norm into transposed convolutions of groups."""
     module, inputs = drawn
     parts = list(module.modules())
     groups = any(isinstance(each, _ConvTransposeNd) and each.groups > 1 for each in parts)
     norms = any(isinstance(each, _BatchNorm) for each in parts)
-    return all(x.numel() for x in inputs) and not (groups and norms)
+    if groups and norms or not all(x.numel() for x in inputs):
+        return False
+    return bool(module(*inputs).isfinite().all())
 
 
 def check(draws: list[Draw], config: str) -> None:
