@@ -58,7 +58,7 @@ def _step(output: Node) -> float:
 
 
 def is_prepared(drawn: Draw) -> bool:
-    """By torchao: it does not observe nothing, or infinity, and folds no norm into transposed convolutions of groups."""
+    """By torchao: it observes no emptiness or infinity, and folds no norm into transposed convolutions of groups."""
     module, inputs = drawn
     parts = list(module.modules())
     groups = any(isinstance(each, _ConvTransposeNd) and each.groups > 1 for each in parts)
