@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 
+import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
@@ -20,6 +21,7 @@ from executorch.backends.xnnpack.operators.node_visitor import NodeVisitor, get_
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.quantized_values import check_quantized_values
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_facts import op_name
 
@@ -41,20 +43,21 @@ class XnnpackBackend(BackendDetails):
         fold_sides(edge_program)
         unfold_batches(edge_program)
         constants = Constants(edge_program)
+        check_quantized_values(edge_program, constants)
         builder = GraphBuilder(constants)
-        outputs = _arguments(edge_program, builder)
+        _tell_arguments(edge_program, builder)
         visitors = get_node_visitors(edge_program, {}, builder.store)
         for step in quantized_steps_of(edge_program.graph, constants):
             _lower(builder, step, visitors)
         return PreprocessResult(
-            processed_bytes=serialize(builder.finish(outputs)),
+            processed_bytes=serialize(builder.finish()),
             debug_handle_map=builder.handles,
             data_store_output=builder.store.get_named_data_store_output(),
         )
 
 
-def _arguments(program: ExportedProgram, builder: GraphBuilder) -> list[Node]:
-    """Tells the builder about inputs and outputs; gives the latter, each once."""
+def _tell_arguments(program: ExportedProgram, builder: GraphBuilder) -> None:
+    """What the delegate gets and gives. Rewrites before may have made an output equal to another, or to an input."""
     signature = program.graph_signature
     kinds = {spec.arg.name: spec.kind for spec in signature.input_specs}
     for node in program.graph.find_nodes(op="placeholder"):
@@ -62,12 +65,10 @@ def _arguments(program: ExportedProgram, builder: GraphBuilder) -> list[Node]:
             builder.add_input(node)
     if any(spec.kind != OutputKind.USER_OUTPUT for spec in signature.output_specs):
         raise _cannot("it writes buffers")
-    outputs = list(program.graph.output_node().args[0])
-    if len(set(outputs)) != len(outputs) or any(node.op == "placeholder" for node in outputs):
-        raise _cannot("an output is given twice, or is an input")
-    for node in outputs:
+    for node in program.graph.output_node().args[0]:
+        if not isinstance(node, Node) or not isinstance(node.meta["val"], torch.Tensor):
+            raise _cannot(f"it gives {node}, which is no tensor")
         builder.expect_output(node)
-    return outputs
 
 
 def _lower(builder: GraphBuilder, step: Step, visitors: dict[str, NodeVisitor]) -> None:

@@ -13,10 +13,12 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.exir.graph_facts import attribute_of, changing_data
+from executorch.exir.graph_facts import attribute_of, changing_data, input_specs
 from executorch.exir.graph_facts import is_param_node as is_param_node
 from executorch.exir.tensor import TensorSpec
 
+_TAG = "delegate_constant_tag"  # of a node, in `custom`, which torch.export takes over
+_FILES = "delegate_constant_tags"  # of a graph module: file by name of the tensor
 _DEFAULT_TAG = "_default_external_constant"
 GenTag = Callable[[Node], str | None]
 
@@ -53,19 +55,61 @@ def external_mutable_weights_pass(gm: GraphModule, ep: ExportedProgram) -> PassR
     return PassResult(gm, modified)
 
 
+def delegate_external_constants_pass(
+    gm: GraphModule | ExportedProgram,
+    ep: ExportedProgram | None = None,
+    gen_tag_fn: GenTag | None = None,
+) -> PassResult:
+    """Marks the parameters, buffers and constants of a program for delegates, before it is lowered: an exported or edge
+    program itself, or its graph module and the program that says which inputs are data. Among the passes of
+    to_edge_transform_and_lower it is `partial(delegate_external_constants_pass, ep=program, gen_tag_fn=...)`."""
+    if isinstance(gm, ExportedProgram):
+        gm, ep = gm.graph_module, gm
+    if ep is None:
+        raise TypeError(
+            "delegate_external_constants_pass: a graph module does not say which of its inputs are data; give the "
+            "ExportedProgram, alone or as `ep`"
+        )
+    modified = False
+    for node in gm.graph.find_nodes(op="placeholder"):
+        if is_param_node(ep, node):
+            modified |= _mark(node, gen_tag_fn)
+    return PassResult(gm, modified)
+
+
 def delegate_external_constants_pass_unlifted(
     module: torch.nn.Module, gen_tag_fn: GenTag | None = None
 ) -> PassResult:
     """Marks the tensors of an unlifted program (`ep.module()`) for delegates; export it again afterwards."""
     if not isinstance(module, GraphModule):
         raise TypeError(f"expected ep.module(), found a {type(module).__name__}")
-    modified = False
+    files: dict[str, str] = {}
     for node in module.graph.find_nodes(op="get_attr"):
-        tag = gen_tag_fn(node) if gen_tag_fn is not None else _DEFAULT_TAG
-        if tag is not None and isinstance(attribute_of(module, node.target), torch.Tensor):
-            node.meta.setdefault("custom", {})["delegate_constant_tag"] = tag
-            modified = True
-    return PassResult(module, modified)
+        is_tensor = isinstance(attribute_of(module, node.target), torch.Tensor)
+        if is_tensor and _mark(node, gen_tag_fn):
+            files[node.target] = node.meta["custom"][_TAG]
+    # torch.export takes over what nodes hold where it finds a node by the tensor's name in small letters; names that
+    # begin with a digit or hold capitals it does not find. The module's own it takes over always.
+    custom = module.meta.setdefault("custom", {})
+    custom[_FILES] = {**custom.get(_FILES, {}), **files}
+    return PassResult(module, bool(files))
+
+
+def _mark(node: Node, gen_tag_fn: GenTag | None) -> bool:
+    tag = gen_tag_fn(node) if gen_tag_fn is not None else _DEFAULT_TAG
+    if tag is not None:
+        node.meta["custom"] = {**(node.meta.get("custom") or {}), _TAG: tag}
+    return tag is not None
+
+
+def mark_as_before_export(program: ExportedProgram, exported: ExportedProgram) -> None:
+    """Marks the data of `program`, which was made of `exported`, as delegate_external_constants_pass_unlifted() did."""
+    files = (exported.graph_module.meta.get("custom") or {}).get(_FILES, {})
+    if not files:
+        return
+    specs = input_specs(program.graph_signature)
+    for node in program.graph.find_nodes(op="placeholder"):
+        _mark(node, lambda each: files.get(specs[each.name].target))
 
 
 def delegate_data_file(node: Node) -> str | None:
@@ -74,4 +118,4 @@ def delegate_data_file(node: Node) -> str | None:
     while node.op == "call_function" and node.all_input_nodes:
         node = node.all_input_nodes[0]
     custom = node.meta.get("custom") or {}
-    return node.meta.get("delegate_constant_tag") or custom.get("delegate_constant_tag")
+    return node.meta.get(_TAG) or custom.get(_TAG)

@@ -27,6 +27,7 @@ from executorch.exir._serialize._serialize import serialize_for_executorch
 from executorch.exir._serialize.data_serializer import DataSerializer
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
 from executorch.exir.emit import EmitterOutput, emit_program
+from executorch.exir.passes.external_constants_pass import mark_as_before_export
 from executorch.exir.program._arguments import (
     check_constant_methods,
     check_passes,
@@ -180,6 +181,7 @@ def _edge_program(
         skip_dim_order=config._skip_dim_order,
         verifier=EdgeDialect,
     )
+    mark_as_before_export(edge, program)
     if config._check_ir_validity:
         check_edge_program(edge, "to_edge", config)
     return edge

@@ -39,13 +39,13 @@ def argument(node: Node, position: int, name: str, default: Any = None) -> Any:
     return node.kwargs.get(name, default)
 
 
-def _sizes(node: Node) -> tuple[Any, ...]:
+def sizes_of(node: Node) -> tuple[Any, ...]:
     return tuple(node.meta["val"].shape)
 
 
 def is_over_image(node: Node) -> bool:
     """Over all that is behind the channels of an image, or of a volume of static sizes."""
-    rank, dims = len(_sizes(node.args[0])), argument(node, 1, "dim") or []
+    rank, dims = len(sizes_of(node.args[0])), argument(node, 1, "dim") or []
     if rank not in (4, 5) or (rank == 5 and num_dynamic_sizes(node.args[0])):
         return False
     return sorted(dim % rank for dim in dims) == list(range(2, rank))
@@ -53,8 +53,8 @@ def is_over_image(node: Node) -> bool:
 
 def covers_image(node: Node) -> bool:
     """A window that covers the whole image, once."""
-    before, after, kernel = _sizes(node.args[0])[2:], _sizes(node)[2:], node.args[1]
-    if len(_sizes(node)) != 4 or any(argument(node, 3, "padding") or []):
+    before, after, kernel = sizes_of(node.args[0])[2:], sizes_of(node)[2:], node.args[1]
+    if len(sizes_of(node)) != 4 or any(argument(node, 3, "padding") or []):
         return False
     fits = all(isinstance(b, int) and k >= b for k, b in zip(kernel * 2, before, strict=False))
     return fits and list(after) == [1, 1]
@@ -73,7 +73,7 @@ def _has_its_dtype(tensor: Node, call: Node) -> bool:
 
 
 def _may_be_empty(tensor: Node, call: Node) -> bool:
-    sizes = _sizes(tensor)
+    sizes = sizes_of(tensor)
     return any(free_unbacked_symbols(s) and not statically_known_true(s > 0) for s in sizes)
 
 
@@ -84,7 +84,7 @@ OF_TENSORS = (
         dtype_text,
     ),
     TensorCondition(
-        lambda tensor, call: len(_sizes(tensor)) <= MAX_RANK,
+        lambda tensor, call: len(sizes_of(tensor)) <= MAX_RANK,
         f"at most {MAX_RANK} dimensions are expected",
     ),
     TensorCondition(
@@ -111,7 +111,7 @@ def _static(*positions: int) -> Test:
 
 
 def _fixed_rows(source: Node, num_dims: int) -> bool:
-    return all(isinstance(size, int) for size in _sizes(source)[-num_dims:])
+    return all(isinstance(size, int) for size in sizes_of(source)[-num_dims:])
 
 
 WEIGHTS = "weight and bias must be constant"
@@ -148,12 +148,12 @@ def _of_volumes(test: Callable[[Node], bool]) -> Test:
 CONVOLUTION = (
     Condition(_static(1, 2), WEIGHTS),
     Condition(
-        lambda node, constants: len(_sizes(node)) in (3, 4, 5),
+        lambda node, constants: len(sizes_of(node)) in (3, 4, 5),
         "one to three spatial dimensions are expected",
     ),
     Condition(
         lambda node, constants: (
-            len(_sizes(node)) != 3
+            len(sizes_of(node)) != 3
             or (num_dynamic_sizes(node) <= 1 and num_dynamic_sizes(node.args[0]) <= 1)
         ),
         ONE_DYNAMIC_SIZE,
@@ -189,7 +189,7 @@ GROUP_NORM = (
     Condition(lambda node, constants: all(each in constants for each in node.args[1:3]), WEIGHTS),
     Condition(lambda node, constants: node.args[6] == 1, "one group is expected"),
     Condition(
-        lambda node, constants: len(_sizes(node.args[0])) in (3, 4),
+        lambda node, constants: len(sizes_of(node.args[0])) in (3, 4),
         "one or two spatial dimensions are expected",
     ),
     Condition(
@@ -211,47 +211,35 @@ LINEAR = (
     ),
 )
 PRELU = (
-    Condition(lambda node, constants: len(_sizes(node)) >= 2, "channels are expected"),
+    Condition(lambda node, constants: len(sizes_of(node)) >= 2, "channels are expected"),
     Condition(_static(1), "weights must be constant"),
 )
 
 
-def _is_of_values(node: Node, constants: Constants) -> bool:
-    """A matmul of two values that are computed: no bias."""
-    return len(node.args) == 2 and node.args[1] not in constants
+def _of_values(test: Test) -> Test:
+    """Of a product of two values that are computed."""
+    return lambda node, constants: node.args[1] in constants or test(node, constants)
 
 
-def _of_weights(test: Test) -> Test:
-    """Of a matmul by weights."""
-    return lambda node, constants: _is_of_values(node, constants) or test(node, constants)
-
-
-MATMUL = (
+PRODUCT = (
+    Condition(_of_values(NOT_CONSTANT.test), NOT_CONSTANT.reason),
     Condition(
-        lambda node, constants: not _is_of_values(node, constants) or node.args[0] not in constants,
-        NOT_CONSTANT.reason,
-    ),
-    Condition(
-        lambda node, constants: (
-            not _is_of_values(node, constants)
-            or all(num_dynamic_sizes(each) <= 1 for each in (*node.args, node))
+        _of_values(
+            lambda node, constants: all(num_dynamic_sizes(each) <= 1 for each in (*node.args, node))
         ),
         ONE_DYNAMIC_SIZE,
     ),
+)
+PRODUCT_AND_BIAS = (
     Condition(
-        _of_weights(
-            lambda node, constants: all(
-                each in constants for each in (*node.args[:-2], node.args[-1])
-            )
-        ),
-        WEIGHTS,
+        lambda node, constants: node.args[0] in constants and node.args[2] in constants, WEIGHTS
     ),
     Condition(
-        _of_weights(lambda node, constants: all(len(_sizes(b)) == 1 for b in node.args[:-2])),
-        "a bias of one dimension is expected",
+        lambda node, constants: sizes_of(node.args[0]) == sizes_of(node.args[2])[1:],
+        "a bias of one number for each column is expected",
     ),
     Condition(
-        _of_weights(lambda node, constants: all(each == 1 for each in node.kwargs.values())),
+        lambda node, constants: all(each == 1 for each in node.kwargs.values()),
         "factors must be 1",
     ),
 )
@@ -283,7 +271,7 @@ POWER = (
 CONVERT = (
     Condition(
         lambda node, constants: parameters_of(node) is not None,
-        "the whole range of int8 is expected",
+        "the whole range of int8 and a scale above 0 are expected",
     ),
     Condition(lambda node, constants: node.args[0] not in constants, "it is computed ahead"),
 )
@@ -293,7 +281,7 @@ CONVERT = (
 
 
 def _is_over_last(node: Node, constants: Constants) -> bool:
-    rank, dims = len(_sizes(node.args[0])), argument(node, 1, "dim") or []
+    rank, dims = len(sizes_of(node.args[0])), argument(node, 1, "dim") or []
     return rank > 0 and sorted(dim % rank for dim in dims) == list(range(rank - len(dims), rank))
 
 
@@ -304,18 +292,18 @@ def _of_rows(test: Test) -> Test:
 
 def is_across_rows(softmax: Node) -> bool:
     """Along another dimension than the last, which takes transposes."""
-    return softmax.args[1] not in (-1, len(_sizes(softmax)) - 1)
+    return softmax.args[1] not in (-1, len(sizes_of(softmax)) - 1)
 
 
 def is_across_channels(softmax: Node) -> bool:
     """Of images or sequences, but where that is the last dimension."""
-    rank = len(_sizes(softmax))
+    rank = len(sizes_of(softmax))
     return rank in (3, 4) and softmax.args[1] % rank == 1 != rank - 1
 
 
 def _rows_are_long_or_few(node: Node, constants: Constants) -> bool:
     """A row of few elements costs as much as one of a vector."""
-    sizes = list(_sizes(node))
+    sizes = list(sizes_of(node))
     along = sizes.pop(node.args[1])
     static = all(isinstance(size, int) for size in (along, *sizes))
     return (
@@ -347,92 +335,10 @@ MEAN = (
 )
 SUM = (
     Condition(
-        lambda node, constants: len(_sizes(node.args[0])) != 4 or not is_over_image(node),
+        lambda node, constants: len(sizes_of(node.args[0])) != 4 or not is_over_image(node),
         "the sum over an image",
     ),
     *MEAN,
-)
-
-
-# ---- Windows ----
-
-
-def _window(ceil_position: int, test: Callable[[Node], bool] = lambda node: True) -> tuple:
-    """Of calls that `test` holds for."""
-    return (
-        Condition(
-            lambda node, constants: not test(node) or len(_sizes(node.args[0])) == 4,
-            "four dimensions are expected",
-        ),
-        Condition(
-            lambda node, constants: (
-                not test(node)
-                or not argument(node, ceil_position, "ceil_mode", False)
-                or all(isinstance(size, int) for size in _sizes(node.args[0])[-2:])
-            ),
-            "an image of static height and width is expected with ceil_mode",
-        ),
-        Condition(
-            lambda node, constants: not test(node) or torch.Size(node.args[1]).numel() > 1,
-            "a window of one element",
-        ),
-    )
-
-
-MAX_POOL = (
-    Condition(lambda node, constants: first_item(node) is not None, "only the values may be used"),
-    *_window(5),
-)
-VOLUME_MAX_POOL = (
-    MAX_POOL[0],
-    Condition(
-        lambda node, constants: is_volume(node) and not num_dynamic_sizes(node.args[0]),
-        STATIC_VOLUME,
-    ),
-    Condition(
-        lambda node, constants: not argument(node, 5, "ceil_mode", False),
-        "ceil_mode is not supported",
-    ),
-)
-AVERAGE_POOL = (
-    Condition(
-        lambda node, constants: argument(node, 6, "divisor_override") is None,
-        "divisor_override is not supported",
-    ),
-    *_window(4, lambda node: not covers_image(node)),
-)
-
-
-def _resized(place_of_scales: int) -> tuple[Condition, ...]:
-    def keeps_whole_sizes(node: Node, constants: Constants) -> bool:
-        scales = argument(node, place_of_scales, "scale_factors")
-        before, after = _sizes(node.args[0])[2:], _sizes(node)[2:]
-        return not scales or all(
-            old * scale == new for old, scale, new in zip(before, scales, after, strict=True)
-        )
-
-    return (
-        Condition(
-            lambda node, constants: (
-                len(_sizes(node)) == 4
-                and not num_dynamic_sizes(node)
-                and not num_dynamic_sizes(node.args[0])
-            ),
-            "four static dimensions are expected",
-        ),
-        Condition(keeps_whole_sizes, "scales must give whole sizes"),
-    )
-
-
-def _multiplies_sizes(node: Node, constants: Constants) -> bool:
-    before, after = _sizes(node.args[0])[2:], _sizes(node)[2:]
-    return all(new % old == 0 for old, new in zip(before, after, strict=True))
-
-
-RESIZE = _resized(3)
-RESIZE_NEAREST = (
-    *_resized(2),
-    Condition(_multiplies_sizes, "multiples of the sizes are expected"),
 )
 
 
@@ -449,7 +355,7 @@ def _cut(where: Callable[[Node], tuple[int, Any, Any]]) -> tuple[Condition, ...]
 
     def is_counted_from_a_fixed_end(node: Node, constants: Constants) -> bool:
         dim, start, _ = where(node)
-        return start >= 0 or isinstance(_sizes(node.args[0])[dim], int)
+        return start >= 0 or isinstance(sizes_of(node.args[0])[dim], int)
 
     return (
         Condition(is_fixed, "start and length of what is cut must be static"),
@@ -461,11 +367,11 @@ def _cut(where: Callable[[Node], tuple[int, Any, Any]]) -> tuple[Condition, ...]
 
 def _of_slice(node: Node) -> tuple[int, Any, Any]:
     dim = argument(node, 1, "dim", 0)
-    return dim, argument(node, 2, "start") or 0, _sizes(node)[dim]
+    return dim, argument(node, 2, "start") or 0, sizes_of(node)[dim]
 
 
 def _repeats_one(node: Node, constants: Constants) -> bool:
-    sizes = zip(_sizes(node.args[0]), _sizes(node), strict=True)
+    sizes = zip(sizes_of(node.args[0]), sizes_of(node), strict=True)
     repeated = [new for old, new in sizes if str(old) != str(new)]
     return len(repeated) == 1 and isinstance(repeated[0], int) and repeated[0] <= MOST_REPEATED
 
@@ -490,7 +396,7 @@ SAME = (
 EXPAND = (
     Condition(
         lambda node, constants: (
-            len(_sizes(node.args[0])) == len(_sizes(node)) and node.args[0] not in constants
+            len(sizes_of(node.args[0])) == len(sizes_of(node)) and node.args[0] not in constants
         ),
         "a value of the same number of dimensions is expected",
     ),

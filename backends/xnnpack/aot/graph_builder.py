@@ -84,14 +84,16 @@ class GraphBuilder:
             str, tuple[int, ...]
         ] = {}  # in names of operators -> what they stand for
         self.step: Step | None = None  # that is being lowered
-        self._outputs: dict[Node, tuple[str, int]] = {}  # -> layout, external id
+        self._outputs: dict[Node, tuple[str, int]] = {}  # -> layout, place
+        self._repeated: list[tuple[Node, int]] = []  # outputs given before, and their places
         self._written: set[Node] = set()  # outputs that a node writes itself
         self._externals: dict[int, list[int]] = {_INPUT: [], _OUTPUT: []}
 
     # Arguments of the delegate
 
     def add_input(self, node: Node) -> None:
-        layout, made = _layout_outside(node), self._external(node, _INPUT)
+        place = len(self._externals[_INPUT])
+        layout, made = _layout_outside(node), self._external(node, _INPUT, place)
         if layout == _OTHER:
             order = dim_order_of(node.meta["val"])
             outside, made = made, self._value(shape_of(node), type_of(node))
@@ -99,14 +101,19 @@ class GraphBuilder:
         self._ids[node, layout or PLAIN] = made
 
     def expect_output(self, node: Node) -> None:
-        """In the order of the outputs, after all inputs."""
-        self._outputs[node] = (_layout_outside(node), len(self._outputs))
+        """In the order of the outputs, after all inputs. Any node: an input, a constant, one that was given before."""
+        place = len(self._outputs) + len(self._repeated)
+        if node in self._outputs:
+            self._repeated.append((node, place))
+        else:
+            self._outputs[node] = (_layout_outside(node), place)
 
-    def finish(self, outputs: list[Node]) -> Any:
+    def finish(self) -> Any:
         """The graph; writes those outputs that no node wrote in the layout they need."""
-        for node in outputs:
-            if node not in self._written:
-                self._write_output(node, self._outputs[node][0])
+        missing = [(node, place) for node, (_, place) in self._outputs.items()]
+        missing = [(node, place) for node, place in missing if node not in self._written]
+        for node, place in (*missing, *self._repeated):
+            self._write_output(node, place)
         return make(
             "XNNGraph",
             version="0",
@@ -141,18 +148,17 @@ class GraphBuilder:
             )
         self._ids[node, PLAIN] = ids[node]
 
-    def _write_output(self, node: Node, layout: str) -> None:
+    def _write_output(self, node: Node, place: int) -> None:
+        """A copy, by itself."""
+        layout = self.layout_of_output(node)
         source = PLAIN if layout == _OTHER else self.layout_of(node)
-        here, there = self.read(node, source), self._external(node, _OUTPUT)
+        here, there = self.read(node, source), self._external(node, _OUTPUT, place)
         if source == layout:
             self.emit(node, "XNNCopy", input_id=here, output_id=there)
         elif layout == _OTHER:
             self._permute(node, here, there, list(dim_order_of(node.meta["val"])))
         else:
             self._transpose(node, here, there, layout)
-
-    def _place(self, node: Node) -> int:
-        return len(self._externals[_INPUT]) + self._outputs[node][1]
 
     # Values
 
@@ -195,7 +201,7 @@ class GraphBuilder:
     def write(self, node: Node, layout: str = PLAIN) -> int:
         """A new value for what `node` computes; the delegate's output itself when it is one in this layout."""
         if self.layout_of_output(node) == layout:
-            made = self._external(node, _OUTPUT)
+            made = self._external(node, _OUTPUT, self._outputs[node][1])
             self._written.add(node)
         else:
             made = self._value(in_layout(shape_of(node), layout), type_of(node))
@@ -314,9 +320,9 @@ class GraphBuilder:
             output_id=target,
         )
 
-    def _external(self, node: Node, flag: int) -> int:
-        """With its dimensions in the order of memory."""
-        place = len(self._externals[_INPUT]) if flag == _INPUT else self._place(node)
+    def _external(self, node: Node, flag: int, place: int) -> int:
+        """With its dimensions in the order of memory; `place` among inputs, or among outputs."""
+        place += len(self._externals[_INPUT]) if flag == _OUTPUT else 0
         shape = [shape_of(node)[dim] for dim in dim_order_of(node.meta["val"])]
         made = self._value(shape, type_of(node), external=place, flags=flag)
         self._externals[flag].append(made)

@@ -243,12 +243,18 @@ def _beyond(node: Node, reach: list[int], stride: list[int], padding: list[int])
 
 
 def _window(node: Node, dilated: bool) -> list[list[int]]:
-    """Kernel, stride, padding and dilation, each of two sizes."""
+    """Kernel, stride, padding and dilation, each of two sizes. One element has no dilation: XNNPACK reads padding by
+    another rule where there is one."""
     given = [*node.args[1:5], None, None, None]
     kernel = given[0]
     dilation = given[3] if dilated else None
     chosen = [kernel, given[1] or kernel, given[2] or [0], dilation or [1]]
-    return [list(each) if len(each) == 2 else [each[0]] * 2 for each in chosen]
+    kernel, *others, dilation = (list(each) * (2 // len(each)) for each in chosen)
+    return [
+        kernel,
+        *others,
+        [gap if size > 1 else 1 for gap, size in zip(dilation, kernel, strict=True)],
+    ]
 
 
 def paddings(padding: list[int]) -> dict[str, int]:

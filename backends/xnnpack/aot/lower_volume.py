@@ -339,6 +339,7 @@ def volume_max_pool(builder: GraphBuilder, step: Step) -> None:
     kernel = of_three(given[0])
     stride = of_three(given[1] or kernel)
     padding, dilation = (of_three(each or [default]) for each, default in zip(given[2:4], (0, 1)))
+    dilation = [gap if size > 1 else 1 for gap, size in zip(dilation, kernel, strict=True)]
     batch, channels, depth, height, width = shape_of(head.args[0])
     made, *image = shape_of(step.result)[2:]
     slices = [batch * depth, height, width, channels]

@@ -31,8 +31,8 @@ def filter_and_bias(
         data = arrange(builder.constants[weight].detach())
         return builder.constant(weight, data), _float_bias(builder, bias, data.dtype)
     quantized = weight_of(weight, builder.constants)
-    kind = _filter_type(builder, step, weight, quantized, channel_axis)
     data = arrange(quantized.data)
+    kind = _filter_type(builder, step, weight, quantized, data.shape, channel_axis)
     stored = data if quantized.bits == 8 else _packed(data)
     filter_id = builder.constant(weight, stored, kind, data.shape)
     if step.mode is Mode.DYNAMIC:
@@ -47,7 +47,12 @@ def _float_bias(builder: GraphBuilder, bias: Node | None, dtype: torch.dtype) ->
 
 
 def _filter_type(
-    builder: GraphBuilder, step: Step, node: Node, weight: Weight, channel_axis: int
+    builder: GraphBuilder,
+    step: Step,
+    node: Node,
+    weight: Weight,
+    shape: torch.Size,
+    channel_axis: int,
 ) -> Type:
     if weight.group_size:
         scales = builder.data(node, weight.scales.to(torch.bfloat16), _SCALES)
@@ -55,7 +60,7 @@ def _filter_type(
     if weight.axis is None and step.mode is Mode.STATIC:
         return _by_tensor("xnn_datatype_qint8", weight.scales.item())
     # What is quantized while running is multiplied by weights with one scale per channel only.
-    scales = weight.scales.expand(weight.data.shape[0]) if weight.axis is None else weight.scales
+    scales = weight.scales.expand(shape[channel_axis]) if weight.axis is None else weight.scales
     name = "xnn_datatype_qcint8" if weight.bits == 8 else "xnn_datatype_qcint4"
     return by_channel(name, channel_axis, builder.data(node, scales, _SCALES), scales.numel())
 

@@ -13,6 +13,7 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot import conditions as c
+from executorch.backends.xnnpack.aot import window_conditions as w
 from executorch.backends.xnnpack.aot.conditions import covers_image, is_over_image
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder
 from executorch.backends.xnnpack.aot.lower import (
@@ -150,8 +151,8 @@ _ROWS: dict[str, Row] = {
     "aten.linear.default": Row(
         fully_connected, c.LINEAR, clamps=True, quantized=Quantized.WEIGHTED, scales=_BY_WEIGHTS
     ),
-    "aten.addmm.default": Row(matrix_product, c.MATMUL, clamps=True),
-    "aten.mm.default": Row(matrix_product, c.MATMUL),
+    "aten.addmm.default": Row(matrix_product, c.PRODUCT_AND_BIAS, clamps=True),
+    "aten.mm.default": Row(matrix_product, c.PRODUCT),
     "aten.bmm.default": Row(batch_matrix_multiply, (c.NOT_CONSTANT,)),
     "aten.add.Tensor": Row(
         elementwise("XNNAdd"), c.ALPHA, clamps=True, quantized=Quantized.ARITHMETIC
@@ -187,7 +188,7 @@ _ROWS: dict[str, Row] = {
     "aten.prelu.default": Row(parametric_relu, c.PRELU, kept_whole=True),
     "aten.leaky_relu.default": Row(elementwise("XNNLeakyReLU", "negative_slope", 0.01)),
     "aten.elu.default": Row(elementwise("XNNELU", "alpha", 1.0), c.ELU),
-    "aten.relu.default": _CLAMP,
+    "aten.relu.default": Row(clamp, quantized=_SAME),
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
     "aten._softmax.default": Row(
@@ -212,18 +213,18 @@ _ROWS: dict[str, Row] = {
         group_norm, c.GROUP_NORM, joins=True, chooses_layout=True
     ),
     "aten.max_pool2d_with_indices.default": Row(
-        pool("XNNMaxPooling2d"), c.MAX_POOL, chooses_layout=True, images=True, quantized=_SAME
+        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, images=True, quantized=_SAME
     ),
     "aten.max_pool3d_with_indices.default": Row(
-        volume_max_pool, c.VOLUME_MAX_POOL, joins=True, chooses_layout=True, quantized=_SAME
+        volume_max_pool, w.VOLUME_MAX_POOL, joins=True, chooses_layout=True, quantized=_SAME
     ),
-    "aten.avg_pool2d.default": Row(average, c.AVERAGE_POOL, chooses_layout=True, images=True),
+    "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, images=True),
     "aten.upsample_bilinear2d.vec": Row(
-        resize_bilinear, c.RESIZE, chooses_layout=True, images=True, kept_whole=True
+        resize_bilinear, w.RESIZE, chooses_layout=True, images=True, kept_whole=True
     ),
     "aten.upsample_nearest2d.vec": Row(
         resize_nearest,
-        c.RESIZE_NEAREST,
+        w.RESIZE_NEAREST,
         joins=True,
         chooses_layout=True,
         images=True,

@@ -39,13 +39,13 @@ class Weight:
 
 
 def parameters_of(node: Node) -> Parameters | None:
-    """Of a static quantize or dequantize to the whole range of int8."""
+    """Of a static quantize or dequantize to the whole range of int8. XNNPACK refuses scales that are not above 0."""
     if op_name(node) not in (QUANTIZE, DEQUANTIZE):
         return None
     scale, zero_point, minimum, maximum, dtype = node.args[1:6]
     if dtype != torch.int8 or (minimum, maximum) != (-128, 127) or node.kwargs.get("out_dtype"):
         return None
-    return Parameters(float(scale), int(zero_point))
+    return Parameters(float(scale), int(zero_point)) if scale > 0 else None
 
 
 def quantizes_back(node: Node) -> bool:
@@ -70,7 +70,7 @@ def _is_per_row(stored: Node, source: Node) -> bool:
 
 
 def weight_of(node: Node, constants: Constants) -> Weight | None:
-    """Of the call that dequantizes a weight; None unless it is symmetric."""
+    """Of the call that dequantizes a weight; None unless it is symmetric, with scales above 0."""
     if not constants.is_computed(node):
         return None
     args = node.args
@@ -90,7 +90,7 @@ def weight_of(node: Node, constants: Constants) -> Weight | None:
         case _:
             return None
     data = constants[args[0]].detach()
-    if data.dtype != torch.int8 or group_size is None or bool(points.any()):
+    if data.dtype != torch.int8 or group_size is None or bool(points.any() or (scales <= 0).any()):
         return None
     if group_size == data.shape[-1]:
         group_size = 0

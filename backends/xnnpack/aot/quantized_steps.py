@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf
 
+import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph, Node
 
@@ -171,12 +172,14 @@ def _is_dynamic(step: Step, constants: Constants) -> bool:
     if name not in (LINEAR, CONVOLUTION) or dynamic_source(step.head.args[0]) is None:
         return False
     weight = weight_of(step.head.args[1], constants)
-    if weight is None or weight.axis not in (None, 0):
+    if weight is None or not _axis_fits(step.head, weight):
         return False
     if name == CONVOLUTION:
         transposed, groups = step.head.args[6], step.head.args[8]
-        plain = weight.data.dim() == 4 and not transposed and groups == 1
-        return weight.bits == 8 and not weight.group_size and plain
+        # transposed ones have results of float32 alone
+        plain = weight.data.dim() == 4 and groups == 1
+        known = not transposed or step.head.meta["val"].dtype == torch.float32
+        return weight.bits == 8 and not weight.group_size and plain and known
     return weight.group_size == 0 or (weight.bits == 4 and weight.group_size % 32 == 0)
 
 

@@ -33,6 +33,10 @@ endif()
 
 xnnpack_sources(winograd/winograd.cpp winograd/winograd_avx512.cpp convolution/kernels_avx2.cpp
   convolution/kernels_avx512.cpp)
+foreach(part XNNPACK subgraph)
+  target_compile_definitions(${part} PRIVATE EXECUTORCH_XNNPACK_WINOGRAD)
+endforeach()
+xnnpack_includes(convolution/known_flags.h subgraph "${fetched}/xnnpack/src/subgraph/convolution-2d.c")
 xnnpack_replaces(XNNPACK configs/maxpool-config.c xnn_init_f32_maxpool_config BY max_pool.cpp max_pool_avx.cpp)
 xnnpack_replaces(XNNPACK configs/unary-elementwise-config.c xnn_init_f32_exp_config
   BY unary/exponential.cpp unary/exponential_avx512.cpp)
@@ -51,7 +55,6 @@ if(ET_HAS_AVX512BF16)
   xnnpack_sources(gemm/wide_gemm_bf16.cpp gemm/bfloat16_packing.cpp)
   xnnpack_includes(gemm/precision.h operators "${fetched}/xnnpack/src/operators/fully-connected-nc.c"
     "${fetched}/xnnpack/src/operators/convolution-nhwc.c")
-  xnnpack_includes(gemm/precision_flag.h subgraph "${fetched}/xnnpack/src/subgraph/convolution-2d.c")
 endif()
 
 # XNNPACK's kernels for AMX, with any compiler that knows those instructions, and where they pay.

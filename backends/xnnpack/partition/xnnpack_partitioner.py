@@ -30,6 +30,10 @@ from executorch.backends.xnnpack.partition.config.xnnpack_config import (
 )
 from executorch.backends.xnnpack.xnnpack_preprocess import XnnpackBackend
 from executorch.exir.backend._grouping import grouped_partitions
+from executorch.exir.backend.lowering.quantized_values import (
+    check_quantized_values,
+    warn_of_missing_ranges,
+)
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 from executorch.exir.graph_facts import op_name
@@ -114,6 +118,8 @@ class XnnpackPartitioner(Partitioner):
         slice_parts(exported_program, TABLE)
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        check_quantized_values(exported_program, Constants(exported_program))
+        warn_of_missing_ranges(exported_program)
         generate = self.generate_per_op_partitions if self.per_op_mode else self.generate_partitions
         tags = {}
         for number, partition in enumerate(generate(exported_program)):

@@ -29,7 +29,11 @@ from executorch.backends.xnnpack.quantizer.captured import (
 from executorch.exir.graph_facts import num_dynamic_sizes
 
 # XNNPACK has float results of 8-bit inputs for these, of convolutions for those without groups.
-DYNAMIC = (torch.ops.aten.linear.default, torch.ops.aten.conv2d.default)
+DYNAMIC = (
+    torch.ops.aten.linear.default,
+    torch.ops.aten.conv2d.default,
+    torch.ops.aten.conv_transpose2d.input,
+)
 _CLAMPS = frozenset({"relu", "relu6", "hardtanh"})
 _PASSING = frozenset({Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME, Quantized.LOOKUP})
 # These take part without a neighbour that is quantized.
@@ -115,8 +119,11 @@ class Annotator:
         )
 
     def _has_quantized_operand(self, operands: list[Node]) -> bool:
-        """Eight bits pay where a neighbour has them; alone among floats they cost conversions and accuracy."""
-        return any(each.op == "placeholder" or _output_spec(each) is not None for each in operands)
+        """Eight bits pay where a neighbour has them; alone among floats they cost conversions and accuracy. An input
+        counts as one that has, and what is an input but for moves and limits, too."""
+        return any(
+            _origin(each).op == "placeholder" or _output_spec(each) is not None for each in operands
+        )
 
     def _annotate_result(self, node: Node, config: QuantizationConfig) -> None:
         """The output of what lowering folds into one: an operator, its batch norm and its limits."""
@@ -140,6 +147,16 @@ def _read_by_weights(model: GraphModule) -> set[Node]:
         if node.op == "output" or kind is Quantized.WEIGHTED or (passes and node in found):
             found.update(node.all_input_nodes)
     return found
+
+
+def _origin(node: Node) -> Node:
+    """The value of which `node` has the numbers: moved, cut to limits."""
+    while node.op == "call_function":
+        row = row_of(node)
+        if row is None or row.quantized is not Quantized.SAME or len(node.all_input_nodes) != 1:
+            break
+        node = node.all_input_nodes[0]
+    return node
 
 
 def _inputs(node: Node) -> dict[Node, QuantizationSpecBase | None]:

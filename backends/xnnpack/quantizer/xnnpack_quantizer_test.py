@@ -360,7 +360,7 @@ def test_what_the_quantizer_supports_is_what_it_quantizes() -> None:
         for one in (STATIC, DYNAMIC, None)
     )
     aten = torch.ops.aten
-    assert dynamic == [aten.linear.default, aten.conv2d.default]
+    assert dynamic == [aten.linear.default, aten.conv2d.default, aten.conv_transpose2d.input]
     assert {*dynamic, aten.add.Tensor, aten.max_pool2d.default} <= {*static}
     assert aten.softmax.int not in static and of_any == static
     supported = XNNPACKQuantizer.get_supported_operators()
@@ -387,3 +387,66 @@ def test_configurations_are_kept_by_what_the_user_gave() -> None:
     quantizer.set_module_type(torch.nn.Linear, STATIC)
     assert quantizer.operator_type_config == {conv: STATIC, linear: None}
     assert quantizer.module_type_config == {torch.nn.Linear: STATIC}
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_dynamic_transposed_convolutions_have_8_bit_weights(groups: int) -> None:
+    """By output channel, which is the second dimension. XNNPACK has none with groups."""
+    conv, x = nn.ConvTranspose2d(4, 6, 3, 2, groups=groups), torch.randn(1, 4, 5, 6)
+    model = quantize(conv, (x,), XNNPACKQuantizer().set_global(DYNAMIC))
+    dequantized = [n for n in model.graph.nodes if "dequantize_per_channel" in str(n.target)]
+    assert [node.args[3] for node in dequantized] == ([1] if groups == 1 else [])
+    assert ("quantized_decomposed.choose_qparams.tensor" in operators(model)) == (groups == 1)
+    assert compute_error(conv(x), model(x)) > 30
+
+
+class Twice(nn.Module):
+    def __init__(self, before: str, by: str) -> None:
+        super().__init__()
+        self.before, self.by = getattr(torch, before), getattr(torch, by)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        z = self.before(x, -1, 1) if self.before is torch.clamp else self.before(x)
+        return self.by(z, z)
+
+
+@pytest.mark.parametrize("by", ["add", "mul"])
+@pytest.mark.parametrize(("before", "is_8_bit"), [("relu", True), ("clamp", True), ("cos", False)])
+def test_arithmetic_on_limited_inputs_is_8_bit(before: str, is_8_bit: bool, by: str) -> None:
+    """Of one value twice, too; between floats it stays float."""
+    model = quantize(Twice(before, by), (torch.randn(4, 8),), XNNPACKQuantizer().set_global(STATIC))
+    (node,) = (n for n in model.graph.nodes if n.name == by)
+    around = [*node.all_input_nodes, *node.users]
+    assert len(around) == 2 and all("quantize" in each.name for each in around) == is_8_bit
+
+
+def test_ranges_are_those_of_the_limited_result() -> None:
+    """Behind a relu all values are positive: the least is stored as -128, and 255 steps reach the largest."""
+    model, x = nn.Sequential(nn.Linear(8, 16), nn.ReLU()), torch.randn(64, 8)
+    found = quantize(model, (x,), XNNPACKQuantizer().set_global(STATIC))
+    (stored,) = (
+        n
+        for n in found.graph.nodes
+        if ".quantize_per" in str(n.target) and n.args[0].name == "relu"
+    )
+    scale, point = stored.args[1:3]
+    assert point == -128 and scale == pytest.approx(float(model(x).max()) / 255, rel=0.2)
+
+
+def test_a_far_value_does_not_take_the_range() -> None:
+    """Activations by histogram: the range leaves out one value of 800,000, 40 times the deviation away, where cutting
+    it costs less than wide steps for all do. Weights by their least and largest values."""
+    torch.manual_seed(0)
+    layer, x = nn.Linear(4, 4), torch.randn(200_000, 4)
+    x[77, 2] = 40.0
+    found = quantize(layer, (x,), XNNPACKQuantizer().set_global(STATIC))
+    (stored,) = (
+        n
+        for n in found.graph.nodes
+        if ".quantize_per" in str(n.target) and n.args[0].op == "placeholder"
+    )
+    by_extremes = float(x.max() - x.min()) / 255
+    assert stored.args[1] < 0.9 * by_extremes, (stored.args[1], by_extremes)
+    (weight,) = (n for n in found.graph.nodes if "dequantize_per_channel" in str(n.target))
+    largest = layer.weight.detach().abs().amax(1)
+    torch.testing.assert_close(getattr(found, weight.args[1].target), largest / 127)

@@ -27,6 +27,11 @@ constexpr char pack_at_load_option_key[] = "pack_at_load";
 /// 1/2048 of its size times that square root. Its weights are packed by one thread and neither
 /// shared nor in a file.
 constexpr char compute_precision_option_key[] = "compute_precision";
+/// bool, true unless set: whether convolutions of floats by 3 x 3 pixels may be computed with 2.25
+/// times fewer multiplications (Winograd's way, where the processor has AVX-512). False: as sums of
+/// products, slower and with the rounding of those; and an infinite pixel, or one beyond 1e38, then
+/// spoils only the outputs whose window it is in.
+constexpr char winograd_option_key[] = "winograd_enabled";
 /// Path of a file of packed weights, "" for none: what it holds is mapped instead of packed, by
 /// methods that are loaded with it. A file of another build or processor, or a damaged one, counts
 /// as empty. Needs weight_cache_enabled; nothing waits then for the second run to be packed.

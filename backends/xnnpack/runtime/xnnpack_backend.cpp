@@ -59,6 +59,7 @@ struct Settings {
                                         : WorkspaceSharingMode::Disabled;
   bool pack_at_load = false;
   ComputePrecision precision = ComputePrecision::Float32;
+  bool winograd = true;
   std::string packed_path;  // empty: none
 };
 
@@ -87,6 +88,7 @@ Error read_settings(Span<const runtime::BackendOption> options, Settings& settin
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, workspace_sharing_mode_option_key, mode));
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, weight_cache_option_key, read.share_weights));
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, pack_at_load_option_key, read.pack_at_load));
+  ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, winograd_option_key, read.winograd));
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, packed_cache_path_option_key, path));
   ET_CHECK_OK_OR_RETURN_ERROR(read_option(options, compute_precision_option_key, precision));
   const auto* const known =
@@ -156,6 +158,8 @@ class XnnpackBackend final : public runtime::BackendInterface {
         option.value = defaults_.share_weights;
       } else if (std::strcmp(option.key, pack_at_load_option_key) == 0) {
         option.value = defaults_.pack_at_load;
+      } else if (std::strcmp(option.key, winograd_option_key) == 0) {
+        option.value = defaults_.winograd;
       } else if (std::strcmp(option.key, packed_cache_path_option_key) == 0) {
         std::array<char, runtime::kMaxOptionValueLength> path{};
         defaults_.packed_path.copy(path.data(), path.size() - 1);
@@ -186,6 +190,7 @@ class XnnpackBackend final : public runtime::BackendInterface {
     options.share_weights = settings.share_weights;
     options.pack_at_load = settings.pack_at_load;
     options.precision = settings.precision;
+    options.winograd = settings.winograd;
     if (!settings.packed_path.empty()) {
       options.packed_file = ET_UNWRAP(PackedFile::open(settings.packed_path));
     }

@@ -16,6 +16,7 @@ from executorch.runtime import Method, Runtime
 
 CPUINFO = Path("/proc/cpuinfo")
 HAS_PRODUCTS = CPUINFO.exists() and "avx512_bf16" in CPUINFO.read_text()
+HAS_TRANSFORMS = CPUINFO.exists() and "avx512bw" in CPUINFO.read_text()
 MODELS = {
     "linear": (nn.Sequential(nn.Linear(300, 520), nn.ReLU(), nn.Linear(520, 33)), (9, 300)),
     "convolution": (nn.Sequential(nn.Conv2d(17, 40, 3, 2, 1), nn.ReLU6()), (2, 17, 19, 23)),
@@ -78,3 +79,22 @@ def test_both_precisions_of_one_model_at_once(tmp_path: Path) -> None:
     assert torch.equal(again.execute([x])[0], found[0])
     assert off(found[1], expected) < 1e-6
     assert not HAS_PRODUCTS or off(found[0], expected) > 5e-4
+
+
+def test_convolutions_without_winograd() -> None:
+    """Transforms subtract pixels, so an infinite one is NaN in its neighbours' tiles; sums of products keep it in the
+    windows that it is in. Weights are packed for each way."""
+    torch.manual_seed(0)
+    module, x = nn.Conv2d(64, 64, 3, padding=1), torch.randn(1, 64, 14, 15)
+    with torch.no_grad():
+        module.weight.abs_()  # so that no window has infinities of both signs
+    x[0, 5, 6, 7] = float("inf")
+    data, expected = exported(module, x), module(x).detach()
+    fast, plain = loaded(data), loaded(data, winograd_enabled=False)
+    for _ in range(2):
+        torch.testing.assert_close(plain.execute([x])[0], expected, rtol=1e-5, atol=1e-5)
+    found = fast.execute([x])[0]
+    assert bool(found.isnan().any()) == HAS_TRANSFORMS
+    options = {"XnnpackBackend": {"winograd_enabled": "no"}}
+    with pytest.raises(RuntimeError, match="winograd_enabled"):
+        Runtime.get().load_program(data, backend_options=options).load_method("forward")

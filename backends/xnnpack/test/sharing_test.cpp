@@ -100,20 +100,24 @@ TEST_F(SharingTest, OptionsAreReadWhenAMethodIsLoaded) {
 }
 
 TEST_F(SharingTest, DefaultsAreSetAndRead) {
-  BackendOptions<3> options;
+  BackendOptions<4> options;
   ASSERT_EQ(options.set_option(workspace_sharing_mode_option_key, 2), Error::Ok);
   ASSERT_EQ(options.set_option(weight_cache_option_key, false), Error::Ok);
   ASSERT_EQ(options.set_option(pack_at_load_option_key, true), Error::Ok);
+  ASSERT_EQ(options.set_option(winograd_option_key, false), Error::Ok);
   ASSERT_EQ(runtime::set_option(xnnpack_backend_key, options.view()), Error::Ok);
-  BackendOptions<3> read;
+  BackendOptions<4> read;
   ASSERT_EQ(read.set_option(workspace_sharing_mode_option_key, 0), Error::Ok);
   ASSERT_EQ(read.set_option(weight_cache_option_key, true), Error::Ok);
   ASSERT_EQ(read.set_option(pack_at_load_option_key, false), Error::Ok);
+  ASSERT_EQ(read.set_option(winograd_option_key, true), Error::Ok);
   ASSERT_EQ(runtime::get_option(xnnpack_backend_key, read.view()), Error::Ok);
   EXPECT_EQ(std::get<int>(read.view()[0].value), 2);
   EXPECT_FALSE(std::get<bool>(read.view()[1].value));
   EXPECT_TRUE(std::get<bool>(read.view()[2].value));
+  EXPECT_FALSE(std::get<bool>(read.view()[3].value));
   ASSERT_EQ(options.set_option(pack_at_load_option_key, false), Error::Ok);
+  ASSERT_EQ(options.set_option(winograd_option_key, true), Error::Ok);
   ASSERT_EQ(options.set_option(workspace_sharing_mode_option_key, 1), Error::Ok);
   ASSERT_EQ(options.set_option(weight_cache_option_key, true), Error::Ok);
   ASSERT_EQ(runtime::set_option(xnnpack_backend_key, options.view()), Error::Ok);

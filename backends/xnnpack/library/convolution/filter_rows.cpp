@@ -4,6 +4,7 @@
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/gemm/precision.h>
 #include <executorch/backends/xnnpack/library/image_size.h>
+#include <executorch/backends/xnnpack/library/winograd/choice.h>
 
 #include <algorithm>
 #include <cstring>
@@ -159,8 +160,10 @@ xnn_status xnn_create_convolution2d_nhwc_f32(
       outputs,     input_stride,  output_stride,  (flags & XNN_FLAG_DEPTHWISE_CONVOLUTION) != 0};
   const uint32_t of_float = flags & ~EXECUTORCH_XNN_FLAG_BFLOAT16;  // as own operators are
   const OwnConvolution* const own = own_convolution_for(filter, min, max, of_float);
+  flags &= ~EXECUTORCH_XNN_FLAG_NO_WINOGRAD;
   if (own != nullptr) {
-    return create_own(*own, filter, filters, bias, min, max, of_float, weights_cache, out);
+    return create_own(*own, filter, filters, bias, min, max, flags & ~EXECUTORCH_XNN_FLAG_BFLOAT16,
+                      weights_cache, out);
   }
   return create_by_filter_rows(xnn_create_convolution2d_nhwc_f32_any, filter, filters, bias, min,
                                max, flags, code_cache, weights_cache, out);

@@ -2,6 +2,7 @@
 // Compiled into XNNPACK in place of its functions that give float convolutions their sizes and
 // memory.
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
+#include <executorch/backends/xnnpack/library/winograd/choice.h>
 
 #include "xnnpack/allocator.h"
 #include "xnnpack/cache.h"
@@ -62,11 +63,12 @@ OwnCall& call_of(xnn_operator& op) {
 
 const OwnConvolution* own_convolution_for(const Filter& filter, float min, float max,
                                           uint32_t flags) {
-  if (kGroupedConvolution.suits(filter, min, max, flags)) {
+  const uint32_t own_choice = flags & EXECUTORCH_XNN_FLAG_NO_WINOGRAD;
+  if (kGroupedConvolution.suits(filter, min, max, flags & ~own_choice)) {
     return &kGroupedConvolution;
   }
 #if XNN_ARCH_X86_64
-  if (kWinogradConvolution.suits(filter, min, max, flags)) {
+  if (own_choice == 0 && kWinogradConvolution.suits(filter, min, max, flags)) {
     return &kWinogradConvolution;
   }
 #endif

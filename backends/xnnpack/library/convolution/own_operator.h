@@ -39,7 +39,7 @@ struct OwnCall {
 /// Few channels a group, and 3 x 3 pixels with fewer multiplications (winograd/).
 extern const OwnConvolution kGroupedConvolution, kWinogradConvolution;
 
-/// The way that suits a convolution, or none.
+/// The way that suits a convolution, or none; of `flags`, winograd/choice.h's is for this alone.
 const OwnConvolution* own_convolution_for(const Filter& filter, float min, float max,
                                           uint32_t flags);
 xnn_status create_own(const OwnConvolution& own, const Filter& filter, const float* filters,

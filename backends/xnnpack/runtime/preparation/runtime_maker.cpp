@@ -2,6 +2,7 @@
 // The whole graph is defined once; matrices that wait make it wait, behind a graph of the first
 // run.
 #include <executorch/backends/xnnpack/library/gemm/precision.h>
+#include <executorch/backends/xnnpack/library/winograd/choice.h>
 #include <executorch/backends/xnnpack/runtime/nodes/weighted.h>
 #include <executorch/backends/xnnpack/runtime/preparation/byte_tables.h>
 #include <executorch/backends/xnnpack/runtime/preparation/runtime_maker.h>
@@ -25,6 +26,18 @@ void RuntimeMaker::choose_precision() {
   for (GraphNode& node : out_.graph.nodes) {
     if (can_round(*node.node, node.operands, out_.graph.values)) {
       node.operands.flags |= EXECUTORCH_XNN_FLAG_BFLOAT16;
+    }
+  }
+}
+
+void RuntimeMaker::choose_convolutions() {
+  if (options_.winograd) {
+    return;
+  }
+  for (GraphNode& node : out_.graph.nodes) {
+    if (node.node->xnode_union_type() == fb_xnnpack::XNodeUnion::XNNConv2d &&
+        can_round(*node.node, node.operands, out_.graph.values)) {
+      node.operands.flags |= EXECUTORCH_XNN_FLAG_NO_WINOGRAD;
     }
   }
 }
@@ -106,6 +119,7 @@ void RuntimeMaker::give_back_packed() {
 
 Error RuntimeMaker::make() {
   choose_precision();
+  choose_convolutions();
   // Whether a graph is computed in halves, and packed for it, XNNPACK decides for each anew.
   if (options_.share_weights && options_.precision != ComputePrecision::Float16) {
     out_.weights = std::make_unique<PackedWeights>(options_.packed_file, options_.pool);

@@ -25,6 +25,7 @@ struct DelegateOptions {
   size_t large_from = size_t{1} << 18;
   bool pack_at_load = false;
   ComputePrecision precision = ComputePrecision::Float32;
+  bool winograd = true;
   /// Whether packed weights are those of the process, or this delegate's own.
   bool share_weights = true;
   /// Where packed weights are looked for first, and saved; null: nowhere. Only with share_weights.
@@ -70,6 +71,7 @@ class RuntimeMaker final {
 
  private:
   void choose_precision();
+  void choose_convolutions();
   runtime::Error define_graph();
   runtime::Error make_runtime(xnn_subgraph_t subgraph);
   runtime::Error make_first_runtime();

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scales and zero points of a quantized program: which no backend can compute with, and which tell that the program was
+not calibrated."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from executorch.exir.error import ExportError, ExportErrorType, source_line
+from executorch.exir.graph_facts import op_name
+
+_QD = "quantized_decomposed."
+_LEAST_NORMAL = torch.finfo(torch.float32).tiny
+# `eps` of observers, which no scale is below: of XNNPACKQuantizer's, and what torchao takes by default.
+_LEAST_SCALES = (2**-12, torch.finfo(torch.float32).eps)
+_INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32)
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Among the arguments of a call."""
+
+    scale: int
+    zero_point: int
+    dtype: int
+
+
+_PER_TENSOR = _Places(1, 2, 5)
+_PER_CHANNEL = _Places(1, 2, 6)
+_PER_GROUP = _Places(1, 2, 5)
+_AFFINE = _Places(2, 3, 4)
+_PLACES = {
+    f"{_QD}{verb}_{kind}": places
+    for verb in ("quantize", "dequantize")
+    for kind, places in (
+        ("per_tensor.default", _PER_TENSOR),
+        ("per_tensor.tensor", _PER_TENSOR),
+        ("per_channel.default", _PER_CHANNEL),
+        ("per_channel_group.default", _PER_GROUP),
+    )
+} | {f"torchao.{verb}_affine.default": _AFFINE for verb in ("quantize", "dequantize")}
+
+
+class InvalidQuantization(ExportError, ValueError):
+    """A scale or zero point that means nothing."""
+
+
+def check_quantized_values(
+    program: ExportedProgram, constants: Mapping[Node, torch.Tensor]
+) -> None:
+    """Every scale that is known is a finite number, not a denormal one, and every zero point is one of its dtype;
+    InvalidQuantization names node, value and index of the first that is not."""
+    for node in program.graph.nodes:
+        places = _PLACES.get(op_name(node))
+        if places is None:
+            continue
+        scales = _known(node, places.scale, constants)
+        if scales is not None:
+            _check_scales(node, scales)
+        points = _known(node, places.zero_point, constants)
+        dtype = node.args[places.dtype] if places.dtype < len(node.args) else None
+        if points is not None and dtype in _INTEGERS:
+            _check_zero_points(node, points, dtype)
+
+
+def _known(node: Node, place: int, constants: Mapping[Node, torch.Tensor]) -> torch.Tensor | None:
+    """None for what is computed at run time, and for what is left out."""
+    value = node.args[place] if place < len(node.args) else None
+    if isinstance(value, Node):
+        return constants[value].detach() if value in constants else None
+    return (
+        None
+        if value is None
+        else torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+    )
+
+
+def _check_scales(node: Node, scales: torch.Tensor) -> None:
+    """A scale of 0 is exact: all of a channel is 0."""
+    found = scales.double()
+    normal = found.isfinite() & ((found.abs() >= _LEAST_NORMAL) | (found == 0))
+    if not bool(normal.all()):
+        index, value = _first(found, ~normal)
+        raise _invalid(
+            node,
+            "Scales must be finite and normal",
+            f"a scale of {value}{index}",
+            f"expected a number of at least {_LEAST_NORMAL:.3g}, which float32 holds in full",
+        )
+
+
+def _check_zero_points(node: Node, points: torch.Tensor, dtype: torch.dtype) -> None:
+    limits = torch.iinfo(dtype)
+    outside = (points < limits.min) | (points > limits.max)
+    if bool(outside.any()):
+        index, value = _first(points, outside)
+        raise _invalid(
+            node,
+            "Found invalid zeropoint",
+            f"a zero point of {int(value)}{index}",
+            f"expected one of {dtype}, {limits.min} to {limits.max}",
+        )
+
+
+def _first(values: torch.Tensor, wrong: torch.Tensor) -> tuple[str, float]:
+    """Where, and what it is."""
+    if values.dim() == 0:
+        return "", values.item()
+    index = [int(place) for place in wrong.nonzero()[0]]
+    return f" at index {index if len(index) > 1 else index[0]}", values[tuple(index)].item()
+
+
+def _invalid(node: Node, what: str, found: str, expected: str) -> InvalidQuantization:
+    return InvalidQuantization(
+        ExportErrorType.INVALID_INPUT_TYPE,
+        f"{what}: node {node.name} ({op_name(node)}) has {found}; {expected}{source_line(node)}. Calibrate the "
+        "prepared model again with inputs that hold no NaN or infinity, or take this operator out of the quantization",
+    )
+
+
+# ---- Calibration ----
+
+
+def warn_of_missing_ranges(program: ExportedProgram) -> None:
+    """Says which activations have the parameters of an observer that saw nothing, or nothing but numbers close to 0.
+    Their values are cut to that range at run time, whatever they are: a program with wrong results in silence."""
+    unseen = [
+        _name(node) for node, scale, point in _activations(program) if (scale, point) == (1.0, 0)
+    ]
+    small = [
+        (_name(node), scale) for node, scale, _ in _activations(program) if scale in _LEAST_SCALES
+    ]
+    found = []
+    if unseen:
+        found.append(
+            f"{_listed(unseen)} {'has' if len(unseen) == 1 else 'have'} scale 1 and zero point 0, as of an observer "
+            "that saw no values"
+        )
+    if small:
+        largest = max(scale for _, scale in small)
+        found.append(
+            f"{_listed([name for name, _ in small])} {'has' if len(small) == 1 else 'have'} the least scale of an "
+            f"observer: calibration saw no range beyond {255 * largest:.3g} there, and larger values are cut"
+        )
+    if found:
+        warnings.warn(
+            f"quantized values without a range of their own: {'; '.join(found)}. Run the prepared model on inputs of "
+            "the size that it will get before convert_pt2e",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _activations(program: ExportedProgram) -> Iterator[tuple[Node, float, int]]:
+    """What static calls quantize, with scale and zero point."""
+    for node in program.graph.nodes:
+        if op_name(node) == f"{_QD}quantize_per_tensor.default":
+            scale, point = node.args[1:3]
+            if isinstance(scale, float | int):
+                yield node, float(scale), int(point)
+
+
+def _name(quantize: Node) -> str:
+    """Of the value that is quantized."""
+    return quantize.args[0].name
+
+
+def _listed(names: list[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    more = len(unique) - _MOST_NAMED
+    return ", ".join(unique[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
