@@ -69,6 +69,7 @@ class Lowering:
     name: str
     config: ExecutorchBackendConfig
     skip_dim_order: bool
+    edge: ExportedProgram  # the manager's, which passes of the user may have been made with
 
     @property
     def evaluate_shapes(self) -> Any:
@@ -151,7 +152,7 @@ def _reinplace(program: ExportedProgram, lowering: Lowering) -> ExportedProgram:
 
 
 def _passes_of_the_user(program: ExportedProgram, lowering: Lowering) -> ExportedProgram:
-    return apply_passes(program, lowering.config.passes)
+    return apply_passes(program, lowering.config.passes, held=lowering.edge)
 
 
 def _decompose(program: ExportedProgram, lowering: Lowering) -> None:
@@ -237,7 +238,8 @@ def planned_programs(
     planned, blocked = {}, []
     for name, program in programs.items():
         try:
-            planned[name] = _planned_program(program, Lowering(name, config, skip_dim_order))
+            lowering = Lowering(name, config, skip_dim_order, program)
+            planned[name] = _planned_program(program, lowering)
         except (Blockers, MissingOutVariants) as error:
             blocked.append(error)
     if blocked:

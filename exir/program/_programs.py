@@ -15,6 +15,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_facts import WRITE_BACK, changing_data, data_specs
+from executorch.exir.held_program import HeldProgram
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
 from executorch.exir.passes.external_constants_pass import (
@@ -62,10 +63,18 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def apply_passes(program: ExportedProgram, passes: Iterable[Pass]) -> ExportedProgram:
-    """Runs the passes in order on `program`, which they may change."""
-    for one in passes:
-        program, _ = run_pass(program, one)
+def apply_passes(
+    program: ExportedProgram, passes: Iterable[Pass], held: ExportedProgram | None = None
+) -> ExportedProgram:
+    """Runs the passes in order on `program`, which they may change. `held`: a program that they may have been made
+    with, which stays as it is."""
+    origin = HeldProgram(held or program)
+    try:
+        for one in passes:
+            program, _ = run_pass(program, one, origin)
+    finally:
+        if held is not None:
+            origin.restore()
     return program
 
 
