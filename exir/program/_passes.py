@@ -159,6 +159,10 @@ def _decompose(program: ExportedProgram, lowering: Lowering) -> None:
     decompose_unserved(program, lowering.skip_dim_order)
 
 
+def _row_major(program: ExportedProgram, lowering: Lowering) -> None:
+    row_major_pass(program.graph_module, for_upstream=not lowering.skip_dim_order)
+
+
 def _make_specs(program: ExportedProgram) -> None:
     SpecPropPass()(program.graph_module)
     mark_constants(program, program.graph_module)
@@ -210,7 +214,7 @@ TO_PLANNED: tuple[Step, ...] = (
     _of_program(weights_to_outputs_pass),  # optimizers of the runtime find weights there
     _passes_of_the_user,  # they expect the edge dialect
     _decompose,  # backends have had their choice; what is left must have kernels
-    _of_graph(row_major_pass),  # which orders they take
+    _row_major,  # which orders they take
     _of_program(generate_missing_debug_handles),  # of nodes that passes have made, too
     _of_program(write_in_place),  # caches: last of all that reads the graph as values
     _of_graph(dead_code_elimination_pass),  # what passes left without users
