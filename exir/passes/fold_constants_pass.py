@@ -35,7 +35,7 @@ _ON_THE_WAY = 1 << 24  # what is computed at export and not kept
 _PART_FOR_ONE = 1 / 512
 _PART_FOR_ALL = 1 / 32
 # Operators of quantization stand where backends look for them.
-_NAMESPACES = frozenset({"aten", "dim_order_ops"})
+_NAMESPACES = frozenset({"aten", "dim_order_ops", "quant_fusion"})
 
 
 @dataclass

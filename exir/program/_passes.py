@@ -50,6 +50,7 @@ from executorch.exir.program._programs import (
     tag_external_constants,
     without_written_outputs,
 )
+from executorch.exir.program._quantized_weights import with_stored_weights
 from executorch.exir.program_copies import drop_unused_data, own_copy
 from executorch.exir.retrace.unclaimed import decompose_unclaimed, decompose_unserved
 
@@ -208,6 +209,7 @@ def _place_in_memory(program: ExportedProgram, lowering: Lowering) -> None:
 
 
 TO_PLANNED: tuple[Step, ...] = (
+    _of_program(with_stored_weights),  # what no backend has taken: kernels read few bits
     _fuse_quantized,  # while quantize and dequantize stand beside what they are for
     *SIMPLIFICATIONS,  # what no backend has; before anything is written in place
     _reinplace,  # before anything else reads the graph's values

@@ -23,8 +23,9 @@ from executorch.exir.decompositions.complex_numbers import OF_COMPLEX_CALLS
 from executorch.exir.decompositions.sizes import CannotDecompose
 from executorch.exir.decompositions.user_operators import bodies_of_user_operators
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.operator.util import quant_primitives
 from executorch.exir.retrace.builder import DebugHandles, EdgeGraphBuilder
-from executorch.exir.retrace.op_rules import OpRules, Rule
+from executorch.exir.retrace.op_rules import OpRules, Rule, is_composite
 from executorch.exir.retrace.program import fake_mode_of
 from executorch.exir.retrace.template import NeedsFullTrace
 
@@ -46,7 +47,9 @@ def decompose_unclaimed(
 
 def decompose_unserved(program: ExportedProgram, skip_dim_order: bool) -> None:
     """Decomposes, in branches too, what no kernel serves and no backend has claimed. Calls without such a form stay."""
-    table = {**late_decompositions(), **bodies_of_user_operators(_ops_of(program))}
+    ops = _ops_of(program)
+    quantizing = {op: op.decompose for op in quant_primitives() if op in ops and is_composite(op)}
+    table = {**late_decompositions(), **bodies_of_user_operators(ops), **quantizing}
     of_any, of_complex = _calls_of(table.keys()), _calls_of(OF_COMPLEX_CALLS.keys())
     steps = (
         (lambda node: of_complex(node) and _is_complex(node), OpRules(more=OF_COMPLEX_CALLS)),

@@ -66,6 +66,8 @@ class XnnpackPartitioner(Partitioner):
     these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call left outside.
     Other keywords go to the configs."""
 
+    reads_stored_weights = True
+
     def __init__(
         self,
         configs: list[type[XNNPartitionerConfig]] | None = None,
