@@ -51,6 +51,13 @@ class EdgeCompileConfig:
     # Operators that are not decomposed.
     preserve_ops: list[torch._ops.OpOverload] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        """None is an empty list."""
+        if self._core_aten_ops_exception_list is None:
+            self._core_aten_ops_exception_list = []
+        if self.preserve_ops is None:
+            self.preserve_ops = []
+
 
 @dataclass
 class ExecutorchBackendConfig:

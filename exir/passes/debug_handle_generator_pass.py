@@ -46,5 +46,5 @@ def _calls(graph_module: GraphModule) -> list[Node]:
         for module in graph_module.modules()
         if isinstance(module, GraphModule)
         for node in module.graph.nodes
-        if node.op == "call_function"
+        if node.op in ("call_function", "get_attr")
     ]

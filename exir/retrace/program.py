@@ -321,7 +321,7 @@ class _Retrace:
             self._program.graph_signature.output_specs, outputs, source_outputs, strict=True
         ):
             if self._needs_own_memory(spec, value, origin, changed):
-                value = self._tracer.own_copy(value)
+                value = self._tracer.own_copy(value, origin)
             arg = spec.arg
             if isinstance(value, Node):
                 arg = type(arg)(value.name) if hasattr(arg, "name") else TensorArgument(value.name)
