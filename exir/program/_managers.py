@@ -98,7 +98,8 @@ def to_edge_transform_and_lower(
             manager._etrecord.add_extra_export_modules({"edge_after_transform": copies})
     for name in programs:
         if partitioners[name]:
-            run_steps(BEFORE_PARTITIONING, manager.exported_program(name), None)
+            around = Delegation(frozenset(), manager.compile_config)
+            run_steps(BEFORE_PARTITIONING, manager.exported_program(name), around)
     lowered = manager.to_backend(partitioners)
     for name, nodes in kept.items():
         if partitioners[name]:
@@ -177,6 +178,7 @@ def _edge_program(
         preserve=config.preserve_ops,
         keep=kept.__contains__,
         skip_dim_order=config._skip_dim_order,
+        decompose=config.decompose_ops,
         verifier=EdgeDialect,
     )
     if config._check_ir_validity:

@@ -18,7 +18,7 @@ from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.passes.drop_expands_pass import drop_expands_pass
-from executorch.exir.passes.fold_constants_pass import fold_constants_pass
+from executorch.exir.passes.fold_constants_pass import fold_constants_pass, is_transposed_weight
 from executorch.exir.passes.infer_view_size_pass import InferViewSizePass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
@@ -102,27 +102,40 @@ def _of_program(one: Callable[[ExportedProgram], Any]) -> Step:
     return step
 
 
-# Rewrites to less work, whoever computes it.
-SIMPLIFICATIONS: tuple[Step, ...] = (
-    _of_program(fold_constants_pass),
+# Rewrites to less work, whoever computes it, beside constants that are computed.
+_OTHER_SIMPLIFICATIONS: tuple[Step, ...] = (
     _of_graph(merge_permutes_pass),
     _of_graph(drop_expands_pass),
     _of_graph(sum_stacks_pass),
 )
+SIMPLIFICATIONS: tuple[Step, ...] = (_of_program(fold_constants_pass), *_OTHER_SIMPLIFICATIONS)
 
 
 # ---- Around the partitioners ----
 
 
+def _fold_for_partitioners(program: ExportedProgram, delegation: Delegation) -> None:
+    """But for the transposes of weights that were asked for."""
+    stays = is_transposed_weight if delegation.config.decompose_linear else None
+    fold_constants_pass(program, stays)
+
+
 def _decompose_unclaimed(program: ExportedProgram, delegation: Delegation) -> None:
     config = delegation.config
-    decompose_unclaimed(program, delegation.kept, config.preserve_ops, config._skip_dim_order)
+    decompose_unclaimed(
+        program,
+        delegation.kept,
+        config.preserve_ops,
+        config._skip_dim_order,
+        config.decompose_ops,
+    )
 
 
 BEFORE_PARTITIONING: tuple[Step, ...] = (
     _of_graph(InferViewSizePass()),  # views whose sizes are numbers can go into a delegate
     _of_graph(dead_code_elimination_pass),  # what computed the sizes
-    *SIMPLIFICATIONS,  # before backends choose
+    _fold_for_partitioners,  # before backends choose, as the rest
+    *_OTHER_SIMPLIFICATIONS,
 )
 AFTER_PARTITIONING: tuple[Step, ...] = (
     _decompose_unclaimed,  # as to_edge would have done, had no partitioner wanted it whole

@@ -173,11 +173,12 @@ class OpRules:
         self,
         preserve: Iterable[OpOverload] = (),
         more: Mapping[OpOverload, Callable[..., Any]] | None = None,
+        decompose: frozenset[OpOverload] = frozenset(),
     ) -> None:
         self._table = {**decomposition_table(), **(more or {})}
         # Quantizing stays where backends look for it; what none has taken is decomposed on the way to planned.
         whole = frozenset(quant_primitives()) - self._table.keys()
-        self._preserve = KEEP_WHOLE | frozenset(preserve) | whole
+        self._preserve = (KEEP_WHOLE - decompose) | frozenset(preserve) | whole
         self._known: dict[OpOverload, Rule] = {}
 
     def of(self, op: OpOverload) -> Rule:

@@ -141,7 +141,8 @@ class GraphTracer:
             return self._mutation(node, args, kwargs, env)
         if rule is Rule.LEAF and _has_new_symbols(node):
             return self._builder.leaf(op, args, kwargs, node.meta["val"])
-        if op is aten.linear.default and not whole and args[0].meta["val"].dim() == 1:
+        is_row = op is aten.linear.default and args[0].meta["val"].dim() == 1
+        if is_row and rule is Rule.LEAF:
             return self._linear_of_a_row(args)
         if op is aten.batch_norm.default and args[5]:
             raise NeedsFullTrace("batch_norm in training mode writes its running statistics")
@@ -154,7 +155,7 @@ class GraphTracer:
         """Upstream's kernel takes matrices only."""
         call = self._builder.call
         row = call(aten.unsqueeze.default, (args[0], 0), {}, False)
-        result = call(aten.linear.default, (row, *args[1:]), {}, False)
+        result = call(aten.linear.default, (row, *args[1:]), {}, True)
         return call(aten.squeeze.dim, (result, 0), {}, False)
 
     def _mutation(self, node: Node, args: Any, kwargs: dict[str, Any], env: Env) -> Any:

@@ -37,10 +37,11 @@ def decompose_unclaimed(
     kept: Collection[torch._ops.OpOverload],
     preserve: Iterable[torch._ops.OpOverload],
     skip_dim_order: bool,
+    decompose: frozenset[torch._ops.OpOverload] = frozenset(),
 ) -> None:
     """Decomposes calls of the operators `kept`, as to_edge would have done; `preserve` stays. What can only be
     decomposed with all of the program stays whole."""
-    rules = OpRules(preserve)
+    rules = OpRules(preserve, decompose=decompose)
     ops = {op for op in kept if rules.of(op) is not Rule.LEAF}
     _decompose_calls(program, program.graph_module, _calls_of(ops), rules, skip_dim_order)
 

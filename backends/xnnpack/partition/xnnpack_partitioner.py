@@ -103,7 +103,8 @@ class XnnpackPartitioner(Partitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        whole = [op for op in KEPT_WHOLE if self._ops is None or str(op) in self._ops]
+        kept = [*KEPT_WHOLE, torch.ops.aten.linear.default]
+        whole = [op for op in kept if self._ops is None or str(op) in self._ops]
         whole += [op for config in self._own if (op := config.get_original_aten()) is not None]
         names = ("choose_qparams_affine", "quantize_affine", "dequantize_affine")
         known = (getattr(torch.ops.torchao, name, None) for name in names)
