@@ -10,14 +10,16 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
 from torch.fx import GraphModule
 
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
-from executorch.exir.graph_facts import written_placeholders
+from executorch.exir.graph_facts import data_specs, written_placeholders
 from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.passes.drop_expands_pass import drop_expands_pass
+from executorch.exir.passes.external_constants_pass import is_lifted_number
 from executorch.exir.passes.fold_constants_pass import fold_constants_pass, is_transposed_weight
 from executorch.exir.passes.infer_view_size_pass import InferViewSizePass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
@@ -108,7 +110,21 @@ _OTHER_SIMPLIFICATIONS: tuple[Step, ...] = (
     _of_graph(drop_expands_pass),
     _of_graph(sum_stacks_pass),
 )
-SIMPLIFICATIONS: tuple[Step, ...] = (_of_program(fold_constants_pass), *_OTHER_SIMPLIFICATIONS)
+
+
+def _fold_constants(program: ExportedProgram, lowering: Lowering) -> None:
+    """Data that goes to data files is found there by its name: it stays as it is."""
+    data = {
+        node
+        for node, spec in data_specs(program).items()
+        if spec.kind != InputKind.CONSTANT_TENSOR and not is_lifted_number(node)
+    }
+    is_external = lowering.config.external_constants is not False
+    stays = (lambda node: not data.isdisjoint(node.all_input_nodes)) if is_external else None
+    fold_constants_pass(program, stays)
+
+
+SIMPLIFICATIONS: tuple[Step, ...] = (_fold_constants, *_OTHER_SIMPLIFICATIONS)
 
 
 # ---- Around the partitioners ----
@@ -218,7 +234,7 @@ def _tag_external(program: ExportedProgram, lowering: Lowering) -> None:
 
 def _place_in_memory(program: ExportedProgram, lowering: Lowering) -> None:
     planner = lowering.config.memory_planning_pass
-    plan_memory(per_method(planner, lowering.name, MemoryPlanningPass()), program)
+    plan_memory(per_method(planner, lowering.name, MemoryPlanningPass()), program, lowering.config)
 
 
 TO_PLANNED: tuple[Step, ...] = (
