@@ -61,6 +61,11 @@ def _get_control_flow_submodules(
     return found
 
 
+def is_control_flow(node: Node) -> bool:
+    """A condition or a loop."""
+    return node.op == "call_function" and node.target in _ALL
+
+
 def get_control_flow_submodules(graph_module: GraphModule) -> Found:
     """(name, graph, the call) for every graph that a control-flow operator of `graph_module` calls."""
     return _get_control_flow_submodules(graph_module, _ALL)

@@ -54,8 +54,11 @@ class LoweredBackendModule(torch.nn.Module):
     ) -> None:
         super().__init__()
         self._original_exported_program = edge_program
-        self._flat = _with_flat_call(edge_program)
+        self._flat = None if edge_program is None else _with_flat_call(edge_program)
         self._is_flat = self._flat is edge_program
+        # Beside the program, which torch.export(strict=True) does not look into.
+        call = None if self._is_flat else edge_program.call_spec
+        self._in_spec, self._out_spec = (call.in_spec, call.out_spec) if call else (None, None)
         self._backend_id = backend_id
         self._processed_bytes = processed_bytes
         self._compile_specs = compile_specs
@@ -99,16 +102,15 @@ class LoweredBackendModule(torch.nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         if self._is_flat:
             return executorch_call_delegate(self, *args)
-        spec = self._original_exported_program.call_spec
         leaves, found = pytree.tree_flatten((args, kwargs))
-        if found != spec.in_spec:
+        if not torch.compiler.is_compiling() and found != self._in_spec:
             raise ExportError(
                 ExportErrorType.INVALID_INPUT_TYPE,
-                f"the module lowered to {self.backend_id} was exported with inputs {spec.in_spec}, called with "
+                f"the module lowered to {self.backend_id} was exported with inputs {self._in_spec}, called with "
                 f"{found}; call it the way it was exported",
             )
         results = executorch_call_delegate(self, *leaves)
-        return pytree.tree_unflatten(pytree.tree_leaves(results), spec.out_spec)
+        return pytree.tree_unflatten(pytree.tree_leaves(results), self._out_spec)
 
     def buffer(
         self,
@@ -208,6 +210,8 @@ def _with_flat_call(program: ExportedProgram) -> ExportedProgram:
         forward_arg_names=None,
     )
     result._module_call_graph = [ModuleCallEntry(entry.fqn, flat)]
+    if program.example_inputs is not None:
+        result._example_inputs = (tuple(pytree.tree_leaves(program.example_inputs)), {})
     return result
 
 

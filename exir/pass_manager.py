@@ -20,13 +20,14 @@ from torch.fx.passes.infra.pass_manager import PassManager as _FxPassManager
 from torch.fx.passes.infra.pass_manager import pass_result_wrapper
 
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.held_program import HeldProgram
 from executorch.exir.pass_base import (
     ExportedProgramPassBase,
     ExportedProgramPassResult,
     ExportPass,
     PassType,
 )
-from executorch.exir.program_copies import own_copy, with_graph_module
+from executorch.exir.program_copies import signature_for, with_graph_module
 from executorch.exir.retrace.lifted_constants import lift_tensor_attributes
 
 __all__ = ["ExportedProgramPassManager", "PassManager", "PassType"]
@@ -108,7 +109,8 @@ class PassManager(_FxPassManager):
 
 
 class ExportedProgramPassManager(_FxPassManager):
-    """The same over programs: takes passes over graph modules and over programs, which see a copy of the program."""
+    """The same over programs: takes passes over graph modules and over programs. They see the given program itself,
+    which passes that work in place change; the result is another object."""
 
     def __init__(
         self,
@@ -138,17 +140,22 @@ class ExportedProgramPassManager(_FxPassManager):
     ) -> ExportedProgramPassResult:
         if not self._validated:
             self.solve_constraints()
-        program, modified = own_copy(exported_program), False
+        program, modified = exported_program, False
+        held = HeldProgram(exported_program)
         for _ in range(self.steps):
-            program, changed = self._run_once(program)
+            program, changed = self._run_once(program, held)
             modified = modified or changed
             if not changed:
                 break
+        if program is exported_program and (modified or override_verifiers is not None):
+            program = with_graph_module(program, program.graph_module)
         if override_verifiers is not None:
             program._verifiers = list(override_verifiers)
         return ExportedProgramPassResult(program, modified)
 
-    def _run_once(self, program: ExportedProgram) -> tuple[ExportedProgram, bool]:
+    def _run_once(
+        self, program: ExportedProgram, held: HeldProgram
+    ) -> tuple[ExportedProgram, bool]:
         modified, done = False, []
         for one in self.passes:
             name = (
@@ -157,7 +164,7 @@ class ExportedProgramPassManager(_FxPassManager):
                 else type(one).__name__
             )
             try:
-                program, changed = run_pass(program, one)
+                program, changed = run_pass(program, one, held)
                 if self.run_checks_after_each_pass:
                     self.check(program)
             except Exception as failure:
@@ -169,30 +176,35 @@ class ExportedProgramPassManager(_FxPassManager):
         return program, modified
 
 
-def run_pass(program: ExportedProgram, one: Any) -> tuple[ExportedProgram, bool]:
+def run_pass(
+    program: ExportedProgram, one: Any, held: HeldProgram | None = None
+) -> tuple[ExportedProgram, bool]:
     """One pass (or a class of passes) over `program`, which it may change; the program after it, and whether it is
-    another."""
+    another. `held`: the program that the pass may have been made with."""
     one = one() if inspect.isclass(one) else one
     result = one(program) if isinstance(one, ExportedProgramPassBase) else one(program.graph_module)
     if isinstance(result, ExportedProgramPassResult):
-        program = _take_graph(result.exported_program)
-    elif isinstance(result, PassResult):
-        program = _take_graph(program, result.graph_module)
-    elif result is None:
-        program = _take_graph(program)
-    else:
+        return _finished(result.exported_program), bool(result.modified)
+    if not isinstance(result, PassResult | None):
         raise TypeError(
             f"The result of pass {one} should be type PassResult or None, found a {type(result).__name__}"
         )
-    return program, result is None or bool(result.modified)
+    graph_module = program.graph_module if result is None else result.graph_module
+    if held is not None:
+        held.carry_over(program, graph_module)
+    return _with_graph(program, graph_module), result is None or bool(result.modified)
 
 
-def _take_graph(
-    program: ExportedProgram, graph_module: GraphModule | None = None
-) -> ExportedProgram:
-    """`program` with the graph that a pass has given, or with its own, which a pass has changed."""
-    if graph_module is not None:
-        program = with_graph_module(program, graph_module)
+def _with_graph(program: ExportedProgram, graph_module: GraphModule) -> ExportedProgram:
+    """`program` itself when a pass has worked in place, else over the new graph."""
+    if graph_module is program.graph_module:
+        program._graph_signature = signature_for(program.graph_signature, graph_module)
+        return _finished(program)
+    return _finished(with_graph_module(program, graph_module))
+
+
+def _finished(program: ExportedProgram) -> ExportedProgram:
+    """With tensors of the graph module as data, and values for all nodes."""
     lift_tensor_attributes(program)
     _restore_values(program.graph_module)
     return program

@@ -159,8 +159,11 @@ def add_cursor_to_graph(graph: torch.fx.Graph, finding_node: torch.fx.Node) -> s
 
 def inspect_node(graph: torch.fx.Graph, node: torch.fx.Node) -> str:
     """Where a node stands in its graph, and the Python lines it comes from."""
-    text = f"{node} error_msg: Here is the node in the graph module:\n{add_cursor_to_graph(graph, node)}\n"
+    text = f"Here is the node in the graph module:\n{add_cursor_to_graph(graph, node)}\n"
     trace = node.meta.get("stack_trace")
     if trace is None:
         return text + f"This node {node} has no stack trace.\n"
-    return text + f"This node {node} has metadata of:\nThe node stacktrace:\n{trace}\n"
+    return (
+        f"{text}This node {node} has metadata of:\nThe node stacktrace:\n"
+        f"Traceback (most recent call last):\n{trace}\n"
+    )

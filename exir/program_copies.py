@@ -71,18 +71,22 @@ def _renamed(arg: Any, value: Any) -> Any:
 
 
 def drop_unused_data(program: ExportedProgram) -> None:
-    """Removes parameters, buffers and constants that no instruction reads; works in place."""
+    """Removes parameters, buffers and constants that no instruction reads, and their data; works in place."""
     written = changing_data(program.graph_signature)
     placeholders = {n.name: n for n in program.graph.find_nodes(op="placeholder")}
-    kept = []
+    kept, dropped = [], []
     for spec in program.graph_signature.input_specs:
         node = placeholders.get(spec.arg.name)
         if node is None:
             raise InternalError(f"input {spec.arg.name} of the signature has no placeholder")
         if spec.kind in DATA_KINDS and not node.users and spec.target not in written:
             program.graph.erase_node(node)
+            dropped.append(spec.target)
         else:
             kept.append(spec)
+    for target in set(dropped) - {spec.target for spec in kept}:
+        program.state_dict.pop(target, None)
+        program.constants.pop(target, None)
     program._graph_signature = ExportGraphSignature(
         kept, list(program.graph_signature.output_specs)
     )

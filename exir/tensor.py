@@ -7,9 +7,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cmp_to_key
 from itertools import pairwise
 
+import sympy
 import torch
+from torch.fx.experimental.symbolic_shapes import has_free_unbacked_symbols
 
 from executorch.exir import schema
 from executorch.exir.error import ExportError, ExportErrorType, internal_assert
@@ -81,16 +84,36 @@ def _at_least_one(size: int | torch.SymInt) -> int | torch.SymInt:
 
 
 def dim_order_from_stride(stride: Sequence[int]) -> tuple[int, ...]:
-    """Dimensions from outermost to innermost; equal strides keep their order. Stride 0 has no dim order."""
+    """Dimensions from outermost to innermost; equal strides keep their order. Stride 0 has no dim order. Of sizes that
+    depend on data, products are further out than their factors."""
     for dim, step in enumerate(stride):
-        if step == 0:
+        if not _depends_on_data(step) and step == 0:
             raise RuntimeError(
                 f"0 in strides is not supported: dimension {dim} has stride 0, an expanded tensor has no dim order; "
                 "clone it first"
             )
     if _descends(stride):
         return tuple(range(len(stride)))
+    if any(_depends_on_data(step) for step in stride):
+        further_out = cmp_to_key(lambda one, other: _compare(stride[one], stride[other]))
+        return tuple(sorted(range(len(stride)), key=further_out))
     return tuple(sorted(range(len(stride)), key=lambda dim: -stride[dim]))
+
+
+def _depends_on_data(step: int | torch.SymInt) -> bool:
+    return isinstance(step, torch.SymInt) and has_free_unbacked_symbols(step)
+
+
+def _compare(one: int | torch.SymInt, other: int | torch.SymInt) -> int:
+    """-1 where `one` is the further out; raises torch's guard error where nobody can know."""
+    expr, expr_of_other = (getattr(getattr(x, "node", None), "expr", x) for x in (one, other))
+    if expr == expr_of_other:
+        return 0
+    for larger, smaller, result in ((expr, expr_of_other, -1), (expr_of_other, expr, 1)):
+        factor = sympy.sympify(larger) / smaller
+        if factor.is_integer and factor.as_numer_denom()[1] == 1:
+            return result
+    return -1 if one > other else 1
 
 
 def _descends(stride: Sequence[int]) -> bool:

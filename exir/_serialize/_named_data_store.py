@@ -49,8 +49,7 @@ class NamedDataStore:
         """Files `data` under `key`, in the program or in the data file `external_tag`. A key that is known stays where
         it is, with its alignment: it names one content."""
         if isinstance(data, torch.Tensor):
-            if tensor_layout is None:
-                tensor_layout = TensorLayout.from_tensor(data)
+            tensor_layout = _layout_of(key, data, tensor_layout)
             data = tensor_bytes(data)
         alignment = 1 if alignment is None else alignment
         if alignment <= 0:
@@ -99,3 +98,25 @@ class NamedDataStore:
             same_start[digest] = len(self.buffers)
             self.buffers.append(data)
         return same_start[digest]
+
+
+def _layout_of(key: str, tensor: torch.Tensor, given: TensorLayout | None) -> TensorLayout:
+    """Its layout, which `given` must be: the bytes are stored as the tensor has them."""
+    if not (
+        tensor.is_contiguous()
+        or (tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last))
+    ):
+        raise ValueError(
+            f"Tensor is not contiguous: named data {key} has sizes {tuple(tensor.shape)}, strides {tensor.stride()}; "
+            "expected a contiguous or channels-last one, call .contiguous() first"
+        )
+    layout = TensorLayout.from_tensor(tensor)
+    if given is not None and _plain(given) != _plain(layout):
+        raise ValueError(
+            f"the layout given for named data {key} does not match its tensor: expected {layout}, found {given}"
+        )
+    return layout
+
+
+def _plain(layout: TensorLayout) -> tuple[int, list[int], list[int]]:
+    return int(layout.scalar_type), list(layout.sizes), list(layout.dim_order)

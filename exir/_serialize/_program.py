@@ -195,13 +195,20 @@ def _extract_delegates(program: Program, segments: _SegmentList) -> Program:
         replace(plan, delegates=[replace(d, processed=place(d.processed)) for d in plan.delegates])
         for plan in program.execution_plan
     ]
+    left = sorted(set(range(len(program.backend_delegate_data))) - moved.keys())
+    if left:
+        raise ValueError(
+            f"backend_delegate_data {left}: no delegate of the program points to it; with extract_delegate_segments "
+            "each inline blob belongs to a delegate, so that it becomes a segment"
+        )
     return replace(program, execution_plan=plans, backend_delegate_data=inline)
 
 
 def _add_named_data(named: NamedDataStoreOutput, segments: _SegmentList) -> list[NamedData]:
     alignments: dict[int, int] = {}
     for entry in named.pte_data.values():
-        alignments[entry.buffer_index] = lcm(alignments.get(entry.buffer_index, 1), entry.alignment)
+        wanted = entry.alignment or 1
+        alignments[entry.buffer_index] = lcm(alignments.get(entry.buffer_index, 1), wanted)
     index_of = {
         buffer: segments.add_blob(named.buffers[buffer], alignments[buffer])
         for buffer in alignments

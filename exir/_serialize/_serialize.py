@@ -27,9 +27,9 @@ def serialize_for_executorch(
     """(program file, data files by tag). Nothing is copied: the cords refer to the weights until
     they are written."""
     store = NamedDataStore()
+    _add_external_constants(emitter_output, store)  # a data file has the program's tensors first
     if named_data_store is not None:
         store.merge_named_data_store(named_data_store)
-    _add_external_constants(emitter_output, store)
     named = store.get_named_data_store_output()
     program_file = serialize_pte_binary(
         PTEFile(emitter_output.program, emitter_output.mutable_data, named),

@@ -11,10 +11,11 @@ from executorch.exir.tensor_layout import TensorLayout
 
 @dataclass
 class DataEntry:
-    """One key: which buffer holds its bytes, how they are aligned, and the layout if they are a tensor."""
+    """One key: which buffer holds its bytes, how they are aligned (None or 0: as all segments of the file), and the
+    layout if they are a tensor."""
 
     buffer_index: int
-    alignment: int
+    alignment: int | None
     tensor_layout: TensorLayout | None
 
 

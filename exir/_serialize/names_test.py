@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,16 @@ from executorch.exir._serialize._program import (
     serialize_pte_binary,
 )
 from executorch.exir._serialize.padding import aligned_size, pad_to, padding_required
-from executorch.exir.schema import Buffer, Double, EValue, Int, Null, Program
+from executorch.exir.schema import (
+    BackendDelegateInlineData,
+    Buffer,
+    Double,
+    EValue,
+    Int,
+    Null,
+    Program,
+)
+from executorch.exir.tensor_layout import TensorLayout
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +115,41 @@ def test_alignments_are_powers_of_two(program: Program, tmp_path: Path) -> None:
         serialize_pte_binary(PTEFile(program), constant_tensor_alignment=3)
     with pytest.raises(ValueError, match="Bad delegate_alignment 5"):
         _program_to_flatbuffer(program, delegate_alignment=5)
+
+
+@pytest.mark.parametrize("order", [("small", "large"), ("large", "small")])
+def test_named_data_lie_on_the_alignments_of_all_their_keys(
+    program: Program, order: tuple[str, str]
+) -> None:
+    """Whichever comes last."""
+    alignments = {"small": 8, "large": 96}
+    store = NamedDataStore()
+    store.add_named_data("before", b"before")
+    for key in order:
+        store.add_named_data(key, b"the same", alignment=alignments[key])
+    named = store.get_named_data_store_output()
+    data = bytes(serialize_pte_binary(PTEFile(program, None, named), segment_alignment=16))
+    assert data.index(b"the same") % 96 == 0
+
+
+def test_blobs_that_no_delegate_has_cannot_become_segments(program: Program) -> None:
+    lost = replace(program, backend_delegate_data=[BackendDelegateInlineData(b"lost")])
+    with pytest.raises(ValueError, match=r"backend_delegate_data \[0\]: no delegate"):
+        serialize_pte_binary(PTEFile(lost), extract_delegate_segments=True)
+    serialize_pte_binary(PTEFile(lost))
+
+
+def test_named_tensors_are_as_their_layout_says() -> None:
+    store = NamedDataStore()
+    image = torch.ones(2, 3, 4, 5)
+    with pytest.raises(ValueError, match="Tensor is not contiguous"):
+        store.add_named_data("turned", image.transpose(1, 2))
+    with pytest.raises(ValueError, match="does not match"):
+        last = image.to(memory_format=torch.channels_last)
+        store.add_named_data("last", last, tensor_layout=TensorLayout.from_tensor(image))
+    assert not store.get_named_data_store_output().pte_data
+    store.add_named_data("last", last, tensor_layout=TensorLayout.from_tensor(last))
+    assert store.pte_data["last"].tensor_layout.dim_order == [0, 2, 3, 1]
 
 
 def test_headers(program: Program) -> None:

@@ -77,7 +77,9 @@ def _partitions_of(module: GraphModule, level: int, result: PartitionResult) -> 
     tag_of: dict[Node, str] = {}
     for node in module.graph.nodes:
         tag = _tag_of_call(node, tag_of)
-        if tag is not None:
+        # What goes into a delegate with the branch that it stands in needs no delegate of its own.
+        is_inside = level > 0 and tag not in result.partition_tags
+        if tag is not None and not is_inside:
             tag_of[node] = tag
             by_tag.setdefault(tag, []).append(node)
     return [
@@ -166,8 +168,8 @@ def _assign_data(program: ExportedProgram, partitions: list[Partition]) -> None:
         value = new_value.get(specs[node.name].target)
         if value is None:
             readers = dict.fromkeys(home[user] for user in node.users if user in home)
-            if node.meta.get("no_copy") and len(readers) > 1:
-                raise error(_copied(node, list(readers)), WrongTag)
+            if node.meta.get("no_copy"):
+                _check_one_owner(node, home)
             for one in readers:
                 one.owned.append(node)
         else:
@@ -182,14 +184,17 @@ def _trained(node: Node, target: str) -> str:
     )
 
 
-def _copied(node: Node, readers: list[Partition]) -> str:
+def _check_one_owner(node: Node, home: dict[Node, Partition]) -> None:
+    """All that read a constant that must not be copied are in the delegate that owns it."""
     tag = node.meta[TAG]
-    other = next(one for one in readers if one.tag != tag)
-    user = next(user for user in node.users if user in other)
-    return (
-        f"constant data node ({node.name}) is tagged with ({tag}) but has user ({user.name}) which has tag "
-        f"({other.tag}), and meta['no_copy'] forbids that both delegates own it; tag both alike, or leave no_copy out"
-    )
+    for user in node.users:
+        other = home[user].tag if user in home else None
+        if other != tag:
+            raise error(
+                f"constant data node ({node.name}) is tagged with ({tag}) but has user ({user.name}) which has tag "
+                f"({other}), and meta['no_copy'] forbids that both have it; tag both alike, or leave no_copy out",
+                WrongTag,
+            )
 
 
 def written_buffers(program: ExportedProgram) -> dict[str, Node]:

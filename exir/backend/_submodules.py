@@ -28,11 +28,12 @@ def create_submodule_from_nodes(
     `skip_legalize_graph`: the graph's nodes stay where they are, in an order that may not run."""
     if not node_list:
         raise RuntimeError(f"no nodes to fuse for tag {tag}: expected at least one")
+    node_list = _with_items(node_list)
     module, inputs, outputs = fuse_as_graphmodule(gm, topo_sort(node_list), f"fused_{tag}")
     result = module.graph.output_node()
-    if isinstance(result.args[0], Node):
-        result.args = ([result.args[0]],)
-        module.recompile()
+    values = result.args[0]
+    result.args = ([values] if isinstance(values, Node) else list(values),)
+    module.recompile()
     insert_subgm(gm, module, inputs, outputs)
     erase_nodes(gm, topo_sort(node_list))
     if not skip_legalize_graph:
@@ -52,3 +53,16 @@ def create_submodule_from_nodes(
         call.replace_all_uses_with(item, lambda user: user is not item)
     gm.recompile()
     return module, call
+
+
+def _with_items(nodes: NodeList) -> NodeList:
+    """And the items that are picked from a call of several results: a module gives tensors."""
+    known = set(nodes)
+    items = [
+        user
+        for node in nodes
+        if isinstance(node.meta.get("val"), list | tuple)
+        for user in node.users
+        if user.target is operator.getitem and user not in known
+    ]
+    return [*nodes, *items]

@@ -146,6 +146,7 @@ def _lower_level(
     lowered = [Lowered(p, e, m) for (_, p, e), m in zip(places, preprocess_all(tasks))]
     for name in partitions:
         insert_all(programs[name], [one for one, place in zip(lowered, places) if place[0] == name])
+        generate_missing_debug_handles(programs[name])  # delegates of the next level read them
 
 
 def explain_nothing_claimed(programs: Mapping[str, ExportedProgram], tried: list[Any]) -> None:

@@ -7,13 +7,21 @@ import pytest
 import torch
 from torch.export import ExportedProgram, export
 
-from executorch.exir import ExecutorchBackendConfig, to_edge, to_edge_transform_and_lower
+from executorch.exir import (
+    EdgeProgramManager,
+    ExecutorchBackendConfig,
+    to_edge,
+    to_edge_transform_and_lower,
+)
+from executorch.exir._serialize._cord import Cord
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir._serialize._program import deserialize_pte_binary, read_program
 from executorch.exir.backend.backend_api import to_backend
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.canonical_partitioners.all_node_partitioner import AllNodePartitioner
+from executorch.exir.backend.partitioner import PartitionResult
 from executorch.exir.schema import CompileSpec, DataLocation
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 
 
 class FilesWeights(BackendDetails):
@@ -53,6 +61,34 @@ def lowered(modules: dict[str, torch.nn.Module], **options: str):  # type: ignor
     programs = {name: export(module, (X,)) for name, module in modules.items()}
     partitioner = AllNodePartitioner(FilesWeights.__name__, specs)
     return to_edge_transform_and_lower(programs, partitioner=[partitioner])
+
+
+class Both(Scale):
+    def __init__(self, weight: torch.Tensor) -> None:
+        super().__init__(weight)
+        self.register_buffer("own", torch.tensor([7.0, 8.0, 9.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x * self.weight).sin() + self.own
+
+
+def test_a_data_file_has_the_programs_tensors_first() -> None:
+    class Products(AllNodePartitioner):
+        def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+            for node in exported_program.graph.nodes:
+                if "mul" in node.name or node.name == "p_weight":
+                    node.meta["delegation_tag"] = "tag"
+            return PartitionResult(exported_program, {"tag": self.delegation_spec})
+
+    specs = [CompileSpec("tag", b"model")]
+    program = to_edge(export(Both(WEIGHT), (X,))).exported_program()
+    edge = EdgeProgramManager(to_backend(program, Products(FilesWeights.__name__, specs)))
+    config = ExecutorchBackendConfig(external_constants=lambda node: "model")
+    (file,) = edge.to_executorch(config)._tensor_data.values()
+    payload = FlatTensorSerializer().deserialize(Cord(bytes(file)))
+    assert list(payload.named_data) == ["own", "weight"]
+    own, weight = (payload.buffers[entry.buffer_index] for entry in payload.named_data.values())
+    assert own == bytes(Both(WEIGHT).own.numpy()) and weight == bytes(WEIGHT.numpy())
 
 
 def test_methods_share_named_data_and_blobs() -> None:

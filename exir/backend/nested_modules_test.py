@@ -257,3 +257,101 @@ def test_constants_and_dequantized_values_are_given_to_each_user() -> None:
     torch.testing.assert_close(result.graph_module(q), expected)
     kinds = [node.name for node in module.graph.nodes if "dequantize" in node.name]
     assert len(kinds) == 2
+
+
+NESTINGS = {
+    "list": (lambda values: values[0] + values[1], ([X, Y],)),
+    "dict": (lambda values: {"sum": values["a"] + values["b"]}, ({"a": X, "b": Y},)),
+    "both": (lambda values: [values[0]["q"] + values[1]], (({"q": X}, Y),)),
+    "flat": (lambda x, y: x + y, (X, Y)),
+}
+
+
+class CallsFunction(torch.nn.Module):
+    def __init__(self, called: Any) -> None:
+        super().__init__()
+        self.called = called
+
+    def forward(self, *arguments: Any) -> Any:
+        return self.called(*arguments)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", NESTINGS)
+def test_a_lowered_module_takes_and_gives_what_nests(name: str, strict: bool) -> None:
+    function, inputs = NESTINGS[name]
+    module = to_backend("NestedBlobs", edge(CallsFunction(function), *inputs), [])
+    torch.testing.assert_close(module(*inputs), function(*inputs))
+    program = export(CallsFunction(module), inputs, strict=strict)
+    calls = program.graph.find_nodes(op="call_function", target=executorch_call_delegate)
+    assert len(calls) == 1
+    torch.testing.assert_close(program.module()(*inputs), function(*inputs))
+
+
+def test_a_lowered_module_of_nothing() -> None:
+    module = LoweredBackendModule(None, "", b"", [])
+    for name in ("backend_id", "processed_bytes", "compile_specs", "original_module"):
+        with pytest.raises(AttributeError):
+            setattr(module, name, None)
+
+
+def test_items_go_into_the_module_of_their_call() -> None:
+    program = edge(CallsFunction(lambda x: [part * 2 for part in torch.split(x, 1)]), X)
+    graph = program.graph_module.graph
+    split = [node for node in graph.nodes if "split" in node.name]
+    module, call = create_submodule_from_nodes(program.graph_module, split, "tag")
+    (outputs,) = module.graph.output_node().args
+    assert isinstance(outputs, list) and [node.name for node in outputs] == ["getitem", "getitem_1"]
+    assert (call.op, call.name) == ("call_module", "fused_tag")
+    assert [user.args[1] for user in call.users] == [0, 1]
+
+
+class TagsNodes(Partitioner):
+    def __init__(self, tag: Any, tags: tuple[str, ...] = ("one",)) -> None:
+        super().__init__()
+        self.tag, self.tags = tag, tags
+
+    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        for module in exported_program.graph_module.modules():
+            for node in module.graph.nodes:
+                tag = self.tag(node, module is exported_program.graph_module)
+                if tag is not None:
+                    node.meta["delegation_tag"] = tag
+        return PartitionResult(
+            exported_program, {tag: DelegationSpec("NestedBlobs", []) for tag in self.tags}
+        )
+
+
+def test_tags_inside_of_a_claimed_branch_do_not_count() -> None:
+    """Both branches go into the delegate as they are, tags and all."""
+    chosen = CallsFunction(
+        lambda x: torch.cond(x.sum() > 0, lambda y: y + 1, lambda y: y * 2, (x,)).sin()
+    )
+
+    def tag(node: Node, is_outer: bool) -> str | None:
+        if is_outer:
+            return "one" if node.name in ("cond", "getitem") else None
+        return "unknown" if node.op == "call_function" else None
+
+    program = to_backend(edge(chosen, X), TagsNodes(tag))
+    (call,) = get_lowered_submodules(program.graph_module)
+    assert "cond" in [node.name for node in call[1].original_module.graph.nodes]
+    torch.testing.assert_close(program.module()(X), chosen(X))
+
+
+def test_a_constant_that_must_not_be_copied_has_one_owner() -> None:
+    class Twice(Inner):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x + self.offset) * (x - self.offset)
+
+    def tag(node: Node, is_outer: bool) -> str | None:
+        if node.op == "placeholder" and node.name == "b_offset":
+            node.meta["no_copy"] = True
+            return "one"
+        return "one" if "add" in node.name else None
+
+    with pytest.raises(
+        RuntimeError,
+        match=r"\(b_offset\) is tagged with \(one\) but has user \(aten_sub_tensor\) which has tag \(None\)",
+    ):
+        to_backend(edge(Twice(), X), TagsNodes(tag))

@@ -32,7 +32,11 @@ class PartitionResult:
 
 
 class Partitioner(ABC):
-    """`spec` is free for the partitioner's own options; it cannot be changed from outside."""
+    """`spec` is free for the partitioner's own options; it cannot be changed from outside. `reads_stored_weights`: it
+    sees embeddings, and matrices of floats, that torchao quantized as calls of `quantized_decomposed.embedding_*`, in
+    place of a dequantize and what reads it."""
+
+    reads_stored_weights = False
 
     def __init__(
         self, spec: Mapping[str | int | float | bool, object] = MappingProxyType({})

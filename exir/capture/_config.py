@@ -50,6 +50,22 @@ class EdgeCompileConfig:
     _core_aten_ops_exception_list: list[torch._ops.OpOverload] = field(default_factory=list)
     # Operators that are not decomposed.
     preserve_ops: list[torch._ops.OpOverload] = field(default_factory=list)
+    # nn.Linear becomes permute_copy(weight) and addmm (without bias mm; of more dimensions between views), as in
+    # upstream's programs, for partitioners and passes that match these. Linear layers that a partitioner wants whole
+    # stay whole.
+    decompose_linear: bool = False
+
+    @property
+    def decompose_ops(self) -> frozenset[torch._ops.OpOverload]:
+        """Operators that are decomposed although the runtime has kernels for them."""
+        return frozenset({torch.ops.aten.linear.default} if self.decompose_linear else ())
+
+    def __post_init__(self) -> None:
+        """None is an empty list."""
+        if self._core_aten_ops_exception_list is None:
+            self._core_aten_ops_exception_list = []
+        if self.preserve_ops is None:
+            self.preserve_ops = []
 
 
 @dataclass

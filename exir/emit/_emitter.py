@@ -238,6 +238,12 @@ class MethodEmitter:
         if tag is not None:
             buffer = self._state.add_external_constant(tensor, spec, tag, name)
         elif is_mutable:
+            if spec.mem_id is None and not self._options.mutable_buffer_names:
+                raise InternalError(
+                    f"method {self.name}: buffer {name} has neither memory (alloc_mutable_buffers=False) nor a name in "
+                    "the file, so that nobody could give it any; set "
+                    "ExecutorchBackendConfig(emit_mutable_buffer_names=True)"
+                )
             buffer = self._state.add_initial_data(tensor, spec) if spec.mem_id is not None else 0
         else:
             buffer = self._state.add_constant(tensor, spec)

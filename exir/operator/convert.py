@@ -103,13 +103,13 @@ def get_out_args_from_opoverload(op_overload: OpOverload) -> tuple[str, ...]:
 
 
 def output_to_aliased_input_map(schema: torch.FunctionSchema) -> dict[int, int]:
-    """Which result is which argument: {place of the result: place of the argument}."""
-    return {
-        place: source
-        for place, returned in enumerate(schema.returns)
-        for source, argument in enumerate(schema.arguments)
-        if _shares(returned, argument)
-    }
+    """Which result is which argument: {place of the result: place of the argument}, the first of several."""
+    found: dict[int, int] = {}
+    for place, returned in enumerate(schema.returns):
+        for source, argument in enumerate(schema.arguments):
+            if _shares(returned, argument):
+                found.setdefault(place, source)
+    return found
 
 
 def _shares(returned: Any, argument: Any) -> bool:

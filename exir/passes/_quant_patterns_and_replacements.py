@@ -129,8 +129,68 @@ def embedding_2bit(weight: torch.Tensor, *arguments: Any, **options: Any) -> tor
     return embedding_byte(_unpacked(weight, 2), *arguments, **options)
 
 
+def pack_embedding_weight(weight: torch.Tensor, bitwidth: int) -> torch.Tensor:
+    """A table of signed values as `embedding_4bit` and `embedding_2bit` store it."""
+    codes = (weight + (1 << bitwidth - 1)).to(torch.uint8)
+    if bitwidth == 4:
+        return codes[:, ::2] << 4 | codes[:, 1::2]
+    if bitwidth == 2:
+        return codes[:, ::4] | codes[:, 1::4] << 2 | codes[:, 2::4] << 4 | codes[:, 3::4] << 6
+    raise ValueError(f"_pack_embedding_weight: expected a bitwidth of 2 or 4, found {bitwidth}")
+
+
+def _rows_dequantized(
+    weight: torch.Tensor, scales: torch.Tensor, points: torch.Tensor | None
+) -> torch.Tensor:
+    rows = torch.arange(weight.shape[0], device=weight.device)
+    return embedding_byte(weight, scales, points, -128, 127, rows)
+
+
+def mixed_mm(
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    weight_scales: torch.Tensor,
+    weight_zero_points: torch.Tensor | None,
+) -> torch.Tensor:
+    """Floats by bytes: each row of `weight` has a scale."""
+    return input @ _rows_dequantized(weight, weight_scales, weight_zero_points).to(input.dtype)
+
+
+def mixed_linear(
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    weight_scales: torch.Tensor,
+    weight_zero_points: torch.Tensor | None,
+    dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """Floats by transposed bytes: each row of `weight`, or each group of a row's columns, has a scale."""
+    rows = _rows_dequantized(weight, weight_scales, weight_zero_points)
+    return (input @ rows.to(input.dtype).t()).to(dtype or input.dtype)
+
+
+lib.define(f"embedding_byte.out({_EMBEDDING}, *, Tensor(a!) out) -> Tensor(a!)")
+_DTYPE = "ScalarType? dtype=None"
+lib.define(f"embedding_byte.dtype_out({_EMBEDDING}, *, {_DTYPE}, Tensor(a!) out) -> Tensor(a!)")
 for _name, _function in (("embedding_4bit", embedding_4bit), ("embedding_2bit", embedding_2bit)):
     lib.define(f"{_name}({_EMBEDDING}) -> Tensor")
+    lib.define(f"{_name}.dtype({_EMBEDDING}, *, {_DTYPE}) -> Tensor")
+    lib.define(f"{_name}.out({_EMBEDDING}, *, Tensor(a!) out) -> Tensor(a!)")
+    lib.define(f"{_name}.dtype_out({_EMBEDDING}, *, {_DTYPE}, Tensor(a!) out) -> Tensor(a!)")
     lib.impl(_name, _function, "CompositeExplicitAutograd")
+    lib.impl(f"{_name}.dtype", _function, "CompositeExplicitAutograd")
 lib.impl("embedding_byte", embedding_byte, "CompositeExplicitAutograd")
 lib.impl("embedding_byte.dtype", embedding_byte, "CompositeExplicitAutograd")
+
+_MIXED = "Tensor input, Tensor weight, Tensor weight_scales, Tensor? weight_zero_points"
+for _name, _more, _function in (
+    ("mixed_mm", "", mixed_mm),
+    ("mixed_linear", f", {_DTYPE}", mixed_linear),
+):
+    lib.define(f"{_name}({_MIXED}{_more}) -> Tensor")
+    lib.define(f"{_name}.out({_MIXED}{_more}, *, Tensor(a!) out) -> Tensor(a!)")
+    lib.impl(_name, _function, "CompositeExplicitAutograd")
+
+# What QuantFusionPass puts before an embedding of few bits; const propagation makes it data.
+quant_fusion_lib = torch.library.Library("quant_fusion", "DEF")
+quant_fusion_lib.define("_pack_embedding_weight(Tensor weight, SymInt bitwidth) -> Tensor")
+quant_fusion_lib.impl("_pack_embedding_weight", pack_embedding_weight, "CompositeExplicitAutograd")

@@ -7,6 +7,8 @@ before: %w = placeholder (parameter); %t = permute_copy(%w, [1, 0])      after: 
 from __future__ import annotations
 
 import importlib
+import logging
+import operator
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +26,22 @@ from torch.export.graph_signature import (
 from torch.fx import Node
 
 from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
-from executorch.exir.graph_facts import data_specs, holder_of
+from executorch.exir.graph_facts import (
+    called_op,
+    data_specs,
+    holder_of,
+    is_pure,
+    without_dialect,
+)
+from executorch.exir.graph_module import is_control_flow
+from executorch.exir.operator.util import quant_primitives
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
-from executorch.exir.program_copies import drop_unused_data
+from executorch.exir.passes.dim_order_ops_registry import DimOrderOpsMap
+from executorch.exir.program_copies import drop_unused_data, signature_for
 from executorch.exir.retrace.program import fake_mode_of
+from executorch.exir.tensor import dim_order_of
 
+_log = logging.getLogger(__name__)
 _PREFIX = "_prop_tensor_constant"
 
 
@@ -41,7 +54,7 @@ def get_default_skip_targets_no_quant() -> set[EdgeOpOverload]:
 
 
 def __getattr__(name: str) -> Any:
-    """`_DEFAULT_SKIP_TARGETS`, with the operators of quantization, which must be defined first."""
+    """`_DEFAULT_SKIP_TARGETS`, with the operators of quantization, of all packages that define any."""
     if name != "_DEFAULT_SKIP_TARGETS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     primitives = importlib.import_module("executorch.exir.operator.util")._QUANT_PRIMITIVES
@@ -88,22 +101,37 @@ def get_data(
 def get_propagated_const_tensor_dict(
     exported_program: ExportedProgram, custom_skip_targets: set[EdgeOpOverload] | None
 ) -> OrderedDict[Node, torch.Tensor]:
-    """Calls on constants alone, with what they compute. Calls without inputs are not among them."""
-    skip = get_default_skip_targets_no_quant() | (custom_skip_targets or set())
+    """Calls on constants alone, or on nothing, with what they compute. `custom_skip_targets` stay, in place of the
+    default ones; so do random numbers, and conditions and loops with what stands in them."""
+    skip = _default_skip_targets() if custom_skip_targets is None else custom_skip_targets
+    stays = {without_dialect(target) for target in skip}
     known = get_constant_placeholder_dict(exported_program)
     results: OrderedDict[Node, torch.Tensor] = OrderedDict()
+    if any(is_control_flow(node) for node in exported_program.graph.nodes):
+        _log.warning("constant_prop_pass does not constant propagate in control flow modules")
     with torch.no_grad():
         for node in exported_program.graph.nodes:
-            if node.op != "call_function" or node.target in skip or not node.all_input_nodes:
+            if without_dialect(node.target) in stays or not _can_be_computed(node):
                 continue
             if not is_const((node.args, *node.kwargs.values()), exported_program, known):
                 continue
             args, kwargs = get_data((node.args, node.kwargs), exported_program, known)
             value = node.target(*args, **kwargs)
-            known[node] = value
             if isinstance(value, torch.Tensor):
+                value = value.contiguous() if 0 in value.stride() else value
                 results[node] = value
+            known[node] = value
     return results
+
+
+def _default_skip_targets() -> set[EdgeOpOverload]:
+    """`_DEFAULT_SKIP_TARGETS`, as far as this process has defined the operators."""
+    return _DEFAULT_SKIP_TARGETS_NO_QUANT | {edge_op_of(op) for op in quant_primitives()}
+
+
+def _can_be_computed(node: Node) -> bool:
+    op = called_op(node)
+    return is_pure(op) if op is not None else node.target is operator.getitem
 
 
 def constant_prop_pass(
@@ -111,15 +139,36 @@ def constant_prop_pass(
     custom_skip_targets: set[EdgeOpOverload] | None = None,
     _skip_dim_order: bool = True,
 ) -> ExportedProgram:
-    """Works in place; only results that other calls or the output read become constants."""
+    """Works in place; only results that other calls or the output read become constants, and what nobody reads then
+    leaves the program with its data. `_skip_dim_order`: an output is copied by aten.clone, else by _clone_dim_order."""
     computed = get_propagated_const_tensor_dict(exported_program, custom_skip_targets)
     needed = {
         node: value
         for node, value in computed.items()
         if any(user not in computed for user in node.users)
     }
+    for node, value in needed.items():
+        _copy_to_output(exported_program, node, value, _skip_dim_order)
     put_constants(exported_program, needed)
     return exported_program
+
+
+def _copy_to_output(
+    program: ExportedProgram, node: Node, value: torch.Tensor, skip_dim_order: bool
+) -> None:
+    """An output that becomes a constant is a copy of it: backends and memory plans know no constant outputs."""
+    output = program.graph.output_node()
+    if output not in node.users:
+        return
+    op, kwargs = torch.ops.aten.clone.default, {}
+    if isinstance(node.target, EdgeOpOverload) or node.target is operator.getitem:
+        op = edge_op_of(op)
+        if not skip_dim_order:
+            op, kwargs = DimOrderOpsMap[op], {"dim_order": list(dim_order_of(value))}
+    with program.graph.inserting_after(node):
+        copy = program.graph.call_function(op, (node,), kwargs)
+    copy.meta = dict(node.meta)
+    node.replace_all_uses_with(copy, delete_user_cb=lambda user: user is output)
 
 
 def put_constants(program: ExportedProgram, values: Mapping[Node, torch.Tensor]) -> None:
@@ -132,6 +181,7 @@ def put_constants(program: ExportedProgram, values: Mapping[Node, torch.Tensor])
     )
     inputs = [*signature.input_specs[:place], *specs.values(), *signature.input_specs[place:]]
     program._graph_signature = ExportGraphSignature(inputs, list(signature.output_specs))
+    program._graph_signature = signature_for(program.graph_signature, program.graph_module)
     dead_code_elimination_pass(program.graph_module)
     drop_unused_data(program)
     program.graph_module.recompile()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constants are contiguous in memory.
+"""Constants are in an order that kernels read: contiguous, or channels last.
 
-before: %w = placeholder, strides of channels last     after: the same values, contiguous
+before: %w = placeholder, transposed strides     after: the same values, contiguous
 
 Only users call it: no list of the compiler has it.
 """
@@ -21,7 +21,10 @@ def convert_constant_dim_order_pass(exported_program: ExportedProgram) -> Export
     targets = {node: spec.target for node, spec in data_specs(exported_program).items()}
     mode = fake_mode_of(exported_program)
     for node, tensor in get_constant_placeholder_dict(exported_program).items():
-        if tensor.is_contiguous():
+        is_image = tensor.dim() == 4
+        if tensor.is_contiguous() or (
+            is_image and tensor.is_contiguous(memory_format=torch.channels_last)
+        ):
             continue
         replace_data(exported_program, targets[node], tensor.detach().contiguous())
         with mode:

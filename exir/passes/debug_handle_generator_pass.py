@@ -21,6 +21,7 @@ class DebugHandleGeneratorPass(ExportPass):
     def call(self, graph_module: GraphModule) -> PassResult:
         for handle, node in enumerate(_calls(graph_module), start=1):
             node.meta["debug_handle"] = handle
+        _number_attributes(graph_module)
         return PassResult(graph_module, True)
 
 
@@ -38,6 +39,17 @@ def generate_missing_debug_handles(ep: ExportedProgram) -> None:
         if not node.meta.get("debug_handle"):
             largest += 1
             node.meta["debug_handle"] = largest
+    _number_attributes(ep.graph_module)
+
+
+def _number_attributes(graph_module: GraphModule) -> None:
+    """Branches and lowered modules have the handle of the call that reads them."""
+    for module in graph_module.modules():
+        for node in (
+            module.graph.find_nodes(op="get_attr") if isinstance(module, GraphModule) else ()
+        ):
+            handles = (user.meta.get("debug_handle") for user in node.users)
+            node.meta["debug_handle"] = next((each for each in handles if each), None)
 
 
 def _calls(graph_module: GraphModule) -> list[Node]:

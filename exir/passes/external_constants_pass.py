@@ -38,8 +38,8 @@ def external_constants_pass(gm: GraphModule, gen_tag_fn: GenTag | None = None) -
 
 
 def is_lifted_number(node: Node) -> bool:
-    """A number of the model's code, which export made a tensor: it stays in the program."""
-    return node.name.startswith("_lifted_tensor_constant")
+    """A number, or a tensor made of numbers, of the model's code, which export made data: it stays in the program."""
+    return node.name.startswith(("_lifted_tensor_constant", "c_lifted_tensor"))
 
 
 def external_mutable_weights_pass(gm: GraphModule, ep: ExportedProgram) -> PassResult:

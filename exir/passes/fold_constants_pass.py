@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import torch
@@ -22,7 +22,7 @@ from torch.fx import Node
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_leaves
 
-from executorch.exir.graph_facts import is_pure, torch_op
+from executorch.exir.graph_facts import called_op, is_pure, torch_op
 from executorch.exir.passes.constant_prop_pass import (
     get_constant_placeholder_dict,
     put_constants,
@@ -35,7 +35,7 @@ _ON_THE_WAY = 1 << 24  # what is computed at export and not kept
 _PART_FOR_ONE = 1 / 512
 _PART_FOR_ALL = 1 / 32
 # Operators of quantization stand where backends look for them.
-_NAMESPACES = frozenset({"aten", "dim_order_ops"})
+_NAMESPACES = frozenset({"aten", "dim_order_ops", "quant_fusion"})
 
 
 @dataclass
@@ -57,15 +57,19 @@ class _Group:
         return _bytes(self.results()) - _bytes(freed)
 
 
-def fold_constants_pass(program: ExportedProgram) -> None:
-    """Works in place. Programs that compute gradients stay as they are: their constants change."""
+def fold_constants_pass(
+    program: ExportedProgram, stays: Callable[[Node], bool] | None = None
+) -> None:
+    """Works in place. Programs that compute gradients stay as they are: their constants change. `stays`: calls that are
+    not to be folded."""
     if program.graph_signature.backward_signature is not None:
         return
     values = get_constant_placeholder_dict(program)
     constants = list(values)
     for_one, for_all = (max(_SMALL, _bytes(constants) * p) for p in (_PART_FOR_ONE, _PART_FOR_ALL))
     groups = [
-        (each.added_bytes(), each) for each in _groups(_foldable(program, constants, for_one))
+        (each.added_bytes(), each)
+        for each in _groups(_foldable(program, constants, for_one, stays))
     ]
     folded: dict[Node, torch.Tensor] = {}
     for added, group in sorted(groups, key=lambda pair: pair[0]):
@@ -81,14 +85,25 @@ def fold_constants_pass(program: ExportedProgram) -> None:
         put_constants(program, folded)
 
 
+def is_transposed_weight(node: Node) -> bool:
+    """The matrix of a linear layer as `addmm` reads it."""
+    is_transpose = called_op(node) is torch.ops.aten.permute_copy.default
+    return is_transpose and list(node.args[1]) == [1, 0] and node.args[0].op == "placeholder"
+
+
 def _foldable(
-    program: ExportedProgram, constants: list[Node], most_added: float
+    program: ExportedProgram,
+    constants: list[Node],
+    most_added: float,
+    stays: Callable[[Node], bool] | None,
 ) -> dict[Node, frozenset[Node]]:
     """Constants, and calls on them alone; each with the constants that it is made of. What others read is not much
     larger than those; what only calls on constants read may be: positions on their way through a matrix."""
     origins = {node: frozenset({node}) for node in constants}
     for node in program.graph.nodes:
         if not _is_pure(node) or not all(each in origins for each in node.all_input_nodes):
+            continue
+        if stays is not None and stays(node):
             continue
         mine = frozenset().union(*(origins[each] for each in node.all_input_nodes))
         if _bytes([node]) <= _bytes(mine) + max(most_added, _ON_THE_WAY):

@@ -4,7 +4,7 @@
 before: %y = avg_pool2d(%x, 2), %x channels last
 after:  %c = _to_dim_order_copy(%x, dim_order=[0, 1, 2, 3]); %y = avg_pool2d(%c, 2)
 
-Only users call it: no list of the compiler has it.
+Only users call it: the compiler's own list has row_major_pass, which works in place.
 """
 
 from __future__ import annotations
@@ -16,28 +16,21 @@ import torch
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.graph_facts import without_dialect
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
+from executorch.exir.passes.row_major_pass import ROW_MAJOR_UPSTREAM
 from executorch.exir.tensor import dim_order_of
 
 _aten = torch.ops.aten
 # Portable kernels, ours or upstream's, that refuse tensors in another order than the contiguous one.
-_CONTIGUOUS_ONLY = frozenset(
-    {
-        _aten._adaptive_avg_pool2d.default,
-        _aten.avg_pool2d.default,
-        _aten.expand_copy.default,
-        _aten.max_pool2d_with_indices.default,
-        _aten.mean.dim,
-        _aten.native_group_norm.default,
-        _aten.native_layer_norm.default,
-        _aten.pixel_shuffle.default,
-        _aten.pixel_unshuffle.default,
-        _aten.sum.dim_IntList,
-    }
-)
+_CONTIGUOUS_ONLY = ROW_MAJOR_UPSTREAM | {
+    _aten.native_group_norm.default,
+    _aten.native_layer_norm.default,
+    _aten.pixel_shuffle.default,
+    _aten.pixel_unshuffle.default,
+}
 
 
 class LegalizePortableDimOrderPass(ExportPass):
-    """For programs that run on upstream's portable kernels; ours take both orders where the family says so."""
+    """By a re-trace, so that what reads the results follows their order."""
 
     def call_operator(
         self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], meta: NodeMetadata

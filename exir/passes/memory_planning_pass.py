@@ -5,8 +5,9 @@ before:  alloc(...) nodes and specs without a place
 after:   spec.lifetime, spec.mem_id, spec.mem_offset; graph_module.meta["non_const_buffer_sizes"]
 """
 
+import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +64,16 @@ class MemoryPlanningPass(PassBase):
         self.share_mutable_buffers = share_mutable_buffers
         self.alignment = alignment
         self.state = _MemoryPlanningState()
+        self._on_devices = True
+
+    @contextlib.contextmanager
+    def on_devices(self, wanted: bool) -> Iterator[None]:
+        """Inside, tensors of other devices have arenas of their own, or are planned as the processor's."""
+        before, self._on_devices = self._on_devices, wanted
+        try:
+            yield
+        finally:
+            self._on_devices = before
 
     def call(self, graph_module: GraphModule) -> PassResult:
         warnings.warn(
@@ -84,7 +95,7 @@ class MemoryPlanningPass(PassBase):
             self.alloc_graph_input,
             self.alloc_graph_output,
             self.alloc_mutable_buffers and not self.share_mutable_buffers,
-            enable_non_cpu_memory_planning=True,
+            enable_non_cpu_memory_planning=self._on_devices,
         )
         graph_module.meta["non_const_buffer_sizes"] = sizes
         if _is_foreign(self.memory_planning_algo):

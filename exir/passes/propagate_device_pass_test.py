@@ -85,6 +85,11 @@ def test_the_file_names_the_device() -> None:
     assert plan.non_const_buffer_device == [NonConstBufferDevice(2, DeviceType.CUDA, 0)]
     found = [getattr(value.val, "extra_tensor_info", None) for value in plan.values]
     assert sum(info is not None and info.device_type == DeviceType.CUDA for info in found) == 5
+    config = ExecutorchBackendConfig(
+        allow_missing_kernels=True, enable_non_cpu_memory_planning=False
+    )
+    (plan,) = lowered().to_executorch(config).executorch_program.execution_plan
+    assert plan.non_const_buffer_device is None and len(plan.non_const_buffer_sizes) == 2
 
 
 @pytest.mark.parametrize(

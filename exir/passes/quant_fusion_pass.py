@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""quantize(add(dequantize(a), dequantize(b)))  ->  quantized_decomposed.add(a, b), when all three have one dtype."""
+"""quantize(add(dequantize(a), dequantize(b)))  ->  quantized_decomposed.add(a, b), when all three have one dtype;
+embedding(dequantize(table), ids)  ->  quantized_decomposed.embedding_byte, or _4bit and _2bit of the packed table."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
-import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  (defines the operators)
 from executorch.exir.dialects._ops import ops
+from executorch.exir.dialects.edge._ops import EdgeOpOverload, edge_op_of
+from executorch.exir.graph_facts import called_op
 from executorch.exir.pass_base import ExportPass
-from executorch.exir.passes.constant_prop_pass import constant_prop_pass
+from executorch.exir.passes._quant_patterns_and_replacements import pack_embedding_weight
+from executorch.exir.passes._quantized_tables import table_of
+from executorch.exir.passes.constant_prop_pass import (
+    constant_prop_pass,
+    get_default_skip_targets_no_quant,
+)
 
 _EDGE = ops.edge.quantized_decomposed
 _QUANTIZE, _DEQUANTIZE = _EDGE.quantize_per_tensor.default, _EDGE.dequantize_per_tensor.default
@@ -30,6 +38,7 @@ class QuantFusionPass(ExportPass):
     def call(self, graph_module: GraphModule) -> PassResult:
         changed = False
         for node in list(graph_module.graph.nodes):
+            changed |= _fuse_embedding(node)
             inputs = _fusible_inputs(node)
             if inputs is None:
                 continue
@@ -62,6 +71,43 @@ def _fusible_inputs(node: Node) -> list[Node] | None:
     return inputs if whole and len(dtypes) == 1 else None
 
 
+def _fuse_embedding(node: Node) -> bool:
+    if called_op(node) is not torch.ops.aten.embedding.default:
+        return False
+    source = node.args[0]
+    table = table_of(source)
+    if table is None or not isinstance(node.target, EdgeOpOverload):
+        return False
+    weight, bits = table.weight, table.bits
+    if bits < 8 and weight.meta["val"].shape[1] % (8 // bits) == 0:
+        pack = edge_op_of(torch.ops.quant_fusion._pack_embedding_weight.default)
+        with node.graph.inserting_before(node):
+            weight = node.graph.call_function(pack, (table.weight, bits))
+        weight.meta = dict(source.meta)
+        weight.meta["val"] = pack_embedding_weight(table.weight.meta["val"], bits)
+    else:
+        bits = 8
+    limits = (table.quant_min, table.quant_max)
+    arguments = (weight, table.scales, table.zero_points, *limits, node.args[1])
+    node.replace_all_uses_with(embedding_call(node, bits, arguments))
+    _erase_unused([node, source])
+    return True
+
+
+def embedding_call(node: Node, bits: int, arguments: tuple[Any, ...]) -> Node:
+    """The call of few bits that stands for an embedding, before it, with its dtype."""
+    packets = torch.ops.quantized_decomposed
+    packet = {8: packets.embedding_byte, 4: packets.embedding_4bit, 2: packets.embedding_2bit}[bits]
+    dtype, scales = node.meta["val"].dtype, arguments[1]
+    op, kwargs = packet.default, {}
+    if dtype != torch.float32 or scales.meta["val"].dtype != torch.float32:
+        op, kwargs = packet.dtype, {"dtype": dtype}
+    with node.graph.inserting_before(node):
+        call = node.graph.call_function(edge_op_of(op), arguments, kwargs)
+    call.meta = dict(node.meta)
+    return call
+
+
 def _erase_unused(nodes: list[Node]) -> None:
     for node in dict.fromkeys(nodes):
         if not node.users:
@@ -71,4 +117,4 @@ def _erase_unused(nodes: list[Node]) -> None:
 def quant_fusion_and_const_prop_pass(program: ExportedProgram) -> ExportedProgram:
     """Fuses, then computes what depends on constants alone; works in place. Quantized weights become data."""
     QuantFusionPass()(program.graph_module)
-    return constant_prop_pass(program)
+    return constant_prop_pass(program, get_default_skip_targets_no_quant())

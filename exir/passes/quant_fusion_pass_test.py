@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import executorch.kernels.quantized  # noqa: F401  (out variants)
-from executorch.exir import to_edge
+from executorch.exir import ExecutorchBackendConfig, to_edge
 from executorch.exir.dialects._ops import ops
 from executorch.exir.passes.quant_fusion_pass import QuantFusionPass
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
@@ -155,3 +155,87 @@ def test_schemas_are_those_of_the_document(name: str) -> None:
         return list(zip(kinds, (a.name for a in schema.arguments), strict=True))
 
     assert arguments(op._schema) == arguments(listed)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("bits", [8, 4, 2])
+def test_an_embedding_of_a_quantized_table_becomes_one_operator(
+    bits: int, dtype: torch.dtype
+) -> None:
+    pytest.importorskip("torchao")
+    from torchao.quantization import IntxWeightOnlyConfig, quantize_
+    from torchao.quantization.granularity import PerGroup
+
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Embedding(16, 64)).to(dtype).eval()
+    weight_dtype = {8: torch.int8, 4: torch.int4, 2: torch.int2}[bits]
+    config = IntxWeightOnlyConfig(weight_dtype=weight_dtype, granularity=PerGroup(32))
+    quantize_(model, config, lambda module, _: isinstance(module, torch.nn.Embedding))
+    ids = torch.tensor([[1, 15], [0, 7]])
+    edge = to_edge(torch.export.export(model, (ids,)))
+
+    pair = [node.name for node in edge.exported_program().graph.nodes if node.op == "call_function"]
+    assert pair == ["torchao_dequantize_affine_default", "aten_embedding_default"]
+    fused = edge.transform([QuantFusionPass(_fix_node_meta_val=True)])
+    calls = [n.name for n in fused.exported_program().graph.nodes if n.op == "call_function"]
+    overload = "default" if dtype == torch.float32 else "dtype"
+    kind = "byte" if bits == 8 else f"{bits}bit"
+    packing = [] if bits == 8 else ["quant_fusion__pack_embedding_weight_default"]
+    assert calls == [*packing, f"quantized_decomposed_embedding_{kind}_{overload}"]
+    for manager, options in (
+        (edge, {}),
+        (edge, {"do_quant_fusion_and_const_prop": True}),
+        (fused, {}),
+    ):
+        program = manager.to_executorch(ExecutorchBackendConfig(**options))
+        (operator,) = program.executorch_program.execution_plan[0].operators
+        assert operator.name == f"quantized_decomposed::embedding_{kind}"
+        sizes = [len(each.storage) for each in program.executorch_program.constant_buffer]
+        assert 16 * 64 * bits // 8 in sizes  # packed
+        (found,) = _load_for_executorch_from_buffer(program.buffer).forward((ids,))
+        torch.testing.assert_close(found, model(ids))
+
+
+def test_a_table_of_unsigned_bytes_is_one_too() -> None:
+    quantized = torch.ops.quantized_decomposed
+
+    class Rows(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("weight", torch.rand(10, 4) * 2 - 1)
+            self.register_buffer("scales", torch.full((10,), 1 / 64))
+            self.register_buffer("points", torch.arange(120, 130))
+
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            numbers = (self.scales, self.points, 0, 0, 255, torch.uint8)
+            stored = quantized.quantize_per_channel(self.weight, *numbers)
+            table = quantized.dequantize_per_channel(stored, *numbers)
+            return torch.nn.functional.embedding(ids, table)
+
+    ids = torch.tensor([1, 9, 0])
+    edge = to_edge(torch.export.export(Rows(), (ids,))).transform([QuantFusionPass()])
+    calls = [n.target for n in edge.exported_program().graph.nodes if n.op == "call_function"]
+    namespace = ops.edge.quantized_decomposed
+    assert calls == [namespace.quantize_per_channel.default, namespace.embedding_byte.default]
+    torch.testing.assert_close(
+        _load_for_executorch_from_buffer(edge.to_executorch().buffer).forward((ids,))[0],
+        edge.exported_program().module()(ids),
+    )
+
+
+def test_operators_that_the_compiler_defines() -> None:
+    """Without any package of kernels."""
+    quantized = torch.ops.quantized_decomposed
+    x, scales = torch.randn(2, 6), torch.rand(6)
+    weight = torch.randint(-100, 100, (6, 3)).to(torch.int8)
+    expected = x @ (weight * scales[:, None])
+    torch.testing.assert_close(quantized.mixed_mm(x, weight, scales, None), expected)
+    turned = quantized.mixed_linear(x, weight.t().contiguous(), torch.rand(3), None, torch.float16)
+    assert turned.shape == (2, 3) and turned.dtype == torch.float16
+    for name, out in (("mixed_mm", "mixed_mm.out"), ("embedding_4bit", "embedding_4bit.out")):
+        edge_op = getattr(ops.edge.quantized_decomposed, name).default
+        assert edge_op.to_out_variant().name() == f"quantized_decomposed::{out}"
+    packed = torch.ops.quant_fusion._pack_embedding_weight(
+        torch.tensor([[-8, 7]]).to(torch.int8), 4
+    )
+    assert packed.tolist() == [[0x0F]]

@@ -15,6 +15,7 @@ from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from executorch.exir import memory
 from executorch.exir.graph_facts import without_dialect
+from executorch.exir.passes.spec_prop_pass import spec_of
 from executorch.exir.tensor import TensorSpec
 from executorch.exir.tensor import dim_order_from_stride as dim_order_from_stride
 
@@ -42,15 +43,20 @@ def shares_memory_as_view(node: Node) -> bool:
 
 
 class ReplaceViewCopyWithViewPass(PassBase):
-    """Runs after specs are known and before out variants are chosen."""
+    """Runs before out variants are chosen; calls without a spec get theirs."""
 
     def call(self, graph_module: GraphModule) -> PassResult:
+        for module in graph_module.modules():
+            if isinstance(module, GraphModule):
+                for node in module.graph.nodes:
+                    if node.op == "call_function" and "spec" not in node.meta:
+                        node.meta["spec"] = spec_of(node)
         share_views(graph_module)
         return PassResult(graph_module, True)
 
     def requires(self, graph_module: GraphModule) -> None:
-        for node in graph_module.graph.nodes:
-            if _is_view_copy(node) and "spec" not in node.meta:
+        for node in graph_module.graph.find_nodes(op="placeholder"):
+            if isinstance(node.meta.get("val"), torch.Tensor) and "spec" not in node.meta:
                 raise ValueError(f"{node.name} has no spec yet; run SpecPropPass before")
 
     def ensures(self, graph_module: GraphModule) -> None:

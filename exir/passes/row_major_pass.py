@@ -5,7 +5,7 @@ before: %y = native_group_norm(%x, ...)[0], both channels last
 after:  %c = _to_dim_order_copy(%x, dim_order=[0, 1, 2, 3]); %r = native_group_norm(%c, ...)[0]
         %y = _to_dim_order_copy(%r, dim_order=[0, 2, 3, 1])
 
-Kernels of upstream refuse another order, too.
+Kernels of upstream refuse another order of more operators: files are to run there, too.
 """
 
 from __future__ import annotations
@@ -26,15 +26,42 @@ _aten = torch.ops.aten
 _ROW_MAJOR_ONLY = frozenset(
     {_aten.linear.default, _aten.native_group_norm.default, _aten.native_layer_norm.default}
 )
+# What upstream's runtime runs on row-major tensors alone (error 0x12 otherwise), and where copies are made for it:
+# reductions, whose results are small, pools, and expand. Copies around the rest (cat, slices, broadcasts, softmax,
+# batch norms) would cost more than they do, and upstream's own files with them do not run there.
+ROW_MAJOR_UPSTREAM = frozenset(
+    {
+        _aten._adaptive_avg_pool2d.default,
+        _aten.amax.default,
+        _aten.amin.default,
+        _aten.any.default,
+        _aten.any.dim,
+        _aten.any.dims,
+        _aten.argmax.default,
+        _aten.argmin.default,
+        _aten.avg_pool2d.default,
+        _aten.expand_copy.default,
+        _aten.max.default,
+        _aten.max.dim,
+        _aten.mean.default,
+        _aten.mean.dim,
+        _aten.min.default,
+        _aten.min.dim,
+        _aten.sum.default,
+        _aten.sum.dim_IntList,
+    }
+)
 
 
-def row_major_pass(graph_module: GraphModule) -> PassResult:
-    """Works in place. Values that others read, delegates among them, keep their order."""
+def row_major_pass(graph_module: GraphModule, for_upstream: bool = True) -> PassResult:
+    """Works in place. Values that others read, delegates among them, keep their order. `for_upstream`: also where our
+    kernels take any order, and upstream's do not."""
+    wanted = _ROW_MAJOR_ONLY | ROW_MAJOR_UPSTREAM if for_upstream else _ROW_MAJOR_ONLY
     modified = False
     for module in graph_module.modules():
         if isinstance(module, GraphModule):
             for node in list(module.graph.nodes):
-                if called_op(node) in _ROW_MAJOR_ONLY:
+                if called_op(node) in wanted:
                     modified |= _read_plain(node)
                     modified |= _give_plain(node)
     return PassResult(graph_module, modified)

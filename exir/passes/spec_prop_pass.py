@@ -16,6 +16,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.graph_facts import DATA_KINDS, changing_data, input_specs
+from executorch.exir.graph_module import is_control_flow
 from executorch.exir.pass_base import ExportPass
 from executorch.exir.tensor import TensorSpec, contiguous_stride_from_shape, dim_order_from_stride
 
@@ -41,7 +42,7 @@ class SpecPropPass(ExportPass):
         for module in graph_module.modules():
             if isinstance(module, GraphModule):
                 for node in module.graph.nodes:
-                    node.meta["spec"] = _spec_of(node)
+                    node.meta["spec"] = spec_of(node)
         return PassResult(graph_module, True)
 
     def update_placeholder_tensor_specs(
@@ -72,7 +73,8 @@ def _is_mutable_buffer(node: Node, graph_signature: ExportGraphSignature) -> boo
     return name is not None and name in graph_signature.buffers_to_mutate.values()
 
 
-def _spec_of(node: Node) -> Any:
+def spec_of(node: Node) -> Any:
+    """What a node's spec is; of items, and of the output, that of what they stand for."""
     if node.op == "output":
         result = node.args[0]
         values = result if isinstance(result, list | tuple) else [result]  # a loop's condition
@@ -81,7 +83,9 @@ def _spec_of(node: Node) -> Any:
         return node.args[0].meta["spec"][node.args[1]]
     if node.op == "get_attr":
         return None
-    return make_spec(node.meta.get("val"))
+    spec = make_spec(node.meta.get("val"))
+    # Conditions and loops have one for each result, as planners of others expect them.
+    return tuple(spec) if is_control_flow(node) and isinstance(spec, list) else spec
 
 
 def _make_storable(spec: TensorSpec) -> None:

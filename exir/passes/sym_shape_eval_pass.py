@@ -132,7 +132,8 @@ def _unbounded_symbols(node: Node) -> set[Any]:
 
 
 class HintBasedSymShapeEvalPass(PassBase):
-    """Sizes become those of the example inputs. Only for programs that are run at these sizes or smaller."""
+    """Sizes become those of the example inputs, those that depend on data their upper bounds. Only for programs that
+    are run at these sizes or smaller."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -145,8 +146,13 @@ class HintBasedSymShapeEvalPass(PassBase):
 
     def call(self, graph_module: GraphModule) -> PassResult:
         for node in graph_module.graph.nodes:
-            _resolve(node, eval_expr)
+            _resolve(node, _hint_or_bound)
         return PassResult(graph_module, True)
+
+
+def _hint_or_bound(size: Any) -> int | None:
+    known = eval_expr(size)
+    return upper_bound_or_none(size) if known is None else known
 
 
 def _resolve(node: Node, evaluate: Callable[[Any], int | None]) -> bool:

@@ -93,13 +93,16 @@ def _convert(module: GraphModule, node: Node) -> None:
         return
     kwargs = _accepted(node.kwargs, out_op)
     returns = out_op._schema.returns
-    value, spec = node.meta["val"], node.meta["spec"]
+    value, spec = node.meta["val"], node.meta.get("spec")
     with module.graph.inserting_before(node):
         if len(out_names) == 1:
             kwargs[out_names[0]] = _alloc(module, value, spec, node)
         else:
-            value, spec = node.meta["val"], node.meta["spec"] = _with_empty(value, spec)
-            for name, one_value, one_spec in zip(out_names, value, spec, strict=True):
+            value, specs = _with_empty(value, spec)
+            node.meta["val"] = value
+            if spec is not None:
+                node.meta["spec"] = specs
+            for name, one_value, one_spec in zip(out_names, value, specs, strict=True):
                 kwargs[name] = _alloc(module, one_value, one_spec, node)
     node.target = out_op
     node.kwargs = kwargs
@@ -112,18 +115,23 @@ def _accepted(kwargs: dict[str, Any], out_op: torch._ops.OpOverload) -> dict[str
     return {name: value for name, value in kwargs.items() if name in names}
 
 
-def _with_empty(values: Any, specs: Any) -> tuple[list[Any], list[TensorSpec]]:
+def _with_empty(values: Any, specs: Any) -> tuple[tuple[Any, ...], list[TensorSpec | None]]:
     """Results that are not asked for (output_mask) are arguments all the same: empty tensors."""
     given = next(value for value in values if value is not None)
-    filled = [given.new_empty(0) if value is None else value for value in values]
+    filled = tuple(given.new_empty(0) if value is None else value for value in values)
+    if specs is None:
+        return filled, [None] * len(filled)
     pairs = zip(filled, specs, strict=True)
     return filled, [TensorSpec.from_tensor(v) if spec is None else spec for v, spec in pairs]
 
 
 def _alloc(module: GraphModule, value: Any, spec: Any, origin: Node) -> Node:
-    node = module.graph.call_function(memory.alloc, (alloc_spec(spec),))
+    """Without a spec, on a graph that has none, as large as the value."""
+    size = alloc_spec(spec) if spec is not None else _shape_and_dtypes(value)
+    node = module.graph.call_function(memory.alloc, (size,))
     node.meta["val"] = value
-    node.meta["spec"] = spec
+    if spec is not None:
+        node.meta["spec"] = spec
     if "stack_trace" in origin.meta:
         node.meta["stack_trace"] = origin.meta["stack_trace"]
     return node
@@ -138,14 +146,16 @@ def alloc_spec(spec: TensorSpec | list[TensorSpec]) -> Any:
 
 def make_alloc_node(graph_module: GraphModule, val: Any, tensor_meta: Any) -> Node:
     """A memory.alloc node for the fake value(s) `val`, at the graph's insertion point."""
-    if isinstance(val, list | tuple):
-        argument: Any = [_shape_and_dtype(item) for item in val]
-    else:
-        argument = _shape_and_dtype(val)
-    node = graph_module.graph.call_function(memory.alloc, (argument,))
+    node = graph_module.graph.call_function(memory.alloc, (_shape_and_dtypes(val),))
     node.meta["val"] = val
     node.meta["tensor_meta"] = tensor_meta
     return node
+
+
+def _shape_and_dtypes(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_shape_and_dtype(item) for item in value]
+    return _shape_and_dtype(value)
 
 
 def _shape_and_dtype(value: Any) -> Any:

@@ -16,6 +16,7 @@ from executorch.exir.backend.backend_api import explain_nothing_claimed, lower_m
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.exir.program._arguments import check_partitioner
+from executorch.exir.program._quantized_weights import with_stored_weights
 from executorch.exir.program._transform import collect_named_data_store_from_exported_program
 
 
@@ -98,6 +99,9 @@ def lower_in_rounds(
     result = programs
     for turn in range(max(map(len, partitioners.values()), default=0)):
         chosen = {name: each[turn] for name, each in partitioners.items() if turn < len(each)}
+        for name, one in chosen.items():
+            if getattr(one, "reads_stored_weights", False):
+                result = {**result, name: with_stored_weights(result[name], has_backends=True)}
         result = lower_methods(result, chosen)
     for name, each in partitioners.items():
         if each and not get_lowered_backend_modules(result[name].graph_module):

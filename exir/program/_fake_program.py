@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 from torch.export import ExportedProgram
 from torch.utils._pytree import tree_map_only
@@ -21,6 +23,7 @@ def get_fake_program(real_exported_program: ExportedProgram) -> ExportedProgram:
 
     program._state_dict = tree_map_only(torch.Tensor, fake, dict(program.state_dict))
     program._constants = tree_map_only(torch.Tensor, fake, dict(program.constants))
+    program._module_call_graph = copy.deepcopy(program.module_call_graph)
     return program
 
 

@@ -49,11 +49,11 @@ from executorch.exir.program._passes import (
     run_steps,
 )
 from executorch.exir.program._programs import Pass, collector_paused, finish_plans, named_programs
-from executorch.exir.program._quantized_weights import with_stored_weights
 from executorch.exir.program._training_mode import warn_of_training_mode
 from executorch.exir.program._transform import _transform, _transform_with_pass_manager
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.program import retrace_to_edge
+from executorch.exir.retrace.tensor_subclasses import with_plain_tensors
 from executorch.exir.schema import Program
 from executorch.exir.verification.verifier import EdgeDialect, check_edge_program
 
@@ -86,8 +86,7 @@ def to_edge_transform_and_lower(
     """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
     list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
     programs = {
-        name: with_stored_weights(program, has_backends=bool(partitioner))
-        for name, program in named_programs(programs).items()
+        name: with_plain_tensors(program) for name, program in named_programs(programs).items()
     }
     check_methods(partitioner, programs.keys())
     partitioners = {name: partitioners_of(partitioner, name) for name in programs}
@@ -100,7 +99,8 @@ def to_edge_transform_and_lower(
             manager._etrecord.add_extra_export_modules({"edge_after_transform": copies})
     for name in programs:
         if partitioners[name]:
-            run_steps(BEFORE_PARTITIONING, manager.exported_program(name), None)
+            around = Delegation(frozenset(), manager.compile_config)
+            run_steps(BEFORE_PARTITIONING, manager.exported_program(name), around)
     lowered = manager.to_backend(partitioners)
     for name, nodes in kept.items():
         if partitioners[name]:
@@ -124,7 +124,7 @@ def _edge_manager(
     with collector_paused():
         edge = {
             name: _edge_program(
-                with_stored_weights(program, has_backends=name in kept),
+                with_plain_tensors(program),
                 kept.get(name, frozenset()),
                 config,
             )
@@ -179,6 +179,7 @@ def _edge_program(
         preserve=config.preserve_ops,
         keep=kept.__contains__,
         skip_dim_order=config._skip_dim_order,
+        decompose=config.decompose_ops,
         verifier=EdgeDialect,
     )
     mark_as_before_export(edge, program)

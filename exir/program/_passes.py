@@ -10,15 +10,17 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
 from torch.fx import GraphModule
 
 from executorch.exir.capture._config import EdgeCompileConfig, ExecutorchBackendConfig
-from executorch.exir.graph_facts import written_placeholders
+from executorch.exir.graph_facts import data_specs, written_placeholders
 from executorch.exir.passes.cse_pass import CSEPass
 from executorch.exir.passes.dead_code_elimination_pass import dead_code_elimination_pass
 from executorch.exir.passes.debug_handle_generator_pass import generate_missing_debug_handles
 from executorch.exir.passes.drop_expands_pass import drop_expands_pass
-from executorch.exir.passes.fold_constants_pass import fold_constants_pass
+from executorch.exir.passes.external_constants_pass import is_lifted_number
+from executorch.exir.passes.fold_constants_pass import fold_constants_pass, is_transposed_weight
 from executorch.exir.passes.infer_view_size_pass import InferViewSizePass
 from executorch.exir.passes.insert_write_back_for_buffers_pass import (
     insert_write_back_for_buffers_pass,
@@ -50,6 +52,7 @@ from executorch.exir.program._programs import (
     tag_external_constants,
     without_written_outputs,
 )
+from executorch.exir.program._quantized_weights import with_stored_weights
 from executorch.exir.program_copies import drop_unused_data, own_copy
 from executorch.exir.retrace.unclaimed import decompose_unclaimed, decompose_unserved
 
@@ -69,6 +72,7 @@ class Lowering:
     name: str
     config: ExecutorchBackendConfig
     skip_dim_order: bool
+    edge: ExportedProgram  # the manager's, which passes of the user may have been made with
 
     @property
     def evaluate_shapes(self) -> Any:
@@ -100,27 +104,54 @@ def _of_program(one: Callable[[ExportedProgram], Any]) -> Step:
     return step
 
 
-# Rewrites to less work, whoever computes it.
-SIMPLIFICATIONS: tuple[Step, ...] = (
-    _of_program(fold_constants_pass),
+# Rewrites to less work, whoever computes it, beside constants that are computed.
+_OTHER_SIMPLIFICATIONS: tuple[Step, ...] = (
     _of_graph(merge_permutes_pass),
     _of_graph(drop_expands_pass),
     _of_graph(sum_stacks_pass),
 )
 
 
+def _fold_constants(program: ExportedProgram, lowering: Lowering) -> None:
+    """Data that goes to data files is found there by its name: it stays as it is."""
+    data = {
+        node
+        for node, spec in data_specs(program).items()
+        if spec.kind != InputKind.CONSTANT_TENSOR and not is_lifted_number(node)
+    }
+    is_external = lowering.config.external_constants is not False
+    stays = (lambda node: not data.isdisjoint(node.all_input_nodes)) if is_external else None
+    fold_constants_pass(program, stays)
+
+
+SIMPLIFICATIONS: tuple[Step, ...] = (_fold_constants, *_OTHER_SIMPLIFICATIONS)
+
+
 # ---- Around the partitioners ----
+
+
+def _fold_for_partitioners(program: ExportedProgram, delegation: Delegation) -> None:
+    """But for the transposes of weights that were asked for."""
+    stays = is_transposed_weight if delegation.config.decompose_linear else None
+    fold_constants_pass(program, stays)
 
 
 def _decompose_unclaimed(program: ExportedProgram, delegation: Delegation) -> None:
     config = delegation.config
-    decompose_unclaimed(program, delegation.kept, config.preserve_ops, config._skip_dim_order)
+    decompose_unclaimed(
+        program,
+        delegation.kept,
+        config.preserve_ops,
+        config._skip_dim_order,
+        config.decompose_ops,
+    )
 
 
 BEFORE_PARTITIONING: tuple[Step, ...] = (
     _of_graph(InferViewSizePass()),  # views whose sizes are numbers can go into a delegate
     _of_graph(dead_code_elimination_pass),  # what computed the sizes
-    *SIMPLIFICATIONS,  # before backends choose
+    _fold_for_partitioners,  # before backends choose, as the rest
+    *_OTHER_SIMPLIFICATIONS,
 )
 AFTER_PARTITIONING: tuple[Step, ...] = (
     _decompose_unclaimed,  # as to_edge would have done, had no partitioner wanted it whole
@@ -151,11 +182,15 @@ def _reinplace(program: ExportedProgram, lowering: Lowering) -> ExportedProgram:
 
 
 def _passes_of_the_user(program: ExportedProgram, lowering: Lowering) -> ExportedProgram:
-    return apply_passes(program, lowering.config.passes)
+    return apply_passes(program, lowering.config.passes, held=lowering.edge)
 
 
 def _decompose(program: ExportedProgram, lowering: Lowering) -> None:
     decompose_unserved(program, lowering.skip_dim_order)
+
+
+def _row_major(program: ExportedProgram, lowering: Lowering) -> None:
+    row_major_pass(program.graph_module, for_upstream=not lowering.skip_dim_order)
 
 
 def _make_specs(program: ExportedProgram) -> None:
@@ -199,17 +234,18 @@ def _tag_external(program: ExportedProgram, lowering: Lowering) -> None:
 
 def _place_in_memory(program: ExportedProgram, lowering: Lowering) -> None:
     planner = lowering.config.memory_planning_pass
-    plan_memory(per_method(planner, lowering.name, MemoryPlanningPass()), program)
+    plan_memory(per_method(planner, lowering.name, MemoryPlanningPass()), program, lowering.config)
 
 
 TO_PLANNED: tuple[Step, ...] = (
+    _of_program(with_stored_weights),  # what no backend has taken: kernels read few bits
     _fuse_quantized,  # while quantize and dequantize stand beside what they are for
     *SIMPLIFICATIONS,  # what no backend has; before anything is written in place
     _reinplace,  # before anything else reads the graph's values
     _of_program(weights_to_outputs_pass),  # optimizers of the runtime find weights there
     _passes_of_the_user,  # they expect the edge dialect
     _decompose,  # backends have had their choice; what is left must have kernels
-    _of_graph(row_major_pass),  # which orders they take
+    _row_major,  # which orders they take
     _of_program(generate_missing_debug_handles),  # of nodes that passes have made, too
     _of_program(write_in_place),  # caches: last of all that reads the graph as values
     _of_graph(dead_code_elimination_pass),  # what passes left without users
@@ -237,7 +273,8 @@ def planned_programs(
     planned, blocked = {}, []
     for name, program in programs.items():
         try:
-            planned[name] = _planned_program(program, Lowering(name, config, skip_dim_order))
+            lowering = Lowering(name, config, skip_dim_order, program)
+            planned[name] = _planned_program(program, lowering)
         except (Blockers, MissingOutVariants) as error:
             blocked.append(error)
     if blocked:

@@ -14,13 +14,15 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from executorch.exir.capture._config import ExecutorchBackendConfig
 from executorch.exir.error import ExportError, ExportErrorType
-from executorch.exir.graph_facts import WRITE_BACK, changing_data, data_specs
+from executorch.exir.graph_facts import WRITE_BACK, data_specs, written_data
+from executorch.exir.held_program import HeldProgram
 from executorch.exir.pass_base import ExportedProgramPassBase
 from executorch.exir.pass_manager import run_pass
 from executorch.exir.passes.external_constants_pass import (
     external_mutable_weights_pass,
     is_lifted_number,
 )
+from executorch.exir.passes.memory_planning_pass import MemoryPlanningPass
 from executorch.exir.passes.propagate_device_config import PropagateDeviceConfig
 from executorch.exir.passes.propagate_device_pass import PropagateDevicePass
 
@@ -62,10 +64,18 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def apply_passes(program: ExportedProgram, passes: Iterable[Pass]) -> ExportedProgram:
-    """Runs the passes in order on `program`, which they may change."""
-    for one in passes:
-        program, _ = run_pass(program, one)
+def apply_passes(
+    program: ExportedProgram, passes: Iterable[Pass], held: ExportedProgram | None = None
+) -> ExportedProgram:
+    """Runs the passes in order on `program`, which they may change. `held`: a program that they may have been made
+    with, which stays as it is."""
+    origin = HeldProgram(held or program)
+    try:
+        for one in passes:
+            program, _ = run_pass(program, one, origin)
+    finally:
+        if held is not None:
+            origin.restore()
     return program
 
 
@@ -79,10 +89,15 @@ def propagate_devices(
     PropagateDevicePass(inputs, outputs, config.enable_non_cpu_memory_planning)(graph_module)
 
 
-def plan_memory(planning_pass: Any, program: ExportedProgram) -> None:
+def plan_memory(
+    planning_pass: Any, program: ExportedProgram, config: ExecutorchBackendConfig
+) -> None:
     """Runs a memory planning pass in one of its forms: with the signature, or on the graph alone."""
     run = getattr(planning_pass, "run", None)
-    if run is not None:
+    if isinstance(planning_pass, MemoryPlanningPass):
+        with planning_pass.on_devices(config.enable_non_cpu_memory_planning):
+            run(program.graph_module, program.graph_signature)
+    elif run is not None:
         run(program.graph_module, program.graph_signature)
     else:
         planning_pass(program.graph_module)
@@ -102,7 +117,7 @@ def tag_external_constants(program: ExportedProgram, config: ExecutorchBackendCo
     where = config.external_constants
     if where is False and not config.external_mutable_weights:
         return
-    written = changing_data(program.graph_signature)
+    written = written_data(program.graph_signature)
     for node, spec in data_specs(program).items():
         if spec.target in written or is_lifted_number(node):
             continue

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights that torchao quantized become plain tensors, and embeddings read them as they are stored. Linear layers do,
-too, where no backend multiplies by them: an embedding of all rows is their matrix, from 8, 4 or 2 bits a weight.
+"""Embeddings read weights that torchao quantized as they are stored. Linear layers do, too, where no backend multiplies
+by them: an embedding of all rows is their matrix, from 8, 4 or 2 bits a weight. Partitioners see the program before,
+with dequantize and what reads it side by side, unless they say that they want it so (`reads_stored_weights`).
 
 before: %d = dequantize_affine(%w, [1, 32], %scale, %zero); %e = embedding(%d, %ids); %l = linear(%x, %f)
 after:  %e = quantized_decomposed.embedding_4bit(%w packed, %scale, None, -8, 7, %ids)
@@ -8,37 +9,23 @@ after:  %e = quantized_decomposed.embedding_4bit(%w packed, %scale, None, -8, 7,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  (operators)
-from executorch.exir.graph_facts import data_spec_of, replace_data
+from executorch.exir.dialects.edge._ops import edge_op_of
+from executorch.exir.graph_facts import called_op, data_spec_of, op_name, replace_data
+from executorch.exir.passes._quant_patterns_and_replacements import pack_embedding_weight
+from executorch.exir.passes._quantized_tables import Table, table_of
 from executorch.exir.passes.constant_prop_pass import get_constant_placeholder_dict
+from executorch.exir.passes.quant_fusion_pass import embedding_call
 from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.program import fake_mode_of
-from executorch.exir.retrace.tensor_subclasses import with_plain_tensors
-
-_OPS = torch.ops.quantized_decomposed
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What an embedding dequantizes: placeholders of the data, and what goes with them."""
-
-    weight: Node
-    scales: Node
-    zero_points: Node | None
-    quant_min: int
-    quant_max: int
 
 
 def with_stored_weights(program: ExportedProgram, has_backends: bool = False) -> ExportedProgram:
-    """The program itself when it has nothing of the kind; it is not changed. `has_backends`: linear layers of inputs
-    that are quantized, too, are left to them."""
-    program = with_plain_tensors(program)
+    """The edge program itself when it has nothing of the kind; it is not changed. `has_backends`: linear layers of
+    inputs that are quantized, too, are left to them."""
     if not _embeddings(program) and not _matrices(program, has_backends):
         return program
     program = own_copy(program)
@@ -60,7 +47,8 @@ def _embeddings(program: ExportedProgram) -> list[Node]:
     return [
         node
         for node in program.graph.nodes
-        if node.target is torch.ops.aten.embedding.default and _table_of(node.args[0]) is not None
+        if called_op(node) is torch.ops.aten.embedding.default
+        and _table_of(node.args[0]) is not None
     ]
 
 
@@ -68,14 +56,14 @@ def _matrices(program: ExportedProgram, has_backends: bool) -> list[Node]:
     """Weights of torchao that linear layers alone read, dequantized to the type of their scales."""
 
     def is_linear(user: Node, node: Node) -> bool:
-        if user.target is not torch.ops.aten.linear.default or user.args[1] is not node:
+        if called_op(user) is not torch.ops.aten.linear.default or user.args[1] is not node:
             return False
-        return not has_backends or "dequantize" not in str(user.args[0].target)
+        return not has_backends or "dequantize" not in op_name(user.args[0])
 
     return [
         node
         for node in program.graph.nodes
-        if str(node.target) == "torchao.dequantize_affine.default"
+        if op_name(node) == "torchao.dequantize_affine.default"
         and (table := _table_of(node)) is not None
         and all(is_linear(user, node) for user in node.users)
         and node.meta["val"].dtype == table.scales.meta["val"].dtype
@@ -83,7 +71,7 @@ def _matrices(program: ExportedProgram, has_backends: bool) -> list[Node]:
 
 
 def _read_rows(
-    program: ExportedProgram, node: Node, table: _Table, constants: dict[Node, torch.Tensor]
+    program: ExportedProgram, node: Node, table: Table, constants: dict[Node, torch.Tensor]
 ) -> None:
     """An embedding of all rows in the place of a dequantized matrix."""
     points = table.zero_points
@@ -91,68 +79,41 @@ def _read_rows(
         return
     with fake_mode_of(program), program.graph.inserting_before(node):
         rows = table.weight.meta["val"].shape[0]
-        ids = program.graph.call_function(torch.ops.aten.arange.default, (rows,))
+        arange = edge_op_of(torch.ops.aten.arange.start_step)
+        ids = program.graph.call_function(arange, (0, rows))
         ids.meta = {**node.meta, "val": torch.arange(rows)}
-        embedding = program.graph.call_function(torch.ops.aten.embedding.default, (node, ids))
+        embedding = program.graph.call_function(
+            edge_op_of(torch.ops.aten.embedding.default), (node, ids)
+        )
     embedding.meta = dict(node.meta)
     node.replace_all_uses_with(embedding, lambda user: user is not embedding)
     _replace(program, embedding, table, constants)
 
 
-def _table_of(node: Node) -> _Table | None:
-    args = node.args
-    match str(node.target):
-        case "torchao.dequantize_affine.default":
-            block = list(args[1])
-            if len(block) != 2 or block[0] != 1 or args[4] != torch.int8:
-                return None
-            return _Table(args[0], args[2], args[3], args[5], args[6])
-        case "quantized_decomposed.dequantize_per_channel.default":
-            if args[3] != 0 or args[6] != torch.int8:
-                return None
-            return _Table(args[0], args[1], args[2], args[4], args[5])
-    return None
+def _table_of(node: Node) -> Table | None:
+    table = table_of(node)
+    return table if table is not None and table.dtype == torch.int8 else None
 
 
 def _replace(
-    program: ExportedProgram, node: Node, table: _Table, constants: dict[Node, torch.Tensor]
+    program: ExportedProgram, node: Node, table: Table, constants: dict[Node, torch.Tensor]
 ) -> None:
     dequantize, indices = node.args[:2]
-    bits = _bits(table)
+    bits = table.bits
     alone = len(table.weight.users) == 1 and len(dequantize.users) == 1
     if bits < 8 and alone and constants[table.weight].shape[1] % (8 // bits) == 0:
-        _store(program, table.weight, _packed(constants[table.weight].detach(), bits))
+        _store(program, table.weight, pack_embedding_weight(constants[table.weight].detach(), bits))
     else:
         bits = 8
     limits = (-(1 << bits - 1), (1 << bits - 1) - 1)
     points = table.zero_points
     if points is not None and not constants[points].any():
         points = None
-    op = {8: _OPS.embedding_byte, 4: _OPS.embedding_4bit, 2: _OPS.embedding_2bit}[bits].default
-    with program.graph.inserting_before(node):
-        new = program.graph.call_function(
-            op, (table.weight, table.scales, points, *limits, indices)
-        )
-    new.meta = dict(node.meta)
+    new = embedding_call(node, bits, (table.weight, table.scales, points, *limits, indices))
     node.replace_all_uses_with(new)
     program.graph.erase_node(node)
     if not dequantize.users:
         program.graph.erase_node(dequantize)
-
-
-def _bits(table: _Table) -> int:
-    for bits in (2, 4):
-        if table.quant_min >= -(1 << bits - 1) and table.quant_max < 1 << bits - 1:
-            return bits
-    return 8
-
-
-def _packed(data: torch.Tensor, bits: int) -> torch.Tensor:
-    """As the kernels unpack: of 4 bits the first in the high half, of 2 bits the first in the lowest."""
-    codes = (data + (1 << bits - 1)).to(torch.uint8)
-    if bits == 4:
-        return codes[:, ::2] << 4 | codes[:, 1::2]
-    return codes[:, ::4] | codes[:, 1::4] << 2 | codes[:, 2::4] << 4 | codes[:, 3::4] << 6
 
 
 def _store(program: ExportedProgram, node: Node, data: torch.Tensor) -> None:

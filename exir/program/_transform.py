@@ -19,7 +19,6 @@ from executorch.exir._program_utils import (
 from executorch.exir._serialize._named_data_store import NamedDataStore
 from executorch.exir.lowered_backend_module import get_lowered_backend_modules
 from executorch.exir.pass_manager import ExportedProgramPassManager
-from executorch.exir.program_copies import own_copy
 from executorch.exir.retrace.lifted_constants import lift_tensor_attributes
 
 
@@ -28,7 +27,7 @@ def _transform(
     *passes: Any,
     override_verifiers: list[type[Verifier]] | None = None,
 ) -> ExportedProgram:
-    """`program` after `passes`, which run in order on a copy; itself when they changed nothing."""
+    """`program` after `passes`, which run in order and may change it in place; itself when they changed nothing."""
     for one in passes:
         if isinstance(one, list) or (inspect.isclass(one) and issubclass(one, Verifier)):
             raise AssertionError(
@@ -46,7 +45,7 @@ def _transform_with_pass_manager(
     if isinstance(pass_manager, ExportedProgramPassManager):
         result = pass_manager(program, override_verifiers)
         return result.exported_program if result.modified else program
-    changed = pass_manager(own_copy(program).graph_module)
+    changed = pass_manager(program.graph_module)
     if not changed.modified:
         return program
     return _update_exported_program_graph_module(program, changed.graph_module, override_verifiers)

@@ -191,6 +191,8 @@ class EdgeGraphBuilder:
                 return args[0]
             if not self._skip_dim_order:
                 op, kwargs = TO_DIM_ORDER[op], _dim_order_kwargs(op, kwargs, value)
+        if op is aten.slice_copy.Tensor and _is_whole(args, kwargs, value):
+            return args[0]
         if any(_is_number(arg) for arg in args):
             args = self._numbers_to_tensors(op, args)
         node = self.append(edge_op_of(op), args, kwargs, value)
@@ -225,6 +227,13 @@ class EdgeGraphBuilder:
         node.meta.update(self._meta)
         node.meta["val"] = value
         self.symbols.observe(node, value)
+        return node
+
+    def attribute(self, name: str) -> Node:
+        """A branch or a lowered module, for the call that is made next."""
+        node = self.graph.get_attr(name)
+        if "debug_handle" in self._meta:
+            node.meta["debug_handle"] = self._meta["debug_handle"]
         return node
 
     def _numbers_to_tensors(self, op: OpOverload, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -287,6 +296,17 @@ def _is_same_layout(source: Any, result: torch.Tensor) -> bool:
         and source.device == result.device
         and len(source.shape) == len(result.shape)
         and all(surely_equal(a, b) for a, b in zip(source.stride(), result.stride()))
+    )
+
+
+def _is_whole(args: tuple[Any, ...], kwargs: dict[str, Any], value: torch.Tensor) -> bool:
+    """A slice from the first to the last element."""
+    start, step = ([*args, None, None, None][2], [*args, None, None, None, None][4])
+    plain = start in (None, 0) and step in (None, 1) and not kwargs
+    return (
+        plain
+        and _is_same_layout(args[0].meta["val"], value)
+        and all(surely_equal(a, b) for a, b in zip(args[0].meta["val"].shape, value.shape))
     )
 
 

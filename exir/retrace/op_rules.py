@@ -13,6 +13,7 @@ import torch
 from torch._decomp import _core_aten_decompositions_post_autograd, get_decompositions
 
 from executorch.exir.decompositions.user_operators import has_out_variant
+from executorch.exir.operator.util import quant_primitives
 from executorch.exir.retrace.own_decompositions import OWN_DECOMPOSITIONS
 
 aten = torch.ops.aten
@@ -172,9 +173,12 @@ class OpRules:
         self,
         preserve: Iterable[OpOverload] = (),
         more: Mapping[OpOverload, Callable[..., Any]] | None = None,
+        decompose: frozenset[OpOverload] = frozenset(),
     ) -> None:
-        self._preserve = KEEP_WHOLE | frozenset(preserve)
         self._table = {**decomposition_table(), **(more or {})}
+        # Quantizing stays where backends look for it; what none has taken is decomposed on the way to planned.
+        whole = frozenset(quant_primitives()) - self._table.keys()
+        self._preserve = (KEEP_WHOLE - decompose) | frozenset(preserve) | whole
         self._known: dict[OpOverload, Rule] = {}
 
     def of(self, op: OpOverload) -> Rule:

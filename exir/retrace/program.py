@@ -58,13 +58,16 @@ def retrace_to_edge(
     preserve: Iterable[OpOverload] = (),
     keep: Callable[[Node], bool] = lambda node: False,
     skip_dim_order: bool = False,
+    decompose: frozenset[OpOverload] = frozenset(),
     verifier: type[Verifier],
 ) -> ExportedProgram:
-    """The edge program of `program`. `preserve` and `keep` name operators and nodes that are not decomposed."""
+    """The edge program of `program`. `preserve` and `keep` name operators and nodes that are not decomposed,
+    `decompose` those that are although the runtime has kernels for them."""
     _refuse_untraceable(program)
     _bound_by_mask(program)
     program = with_lifted_branch_constants(program)
     preserve = frozenset(preserve)
+    rules = OpRules(preserve, decompose=decompose)
     kept = {node.name for node in program.graph.nodes if keep(node)}
     shape_env = fake_mode_of(program).shape_env
     attempt = program
@@ -73,7 +76,7 @@ def retrace_to_edge(
             # Deciding about a symbolic size would narrow the caller's program, too.
             with guards_refused(shape_env):
                 return _Retrace(
-                    attempt, preserve, lambda node: node.name in kept, skip_dim_order, verifier
+                    attempt, rules, lambda node: node.name in kept, skip_dim_order, verifier
                 ).run()
         except AliasesUnknown as reason:
             attempt = prepare(program) if prepare is not None else None
@@ -85,10 +88,11 @@ def retrace_to_edge(
             break
     # torch's nodes are other nodes: here operators are kept, all calls of them.
     preserve |= {node.target for node in program.graph.nodes if node.name in kept}
-    functional = _functionalise(program, preserve)
+    rules = OpRules(preserve, decompose=decompose)
+    functional = _functionalise(program, preserve, decompose)
     with shape_env.suppress_guards() if shape_env is not None else nullcontext():
         return _Retrace(
-            functional, preserve, lambda node: False, skip_dim_order, verifier, is_last_attempt=True
+            functional, rules, lambda node: False, skip_dim_order, verifier, is_last_attempt=True
         ).run()
 
 
@@ -173,9 +177,11 @@ def _is_made_by_data(node: Node) -> bool:
     )
 
 
-def _functionalise(program: ExportedProgram, preserve: frozenset[OpOverload]) -> ExportedProgram:
+def _functionalise(
+    program: ExportedProgram, preserve: frozenset[OpOverload], decompose: frozenset[OpOverload]
+) -> ExportedProgram:
     table = torch.export.default_decompositions()
-    for op in (*KEEP_WHOLE, *preserve):
+    for op in (*(KEEP_WHOLE - decompose), *preserve):
         table.pop(op, None)
     for op, function in decomposition_table().items():
         if op not in preserve:
@@ -198,7 +204,7 @@ class _Retrace:
     def __init__(
         self,
         program: ExportedProgram,
-        preserve: frozenset[OpOverload],
+        rules: OpRules,
         keep: Callable[[Node], bool],
         skip_dim_order: bool,
         verifier: type[Verifier],
@@ -213,7 +219,7 @@ class _Retrace:
         self._graph = Graph()
         self._options = TraceOptions(
             fake_mode_of(program),
-            OpRules(preserve),
+            rules,
             skip_dim_order,
             keep,
             is_last_attempt=is_last_attempt,
@@ -321,7 +327,7 @@ class _Retrace:
             self._program.graph_signature.output_specs, outputs, source_outputs, strict=True
         ):
             if self._needs_own_memory(spec, value, origin, changed):
-                value = self._tracer.own_copy(value)
+                value = self._tracer.own_copy(value, origin)
             arg = spec.arg
             if isinstance(value, Node):
                 arg = type(arg)(value.name) if hasattr(arg, "name") else TensorArgument(value.name)

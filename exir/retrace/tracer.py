@@ -141,7 +141,8 @@ class GraphTracer:
             return self._mutation(node, args, kwargs, env)
         if rule is Rule.LEAF and _has_new_symbols(node):
             return self._builder.leaf(op, args, kwargs, node.meta["val"])
-        if op is aten.linear.default and not whole and args[0].meta["val"].dim() == 1:
+        is_row = op is aten.linear.default and args[0].meta["val"].dim() == 1
+        if is_row and rule is Rule.LEAF:
             return self._linear_of_a_row(args)
         if op is aten.batch_norm.default and args[5]:
             raise NeedsFullTrace("batch_norm in training mode writes its running statistics")
@@ -154,7 +155,7 @@ class GraphTracer:
         """Upstream's kernel takes matrices only."""
         call = self._builder.call
         row = call(aten.unsqueeze.default, (args[0], 0), {}, False)
-        result = call(aten.linear.default, (row, *args[1:]), {}, False)
+        result = call(aten.linear.default, (row, *args[1:]), {}, True)
         return call(aten.squeeze.dim, (result, 0), {}, False)
 
     def _mutation(self, node: Node, args: Any, kwargs: dict[str, Any], env: Env) -> Any:
@@ -225,12 +226,16 @@ class GraphTracer:
         if _is_tensor(node):
             self._by_storage[_storage(node)].append(node)
 
-    def own_copy(self, node: Node) -> Node:
-        """A copy of `node`'s value in memory of its own."""
-        op = torch.ops.dim_order_ops._clone_dim_order.default
+    def own_copy(self, node: Node, origin: Any = None) -> Node:
+        """A copy of `node`'s value in memory of its own. `origin`: the node of the source that it stands for."""
         value = node.meta["val"]
-        dim_order = list(dim_order_of(value))
-        return self._builder.append(edge_op_of(op), (node,), {"dim_order": dim_order}, value)
+        if self._options.skip_dim_order:
+            is_clone = isinstance(origin, Node) and origin.target is aten.clone.default
+            op, kwargs = aten.clone.default, dict(origin.kwargs) if is_clone else {}
+        else:
+            op = torch.ops.dim_order_ops._clone_dim_order.default
+            kwargs = {"dim_order": list(dim_order_of(value))}
+        return self._builder.append(edge_op_of(op), (node,), kwargs, value)
 
     def _higher_order(self, node: Node, source: GraphModule, env: Env) -> Any:
         name = node.target.name()
@@ -285,11 +290,11 @@ class GraphTracer:
             if arg.op != "get_attr":
                 return env[arg]
             self.submodules[arg.target] = getattr(source, arg.target)
-            return self.graph.get_attr(arg.target)
+            return self._builder.attribute(arg.target)
 
+        self._builder.inherit(node)
         args = map_values(node.args, Node, value_of)
         kwargs = {name: map_values(value, Node, value_of) for name, value in node.kwargs.items()}
-        self._builder.inherit(node)
         if isinstance(node.meta["val"], list | tuple):
             return self._items(node.target, args, kwargs, node.meta["val"])
         return self._builder.append(node.target, args, kwargs, node.meta["val"])
@@ -307,7 +312,7 @@ class GraphTracer:
         name = node.args[0].target
         self.submodules[name] = getattr(source, name)
         self._builder.inherit(node)
-        args = (self.graph.get_attr(name), *map_values(node.args[1:], Node, env.__getitem__))
+        args = (self._builder.attribute(name), *map_values(node.args[1:], Node, env.__getitem__))
         value = node.meta["val"]
         call = self._builder.append(node.target, args, {}, value)
         if not isinstance(value, list | tuple):
@@ -331,8 +336,7 @@ class GraphTracer:
         self._branches += 1
         remove_dead_calls(tracer.graph)
         self.submodules[name] = GraphModule(dict(tracer.submodules), tracer.graph)
-        node = self.graph.get_attr(name)
-        return node
+        return self._builder.attribute(name)
 
 
 def _distinct(tracer: GraphTracer, outputs: tuple[Any, ...]) -> tuple[Any, ...]:

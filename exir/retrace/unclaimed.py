@@ -23,8 +23,9 @@ from executorch.exir.decompositions.complex_numbers import OF_COMPLEX_CALLS
 from executorch.exir.decompositions.sizes import CannotDecompose
 from executorch.exir.decompositions.user_operators import bodies_of_user_operators
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
+from executorch.exir.operator.util import quant_primitives
 from executorch.exir.retrace.builder import DebugHandles, EdgeGraphBuilder
-from executorch.exir.retrace.op_rules import OpRules, Rule
+from executorch.exir.retrace.op_rules import OpRules, Rule, is_composite
 from executorch.exir.retrace.program import fake_mode_of
 from executorch.exir.retrace.template import NeedsFullTrace
 
@@ -36,17 +37,20 @@ def decompose_unclaimed(
     kept: Collection[torch._ops.OpOverload],
     preserve: Iterable[torch._ops.OpOverload],
     skip_dim_order: bool,
+    decompose: frozenset[torch._ops.OpOverload] = frozenset(),
 ) -> None:
     """Decomposes calls of the operators `kept`, as to_edge would have done; `preserve` stays. What can only be
     decomposed with all of the program stays whole."""
-    rules = OpRules(preserve)
+    rules = OpRules(preserve, decompose=decompose)
     ops = {op for op in kept if rules.of(op) is not Rule.LEAF}
     _decompose_calls(program, program.graph_module, _calls_of(ops), rules, skip_dim_order)
 
 
 def decompose_unserved(program: ExportedProgram, skip_dim_order: bool) -> None:
     """Decomposes, in branches too, what no kernel serves and no backend has claimed. Calls without such a form stay."""
-    table = {**late_decompositions(), **bodies_of_user_operators(_ops_of(program))}
+    ops = _ops_of(program)
+    quantizing = {op: op.decompose for op in quant_primitives() if op in ops and is_composite(op)}
+    table = {**late_decompositions(), **bodies_of_user_operators(ops), **quantizing}
     of_any, of_complex = _calls_of(table.keys()), _calls_of(OF_COMPLEX_CALLS.keys())
     steps = (
         (lambda node: of_complex(node) and _is_complex(node), OpRules(more=OF_COMPLEX_CALLS)),

@@ -70,6 +70,8 @@ class XnnpackPartitioner(Partitioner):
     these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call left outside.
     Other keywords go to the configs."""
 
+    reads_stored_weights = True
+
     def __init__(
         self,
         configs: list[type[XNNPartitionerConfig]] | None = None,
@@ -105,7 +107,8 @@ class XnnpackPartitioner(Partitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        whole = [op for op in KEPT_WHOLE if self._ops is None or str(op) in self._ops]
+        kept = [*KEPT_WHOLE, torch.ops.aten.linear.default]
+        whole = [op for op in kept if self._ops is None or str(op) in self._ops]
         whole += [op for config in self._own if (op := config.get_original_aten()) is not None]
         names = ("choose_qparams_affine", "quantize_affine", "dequantize_affine")
         known = (getattr(torch.ops.torchao, name, None) for name in names)

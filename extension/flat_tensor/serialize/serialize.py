@@ -100,7 +100,7 @@ class FlatTensorSerializer(DataSerializer):
         alignments = [1] * len(data.buffers)
         for entry in data.named_data.values():
             alignments[entry.buffer_index] = math.lcm(
-                alignments[entry.buffer_index], entry.alignment
+                alignments[entry.buffer_index], entry.alignment or 1
             )
         sizes = [(len(buffer), a) for buffer, a in zip(data.buffers, alignments, strict=True)]
         starts, total = lay_out(sizes, self.config.segment_alignment)

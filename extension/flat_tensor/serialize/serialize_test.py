@@ -90,6 +90,26 @@ def test_segment_alignment(segment_alignment: int) -> None:
         assert file.index(marker) % alignment == 0
 
 
+@pytest.mark.req("RT-007")
+@pytest.mark.parametrize("order", [("small", "large"), ("large", "small")])
+def test_one_buffer_lies_on_the_alignments_of_all_its_keys(order: tuple[str, str]) -> None:
+    """Whichever comes last."""
+    entries = {"small": DataEntry(1, 8, None), "large": DataEntry(1, 96, None)}
+    payload = DataPayload([b"first", b"second"], {key: entries[key] for key in order})
+    file = to_bytes(payload, segment_alignment=16)
+    assert file.index(b"second") % 96 == 0
+
+
+@pytest.mark.req("RT-007")
+@pytest.mark.parametrize("alignment", [0, None])
+def test_without_an_alignment_that_of_the_file_counts(alignment: int | None) -> None:
+    payload = DataPayload([b"first", b"second"], {"key": DataEntry(1, alignment, None)})
+    file = to_bytes(payload, segment_alignment=1024)
+    header = header_of(file)
+    assert file.index(b"second") == header.segment_base_offset + 1024
+    assert len(file) == file.index(b"second") + len(b"second")  # nothing behind the last segment
+
+
 def test_output_is_deterministic() -> None:
     assert to_bytes() == to_bytes()
 
