@@ -254,6 +254,20 @@ def _batch_norm(s: Setting) -> Tensor:
     return extra + s.half_unit * rstd * weight.abs() * ((x - mean).abs() + mean.abs())
 
 
+def _added_in_place(s: Setting) -> Tensor:
+    """n numbers added one by one in the result's own dtype, as no memory is asked for: n of its units of their
+    magnitudes. n is what the operator gives for ones that are added to zeros."""
+    first = s.schema.arguments[0].name
+
+    def count(name: str, v: Any) -> Any:
+        is_float = isinstance(v, Tensor) and v.dtype.is_floating_point
+        return torch.full_like(v, float(name != "self" or first != "self")) if is_float else v
+
+    names = [a.name for a in s.schema.arguments]
+    n = s.again([count(name, v) for name, v in zip(names, s.values, strict=False)]).abs()
+    return (n + 1) * max(s.u, s.half_unit) * _of_magnitude(s)
+
+
 def _gradients_of_pool(s: Setting) -> Tensor:
     """At most as many gradients as a window has places, four without one, added in the result's own dtype, as no memory
     is asked for: its unit of their magnitudes each."""
@@ -290,8 +304,9 @@ RULES = [
     Rule("avg_pool2d_backward max_pool2d_with_indices_backward _adaptive_avg_pool2d_backward", _gradients_of_pool,
          "sums over the windows that overlap, in 16 bits as eager's", rounded=0.4),
     Rule("col2im", _sum_of(_all_of("self")), "sums over the windows that overlap"),
-    Rule("embedding_dense_backward", _sum_of(_all_of("indices")), "sums over the places of an index"),
-    Rule("scatter_add index_put index_put_", _sum_of(_all_of("src", "values")), "sums over the places of an index"),
+    Rule("embedding_dense_backward index_put index_put_", _added_in_place,
+         "sums over the places of an index, in 16 bits as eager's", rounded=0.6),
+    Rule("scatter_add", _sum_of(_all_of("src")), "sums over the places of an index"),
     Rule("_embedding_bag", _sum_of(_all_of("indices")), "sums over a bag"),
     Rule("upsample_bilinear2d _upsample_bilinear2d_aa", _sum_of(_all_of("self", "input")), "weighted sums"),
     Rule("prod", _product, "products"),
@@ -301,7 +316,9 @@ RULES = [
     Rule("native_layer_norm native_group_norm", _norm, "differences from a mean, over a deviation"),
     Rule("_native_batch_norm_legit _native_batch_norm_legit_no_training", _batch_norm,
          "the same; in 16 bits by statistics of 16 bits, as eager's", rounded=0.6),
-    Rule("convolution_backward native_layer_norm_backward native_group_norm_backward"
+    Rule("native_group_norm_backward", _conditioned(_most_elements),
+         "several sums, whose small results are differences of large ones", rounded=0.93),
+    Rule("convolution_backward native_layer_norm_backward"
          " scaled_dot_product_attention _cdist_forward _pdist_forward scatter_reduce grid_sampler_2d"
          " _fft_r2c _fft_c2r _fft_c2c", _conditioned(_most_elements),
          "several sums, one on another"),
