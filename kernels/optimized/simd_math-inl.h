@@ -143,7 +143,7 @@ HWY_INLINE V erf_near_0(D d, V a) {
   return hn::Mul(p, a);
 }
 
-// erfc(a) for a in [0.93, 4]: exp(q(a)), where q fits its logarithm to 4e-11.
+// erfc(a) for a in [0.93, 4]: exp(q(a)), to 4e-11 of 1, and to 1.2e-6 of itself up to 2.75.
 template <class D, class V>
 HWY_INLINE V erfc_beyond(D d, V a) {
   V q = hn::Set(d, -6.628643518524768e-07f);

@@ -266,33 +266,6 @@ Tensor& scatter_value_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t
                        [&](char* to, const char*) { std::memcpy(to, element, size); });
 }
 
-Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
-                        const Tensor& index, const Tensor& src, Tensor& out) {
-  const OpCall call{ctx, "scatter_add.out"};
-  if (!check_number(call, "self", self)) {
-    return out;
-  }
-  const ScalarType type = self.scalar_type();
-  with_number_type<true>(compute_type_of(type), [&](auto zero) {
-    using C = decltype(zero);
-    if (is_stored_as(type, compute_type_v<C>)) {
-      scatter<C>(call, self, dim, index, &src, out,
-                 [](C* to, const C* from) { *to = wrap_add(*to, *from); });
-      return;
-    }
-    const LoadRun load = loader(type, compute_type_v<C>);
-    const StoreRun store = storer(compute_type_v<C>, type);
-    scatter<char>(call, self, dim, index, &src, out, [&](char* to, const char* from) {
-      C values[2];
-      load(to, 1, 1, &values[0]);
-      load(from, 1, 1, &values[1]);
-      values[0] = wrap_add(values[0], values[1]);
-      store(values, 1, to);
-    });
-  });
-  return out;
-}
-
 namespace {
 
 enum class Reduce { kSum, kProd, kMean, kMax, kMin };
@@ -374,16 +347,33 @@ bool reduce_directly(const OpCall& call, const Tensor& self, const Reduction& r,
 }
 
 // Divides each element by its count.
-template <typename C>
-void divide_by(const int64_t* counters, const Tensor& out) {
-  const LineReader<C> reader(out);
-  const LineWriter<C> writer(out);
-  for (int64_t i = 0; i < out.numel(); ++i) {
+template <typename C, typename Get, typename Put>
+void divide_by(const int64_t* counters, int64_t numel, const Get& get, const Put& put) {
+  for (int64_t i = 0; i < numel; ++i) {
     if (counters[i] > 1) {
-      const C value = reader.at(i), count = static_cast<C>(counters[i]);
-      writer.put(i, is_int_v<C> ? FloorDiv()(value, count) : value / count);
+      const C value = get(i), count = static_cast<C>(counters[i]);
+      put(i, is_int_v<C> ? FloorDiv()(value, count) : value / count);
     }
   }
+}
+
+// The elements of `out` as C, which 16-bit floats are added up in, so that a sum does not stop
+// growing at 256 times what is added; null where the dtype does not ask for it or there is no
+// memory, and then each step rounds.
+template <typename C>
+C* make_wide(const OpCall& call, const Tensor& out) {
+  const ScalarType type = out.scalar_type();
+  if (type != ScalarType::Half && type != ScalarType::BFloat16) {
+    return nullptr;
+  }
+  const auto memory =
+      call.ctx.allocate_temp(static_cast<size_t>(out.numel() + 1) * sizeof(C), alignof(C));
+  if (!memory.ok()) {
+    return nullptr;
+  }
+  C* const wide = static_cast<C*>(memory.get());
+  loader(type, compute_type_v<C>)(out.const_data_ptr(), 1, out.numel(), wide);
+  return wide;
 }
 
 // Any reduction of any dtype, in two passes.
@@ -410,20 +400,64 @@ void reduce_in_passes(const OpCall& call, const Tensor& self, const Reduction& r
   const StridedView to = at_least_1d(out);
   const LineReader<C> sums(out), values(r.src);
   const LineWriter<C> writer(out);
+  C* const wide = make_wide<C>(call, out);
+  const auto get = [&](int64_t i) { return wide != nullptr ? wide[i] : sums.at(i); };
+  const auto put = [&](int64_t i, C value) {
+    if (wide != nullptr) {
+      wide[i] = value;
+    } else {
+      writer.put(i, value);
+    }
+  };
   const int d = static_cast<int>(r.dim < 0 ? r.dim + to.ndim : r.dim);
   for_each_index(call, Lines::kInOrder, r.index, at_least_1d(r.index), to, at_least_1d(r.src), d,
                  [&](int64_t target, int64_t at) {
-                   writer.put(target, reduce_pair(r.kind, sums.at(target), values.at(at)));
+                   put(target, reduce_pair(r.kind, get(target), values.at(at)));
                    if (counters != nullptr) {
                      ++counters[target];
                    }
                  });
   if (counters != nullptr) {
-    divide_by<C>(counters, out);
+    divide_by<C>(counters, out.numel(), get, put);
+  }
+  if (wide != nullptr) {
+    store(wide, out.numel(), out.mutable_data_ptr());
   }
 }
 
 }  // namespace
+
+Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
+                        const Tensor& index, const Tensor& src, Tensor& out) {
+  const OpCall call{ctx, "scatter_add.out"};
+  if (!check_number(call, "self", self)) {
+    return out;
+  }
+  const ScalarType type = self.scalar_type();
+  if (type == ScalarType::Half || type == ScalarType::BFloat16) {
+    reduce_in_passes<float>(call, self, {Reduce::kSum, dim, index, src, /*include_self=*/true},
+                            out);
+    return out;
+  }
+  with_number_type<true>(compute_type_of(type), [&](auto zero) {
+    using C = decltype(zero);
+    if (is_stored_as(type, compute_type_v<C>)) {
+      scatter<C>(call, self, dim, index, &src, out,
+                 [](C* to, const C* from) { *to = wrap_add(*to, *from); });
+      return;
+    }
+    const LoadRun load = loader(type, compute_type_v<C>);
+    const StoreRun store = storer(compute_type_v<C>, type);
+    scatter<char>(call, self, dim, index, &src, out, [&](char* to, const char* from) {
+      C values[2];
+      load(to, 1, 1, &values[0]);
+      load(from, 1, 1, &values[1]);
+      values[0] = wrap_add(values[0], values[1]);
+      store(values, 1, to);
+    });
+  });
+  return out;
+}
 
 Tensor& scatter_reduce_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim,
                            const Tensor& index, const Tensor& src, std::string_view reduce,

@@ -12,6 +12,7 @@ import statistics
 import sys
 import warnings
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
@@ -20,7 +21,9 @@ from typing import Any, Literal
 import torch
 
 from executorch.codegen.schema import Schema
+from kernels.test.bounds import allowance, rule_of
 from kernels.test.call_generator import LEFT_OUT, eager
+from kernels.test.exact import exact_results, rounded, widened
 from kernels.test.fitting_calls import calls_of
 from kernels.test.kernel_call import Call, functional_of, is_dense, load_library, load_schemas
 from kernels.test.known_differences import (
@@ -32,12 +35,11 @@ from kernels.test.known_differences import (
     open_elements,
 )
 
-_TOLERANCES = {
-    torch.float16: (1e-2, 1e-2), torch.bfloat16: (6e-2, 6e-2), torch.float32: (1e-4, 1e-4),
-    torch.float64: (1e-7, 1e-7), torch.complex64: (1e-4, 1e-4), torch.complex128: (1e-7, 1e-7),
-}  # fmt: skip
+Spoil = Callable[[torch.Tensor], torch.Tensor]
 # Results that are compared with eager's, at least, for each operator and library; and rounds of calls, at most.
 LEAST, _ROUNDS = 100, 12
+# Numbers of 16 bits, at least, that tell the share of those that are rounded as they should be.
+ENOUGH_HALVES = 20
 
 
 def names(kind: str, names: str) -> set[str]:
@@ -70,13 +72,13 @@ def schemas() -> dict[str, Schema]:
     return load_schemas()
 
 
-def _tolerance(wanted: torch.Tensor) -> tuple[float, float]:
-    return _TOLERANCES.get(wanted.dtype, (0.0, 0.0))
+def _same(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """Where both are one number, or NaN."""
+    return (found == wanted) | (found.isnan() & wanted.isnan())
 
 
 def equal(found: torch.Tensor, wanted: torch.Tensor) -> bool:
-    same_shape = found.shape == wanted.shape
-    return same_shape and torch.allclose(found, wanted, *_tolerance(wanted), equal_nan=True)
+    return found.shape == wanted.shape and bool(_same(found, wanted).all())
 
 
 def _is_undefined(values: list[Any]) -> bool:
@@ -110,16 +112,38 @@ def _misfit(like: torch.Tensor) -> torch.Tensor:
 
 
 @dataclass(frozen=True)
+class Halves:
+    """Numbers of 16 bits that were compared, and those that equal the rounded exact one."""
+
+    numbers: int = 0
+    equal: int = 0
+
+    @staticmethod
+    def of(found: torch.Tensor, target: torch.Tensor) -> Halves:
+        if found.dtype not in (torch.float16, torch.bfloat16):
+            return Halves()
+        return Halves(found.numel(), int(_same(found, target).sum()))
+
+    def __add__(self, other: Halves) -> Halves:
+        return Halves(self.numbers + other.numbers, self.equal + other.equal)
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came of a call: what it was compared with, what is wrong, if anything, and rows without which more were."""
 
     against: Literal["nothing", "a refusal", "results"] = "nothing"
     problem: str | None = None
     opened: tuple[NotFinite, ...] = ()
+    halves: Halves = Halves()
 
 
 def outcome_of(
-    module: ModuleType, schema: Schema, values: list[Any], outputs: str = "static"
+    module: ModuleType,
+    schema: Schema,
+    values: list[Any],
+    outputs: str = "static",
+    spoil: Spoil | None = None,
 ) -> Outcome:
     """Runs a call. What eager refuses may not succeed, unless eager has merely no kernel for the dtype. Outputs are
     "static", "dynamic" (with room to spare) or "misfit", which must fail."""
@@ -136,6 +160,9 @@ def outcome_of(
         first = next((v for v in values if isinstance(v, torch.Tensor)), torch.zeros(2))
         expected = tuple(first for a in schema.arguments if a.is_written)
     updated = [v for a, v in zip(schema.arguments, values, strict=False) if a.is_written]
+    given = [
+        v.clone() if a.is_written else v for a, v in zip(schema.arguments, values, strict=False)
+    ]
     made = expected[: len(expected) - len(updated)]
     made = tuple(t if is_dense(t) else t.contiguous() for t in made)
     outputs = outputs if made else "static"
@@ -152,34 +179,60 @@ def outcome_of(
         return Outcome()
     if failed:
         return Outcome("results", "fails, eager does not")
-    return _compared(schema, values, [*call.results(), *updated], expected)
+    found = [*call.results(), *updated]
+    return compared(schema, given, [spoil(t) for t in found] if spoil else found, expected)
 
 
-def _compared(
+def compared(
     schema: Schema,
     values: list[Any],
     found: list[torch.Tensor],
     expected: tuple[torch.Tensor, ...],
 ) -> Outcome:
+    """Results beside the exact ones; `values` as they were before the call, `expected` is eager's."""
     given = arguments_of(schema, values)
     if schema.name in ("sort", "topk") and not given.get("stable"):
         return Outcome("results", _tie_difference(given, found, expected))
+    exact = exact_results(schema, values, expected)
     opened: list[NotFinite] = []
-    for one, wanted in zip(found, expected, strict=True):
-        if equal(one, wanted):
-            continue
+    halves = Halves()
+    for position, (one, wanted) in enumerate(zip(found, expected, strict=True)):
         if one.shape != wanted.shape:
             return Outcome("results", f"differs: {brief(one)} against {brief(wanted)}")
-        wrong = ~torch.isclose(one, wanted, *_tolerance(wanted), equal_nan=True)
+        target = _target(exact[position], wanted)
+        wrong = ~_near(schema, values, position, exact[position], one, target)
         for row, places in open_elements(schema, values, one, wanted):
             if bool((wrong & places).any()):
                 opened.append(row)
                 wrong &= ~places
         if bool(wrong.any()):
             place = tuple(wrong.nonzero()[0].tolist())
-            text = f"{list(wanted.shape)}: {one[place]} against {wanted[place]}"
+            text = f"{list(wanted.shape)}: {one[place]} against {target[place]}"
             return Outcome("results", f"differs at {place} of {text}", tuple(opened))
-    return Outcome("results", opened=tuple(opened))
+        halves += Halves.of(one, target)
+    return Outcome("results", opened=tuple(opened), halves=halves)
+
+
+def _target(exact: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """The exact result, rounded; eager's where that is no number, as float64 overflows later."""
+    target = rounded(exact, wanted.dtype)
+    return torch.where(wanted.isfinite() & target.isfinite(), target, wanted)
+
+
+def _near(
+    schema: Schema,
+    values: list[Any],
+    position: int,
+    exact: torch.Tensor,
+    found: torch.Tensor,
+    target: torch.Tensor,
+) -> torch.Tensor:
+    """Where a result is as near to the exact one as bounds.py asks for."""
+    same = _same(found, target)
+    if bool(same.all()) or not (found.dtype.is_floating_point or found.dtype.is_complex):
+        return same
+    allowed = allowance(schema, values, position, exact, found.dtype)
+    return same | ((widened(found) - widened(target)).abs() <= allowed)
 
 
 def _tie_difference(
@@ -213,6 +266,7 @@ class Tally:
 
     calls: int = 0
     compared: int = 0
+    halves: Halves = Halves()
     known: set[tuple[Known | NotFinite, torch.dtype | None]] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
 
@@ -230,6 +284,7 @@ def tally(name: str, op: str, step: int) -> Tally:
             outcome = outcome_of(library(name), schema, values, outputs)
             seen.calls += 1
             seen.compared += outcome.against == "results"
+            seen.halves += outcome.halves
             dtype = first_dtype(arguments_of(schema, values))
             seen.known |= {(row, dtype) for row in outcome.opened}
             if outcome.problem is None:
@@ -242,6 +297,12 @@ def tally(name: str, op: str, step: int) -> Tally:
                 seen.failures.append(f"{op}({arguments}): {outcome.problem}")
         if seen.compared * step >= LEAST:
             break
+    share = rule_of(schema).rounded
+    if seen.halves.numbers >= ENOUGH_HALVES and seen.halves.equal < share * seen.halves.numbers:
+        seen.failures.append(
+            f"{op}: {seen.halves.equal} of {seen.halves.numbers} numbers of 16 bits are the exact ones, rounded;"
+            f" expected {share:.0%}"
+        )
     return seen
 
 

@@ -149,7 +149,7 @@ def sources() -> list[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.req("EMB-004", "EMB-005", "EMB-023", "EMB-025", "RT-047")
+@pytest.mark.req("EMB-004", "EMB-005", "EMB-025", "RT-047")
 @pytest.mark.parametrize(
     "board",
     ["qemu", *(pytest.param(name, marks=pytest.mark.full) for name in BOARDS if name != "qemu")],

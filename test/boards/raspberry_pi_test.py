@@ -34,7 +34,7 @@ def setup(
     return subprocess.run(words, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.req("EMB-010", "EMB-011")
+@pytest.mark.req("EMB-010")
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     def said(*arguments: str) -> str:
         done = setup(f"--build={tmp_path / 'b'}", *arguments)
@@ -59,7 +59,33 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     assert f"file://{archive} is no tar archive" in said("pi5", url)
 
 
-@pytest.mark.req("EMB-010", "EMB-011")
+@pytest.mark.req("EMB-011", "EMB-C01")
+@pytest.mark.parametrize("script", ["setup.sh", "rpi_setup.sh"])
+@pytest.mark.parametrize("rebuild", [True, False])
+def test_a_forced_rebuild_begins_with_an_empty_folder(
+    tmp_path: Path, script: str, rebuild: bool
+) -> None:
+    """CMake is a script that writes down its arguments and stops."""
+    tools, build = tmp_path / "tools", tmp_path / "b"
+    tools.mkdir()
+    (tools / "cmake").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nexit 3\n')
+    (tools / "aarch64-linux-gnu-g++").write_text("#!/bin/sh\n")
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    (build / "kept").mkdir(parents=True)
+    (build / "CMakeCache.txt").touch()
+    (build / "old.o").touch()
+    flags = ["--force-rebuild"] if rebuild else []
+    path = f"{tools}:{os.environ['PATH']}"
+    done = setup("pi5", *flags, f"--build={build}", script=script, PATH=path)
+    assert done.returncode == 3, done.stderr
+    asked = (tmp_path / "asked").read_text()
+    assert f"-B {build}" in asked and "arm-toolchain-pi5.cmake" in asked
+    left = sorted(p.name for p in build.iterdir())
+    assert left == ([] if rebuild else ["CMakeCache.txt", "kept", "old.o"])
+
+
+@pytest.mark.req("EMB-010", "EMB-C01")
 @pytest.mark.parametrize("script", ["setup.sh", "rpi_setup.sh"])
 def test_both_names_have_the_same_help(script: str) -> None:
     done = setup("--help", script=script)
@@ -139,7 +165,7 @@ def output() -> str:
 
 
 @pytest.mark.full
-@pytest.mark.req("EMB-010", "EMB-016", "EMB-019", "LLM-044")
+@pytest.mark.req("EMB-010", "EMB-016", "EMB-019", "EMB-C04", "LLM-044")
 def test_the_documented_files_are_built(output: str) -> None:
     words = " ".join(output[output.index("[SUCCESS] LLaMA") :].split())
     size = r"\([\d.]+[KM]\)"
@@ -184,7 +210,7 @@ def on_the_pi(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.full
-@pytest.mark.req("EMB-017", "EMB-021")
+@pytest.mark.req("EMB-017", "EMB-021", "EMB-C05")
 def test_the_program_says_how_it_is_used(deployed: Path) -> None:
     done = on_the_pi("source setup_env.sh && ./llama_main --help", deployed)
     assert done.returncode == 0 and "--tokenizer_path" in done.stdout, done.stderr

@@ -14,7 +14,10 @@ from torch.export import Dim, export
 
 from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge
 from executorch.exir._warnings import ExperimentalWarning, deprecated, experimental
-from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
+from executorch.exir.passes.sym_shape_eval_pass import (
+    ConstraintBasedSymShapeEvalPass,
+    HintBasedSymShapeEvalPass,
+)
 from executorch.extension.export_util import export_to_exec_prog
 from executorch.extension.export_util.utils import save_pte_program
 from executorch.runtime import Runtime
@@ -36,7 +39,7 @@ def run(path: Path | str, *inputs: torch.Tensor) -> torch.Tensor:
     return Runtime.get().load_program(str(path)).load_method("forward").execute(inputs)[0]
 
 
-@pytest.mark.req("CMP-062", "CMP-C01")
+@pytest.mark.req("CMP-012", "CMP-062", "CMP-C01")
 @pytest.mark.parametrize("strict", [True, False])
 def test_the_tutorial_from_export_to_model_pte(tmp_path: Path, strict: bool) -> None:
     example_args = (torch.randn(1, 3, 256, 256),)
@@ -82,6 +85,7 @@ def test_save_pte_program(tmp_path: Path, name: str) -> None:
     torch.testing.assert_close(run(written, x), module(x))
 
 
+@pytest.mark.req("BLD-C07", "CMP-012")
 def test_versions_that_the_package_admits() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     from packaging.specifiers import SpecifierSet
@@ -153,6 +157,22 @@ def test_a_call_with_the_wrong_number_of_channels_says_which_size_is_expected(
 
 
 @pytest.mark.req("CMP-C14")
-def test_upper_bounds_come_from_value_ranges() -> None:
-    default = ExecutorchBackendConfig().sym_shape_eval_pass
-    assert isinstance(default, ConstraintBasedSymShapeEvalPass)
+def test_memory_is_planned_for_the_upper_bound_and_not_for_the_example(tmp_path: Path) -> None:
+    class Sum(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x * 2).exp() + x
+
+    program = export(Sum(), (torch.randn(3, 4),), dynamic_shapes=({0: Dim("rows", max=10)},))
+    default = ExecutorchBackendConfig()
+    assert isinstance(default.sym_shape_eval_pass, ConstraintBasedSymShapeEvalPass)
+    path, small = tmp_path / "bound.pte", tmp_path / "hint.pte"
+    to_edge(program).to_executorch(default).save(str(path))
+    with pytest.warns(FutureWarning, match="HintBasedSymShapeEvalPass is deprecated"):
+        hint = ExecutorchBackendConfig(sym_shape_eval_pass=HintBasedSymShapeEvalPass())
+    to_edge(program).to_executorch(hint).save(str(small))
+    for rows in (1, 3, 10):
+        x = torch.randn(rows, 4)
+        torch.testing.assert_close(run(path, x), Sum()(x))
+    torch.testing.assert_close(run(small, x[:3]), Sum()(x[:3]))
+    with pytest.raises(RuntimeError):
+        run(small, x)

@@ -106,10 +106,12 @@ def works(python: Path, folder: Path) -> str:
     return path
 
 
-@pytest.mark.req("BLD-007")
+@pytest.mark.req("BLD-007", "BLD-008")
 def test_pip_install(clone: Path, python: Path, tmp_path: Path) -> None:
-    """Also when the clone is gone."""
+    """Also when the clone is gone; with what CMAKE_ARGS says (command()), which is off where pip builds."""
     command(python, "-m", "pip", "install", "-q", "--no-deps", ".", cwd=clone)
+    cache = (clone / "pip-out" / "CMakeCache.txt").read_text()
+    assert "EXECUTORCH_WARNINGS_AS_ERRORS:BOOL=ON" in cache
     with gone(clone):
         assert "site-packages" in works(python, tmp_path / "empty")
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,65 @@ def test_clean_removes_build_results_and_nothing_else(copy: Path) -> None:
     assert not {
         p for p in left if p.startswith(("cmake-out", "pip-out", "build")) or p.endswith(".so")
     }
+
+
+@pytest.fixture
+def asked(copy: Path) -> Path:
+    """In place of pip, a module that writes down its arguments and CMAKE_ARGS; in place of downloads, a word."""
+    (copy / "recorded" / "pip").mkdir(parents=True)
+    log = copy / "asked.txt"
+    (copy / "recorded/pip/__main__.py").write_text(
+        "import os, sys\n"
+        f"with open({str(log)!r}, 'a') as file:\n"
+        "    print(*sys.argv[1:], '|', os.environ.get('CMAKE_ARGS', ''), file=file)\n"
+    )
+    (copy / "recorded/pip/__init__.py").touch()
+    (copy / "scripts/fetch_sources.sh").write_text(f'echo "fetched |" >> {log}\n')
+    return log
+
+
+def lines_of(asked: Path, *words: object, **environment: str) -> list[str]:
+    folder = asked.parent
+    given = {"PYTHON": sys.executable, "PYTHONPATH": str(folder / "recorded"), **environment}
+    done = attempt(*words, cwd=folder, **given)
+    assert done.returncode == 0, done.stderr
+    return asked.read_text().splitlines()
+
+
+@pytest.mark.req("BLD-006")
+@pytest.mark.parametrize(
+    "words", [["./install_requirements.sh"], ["sh", "install_requirements.sh"]]
+)
+def test_requirements_are_installed_without_the_package(asked: Path, words: list[str]) -> None:
+    lines = lines_of(asked, *words, TORCH_INDEX_URL="https://example.org/cpu")
+    assert len(lines) == 3
+    assert "--index-url https://example.org/cpu -r scripts/requirements-torch.txt" in lines[0]
+    assert lines[1].split("|")[0].endswith("-r scripts/requirements.txt ")
+    assert lines[2].startswith("fetched")
+
+
+@pytest.mark.req("BLD-008", "BLD-009")
+def test_the_build_gets_cmake_args_and_the_flags_of_an_intel_mac(asked: Path) -> None:
+    """scikit-build-core hands CMAKE_ARGS to CMake; the wheel of build_test.py is built with them."""
+    words = ["./install_executorch.sh", "--use-pt-pinned-commit", "--minimal"]
+    lines = lines_of(asked, *words, CMAKE_ARGS="-DEXECUTORCH_BUILD_VULKAN=ON")
+    assert "requirements-torch.txt" in lines[0]
+    assert not any("requirements-examples" in line for line in lines)
+    package, _, arguments = lines[-1].partition("|")
+    assert "install" in package and " . --no-build-isolation" in package
+    assert arguments.strip() == "-DEXECUTORCH_BUILD_VULKAN=ON"
+
+
+def test_examples_needs_are_installed_unless_minimal(asked: Path) -> None:
+    lines = lines_of(asked, "./install_executorch.sh")
+    assert any("requirements-examples.txt" in line for line in lines)
+
+
+@pytest.mark.req("BLD-014")
+def test_the_devtools_need_model_explorer(asked: Path) -> None:
+    script = ROOT / "devtools" / "install_requirements.sh"
+    (line,) = lines_of(asked, script, "--upgrade", PYTHON_EXECUTABLE=sys.executable)
+    assert line.startswith("install ai-edge-model-explorer>=") and "--upgrade" in line
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "scripts").glob("*.sh")), ids=lambda p: p.name)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that documents name stand where they say, and hold what they say."""
 
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +14,7 @@ from executorch.version import __version__
 
 FILES = (
     pytest.param("runtime/core/error.h", marks=pytest.mark.req("RT-C06")),
-    pytest.param("runtime/COMPATIBILITY.md", marks=pytest.mark.req("BLD-068")),
+    "runtime/COMPATIBILITY.md",
     pytest.param("src/README.md", marks=pytest.mark.req("PY-015")),
     pytest.param(
         "examples/portable/executor_runner/executor_runner.cpp", marks=pytest.mark.req("EXT-C03")
@@ -61,6 +64,46 @@ def test_the_version_is_one() -> None:
 
 def test_the_package_says_that_it_has_types() -> None:
     assert (Path(executorch.__file__).parent / "py.typed").exists()
+
+
+def flat(name: str) -> str:
+    return " ".join((ROOT / name).read_text().split())
+
+
+@pytest.mark.req("BLD-068")
+def test_the_licence_is_the_three_clauses_of_bsd() -> None:
+    text = flat("LICENSE")
+    assert text.startswith("BSD 3-Clause License Copyright (c) ")
+    assert "Redistributions of source code must retain the above copyright notice" in text
+    assert "Neither the name of the copyright holder nor the names of its contributors" in text
+    assert "License :: OSI Approved :: BSD License" in flat("pyproject.toml") or (
+        'license = "BSD-3-Clause"' in flat("pyproject.toml")
+    )
+
+
+@pytest.mark.req("BLD-068")
+def test_named_presets_exist_and_each_has_a_binary_folder() -> None:
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    names = {p["name"] for p in presets if not p.get("hidden")}
+    assert {"linux", "pybind", "llm"} <= names, names
+    by_name = {p["name"]: p for p in presets}
+
+    def inherited(preset: dict[str, Any], key: str) -> Any:
+        parents = preset.get("inherits", [])
+        parents = [parents] if isinstance(parents, str) else parents
+        found = [inherited(by_name[parent], key) for parent in parents]
+        return preset.get(key, next((f for f in found if f is not None), None))
+
+    assert [n for n in names if inherited(by_name[n], "binaryDir") is None] == []
+
+
+@pytest.mark.req("BLD-068")
+def test_files_at_the_root_say_what_documents_send_readers_there_for() -> None:
+    assert re.search(r"cmake_minimum_required\(VERSION .*project\(", flat("CMakeLists.txt"))
+    assert "pip install ." in flat("README.md") and "(CONTRIBUTING.md)" in flat("README.md")
+    assert "symlinks" in flat("src/README.md")
+    policy = flat("runtime/COMPATIBILITY.md")
+    assert "| an earlier 1.x | a later 1.x | yes" in policy and "IncompatibleVersion" in policy
 
 
 @pytest.mark.req("PRJ-025")

@@ -28,6 +28,21 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+@pytest.mark.req("BLD-C03")
+def test_cmake_is_given_its_folder_with_the_flag_that_it_has() -> None:
+    """One of upstream's pages has `cmake -b`, which CMake takes for the name of a source folder."""
+    lines = [
+        (str(path), line)
+        for path in files()
+        if path.suffix in (".md", ".py", ".sh", ".txt") or path.name == "Makefile"
+        if not str(path).startswith("docs/requirements")
+        for line in (ROOT / path).read_text(errors="replace").splitlines()
+        if re.search(r"\bcmake\b.* -[bB] ?[\w\"$]", line)
+    ]
+    assert any(re.search(r" -B ?[\w\"$]", line) for _, line in lines)
+    assert [found for found in lines if re.search(r"\bcmake (?!.*--build).* -b ", found[1])] == []
+
+
 DESIGN = [page for page in PAGES if page.parent == Path("docs/design")]
 
 

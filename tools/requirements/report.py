@@ -4,13 +4,15 @@
 usage: python -m executorch.tools.requirements.report [--area RT] [--list open,failed] [--check]
 e.g.   python -m executorch.tools.requirements.report --area RT --list open
 
-What counts is told in tools/requirements/README.md.
+What counts is told in tools/requirements/README.md. Ends with 1 where a row of a begun area has neither a test nor a
+reason, whatever the results are.
 """
 
 import argparse
 import os
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from executorch.tools.requirements.rows import (
     Requirement,
     named_by,
     named_in_tests,
+    read_areas,
     read_rulings,
     read_tables,
 )
@@ -99,6 +102,19 @@ def states(
     }
 
 
+def without_reason(rows: list[Requirement], found: dict[str, State]) -> list[str]:
+    """Open rows of a begun area that open.yaml gives no reason for."""
+    given = read_rulings(TABLES / "open.yaml")
+    begun = {row.area for row in rows} - {*read_areas(TABLES / "open.yaml")}
+    return [
+        f"{row.id} of {row.area} has neither a test nor a reason: give it a test with its id, or an entry in"
+        f" docs/requirements/open.yaml or waivers.yaml ({row.text[:80]})"
+        for row in rows
+        if row.area in begun and not row.files and found[row.id].name == "open"
+        if row.id not in given
+    ]
+
+
 def stale(runs: list[Run], head: str | None) -> list[str]:
     return [
         f"{run.path} is of {run.commit or 'an unknown commit'}, the tree is at {head}"
@@ -118,12 +134,19 @@ def render(rows: list[Requirement], found: dict[str, State]) -> list[str]:
     return lines
 
 
-def write_page(page: Path, lines: list[str], commit: str | None) -> None:
-    """Puts the table into the page, between the lines `<!-- measured -->` and `<!-- end -->`."""
+def write_page(page: Path, lines: list[str], commit: str | None, old: Sequence[str] = ()) -> None:
+    """Puts the table, and what stale() says, into the page between `<!-- measured -->` and `<!-- end -->`."""
     before, _, rest = page.read_text().partition("<!-- measured -->\n")
     after = rest.partition("<!-- end -->\n")[2]
-    table = "\n".join([f"Measured at {commit}:", "", "```", *lines, "```"])
+    said = f"Measured at {commit}:"
+    if old:
+        said = f"Written at {commit}, but results are older: {old[0]}" + _more(old)
+    table = "\n".join([said, "", "```", *lines, "```"])
     page.write_text(f"{before}<!-- measured -->\n{table}\n<!-- end -->\n{after}")
+
+
+def _more(lines: Sequence[str]) -> str:
+    return f", {len(lines) - 1} more alike" if lines[1:] else ""
 
 
 def problems(found: dict[str, State], cases: list[Case], marks: dict[str, list[str]]) -> list[str]:
@@ -185,15 +208,16 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{found[row.id].name:10s}  {row.id:8s}  {found[row.id].note}")
     lines = [*render(shown, found), f"{len(runs)} result files with {len(cases)} tests"]
     print("\n".join(lines))
-    if args.write:
-        write_page(args.write, lines, commit_at(_ROOT))
     old = stale(runs, commit_at(_ROOT))
+    if args.write:
+        write_page(args.write, lines, commit_at(_ROOT), old)
+    bare = without_reason(rows, found)
     wrong = problems(found, cases, marks) if args.check else []
     if old:
-        print(f"{old[0]}" + (f", {len(old) - 1} more alike" if old[1:] else ""), file=sys.stderr)
-    for line in wrong:
+        print(old[0] + _more(old), file=sys.stderr)
+    for line in [*bare, *wrong]:
         print(line, file=sys.stderr)
-    return 1 if args.check and (old or wrong or not runs) else 0
+    return 1 if bare or (args.check and (old or wrong or not runs)) else 0
 
 
 if __name__ == "__main__":

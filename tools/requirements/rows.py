@@ -12,7 +12,7 @@ _TABLE_ROW = re.compile(r"^\|\s*(?P<id>[A-Z]+-C?\d+)\s*\|(?P<rest>.*)\|\s*$")
 _RANGE = re.compile(r"^([A-Z]+-C?)(\d+)(?:\.\.(\d+))?$")
 _SECTIONS = re.compile(r"\b(\d{3})(?:-(\d{3}))?\b")
 _CPP_MARK = re.compile(r"RecordProperty\(\s*\"req\",\s*\"([^\"]+)\"")
-_PY_MARK = re.compile(r"mark\.req\(\s*((?:\"[A-Z]+-C?\d+\"\s*,?\s*)+)\)")
+_PY_MARK = re.compile(r"(?:mark\.req|\brows=)\(\s*((?:\"[A-Z]+-C?\d+\"\s*,?\s*)+)\)")
 _SKIPPED = {".git", ".venv", "third-party", "build", "src"}
 
 
@@ -86,4 +86,10 @@ def named_in_tests(root: Path) -> dict[str, list[str]]:
 def read_rulings(path: Path) -> dict[str, str]:
     """id -> reason, from a list of {rows: "RT-019, RT-020", why: ...}."""
     entries = yaml.safe_load(path.read_text()) or []
-    return {row: entry["why"] for entry in entries for row in expand(entry["rows"])}
+    return {row: e["why"] for e in entries for row in expand(e.get("rows", ""))}
+
+
+def read_areas(path: Path) -> dict[str, str]:
+    """Table -> reason, from entries {areas: "09-vulkan", why: ...}: nobody has begun with these."""
+    entries = yaml.safe_load(path.read_text()) or []
+    return {area: e["why"] for e in entries for area in e.get("areas", "").split()}

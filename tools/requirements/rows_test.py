@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from executorch.tools.requirements.report import (
     read_all_rulings,
     stale,
     states,
+    without_reason,
     write_page,
 )
 from executorch.tools.requirements.results import Case, commit_at, last_cases, read_runs
@@ -25,6 +27,7 @@ from executorch.tools.requirements.rows import (
     expand,
     named_by,
     named_in_tests,
+    read_areas,
     read_tables,
 )
 
@@ -158,6 +161,33 @@ def test_the_table_goes_into_a_page(tmp_path: Path) -> None:
     assert page.read_text() == (
         "Text.\n<!-- measured -->\nMeasured at 0123456:\n\n```\nall 3\n```\n<!-- end -->\nRows.\n"
     )
+
+
+def test_a_page_of_older_results_says_so(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- measured -->\n<!-- end -->\n")
+    write_page(page, ["all 3"], "0123456", ["a.xml is of 7654321, the tree is at 0123456", "b"])
+    assert "Written at 0123456, but results are older: a.xml is of 7654321" in page.read_text()
+    assert "1 more alike" in page.read_text()
+
+
+def test_an_open_row_needs_a_reason_where_its_area_is_begun() -> None:
+    rows = [row("RT-998"), replace(row("VK-998"), area="09-vulkan"), row("BLD-031"), row("RT-999")]
+    found = {r.id: State("open", "") for r in rows} | {"RT-999": State("proven", "a_test")}
+    (line,) = without_reason(rows, found)  # open.yaml has BLD-031, and 09-vulkan as not begun
+    assert line.startswith("RT-998 of 01-runtime-core has neither a test nor a reason")
+
+
+def test_every_row_of_a_begun_area_has_a_test_or_a_reason() -> None:
+    rows = read_tables(TABLES)
+    found = states(rows, [], named_in_tests(ROOT), read_all_rulings())
+    assert without_reason(rows, found) == []
+
+
+def test_areas_that_are_not_begun_are_tables() -> None:
+    areas = read_areas(TABLES / "open.yaml")
+    assert set(areas) <= {row.area for row in read_tables(TABLES)}
+    assert all(len(why) > 10 for why in areas.values())
 
 
 def test_results_of_another_commit_are_told(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ import pytest
 import torch
 from torch.export import Dim, export
 
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools import Inspector
-from executorch.exir import EdgeCompileConfig, to_edge
+from executorch.exir import EdgeCompileConfig, to_edge, to_edge_transform_and_lower
 from executorch.test.e2e import build_tree
 from executorch.version import __version__
 
@@ -59,6 +60,30 @@ def test_a_value_for_every_input(scale: Path, array: Path, tmp_path: Path) -> No
     assert np.fromfile(tmp_path / "out-0.bin", np.float32).tolist() == [1, 2, 3, 4, 5, 6]
     for index, value in ((1, "1"), (2, "1."), (3, "True")):
         assert f"OutputX {index}: {value}" in done.stdout
+
+
+@pytest.mark.req("BLD-023")
+def test_the_documented_output_of_a_delegated_classifier(tmp_path: Path) -> None:
+    """What the page prints for mv2_xnnpack_fp32.pte, of a small network with as many classes."""
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3, stride=2), torch.nn.Hardtanh(0.0, 6.0),
+        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(8, 1000),
+    ).eval()  # fmt: skip
+    lowered = to_edge_transform_and_lower(
+        export(model, (torch.ones(1, 3, 32, 32),)), partitioner=[XnnpackPartitioner()]
+    )
+    path = tmp_path / "mv2_xnnpack_fp32.pte"
+    lowered.to_executorch().save(path)
+    done = run(f"--model_path={path}")
+    assert done.returncode == 0, done.stderr
+    said = done.stdout + done.stderr
+    assert re.search(r"Model executed successfully 1 time\(s\) in \d+\.\d+ ms\.", said)
+    shown = re.search(r"OutputX 0: tensor\(sizes=\[1, 1000\], \[(.*?)\]\)", done.stdout, re.S)
+    assert shown is not None
+    numbers = [float(n) for n in re.findall(r"-?\d+\.\d*(?:e-?\d+)?", shown[1])]
+    wanted = model(torch.ones(1, 3, 32, 32))[0].tolist()  # the runner's inputs are ones
+    assert numbers[:3] == pytest.approx(wanted[:3], abs=1e-4)
+    assert numbers[-3:] == pytest.approx(wanted[-3:], abs=1e-4)
 
 
 def test_files_alone_leave_numbers_at_one(scale: Path, array: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import functools
 import torch
 
 from kernels.test.op_case import (
+    BF16,
     BOOL,
     F16,
     F32,
@@ -261,6 +262,13 @@ def _indexing() -> list[Case]:
         case("nonzero.out", t()), case("embedding.out", t(9, 0), i), case("gather.out", t(3), 0, vals(2, 0, dtype=I64)),
         case("index.Tensor_out", t(3, 40, 50), [None, t(9, dtype=I64, low=0, high=40)]),
     ]  # fmt: skip
+    for dtype in (F16, BF16):  # 16 bits that are added in 16 bits stop growing: at 256 and 2,048
+        ones, start = vals(*[1.0] * 5000, dtype=dtype), vals(1.0, dtype=dtype)
+        cases += [
+            case("scatter_add.out", start, 0, vals(*[0] * 5000, dtype=I64), ones),
+            case("scatter_reduce.two_out", start, 0, vals(*[0] * 5000, dtype=I64), ones, "sum"),
+            case("scatter_reduce.two_out", start, 0, vals(*[0] * 5000, dtype=I64), ones, "mean"),
+        ]
     return cases
 
 
