@@ -128,6 +128,7 @@ class ProgramVerifier {
   bool verify_subrange(const fb::SubsegmentOffsets* table, uint32_t index, uint64_t nbytes) const;
   bool verify_plan();
   bool verify_memory();
+  bool verify_input_dimensions();
   bool verify_value(uint32_t index);
   bool verify_tensor(const fb::Tensor& tensor, uint32_t index);
   bool verify_tensor_data(const fb::Tensor& tensor, uint64_t nbytes) const;
@@ -255,6 +256,9 @@ bool ProgramVerifier::verify_plan() {
       return invalid("value", i, "", plan_->values()->Get(i));
     }
   }
+  if (!verify_input_dimensions()) {
+    return false;
+  }
   for (uint32_t i = 0; i < count(plan_->operators()); ++i) {
     ET_CHECK_OR_RETURN_FALSE(plan_->operators()->Get(i)->name() != nullptr,
                              "Method: operator %" PRIu32 " has no name", i);
@@ -268,6 +272,39 @@ bool ProgramVerifier::verify_plan() {
     if (!verify_chain(*plan_->chains()->Get(i))) {
       return false;
     }
+  }
+  return true;
+}
+
+// Ranges are of dimensions that vary, and later ones refer to earlier ones. Values have been
+// verified.
+bool ProgramVerifier::verify_input_dimensions() {
+  const auto* ranges = plan_->input_dimensions();
+  if (!charge(count(ranges))) {
+    return false;
+  }
+  for (uint32_t i = 0; i < count(ranges); ++i) {
+    const fb::InputDimension& range = *ranges->Get(i);
+    const fb::Tensor* tensor =
+        range.input() < plan_->inputs()->size()
+            ? plan_->values()
+                  ->Get(static_cast<uint32_t>(plan_->inputs()->Get(range.input())))
+                  ->val_as_Tensor()
+            : nullptr;
+    ET_CHECK_OR_RETURN_FALSE(
+        tensor != nullptr && tensor->shape_dynamism() != fb::TensorShapeDynamism::STATIC &&
+            range.dimension() < tensor->sizes()->size(),
+        "Method: the range of dimension %" PRIu32 " of input %" PRIu32 " is of none that varies",
+        static_cast<uint32_t>(range.dimension()), static_cast<uint32_t>(range.input()));
+    ET_CHECK_OR_RETURN_FALSE(range.min() >= 0 &&
+                                 range.min() <= tensor->sizes()->Get(range.dimension()) &&
+                                 range.scale() != 0 && range.same_n_as() >= -1 &&
+                                 static_cast<int64_t>(range.same_n_as()) < static_cast<int64_t>(i),
+                             "Method: the range of dimension %" PRIu32 " of input %" PRIu32
+                             " has minimum %d, scale %d and refers to range %d",
+                             static_cast<uint32_t>(range.dimension()),
+                             static_cast<uint32_t>(range.input()), static_cast<int>(range.min()),
+                             static_cast<int>(range.scale()), static_cast<int>(range.same_n_as()));
   }
   return true;
 }

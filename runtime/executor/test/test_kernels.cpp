@@ -194,6 +194,26 @@ ProgramBuilder dynamic_program() {
   return builder;
 }
 
+ProgramBuilder ranged_program() {
+  ProgramBuilder builder;
+  MethodBuilder& method = builder.add_method("forward");
+  TensorSpec spec{{8, 3}};
+  spec.dynamic = true;
+  const int32_t x = method.add_tensor(spec);
+  const int32_t y = method.add_tensor(spec);
+  const int32_t out = method.add_tensor(spec);
+  method.inputs({x, y}).outputs({out});
+  method.call("test::add", "out", {x, y, out, out});
+  for (const uint32_t input : {0, 1}) {
+    auto range = std::make_unique<fb::InputDimensionT>();
+    range->input = input;
+    range->min = 2;
+    range->same_n_as = static_cast<int32_t>(input) - 1;
+    method.plan().input_dimensions.push_back(std::move(range));
+  }
+  return builder;
+}
+
 ProgramBuilder stateful_program() {
   ProgramBuilder builder;
   const uint32_t initial = builder.add_initial_data(std::vector<float>{1, 2});
