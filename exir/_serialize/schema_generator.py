@@ -48,10 +48,6 @@ DEFAULTS = {
     ("NonConstBufferDevice", "device_index"): "0",
     ("ExecutionPlan", "non_const_buffer_device"): "None",
     ("ExecutionPlan", "input_dimensions"): "None",
-    ("InputDimension", "min"): "0",
-    ("InputDimension", "scale"): "1",
-    ("InputDimension", "offset"): "0",
-    ("InputDimension", "same_n_as"): "-1",
     ("Program", "mutable_data_segments"): "None",
     ("Program", "named_data"): "None",
 }
@@ -100,7 +96,7 @@ def parse(text: str) -> list[Declaration]:
 def _members(kind: str, body: str) -> list[tuple[str, str]]:
     if kind == "table":
         rows = [row for row in body.split(";") if row.strip() and "deprecated" not in row]
-        pattern = re.compile(r"\s*(\w+)\s*:\s*([\w.\[\]]+)\s*(?:=\s*-?\w+\s*)?(?:\([^)]*\))?\s*")
+        pattern = re.compile(r"\s*(\w+)\s*:\s*([\w.\[\]]+)\s*(?:=\s*\w+\s*)?(?:\([^)]*\))?\s*")
     elif kind == "enum":
         rows = [row for row in body.split(",") if row.strip()]
         pattern = re.compile(r"\s*(\w+)\s*=\s*(-?\d+)\s*")

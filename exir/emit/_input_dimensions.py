@@ -2,7 +2,10 @@
 """Which sizes the inputs of a method may have: a row for each dimension that varies (its range, and how it depends on
 others), for the runtime to check inputs by. The file's sizes alone are upper bounds."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 
 import sympy
 import torch
@@ -10,7 +13,6 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
-from executorch.exir import schema
 from executorch.exir.schema import TensorShapeDynamism
 from executorch.exir.tensor import TensorSpec
 
@@ -19,11 +21,21 @@ _SMALLEST_CHECKED_MINIMUM = 3
 _LARGEST_FACTOR = 2**31 - 1
 
 
-def input_dimensions(
-    program: ExportedProgram, inputs: Sequence[Node]
-) -> list[schema.InputDimension] | None:
-    """The rows of a method's user inputs, in their order; None if none of them varies."""
-    rows: list[schema.InputDimension] = []
+@dataclass
+class InputDimension:
+    """A row of `input_dimensions`: a size is scale * n + offset, n being that of an earlier row or its own."""
+
+    input: int
+    dimension: int
+    min: int = 0
+    scale: int = 1
+    offset: int = 0
+    same_n_as: int = -1
+
+
+def input_dimensions(program: ExportedProgram, inputs: Sequence[Node]) -> list[int] | None:
+    """The rows of a method's user inputs, in their order, number by number; None if none of them varies."""
+    rows: list[InputDimension] = []
     row_of_symbol: dict[sympy.Symbol, int] = {}
     for position, node in enumerate(inputs):
         spec, value = node.meta.get("spec"), node.meta.get("val")
@@ -33,12 +45,12 @@ def input_dimensions(
         for dimension, (bound, size) in enumerate(zip(spec.shape, sizes, strict=True)):
             if isinstance(size, int) and size == bound:
                 continue
-            row = schema.InputDimension(input=position, dimension=dimension)
+            row = InputDimension(input=position, dimension=dimension)
             if isinstance(size, torch.SymInt):
                 _describe(row, size, bound, program.range_constraints)
                 _relate(row, size, len(rows), row_of_symbol)
             rows.append(row)
-    return rows or None
+    return [number for row in rows for number in astuple(row)] or None
 
 
 def _sizes(spec: TensorSpec, value: object) -> Sequence[int | torch.SymInt | None]:
@@ -55,7 +67,7 @@ def _expression(size: torch.SymInt) -> sympy.Expr:
 
 
 def _describe(
-    row: schema.InputDimension,
+    row: InputDimension,
     size: torch.SymInt,
     bound: int,
     constraints: dict[sympy.Symbol, ValueRanges],
@@ -75,7 +87,7 @@ def _checked(values: ValueRanges) -> ValueRanges:
 
 
 def _relate(
-    row: schema.InputDimension,
+    row: InputDimension,
     size: torch.SymInt,
     index: int,
     row_of_symbol: dict[sympy.Symbol, int],

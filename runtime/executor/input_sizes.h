@@ -15,13 +15,15 @@
 
 namespace executorch_flatbuffer {
 struct ExecutionPlan;
+struct Tensor;
 }  // namespace executorch_flatbuffer
 
 namespace executorch::ET_RUNTIME_NAMESPACE::internal {
 
-// Whether `sizes`, of the right rank, are among those of dynamic input `input`. InvalidArgument
-// names the first dimension that is not, and what it may be.
+// Whether `sizes`, of the right rank, are among those of dynamic input `input`, which is `tensor`.
+// InvalidArgument names the first dimension that is not, and what it may be.
 ET_NODISCARD Error check_input_sizes(const executorch_flatbuffer::ExecutionPlan& plan, size_t input,
+                                     const executorch_flatbuffer::Tensor& tensor,
                                      executorch::aten::ArrayRef<executorch::aten::SizesType> sizes);
 
 // Whether dimensions that the export found to depend on each other do, in all inputs together:

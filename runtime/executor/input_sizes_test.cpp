@@ -12,18 +12,6 @@
 namespace executorch::runtime::testing {
 namespace {
 
-void add_range(MethodBuilder& m, const fb::InputDimensionT& range) {
-  m.plan().input_dimensions.push_back(std::make_unique<fb::InputDimensionT>(range));
-}
-
-fb::InputDimensionT range_of(uint32_t input, uint32_t dimension, int32_t min) {
-  fb::InputDimensionT range;
-  range.input = input;
-  range.dimension = dimension;
-  range.min = min;
-  return range;
-}
-
 // y = x + x for x of [2..8, 3].
 ProgramBuilder program_of_ranges(bool planned) {
   ProgramBuilder builder;
@@ -35,7 +23,7 @@ ProgramBuilder program_of_ranges(bool planned) {
   const int32_t x = m.add_tensor(spec);
   m.inputs({x}).outputs({out});
   m.call("test::add", "out", {x, x, out, out});
-  add_range(m, range_of(0, 0, 2));
+  m.vary(0, 0, 2);
   return builder;
 }
 
@@ -100,10 +88,7 @@ TEST_F(InputSizesTest, SizesMayBeMultiplesAndOffsets) {
   spec.dynamic = true;
   const int32_t x = m.add_tensor(spec);
   m.inputs({x}).outputs({x});
-  fb::InputDimensionT odd = range_of(0, 0, 0);
-  odd.scale = 2;
-  odd.offset = 1;
-  add_range(m, odd);
+  m.vary(0, 0, 0, 2, 1);
   LoadedProgram program(builder);
   LoadedMethod method(program);
   ASSERT_TRUE(method.ok());
@@ -123,15 +108,7 @@ TEST_F(InputSizesTest, RelatedSizesMustAgreeWhenTheMethodRuns) {
     inputs.push_back(m.add_tensor(spec));
   }
   m.inputs(inputs).outputs(inputs);
-  add_range(m, range_of(0, 0, 0));
-  fb::InputDimensionT twice = range_of(1, 0, 0);
-  twice.scale = 2;
-  twice.same_n_as = 0;
-  add_range(m, twice);
-  fb::InputDimensionT less = range_of(2, 0, 0);
-  less.offset = -1;
-  less.same_n_as = 1;  // any earlier one
-  add_range(m, less);
+  m.vary(0, 0, 0).vary(1, 0, 0, 2, 0, 0).vary(2, 0, 0, 1, -1, 1);  // 1: any earlier one
   LoadedProgram program(builder);
   LoadedMethod method(program);
   ASSERT_TRUE(method.ok());

@@ -276,36 +276,34 @@ bool ProgramVerifier::verify_plan() {
   return true;
 }
 
-// Ranges are of dimensions that vary, and later ones refer to earlier ones. Values have been
+// Rows are of dimensions that vary, and later ones refer to earlier ones. Values have been
 // verified.
 bool ProgramVerifier::verify_input_dimensions() {
-  const auto* ranges = plan_->input_dimensions();
-  if (!charge(count(ranges))) {
+  if (plan_->input_dimensions() == nullptr) {
+    return true;
+  }
+  if (!admit(plan_->input_dimensions())) {
     return false;
   }
-  for (uint32_t i = 0; i < count(ranges); ++i) {
-    const fb::InputDimension& range = *ranges->Get(i);
-    const fb::Tensor* tensor =
-        range.input() < plan_->inputs()->size()
-            ? plan_->values()
-                  ->Get(static_cast<uint32_t>(plan_->inputs()->Get(range.input())))
-                  ->val_as_Tensor()
-            : nullptr;
-    ET_CHECK_OR_RETURN_FALSE(
-        tensor != nullptr && tensor->shape_dynamism() != fb::TensorShapeDynamism::STATIC &&
-            range.dimension() < tensor->sizes()->size(),
-        "Method: the range of dimension %" PRIu32 " of input %" PRIu32 " is of none that varies",
-        static_cast<uint32_t>(range.dimension()), static_cast<uint32_t>(range.input()));
-    ET_CHECK_OR_RETURN_FALSE(range.min() >= 0 &&
-                                 range.min() <= tensor->sizes()->Get(range.dimension()) &&
-                                 range.scale() != 0 && range.same_n_as() >= -1 &&
-                                 static_cast<int64_t>(range.same_n_as()) < static_cast<int64_t>(i),
-                             "Method: the range of dimension %" PRIu32 " of input %" PRIu32
-                             " has minimum %d, scale %d and refers to range %d",
-                             static_cast<uint32_t>(range.dimension()),
-                             static_cast<uint32_t>(range.input()), static_cast<int>(range.min()),
-                             static_cast<int>(range.scale()), static_cast<int>(range.same_n_as()));
+  const auto rows = input_dimensions(*plan_);
+  bool valid =
+      plan_->input_dimensions()->size() * sizeof(int32_t) == rows.size() * sizeof(InputDimension);
+  for (size_t i = 0; valid && i < rows.size(); ++i) {
+    const InputDimension& row = rows[i];
+    const fb::Tensor* tensor = nullptr;
+    if (in_range(row.input, plan_->inputs()->size())) {
+      const int32_t value = plan_->inputs()->Get(static_cast<uint32_t>(row.input));
+      tensor = plan_->values()->Get(static_cast<uint32_t>(value))->val_as_Tensor();
+    }
+    valid = tensor != nullptr && tensor->shape_dynamism() != fb::TensorShapeDynamism::STATIC &&
+            in_range(row.dimension, tensor->sizes()->size()) && row.min >= 0 &&
+            row.min <= tensor->sizes()->Get(static_cast<uint32_t>(row.dimension)) &&
+            row.scale != 0 && row.same_n_as >= -1 && row.same_n_as < static_cast<int64_t>(i);
   }
+  ET_CHECK_OR_RETURN_FALSE(valid,
+                           "Method: input_dimensions has no rows of six, or one that is of no "
+                           "dimension that varies, has scale 0, a minimum that the sizes do not "
+                           "allow, or refers to no earlier row");
   return true;
 }
 
@@ -673,6 +671,15 @@ Error validate_tensor(const fb::Tensor* tensor) {
 size_t tensor_nbytes(const fb::Tensor* tensor) {
   uint64_t nbytes = 0;
   return count_bytes(*tensor, &nbytes) == ByteCount::kFits ? static_cast<size_t>(nbytes) : SIZE_MAX;
+}
+
+Span<const InputDimension> input_dimensions(const fb::ExecutionPlan& plan) {
+  const auto* numbers = plan.input_dimensions();
+  if (numbers == nullptr) {
+    return {};
+  }
+  return {reinterpret_cast<const InputDimension*>(numbers->data()),
+          numbers->size() * sizeof(int32_t) / sizeof(InputDimension)};
 }
 
 }  // namespace executorch::runtime

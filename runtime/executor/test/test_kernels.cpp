@@ -204,13 +204,7 @@ ProgramBuilder ranged_program() {
   const int32_t out = method.add_tensor(spec);
   method.inputs({x, y}).outputs({out});
   method.call("test::add", "out", {x, y, out, out});
-  for (const uint32_t input : {0, 1}) {
-    auto range = std::make_unique<fb::InputDimensionT>();
-    range->input = input;
-    range->min = 2;
-    range->same_n_as = static_cast<int32_t>(input) - 1;
-    method.plan().input_dimensions.push_back(std::move(range));
-  }
+  method.vary(0, 0, 2).vary(1, 0, 2, 1, 0, /*same_n_as=*/0);
   return builder;
 }
 
