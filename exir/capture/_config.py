@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.fx import Node
@@ -50,6 +50,9 @@ class EdgeCompileConfig:
     _core_aten_ops_exception_list: list[torch._ops.OpOverload] = field(default_factory=list)
     # Operators that are not decomposed.
     preserve_ops: list[torch._ops.OpOverload] = field(default_factory=list)
+    # The largest size of input dimensions that were exported without one (Dim(name), Dim.AUTO, Dim.DYNAMIC): a number,
+    # or "example" for those of the example inputs. None: such programs are refused.
+    max_dynamic_size: int | Literal["example"] | None = None
 
 
 @dataclass

@@ -32,6 +32,7 @@ from executorch.exir.program._arguments import (
     check_passes,
     checked_config,
 )
+from executorch.exir.program._bounds import with_bounded_inputs
 from executorch.exir.program._delegation import (
     check_methods,
     kept_by,
@@ -84,8 +85,11 @@ def to_edge_transform_and_lower(
 ) -> EdgeProgramManager:
     """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
     list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
+    config = checked_config(compile_config, EdgeCompileConfig, "compile_config")
     programs = {
-        name: with_stored_weights(program, has_backends=bool(partitioner))
+        name: with_stored_weights(
+            with_bounded_inputs(program, config.max_dynamic_size), has_backends=bool(partitioner)
+        )
         for name, program in named_programs(programs).items()
     }
     check_methods(partitioner, programs.keys())
@@ -123,7 +127,9 @@ def _edge_manager(
     with collector_paused():
         edge = {
             name: _edge_program(
-                with_stored_weights(program, has_backends=name in kept),
+                with_stored_weights(
+                    with_bounded_inputs(program, config.max_dynamic_size), has_backends=name in kept
+                ),
                 kept.get(name, frozenset()),
                 config,
             )
