@@ -122,6 +122,16 @@ def written_placeholders(signature: ExportGraphSignature) -> dict[int, str]:
     }
 
 
+def changed_inputs(signature: ExportGraphSignature) -> list[str]:
+    """User inputs that the method overwrites, in the order of the inputs."""
+    changed = {
+        spec.target
+        for spec in signature.output_specs
+        if spec.kind == OutputKind.USER_INPUT_MUTATION
+    }
+    return [spec.arg.name for spec in signature.input_specs if spec.arg.name in changed]
+
+
 def written_data(signature: ExportGraphSignature) -> set[str]:
     """Targets that the method writes."""
     return {*signature.buffers_to_mutate.values(), *signature.parameters_to_mutate.values()}

@@ -67,7 +67,8 @@ def eval_upper_bound(maybe_symint: int | torch.SymInt) -> int:
         raise ExportError(
             ExportErrorType.NOT_SUPPORTED,
             f"size {maybe_symint} has no upper bound; give one: torch.export.Dim(name, max=...) for an input's "
-            "dimension, torch._check(size <= ...) for a size that depends on data",
+            "dimension (or EdgeCompileConfig(max_dynamic_size=...) for all of them), torch._check(size <= ...) for a "
+            "size that depends on data",
         )
     return upper
 

@@ -30,7 +30,7 @@ class Method:
 
         Inputs are torch.Tensor, numpy.ndarray, int, float, bool, str or None, in the order of the exported method;
         dicts and nested lists are given leaf by leaf. Outputs are torch.Tensors; where all tensors among the inputs
-        are NumPy's, so are the outputs. `()` runs again with the inputs of the call before.
+        are NumPy's, so are the outputs.
 
         Raises RuntimeError if the inputs do not fit (the text says what was expected) or the execution fails.
         """

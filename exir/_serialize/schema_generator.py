@@ -47,6 +47,7 @@ DEFAULTS = {
     ("NonConstBufferDevice", "device_type"): "DeviceType.CPU",
     ("NonConstBufferDevice", "device_index"): "0",
     ("ExecutionPlan", "non_const_buffer_device"): "None",
+    ("ExecutionPlan", "input_dimensions"): "None",
     ("Program", "mutable_data_segments"): "None",
     ("Program", "named_data"): "None",
 }
@@ -94,7 +95,7 @@ def parse(text: str) -> list[Declaration]:
 
 def _members(kind: str, body: str) -> list[tuple[str, str]]:
     if kind == "table":
-        rows = [row for row in body.split(";") if row.strip()]
+        rows = [row for row in body.split(";") if row.strip() and "deprecated" not in row]
         pattern = re.compile(r"\s*(\w+)\s*:\s*([\w.\[\]]+)\s*(?:=\s*\w+\s*)?(?:\([^)]*\))?\s*")
     elif kind == "enum":
         rows = [row for row in body.split(",") if row.strip()]

@@ -35,7 +35,7 @@ def test_module_is_up_to_date() -> None:
         (
             "ExecutionPlan",
             "name container_meta_type values inputs outputs chains operators delegates "
-            "non_const_buffer_sizes non_const_buffer_device=None",
+            "non_const_buffer_sizes non_const_buffer_device=None input_dimensions=None",
         ),
         (
             "Program",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.fx import Node
@@ -54,6 +54,9 @@ class EdgeCompileConfig:
     # upstream's programs, for partitioners and passes that match these. Linear layers that a partitioner wants whole
     # stay whole.
     decompose_linear: bool = False
+    # The largest size of input dimensions that were exported without one (Dim(name), Dim.AUTO, Dim.DYNAMIC): a number,
+    # or "example" for those of the example inputs. None: such programs are refused.
+    max_dynamic_size: int | Literal["example"] | None = None
 
     @property
     def decompose_ops(self) -> frozenset[torch._ops.OpOverload]:

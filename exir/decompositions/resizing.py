@@ -25,7 +25,9 @@ def _weights(size: Any, count: Any, align_corners: bool, factor: float | None) -
     """[count, size]: what each of `size` values is worth in each of `count` results, in float64.
 
     Where the image shrinks, by `scale` > 1, the filter is as many times wider."""
-    if align_corners:
+    if size == count:
+        scale = 1.0  # not resampled, whatever the factor
+    elif align_corners:
         scale = (size - 1) / (count - 1) if count > 1 else 0.0
     else:
         scale = 1 / factor if factor else size / count

@@ -2,6 +2,7 @@
 """One walk over a planned method: every node appends values and instructions to an execution plan."""
 
 import operator
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,12 +15,13 @@ from torch.utils import _pytree as pytree
 
 from executorch.exir import memory, schema
 from executorch.exir.emit._containers import container_metadata
+from executorch.exir.emit._input_dimensions import input_dimensions
 from executorch.exir.emit._program_state import ProgramState
 from executorch.exir.emit._stack_frames import frames_of
 from executorch.exir.emit._training import USER_OUTPUTS
 from executorch.exir.emit._values import ArgumentWriter, NodeValue, ValueTable, boxed, signature_of
 from executorch.exir.error import ExportError, ExportErrorType, InternalError
-from executorch.exir.graph_facts import called_op, changing_data
+from executorch.exir.graph_facts import called_op, changed_inputs, changing_data
 from executorch.exir.tensor import TensorSpec, make_allocation_info, make_tensor_value
 from executorch.exir.tensor import dim_order_from_stride as dim_order_from_stride
 
@@ -77,6 +79,7 @@ class MethodEmitter:
         self._operator_index: dict[tuple[str, str], int] = {}
         self._delegates: list[schema.BackendDelegate] = []
         self._node: Node | None = None  # being emitted
+        self._user_inputs: list[Node] = []
 
     def emit(self) -> schema.ExecutionPlan:
         module = self._program.graph_module
@@ -89,6 +92,7 @@ class MethodEmitter:
             )
         inputs = self._emit_placeholders()
         outputs = self._user_outputs(self.emit_graph(module))
+        outputs = [*self._changed_inputs(), *outputs]
         chain = schema.Chain(
             inputs=[], outputs=[], instructions=self._instructions, stacktrace=self._frames
         )
@@ -103,6 +107,7 @@ class MethodEmitter:
             delegates=self._delegates,
             non_const_buffer_sizes=list(sizes),
             non_const_buffer_device=module.meta.get("non_const_buffer_device"),
+            input_dimensions=input_dimensions(self._program, self._user_inputs),
         )
 
     # ---- For the lowering functions ----
@@ -200,6 +205,7 @@ class MethodEmitter:
         for node, spec in zip(placeholders, signature.input_specs, strict=True):
             if spec.kind == InputKind.USER_INPUT:
                 self.value_of[node] = self._user_input(node)
+                self._user_inputs.append(node)
                 inputs.append(self.value_of[node])
             elif spec.kind in (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR):
                 # What another method writes has a place, too (share_mutable_buffers).
@@ -280,6 +286,19 @@ class MethodEmitter:
             else self.table.add(boxed(argument))
             for argument in arguments
         ]
+
+    def _changed_inputs(self) -> list[int]:
+        """Inputs that the method writes are outputs before all others, in their order: a caller whose tensor was
+        copied into planned memory finds the new value there."""
+        changed = changed_inputs(self._program.graph_signature)
+        if changed:
+            warnings.warn(
+                f"method {self.name} changes its inputs {', '.join(changed)}: their new values are its first "
+                f"{len(changed)} outputs, before those of the model. An input that is not memory-planned "
+                "(alloc_graph_input=False) is changed in the caller's memory as well",
+                stacklevel=2,
+            )
+        return [self.index_of(node) for node in self._user_inputs if node.name in changed]
 
     def _emit_attribute(self, module: GraphModule, node: Node) -> None:
         """Tensors become constants; submodules are looked up by those who call them."""

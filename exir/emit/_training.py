@@ -9,6 +9,7 @@ from typing import Any
 from torch.export.graph_signature import ExportGraphSignature, OutputKind
 
 from executorch.exir.error import InternalError
+from executorch.exir.graph_facts import changed_inputs
 
 # Outputs of a method, in order; the last two exist only where it computes gradients.
 USER_OUTPUTS = (
@@ -24,6 +25,7 @@ def training_getters(name: str, signature: ExportGraphSignature) -> dict[str, An
     """Empty for a method without gradients. The indices count what the method gives to its caller: user outputs,
     gradients, parameters; the names are those of both gradients and parameters."""
     outputs = [spec for spec in signature.output_specs if spec.kind in USER_OUTPUTS]
+    before = len(changed_inputs(signature))  # outputs of their own
     gradients = _places(outputs, OutputKind.GRADIENT_TO_PARAMETER)
     if not gradients:
         return {}
@@ -37,9 +39,9 @@ def training_getters(name: str, signature: ExportGraphSignature) -> dict[str, An
             "changes outputs"
         )
     return {
-        f"__et_training_gradients_index_{name}": gradients[0],
+        f"__et_training_gradients_index_{name}": before + gradients[0],
         f"__et_training_fqn_{name}": names,
-        f"__et_training_parameters_index_{name}": parameters[0],
+        f"__et_training_parameters_index_{name}": before + parameters[0],
     }
 
 

@@ -115,8 +115,9 @@ def explain_unbounded(nodes: list[Node]) -> str:
         f"these tensors have sizes {missing}: "
         + "; ".join(map(_describe, first))
         + rest
-        + ". Give one: torch.export.Dim(name, max=...) for an input's dimension, "
-        "torch._check(size <= ...) for a size that depends on data"
+        + ". Give one: torch.export.Dim(name, max=...) for an input's dimension (or "
+        "EdgeCompileConfig(max_dynamic_size=...) for all of them), torch._check(size <= ...) for a size that depends "
+        "on data"
     )
 
 

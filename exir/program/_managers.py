@@ -33,6 +33,7 @@ from executorch.exir.program._arguments import (
     check_passes,
     checked_config,
 )
+from executorch.exir.program._bounds import with_bounded_inputs
 from executorch.exir.program._delegation import (
     check_methods,
     kept_by,
@@ -85,8 +86,10 @@ def to_edge_transform_and_lower(
 ) -> EdgeProgramManager:
     """to_edge, then `transform_passes`, then delegation to the partitioners' backends in order of priority (one, a
     list, or a dict by method name). What the partitioners want whole is not decomposed on the way."""
+    config = checked_config(compile_config, EdgeCompileConfig, "compile_config")
     programs = {
-        name: with_plain_tensors(program) for name, program in named_programs(programs).items()
+        name: with_plain_tensors(with_bounded_inputs(program, config.max_dynamic_size))
+        for name, program in named_programs(programs).items()
     }
     check_methods(partitioner, programs.keys())
     partitioners = {name: partitioners_of(partitioner, name) for name in programs}
@@ -124,7 +127,7 @@ def _edge_manager(
     with collector_paused():
         edge = {
             name: _edge_program(
-                with_plain_tensors(program),
+                with_plain_tensors(with_bounded_inputs(program, config.max_dynamic_size)),
                 kept.get(name, frozenset()),
                 config,
             )

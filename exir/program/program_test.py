@@ -391,8 +391,9 @@ def test_a_buffer_may_be_named_as_an_input(is_kept: bool, is_changed: bool) -> N
     method = Runtime.get().load_program(data).load_method("forward")
     for call in range(3):
         x = torch.tensor([1.0, 2.0]) * (call + 1)
-        (found,) = method.execute([x.clone()])
+        *changed, found = method.execute([x.clone()])
         torch.testing.assert_close(found, module(x.clone()))
+        torch.testing.assert_close(changed, [x * 3] if is_changed else [])
 
 
 def test_written_user_input() -> None:

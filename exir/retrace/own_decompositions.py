@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch._decomp import decompositions as rnn
 
+from executorch.exir.retrace.resizing import RESIZING
+
 aten = torch.ops.aten
 
 
@@ -221,6 +223,17 @@ def _empty_permuted(
     return aten.empty.memory_format(size, dtype=dtype, device=device, memory_format=memory_format)
 
 
+def _index_fill(self: torch.Tensor, dim: int, index: torch.Tensor, value: Any) -> torch.Tensor:
+    """index_put counts negative indices from the end, as index_fill does; index_copy, which torch's table takes,
+    refuses them."""
+    if self.dim() == 0:
+        return _index_fill(self.unsqueeze(0), 0, index, value).squeeze(0)
+    if not isinstance(value, torch.Tensor):
+        value = torch.full((), value, dtype=self.dtype, device=self.device)
+    before = [None] * (dim % self.dim())
+    return aten.index_put(self, [*before, index], value.to(self.dtype))
+
+
 OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
     aten.__lshift__.Scalar: aten.bitwise_left_shift.Tensor_Scalar,
     aten.__lshift__.Tensor: aten.bitwise_left_shift.Tensor,
@@ -232,9 +245,12 @@ OWN_DECOMPOSITIONS: dict[torch._ops.OpOverload, Callable[..., Any]] = {
     aten.copy.default: _copy,
     aten.diagonal_scatter.default: _diagonal_scatter,
     aten.empty_permuted.default: _empty_permuted,
+    aten.index_fill.int_Scalar: _index_fill,
+    aten.index_fill.int_Tensor: _index_fill,
     aten.linspace.default: _linspace,
     aten.lstm.input: _lstm,
     aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
     aten.batch_norm.default: _batch_norm,
     aten.scaled_dot_product_attention.default: _scaled_dot_product_attention,
+    **RESIZING,
 }

@@ -294,9 +294,7 @@ py::list MethodRunner::get_outputs(const py::object& owner, bool clone_outputs) 
 }
 
 py::list MethodRunner::run(const py::list& inputs, const py::object& owner, bool clone_outputs) {
-  if (inputs.size() > 0 || inputs_.values.empty()) {
-    set_inputs(inputs);
-  }
+  set_inputs(inputs);
   execute();
   return get_outputs(owner, clone_outputs);
 }

@@ -66,6 +66,8 @@ class MethodRunner {
 
   // If they do not fit, the inputs before stay.
   void set_inputs(const pybind11::list& inputs);
+  // Whether inputs were set, which execute() takes once more.
+  bool has_inputs() const { return !inputs_.values.empty(); }
   // With the inputs that were set last.
   void execute();
   // `run` executes the method; it is called without the interpreter lock.
@@ -73,7 +75,7 @@ class MethodRunner {
   // `owner` is the Python object that keeps the method alive.
   pybind11::list get_outputs(const pybind11::object& owner, bool clone_outputs);
 
-  // Without inputs: the inputs of the call before once more.
+  // All three: inputs, execution, outputs.
   pybind11::list run(const pybind11::list& inputs, const pybind11::object& owner,
                      bool clone_outputs);
 

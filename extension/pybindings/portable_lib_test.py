@@ -143,17 +143,25 @@ def test_a_value_that_export_fixed_is_named() -> None:
 
 
 def test_no_inputs_run_again_with_those_before(buffer: bytes) -> None:
-    module = portable_lib._load_for_executorch_from_buffer(buffer)
+    run = portable_lib._load_for_executorch_from_buffer(buffer).forward
+    with pytest.raises(RuntimeError, match="expected 2 inputs, got 0"):
+        run(())
+    check(run(INPUTS))
+    check(run(()))
+    check(run())
+    with pytest.raises(RuntimeError, match="got 1"):
+        run([torch.zeros(2, 3)])
+    check(run([]))  # what was refused changed nothing
+
+
+def test_a_method_takes_all_its_inputs_each_time(buffer: bytes) -> None:
     method = portable_lib._load_program_from_buffer(buffer).load_method("forward")
-    for run in (module.forward, method.call):
-        with pytest.raises(RuntimeError, match="expected 2 inputs, got 0"):
-            run(())
-        check(run(INPUTS))
-        check(run(()))
-        check(run())
-        with pytest.raises(RuntimeError, match="got 1"):
-            run([torch.zeros(2, 3)])
-        check(run([]))  # what was refused changed nothing
+    check(method.call(INPUTS))
+    for inputs in ((), [], [torch.zeros(2, 3)]):
+        with pytest.raises(RuntimeError, match=f"expected 2 inputs, got {len(inputs)}"):
+            method.call(inputs)
+    method.execute()  # with those that were set
+    check(method.get_outputs())
 
 
 def test_names_that_are_not_text_are_refused(buffer: bytes, path: Path, tmp_path: Path) -> None:

@@ -146,7 +146,11 @@ class PyModule {
 
   py::list run_method(const std::string& name, const py::list& inputs, const py::object& self,
                       bool clone) {
-    return runner(name).run(inputs, self, clone);
+    MethodRunner& method = runner(name);
+    if (inputs.empty() && method.has_inputs()) {
+      return plan_execute(name, self, clone);
+    }
+    return method.run(inputs, self, clone);
   }
 
   // Runs with the inputs of the last run_method().
@@ -260,6 +264,10 @@ py::list as_inputs(const py::object& inputs) {
 
 constexpr const char* kRunHelp =
     "Runs the method. Inputs are torch.Tensor, numpy.ndarray, int, float, bool, str and None, as a "
+    "sequence, or one tensor; outputs are tensors of the same library. clone_outputs=False: the "
+    "next run overwrites the outputs.";
+constexpr const char* kModuleRunHelp =
+    "Runs a method. Inputs are torch.Tensor, numpy.ndarray, int, float, bool, str and None, as a "
     "sequence, or one tensor; outputs are tensors of the same library. Without inputs the method "
     "runs with those of the call before. clone_outputs=False: the next run overwrites the outputs.";
 constexpr const char* kMetaHelp = "What the program says about a method, without running it.";
@@ -299,11 +307,11 @@ void bind_module(py::module_& m) {
            return self.cast<PyModule&>().run_method(name, as_inputs(inputs), self, clone);
          },
          py::arg("method_name"), py::arg("inputs") = py::list(), py::arg("clone_outputs") = true,
-         kRunHelp)
+         kModuleRunHelp)
       .def("forward", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true,
-           kRunHelp)
+           kModuleRunHelp)
       .def("__call__", run, py::arg("inputs") = py::list(), py::arg("clone_outputs") = true,
-           kRunHelp)
+           kModuleRunHelp)
       .def(
           "plan_execute",
           [](const py::object& self, const std::string& name, bool clone) {

@@ -54,6 +54,23 @@ Extremes extremes_of(const LineReader<float>& reader, int64_t offset, int64_t st
   return extremes;
 }
 
+// Checks, sizes of the results, and the extremes of the whole tensor.
+bool prepare_tensor(const OpCall& call, const Tensor& input, const QuantRange& range,
+                    ScalarType dtype, Tensor& scale_out, Tensor& zero_point_out,
+                    Extremes& extremes) {
+  Shape one;
+  one.push(1);
+  ET_KERNEL_CHECK_MSG(call.ctx, range.least < range.most, InvalidArgument, false,
+                      "%s: expected quant_min < quant_max, found %" PRId64 " and %" PRId64, call.op,
+                      static_cast<int64_t>(range.least), static_cast<int64_t>(range.most));
+  if (!check_input(call, input, scale_out, zero_point_out) || !check_range(call, range, dtype) ||
+      !resize_output(call, scale_out, one) || !resize_output(call, zero_point_out, one)) {
+    return false;
+  }
+  extremes = extremes_of(LineReader<float>(input), 0, 1, input.numel());
+  return extremes.check(call);
+}
+
 }  // namespace
 
 std::tuple<Tensor&, Tensor&> choose_qparams_tensor_out(KernelRuntimeContext& ctx,
@@ -62,29 +79,35 @@ std::tuple<Tensor&, Tensor&> choose_qparams_tensor_out(KernelRuntimeContext& ctx
                                                        ScalarType dtype, Tensor& scale_out,
                                                        Tensor& zero_point_out) {
   const OpCall call{ctx, "choose_qparams.Tensor_out"};
-  const std::tuple<Tensor&, Tensor&> result(scale_out, zero_point_out);
-  const QuantRange range{quant_min, quant_max};
-  Shape one;
-  one.push(1);
-  ET_KERNEL_CHECK_MSG(ctx, quant_min < quant_max, InvalidArgument, result,
-                      "%s: expected quant_min < quant_max, found %" PRId64 " and %" PRId64, call.op,
-                      static_cast<int64_t>(quant_min), static_cast<int64_t>(quant_max));
-  if (!check_input(call, input, scale_out, zero_point_out) || !check_range(call, range, dtype) ||
-      !resize_output(call, scale_out, one) || !resize_output(call, zero_point_out, one)) {
-    return result;
+  Extremes extremes;
+  if (prepare_tensor(call, input, {quant_min, quant_max}, dtype, scale_out, zero_point_out,
+                     extremes)) {
+    const float scale =
+        std::max((extremes.most - extremes.least) / static_cast<float>(quant_max - quant_min),
+                 static_cast<float>(eps));
+    const float shift = std::nearbyint(extremes.least / scale);
+    LineWriter<float>(scale_out).put(0, scale);
+    LineWriter<int64_t>(zero_point_out)
+        .put(0, QuantRange{quant_min, quant_max}.clamp(static_cast<double>(quant_min) -
+                                                       static_cast<double>(shift)));
   }
-  const Extremes extremes = extremes_of(LineReader<float>(input), 0, 1, input.numel());
-  if (!extremes.check(call)) {
-    return result;
+  return {scale_out, zero_point_out};
+}
+
+std::tuple<Tensor&, Tensor&> choose_qparams_symmetric_tensor_out(
+    KernelRuntimeContext& ctx, const Tensor& input, int64_t quant_min, int64_t quant_max,
+    double eps, ScalarType dtype, Tensor& scale_out, Tensor& zero_point_out) {
+  const OpCall call{ctx, "choose_qparams_symmetric.Tensor_out"};
+  Extremes extremes;
+  if (prepare_tensor(call, input, {quant_min, quant_max}, dtype, scale_out, zero_point_out,
+                     extremes)) {
+    const float largest = std::max(-extremes.least, extremes.most);
+    const float steps = static_cast<float>(quant_max - quant_min) / 2;
+    LineWriter<float>(scale_out).put(0, std::max(largest / steps, static_cast<float>(eps)));
+    // The middle of the type, whatever the range, as PyTorch has it.
+    LineWriter<int64_t>(zero_point_out).put(0, dtype == ScalarType::Byte ? 128 : 0);
   }
-  const float scale =
-      std::max((extremes.most - extremes.least) / static_cast<float>(quant_max - quant_min),
-               static_cast<float>(eps));
-  const float shift = std::nearbyint(extremes.least / scale);
-  LineWriter<float>(scale_out).put(0, scale);
-  LineWriter<int64_t>(zero_point_out)
-      .put(0, range.clamp(static_cast<double>(quant_min) - static_cast<double>(shift)));
-  return result;
+  return {scale_out, zero_point_out};
 }
 
 std::tuple<Tensor&, Tensor&> choose_qparams_per_token_asymmetric_out(KernelRuntimeContext& ctx,

@@ -38,21 +38,22 @@ class PerTensor(torch.nn.Module):
 class Dynamic(torch.nn.Module):
     """A linear layer whose activations get a scale when it runs: one, or one for each token."""
 
-    def __init__(self, by_token: bool) -> None:
+    def __init__(self, scales: str) -> None:
         super().__init__()
-        self.by_token = by_token
+        self.of = scales
         weight = torch.randn(6, 16)
         self.scales = weight.abs().amax(1) / 127
         self.points = torch.zeros(6, dtype=torch.int64)
         self.weight = QUANTIZED.quantize_per_channel(weight, self.scales, self.points, 0, *INT8)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.by_token:
+        if self.of == "tokens":
             scale, point = QUANTIZED.choose_qparams_per_token_asymmetric(x, torch.int8)
             codes = QUANTIZED.quantize_per_token(x, scale, point, *INT8)
             x = QUANTIZED.dequantize_per_token(codes, scale, point, *INT8, torch.float32)
         else:
-            scale, point = QUANTIZED.choose_qparams.tensor(x, -128, 127, 1e-5, torch.int8)
+            choose = getattr(QUANTIZED, self.of).tensor
+            scale, point = choose(x, -128, 127, 1e-5, torch.int8)
             codes = QUANTIZED.quantize_per_tensor.tensor(x, scale, point, *INT8)
             x = QUANTIZED.dequantize_per_tensor.tensor(codes, scale, point, *INT8)
         weight = QUANTIZED.dequantize_per_channel(self.weight, self.scales, self.points, 0, *INT8)
@@ -61,8 +62,9 @@ class Dynamic(torch.nn.Module):
 
 NETWORKS = {
     "one scale": (PerTensor, (), (2, 3, 8, 8)),
-    "a scale at run time": (Dynamic, (False,), (5, 16)),
-    "a scale for each token": (Dynamic, (True,), (5, 16)),
+    "a scale at run time": (Dynamic, ("choose_qparams",), (5, 16)),
+    "a symmetric scale at run time": (Dynamic, ("choose_qparams_symmetric",), (5, 16)),
+    "a scale for each token": (Dynamic, ("tokens",), (5, 16)),
 }
 
 

@@ -143,12 +143,13 @@ def test_per_token(dtype: torch.dtype, shape: Shapes) -> None:
 
 @pytest.mark.parametrize("dtype", SMALL, ids=str)
 @pytest.mark.parametrize("shift", [-9.0, 0.0, 9.0])
-def test_choose_qparams(dtype: torch.dtype, shift: float) -> None:
+@pytest.mark.parametrize("name", ["choose_qparams", "choose_qparams_symmetric"])
+def test_choose_qparams(name: str, dtype: torch.dtype, shift: float) -> None:
     low, high = RANGES[dtype]
     for x in (floats((4, 9)) + shift, floats((600,)) + shift, torch.zeros(3)):
         args = [low, high, 1e-5, dtype]
-        wanted = REFERENCE.choose_qparams.tensor(x, *args)
-        scale, zero = run("choose_qparams.Tensor_out", [x, *args], wanted)
+        wanted = getattr(REFERENCE, name).tensor(x, *args)
+        scale, zero = run(f"{name}.Tensor_out", [x, *args], wanted)
         torch.testing.assert_close(scale, wanted[0], rtol=1e-6, atol=0)
         assert torch.equal(zero, wanted[1])
 
@@ -264,5 +265,5 @@ def test_a_nan_becomes_the_least_value() -> None:
 
 
 def test_the_library_registers_its_whole_table() -> None:
-    assert len(schemas()) == 19
+    assert len(schemas()) == 20
     assert set(schemas()) <= set(library().registered())

@@ -10,6 +10,7 @@
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_shape_to_c_string.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/executor/input_sizes.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/executor/tensor_parser.h>
 #include <executorch/runtime/platform/assert.h>
@@ -84,6 +85,12 @@ bool have_same_layout(const Tensor& input, const Tensor& own) {
 auto shape_of(const Tensor& tensor) {
   return tensor_shape_to_c_string(
       Span<const SizesType>(tensor.sizes().data(), tensor.sizes().size()));
+}
+
+// The sizes in the program, bounds if the tensor is dynamic.
+auto bounds_of(const fb::Tensor& tensor) {
+  return tensor_shape_to_c_string(Span<const SizesType>(
+      reinterpret_cast<const SizesType*>(tensor.sizes()->data()), tensor.sizes()->size()));
 }
 
 }  // namespace
@@ -177,6 +184,10 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   const bool is_static = kTensorsCountReferences
                              ? source.shape_dynamism() == fb::TensorShapeDynamism::STATIC
                              : internal::shape_dynamism_of(own) == TensorShapeDynamism::STATIC;
+  if (!is_static) {
+    ET_CHECK_OK_OR_RETURN_ERROR(
+        internal::check_input_sizes(*plan_, input_idx, source, input_tensor.sizes()));
+  }
   const bool borrows_dynamic = !planned && !is_static;
   Span<const DimOrderType> dim_order;  // a portable tensor has its own
   if constexpr (kTensorsCountReferences) {
@@ -196,8 +207,11 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
   }
   const Error resized = resize_tensor(own, input_tensor.sizes());
   if (resized != Error::Ok) {
-    ET_LOG(Error, "Input %zu of method %s: its sizes do not fit", input_idx,
-           plan_->name()->c_str());
+    ET_LOG(Error,
+           "Input %zu of method %s: expected %s %s, the sizes at export, got %s. Export with "
+           "dynamic_shapes to let sizes vary",
+           input_idx, plan_->name()->c_str(), is_static ? "exactly" : "no more elements than",
+           bounds_of(source).data(), shape_of(input_tensor).data());
     return resized;
   }
   ET_CHECK_OR_RETURN_ERROR(

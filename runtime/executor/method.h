@@ -71,13 +71,15 @@ class Method final {
 
   // Sets an input. Its kind must be that of the method's input.
   //   Tensor: element type, rank and layout must agree, sizes must be equal or, if the input is
-  //   dynamic, within its bounds.
+  //   dynamic, each within its range; in programs of other exporters, which hold no ranges, no more
+  //   elements than the bounds have.
   //     If the input is memory-planned the bytes are copied; if not, its memory is used and must
   //     live as long as it is.
   //   Int, Bool, String: must be equal to the value the method was exported with; Double: nearly
   //   so.
-  // InvalidArgument for all that disagrees, NotSupported for rank and sizes, InvalidState while a
-  // stepped execution is in progress. After an error the input counts as not set.
+  // InvalidArgument for all that disagrees, NotSupported for rank, static sizes and too many
+  // elements, InvalidState while a stepped execution is in progress. After an error the input
+  // counts as not set.
   ET_NODISCARD Error set_input(const EValue& input_evalue, size_t input_idx);
 
   // Sets all inputs; InvalidArgument unless there are exactly inputs_size().
@@ -112,7 +114,8 @@ class Method final {
 
   // ---- Execution ----
 
-  // Runs all instructions. InvalidArgument if an input is not set, InvalidState if a stepped
+  // Runs all instructions. InvalidArgument if an input is not set or sizes of inputs that depend on
+  // each other disagree, InvalidState if a stepped
   // execution is in progress, InvalidProgram if the step limit is reached, else what a kernel or
   // delegate returns. The error log says which instruction failed and, if the file knows, from
   // which line of the model it comes.
@@ -213,7 +216,7 @@ class Method final {
   Error run_kernel(const LoadedInstruction& instruction, size_t chain_idx, size_t instr_idx);
   Error run_delegate(const LoadedInstruction& instruction);
   Error check_arguments(const LoadedInstruction& instruction) const;
-  Error check_inputs_are_set() const;
+  Error check_inputs() const;
   void begin_execution();
   Error count_step(size_t instr_idx, size_t next);
   void log_outputs() const;

@@ -4,6 +4,7 @@
 
 #include <executorch/runtime/core/event_tracer_hooks.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/executor/input_sizes.h>
 #include <executorch/runtime/executor/instruction.h>
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/program.h>
@@ -262,13 +263,13 @@ void Method::begin_execution() {
   backward_jumps_left_ = max_backward_jumps_;
 }
 
-Error Method::check_inputs_are_set() const {
+Error Method::check_inputs() const {
   for (size_t i = 0; i < inputs_size(); ++i) {
     ET_CHECK_OR_RETURN_ERROR(input_set_[i], InvalidArgument,
                              "Input %zu has not been set: method %s takes %zu inputs", i,
                              plan_->name()->c_str(), inputs_size());
   }
-  return Error::Ok;
+  return internal::check_related_sizes(*plan_, {values_.data(), values_.size()});
 }
 
 Error Method::execute() {
@@ -278,7 +279,7 @@ Error Method::execute() {
                            "Method %s: a stepped execution is in progress", plan_->name()->c_str());
   internal::event_tracer_create_event_block(event_tracer_, "Execute");
   const internal::EventTracerProfileMethodScope scope(event_tracer_, "Method::execute");
-  ET_CHECK_OK_OR_RETURN_ERROR(check_inputs_are_set());
+  ET_CHECK_OK_OR_RETURN_ERROR(check_inputs());
   begin_execution();
   for (size_t chain = 0; chain < chains_.size(); ++chain) {
     const size_t num_instructions = chains_[chain].instructions.size();
@@ -303,7 +304,7 @@ Error Method::run_next_step() {
                            "The method is not loaded");
   const internal::EventTracerProfileMethodScope scope(event_tracer_, "Method::step");
   if (!is_stepping()) {
-    ET_CHECK_OK_OR_RETURN_ERROR(check_inputs_are_set());
+    ET_CHECK_OK_OR_RETURN_ERROR(check_inputs());
     begin_execution();
   }
   if (step_state_.chain_idx >= chains_.size()) {

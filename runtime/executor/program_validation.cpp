@@ -128,6 +128,7 @@ class ProgramVerifier {
   bool verify_subrange(const fb::SubsegmentOffsets* table, uint32_t index, uint64_t nbytes) const;
   bool verify_plan();
   bool verify_memory();
+  bool verify_input_dimensions();
   bool verify_value(uint32_t index);
   bool verify_tensor(const fb::Tensor& tensor, uint32_t index);
   bool verify_tensor_data(const fb::Tensor& tensor, uint64_t nbytes) const;
@@ -255,6 +256,9 @@ bool ProgramVerifier::verify_plan() {
       return invalid("value", i, "", plan_->values()->Get(i));
     }
   }
+  if (!verify_input_dimensions()) {
+    return false;
+  }
   for (uint32_t i = 0; i < count(plan_->operators()); ++i) {
     ET_CHECK_OR_RETURN_FALSE(plan_->operators()->Get(i)->name() != nullptr,
                              "Method: operator %" PRIu32 " has no name", i);
@@ -269,6 +273,37 @@ bool ProgramVerifier::verify_plan() {
       return false;
     }
   }
+  return true;
+}
+
+// Rows are of dimensions that vary, and later ones refer to earlier ones. Values have been
+// verified.
+bool ProgramVerifier::verify_input_dimensions() {
+  if (plan_->input_dimensions() == nullptr) {
+    return true;
+  }
+  if (!admit(plan_->input_dimensions())) {
+    return false;
+  }
+  const auto rows = input_dimensions(*plan_);
+  bool valid =
+      plan_->input_dimensions()->size() * sizeof(int32_t) == rows.size() * sizeof(InputDimension);
+  for (size_t i = 0; valid && i < rows.size(); ++i) {
+    const InputDimension& row = rows[i];
+    const fb::Tensor* tensor = nullptr;
+    if (in_range(row.input, plan_->inputs()->size())) {
+      const int32_t value = plan_->inputs()->Get(static_cast<uint32_t>(row.input));
+      tensor = plan_->values()->Get(static_cast<uint32_t>(value))->val_as_Tensor();
+    }
+    valid = tensor != nullptr && tensor->shape_dynamism() != fb::TensorShapeDynamism::STATIC &&
+            in_range(row.dimension, tensor->sizes()->size()) && row.min >= 0 &&
+            row.min <= tensor->sizes()->Get(static_cast<uint32_t>(row.dimension)) &&
+            row.scale != 0 && row.same_n_as >= -1 && row.same_n_as < static_cast<int64_t>(i);
+  }
+  ET_CHECK_OR_RETURN_FALSE(valid,
+                           "Method: input_dimensions has no rows of six, or one that is of no "
+                           "dimension that varies, has scale 0, a minimum that the sizes do not "
+                           "allow, or refers to no earlier row");
   return true;
 }
 
@@ -636,6 +671,15 @@ Error validate_tensor(const fb::Tensor* tensor) {
 size_t tensor_nbytes(const fb::Tensor* tensor) {
   uint64_t nbytes = 0;
   return count_bytes(*tensor, &nbytes) == ByteCount::kFits ? static_cast<size_t>(nbytes) : SIZE_MAX;
+}
+
+Span<const InputDimension> input_dimensions(const fb::ExecutionPlan& plan) {
+  const auto* numbers = plan.input_dimensions();
+  if (numbers == nullptr) {
+    return {};
+  }
+  return {reinterpret_cast<const InputDimension*>(numbers->data()),
+          numbers->size() * sizeof(int32_t) / sizeof(InputDimension)};
 }
 
 }  // namespace executorch::runtime

@@ -8,8 +8,10 @@
 #include <cstdint>
 
 #include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/span.h>
 
 namespace executorch_flatbuffer {
+struct ExecutionPlan;
 struct Program;
 struct Tensor;
 }  // namespace executorch_flatbuffer
@@ -51,5 +53,18 @@ ET_NODISCARD Error validate_tensor_shape(const executorch_flatbuffer::Tensor* te
 // Bytes of a tensor of a verified shape. A dynamic input may have upper bounds whose product does
 // not fit: SIZE_MAX then.
 size_t tensor_nbytes(const executorch_flatbuffer::Tensor* tensor);
+
+// A dimension of an input that varies; the schema says what the numbers mean.
+struct InputDimension {
+  int32_t input;
+  int32_t dimension;
+  int32_t min;
+  int32_t scale;
+  int32_t offset;
+  int32_t same_n_as;
+};
+
+// The rows of a method; none where the file has no ranges.
+Span<const InputDimension> input_dimensions(const executorch_flatbuffer::ExecutionPlan& plan);
 
 }  // namespace executorch::runtime

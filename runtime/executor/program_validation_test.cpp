@@ -49,6 +49,7 @@ struct Everything {
     tensor_list = m.add_tensor_list({tensor, weight});
     optional_list = m.add_optional_tensor_list({tensor, -1, none});
     m.inputs({dynamic_input, integer}).outputs({tensor});
+    m.vary(0, 0, 0).vary(0, 1, 0, 1, 0, /*same_n_as=*/0);
     inline_delegate = m.add_delegate("Backend", fb::DataLocation::INLINE, 0);
     segment_delegate = m.add_delegate("Backend", fb::DataLocation::SEGMENT, segment);
     auto spec_entry = std::make_unique<fb::CompileSpecT>();
@@ -63,6 +64,9 @@ struct Everything {
 
   fb::TensorT& t(int32_t value) { return method->tensor(value); }
   fb::ExecutionPlanT& plan() { return method->plan(); }
+  InputDimension& range(size_t i) {
+    return reinterpret_cast<InputDimension*>(plan().input_dimensions.data())[i];
+  }
   fb::KernelCallT& kernel_call() { return *method->instruction(call).instr_args.AsKernelCall(); }
 
   ProgramBuilder builder;
@@ -111,7 +115,7 @@ const Rule kBroken[] = {
     {"unplanned dynamic tensor overflows, but is no input",
      DAMAGE(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
             e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2});
-            e.plan().inputs.clear())},
+            e.plan().inputs.clear(); e.plan().input_dimensions.clear())},
     {"element type 30", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(30))},
     {"element type -1", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(-1))},
     {"element type 100", DAMAGE(e.t(e.tensor).scalar_type = static_cast<fb::ScalarType>(100))},
@@ -232,6 +236,22 @@ const Rule kBroken[] = {
     {"free out of range",
      DAMAGE(e.method->instruction(e.free).instr_args.AsFreeCall()->value_index = 1000)},
     {"instruction without content", DAMAGE(e.method->instruction(e.free).instr_args.Reset())},
+    // Ranges of inputs.
+    {"range of no input", DAMAGE(e.range(0).input = 2)},
+    {"range of input -1", DAMAGE(e.range(0).input = -1)},
+    {"range of an input that is no tensor", DAMAGE(e.range(0).input = 1)},
+    {"range of a static input",
+     DAMAGE(e.t(e.dynamic_input).shape_dynamism = fb::TensorShapeDynamism::STATIC)},
+    {"range of no dimension", DAMAGE(e.range(0).dimension = 2)},
+    {"range of dimension -1", DAMAGE(e.range(0).dimension = -1)},
+    {"range of five numbers", DAMAGE(e.plan().input_dimensions.pop_back())},
+    {"minimum above the bound", DAMAGE(e.range(1).min = 4)},
+    {"negative minimum", DAMAGE(e.range(1).min = -1)},
+    {"scale 0", DAMAGE(e.range(0).scale = 0)},
+    {"range refers to itself", DAMAGE(e.range(0).same_n_as = 0)},
+    {"range refers to a later one", DAMAGE(e.range(0).same_n_as = 1)},
+    {"range refers to none", DAMAGE(e.range(1).same_n_as = -2)},
+    {"range refers to 2^31 - 1", DAMAGE(e.range(1).same_n_as = kMax)},
     // Segments.
     {"constant segment out of range",
      DAMAGE(e.builder.program().constant_segment->segment_index = 99)},
@@ -281,6 +301,9 @@ TEST_F(VerifierTest, AcceptsEdgesOfTheRules) {
       {"open-ended dynamic input",
        DAMAGE(e.t(e.dynamic_input).sizes = (std::vector<int32_t>{kMax, kMax, kMax});
               e.t(e.dynamic_input).dim_order = (std::vector<uint8_t>{0, 1, 2}))},
+      {"extreme ranges", DAMAGE(e.range(0).scale = INT32_MIN; e.range(0).offset = INT32_MIN;
+                                e.range(1).min = 3; e.range(1).scale = -1)},
+      {"no ranges", DAMAGE(e.plan().input_dimensions.clear())},
       {"jump to the end",
        DAMAGE(e.method->instruction(e.jump).instr_args.AsJumpFalseCall()->destination_instruction =
                   5)},

@@ -39,6 +39,7 @@ bool write_programs(const std::string& folder) {
       {"stateful", stateful_program}, {"branching", branching_program},
       {"looping", looping_program},   {"two_methods", two_method_program},
       {"symbolic", symbolic_program}, {"every_value", every_value_program},
+      {"ranged", ranged_program},
   };
   for (const auto& seed : kSeeds) {
     if (!write(folder + "/" + seed.name + ".pte", seed.make().build())) {

@@ -16,14 +16,16 @@ struct ResizedAxis {
   double size, scale;
 };
 
-// Of axis `d` of those that are resized, by the one of the two that is given.
+// Of axis `d` of those that are resized, by the one of the two that is given. An axis whose size
+// stays is not resampled, whatever its factor, as in PyTorch (12 positions by 1.05 are 12).
 inline ResizedAxis resized_axis(int64_t in_size,
                                 const executorch::aten::OptionalArrayRef<int64_t>& output_size,
                                 const executorch::aten::OptionalArrayRef<double>& scale_factors,
                                 size_t d) {
   if (scale_factors.has_value()) {
     const double factor = (*scale_factors)[d];
-    return {std::floor(static_cast<double>(in_size) * factor), 1.0 / factor};
+    const double size = std::floor(static_cast<double>(in_size) * factor);
+    return {size, size == static_cast<double>(in_size) ? 1.0 : 1.0 / factor};
   }
   const auto size = static_cast<double>((*output_size)[d]);
   return {size, static_cast<double>(in_size) / size};

@@ -367,13 +367,15 @@ void shrink(const Tensor& self, const Axis& down, const Axis& across, const Tens
   }
 }
 
+// An axis whose size stays is not resampled, whatever its factor.
 bool make_axis(const OpCall& call, int64_t in, int64_t out, bool align_corners,
                std::optional<double> factor, Axis& axis) {
   const bool given = factor.has_value() && *factor > 0;
   const double scale =
-      align_corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
-      : given       ? 1 / *factor
-                    : static_cast<double>(in) / static_cast<double>(out);
+      in == out       ? 1
+      : align_corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
+      : given         ? 1 / *factor
+                      : static_cast<double>(in) / static_cast<double>(out);
   ET_KERNEL_CHECK_MSG(
       call.ctx, in > 0 && out > 0 && out <= INT32_MAX && scale <= INT32_MAX, InvalidArgument, false,
       "%s: expected a size in range, found %" PRId64 " resized to %" PRId64, call.op, in, out);

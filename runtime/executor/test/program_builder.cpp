@@ -176,6 +176,14 @@ int32_t MethodBuilder::append(T instruction) {
   return static_cast<int32_t>(instructions.size()) - 1;
 }
 
+MethodBuilder& MethodBuilder::vary(int32_t input, int32_t dimension, int32_t min, int32_t scale,
+                                   int32_t offset, int32_t same_n_as) {
+  for (const int32_t number : {input, dimension, min, scale, offset, same_n_as}) {
+    plan_->input_dimensions.push_back(number);
+  }
+  return *this;
+}
+
 int32_t MethodBuilder::call(const std::string& op, const std::string& overload,
                             std::vector<int32_t> args) {
   fb::KernelCallT instruction;

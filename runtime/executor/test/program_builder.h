@@ -46,6 +46,10 @@ class MethodBuilder {
   MethodBuilder& inputs(std::vector<int32_t> values);
   MethodBuilder& outputs(std::vector<int32_t> values);
 
+  // A row of input_dimensions.
+  MethodBuilder& vary(int32_t input, int32_t dimension, int32_t min, int32_t scale = 1,
+                      int32_t offset = 0, int32_t same_n_as = -1);
+
   // Instructions of the last chain; each returns its index.
   int32_t call(const std::string& op, const std::string& overload, std::vector<int32_t> args);
   int32_t call_delegate(int32_t delegate, std::vector<int32_t> args);

@@ -194,6 +194,20 @@ ProgramBuilder dynamic_program() {
   return builder;
 }
 
+ProgramBuilder ranged_program() {
+  ProgramBuilder builder;
+  MethodBuilder& method = builder.add_method("forward");
+  TensorSpec spec{{8, 3}};
+  spec.dynamic = true;
+  const int32_t x = method.add_tensor(spec);
+  const int32_t y = method.add_tensor(spec);
+  const int32_t out = method.add_tensor(spec);
+  method.inputs({x, y}).outputs({out});
+  method.call("test::add", "out", {x, y, out, out});
+  method.vary(0, 0, 2).vary(1, 0, 2, 1, 0, /*same_n_as=*/0);
+  return builder;
+}
+
 ProgramBuilder stateful_program() {
   ProgramBuilder builder;
   const uint32_t initial = builder.add_initial_data(std::vector<float>{1, 2});

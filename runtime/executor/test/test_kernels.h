@@ -25,6 +25,10 @@ ProgramBuilder add_program();
 // forward(x: up to [4, 3]) = x + x, with bounds.
 ProgramBuilder dynamic_program();
 
+// forward(x: [n, 3], y: [n, 3]) = x + y, n from 2 to 8, with a range for each dimension that
+// varies.
+ProgramBuilder ranged_program();
+
 // forward(x: [2]) adds x to a buffer that starts at {1, 2}, and returns its new content.
 ProgramBuilder stateful_program();
 
