@@ -34,6 +34,9 @@ void CPUCachingAllocator::free_cached() {
 }
 
 void* CPUCachingAllocator::allocate(size_t size, size_t alignment) {
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+    return nullptr;
+  }
   alignment = std::max(alignment, kCachingAllocatorDefaultAlignment);
   if (!utils::get_aligned_size(size, alignment).ok()) {
     return nullptr;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/extension/memory_allocator/large_pages.h>
 
+#include <executorch/runtime/platform/compiler.h>
+
 #if defined(__linux__)
 
 #include <pthread.h>
@@ -110,7 +112,9 @@ void work() {
 
 }  // namespace
 
-void want_large_pages(void* begin, size_t size) {
+// Weak, as each archive that needs them has them: a program links the archives that others'
+// projects name, and one of several has one copy.
+ET_WEAK void want_large_pages(void* begin, size_t size) {
   auto* const first = static_cast<uint8_t*>(begin);
   const size_t before = (kLargePage - reinterpret_cast<uintptr_t>(first) % kLargePage) % kLargePage;
   Wanted& all = wanted();
@@ -134,7 +138,7 @@ void want_large_pages(void* begin, size_t size) {
   }
 }
 
-void forget_large_pages(void* begin, size_t size) {
+ET_WEAK void forget_large_pages(void* begin, size_t size) {
   auto* const first = static_cast<uint8_t*>(begin);
   Wanted& all = wanted();
   const std::lock_guard<std::mutex> lock(all.mutex);
@@ -147,8 +151,8 @@ void forget_large_pages(void* begin, size_t size) {
 
 namespace executorch::extension {
 
-void want_large_pages(void*, size_t) {}
-void forget_large_pages(void*, size_t) {}
+ET_WEAK void want_large_pages(void*, size_t) {}
+ET_WEAK void forget_large_pages(void*, size_t) {}
 
 }  // namespace executorch::extension
 

@@ -53,6 +53,14 @@ TEST_F(MemoryAllocators, MallocRefusesWhatCannotBe) {
   EXPECT_EQ(allocator.allocateList<uint64_t>(SIZE_MAX / 4), nullptr);
 }
 
+TEST_F(MemoryAllocators, CachingRefusesAlignmentsThatAreNoPowersOfTwo) {
+  CPUCachingAllocator allocator(1 << 20);
+  for (const size_t alignment : {0, 3, 24, 48, 100}) {
+    EXPECT_EQ(allocator.allocate(8, alignment), nullptr) << alignment;
+  }
+  EXPECT_NE(allocator.allocate(8, 1), nullptr);
+}
+
 TEST_F(MemoryAllocators, AlignedSizeLeavesRoom) {
   EXPECT_EQ(get_aligned_size(10, 8).get(), 10u);
   EXPECT_EQ(get_aligned_size(10, 64).get(), 73u);

@@ -138,11 +138,13 @@ struct ContainerHandle {
   using leaf_type = T;
 
   ContainerHandle() = default;
-  explicit ContainerHandle(container_type* c) : handle(c) {}
-  explicit ContainerHandle(std::unique_ptr<container_type> c) : handle(std::move(c)) {}
+  // Implicit, so that an item is assigned a node of any kind, a new one or a leaf:
+  //   tree[0] = &leaf; tree[1] = new Container<T>(Kind::List, 2);
+  ContainerHandle(container_type* c) : handle(c) {}
+  ContainerHandle(std::unique_ptr<container_type> c) : handle(std::move(c)) {}
   template <typename... Args,
             typename = std::enable_if_t<std::is_constructible_v<container_type, Args...>>>
-  explicit ContainerHandle(Args... args) : handle(std::make_unique<container_type>(args...)) {}
+  ContainerHandle(Args... args) : handle(std::make_unique<container_type>(args...)) {}
 
   Kind kind() const { return node().kind; }
   size_t size() const { return node().size; }

@@ -55,6 +55,28 @@ TEST(PytreeTest, FlattensToLeavesInOrderAndBack) {
   EXPECT_EQ(*flatten(constant).first[2], 9);
 }
 
+TEST(PytreeTest, ItemsAreAssignedLeavesAndNodesOfEveryKind) {
+  int leaves[] = {7, 8, 9, 10, 11};
+  Tree root = new Node(Kind::Tuple, 5);
+  root[0] = &leaves[0];
+  Node* const list = new Node(Kind::List, 1);
+  list->items[0] = &leaves[1];
+  root[1] = list;
+  Tree dict(Kind::Dict, 1);
+  dict.key(0) = KeyStr("o");
+  dict[0] = leaves + 2;
+  root[2] = std::move(dict);
+  auto named = std::make_unique<Node>(Kind::NamedTuple, 1);
+  named->items[0] = &leaves[3];
+  root[3] = std::move(named);
+  root[4] = {Kind::Tuple, size_t{1}};
+  root[4][0] = &leaves[4];
+  const auto [found, spec] = flatten(root);
+  EXPECT_EQ(to_str(*spec), "T5#1#1#1#1#1($,L1#1($),D1#1('o':$),N1#1($),T1#1($))");
+  EXPECT_TRUE(unflatten<int>(*spec, leaves) == root);
+  EXPECT_EQ(*found[3], 10);
+}
+
 TEST(PytreeTest, TextAndBack) {
   RecordProperty("req", "EXT-028");
   int leaves[] = {7, 8, 9};

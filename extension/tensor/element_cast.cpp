@@ -33,12 +33,22 @@ bool with_type(ScalarType type, Function&& function) {
 template <typename T>
 constexpr bool is_reduced = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
+// Cut to an integer, whose lowest bits count; 0 for what no 64 bits hold.
+uint64_t to_bits(double number) {
+  if (number >= 0) {
+    return number < 18446744073709551616.0 ? static_cast<uint64_t>(number) : 0;
+  }
+  return number > -9223372036854775808.0 ? static_cast<uint64_t>(static_cast<int64_t>(number)) : 0;
+}
+
 template <typename T, typename Number>
 T from_number(Number number) {
   if constexpr (is_reduced<T>) {
     return T(static_cast<float>(number));
   } else if constexpr (std::is_same_v<T, bool>) {
     return number != 0;
+  } else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<Number>) {
+    return static_cast<T>(to_bits(number));
   } else {
     return static_cast<T>(number);
   }
@@ -96,6 +106,11 @@ bool is_floating(ScalarType type) {
          type == ScalarType::Double;
 }
 
+// PyTorch's rules of promotion, which do not let numbers lose their kind, do not know these.
+bool is_unsigned(ScalarType type) {
+  return type == ScalarType::UInt16 || type == ScalarType::UInt32 || type == ScalarType::UInt64;
+}
+
 bool is_arithmetic(ScalarType type) {
   return with_type(type, [](auto) {});
 }
@@ -107,7 +122,7 @@ bool can_cast_elements(ScalarType from, ScalarType to) {
     return true;
   }
   return is_arithmetic(from) && is_arithmetic(to) && to != ScalarType::Bool &&
-         (is_floating(to) || !is_floating(from));
+         (is_floating(to) || !is_floating(from) || is_unsigned(to));
 }
 
 bool can_hold(ScalarType type, const Scalar& value) {

@@ -11,7 +11,8 @@
 namespace executorch::extension::internal {
 
 // Whether a value of `from` may become one of `to`: the same type, or an arithmetic type that keeps
-// what the value is. No floating point to integer, and nothing to Bool.
+// what the value is. No floating point to integer but UInt16, UInt32 and UInt64, which take all,
+// and nothing to Bool.
 bool can_cast_elements(executorch::aten::ScalarType from, executorch::aten::ScalarType to);
 
 // Whether an element of `type` can be the scalar: an integer in range in integers, any number in

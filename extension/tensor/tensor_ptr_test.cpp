@@ -97,6 +97,12 @@ TEST_F(TensorPtrs, EveryAllowedCastKeepsTheValue) {
 TEST_F(TensorPtrsDeathTest, CastsThatLoseAreRefused) {
   RecordProperty("req", "EXT-011");
   EXPECT_DEATH(make_tensor_ptr({1.5f}, ScalarType::Int), "cannot become");
+  EXPECT_EQ(make_tensor_ptr({1.5f, 65535.0f}, ScalarType::UInt16)->const_data_ptr<uint16_t>()[1],
+            65535);
+  EXPECT_EQ(make_tensor_ptr({4294967295.0}, ScalarType::UInt32)->const_data_ptr<uint32_t>()[0],
+            4294967295u);
+  EXPECT_EQ(make_tensor_ptr({1e19, -1.5}, ScalarType::UInt64)->const_data_ptr<uint64_t>()[0],
+            10000000000000000000u);
   EXPECT_DEATH(make_tensor_ptr({1.5}, ScalarType::Byte), "cannot become");
   EXPECT_DEATH(make_tensor_ptr({1}, ScalarType::Bool), "cannot become");
   EXPECT_DEATH(make_tensor_ptr(1.5f, ScalarType::Bool), "cannot become");

@@ -80,7 +80,7 @@ class BackendOptions {
   template <size_t N>
   Error set_option(const char (&key)[N], const char* value) {
     static_assert(N <= kMaxOptionKeyLength, "Option key is too long");
-    ET_CHECK_OR_RETURN_ERROR(value != nullptr, InvalidArgument, "option %s: null string", key);
+    ET_CHECK_MSG(value != nullptr, "option %s: null string", key);
     const size_t length = std::strlen(value);
     ET_CHECK_OR_RETURN_ERROR(length < kMaxOptionValueLength, InvalidArgument,
                              "option %s: value of %zu bytes, at most %zu", key, length,

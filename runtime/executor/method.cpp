@@ -220,8 +220,11 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
       "contiguous in that dim order",
       input_idx);
   void* data = const_cast<void*>(input_tensor.const_data_ptr());
-  ET_CHECK_OR_RETURN_ERROR(data != nullptr || own.numel() == 0, InvalidArgument,
-                           "Input %zu: the tensor has no data", input_idx);
+  // Without data it serves programs that read its sizes only: others fail when they run. Memory of
+  // the plan would keep the last call's elements.
+  ET_CHECK_OR_RETURN_ERROR(data != nullptr || own.numel() == 0 || !planned, InvalidArgument,
+                           "Input %zu: the tensor has no data, which the memory plan has room for",
+                           input_idx);
   if (planned) {
     void* target = own.mutable_data_ptr();
     ET_CHECK_OR_RETURN_ERROR(!is_read_only(target), InvalidProgram,

@@ -216,6 +216,7 @@ class Method final {
   Error run_kernel(const LoadedInstruction& instruction, size_t chain_idx, size_t instr_idx);
   Error run_delegate(const LoadedInstruction& instruction);
   Error check_arguments(const LoadedInstruction& instruction) const;
+  bool is_input(const EValue& value) const;
   Error check_inputs() const;
   void begin_execution();
   Error count_step(size_t instr_idx, size_t next);

@@ -109,11 +109,27 @@ internal::EventTracerProfileOpScope operator_scope(EventTracer* event_tracer,
   return {event_tracer, name};
 }
 
+// Scratch memory is given back however a kernel, a delegate or an execution ends.
+class ScratchReset {
+ public:
+  explicit ScratchReset(MemoryAllocator& allocator) : allocator_(allocator) {}
+  ~ScratchReset() { allocator_.reset(); }
+  ScratchReset(const ScratchReset&) = delete;
+  ScratchReset& operator=(const ScratchReset&) = delete;
+
+ private:
+  MemoryAllocator& allocator_;
+};
+
+bool has_data(const Tensor& tensor) {
+  return tensor.const_data_ptr() != nullptr || tensor.numel() == 0;
+}
+
 Error check_has_data(const Tensor& tensor, uint32_t argument) {
-  ET_CHECK_OR_RETURN_ERROR(tensor.const_data_ptr() != nullptr || tensor.numel() == 0, InvalidState,
+  ET_CHECK_OR_RETURN_ERROR(has_data(tensor), InvalidState,
                            "Argument %" PRIu32
                            " has no memory: an output that is not memory-planned needs "
-                           "set_output_data_ptr() before execution",
+                           "set_output_data_ptr() before execution, an input a tensor with data",
                            static_cast<uint32_t>(argument));
   return Error::Ok;
 }
@@ -133,13 +149,26 @@ bool Method::is_read_only(const void* data) const {
   return false;
 }
 
+bool Method::is_input(const EValue& value) const {
+  for (size_t i = 0; i < inputs_size(); ++i) {
+    if (&input(i) == &value) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // What load could not know: that tensors have memory by now, and that what is written is no
 // constant.
 Error Method::check_arguments(const LoadedInstruction& instruction) const {
   for (uint32_t i = 0; i < instruction.num_args; ++i) {
     const EValue& arg = *instruction.args[i];
     if (arg.isTensor()) {
-      ET_CHECK_OK_OR_RETURN_ERROR(check_has_data(arg.toTensor(), i));
+      const Tensor tensor = arg.toTensor();
+      if (!has_data(tensor) && instruction.kind == Kind::kDelegate && is_input(arg)) {
+        continue;  // the caller's own choice: delegates may read sizes only
+      }
+      ET_CHECK_OK_OR_RETURN_ERROR(check_has_data(tensor, i));
     } else if (arg.isTensorList()) {
       for (const Tensor& tensor : arg.toTensorList()) {
         ET_CHECK_OK_OR_RETURN_ERROR(check_has_data(tensor, i));
@@ -173,6 +202,7 @@ Error Method::run_kernel(const LoadedInstruction& instruction, size_t chain_idx,
   if (instruction.reads_data) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_arguments(instruction));
   }
+  const ScratchReset reset_after(*temp_allocator_);
   KernelRuntimeContext context(event_tracer_, temp_allocator_);
   const Span<EValue*> args(instruction.args, instruction.num_args);
   {
@@ -190,6 +220,7 @@ Error Method::run_kernel(const LoadedInstruction& instruction, size_t chain_idx,
 
 Error Method::run_delegate(const LoadedInstruction& instruction) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_arguments(instruction));
+  const ScratchReset reset_after(*temp_allocator_);
   BackendExecutionContext context(event_tracer_, temp_allocator_, plan_->name()->c_str());
   const Span<EValue*> args(instruction.args, instruction.num_args);
   const LoadedDelegate& delegate = *instruction.delegate;
@@ -234,7 +265,6 @@ Error Method::run_instruction(size_t chain_idx, size_t instr_idx, size_t* next) 
       }
       break;
   }
-  temp_allocator_->reset();
   return error;
 }
 
@@ -280,6 +310,7 @@ Error Method::execute() {
   internal::event_tracer_create_event_block(event_tracer_, "Execute");
   const internal::EventTracerProfileMethodScope scope(event_tracer_, "Method::execute");
   ET_CHECK_OK_OR_RETURN_ERROR(check_inputs());
+  const ScratchReset reset_after(*temp_allocator_);
   begin_execution();
   for (size_t chain = 0; chain < chains_.size(); ++chain) {
     const size_t num_instructions = chains_[chain].instructions.size();

@@ -238,7 +238,8 @@ Error Method::resolve_operator(uint32_t op_index, Span<const Kernel> kernels,
     instruction->kernel = *kernel;
     const bool is_prim_op = starts_with(name, "executorch_prim::");
     instruction->writes_first = std::strcmp(name, "executorch_prim::et_copy_index.tensor") == 0;
-    instruction->reads_data = !is_prim_op || instruction->writes_first;
+    const bool reads_sizes = starts_with(name, "aten::sym_");
+    instruction->reads_data = (!is_prim_op && !reads_sizes) || instruction->writes_first;
     return is_prim_op ? Error::Ok : check_outputs(op_index, *instruction);
   }
   if (kernel.error() != Error::OperatorMissing) {

@@ -65,6 +65,10 @@ class CountingBackend final : public BackendInterface {
     }
     const auto in = args[0]->toTensor();
     const auto out = args[1]->toTensor();
+    if (in.const_data_ptr() == nullptr) {
+      out.mutable_data_ptr<float>()[0] = static_cast<float>(in.numel());
+      return Error::Ok;
+    }
     for (ssize_t i = 0; i < in.numel(); ++i) {
       out.mutable_data_ptr<float>()[i] = 2 * in.const_data_ptr<float>()[i];
     }
@@ -133,6 +137,38 @@ ProgramBuilder delegated_program(const char* second = "Second") {
   m.call_delegate(first, {x, mid});
   m.call_delegate(other, {mid, y});
   return builder;
+}
+
+// An input without data is what the caller chose; other memory that is missing is a fault.
+TEST_F(MethodLoadTest, DelegatesTakeInputsWithoutData) {
+  for (const bool as_input : {true, false}) {
+    ProgramBuilder builder;
+    builder.add_inline_delegate_data("inline", 6);
+    MethodBuilder& m = builder.add_method("forward");
+    TensorSpec spec{{2}};
+    spec.planned = false;
+    const int32_t x = m.add_tensor(spec);
+    const int32_t y = m.add_tensor({{2}});
+    if (as_input) {
+      m.inputs({x});
+    }
+    m.outputs({y});
+    m.call_delegate(m.add_delegate("First", fb::DataLocation::INLINE, 0), {x, y});
+    LoadedProgram program(builder);
+    LoadedMethod method(program);
+    ASSERT_TRUE(method.ok());
+    auto like = floats({2}, {});
+    executorch::runtime::internal::BorrowedTensor no_data(
+        executorch::aten::ScalarType::Float, 1, like.sizes.data(), nullptr, like.dim_order.data(),
+        like.strides.data());
+    if (as_input) {
+      ASSERT_EQ(method->set_input(no_data.get(), 0), Error::Ok);
+    }
+    EXPECT_EQ(method->execute(), as_input ? Error::Ok : Error::InvalidState);
+    if (as_input) {
+      EXPECT_EQ(method->get_output(0).toTensor().const_data_ptr<float>()[0], 2);
+    }
+  }
 }
 
 TEST_F(MethodLoadTest, DelegatesOfTwoBackendsRun) {
@@ -522,21 +558,25 @@ const Trick kTricks[] = {
 
 TEST_F(MethodLoadTest, TricksAreRefused) {
   for (const Trick& trick : kTricks) {
-    ProgramBuilder builder;
-    MethodBuilder& m = builder.add_method("forward");
-    TensorSpec spec{{2}};
-    const int32_t x = m.add_tensor(spec);
-    const int32_t y = m.add_tensor(spec);
-    spec.planned = false;
-    spec.data_buffer_idx = builder.add_constant(std::vector<float>{1, 2});
-    const int32_t weight = m.add_tensor(spec);
-    trick.build(m, x, weight, y);
-    LoadedProgram program(builder);
-    ASSERT_TRUE(program.ok()) << trick.name;
-    LoadedMethod method(program);
-    EXPECT_EQ(method.error(), trick.at_load) << trick.name;
-    if (method.ok()) {
-      EXPECT_EQ(method->execute(), trick.at_execute) << trick.name << "\n" << logged();
+    for (const bool in_segment : {true, false}) {
+      ProgramBuilder builder;
+      MethodBuilder& m = builder.add_method("forward");
+      TensorSpec spec{{2}};
+      const int32_t x = m.add_tensor(spec);
+      const int32_t y = m.add_tensor(spec);
+      spec.planned = false;
+      const std::vector<float> values{1, 2};
+      spec.data_buffer_idx =
+          in_segment ? builder.add_constant(values) : builder.add_inline_constant(values);
+      const int32_t weight = m.add_tensor(spec);
+      trick.build(m, x, weight, y);
+      LoadedProgram program(builder);
+      ASSERT_TRUE(program.ok()) << trick.name;
+      LoadedMethod method(program);
+      EXPECT_EQ(method.error(), trick.at_load) << trick.name;
+      if (method.ok()) {
+        EXPECT_EQ(method->execute(), trick.at_execute) << trick.name << "\n" << logged();
+      }
     }
   }
 }

@@ -33,27 +33,31 @@ class MethodTest : public ::testing::Test {
 
 TEST_F(MethodTest, AddsAConstant) {
   RecordProperty("req", "RT-010 RT-011");
-  LoadedProgram program(add_program().build());
-  ASSERT_TRUE(program.ok());
-  LoadedMethod method(program);
-  ASSERT_TRUE(method.ok());
-  auto x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  ASSERT_EQ(method->set_input(x.tensor(), 0), Error::Ok);
-  ASSERT_EQ(method->execute(), Error::Ok);
-  EXPECT_EQ(values_of(method->get_output(0)), (std::vector<float>{11, 22, 33, 44, 55, 66}));
-  EXPECT_EQ(method->inputs_size(), 1u);
-  EXPECT_EQ(method->outputs_size(), 1u);
-  EXPECT_STREQ(method->method_meta().name(), "forward");
+  for (const auto make : {add_program, inline_constant_program}) {
+    LoadedProgram program(make().build());
+    ASSERT_TRUE(program.ok());
+    LoadedMethod method(program);
+    ASSERT_TRUE(method.ok());
+    auto x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+    ASSERT_EQ(method->set_input(x.tensor(), 0), Error::Ok);
+    ASSERT_EQ(method->execute(), Error::Ok);
+    EXPECT_EQ(values_of(method->get_output(0)), (std::vector<float>{11, 22, 33, 44, 55, 66}));
+    EXPECT_EQ(method->inputs_size(), 1u);
+    EXPECT_EQ(method->outputs_size(), 1u);
+    EXPECT_STREQ(method->method_meta().name(), "forward");
+  }
 }
 
 TEST_F(MethodTest, ConstantsAreNotCopied) {
-  LoadedProgram program(add_program().build());
-  LoadedMethod method(program);
-  ASSERT_TRUE(method.ok());
-  const auto weight = method->get_attribute("weight");
-  ASSERT_TRUE(weight.ok());
-  EXPECT_EQ(weight->const_data_ptr(), program->get_constant_buffer_data(1, 24).get());
-  EXPECT_EQ(method->get_attribute("other").error(), Error::NotFound);
+  for (const auto make : {add_program, inline_constant_program}) {
+    LoadedProgram program(make().build());
+    LoadedMethod method(program);
+    ASSERT_TRUE(method.ok());
+    const auto weight = method->get_attribute("weight");
+    ASSERT_TRUE(weight.ok());
+    EXPECT_EQ(weight->const_data_ptr(), program->get_constant_buffer_data(1, 24).get());
+    EXPECT_EQ(method->get_attribute("other").error(), Error::NotFound);
+  }
 }
 
 TEST_F(MethodTest, RefusesInputsThatDisagree) {
@@ -82,6 +86,32 @@ TEST_F(MethodTest, RefusesInputsThatDisagree) {
   EXPECT_EQ(method->set_inputs(executorch::aten::ArrayRef<EValue>(inputs.data(), inputs.size())),
             Error::Ok);
   EXPECT_EQ(method->execute(), Error::Ok);
+}
+
+TEST_F(MethodTest, InputsWithoutDataServeProgramsThatReadSizes) {
+  for (const bool reads_data : {false, true}) {
+    ProgramBuilder builder;
+    MethodBuilder& m = builder.add_method("forward");
+    TensorSpec spec{{2, 3}};
+    spec.planned = false;
+    const int32_t x = m.add_tensor(spec);
+    const int32_t numel = m.add_int(0);
+    const int32_t y = m.add_tensor({{2, 3}});
+    m.inputs({x}).outputs({numel});
+    m.call("aten::sym_numel", "", {x, numel});
+    if (reads_data) {
+      m.call("test::add", "out", {x, x, y, y});
+    }
+    LoadedProgram program(builder);
+    LoadedMethod method(program);
+    ASSERT_TRUE(method.ok());
+    auto x_like = floats({2, 3}, {});
+    internal::BorrowedTensor no_data(ScalarType::Float, 2, x_like.sizes.data(), nullptr,
+                                     x_like.dim_order.data(), x_like.strides.data());
+    EXPECT_EQ(method->set_input(no_data.get(), 0), Error::Ok);
+    EXPECT_EQ(method->execute(), reads_data ? Error::InvalidState : Error::Ok);
+    EXPECT_EQ(method->get_output(0).toInt(), 6);
+  }
 }
 
 TEST_F(MethodTest, RefusesInputsOfAnotherLayout) {
@@ -441,6 +471,33 @@ TEST_F(MethodTest, ScratchMemoryIsGivenBackAfterEachInstruction) {
   ASSERT_TRUE(method.ok());
   EXPECT_EQ(method->execute(), Error::Ok);
   EXPECT_EQ(method.temp_allocator.used_size(), 0u);
+  // Once for each kernel and once for the execution.
+  struct Counting : MemoryAllocator {
+    using MemoryAllocator::MemoryAllocator;
+    void reset() override {
+      ++resets;
+      MemoryAllocator::reset();
+    }
+    int resets = 0;
+  } counting(static_cast<uint32_t>(method.temp_pool.size()), method.temp_pool.data());
+  {
+    ProgramBuilder one;
+    MethodBuilder& forward = one.add_method("forward");
+    const int32_t in = forward.add_tensor({{4}});
+    const int32_t out = forward.add_tensor({{4}});
+    const int32_t number = forward.add_int(1);
+    forward.outputs({out});
+    forward.call("test::scratch", "out", {in, out, out});
+    forward.move(number, number);
+    LoadedProgram of_one(one);
+    LoadedMethod owner(of_one);
+    MemoryManager counted(&owner.method_allocator, &owner.planned_memory, &counting);
+    Result<Method> loaded = of_one->load_method("forward", &counted);
+    ASSERT_TRUE(loaded.ok());
+    counting.resets = 0;
+    EXPECT_EQ(loaded->execute(), Error::Ok);
+    EXPECT_EQ(counting.resets, 2);
+  }
   // Without a temporary allocator, the platform's heap serves.
   MemoryManager manager(&method.method_allocator, &method.planned_memory);
   Result<Method> on_heap = program->load_method("forward", &manager);

@@ -16,7 +16,7 @@
 #ifndef ET_ENABLE_PROGRAM_VERIFICATION
 #define ET_ENABLE_PROGRAM_VERIFICATION 1
 #endif
-// Whether old files, with their constants in the program data, are accepted.
+// 0 refuses files with their constants in the program data, as before 2024-09.
 #ifndef ET_ENABLE_DEPRECATED_CONSTANT_BUFFER
 #define ET_ENABLE_DEPRECATED_CONSTANT_BUFFER 1
 #endif

@@ -192,27 +192,15 @@ TEST_F(ProgramTest, ConstantsPointIntoWhatTheLoaderGave) {
   EXPECT_EQ(loaded->get_constant_buffer_data(SIZE_MAX, 1).error(), Error::InvalidArgument);
 }
 
-// Old files keep constants in the program data; a switch decides about them.
-TEST_F(ProgramTest, InlineConstantsAreReadOrRefused) {
-  ProgramBuilder builder;
-  builder.program().constant_segment->offsets.clear();
-  for (const size_t size : {0, 16}) {
-    auto buffer = std::make_unique<fb::BufferT>();
-    buffer->storage.assign(size, 5);
-    builder.program().constant_buffer.push_back(std::move(buffer));
-  }
-  builder.add_method("forward");
-  LoadedProgram loaded(builder);
-#if defined(ET_ENABLE_DEPRECATED_CONSTANT_BUFFER) && !ET_ENABLE_DEPRECATED_CONSTANT_BUFFER
-  EXPECT_EQ(loaded.error(), Error::InvalidProgram);
-#else
+TEST_F(ProgramTest, InlineConstantsAreRead) {
+  LoadedProgram loaded(inline_constant_program().build());
   ASSERT_TRUE(loaded.ok());
-  const Result<const void*> constant = loaded->get_constant_buffer_data(1, 16);
+  const Result<const void*> constant = loaded->get_constant_buffer_data(1, 24);
   ASSERT_TRUE(constant.ok());
-  EXPECT_EQ(*static_cast<const uint8_t*>(*constant), 5);
-  EXPECT_EQ(loaded->get_constant_buffer_data(1, 17).error(), Error::InvalidArgument);
+  EXPECT_EQ(static_cast<const float*>(*constant)[5], 60);
+  EXPECT_EQ(loaded->get_constant_buffer_data(1, 25).error(), Error::InvalidArgument);
   EXPECT_EQ(loaded->get_constant_buffer_data(2, 0).error(), Error::InvalidArgument);
-#endif
+  EXPECT_EQ(loaded->get_constant_buffer_data(SIZE_MAX, 1).error(), Error::InvalidArgument);
 }
 
 TEST_F(ProgramTest, NamedDataIsFoundByKey) {

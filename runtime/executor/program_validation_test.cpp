@@ -281,6 +281,34 @@ TEST_F(VerifierTest, AcceptsTheProgramThatTheRulesDamage) {
   EXPECT_EQ(LoadedProgram(everything.builder).error(), Error::Ok);
 }
 
+// Constants in the program data: the tensor's number of a buffer, its size, and the buffer.
+TEST_F(VerifierTest, RefusesBrokenInlineConstants) {
+  const auto error_after = [](void (*damage)(fb::ProgramT&, fb::TensorT&)) {
+    ProgramBuilder builder;
+    MethodBuilder& method = builder.add_method("forward");
+    TensorSpec spec{{2, 3}};
+    spec.planned = false;
+    spec.data_buffer_idx = builder.add_inline_constant(std::vector<float>{1, 2, 3, 4, 5, 6});
+    const int32_t weight = method.add_tensor(spec);
+    method.inputs({}).outputs({weight});
+    damage(builder.program(), *method.plan().values[weight]->val.AsTensor());
+    return LoadedProgram(builder).error();
+  };
+  using Program = fb::ProgramT;
+  using Tensor = fb::TensorT;
+  EXPECT_EQ(error_after([](Program&, Tensor&) {}), Error::Ok);
+  EXPECT_EQ(error_after([](Program&, Tensor& t) { t.data_buffer_idx = 2; }), Error::InvalidProgram);
+  EXPECT_EQ(error_after([](Program&, Tensor& t) { t.data_buffer_idx = UINT32_MAX; }),
+            Error::InvalidProgram);
+  EXPECT_EQ(error_after([](Program&, Tensor& t) { t.sizes[0] = 3; }), Error::InvalidProgram);
+  EXPECT_EQ(error_after([](Program&, Tensor& t) { t.sizes = {INT32_MAX, INT32_MAX}; }),
+            Error::InvalidProgram);
+  EXPECT_EQ(error_after([](Program& p, Tensor&) { p.constant_buffer[1]->storage.resize(23); }),
+            Error::InvalidProgram);
+  EXPECT_EQ(error_after([](Program& p, Tensor&) { p.constant_buffer.clear(); }),
+            Error::InvalidProgram);
+}
+
 TEST_F(VerifierTest, RefusesEveryBrokenRule) {
   RecordProperty("req", "RT-049");
   for (const Rule& rule : kBroken) {

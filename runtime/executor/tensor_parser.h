@@ -14,6 +14,8 @@
 #include <executorch/runtime/core/result.h>
 #include <executorch/runtime/core/span.h>
 #include <executorch/runtime/executor/memory_manager.h>
+#include <executorch/runtime/executor/method_meta.h>
+#include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/platform/compiler.h>
 
 namespace executorch_flatbuffer {
@@ -26,8 +28,6 @@ class Vector;
 }  // namespace flatbuffers
 
 namespace executorch::ET_RUNTIME_NAMESPACE {
-
-class Program;
 
 // Whether a copy of a Tensor is a reference that its destructor gives back, as PyTorch's is. Such
 // tensors do not know that their shape is static; the program does.

@@ -212,6 +212,9 @@ namespace runtime {
 namespace internal {
 
 Error make_kernel_key_string(Span<const TensorMeta> key, char* buf, size_t buf_size) {
+  if (key.empty() && (buf == nullptr || buf_size == 0)) {
+    return Error::Ok;  // an empty key, which takes no room
+  }
   ET_CHECK_OR_RETURN_ERROR(buf != nullptr && buf_size > 0, InvalidArgument,
                            "no buffer for the key");
   KeyWriter writer(buf, buf_size);

@@ -46,6 +46,8 @@ TEST(KernelKeyTest, Grammar) {
   EXPECT_EQ(key_of({a.meta, b.meta}), "v1/7;0,1,2,3|1;0,1,2,3,4,5,6,7");
   EXPECT_EQ(key_of({wide.meta}), "v1/29;15,10,0");
   EXPECT_EQ(key_of({}), "");
+  EXPECT_EQ(internal::make_kernel_key_string({}, nullptr, 0), Error::Ok);
+  EXPECT_EQ(internal::make_kernel_key_string({&wide.meta, 1}, nullptr, 0), Error::InvalidArgument);
 }
 
 // Hardening: metas of a file never write past the buffer.

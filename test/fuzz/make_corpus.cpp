@@ -35,10 +35,15 @@ bool write_programs(const std::string& folder) {
     const char* name;
     ProgramBuilder (*make)();
   } kSeeds[] = {
-      {"constant", add_program},      {"dynamic", dynamic_program},
-      {"stateful", stateful_program}, {"branching", branching_program},
-      {"looping", looping_program},   {"two_methods", two_method_program},
-      {"symbolic", symbolic_program}, {"every_value", every_value_program},
+      {"constant", add_program},
+      {"dynamic", dynamic_program},
+      {"inline_constant", inline_constant_program},
+      {"stateful", stateful_program},
+      {"branching", branching_program},
+      {"looping", looping_program},
+      {"two_methods", two_method_program},
+      {"symbolic", symbolic_program},
+      {"every_value", every_value_program},
       {"ranged", ranged_program},
   };
   for (const auto& seed : kSeeds) {

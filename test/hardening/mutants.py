@@ -4,8 +4,8 @@
 usage: python -m executorch.test.hardening.mutants --count 2000 [--seed 7] [program.pte ...]
 
 Without files, these programs are made: plain, with a cache in buffers, with a branch, with two methods, with a
-dynamic shape, delegated to XNNPACK: float, 8-bit, with a dynamic shape, with large matrices, with ring buffers, and
-language models (language_models.py).
+dynamic shape, with constants in the program data, delegated to XNNPACK: float, 8-bit, with a dynamic shape, with
+large matrices, with ring buffers, and language models (language_models.py).
 Only the program part and the delegates' graphs are damaged (weights are numbers). Methods run twice: delegates pack
 matrices the second time. A mutant may be refused (an exception) or accepted (it runs); CRASH, ABORT (SIGABRT) and
 HANG (ten seconds) fail the run. Under sanitizers set ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1
@@ -36,14 +36,16 @@ from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models import make_example
 from executorch.examples.models.example import Method
 from executorch.examples.xnnpack.quantization import quantized_method
-from executorch.exir import to_edge_transform_and_lower
+from executorch.exir import ExecutorchProgramManager, to_edge_transform_and_lower
+from executorch.exir._serialize._codec import program_codec
 from executorch.runtime import Runtime
 from executorch.test.hardening import language_models
 
 PLAIN = ("linear", "llama_kv", "cond", "two_methods", "dynamic_rows")
+INLINE = ("inline_linear",)  # constants in the program data, as before 2024-09
 DELEGATED = ("linear", "small_image", "small_image_q8", "dynamic_rows", "wide", "expansion")
 LANGUAGE = language_models.NAMES
-PROGRAMS = (*PLAIN, *(f"xnnpack_{name}" for name in DELEGATED), *LANGUAGE)
+PROGRAMS = (*PLAIN, *INLINE, *(f"xnnpack_{name}" for name in DELEGATED), *LANGUAGE)
 SECONDS = 10
 BATCH = (
     32  # mutants that one child runs: forking a process with PyTorch takes longer than most of them
@@ -67,7 +69,7 @@ Inputs = dict[str, list[Any]]
 
 def methods_of(name: str) -> dict[str, Method]:
     """Of the example behind one of PROGRAMS."""
-    name = name.removeprefix("xnnpack_")
+    name = name.removeprefix("xnnpack_").removeprefix("inline_")
     methods = make_example(name.removesuffix("_q8")).methods
     if name.endswith("_q8"):
         return {key: quantized_method(method) for key, method in methods.items()}
@@ -83,8 +85,17 @@ def make_programs(folder: Path) -> list[Path]:
         exported = {key: method.export() for key, method in methods_of(name).items()}
         partitioner = [XnnpackPartitioner()] if name.startswith("xnnpack_") else None
         edge = to_edge_transform_and_lower(exported, partitioner=partitioner)
-        edge.to_executorch().save(str(path))
+        program = edge.to_executorch()
+        if name in INLINE:
+            path.write_bytes(with_inline_constants(program))
+        else:
+            program.save(str(path))
     return paths
+
+
+def with_inline_constants(program: ExecutorchProgramManager) -> bytes:
+    """The file as exporters wrote it before 2024-09: no segments, constants in the program data."""
+    return program_codec().pack(program.executorch_program, {"Buffer.storage": 16})
 
 
 def intended_inputs(path: Path) -> Inputs:
@@ -92,7 +103,7 @@ def intended_inputs(path: Path) -> Inputs:
     if path.stem in LANGUAGE:
         return language_models.INPUTS
     if path.stem in PROGRAMS:
-        methods = make_example(path.stem.removeprefix("xnnpack_").removesuffix("_q8")).methods
+        methods = methods_of(path.stem.removesuffix("_q8"))
         return {name: tree_leaves(method.inputs) for name, method in methods.items()}
     program = Runtime.get().load_program(path)
     return {name: zeros(program, name) for name in sorted(program.method_names)}

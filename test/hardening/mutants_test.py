@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
+from executorch.runtime import Runtime
 from executorch.test.hardening import mutants
 
 pytestmark = pytest.mark.slow
@@ -31,6 +33,15 @@ def test_damaged_programs_are_refused_or_run(
     verdicts = mutants.try_program(programs[name], count, seed=1, keep=tmp_path)
     assert set(verdicts) <= {"refused", "accepted"}, verdicts
     assert verdicts["refused"] > 0
+
+
+def test_constants_in_the_program_data_are_read(programs: dict[str, Path]) -> None:
+    """As upstream's runtime reads them."""
+    (method,) = mutants.methods_of("inline_linear").values()
+    program = Runtime.get().load_program(programs["inline_linear"])
+    assert b"eh00" not in programs["inline_linear"].read_bytes()[:16]
+    found = program.load_method("forward").execute(method.inputs)
+    torch.testing.assert_close(list(found), method.eager()[0])
 
 
 @pytest.mark.parametrize(

@@ -155,9 +155,10 @@ def test_components_are_found_or_named(
         )
 
 
-# What follows the library that registers: its kernels, the runtime and Module, each a file of the package.
+# What follows the library that registers: its kernels, the runtime and Module, each a file of the package. Others'
+# projects name these, so that no other of ours is needed.
 PLAIN = """extension_module_static extension_tensor extension_flat_tensor extension_named_data_map
-    extension_data_loader extension_memory_allocator portable_kernels kernels_util_all_deps
+    extension_data_loader portable_kernels kernels_util_all_deps
     extension_threadpool executorch_core pthreadpool cpuinfo""".split()
 
 

@@ -88,6 +88,8 @@ class Run {
       return results_[value - num_inputs_];
     }
     const Tensor tensor = ET_UNWRAP(tensor_argument(value));
+    ET_CHECK_OR_RETURN_ERROR(tensor.const_data_ptr() != nullptr || tensor.numel() == 0,
+                             InvalidArgument, "input %zu has no data", value);
     const bool is_matrix = tensor.dim() == 2;
     return Value{tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel()),
                  is_matrix ? static_cast<size_t>(tensor.size(0)) : 0,

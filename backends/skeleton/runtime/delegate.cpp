@@ -174,6 +174,8 @@ Error Delegate::execute(runtime::BackendExecutionContext& context, Span<EValue*>
   Value* next = values;
   for (size_t i = 0; i < num_inputs; ++i) {
     const Tensor* tensor = ET_UNWRAP(tensor_at(args, i));
+    ET_CHECK_OR_RETURN_ERROR(tensor->const_data_ptr() != nullptr || tensor->numel() == 0,
+                             InvalidArgument, "input %zu has no data", i);
     *next++ = {tensor->const_data_ptr<float>(), static_cast<size_t>(tensor->numel()), tensor};
   }
   for (const runtime::FreeableBuffer& buffer : constants_) {

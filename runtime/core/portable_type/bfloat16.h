@@ -13,6 +13,13 @@ namespace etensor {
 
 using c10::BFloat16;
 
+// Its bits, where others' code finds them.
+namespace internal {
+using c10::detail::bits_from_f32;
+using c10::detail::f32_from_bits;
+using c10::detail::round_to_nearest_even;
+}  // namespace internal
+
 }  // namespace etensor
 }  // namespace runtime
 }  // namespace executorch

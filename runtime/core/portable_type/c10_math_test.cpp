@@ -8,6 +8,8 @@
 #include <c10/util/overflows.h>
 #include <c10/util/safe_numerics.h>
 
+#include <executorch/runtime/core/portable_type/bfloat16.h>
+
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -103,6 +105,10 @@ TEST(C10MathTest, ReducedPrecisionFunctions) {
   EXPECT_EQ(std::nextafter(one, c10::BFloat16(2.0f)).x, one.x + 1);
   EXPECT_EQ(std::nextafter(one, c10::BFloat16(0.0f)).x, one.x - 1);
   EXPECT_EQ(std::nextafter(c10::BFloat16(0.0f), c10::BFloat16(-1.0f)).x, 0x8001);
+  namespace bits = executorch::runtime::etensor::internal;
+  EXPECT_EQ(bits::round_to_nearest_even(1.00390625f), 0x3F80);  // 1 + 2^-8, half of a step
+  EXPECT_EQ(bits::bits_from_f32(1.99f), 0x3FFE);                // cut
+  EXPECT_EQ(bits::f32_from_bits(0x3F80), 1.0f);
 }
 
 }  // namespace

@@ -267,6 +267,17 @@ uint32_t ProgramBuilder::add_constant(const void* data, size_t size) {
   return static_cast<uint32_t>(offsets.size()) - 1;
 }
 
+uint32_t ProgramBuilder::add_inline_constant(const void* data, size_t size) {
+  program_.constant_segment->offsets.clear();
+  auto& buffers = program_.constant_buffer;
+  if (buffers.empty()) {
+    buffers.push_back(std::make_unique<fb::BufferT>());  // entry 0 is reserved
+  }
+  buffers.push_back(std::make_unique<fb::BufferT>());
+  append_bytes(buffers.back()->storage, data, size);
+  return static_cast<uint32_t>(buffers.size()) - 1;
+}
+
 uint32_t ProgramBuilder::add_initial_data(const void* data, size_t size) {
   if (program_.mutable_data_segments.empty()) {
     program_.mutable_data_segments.push_back(std::make_unique<fb::SubsegmentOffsetsT>());

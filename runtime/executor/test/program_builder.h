@@ -91,6 +91,8 @@ class ProgramBuilder {
   // Each returns what refers to the data: a buffer index, a segment index, or an index of inline
   // delegate data.
   uint32_t add_constant(const void* data, size_t size);
+  // In the program data, as before 2024-09; not beside others.
+  uint32_t add_inline_constant(const void* data, size_t size);
   uint32_t add_initial_data(const void* data, size_t size);
   uint32_t add_segment(const void* data, size_t size);
   uint32_t add_inline_delegate_data(const void* data, size_t size);
@@ -99,6 +101,10 @@ class ProgramBuilder {
   template <typename T>
   uint32_t add_constant(const std::vector<T>& data) {
     return add_constant(data.data(), data.size() * sizeof(T));
+  }
+  template <typename T>
+  uint32_t add_inline_constant(const std::vector<T>& data) {
+    return add_inline_constant(data.data(), data.size() * sizeof(T));
   }
   template <typename T>
   uint32_t add_initial_data(const std::vector<T>& data) {

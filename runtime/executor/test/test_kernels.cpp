@@ -165,9 +165,10 @@ void register_test_kernels() {
   (void)registered;
 }
 
-ProgramBuilder add_program() {
-  ProgramBuilder builder;
-  const uint32_t constant = builder.add_constant(std::vector<float>{10, 20, 30, 40, 50, 60});
+namespace {
+
+// forward(x: [2, 3]) = x + the constant of that index.
+void add_forward(ProgramBuilder& builder, uint32_t constant) {
   MethodBuilder& method = builder.add_method("forward");
   const int32_t x = method.add_tensor({{2, 3}});
   TensorSpec weight{{2, 3}};
@@ -178,6 +179,19 @@ ProgramBuilder add_program() {
   const int32_t out = method.add_tensor({{2, 3}});
   method.inputs({x}).outputs({out});
   method.call("test::add", "out", {x, w, out, out});
+}
+
+}  // namespace
+
+ProgramBuilder add_program() {
+  ProgramBuilder builder;
+  add_forward(builder, builder.add_constant(std::vector<float>{10, 20, 30, 40, 50, 60}));
+  return builder;
+}
+
+ProgramBuilder inline_constant_program() {
+  ProgramBuilder builder;
+  add_forward(builder, builder.add_inline_constant(std::vector<float>{10, 20, 30, 40, 50, 60}));
   return builder;
 }
 

@@ -22,6 +22,9 @@ void register_test_kernels();
 // forward(x: [2, 3]) = x + constant.
 ProgramBuilder add_program();
 
+// The same with the constant in the program data, as files before 2024-09 have it.
+ProgramBuilder inline_constant_program();
+
 // forward(x: up to [4, 3]) = x + x, with bounds.
 ProgramBuilder dynamic_program();
 

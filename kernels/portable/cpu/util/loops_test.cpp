@@ -134,6 +134,19 @@ TEST(ReduceTest, VisitsWhatFallsTogether) {
   EXPECT_EQ(seen, (Index{3, 8}));
   EXPECT_DEATH(apply_over_dim_list([](size_t) {}, in, list, 3), "");
   EXPECT_DEATH(apply_over_dim_list([](size_t) {}, in, list, 0, 0, 4), "");
+  // Without elements, what is wrong is wrong, too.
+  const Tensor none = tf.make({2, 0, 3}, {});
+  const auto nothing = [](size_t, size_t) { FAIL(); };
+  apply_over_dim(nothing, none, 1, 0);
+  apply_over_dim_list([](size_t) { FAIL(); }, none, DimList(), 0);
+  const int64_t absent[] = {3};
+  EXPECT_DEATH(apply_over_dim(nothing, none, 3, 0), "");
+  EXPECT_DEATH(apply_over_dim(nothing, none, 1, 6), "");
+  EXPECT_DEATH(apply_over_dim(nothing, none, 0, 0), "");
+  EXPECT_DEATH(apply_over_dim([](size_t, size_t, size_t) {}, none, -4), "");
+  EXPECT_DEATH(
+      apply_over_dim_list([](size_t) {}, none, DimList(ArrayRef<int64_t>(absent)), 0), "");
+  EXPECT_DEATH(apply_over_dim_list([](size_t) {}, none, list, 0), "");
   size_t lines = 0;
   apply_over_dim(
       [&](size_t size, size_t stride, size_t base) {

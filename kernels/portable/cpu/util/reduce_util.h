@@ -88,8 +88,17 @@ inline size_t reduced_sizes(const Tensor& in, const ReducedDims& dims, bool keep
   return rank;
 }
 
-inline void check_range(size_t out_ix, size_t num_out, size_t count, size_t start, int64_t end) {
+inline void check_dim(const Tensor& in, const std::optional<int64_t>& dim) {
+  if (dim.has_value()) {
+    ET_CHECK_VALID_DIM(*dim, nonzero_dim(in));
+  }
+}
+
+inline void check_result(size_t out_ix, size_t num_out) {
   ET_CHECK_MSG(out_ix < num_out, "result %zu of %zu", out_ix, num_out);
+}
+
+inline void check_range(size_t count, size_t start, int64_t end) {
   ET_CHECK_MSG(end == -1 || (end >= 0 && static_cast<size_t>(end) < count),
                "end %" PRId64 " of %zu elements", end, count);
   ET_CHECK_MSG(start < count && (end == -1 || static_cast<size_t>(end) >= start),
@@ -157,6 +166,7 @@ inline size_t get_init_index(const Tensor& in, int64_t dim, const size_t out_ix)
 /// Calls fn(size, stride, base) for each line along `dim`: element i lies at base + i * stride.
 template <typename Fn>
 void apply_over_dim(const Fn& fn, const Tensor& in, const std::optional<int64_t>& dim) {
+  internal::check_dim(in, dim);
   if (in.numel() == 0) {
     return;
   }
@@ -164,7 +174,6 @@ void apply_over_dim(const Fn& fn, const Tensor& in, const std::optional<int64_t>
     fn(static_cast<size_t>(in.numel()), size_t{1}, size_t{0});
     return;
   }
-  ET_CHECK_VALID_DIM(*dim, in.dim());
   const ssize_t d = static_cast<ssize_t>(ET_NORMALIZE_IX(*dim, static_cast<int64_t>(in.dim())));
   const size_t size = static_cast<size_t>(in.size(d));
   const size_t stride = getTrailingDims(in, d);
@@ -181,11 +190,13 @@ void apply_over_dim(const Fn& fn, const Tensor& in, const std::optional<int64_t>
 template <typename Fn>
 void apply_over_dim(const Fn& fn, const Tensor& in, const std::optional<int64_t>& dim,
                     const size_t out_ix, const int64_t start = 0, const int64_t end = -1) {
+  internal::check_dim(in, dim);
+  internal::check_result(out_ix, get_out_numel(in, dim));
   if (in.numel() == 0) {
     return;
   }
   const size_t count = get_reduced_dim_product(in, dim);
-  internal::check_range(out_ix, get_out_numel(in, dim), count, static_cast<size_t>(start), end);
+  internal::check_range(count, static_cast<size_t>(start), end);
   const size_t last = end == -1 ? count - 1 : static_cast<size_t>(end);
   const bool is_line = dim.has_value() && in.dim() > 0;
   const size_t stride =
@@ -219,10 +230,11 @@ class ApplyOverDimListPlan {
   /// Calls fn(index in the input).
   template <typename Fn>
   void execute(const Fn& fn, const size_t out_ix) const {
+    internal::check_result(out_ix, num_out_);
     if (in_.numel() == 0) {
       return;
     }
-    internal::check_range(out_ix, num_out_, count_, static_cast<size_t>(start_), end_);
+    internal::check_range(count_, static_cast<size_t>(start_), end_);
     const size_t last = end_ == -1 ? count_ - 1 : static_cast<size_t>(end_);
     const size_t base = internal::init_index(in_, dims_, out_ix);
     for (size_t i = static_cast<size_t>(start_); i <= last; ++i) {

@@ -183,6 +183,10 @@ TEST(TensorUtilTest, CoordinatesAndDims) {
   TensorFactory<ScalarType::Float> tf;
   const Tensor t = tf.ones({2, 3, 4});
   EXPECT_EQ(getLeadingDims(t, 2), 6u);
+  EXPECT_DEATH((void)getLeadingDims(t, -1), "");
+  EXPECT_DEATH((void)getLeadingDims(t, t.dim() + 1), "");
+  EXPECT_DEATH((void)getTrailingDims(t, -2), "");
+  EXPECT_DEATH((void)getTrailingDims(t, t.dim()), "");
   EXPECT_EQ(getTrailingDims(t, 0), 12u);
   EXPECT_EQ(getTrailingDims(t, -1), 24u);
   size_t memo[kTensorDimensionLimit];
