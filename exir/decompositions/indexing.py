@@ -75,7 +75,7 @@ def _embedding_bag(
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     sums = weight.new_zeros([starts.shape[0], weight.shape[1]])
-    sums = sums.scatter_add(0, bag.unsqueeze(1).expand(rows.shape), rows)
+    sums = aten.index_put(sums, [bag], rows, True)
     if mode == 0:
         return sums, *whole[1:]
     counts = weight.new_zeros([starts.shape[0]]).scatter_add(0, bag, counted)

@@ -11,6 +11,7 @@ import torch
 from kernels.test.kernel_call import load_library, load_schemas
 from tools.bench.ops import NOT_MEASURED, cases
 from tools.bench.ops.case import Case
+from tools.bench.ops.dtypes import in_dtype, other_dtypes
 from tools.bench.ops.measure import Row, measure
 from tools.bench.ops.page import geometric_mean, page
 
@@ -36,6 +37,25 @@ def test_a_measurement_takes_time_on_both_sides() -> None:
     assert row.problem == ""
     assert row.elements == 6
     assert row.eager > 0 and row.ours > 0
+
+
+def test_a_row_is_made_again_in_every_other_dtype() -> None:
+    x = torch.rand(40) + 0.1
+    row = Case("remainder.Scalar_out", "40", (x, 1.5))
+    schema = load_schemas()["aten::remainder.Scalar_out"]
+    found = {
+        label: in_dtype(row, schema, label, dtype) for label, dtype in other_dtypes(row).items()
+    }
+    assert set(found) == {f"40 {d}" for d in "float16 bfloat16 int8 uint8 int32 int64 bool".split()}
+    tensor, number = found["40 int8"].args
+    assert tensor.dtype == torch.int8 and bool((tensor != 0).all())
+    assert number == 2
+    assert found["40 float16"].args[1] == 1.5
+    made = Case("zeros.out", "7", ([7],))
+    assert in_dtype(made, load_schemas()["aten::zeros.out"], "7 int8", torch.int8).kwargs == {
+        "dtype": torch.int8
+    }
+    assert other_dtypes(Case("add.out", "7 float16", (x.half(), x.half()))) == {}
 
 
 def test_page_has_mean_and_rows_above_the_limit() -> None:

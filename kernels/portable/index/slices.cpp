@@ -18,8 +18,78 @@ using namespace ::executorch::kernels;
 
 namespace {
 
-// out[..., i, ...] = self[..., index[i], ...] along `dim`, rows as whole runs; negative indices are
-// out of range.
+// What goes through an index: the elements [outer][size][inner] of a tensor to
+// [outer][count][inner], all in row-major order. Where an index is out of range, the first one that
+// is met.
+struct Taking {
+  const char* from;
+  char* to;
+  int64_t size;
+  int64_t count;
+  int64_t inner_bytes;
+  std::atomic<bool> wrong{false};
+  int64_t found = 0;  // of the thread that sets wrong
+};
+
+// Moves runs [first, last) of the outer * count ones; `kBytes` of each, or inner_bytes where it is
+// 0.
+template <int kBytes, typename Index>
+void take_runs(Taking& p, const Index* index, int64_t first, int64_t last) {
+  const int64_t bytes = kBytes != 0 ? kBytes : p.inner_bytes;
+  int64_t i = first % p.count;
+  const char* from = p.from + first / p.count * p.size * bytes;
+  for (int64_t run = first; run < last; ++run) {
+    const auto row = static_cast<int64_t>(index[i]);
+    if (row < 0 || row >= p.size) {
+      if (!p.wrong.exchange(true)) {
+        p.found = row;
+      }
+      return;
+    }
+    std::memmove(p.to + run * bytes, from + row * bytes, static_cast<size_t>(bytes));
+    if (++i == p.count) {
+      i = 0;
+      from += p.size * bytes;
+    }
+  }
+}
+
+template <typename Index>
+void take_range(Taking& p, const Index* index, int64_t first, int64_t last) {
+  switch (p.inner_bytes) {
+    case 1:
+      return take_runs<1>(p, index, first, last);
+    case 2:
+      return take_runs<2>(p, index, first, last);
+    case 4:
+      return take_runs<4>(p, index, first, last);
+    case 8:
+      return take_runs<8>(p, index, first, last);
+    default:
+      return take_runs<0>(p, index, first, last);
+  }
+}
+
+bool check_taken(const OpCall& call, const Taking& p) {
+  ET_KERNEL_CHECK_MSG(call.ctx, !p.wrong.load(), InvalidArgument, false,
+                      "%s: expected indices in [0, %" PRId64 "), found %" PRId64, call.op, p.size,
+                      p.found);
+  return true;
+}
+
+// Whether a view lies in row-major order without gaps.
+bool is_dense(const StridedView& view) {
+  int64_t expected = 1;
+  for (int d = view.ndim - 1; d >= 0; --d) {
+    if (view.sizes[d] != 1 && view.strides[d] != expected) {
+      return false;
+    }
+    expected *= view.sizes[d];
+  }
+  return true;
+}
+
+// out[..., i, ...] = self[..., index[i], ...] along `dim`; negative indices are out of range.
 bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& index,
                const StridedView& out) {
   if (index.numel() == 0) {
@@ -27,44 +97,41 @@ bool take_rows(const OpCall& call, const Tensor& self, int dim, const Tensor& in
   }
   const StridedView from = StridedView::of(self);
   const StridedView positions = StridedView::of(index);
-  const int64_t size = from.sizes[dim];
-  // A row that is dense on both sides is one memcpy.
-  bool dense = dim == 0;
-  int64_t expected = 1;
-  for (int d = from.ndim - 1; d > 0 && dense; --d) {
-    dense = (from.strides[d] == expected && out.strides[d] == expected) || from.sizes[d] == 1;
-    expected *= from.sizes[d];
+  Taking p{from.data, out.data, from.sizes[dim], index.numel(), from.element_size};
+  int64_t outer = 1;
+  for (int d = 0; d < from.ndim; ++d) {
+    outer *= d < dim ? from.sizes[d] : 1;
+    p.inner_bytes *= d > dim ? from.sizes[d] : 1;
   }
-  const int64_t row_bytes = expected * from.element_size;
-  std::atomic<bool> wrong{false};
-  int64_t found = 0;  // of the thread that sets wrong
+  const int64_t run = std::max<int64_t>(1, p.inner_bytes / from.element_size);
+  if (out.numel() > 0 && is_dense(from) && is_dense(out) && is_dense(positions)) {
+    const int64_t grain = std::max<int64_t>(1, (1 << 15) / run);
+    ::executorch::extension::parallel_for(
+        0, outer * p.count, grain, [&](int64_t first, int64_t last) {
+          index.scalar_type() == ScalarType::Int
+              ? take_range(p, index.const_data_ptr<int32_t>(), first, last)
+              : take_range(p, index.const_data_ptr<int64_t>(), first, last);
+        });
+    return check_taken(call, p);
+  }
   const auto take = [&](int64_t first, int64_t last) {
     Odometer<1> odometer(positions.ndim, positions.sizes);
     odometer.set_strides(0, positions.strides);
     odometer.seek(first);
     for (int64_t i = first; i < last; ++i, odometer.next()) {
       const int64_t row = index_at(positions.data, index.scalar_type(), odometer.offset(0));
-      if (row < 0 || row >= size) {
-        if (!wrong.exchange(true)) {
-          found = row;
+      if (row < 0 || row >= p.size) {
+        if (!p.wrong.exchange(true)) {
+          p.found = row;
         }
         return;
       }
-      if (dense && row_bytes > 0) {
-        std::memmove(out.data + i * out.strides[0] * out.element_size,
-                     from.data + row * from.strides[0] * from.element_size, row_bytes);
-      } else {
-        copy_view(from.selected(dim, row), out.selected(dim, i));
-      }
+      copy_view(from.selected(dim, row), out.selected(dim, i));
     }
   };
-  const int64_t row_size = std::max<int64_t>(1, self.numel() / std::max<int64_t>(1, size));
-  const int64_t grain = std::max<int64_t>(1, (1 << 15) / row_size);
+  const int64_t grain = std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, outer * run));
   ::executorch::extension::parallel_for(0, index.numel(), grain, take);
-  ET_KERNEL_CHECK_MSG(call.ctx, !wrong.load(), InvalidArgument, false,
-                      "%s: expected indices in [0, %" PRId64 "), found %" PRId64, call.op, size,
-                      found);
-  return true;
+  return check_taken(call, p);
 }
 
 }  // namespace

@@ -2,25 +2,34 @@
 """Operators of the default kernel library beside eager PyTorch, at one thread and at all: `make bench`.
 
 Every row is one operator on one shape; its last column is our time over eager's. A row of 16,384 elements or more
-above the limit makes the command fail, as does a wrong result. Example: python -m tools.bench.ops --only softmax
+above the limit makes the command fail, as does a wrong result; such rows are printed once more, worst first, after
+all others. Examples:
+
+    python -m tools.bench.ops --only softmax
+    python -m tools.bench.ops --dtypes --threads 2      every row in every dtype that eager takes it in
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 import torch
 
+from executorch.codegen.schema import Schema
 from kernels.test.kernel_call import load_library, load_schemas
 from tools.bench.ops import cases
-from tools.bench.ops.case import MIDDLE
-from tools.bench.ops.measure import Row, measure
+from tools.bench.ops.case import MIDDLE, Case
+from tools.bench.ops.dtypes import in_dtype, other_dtypes
+from tools.bench.ops.measure import Row, eager_takes, measure
 from tools.bench.ops.page import geometric_mean, page
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -30,7 +39,11 @@ def _qualified(op: str) -> str:
     return op if "::" in op else f"aten::{op}"
 
 
-def _worker(threads: int, wanted: str) -> None:
+# In other dtypes eager is slow in places; its longest calls are left out of the run through all of them.
+_LONGEST_SECONDS = 0.1
+
+
+def _worker(threads: int, wanted: str, dtypes: bool) -> None:
     """Measures in this process and prints one line of JSON a row."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
@@ -38,14 +51,26 @@ def _worker(threads: int, wanted: str) -> None:
     library, schemas = load_library("optimized"), load_schemas("optimized")
     with torch.no_grad():
         for case in cases():
-            if wanted in f"{case.op} {case.label}":
-                row = measure(library, schemas[_qualified(case.op)], case)
-                print(json.dumps(asdict(row)), flush=True)
+            schema = schemas[_qualified(case.op)]
+            for one in _rows(case, schema, wanted, dtypes):
+                print(json.dumps(asdict(measure(library, schema, one))), flush=True)
 
 
-def _run(threads: int, wanted: str, limit: float) -> list[Row]:
+def _rows(case: Case, schema: Schema, wanted: str, dtypes: bool) -> Iterator[Case]:
+    """The row, and the same in the other dtypes, where they match."""
+    if re.search(wanted, f"{case.op} {case.label}"):
+        yield case
+    for label, dtype in other_dtypes(case).items() if dtypes else ():
+        if re.search(wanted, f"{case.op} {label}"):
+            one = in_dtype(case, schema, label, dtype)
+            if eager_takes(schema, one, _LONGEST_SECONDS):
+                yield one
+
+
+def _run(threads: int, wanted: str, limit: float, dtypes: bool) -> list[Row]:
     """The rows of a worker, printed as they come."""
     command = [sys.executable, "-m", "tools.bench.ops", "--worker", str(threads), "--only", wanted]
+    command += ["--dtypes"] if dtypes else []
     plural = "s" if threads > 1 else ""
     print(f"\n{threads} thread{plural}: microseconds of eager, of ours, ours / eager", flush=True)
     rows = []
@@ -86,7 +111,8 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--only", default="", help="only rows whose name contains this")
+    parser.add_argument("--only", default="", help="only rows whose name matches this expression")
+    parser.add_argument("--dtypes", action="store_true", help="every row in every usual dtype")
     parser.add_argument("--limit", type=float, default=2.0, help="largest ratio (default 2)")
     parser.add_argument(
         "--threads", type=int, nargs="*", help="thread counts (default: 1 and all processors)"
@@ -95,14 +121,17 @@ def main() -> int:
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        _worker(options.worker, options.only)
+        _worker(options.worker, options.only, options.dtypes)
         return 0
     counts = options.threads or sorted({1, _processors()})
-    tables = {n: _run(n, options.only, options.limit) for n in counts}
+    tables = {n: _run(n, options.only, options.limit, options.dtypes) for n in counts}
     rows = [row for table in tables.values() for row in table]
     bad = [row for row in rows if _is_bad(row, options.limit)]
     if options.write:
         options.write.write_text(page(tables, options.limit))
+    print("\nWrong, or above the limit, worst first:" if bad else "")
+    for row in sorted(bad, key=lambda r: -math.inf if r.problem else -r.ratio):
+        _print(row, options.limit)
     print(f"\n{len(rows)} rows, geometric mean of ours / eager {geometric_mean(rows):.2f}")
     print(f"{len(bad)} rows wrong, or above {options.limit} at {MIDDLE:,} elements or more")
     return 1 if bad else 0

@@ -27,10 +27,13 @@ class Case:
     kwargs: dict[str, Any] = field(default_factory=dict)
     random: bool = False
 
+    def tensors(self) -> list[torch.Tensor]:
+        return _tensors(self.args)
+
     @property
     def elements(self) -> int:
         """Of the largest tensor."""
-        return max((t.numel() for t in _tensors(self.args)), default=0)
+        return max((t.numel() for t in self.tensors()), default=0)
 
 
 def _tensors(values: Any) -> list[torch.Tensor]:

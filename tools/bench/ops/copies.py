@@ -27,9 +27,10 @@ def _rearranged(x: torch.Tensor, label: str) -> Iterator[Case]:
     yield Case("as_strided_copy.out", label, (x, [columns, rows], [1, columns], 0))
     yield Case("flip.out", f"{label} last", (x, [1]))
     yield Case("roll.out", label, (x, [3], [1]))
+    yield Case("roll.out", f"{label} flat", (x, [5], []))
     yield Case("tril.out", label, (x,))
     yield Case("copy.out", label, (x, torch.randn_like(x)))
-    for dtype in (torch.float16, torch.int64):
+    for dtype in (torch.float16, torch.int32, torch.int64):
         yield Case("_to_copy.out", f"{label} to {dtype}"[:40], (x,), {"dtype": dtype})
 
 
@@ -65,6 +66,7 @@ def _chosen(x: torch.Tensor, label: str) -> Iterator[Case]:
     apart = torch.argsort(torch.rand(rows, columns), dim=1)  # no place twice: the result is defined
     yield Case("embedding.out", label, (x, ids))
     yield Case("index_select.out", label, (x, 0, ids))
+    yield Case("index_select.out", f"{label} columns", (x, 1, ids % columns))
     yield Case("index.Tensor_out", f"{label} rows", (x, [ids]))
     yield Case("index.Tensor_out", f"{label} columns", (x, [None, ids]))
     some = torch.randperm(rows)[: rows // 2]
@@ -76,7 +78,9 @@ def _chosen(x: torch.Tensor, label: str) -> Iterator[Case]:
     yield Case("scatter_add.out", label, (x, 1, places, torch.randn_like(x)))
     yield Case("scatter_reduce.two_out", label, (x, 1, places, torch.randn_like(x), "amax"))
     yield Case("index_copy.out", label, (x, 0, some, x[: rows // 2].clone()))
-    yield Case("_embedding_bag.out", label, (x, ids, torch.arange(0, rows, 4)))
+    for mode, name in enumerate(("sum", "mean", "max")):
+        bags = (x, ids, torch.arange(0, rows, 4), False, mode)
+        yield Case("_embedding_bag.out", f"{label} {name}", bags)
     yield Case("embedding_dense_backward.out", label, (torch.randn_like(x), ids, rows, -1, False))
     yield Case("masked_select.out", label, (x, x > 0))
     yield Case("masked_scatter.out", label, (x, x > 0, torch.randn_like(x)))

@@ -99,6 +99,10 @@ def cases() -> Iterator[Case]:
     for shape in _SHAPES:
         for dim in (-1, 0):
             yield from _along(torch.randn(shape), dim)
+    for rows, n in ((1, 1009), (64, 514), (256, 1009)):  # lengths with a large prime factor
+        x = torch.randn(rows, n)
+        yield Case("_fft_r2c.out", f"{rows}x{n}", (x, [1], 0, True))
+        yield Case("_fft_c2c.out", f"{rows}x{n}", (torch.complex(x, x), [1], 0, True))
     yield Case("mean.out", "planes of 320x14x14", (torch.randn(1, 320, 14, 14), [-1, -2], True))
     x, w = torch.randn(197, 768), torch.randn(768)
     yield Case("native_layer_norm.out", "197x768", (x, [768], w, w, 1e-5))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +20,7 @@ _OF_THE_RESULT = ("dtype", "layout", "device", "pin_memory", "memory_format", "n
 _SURPRISING, _ROUNDS = 2.0, 3
 _SETTLE_SECONDS = 0.01  # worker threads of one side go to sleep before the other side is timed
 _SIDE_SECONDS = 0.03
+_REFUSALS = (RuntimeError, NotImplementedError, TypeError, IndexError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -54,19 +55,30 @@ def _inputs(schema: Schema) -> list[tuple[str, str]]:
     ]
 
 
+def eager_takes(schema: Schema, case: Case, seconds: float) -> bool:
+    """Whether eager has the operator for these arguments, and computes it in so many seconds at most."""
+    start = time.perf_counter()
+    try:
+        functional_of(schema)(*case.args, **case.kwargs)
+    except _REFUSALS:
+        return False
+    return time.perf_counter() - start <= seconds
+
+
 def measure(library: ModuleType, schema: Schema, case: Case) -> Row:
     """A row of `case`. Both sides run on as many threads as this process may use."""
     operator = functional_of(schema)
-    row = Row(case.op, case.label, case.elements)
 
     def eager() -> Any:
         return operator(*case.args, **case.kwargs)
 
-    call = _call(library, schema, case, eager())
+    results = _listed(eager())
+    call = _call(library, schema, case, results)
+    row = Row(case.op, case.label, max(case.elements, *(t.numel() for t in results)))
     if failed := call.run():
-        return Row(row.op, row.label, row.elements, problem=f"error {failed:#x}")
-    if not case.random and not _agree(call.results(), _listed(eager())):
-        return Row(row.op, row.label, row.elements, problem="differs")
+        return replace(row, problem=f"error {failed:#x}")
+    if not case.random and not _agree(call.results(), results):
+        return replace(row, problem="differs")
     once = _best(eager, 3)
     repeats = int(min(200, max(10, _SIDE_SECONDS / max(once, 1e-7))))
     rounds = []
@@ -78,10 +90,10 @@ def measure(library: ModuleType, schema: Schema, case: Case) -> Row:
         if rounds[-1][1] < _SURPRISING * rounds[-1][0]:
             break
     theirs, ours = (min(side) for side in zip(*rounds, strict=True))
-    return Row(row.op, row.label, row.elements, theirs, ours)
+    return replace(row, eager=theirs, ours=ours)
 
 
-def _call(library: ModuleType, schema: Schema, case: Case, result: Any) -> Call:
+def _call(library: ModuleType, schema: Schema, case: Case, results: list[torch.Tensor]) -> Call:
     call = Call(library, schema)
     inputs = [a for a in schema.arguments if not a.is_out]
     functional = {a.name: a.default_value for a in functional_of(schema)._schema.arguments}
@@ -91,7 +103,7 @@ def _call(library: ModuleType, schema: Schema, case: Case, result: Any) -> Call:
         else:
             value = case.kwargs.get(argument.name, functional.get(argument.name))
         call.add_input(argument, value)
-    call.add_outputs(tuple(_listed(result)))
+    call.add_outputs(tuple(results))
     call.items.append(call.items[-1])
     return call
 
