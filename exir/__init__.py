@@ -6,58 +6,25 @@ if __name__ == "exir":
 
     _alias.install("exir")
 else:
-    from typing import Any
+    from typing import TYPE_CHECKING, Any
 
-    from torch.export import ExportedProgram, ExportGraphSignature
+    from executorch import _light
 
-    from executorch.exir.capture._capture import _capture_legacy_do_not_use, capture
-    from executorch.exir.capture._config import (
-        CaptureConfig,
-        EdgeCompileConfig,
-        ExecutorchBackendConfig,
-    )
-    from executorch.exir.emit import EmitterOutput, emit_program
-    from executorch.exir.program._managers import (
-        EdgeProgramManager,
-        ExecutorchProgramManager,
-        to_edge,
-        to_edge_transform_and_lower,
-    )
-    from executorch.exir.program._passes_by_hand import edge_to_executorch_passes
-    from executorch.exir.program._single_program import (
-        CallSpec,
-        ExecutorchProgram,
-        ExirExportedProgram,
-        MultiMethodExecutorchProgram,
-        _to_edge,
-    )
-    from executorch.exir.serde.serialize import load, save
-    from executorch.exir.tracer import ExirDynamoConfig
+    if TYPE_CHECKING or not _light.is_on:
+        from executorch.exir._names import *  # noqa: F403
+        from executorch.exir._names import (  # noqa: F401
+            _capture_legacy_do_not_use,
+            _to_edge,
+        )
+    else:
 
-    Value = Any
+        def __getattr__(name: str) -> Any:
+            """A program that reads files needs their readers, and the compiler only when it asks for it."""
+            from importlib import import_module
+            from importlib.util import find_spec
 
-    __all__ = [
-        "ExportGraphSignature",
-        "ExportedProgram",
-        "Value",
-        "_capture_legacy_do_not_use",
-        "_to_edge",
-        "CallSpec",
-        "ExecutorchProgram",
-        "ExirExportedProgram",
-        "MultiMethodExecutorchProgram",
-        "capture",
-        "CaptureConfig",
-        "EdgeCompileConfig",
-        "EdgeProgramManager",
-        "EmitterOutput",
-        "ExecutorchBackendConfig",
-        "ExecutorchProgramManager",
-        "ExirDynamoConfig",
-        "edge_to_executorch_passes",
-        "emit_program",
-        "load",
-        "save",
-        "to_edge",
-        "to_edge_transform_and_lower",
-    ]
+            if name.startswith("__") or find_spec(
+                f"{__name__}.{name}"
+            ):  # a module is imported as one
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+            return getattr(import_module("executorch.exir._names"), name)

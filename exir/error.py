@@ -2,9 +2,13 @@
 """The two errors of the compiler: `ExportError` (the user's program; says what to do next) and
 `InternalError` (our bug); and the line of the user's Python that a node comes from."""
 
-from enum import Enum
+from __future__ import annotations
 
-from torch.fx import Node
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch.fx import Node
 
 
 class ExportErrorType(Enum):

@@ -7,14 +7,15 @@ import enum
 import importlib
 import sys
 from dataclasses import fields, is_dataclass
-from typing import Any, TextIO
-
-import torch
+from typing import TYPE_CHECKING, Any, TextIO
 
 from executorch.exir import schema
 from executorch.exir.error import ExportError, ExportErrorType
+from executorch.exir.scalar_type import ScalarType
 from executorch.exir.schema import FrameList, Program
-from executorch.exir.tensor import get_scalar_type
+
+if TYPE_CHECKING:
+    import torch
 
 _SHOWN_BYTES = 16
 _DYNAMISM = {1: "dynamic", 2: "unbounded"}
@@ -60,7 +61,7 @@ def _value(value: Any, show_meminfo: bool, mark_dynamic: bool) -> str:
 
 
 def _tensor(tensor: schema.Tensor, show_meminfo: bool, mark_dynamic: bool) -> str:
-    dtype = str(get_scalar_type(tensor.scalar_type)).removeprefix("torch.")
+    dtype = ScalarType(tensor.scalar_type).dtype_name
     parts = [f"Tensor {dtype}{list(tensor.sizes)}"]
     if list(tensor.dim_order) != sorted(tensor.dim_order):
         parts.append(f"dim_order {list(tensor.dim_order)}")
@@ -92,7 +93,7 @@ def _instruction(plan: schema.ExecutionPlan, call: Any) -> str:
 
 def pretty_print(obj: Any, indent: int = 0, out: TextIO | None = None) -> None:
     """Any dataclass of exir.schema with all its fields, nested; long bytes shortened."""
-    if isinstance(obj, torch.fx.GraphModule):
+    if any(kind.__name__ == "GraphModule" for kind in type(obj).__mro__):
         raise ExportError(
             ExportErrorType.INVALID_INPUT_TYPE,
             "pretty_print() does not take a GraphModule; use graph_module.print_readable()",

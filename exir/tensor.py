@@ -21,36 +21,11 @@ from executorch.exir.schema import DeviceType, ExtraTensorInfo, TensorShapeDynam
 
 ALIGNMENT = 16
 
-_SCALAR_TYPES: dict[torch.dtype, ScalarType] = {
-    torch.uint8: ScalarType.BYTE,
-    torch.int8: ScalarType.CHAR,
-    torch.int16: ScalarType.SHORT,
-    torch.int32: ScalarType.INT,
-    torch.int64: ScalarType.LONG,
-    torch.float16: ScalarType.HALF,
-    torch.float32: ScalarType.FLOAT,
-    torch.float64: ScalarType.DOUBLE,
-    torch.complex32: ScalarType.COMPLEX32,
-    torch.complex64: ScalarType.COMPLEX64,
-    torch.complex128: ScalarType.COMPLEX128,
-    torch.bool: ScalarType.BOOL,
-    torch.qint8: ScalarType.QINT8,
-    torch.quint8: ScalarType.QUINT8,
-    torch.qint32: ScalarType.QINT32,
-    torch.bfloat16: ScalarType.BFLOAT16,
-    torch.quint4x2: ScalarType.QUINT4x2,
-    torch.quint2x4: ScalarType.QUINT2x4,
-    torch.bits16: ScalarType.BITS16,
-    torch.float8_e5m2: ScalarType.FLOAT8E5M2,
-    torch.float8_e4m3fn: ScalarType.FLOAT8E4M3FN,
-    torch.float8_e5m2fnuz: ScalarType.FLOAT8E5M2FNUZ,
-    torch.float8_e4m3fnuz: ScalarType.FLOAT8E4M3FNUZ,
-    torch.uint16: ScalarType.UINT16,
-    torch.uint32: ScalarType.UINT32,
-    torch.uint64: ScalarType.UINT64,
+_DTYPES: dict[ScalarType, torch.dtype] = {
+    kind: getattr(torch, kind.dtype_name) for kind in ScalarType
 }
+_SCALAR_TYPES = {dtype: kind for kind, dtype in _DTYPES.items()}
 scalar_type_table = _SCALAR_TYPES
-_DTYPES = {scalar_type: dtype for dtype, scalar_type in _SCALAR_TYPES.items()}
 enum_to_scalar_map = _DTYPES
 _LAYOUTS: dict[torch.layout, int] = {torch.strided: 0, torch.sparse_coo: 1}
 _MEMORY_FORMATS: dict[torch.memory_format, int] = {

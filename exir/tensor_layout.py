@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`TensorLayout`: what a data file says about one of its tensors."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-import torch
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from executorch.exir.scalar_type import ScalarType
-from executorch.exir.tensor import dim_order_from_stride, scalar_type_enum
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass
@@ -16,7 +19,9 @@ class TensorLayout:
     dim_order: list[int]
 
     @classmethod
-    def from_tensor(cls, tensor: torch.Tensor) -> "TensorLayout":
+    def from_tensor(cls, tensor: torch.Tensor) -> TensorLayout:
+        from executorch.exir.tensor import dim_order_from_stride, scalar_type_enum
+
         return cls(
             scalar_type=scalar_type_enum(tensor.dtype),
             sizes=list(tensor.shape),

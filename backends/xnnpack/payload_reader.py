@@ -5,12 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch.export import ExportedProgram
-
-from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.backends.xnnpack.serialization.graph import (
     NO_DEBUG_HANDLE,
     XNNHeader,
@@ -19,13 +15,18 @@ from executorch.backends.xnnpack.serialization.graph import (
 )
 from executorch.exir.backend.payload import PayloadConstant, PayloadOperator, PayloadValue
 
+if TYPE_CHECKING:  # who reads a payload needs no PyTorch
+    from torch.export import ExportedProgram
+
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
 BACKEND_ID = "XnnpackBackend"
 _OUTPUT = 2
 _DTYPES = {
-    "xnn_datatype_fp32": torch.float32,
-    "xnn_datatype_fp16": torch.float16,
-    "xnn_datatype_qint8": torch.int8,
-    "xnn_datatype_quint8": torch.uint8,
+    "xnn_datatype_fp32": "float32",
+    "xnn_datatype_fp16": "float16",
+    "xnn_datatype_qint8": "int8",
+    "xnn_datatype_quint8": "uint8",
 }
 
 
@@ -75,6 +76,8 @@ def _constants(graph: Any, value: Any) -> Iterator[PayloadConstant]:
 
 
 def partitioner() -> XnnpackPartitioner:
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
     return XnnpackPartitioner()
 
 
@@ -85,6 +88,8 @@ def why_not_delegated(program: ExportedProgram) -> dict[str, str]:
 
 def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:
     """The payload with what its operators write as outputs, but for values that no tensor can hold."""
+    import torch
+
     graph, header = deserialize(payload), XNNHeader.from_bytes(payload)
     last = {
         node.debug_handle: node
@@ -96,9 +101,9 @@ def expose(payload: bytes) -> tuple[bytes, list[PayloadValue]]:
         value_id, bounds = node.xnode_union.output_id, node.output_min_max
         union = graph.xvalues[value_id].xvalue_union
         tensor = getattr(union, "tensor_value", union)
-        dtype = _DTYPES.get(tensor.datatype.name)
-        if dtype is None:
+        if tensor.datatype.name not in _DTYPES:
             continue
+        dtype = getattr(torch, _DTYPES[tensor.datatype.name])
         if not tensor.flags:
             tensor.flags, tensor.external_id = _OUTPUT, graph.num_externs
             graph.num_externs += 1

@@ -12,13 +12,16 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from executorch.devtools.commands import owners
-from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.output.report import Report, Row, Table
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.exir.dump import summary
 from executorch.exir.scalar_type import ScalarType
+
+if TYPE_CHECKING:
+    from executorch.devtools.commands.origins import Origins
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def report(arguments: argparse.Namespace) -> Report:
     file = ProgramFile(arguments.file)
-    origins = Origins.read(arguments.etrecord)
+    origins = None
+    if arguments.etrecord is not None:
+        from executorch.devtools.commands.origins import Origins
+
+        origins = Origins.read(arguments.etrecord)
     whole = len(file.data)
     parts = owners.parts(file)
     facts = summary(file.program, file.data)

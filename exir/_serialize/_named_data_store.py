@@ -2,15 +2,19 @@
 """`NamedDataStore`: blobs that backends and constants file under a key, for the program file or for
 a data file."""
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import dataclass
-
-import torch
+from typing import TYPE_CHECKING
 
 from executorch.exir._native import Blob
 from executorch.exir._serialize._tensor_bytes import tensor_bytes
 from executorch.exir._serialize.data_serializer import DataEntry
 from executorch.exir.tensor_layout import TensorLayout
+
+if TYPE_CHECKING:
+    import torch
 
 _FINGERPRINT_BYTES = 32
 
@@ -48,7 +52,7 @@ class NamedDataStore:
     ) -> None:
         """Files `data` under `key`, in the program or in the data file `external_tag`. A key that is known stays where
         it is, with its alignment: it names one content."""
-        if isinstance(data, torch.Tensor):
+        if hasattr(data, "stride"):  # a tensor
             tensor_layout = _layout_of(key, data, tensor_layout)
             data = tensor_bytes(data)
         alignment = 1 if alignment is None else alignment
@@ -102,6 +106,8 @@ class NamedDataStore:
 
 def _layout_of(key: str, tensor: torch.Tensor, given: TensorLayout | None) -> TensorLayout:
     """Its layout, which `given` must be: the bytes are stored as the tensor has them."""
+    import torch
+
     if not (
         tensor.is_contiguous()
         or (tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last))

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The bytes of a tensor as files hold them, without a copy where the tensor's memory already looks so."""
 
-import torch
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from executorch.exir._native import Blob
 from executorch.exir.error import ExportError, ExportErrorType
+
+if TYPE_CHECKING:
+    import torch
 
 
 def tensor_bytes(tensor: torch.Tensor, dim_order: tuple[int, ...] | None = None) -> Blob:
     """The elements of `tensor` in `dim_order` (None: the order its memory has, if it is dense). The
     result keeps the tensor's memory alive and shows later changes to it."""
+    import torch  # whoever has a tensor has it; readers of files need not
+
     if isinstance(tensor, torch._subclasses.FakeTensor) or tensor.device.type == "meta":
         raise ExportError(
             ExportErrorType.MISSING_PROPERTY,
@@ -31,4 +38,6 @@ def tensor_bytes(tensor: torch.Tensor, dim_order: tuple[int, ...] | None = None)
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:
+    import torch
+
     return torch._prims_common.is_non_overlapping_and_dense_or_false(tensor)

@@ -14,8 +14,10 @@ that are none of its payloads. It may also have:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 
 def operator_key(debug_handle: int) -> str:

@@ -73,6 +73,15 @@ def test_help_starts_without_torch(name: str) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.parametrize("command", ["run", "check", "explain"])
+def test_a_program_is_read_and_run_without_torch(command: str, doubled: Path) -> None:
+    code = (
+        "import sys\nfrom executorch.cli.main import main\n"
+        f"assert main([{command!r}, {str(doubled)!r}]) == 0\nassert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
 def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["exprt"]) == main.FAILED
     assert "there is no command 'exprt'; did you mean export?" in capsys.readouterr().err

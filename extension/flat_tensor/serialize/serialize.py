@@ -24,7 +24,6 @@ from executorch.exir._serialize._cord import Cord
 from executorch.exir._serialize._named_data_store import NamedDataStoreOutput
 from executorch.exir._serialize.data_serializer import DataEntry, DataPayload, DataSerializer
 from executorch.exir.scalar_type import ScalarType
-from executorch.exir.tensor import get_scalar_type
 from executorch.extension.flat_tensor.serialize import flat_tensor_schema as schema
 
 _HEADER_ALIGNMENT = 16
@@ -172,6 +171,6 @@ def _check_layout(key: str, layout: tensor_layout.TensorLayout, num_bytes: int) 
     sizes, order = layout.sizes, layout.dim_order
     if any(size < 0 for size in sizes) or sorted(order) != list(range(len(sizes))):
         raise FormatError(f"{key!r}: bad layout, sizes {sizes[:16]}, dim order {order[:16]}")
-    expected = math.prod(sizes) * get_scalar_type(layout.scalar_type).itemsize
+    expected = math.prod(sizes) * ScalarType(layout.scalar_type).itemsize
     if expected > num_bytes:
         raise FormatError(f"{key!r}: a tensor of {expected} bytes in a segment of {num_bytes}")

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from itertools import groupby
 
+from executorch import _light
 from executorch.cli.table import BY_NAME, COMMANDS
 
 PROGRAM = "executorch"
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = BY_NAME.get(given[0])
     if command is None:
         return _unknown(given[0])
+    _light.is_on = command.starts_light(given[1:])
     _quieten()
     options = command.parser().parse_args(given[1:])
     return _told(command.name, lambda: command.run(options))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -20,13 +21,20 @@ MODELS, LANGUAGE, PROGRAMS, BOARDS = (
 @dataclass(frozen=True)
 class Command:
     """`module` has parser(prog) -> ArgumentParser and run(options) -> exit status; `devtools`: a command of
-    `python -m executorch.devtools` instead."""
+    `python -m executorch.devtools` instead. Without `needs_torch` it starts in a fraction of a second, unless an option
+    of `torch_options` is given."""
 
     name: str
     group: str
     summary: str
     module: str = ""
     devtools: str = ""
+    needs_torch: bool = True
+    torch_options: tuple[str, ...] = ()
+
+    def starts_light(self, given: Sequence[str]) -> bool:
+        asked = {word.partition("=")[0] for word in given}
+        return not self.needs_torch and asked.isdisjoint(self.torch_options)
 
     @property
     def prog(self) -> str:
@@ -45,16 +53,16 @@ class Command:
         return import_module(self.module).run(options)
 
 
-def _devtools(name: str, key: str = "") -> Command:
+def _devtools(name: str, key: str = "", needs_torch: bool = True) -> Command:
     key = key or name
-    return Command(name, PROGRAMS, DEVTOOLS[key], devtools=key)
+    return Command(name, PROGRAMS, DEVTOOLS[key], "", key, needs_torch, ("--etrecord",))
 
 
 COMMANDS = (
     Command(
         "export", MODELS, "a model as a .pte file, quantized on request", "executorch.cli.export"
     ),
-    Command("run", MODELS, "run a .pte file on inputs", "executorch.cli.run"),
+    Command("run", MODELS, "run a .pte file on inputs", "executorch.cli.run", needs_torch=False),
     Command(
         "chat",
         LANGUAGE,
@@ -70,9 +78,9 @@ COMMANDS = (
     _devtools("doctor"),
     _devtools("bench"),
     _devtools("bisect"),
-    _devtools("check"),
-    _devtools("explain"),
-    _devtools("diff"),
+    _devtools("check", needs_torch=False),
+    _devtools("explain", needs_torch=False),
+    _devtools("diff", needs_torch=False),
     _devtools("self-test", "self_test"),
     Command(
         "c", BOARDS, "a program as C++ source for microcontrollers", "executorch.codegen.c.__main__"
