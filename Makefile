@@ -41,6 +41,7 @@ demo: build ## Export MobileNetV2 (MODEL=mv2; MODEL=smollm2 writes text), run it
 test: build ## What a change must pass: C++ tests (ctest), then Python tests (pytest) on the wheel, installed in build/installed
 	@rm -rf "$(BUILD)/results"
 	@ctest --test-dir "$(BUILD)" --output-on-failure -j $(JOBS)
+	@$(PYTHON_BIN) -m executorch.tools.skipped "$(BUILD)/results"
 	@$(PYTHON_BIN) scripts/installed.py -q -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
 
 test-full: build ## Everything there is, sanitizers and interoperability included; writes docs/results

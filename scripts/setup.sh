@@ -12,7 +12,11 @@ stamp=$venv/.setup-stamp
 say() { printf '[setup] %s\n' "$*"; }
 fail() { printf '[setup] error: %s\n' "$1" >&2; [ -z "${2:-}" ] || printf '[setup] next step: %s\n' "$2" >&2; exit 1; }
 
-wanted_packages() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$root/scripts/apt-packages.txt"; }
+package_list() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$root/scripts/apt-packages.txt"; }
+wanted_packages() { package_list | grep -v '^?'; }
+optional_packages() { package_list | sed -n 's/^?//p'; }
+is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
+is_offered() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
 
 install_system_packages() {
   [ "${EXECUTORCH_SKIP_APT:-0}" != 1 ] || { say "system packages: left alone (EXECUTORCH_SKIP_APT=1)"; return; }
@@ -22,19 +26,44 @@ install_system_packages() {
   fi
   local missing=() package sudo=""
   for package in $(wanted_packages); do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+    is_installed "$package" || missing+=("$package")
   done
-  [ ${#missing[@]} -gt 0 ] || { say "system packages: all there"; return; }
-  [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null || fail "cannot install ${missing[*]}: not root and no sudo" \
-    "install them by hand, or set EXECUTORCH_SKIP_APT=1"; sudo=sudo; }
-  say "system packages: installing ${missing[*]}"
+  local optional=()
+  for package in $(optional_packages); do
+    is_installed "$package" || optional+=("$package")
+  done
+  [ $((${#missing[@]} + ${#optional[@]})) -gt 0 ] || { say "system packages: all there"; return; }
+  if [ "$(id -u)" != 0 ]; then
+    sudo=sudo
+    if ! command -v sudo >/dev/null; then
+      [ ${#missing[@]} -eq 0 ] || fail "cannot install ${missing[*]}: not root and no sudo" \
+        "install them by hand, or set EXECUTORCH_SKIP_APT=1"
+      say "system packages: ${optional[*]} left out (not root and no sudo); tests that need them are skipped"
+      return
+    fi
+  fi
   local log; log=$(mktemp)
-  if ! { $sudo apt-get update && $sudo env DEBIAN_FRONTEND=noninteractive \
-         apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  if ! $sudo apt-get update >"$log" 2>&1 && [ ${#missing[@]} -gt 0 ]; then
     tail -n 20 "$log" >&2
     rm -f "$log"
-    fail "apt-get could not install ${missing[*]}" "see the lines above; EXECUTORCH_SKIP_APT=1 leaves this step out"
+    fail "apt-get could not read its lists" "see the lines above; EXECUTORCH_SKIP_APT=1 leaves this step out"
   fi
+  local install=($sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends)
+  if [ ${#missing[@]} -gt 0 ]; then
+    say "system packages: installing ${missing[*]}"
+    if ! "${install[@]}" "${missing[@]}" >"$log" 2>&1; then
+      tail -n 20 "$log" >&2
+      rm -f "$log"
+      fail "apt-get could not install ${missing[*]}" "see the lines above; EXECUTORCH_SKIP_APT=1 leaves this step out"
+    fi
+  fi
+  for package in ${optional[@]+"${optional[@]}"}; do
+    if is_offered "$package" && "${install[@]}" "$package" >"$log" 2>&1; then
+      say "system packages: installed $package"
+    else
+      say "system packages: $package is not to be had here; tests that need it are skipped"
+    fi
+  done
   rm -f "$log"
 }
 

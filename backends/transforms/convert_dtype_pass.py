@@ -13,6 +13,7 @@ from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 from torch.utils import _pytree as pytree
 
+from executorch.backends.transforms.edits import take_over
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 
@@ -39,7 +40,7 @@ class ConvertDtypePass(ExportPass):
             for node in output.args[0]
             if isinstance(node, torch.fx.Node)
         ]
-        return super().call(graph_module)
+        return take_over(graph_module, super().call(graph_module).graph_module)
 
     def _cast(self, value: ProxyValue, dtype: torch.dtype) -> ProxyValue:
         if self._skip_dim_order:

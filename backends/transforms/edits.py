@@ -117,6 +117,16 @@ def replace(node: Node, by: Node) -> None:
     node.graph.erase_node(node)
 
 
+def take_over(graph_module: GraphModule, made: GraphModule) -> PassResult:
+    """Gives `graph_module` the graph that a pass has written anew, with what that holds: the pass works in place."""
+    for node in made.graph.find_nodes(op="get_attr"):
+        owner, _, _ = node.target.partition(".")
+        setattr(graph_module, owner, getattr(made, owner))
+    graph_module.graph = made.graph
+    graph_module.delete_all_unused_submodules()
+    return finished(graph_module, True)
+
+
 def finished(graph_module: GraphModule, modified: bool) -> PassResult:
     """Takes away what nobody reads any more; modules stay, since one of them checks the inputs."""
     if modified:

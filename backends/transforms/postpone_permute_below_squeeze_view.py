@@ -47,12 +47,11 @@ class PostponePermuteOpBelowSqueezeOrUnsqueezeLikeView(RemoveOrReplacePassInterf
         if place < 0:
             return False
         if len(after) > len(before):
-            # the new dimension stands before the source's dimension that the permute puts there, or last
-            new = order[place] if place < len(order) else len(order)
-            new_order = [dim + (dim >= new) for dim in order]
-            new_order.insert(place, new)
+            # the new dimension stands at the same place of the source, where the permute leaves it
+            new_order = [dim + (dim >= place) for dim in order]
+            new_order.insert(place, place)
             shape = shape_of(source)
-            shape.insert(new, 1)
+            shape.insert(place, 1)
         else:
             gone = order[place]
             new_order = [dim - (dim > gone) for dim in order if dim != gone]

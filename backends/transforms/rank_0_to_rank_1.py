@@ -10,7 +10,7 @@ import torch
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from executorch.backends.transforms.edits import finished
+from executorch.backends.transforms.edits import finished, take_over
 from executorch.exir.pass_base import ExportPass
 
 
@@ -31,4 +31,4 @@ class Rank0ToRank1Pass(ExportPass):
                 modified = True
         if not modified:
             return finished(graph_module, False)
-        return super().call(graph_module)
+        return take_over(graph_module, super().call(graph_module).graph_module)

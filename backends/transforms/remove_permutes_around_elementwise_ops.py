@@ -13,6 +13,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.pass_base import PassResult
 
+from executorch.backends.transforms import unit_dims
 from executorch.backends.transforms.edits import (
     call_before,
     compute_value,
@@ -23,15 +24,6 @@ from executorch.backends.transforms.edits import (
     shape_of,
 )
 from executorch.backends.transforms.permute_pass_utils import get_arg, permutation_of, set_arg
-from executorch.backends.transforms.unit_dims import (
-    VIEWS,
-    dims_through_call,
-    grows_unit_dim,
-    order_behind_view,
-    restores_order,
-    same_sizes,
-    sizes_for_view,
-)
 from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.graph_facts import op_name
@@ -89,38 +81,37 @@ class RemovePermutesAroundElementwiseOps(ExportPass):
         current_end_permute: list[int] | None = None, current_start_permute: list[int] | None = None,
     ) -> bool:  # fmt: skip
         """Adds `node` and all that hangs together with it; False when that is not closed by permutes. `node` reads
-        values in the order `current_start_permute`, the subgraph's if None; ends follow from that."""
-        open_nodes = [(node, current_start_permute or subgraph.start_permute, True)]
+        values in the order `current_start_permute`, the subgraph's if None; what is given of ends must undo it."""
+        start = current_start_permute or subgraph.start_permute
+        if current_end_permute and [start[dim] for dim in current_end_permute] != sorted(start):
+            return False
+        open_nodes = [(node, start, True)]
         while open_nodes:
             one, order, is_read = open_nodes.pop()
             if one in subgraph.nodes:
                 known = subgraph.read if is_read else subgraph.made
                 good = known[one] == order
             else:
-                good = one not in processed_nodes and self._add(
-                    one, order, is_read, subgraph, processed_nodes
-                )
+                good = one not in processed_nodes and self._add(one, order, is_read, subgraph)
+                processed_nodes |= subgraph.nodes & {one}
                 good = good and self._look_around(one, subgraph, open_nodes)
             if not good:
                 return False
-        return not grows_unit_dim(subgraph.nodes)
+        return not unit_dims.grows_unit_dim(subgraph.nodes)
 
-    def _add(
-        self, node: Node, order: list[int], is_read: bool, subgraph: Subgraph, processed_nodes: set[Node]
-    ) -> bool:  # fmt: skip
+    def _add(self, node: Node, order: list[int], is_read: bool, subgraph: Subgraph) -> bool:
         """Finds the orders on both sides of a call."""
         if not self.is_node_permutable(node):
             return False
-        is_view = op_name(node) in VIEWS
-        dims = (
-            dims_through_call(node, backwards=not is_read) if is_view else list(range(len(order)))
-        )
+        other: list[int] | None = order
+        is_view = op_name(node) in unit_dims.VIEWS
+        if is_view:
+            dims = unit_dims.dims_through_call(node, backwards=not is_read)
+            other = None if dims is None else unit_dims.order_behind_view(order, dims)
         rank = len(shape_of(node.args[0] if is_view and is_read else node))
-        if dims is None or len(order) != rank:
+        if other is None or len(order) != rank:
             return False
-        other = order_behind_view(order, dims)
         subgraph.nodes.add(node)
-        processed_nodes.add(node)
         subgraph.read[node], subgraph.made[node] = (order, other) if is_read else (other, order)
         return True
 
@@ -129,7 +120,7 @@ class RemovePermutesAroundElementwiseOps(ExportPass):
     ) -> bool:
         made, read = subgraph.made[node], subgraph.read[node]
         for user in node.users:
-            if restores_order(self.get_permutation(user), made, shape_of(node)):
+            if unit_dims.restores_order(self.get_permutation(user), made, shape_of(node)):
                 subgraph.exits.add(user)
             else:
                 open_nodes.append((user, made, True))
@@ -164,15 +155,16 @@ class RemovePermutesAroundElementwiseOps(ExportPass):
                 node.replace_input_with(entry, entry.args[0])
             name = op_name(node)
             if name in _UPDATES:
-                _UPDATES[name](
-                    self, node, (subgraph.made if name in _OF_RESULT else subgraph.read)[node]
-                )
+                order = (subgraph.made if name in _OF_RESULT else subgraph.read)[node]
+                _UPDATES[name](self, node, order)
             compute_value(node)
         for leaving in subgraph.exits:
             source = leaving.args[0]
-            if not same_sizes(shape_of(source), shape_of(leaving)):
+            if not unit_dims.same_sizes(shape_of(source), shape_of(leaving)):
                 view = in_dialect_of(leaving, torch.ops.aten.view_copy.default)
-                source = call_before(leaving, view, (source, sizes_for_view(shape_of(leaving))))
+                source = call_before(
+                    leaving, view, (source, unit_dims.sizes_for_view(shape_of(leaving)))
+                )
             replace(leaving, source)
         return True
 

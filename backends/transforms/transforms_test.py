@@ -93,6 +93,7 @@ def test_mean_is_sum_and_div() -> None:
 def test_inputs_without_dimensions_get_two() -> None:
     graph_module = graph_of(lambda call, x, y: call(aten.add.Tensor, x, y), torch.tensor(2.0), X)
     made = Rank0ToRank1Pass()(graph_module).graph_module
+    assert made is graph_module
     assert [n.meta["val"].dim() for n in made.graph.find_nodes(op="placeholder")] == [2, 3]
     torch.testing.assert_close(made(torch.tensor([[2.0]]), X)[0], X + 2)
 
@@ -248,6 +249,7 @@ def test_integers_are_computed_in_32_bits(skip: bool) -> None:
 
     graph_module = graph_of(write, x)
     made = I64toI32(_skip_dim_order=skip)(graph_module).graph_module
+    assert made is graph_module
     assert made(x)[0].dtype == torch.int64
     assert torch.equal(made(x)[0], (x + 1) * x)
     arithmetic = [

@@ -17,8 +17,11 @@ from typing import Any
 
 import pytest
 
-FOUND = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
-needs_chromium = pytest.mark.skipif(not FOUND, reason="needs Chromium (Debian: chromium)")
+NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+FOUND = next(filter(None, map(shutil.which, NAMES)), "")
+needs_chromium = pytest.mark.skipif(
+    not FOUND, reason="needs Chromium (Debian: chromium-headless-shell)"
+)
 SECONDS = 60
 
 

@@ -191,7 +191,7 @@ def params_from_gguf(file: GGUFFile) -> dict[str, Any]:
 def _gguf_rope_scaling(file: GGUFFile) -> dict[str, Any]:
     """Divisors of frequencies are tensors: one for all texts (Llama 3.1), or one for short and one for long ones."""
     kind = file.get("rope.scaling.type") or "none"
-    factor = file.get("rope.scaling.factor") or file.get("rope.scale_linear")
+    factor = file.get("rope.scaling.factor" if kind == "linear" else "rope.scale_linear")
     if "rope_freqs.weight" in file.tensors:
         divisors = file.read("rope_freqs.weight").tolist()
         return {

@@ -60,17 +60,15 @@ class RemoveRedundantTransposes(ExportPass):
                 continue
             node.replace_all_uses_with(node.args[0].args[0])
             changed = True
-        if changed:
-            graph_module.graph.eliminate_dead_code()
-            graph_module.recompile()
-        return PassResult(graph_module, changed)
+        return finished(graph_module, changed)
 
 
 class ReplaceSDPAWithCustomSDPAPass(ExportPass):
     """scaled_dot_product_attention -> llama::custom_sdpa, which reads (batch, tokens, heads, head); in place.
 
     A mask loses its leading dimensions of size 1; with `assume_causal_mask` it is left out, and the operator makes a
-    causal one. Calls of other ranks, and with a mask for each of a batch, which the operator has not, stay.
+    causal one. Calls of other ranks, and with a mask for each of a batch, which the operator has not, stay. A query
+    whose mask hides every key gets NaN by the operator, where it had zeros.
     """
 
     def __init__(self, assume_causal_mask: bool = False) -> None:

@@ -182,12 +182,21 @@ def test_factors_for_short_and_long_texts_of_a_gguf_file(tmp_path: Path) -> None
     assert_like(args_of(params_from_gguf(file)), transformers_tables(config, "longrope", 10_240))
 
 
-def test_scaling_by_a_number_of_a_gguf_file(tmp_path: Path) -> None:
-    metadata = {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}
+@pytest.mark.parametrize(
+    "metadata",
+    [{"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}, {"rope.scale_linear": 4.0}],
+)
+def test_scaling_by_a_number_of_a_gguf_file(metadata: dict[str, Any], tmp_path: Path) -> None:
     rope = {"rope_type": "linear", "rope_theta": 500000.0, "factor": 4.0}
     config = LlamaConfig(**SHAPE, rope_parameters=rope)
     params = params_from_gguf(gguf_file(tmp_path, {}, metadata))
     assert_like(args_of(params), transformers_tables(config, "linear", 10_240))
+
+
+def test_a_factor_of_no_rule_is_none(tmp_path: Path) -> None:
+    metadata = {"rope.scaling.type": "none", "rope.scaling.factor": 4.0}
+    params = params_from_gguf(gguf_file(tmp_path, {}, metadata))
+    assert "rope_linear_factor" not in params
 
 
 def test_another_rule_of_a_gguf_file_is_refused(tmp_path: Path) -> None:

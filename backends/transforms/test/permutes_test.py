@@ -147,7 +147,9 @@ def test_a_permute_sinks_below_a_view(order: list[int], place: int) -> None:
 
     postpone = PostponePermuteOpBelowSqueezeOrUnsqueezeLikeView()
     sunk = ["view_copy.default", "permute_copy.default"]
-    check(postpone, adds, (X,), sunk)
+    made = check(postpone, adds, (X,), sunk)
+    (new,) = (node for node in made.graph.nodes if op_name(node) == "aten.permute_copy.default")
+    assert new.args[1][place] == place  # as upstream places it
     source = torch.randn([*X.shape[:place], 1, *X.shape[place:]])
     turned = [place, *(dim + (dim >= place) for dim in order)]
 
