@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Normalisations over rows: layer norm, group norm.
-#include <executorch/kernels/portable/norm.h>
+#include <executorch/kernels/portable/norm/norm.h>
 
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/lines.h>

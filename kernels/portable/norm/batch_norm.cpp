@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Normalisations over all but the channels: batch norm, with given statistics or those of the
 // batch.
-#include <executorch/kernels/portable/norm.h>
+#include <executorch/kernels/portable/norm/norm.h>
 
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/lines.h>
