@@ -120,10 +120,20 @@ Tensor& opt_gelu_out(KernelRuntimeContext& ctx, const Tensor& self, std::string_
   return known && run(f, {}, self, out) ? out : gelu_out(ctx, self, approximate, out);
 }
 
+namespace {
+
+// A bound that is NaN makes NaN of every element: the portable kernel's.
+bool are_bounds(const UnaryConstants& k) {
+  return k.a == k.a && k.b == k.b;
+}
+
+}  // namespace
+
 Tensor& opt_hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& min_val,
                          const Scalar& max_val, Tensor& out) {
   const UnaryConstants k{as_float(min_val), as_float(max_val)};
-  const bool fast = fits(min_val, self.scalar_type()) && fits(max_val, self.scalar_type());
+  const bool fast =
+      are_bounds(k) && fits(min_val, self.scalar_type()) && fits(max_val, self.scalar_type());
   return fast && run(Unary::kClamp, k, self, out) ? out
                                                   : hardtanh_out(ctx, self, min_val, max_val, out);
 }
@@ -135,7 +145,7 @@ Tensor& opt_clamp_out(KernelRuntimeContext& ctx, const Tensor& self,
   const UnaryConstants k{min.has_value() ? as_float(*min) : -kInfinity,
                          max.has_value() ? as_float(*max) : kInfinity};
   const ScalarType type = self.scalar_type();
-  const bool fast = (min.has_value() || max.has_value()) && k.a == k.a && k.b == k.b &&
+  const bool fast = (min.has_value() || max.has_value()) && are_bounds(k) &&
                     (!min.has_value() || fits(*min, type)) &&
                     (!max.has_value() || fits(*max, type));
   return fast && run(Unary::kClamp, k, self, out) ? out : clamp_out(ctx, self, min, max, out);

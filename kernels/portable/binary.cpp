@@ -42,10 +42,20 @@ bool has_zero(const Operand& operand) {
   return false;
 }
 
-template <typename C, typename R = C, typename F>
-void run(const F& f, const Operand& a, const Operand& b, const Tensor& out) {
-  map_elements<R, C, C>(f, out,
-                        {a.reader(out, compute_type_v<C>), b.reader(out, compute_type_v<C>)});
+// Operands become `common`, and so does the result before it is cast to out's dtype.
+template <typename C, typename F>
+void run(const F& f, ScalarType common, const Operand& a, const Operand& b, const Tensor& out) {
+  constexpr ComputeType kType = compute_type_v<C>;
+  map_elements<C, C, C>(f, out, {a.reader(out, kType, common), b.reader(out, kType, common)},
+                        common);
+}
+
+// The same where the result is Bool.
+template <typename C, typename F>
+void run_test(const F& f, ScalarType common, const Operand& a, const Operand& b,
+              const Tensor& out) {
+  constexpr ComputeType kType = compute_type_v<C>;
+  map_elements<uint8_t, C, C>(f, out, {a.reader(out, kType, common), b.reader(out, kType, common)});
 }
 
 // Computed in the promoted dtype, which is also the result's.
@@ -54,8 +64,8 @@ struct Promoted {
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     const ScalarType common = promote(a, b);
     if (check_castable(call, common, out)) {
-      with_number_type<takes_complex_v<F>>(compute_type_of(common),
-                                           [&](auto zero) { run<decltype(zero)>(f, a, b, out); });
+      with_number_type<takes_complex_v<F>>(
+          compute_type_of(common), [&](auto zero) { run<decltype(zero)>(f, common, a, b, out); });
     }
   }
 };
@@ -81,8 +91,8 @@ struct PromotedToFloat {
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     const ScalarType common = float_of(promote(a, b));
     if (check_castable(call, common, out)) {
-      with_float_type<takes_complex_v<F>>(compute_type_of(common),
-                                          [&](auto zero) { run<decltype(zero)>(f, a, b, out); });
+      with_float_type<takes_complex_v<F>>(
+          compute_type_of(common), [&](auto zero) { run<decltype(zero)>(f, common, a, b, out); });
     }
   }
 };
@@ -92,8 +102,9 @@ struct Comparison {
   template <typename F>
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     if (check_castable(call, ScalarType::Bool, out)) {
-      with_number_type<takes_complex_v<F>>(compute_type_of(promote(a, b)), [&](auto zero) {
-        run<decltype(zero), uint8_t>(f, a, b, out);
+      const ScalarType common = promote(a, b);
+      with_number_type<takes_complex_v<F>>(compute_type_of(common), [&](auto zero) {
+        run_test<decltype(zero)>(f, common, a, b, out);
       });
     }
   }
@@ -104,7 +115,7 @@ struct Logical {
   template <typename F>
   static void compute(const OpCall& call, const Operand& a, const Operand& b, Tensor& out, F f) {
     if (check_castable(call, ScalarType::Bool, out)) {
-      run<uint8_t>(f, a, b, out);
+      run_test<uint8_t>(f, ScalarType::Undefined, a, b, out);
     }
   }
 };
@@ -117,7 +128,7 @@ struct Bitwise {
                         "%s: expected operands of an integer type or Bool, found %s", call.op,
                         ::executorch::runtime::toString(common));
     if (check_castable(call, common, out)) {
-      run<int64_t>(f, a, b, out);
+      run<int64_t>(f, common, a, b, out);
     }
   }
 };
@@ -254,11 +265,11 @@ Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const
     const C given = scalar_to<C>(alpha);
     const C factor = common == ScalarType::Bool ? C(given != C(0)) : given;
     if (factor == C(1) && !negative) {
-      run<C>(Add(), a, b, out);
+      run<C>(Add(), common, a, b, out);
     } else if (factor == C(1)) {
-      run<C>(Sub(), a, b, out);
+      run<C>(Sub(), common, a, b, out);
     } else {
-      run<C>(AddScaled<C>{negative ? Neg()(factor) : factor}, a, b, out);
+      run<C>(AddScaled<C>{negative ? Neg()(factor) : factor}, common, a, b, out);
     }
   });
   return out;
@@ -362,12 +373,13 @@ Tensor& where_out(KernelRuntimeContext& ctx, const Tensor& condition, const Tens
       !check_castable(call, promote(a, b), out)) {
     return out;
   }
-  with_number_type<true>(compute_type_of(promote(a, b)), [&](auto zero) {
+  const ScalarType common = promote(a, b);
+  with_number_type<true>(compute_type_of(common), [&](auto zero) {
     using C = decltype(zero);
     map_elements<C, uint8_t, C, C>(
         [](uint8_t chosen, C x, C y) { return chosen ? x : y; }, out,
-        {RangeReader(condition, out, ComputeType::kBool), a.reader(out, compute_type_v<C>),
-         b.reader(out, compute_type_v<C>)});
+        {RangeReader(condition, out, ComputeType::kBool), a.reader(out, compute_type_v<C>, common),
+         b.reader(out, compute_type_v<C>, common)});
   });
   return out;
 }
@@ -401,9 +413,9 @@ Tensor& clamp_tensor_out(KernelRuntimeContext& ctx, const Tensor& self,
   with_compute_type(compute_type_of(common), [&](auto zero) {
     using C = decltype(zero);
     constexpr ComputeType kType = compute_type_v<C>;
-    map_elements<C, C, C, C>(
-        [](C x, C lo, C hi) { return Minimum()(Maximum()(x, lo), hi); }, out,
-        {in.reader(out, kType), low.reader(out, kType), high.reader(out, kType)});
+    map_elements<C, C, C, C>([](C x, C lo, C hi) { return Minimum()(Maximum()(x, lo), hi); }, out,
+                             {in.reader(out, kType, common), low.reader(out, kType, common),
+                              high.reader(out, kType, common)});
   });
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/convert.h>
+#include <executorch/runtime/core/device_allocator.h>
 
 namespace torch::executor::native {
 
@@ -11,17 +12,6 @@ using namespace ::executorch::kernels;
 using ::executorch::aten::MemoryFormat;
 
 namespace {
-
-// Elements of both lie in the same order in memory: strides agree where a dimension has several.
-bool check_same_order(const OpCall& call, const Tensor& self, const Tensor& out) {
-  bool same = true;
-  for (int64_t d = 0; d < self.dim() && self.numel() > 1; ++d) {
-    same = same && (self.sizes()[d] == 1 || self.strides()[d] == out.strides()[d]);
-  }
-  ET_KERNEL_CHECK_MSG(call.ctx, same, InvalidArgument, false,
-                      "%s: expected out in the dim order of self, found another", call.op);
-  return true;
-}
 
 // Whether `out`, which has its size, is laid out as asked: like self when nothing is asked for.
 bool check_layout(const OpCall& call, const Tensor& self,
@@ -53,6 +43,13 @@ Tensor& convert_tensor(const OpCall& call, const Tensor& self, Tensor& out) {
     copy_converted(call, self, out);
   }
   return out;
+}
+
+// A copy is done when the call returns: nobody waits for one.
+bool check_blocking(const OpCall& call, bool non_blocking) {
+  ET_KERNEL_CHECK_MSG(call.ctx, !non_blocking, InvalidArgument, false,
+                      "%s: expected non_blocking to be false, found true", call.op);
+  return true;
 }
 
 // A given dim order must be out's own: memory planning has laid out out already.
@@ -121,9 +118,47 @@ bool view_shape(const OpCall& call, IntArrayRef size, int64_t numel, Shape& shap
 CLONE(alias_copy)
 CLONE(detach_copy)
 CLONE(lift_fresh_copy)
-CLONE(_h2d_copy)
-CLONE(_d2h_copy)
 #undef CLONE
+
+namespace {
+
+using CopyBytes = Error (::executorch::runtime::DeviceAllocator::*)(
+    void* to, const void* from, size_t nbytes, ::executorch::aten::DeviceIndex index);
+
+// Copies between the memory of the host and that of `device`, by what is registered for it. Between
+// tensors that are on the CPU both, as any copy.
+Tensor& copy_across(const OpCall& call, const Tensor& self, ::executorch::aten::Device device,
+                    CopyBytes copy, Tensor& out) {
+  if (device.is_cpu()) {
+    return clone_tensor(call, self, out);
+  }
+  if (!check_same_dtype(call, "out", out, "self", self) || !resize_output(call, out, Shape(self)) ||
+      !check_same_order(call, self, out)) {
+    return out;
+  }
+  auto* const allocator = ::executorch::runtime::get_device_allocator(device.type());
+  ET_KERNEL_CHECK_MSG(call.ctx, allocator != nullptr, NotFound, out,
+                      "%s: no DeviceAllocator is registered for device type %d", call.op,
+                      static_cast<int>(device.type()));
+  const Error error = (allocator->*copy)(out.mutable_data_ptr(), self.const_data_ptr(),
+                                         self.nbytes(), device.index());
+  if (error != Error::Ok) {
+    call.ctx.fail(error);
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor& _h2d_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  return copy_across({ctx, "_h2d_copy.out"}, self, out.device(),
+                     &::executorch::runtime::DeviceAllocator::copy_host_to_device, out);
+}
+
+Tensor& _d2h_copy_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
+  return copy_across({ctx, "_d2h_copy.out"}, self, self.device(),
+                     &::executorch::runtime::DeviceAllocator::copy_device_to_host, out);
+}
 
 Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& self,
                   std::optional<MemoryFormat> memory_format, Tensor& out) {
@@ -138,25 +173,24 @@ Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& self,
 Tensor& _clone_dim_order_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
                              OptionalArrayRef<int64_t> dim_order, Tensor& out) {
   const OpCall call{ctx, "_clone_dim_order.out"};
-  ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
-                      "_clone_dim_order.out: expected non_blocking to be false, found true");
-  return check_dim_order(call, dim_order, out) ? clone_tensor(call, self, out) : out;
+  return check_blocking(call, non_blocking) && check_dim_order(call, dim_order, out)
+             ? clone_tensor(call, self, out)
+             : out;
 }
 
 Tensor& _to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
                                OptionalArrayRef<int64_t> dim_order, Tensor& out) {
   const OpCall call{ctx, "_to_dim_order_copy.out"};
-  ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
-                      "_to_dim_order_copy.out: expected non_blocking to be false, found true");
-  return check_dim_order(call, dim_order, out) ? convert_tensor(call, self, out) : out;
+  return check_blocking(call, non_blocking) && check_dim_order(call, dim_order, out)
+             ? convert_tensor(call, self, out)
+             : out;
 }
 
 Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_blocking,
                     std::optional<MemoryFormat> memory_format, Tensor& out) {
   const OpCall call{ctx, "_to_copy.out"};
-  ET_KERNEL_CHECK_MSG(ctx, !non_blocking, InvalidArgument, out,
-                      "_to_copy.out: expected non_blocking to be false, found true");
-  if (resize_output(call, out, Shape(self)) && check_layout(call, self, memory_format, out)) {
+  if (check_blocking(call, non_blocking) && resize_output(call, out, Shape(self)) &&
+      check_layout(call, self, memory_format, out)) {
     copy_converted(call, self, out);
   }
   return out;
@@ -165,7 +199,9 @@ Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& self, bool non_bloc
 Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& src,
                  bool non_blocking, Tensor& out) {
   const OpCall call{ctx, "copy.out"};
-  (void)non_blocking;  // the copy is done when the call returns
+  if (!check_blocking(call, non_blocking)) {
+    return out;
+  }
   ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(src), Shape(self)), InvalidArgument, out,
                       "copy.out: expected src to broadcast to self %s, found %s",
                       ShapeText(self).text, ShapeText(src).text);
@@ -177,11 +213,14 @@ Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& sr
 }
 
 Tensor& copy_(KernelRuntimeContext& ctx, Tensor& self, const Tensor& src, bool non_blocking) {
-  (void)non_blocking;  // the copy is done when the call returns
+  const OpCall call{ctx, "copy_"};
+  if (!check_blocking(call, non_blocking)) {
+    return self;
+  }
   ET_KERNEL_CHECK_MSG(ctx, broadcasts_to(Shape(src), Shape(self)), InvalidArgument, self,
                       "copy_: expected src to broadcast to self %s, found %s", ShapeText(self).text,
                       ShapeText(src).text);
-  copy_converted({ctx, "copy_"}, src, self);
+  copy_converted(call, src, self);
   return self;
 }
 

@@ -3,6 +3,7 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/temporary.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -388,13 +389,13 @@ Tensor& embedding_dense_backward_out(KernelRuntimeContext& ctx, const Tensor& gr
     return out;
   }
   int64_t* counts = nullptr;
+  Temporary memory;
   if (scale_grad_by_freq) {
-    const auto memory =
-        ctx.allocate_temp(static_cast<size_t>(num_weights + 1) * sizeof(int64_t), alignof(int64_t));
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
-                        "%s: no temporary memory for %" PRId64 " counts", call.op,
-                        static_cast<int64_t>(num_weights));
-    counts = static_cast<int64_t*>(memory.get());
+    const size_t bytes = static_cast<size_t>(num_weights + 1) * sizeof(int64_t);
+    counts = static_cast<int64_t*>(memory.allocate(call, bytes, alignof(int64_t)));
+    if (counts == nullptr) {
+      return out;
+    }
     std::fill_n(counts, num_weights, int64_t{0});
     const LineReader<int64_t> rows(indices);
     for (int64_t i = 0; i < indices.numel(); ++i) {

@@ -4,6 +4,7 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/temporary.h>
 
 #include <cinttypes>
 #include <cmath>
@@ -111,12 +112,11 @@ class Fourier {
     }
     const int64_t m = radix_.size;
     const int64_t count = direct_ ? 3 * n : n + 4 * m;
-    const auto memory =
-        call.ctx.allocate_temp(static_cast<size_t>(count) * sizeof(Point), alignof(Point));
-    ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, false,
-                        "%s: no temporary memory for a transform of %" PRId64 " elements", call.op,
-                        n);
-    line_ = static_cast<Point*>(memory.get());
+    const size_t bytes = static_cast<size_t>(count) * sizeof(Point);
+    line_ = static_cast<Point*>(temporary_.allocate(call, bytes, alignof(Point)));
+    if (line_ == nullptr) {
+      return false;
+    }
     result_ = line_ + m;
     radix_.roots = result_ + m;
     for (int64_t i = 0; i < m; ++i) {
@@ -182,6 +182,7 @@ class Fourier {
     }
   }
 
+  Temporary temporary_;
   int64_t n_ = 0;
   bool direct_ = true;
   Radix radix_;
@@ -377,11 +378,12 @@ Tensor& _fft_c2r_out(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef 
     return out;
   }
   Elements from = Elements::of(self);
+  Temporary copy;
   if (dims.count > 1) {
-    const auto memory = ctx.allocate_temp(self.nbytes(), alignof(Point));
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
-                        "_fft_c2r.out: no temporary memory for %zu bytes", self.nbytes());
-    from.data = static_cast<char*>(memory.get());
+    from.data = static_cast<char*>(copy.allocate(call, self.nbytes(), alignof(Point)));
+    if (from.data == nullptr) {
+      return out;
+    }
     std::memcpy(from.data, self.const_data_ptr(), self.nbytes());
   }
   const Lines lines{StridedView::of(self), StridedView::of(out), dims.last()};

@@ -7,6 +7,7 @@
 #include <executorch/kernels/portable/loops/convert.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
 #include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/temporary.h>
 
 #include <algorithm>
 #include <atomic>
@@ -298,15 +299,13 @@ C reduce_pair(Reduce reduce, C a, C b) {
   }
 }
 
-// Temporary counters, one for each element of `out`, starting at `start`; null when there is no
-// memory.
-int64_t* make_counters(const OpCall& call, const Tensor& out, int64_t start) {
+// One counter for each element of `out`, starting at `start`; null when there is no memory.
+int64_t* make_counters(const OpCall& call, const Tensor& out, int64_t start, Temporary& memory) {
   const size_t bytes = static_cast<size_t>(out.numel() + 1) * sizeof(int64_t);
-  const auto memory = call.ctx.allocate_temp(bytes, alignof(int64_t));
-  ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, nullptr,
-                      "%s: no temporary memory for %zu bytes of counts", call.op, bytes);
-  int64_t* counters = static_cast<int64_t*>(memory.get());
-  std::fill_n(counters, out.numel(), start);
+  auto* const counters = static_cast<int64_t*>(memory.allocate(call, bytes, alignof(int64_t)));
+  if (counters != nullptr) {
+    std::fill_n(counters, out.numel(), start);
+  }
   return counters;
 }
 
@@ -391,9 +390,10 @@ void reduce_in_passes(const OpCall& call, const Tensor& self, const Reduction& r
       std::memcpy(to, from, static_cast<size_t>(out.element_size()));
     }
   });
+  Temporary memory;
   int64_t* counters = r.kind != Reduce::kMean || call.ctx.failure_state() != Error::Ok
                           ? nullptr
-                          : make_counters(call, out, r.include_self ? 1 : 0);
+                          : make_counters(call, out, r.include_self ? 1 : 0, memory);
   if (call.ctx.failure_state() != Error::Ok) {
     return;
   }

@@ -45,11 +45,11 @@ bool copy_into(const OpCall& call, const Tensor& src, const StridedView& part, c
   return true;
 }
 
-// Every tensor can be converted to the dtype of `out`.
+// Every tensor that has elements, or a shape, can be converted to the dtype of `out`.
 bool check_all_castable(const OpCall& call, TensorList tensors, const Tensor& out) {
   for (const Tensor& tensor : tensors) {
     const bool takes_all = is_complex(out.scalar_type());
-    if (tensor.scalar_type() != out.scalar_type() && !takes_all &&
+    if (tensor.scalar_type() != out.scalar_type() && !takes_all && !is_skipped(tensor) &&
         !check_castable(call, tensor.scalar_type(), out)) {
       return false;
     }

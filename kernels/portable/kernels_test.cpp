@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The portable library as C++ programs see it: registration, calls by operator name, failures,
-// scratch memory.
+// The portable library as C++ programs see it: registration, calls by operator name, failures.
 #include <executorch/kernels/portable/Functions.h>
 #include <executorch/kernels/portable/register.h>
 
@@ -59,17 +58,6 @@ TEST_F(PortableKernelsTest, FailedIndexPutLeavesItsTensorAsItWas) {
   torch::executor::aten::index_put_(context, self, {&index, 1}, tf.make({2}, {7, 8}), false);
   EXPECT_EQ(context.failure_state(), Error::InvalidArgument);
   EXPECT_TENSOR_EQ(self, tf.make({3}, {1, 2, 3}));
-}
-
-TEST_F(PortableKernelsTest, MissingScratchMemoryIsAnError) {
-  TensorFactory<ScalarType::Float> tf;
-  TensorFactory<ScalarType::Long> indices;
-  Tensor values = tf.zeros({2});
-  Tensor positions = indices.zeros({2});
-  KernelRuntimeContext context;  // no temporary allocator
-  torch::executor::aten::topk_outf(context, tf.make({4}, {3, 1, 4, 1}), 2, 0, true, true, values,
-                                   positions);
-  EXPECT_EQ(context.failure_state(), Error::MemoryAllocationFailed);
 }
 
 TEST_F(PortableKernelsTest, DynamicOutputShrinksAndStaticOneDoesNot) {

@@ -4,6 +4,7 @@
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/lines.h>
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/kernels/portable/loops/temporary.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -146,9 +147,11 @@ void sort_lines(const OpCall& call, const Tensor& self, const Order& order, Tens
   const size_t share =
       (static_cast<size_t>(order.k) * sizeof(Ranked<C>) + kLine - 1) / kLine * kLine;
   const size_t bytes = static_cast<size_t>(threads) * share;
-  const auto memory = call.ctx.allocate_temp(bytes, kLine);
-  ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, ,
-                      "%s: no temporary memory for %zu bytes", call.op, bytes);
+  Temporary temporary;
+  char* const memory = static_cast<char*>(temporary.allocate(call, bytes, kLine));
+  if (memory == nullptr) {
+    return;
+  }
   const LineReader<C> reader(self);
   const LineWriter<C> writer(values);
   const StridedView value_lines = to.selected(d, 0);
@@ -156,8 +159,8 @@ void sort_lines(const OpCall& call, const Tensor& self, const Order& order, Tens
   int64_t* const index_data = indices.mutable_data_ptr<int64_t>();
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / size);
   ::executorch::extension::parallel_for(0, lines.numel(), grain, [&](int64_t first, int64_t last) {
-    char* const own = static_cast<char*>(memory.get()) +
-                      static_cast<size_t>(::executorch::extension::get_thread_num()) * share;
+    char* const own =
+        memory + static_cast<size_t>(::executorch::extension::get_thread_num()) * share;
     auto* const best = reinterpret_cast<Ranked<C>*>(own);
     Odometer<3> odometer(lines.ndim, lines.sizes);
     odometer.set_strides(0, lines.strides);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/operand.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
@@ -28,7 +29,7 @@ Tensor& to_float(const OpCall& call, const Tensor& in, Tensor& out, const F& f) 
   if (prepare(call, in, result, out, takes_complex_v<F>)) {
     with_float_type<takes_complex_v<F>>(compute_type_of(result), [&](auto zero) {
       using C = decltype(zero);
-      map_elements<C, C>(f, out, {RangeReader(in, out, compute_type_v<C>)});
+      map_elements<C, C>(f, out, {RangeReader(in, out, compute_type_v<C>)}, result);
     });
   }
   return out;
@@ -39,10 +40,12 @@ template <typename F>
 Tensor& same(const OpCall& call, const Tensor& in, Tensor& out, const F& f) {
   ET_KERNEL_CHECK_MSG(call.ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out,
                       "%s: expected self to be of a number type, found Bool", call.op);
-  if (prepare(call, in, in.scalar_type(), out, takes_complex_v<F>)) {
+  // In the order of self, as upstream's kernels want it.
+  if (prepare(call, in, in.scalar_type(), out, takes_complex_v<F>) &&
+      check_same_order(call, in, out)) {
     with_number_type<takes_complex_v<F>>(compute_type_of(in.scalar_type()), [&](auto zero) {
       using C = decltype(zero);
-      map_elements<C, C>(f, out, {RangeReader(in, out, compute_type_v<C>)});
+      map_elements<C, C>(f, out, {RangeReader(in, out, compute_type_v<C>)}, in.scalar_type());
     });
   }
   return out;
@@ -117,9 +120,9 @@ Tensor& abs_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& out) {
     return same(call, self, out, Abs());
   }
   const ScalarType result = ::executorch::runtime::toRealValueType(self.scalar_type());
-  if (prepare(call, self, result, out, /*complex_too=*/true)) {
+  if (prepare(call, self, result, out, /*complex_too=*/true) && check_same_order(call, self, out)) {
     map_elements<double, Complex>([](Complex x) { return std::hypot(x.real(), x.imag()); }, out,
-                                  {RangeReader(self, out, ComputeType::kComplex)});
+                                  {RangeReader(self, out, ComputeType::kComplex)}, result);
   }
   return out;
 }
@@ -164,7 +167,8 @@ Tensor& bitwise_not_out(KernelRuntimeContext& ctx, const Tensor& self, Tensor& o
       ::executorch::runtime::toString(self.scalar_type()));
   if (prepare({ctx, "bitwise_not.out"}, self, self.scalar_type(), out)) {
     map_elements<int64_t, int64_t>([](int64_t x) { return ~x; }, out,
-                                   {RangeReader(self, out, ComputeType::kInt64)});
+                                   {RangeReader(self, out, ComputeType::kInt64)},
+                                   self.scalar_type());
   }
   return out;
 }
@@ -226,13 +230,26 @@ Tensor& logit_out(KernelRuntimeContext& ctx, const Tensor& self, std::optional<d
     with_float_compute_type(compute_type_of(result), [&](auto zero) {
       using C = decltype(zero);
       map_elements<C, C>(Logit<C>{static_cast<C>(eps.value_or(-1.0))}, out,
-                         {RangeReader(self, out, compute_type_v<C>)});
+                         {RangeReader(self, out, compute_type_v<C>)}, result);
     });
   }
   return out;
 }
 
 namespace {
+
+// An unsigned type has no bound below 0; as in arithmetic, it would wrap around to a large one.
+bool check_bound(const OpCall& call, const char* name, const std::optional<Scalar>& bound,
+                 ScalarType type) {
+  if (!bound.has_value()) {
+    return true;
+  }
+  const bool wraps = type == ScalarType::Byte && bound->isIntegral(/*includeBool=*/false) &&
+                     scalar_to<int64_t>(*bound) < 0;
+  ET_KERNEL_CHECK_MSG(call.ctx, !wraps, InvalidArgument, false,
+                      "%s: expected %s >= 0 for an unsigned type, found less", call.op, name);
+  return check_fits(call, name, *bound, type);
+}
 
 Tensor& clamp(const OpCall& call, const Tensor& self, const std::optional<Scalar>& min,
               const std::optional<Scalar>& max, Tensor& out) {
@@ -244,19 +261,20 @@ Tensor& clamp(const OpCall& call, const Tensor& self, const std::optional<Scalar
   ScalarType common = self.scalar_type();
   common = min.has_value() ? promote_with_scalar(common, *min) : common;
   common = max.has_value() ? promote_with_scalar(common, *max) : common;
-  if ((min.has_value() && !check_fits(call, "min", *min, common)) ||
-      (max.has_value() && !check_fits(call, "max", *max, common))) {
+  if (!check_bound(call, "min", min, common) || !check_bound(call, "max", max, common)) {
     return out;
   }
-  if (prepare(call, self, common, out)) {
+  if (prepare(call, self, common, out) && check_same_order(call, self, out)) {
     with_compute_type(compute_type_of(common), [&](auto zero) {
       using C = decltype(zero);
       using Limits = std::numeric_limits<C>;
       const C lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
       const C highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-      const Clamp<C> f{min.has_value() ? scalar_to<C>(wrapped_scalar(*min, common)) : lowest,
-                       max.has_value() ? scalar_to<C>(wrapped_scalar(*max, common)) : highest};
-      map_elements<C, C>(f, out, {RangeReader(self, out, compute_type_v<C>)});
+      const C low = min.has_value() ? scalar_to<C>(wrapped_scalar(*min, common)) : lowest;
+      const C high = max.has_value() ? scalar_to<C>(wrapped_scalar(*max, common)) : highest;
+      // High wins over low, and NaN over both, be it an element or a bound.
+      map_elements<C, C>([low, high](C x) { return Minimum()(Maximum()(x, low), high); }, out,
+                         {RangeReader(self, out, compute_type_v<C>)}, common);
     });
   }
   return out;
@@ -276,13 +294,8 @@ Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar
     return clamp(call, self, min_val, max_val, out);
   }
   // The limits of integers are cut to integers.
-  const Scalar low(scalar_to<int64_t>(min_val));
-  const Scalar high(scalar_to<int64_t>(max_val));
-  ET_KERNEL_CHECK_MSG(
-      ctx,
-      self.scalar_type() != ScalarType::Byte || (low.to<int64_t>() >= 0 && high.to<int64_t>() >= 0),
-      InvalidArgument, out, "hardtanh.out: expected limits >= 0 for an unsigned type, found less");
-  return clamp(call, self, low, high, out);
+  return clamp(call, self, Scalar(scalar_to<int64_t>(min_val)), Scalar(scalar_to<int64_t>(max_val)),
+               out);
 }
 
 }  // namespace torch::executor::native

@@ -155,15 +155,6 @@ struct Relu {  // NaN stays NaN
 };
 
 template <typename T>
-struct Clamp {  // NaN stays NaN; high wins over low
-  T low;
-  T high;
-  T operator()(T x) const {
-    const T raised = x < low ? low : x;
-    return raised > high ? high : raised;
-  }
-};
-template <typename T>
 struct LeakyRelu {
   T slope;
   T operator()(T x) const { return x > T(0) ? x : x * slope; }

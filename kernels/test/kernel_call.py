@@ -122,8 +122,9 @@ class Call:
         for tensor in expected:
             self.items.append(("tensor", self.add_output(tensor)))
 
-    def run(self) -> int:
-        return int(self._library.call(self._schema.qualified_name, self.items))
+    def run(self, has_scratch: bool = True) -> int:
+        """The Error as a number. `has_scratch`: with an allocator of temporary memory."""
+        return int(self._library.call(self._schema.qualified_name, self.items, has_scratch))
 
     def results(self) -> list[torch.Tensor]:
         """The outputs, cut to the sizes that the kernel gave them."""

@@ -196,10 +196,10 @@ std::vector<uint8_t>& scratch() {
   return memory;
 }
 
-int call(const std::string& name, const py::list& items) {
+int call(const std::string& name, const py::list& items, bool has_scratch) {
   Arguments arguments(items);
   MemoryAllocator temporary(static_cast<uint32_t>(scratch().size()), scratch().data());
-  KernelRuntimeContext context(nullptr, &temporary);
+  KernelRuntimeContext context(nullptr, has_scratch ? &temporary : nullptr);
   find(name)(context, {arguments.stack().data(), arguments.stack().size()});
   return static_cast<int>(context.failure_state());
 }
@@ -240,7 +240,8 @@ PYBIND11_MODULE(ET_MODULE_NAME, module) {
            py::arg("data"), py::arg("dtype"), py::arg("sizes"), py::arg("dim_order"),
            py::arg("dynamic") = false)
       .def("sizes", &TensorView::sizes);
-  module.def("call", &call, "Runs a kernel; returns its Error as a number.");
+  module.def("call", &call, py::arg("name"), py::arg("items"), py::arg("has_scratch") = true,
+             "Runs a kernel; returns its Error as a number.");
   module.def("best_time", &best_time);
   module.def("registered", &registered);
 }

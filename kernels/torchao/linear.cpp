@@ -3,9 +3,9 @@
 #include <executorch/kernels/torchao/CustomOpsNativeFunctions.h>
 
 #include <algorithm>
-#include <cinttypes>
 
 #include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/portable/loops/temporary.h>
 #include <executorch/kernels/torchao/low_bits.h>
 #include <executorch/kernels/torchao/weights.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
@@ -92,16 +92,17 @@ Tensor& linear(const OpCall& call, int bits, const Tensor& activations, const Te
     return out;
   }
   const Layout layout(weight, std::min(m, kActivationRows));
-  auto memory = call.ctx.allocate_temp(static_cast<size_t>(layout.bytes()), kLine);
-  ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, out,
-                      "%s: expected %" PRId64
-                      " bytes from the method's temporary allocator, found fewer",
-                      call.op, static_cast<int64_t>(layout.bytes()));
+  Temporary temporary;
+  auto* const memory =
+      static_cast<uint8_t*>(temporary.allocate(call, static_cast<size_t>(layout.bytes()), kLine));
+  if (memory == nullptr) {
+    return out;
+  }
   const float* x = activations.const_data_ptr<float>();
   auto* results = out.mutable_data_ptr<float>();
   for (int64_t first = 0; first < m; first += kActivationRows) {
-    multiply(weight, x + first * k, std::min(kActivationRows, m - first), layout,
-             static_cast<uint8_t*>(memory.get()), results + first * n);
+    multiply(weight, x + first * k, std::min(kActivationRows, m - first), layout, memory,
+             results + first * n);
   }
   return out;
 }

@@ -28,6 +28,9 @@ class KernelRuntimeContext {
   void fail(Error error) { failure_state_ = error; }
   ET_NODISCARD Error failure_state() const { return failure_state_; }
 
+  /// Whether allocate_temp() has an allocator to ask.
+  bool has_temp_allocator() const { return temp_allocator_ != nullptr; }
+
   /// `size` bytes of scratch memory, valid until the kernel returns. NotFound when there is no
   /// allocator, MemoryAllocationFailed when it has not enough.
   Result<void*> allocate_temp(size_t size, size_t alignment = MemoryAllocator::kDefaultAlignment) {

@@ -119,6 +119,21 @@ def test_a_row_keeps_what_is_no_number(name: str) -> None:
     check(name, module, lambda *values: program.forward(values)[0], inputs)
 
 
+@needs_runtime
+@pytest.mark.parametrize("bounds", [(NAN, None), (None, NAN), (NAN, 1.0), (0.0, NAN)], ids=str)
+@pytest.mark.parametrize("producer", ["linear", "sum"])
+def test_a_bound_that_is_nan_makes_nan(
+    producer: str, bounds: tuple[float | None, float | None]
+) -> None:
+    """Such a clamp stays outside, neither a node nor fused."""
+    before, shapes = PRODUCERS[producer]
+    run = lowered(
+        Call(lambda *values: before(*values).clamp(*bounds)),
+        inputs := tuple(torch.randn(shape) for shape in shapes),
+    )
+    assert run(*inputs).isnan().all()
+
+
 def pairs() -> Iterator[object]:
     """Clamps on all that takes their bounds; other activations on some of it, unless everything is asked for."""
     for producer in PRODUCERS:

@@ -7,6 +7,7 @@
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/temporary.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch::executor::native {
@@ -17,6 +18,7 @@ using ::executorch::aten::ScalarType;
 using ::executorch::kernels::is_row_major;
 using ::executorch::kernels::OpCall;
 using ::executorch::kernels::Shape;
+using ::executorch::kernels::Temporary;
 
 // The matrix of order 28: a row each, the highest of 28 bits is column 0, a set bit is +1.
 constexpr int kOrder = 28;
@@ -99,11 +101,12 @@ void transform_rows(const Tensor& mat, Tensor& out, int64_t size, int64_t outer)
 // By way of f32.
 Tensor& transform_half(const OpCall& call, const Tensor& mat, Tensor& out, int64_t size,
                        int64_t outer) {
-  auto memory = call.ctx.allocate_temp(static_cast<size_t>(size) * sizeof(float), alignof(float));
-  ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, out,
-                      "%s: expected memory for a row of %lld floats, found too little", call.op,
-                      static_cast<long long>(size));
-  auto* row = static_cast<float*>(memory.get());
+  Temporary temporary;
+  auto* const row = static_cast<float*>(
+      temporary.allocate(call, static_cast<size_t>(size) * sizeof(float), alignof(float)));
+  if (row == nullptr) {
+    return out;
+  }
   const auto* from = static_cast<const uint16_t*>(mat.const_data_ptr());
   auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
   for (int64_t at = 0; at < static_cast<int64_t>(mat.numel()); at += size) {

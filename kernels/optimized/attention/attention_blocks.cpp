@@ -17,6 +17,7 @@
 #include <executorch/kernels/optimized/gemm/gemm_simd.h>
 #include <executorch/kernels/optimized/gemm/gemm_split.h>
 #include <executorch/kernels/portable/attention/attention.h>
+#include <executorch/kernels/portable/loops/temporary.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace executorch::kernels::optimized {
@@ -468,12 +469,12 @@ Error attend(KernelRuntimeContext& ctx, const AttentionProblem& p) {
   }
   const Work work = work_of(p);
   const int64_t threads = std::min(extension::get_num_threads(), work.tasks);
-  auto found =
-      ctx.allocate_temp(static_cast<size_t>(work.floats(threads)) * sizeof(float), kAlignment);
-  if (!found.ok()) {
-    return found.error();
+  Temporary temporary;
+  auto* const memory = static_cast<float*>(temporary.try_allocate(
+      ctx, static_cast<size_t>(work.floats(threads)) * sizeof(float), kAlignment));
+  if (memory == nullptr) {
+    return Error::MemoryAllocationFailed;
   }
-  auto* const memory = static_cast<float*>(found.get());
   extension::parallel_for(0, work.tasks, work.grain, [&](int64_t first, int64_t last) {
     run_tasks(work, memory, threads, {first, last}, extension::get_thread_num());
   });
@@ -489,11 +490,12 @@ Error attend_side_by_side(KernelRuntimeContext& ctx,
   }
   const auto count = static_cast<int64_t>(problems.size());
   const int64_t threads = std::min(extension::get_num_threads(), count);
-  auto found = ctx.allocate_temp(static_cast<size_t>(threads * most) * sizeof(float), kAlignment);
-  if (!found.ok()) {
-    return found.error();
+  Temporary temporary;
+  auto* const memory = static_cast<float*>(
+      temporary.try_allocate(ctx, static_cast<size_t>(threads * most) * sizeof(float), kAlignment));
+  if (memory == nullptr) {
+    return Error::MemoryAllocationFailed;
   }
-  auto* const memory = static_cast<float*>(found.get());
   extension::parallel_for(0, count, 1, [&](int64_t first, int64_t last) {
     float* const own = memory + extension::get_thread_num() * most;
     for (int64_t i = first; i < last; ++i) {

@@ -52,6 +52,16 @@ bool output_size(const OpCall& call, const Conv& conv, int d, int64_t in_size, i
   return true;
 }
 
+// More of it would be outputs that no input reaches.
+bool check_output_padding(const OpCall& call, const Conv& conv, int d, int64_t output_padding) {
+  const int64_t bound = std::max(conv.stride[d], conv.dilation[d]);
+  ET_KERNEL_CHECK_MSG(call.ctx, !conv.transposed || output_padding < bound, InvalidArgument, false,
+                      "%s: expected output_padding smaller than stride or dilation, which are at "
+                      "most %" PRId64 ", found %" PRId64,
+                      call.op, static_cast<int64_t>(bound), output_padding);
+  return true;
+}
+
 bool check_channels(const OpCall& call, const Tensor& input, const Tensor& weight,
                     const std::optional<Tensor>& bias, const ConvArgs& args,
                     int64_t& out_channels) {
@@ -118,6 +128,7 @@ bool plan_convolution(const OpCall& call, const Tensor& input, const Tensor& wei
         !parameter(call, "dilation", args.dilation, own, spatial, 1, 1, conv.dilation[d]) ||
         !parameter(call, "output_padding", args.output_padding, own, spatial, 0, 0,
                    output_padding) ||
+        !check_output_padding(call, conv, d, output_padding) ||
         !output_size(call, conv, d, input.sizes()[2 + own], weight.sizes()[2 + own], output_padding,
                      size)) {
       return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <executorch/kernels/portable/index/positions.h>
 #include <executorch/kernels/portable/index/tuples.h>
+#include <executorch/kernels/portable/loops/temporary.h>
 
 #include <algorithm>
 
@@ -19,15 +20,15 @@ int64_t count_true(const Tensor& mask) {
 }
 
 // The positions of true elements of a mask, in its logical order and in temporary memory: `count`
-// numbers for each of its dimensions.
+// numbers for each of its dimensions. Null without memory.
 const int64_t* mask_positions(const OpCall& call, const Tensor& mask, int64_t count) {
   const StridedView all = StridedView::of(mask);
   const size_t bytes =
       static_cast<size_t>(count > 0 ? count : 1) * static_cast<size_t>(all.ndim) * sizeof(int64_t);
-  const auto memory = call.ctx.allocate_temp(bytes, alignof(int64_t));
-  ET_KERNEL_CHECK_MSG(call.ctx, memory.ok(), MemoryAllocationFailed, nullptr,
-                      "%s: no temporary memory for %zu bytes of positions", call.op, bytes);
-  int64_t* positions = static_cast<int64_t*>(memory.get());
+  auto* const positions = static_cast<int64_t*>(try_temporary(call, bytes, alignof(int64_t)));
+  if (positions == nullptr) {
+    return nullptr;
+  }
   Odometer<1> odometer(all.ndim, all.sizes);
   odometer.set_strides(0, all.strides);
   for (int64_t i = mask.numel(), k = 0; i > 0 && k < count; --i, odometer.next()) {
@@ -49,6 +50,25 @@ bool covers(const Tensor& mask, const Tensor& self, int dim) {
     }
   }
   return true;
+}
+
+// Whether element `number` of a mask, in its logical order, is true.
+bool is_true(const Tensor& mask, int64_t number) {
+  const auto* values = static_cast<const uint8_t*>(mask.const_data_ptr());
+  int64_t offset = 0;
+  for (int64_t d = mask.dim() - 1; d >= 0; --d) {
+    offset += number % mask.sizes()[d] * mask.strides()[d];
+    number /= mask.sizes()[d];
+  }
+  return values[offset] != 0;
+}
+
+// The position in dimension `dim` of element `number` of a mask.
+int64_t position_in(const Tensor& mask, int64_t number, int dim) {
+  for (int64_t d = mask.dim() - 1; d > dim; --d) {
+    number /= mask.sizes()[d];
+  }
+  return number % mask.sizes()[dim];
 }
 
 // offsets[i] += index[i] * step; false when an index is out of [-size, size).
@@ -73,6 +93,8 @@ IndexTuples::Index& IndexTuples::add(const Tensor& self, int dim) {
   index.dim = dim;
   index.size = self.sizes()[dim];
   index.step = self.strides()[dim];
+  index.data = nullptr;
+  index.mask = nullptr;
   return index;
 }
 
@@ -84,13 +106,15 @@ bool IndexTuples::take_mask(const OpCall& call, const Tensor& self, const Tensor
                       call.op, ShapeText(self).text, dim, ShapeText(mask).text);
   const int64_t count = count_true(mask);
   const int64_t* positions = mask_positions(call, mask, count);
-  if (positions == nullptr) {
-    return false;
-  }
   for (int d = 0; d < mask.dim(); ++d) {
     own[d].push(count);
     Index& index = add(self, dim + d);
-    index.data = reinterpret_cast<const char*>(positions + d * count);
+    if (positions == nullptr) {
+      index.mask = &mask;
+      index.mask_dim = d;
+    } else {
+      index.data = reinterpret_cast<const char*>(positions + d * count);
+    }
     index.type = ScalarType::Long;
     index.strides[0] = 1;
   }
@@ -226,6 +250,21 @@ bool TupleBlocks::next() {
   return count_ > 0;
 }
 
+// Without a list of positions: looks through the mask, from where the last tuple was found.
+void TupleBlocks::find_in_mask(const IndexTuples::Index& index, MaskPlace& place, int64_t start,
+                               int64_t stride, int64_t n, int64_t* offsets) {
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t wanted = start + i * stride;
+    if (wanted < place.ordinal) {
+      place = MaskPlace();
+    }
+    while (place.ordinal < wanted) {
+      place.ordinal += is_true(*index.mask, ++place.element) ? 1 : 0;
+    }
+    offsets[i] += position_in(*index.mask, place.element, index.mask_dim) * index.step;
+  }
+}
+
 // The next n tuples, all of one line.
 bool TupleBlocks::add_line(int64_t n) {
   const int last = tuples_.shape_.ndim - 1;
@@ -241,6 +280,10 @@ bool TupleBlocks::add_line(int64_t n) {
     int64_t start = at_ * stride;
     for (int d = 0; d < last; ++d) {
       start += lines_.index()[d] * index.strides[d];
+    }
+    if (index.mask != nullptr) {
+      find_in_mask(index, masks_[k], start, stride, n, offsets);
+      continue;
     }
     const bool fit = index.type == ScalarType::Long
                          ? add_indices(reinterpret_cast<const int64_t*>(index.data) + start, stride,

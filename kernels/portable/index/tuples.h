@@ -17,7 +17,8 @@ using OptionalTensors = ArrayRef<std::optional<Tensor>>;
 class IndexTuples {
  public:
   // Checks dtypes, ranks and shapes; the indices themselves are checked by TupleBlocks. Masks
-  // become positions in each of their dimensions, in temporary memory of the call.
+  // become positions in each of their dimensions, in temporary memory of the call; without that,
+  // they are looked through. `indices` stay where they are as long as this is used.
   bool resolve(const OpCall& call, const Tensor& self, OptionalTensors indices);
 
   int64_t count() const { return shape_.numel(); }
@@ -34,6 +35,8 @@ class IndexTuples {
   // The index of one dimension of self; strides over the common shape.
   struct Index {
     const char* data;
+    const Tensor* mask;  // in place of data, where there is no memory for positions
+    int mask_dim;        // of the mask's dimensions, this index
     ScalarType type;
     int dim;
     int64_t size;  // of that dimension
@@ -76,7 +79,15 @@ class TupleBlocks {
   const int64_t* result_offsets() const { return result_offsets_; }
 
  private:
+  // The last true element of a mask that was found, and which of the true ones it is.
+  struct MaskPlace {
+    int64_t element = -1;
+    int64_t ordinal = -1;
+  };
+
   bool add_line(int64_t n);
+  static void find_in_mask(const IndexTuples::Index& index, MaskPlace& place, int64_t start,
+                           int64_t stride, int64_t n, int64_t* offsets);
 
   const IndexTuples& tuples_;
   const int64_t* result_strides_;
@@ -86,6 +97,7 @@ class TupleBlocks {
   int64_t left_;       // tuples
   int64_t wrong_size_ = -1;
   int count_ = 0;
+  MaskPlace masks_[Shape::kMaxDims];  // of each index
   int64_t self_offsets_[kMost];
   int64_t result_offsets_[kMost];
 };

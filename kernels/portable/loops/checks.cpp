@@ -120,6 +120,16 @@ bool check_castable(const OpCall& call, ScalarType type, const Tensor& out) {
   return true;
 }
 
+bool check_same_order(const OpCall& call, const Tensor& self, const Tensor& out) {
+  bool same = true;
+  for (int64_t d = 0; d < self.dim() && self.numel() > 1; ++d) {
+    same = same && (self.sizes()[d] == 1 || self.strides()[d] == out.strides()[d]);
+  }
+  ET_KERNEL_CHECK_MSG(call.ctx, same, InvalidArgument, false,
+                      "%s: expected out in the dim order of self, found another", call.op);
+  return true;
+}
+
 bool check_rank(const OpCall& call, const char* name, const Tensor& tensor, int64_t rank) {
   ET_KERNEL_CHECK_MSG(call.ctx, tensor.dim() == rank, InvalidArgument, false,
                       "%s: expected %d dims for %s, found %d", call.op, static_cast<int>(rank),
@@ -201,6 +211,7 @@ double largest(ScalarType type) {
     case ScalarType::Long:
       return static_cast<double>(INT64_MAX);
     case ScalarType::Half:
+    case ScalarType::ComplexHalf:
       return 65504.0;
     case ScalarType::BFloat16:
       return 3.3895313892515355e38;

@@ -70,10 +70,13 @@ bool check_same_dtype(const OpCall& call, const char* name, const Tensor& tensor
 // One of the ten dtypes that arithmetic knows, see is_computable().
 bool check_computable(const OpCall& call, const char* name, const Tensor& tensor);
 bool check_floating(const OpCall& call, const char* name, const Tensor& tensor);
-// One of those ten, or ComplexFloat or ComplexDouble.
+// One of those ten, or a complex one.
 bool check_number(const OpCall& call, const char* name, const Tensor& tensor);
 // `type` values may be stored in `out` (as canCast tells).
 bool check_castable(const OpCall& call, ScalarType type, const Tensor& out);
+// Elements of both, which have one shape, lie in the same order in memory: strides agree where a
+// dimension has several.
+bool check_same_order(const OpCall& call, const Tensor& self, const Tensor& out);
 bool check_rank(const OpCall& call, const char* name, const Tensor& tensor, int64_t rank);
 bool check_count(const OpCall& call, const char* name, int64_t found, int64_t expected);
 

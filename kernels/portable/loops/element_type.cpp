@@ -45,18 +45,22 @@ To convert(From value) {
   }
 }
 
+template <typename T>
+constexpr bool is_complex_v = false;
+template <typename T>
+constexpr bool is_complex_v<complex<T>> = true;
+
 // One element on its way in. Of complex numbers, other types see whether they are zero, or their
 // real part.
 template <typename C, typename From>
 C load_one(From value) {
-  if constexpr (std::is_same<From, complex<float>>::value ||
-                std::is_same<From, complex<double>>::value) {
+  if constexpr (is_complex_v<From>) {
     if constexpr (std::is_same<C, uint8_t>::value) {
-      return static_cast<C>(value != From(0));
+      return static_cast<C>(value.real() != 0 || value.imag() != 0);
     } else if constexpr (std::is_same<C, Complex>::value) {
-      return C(value.real(), value.imag());
+      return C(convert<double>(value.real()), convert<double>(value.imag()));
     } else {
-      return static_cast<C>(value.real());
+      return convert<C>(value.real());
     }
   } else if constexpr (std::is_same<C, Complex>::value) {
     return C(convert<double>(value));
@@ -101,7 +105,7 @@ void store_complex(const void* in, int64_t n, void* out) {
   const Complex* from = static_cast<const Complex*>(in);
   complex<T>* to = static_cast<complex<T>*>(out);
   for (int64_t i = 0; i < n; ++i) {
-    to[i] = complex<T>(static_cast<T>(from[i].real()), static_cast<T>(from[i].imag()));
+    to[i] = complex<T>(convert<T>(from[i].real()), convert<T>(from[i].imag()));
   }
 }
 
@@ -150,6 +154,7 @@ constexpr Row kRows[] = {
     row<double, ScalarType::Double>(ComputeType::kDouble),
     row<bool, ScalarType::Bool>(ComputeType::kBool),
     row<BFloat16, ScalarType::BFloat16>(ComputeType::kFloat),
+    complex_row<Half, ScalarType::ComplexHalf>(),
     complex_row<float, ScalarType::ComplexFloat>(),
     complex_row<double, ScalarType::ComplexDouble>(),
 };

@@ -17,8 +17,7 @@ using executorch::aten::ScalarType;
 
 // What a chunk of elements is computed in. Floats narrower than 32 bits are computed in float,
 // every integer in int64_t (with wrap-around, so that narrowing gives what arithmetic in the narrow
-// type gives), masks in uint8_t of 0 and 1, complex numbers of floats and doubles in pairs of
-// doubles.
+// type gives), masks in uint8_t of 0 and 1, complex numbers in pairs of doubles.
 enum class ComputeType : uint8_t { kBool, kInt64, kFloat, kDouble, kComplex };
 
 using Complex = executorch::aten::complex<double>;
@@ -26,7 +25,8 @@ using Complex = executorch::aten::complex<double>;
 constexpr size_t kMaxComputeSize = 16;
 
 // Whether this build has tensors of complex numbers.
-constexpr bool kHasComplex = should_include_dtype(ScalarType::ComplexFloat) ||
+constexpr bool kHasComplex = should_include_dtype(ScalarType::ComplexHalf) ||
+                             should_include_dtype(ScalarType::ComplexFloat) ||
                              should_include_dtype(ScalarType::ComplexDouble);
 
 // Whether a functor takes complex numbers, too.
@@ -59,14 +59,14 @@ using LoadRun = void (*)(const void* in, int64_t stride, int64_t n, void* out);
 using StoreRun = void (*)(const void* in, int64_t n, void* out);
 
 // Null when the dtype is not one of Byte, Char, Short, Int, Long, Half, Float, Double, Bool,
-// BFloat16, and for ComplexFloat and ComplexDouble when the type is neither kComplex, nor for
+// BFloat16, and for complex dtypes when the type is neither kComplex, nor for
 // loading kBool (is it not zero?) or kDouble (its real part).
 LoadRun loader(ScalarType from, ComputeType to);
 StoreRun storer(ComputeType from, ScalarType to);
 
 // True for the ten real dtypes above.
 bool is_computable(ScalarType type);
-// True for ComplexFloat and ComplexDouble.
+// True for ComplexHalf, ComplexFloat and ComplexDouble.
 bool is_complex(ScalarType type);
 
 // The type that elements of a computable or complex dtype are computed in; kBool for Bool.

@@ -6,17 +6,51 @@
 #include <cstring>
 
 #include <executorch/kernels/portable/loops/strided.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace executorch {
 namespace kernels {
 
-RangeReader::RangeReader(const Tensor& in, const Tensor& like, ComputeType type)
+Rounding::Rounding(ScalarType type, ComputeType computed) : compute_size_(compute_size(computed)) {
+  if (type != ScalarType::Undefined && !is_stored_as(type, computed)) {
+    store_ = storer(computed, type);
+    load_ = loader(type, computed);
+  }
+}
+
+void Rounding::round(void* values, int64_t n) const {
+  constexpr int64_t kAtOnce = 64;
+  alignas(16) char stored[kAtOnce * kMaxComputeSize];
+  char* at = static_cast<char*>(values);
+  for (int64_t i = 0; i < n; i += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, n - i);
+    store_(at, count, stored);
+    load_(stored, 1, count, at);
+    at += count * static_cast<int64_t>(compute_size_);
+  }
+}
+
+namespace {
+
+// What elements of `from` lose when they become `common`: a promoted type holds all values, but for
+// integers that meet 16-bit floats.
+Rounding rounding_to(ScalarType common, ScalarType from, ComputeType type) {
+  const bool loses = common == ScalarType::Half || common == ScalarType::BFloat16;
+  return loses && executorch::runtime::isIntegralType(from, /*includeBool=*/false)
+             ? Rounding(common, type)
+             : Rounding();
+}
+
+}  // namespace
+
+RangeReader::RangeReader(const Tensor& in, const Tensor& like, ComputeType type, ScalarType common)
     : data_(static_cast<const char*>(in.const_data_ptr())),
       load_(loader(in.scalar_type(), type)),
+      rounding_(rounding_to(common, in.scalar_type(), type)),
       element_size_(in.element_size()),
       compute_size_(compute_size(type)),
-      direct_(is_stored_as(in.scalar_type(), type)) {
+      direct_(is_stored_as(in.scalar_type(), type) && !rounding_.is_needed()) {
   const int64_t lead = like.dim() - in.dim();
   for (int64_t i = 0; i < like.dim(); ++i) {
     const int64_t d = like.dim_order()[i];
@@ -36,6 +70,9 @@ RangeReader::RangeReader(const Tensor& in, const Tensor& like, ComputeType type)
   constant_ = ndim_ == 0 || (ndim_ == 1 && strides_[0] == 0);
   if (constant_ && in.numel() > 0) {
     load_(data_, 0, 1, value_);
+    if (rounding_.is_needed()) {
+      rounding_.round(value_, 1);
+    }
   }
   // A one-element output of a stored type can be read in place, whatever its strides are.
   if (ndim_ == 0) {
@@ -120,6 +157,9 @@ const void* RangeReader::read(int64_t begin, int64_t n, void* buffer) const {
       return from;
     }
     load_(from, strides_[inner], run, to);
+    if (rounding_.is_needed()) {
+      rounding_.round(to, run);
+    }
     n -= run;
     if (n == 0) {
       return buffer;
@@ -147,7 +187,8 @@ struct Loop {
   int num_inputs;
   char* out;
   int64_t out_size;
-  int64_t chunk;   // elements that fit the buffers
+  int64_t chunk;  // elements that fit the buffers
+  Rounding rounding;
   StoreRun store;  // null when the functor writes the output itself
   ChunkFn fn;
   const void* functor;
@@ -170,7 +211,11 @@ void run_range(const Loop& loop, int64_t first, int64_t last) {
       }
     }
     char* out = loop.out + begin * loop.out_size;
-    loop.fn(in, loop.store == nullptr ? out : result, n, loop.functor);
+    char* const computed = loop.store == nullptr ? out : result;
+    loop.fn(in, computed, n, loop.functor);
+    if (loop.rounding.is_needed()) {
+      loop.rounding.round(computed, n);
+    }
     if (loop.store != nullptr) {
       loop.store(result, n, out);
     }
@@ -180,7 +225,7 @@ void run_range(const Loop& loop, int64_t first, int64_t last) {
 }  // namespace
 
 void run_elementwise(const RangeReader* inputs, int num_inputs, const Tensor& out,
-                     ComputeType out_type, ChunkFn fn, const void* functor) {
+                     ComputeType out_type, ScalarType common, ChunkFn fn, const void* functor) {
   constexpr int64_t kGrain = 1 << 14;
   size_t widest = compute_size(out_type);
   for (int k = 0; k < num_inputs; ++k) {
@@ -192,6 +237,7 @@ void run_elementwise(const RangeReader* inputs, int num_inputs, const Tensor& ou
                   static_cast<char*>(out.mutable_data_ptr()),
                   out.element_size(),
                   widest > 8 ? kChunk / 2 : kChunk,
+                  common == out.scalar_type() ? Rounding() : Rounding(common, out_type),
                   stored_directly ? nullptr : storer(out_type, out.scalar_type()),
                   fn,
                   functor};

@@ -19,14 +19,31 @@ using executorch::aten::Tensor;
 
 constexpr int64_t kChunk = 256;  // elements; bounds the stack a kernel uses
 
+// Rounds computed values to what a dtype holds, as if they had been stored there: arithmetic is of
+// the operands' common dtype, whatever wider type values are computed in or stored to.
+class Rounding {
+ public:
+  Rounding() = default;  // rounds nothing
+  Rounding(ScalarType type, ComputeType computed);
+
+  bool is_needed() const { return store_ != nullptr; }
+  void round(void* values, int64_t n) const;
+
+ private:
+  StoreRun store_ = nullptr;
+  LoadRun load_ = nullptr;
+  size_t compute_size_ = 0;
+};
+
 // Reads ranges of a tensor (or one scalar) as if it had the shape and the memory order of an
 // output.
 class RangeReader {
  public:
   RangeReader() = default;
   // `like` gives shape and memory order; `in` broadcasts to it (checked by the caller) and outlives
-  // the reader.
-  RangeReader(const Tensor& in, const Tensor& like, ComputeType type);
+  // the reader. Elements are rounded to `common` first, if it is given.
+  RangeReader(const Tensor& in, const Tensor& like, ComputeType type,
+              ScalarType common = ScalarType::Undefined);
   RangeReader(const Scalar& value, ComputeType type);
 
   // Elements [begin, begin + n) in the memory order of `like`, n <= kChunk, or any n when
@@ -43,6 +60,7 @@ class RangeReader {
  private:
   const char* data_ = nullptr;
   LoadRun load_ = nullptr;
+  Rounding rounding_;
   int64_t element_size_ = 0;
   size_t compute_size_ = 0;
   bool direct_ = false;    // stored as it is computed
@@ -59,8 +77,10 @@ using ChunkFn = void (*)(const void* const* in, void* out, int64_t n, const void
 constexpr int kMaxInputs = 4;
 
 // Runs `fn` over all elements of `out`. Inputs broadcast to out's shape; dtypes have been checked.
+// Results are rounded to `common` before they are converted to out's dtype; Undefined: only to
+// that.
 void run_elementwise(const RangeReader* inputs, int num_inputs, const Tensor& out,
-                     ComputeType out_type, ChunkFn fn, const void* functor);
+                     ComputeType out_type, ScalarType common, ChunkFn fn, const void* functor);
 
 namespace internal {
 
@@ -86,9 +106,11 @@ struct ChunkLoop {
 }  // namespace internal
 
 // out[i] = f(in0[i], in1[i], ...): C... are the compute types of the inputs, R that of the result.
+// `common`: see run_elementwise().
 template <typename R, typename... C, typename F>
-void map_elements(const F& f, const Tensor& out, const RangeReader (&inputs)[sizeof...(C)]) {
-  run_elementwise(inputs, sizeof...(C), out, compute_type_v<R>,
+void map_elements(const F& f, const Tensor& out, const RangeReader (&inputs)[sizeof...(C)],
+                  ScalarType common = ScalarType::Undefined) {
+  run_elementwise(inputs, sizeof...(C), out, compute_type_v<R>, common,
                   internal::ChunkLoop<F, R, C...>::unary, &f);
 }
 

@@ -190,7 +190,7 @@ TEST_F(LoopsTest, KnowsNoLoaderForOtherTypes) {
   EXPECT_EQ(loader(ScalarType::ComplexFloat, ComputeType::kFloat), nullptr);
   EXPECT_EQ(storer(ComputeType::kFloat, ScalarType::ComplexFloat), nullptr);
   EXPECT_FALSE(is_computable(ScalarType::ComplexFloat));
-  EXPECT_FALSE(is_complex(ScalarType::ComplexHalf));
+  EXPECT_FALSE(is_complex(ScalarType::QInt8));
   EXPECT_EQ(storer(ComputeType::kFloat, ScalarType::QInt8), nullptr);
   EXPECT_FALSE(is_computable(ScalarType::Undefined));
 }
@@ -248,7 +248,7 @@ TEST_F(LoopsTest, ChecksSayNoWithoutEndingTheProgram) {
   EXPECT_FALSE(scalar_element(call, Scalar(int64_t{128}), ScalarType::Char, bytes));
   EXPECT_FALSE(scalar_element(call, Scalar(1e30), ScalarType::Int, bytes));
   EXPECT_TRUE(scalar_element(call, Scalar(-INFINITY), ScalarType::Half, bytes));
-  EXPECT_FALSE(scalar_element(call, Scalar(1.0), ScalarType::ComplexHalf, bytes));
+  EXPECT_FALSE(scalar_element(call, Scalar(1.0), ScalarType::QInt8, bytes));
   EXPECT_EQ(context.failure_state(), Error::InvalidArgument);
 }
 

@@ -23,8 +23,11 @@ class Operand {
     return tensor_ == nullptr || (complex_too && is_complex(tensor_->scalar_type())) ||
            check_computable(call, name, *tensor_);
   }
-  RangeReader reader(const Tensor& like, ComputeType type) const {
-    return tensor_ != nullptr ? RangeReader(*tensor_, like, type) : RangeReader(*scalar_, type);
+  // `common`: the dtype that a tensor's elements become first.
+  RangeReader reader(const Tensor& like, ComputeType type,
+                     ScalarType common = ScalarType::Undefined) const {
+    return tensor_ != nullptr ? RangeReader(*tensor_, like, type, common)
+                              : RangeReader(*scalar_, type);
   }
 
  private:

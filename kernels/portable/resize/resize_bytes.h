@@ -9,9 +9,9 @@ namespace executorch {
 namespace kernels {
 
 // Both tensors have 4 dims and dtype Byte; sizes have been checked. Takes temporary memory for the
-// weights and for one plane with `columns.out` columns and `rows.in` rows; fails when there is
-// none.
-bool resize_bytes(const OpCall& call, const Tensor& in, const Axis& rows, const Axis& columns,
+// weights and for one plane with `columns.out` columns and `rows.in` rows; where there is none, it
+// computes weights again and again.
+void resize_bytes(const OpCall& call, const Tensor& in, const Axis& rows, const Axis& columns,
                   const Tensor& out);
 
 }  // namespace kernels

@@ -66,7 +66,8 @@ def _unary() -> list[Case]:
         cases += [
             case("gelu.out", x), case("gelu.out", x, approximate="tanh"), case("elu.out", x),
             case("elu.out", x, 0.7, 1.2, 0.9), case("leaky_relu.out", x), case("leaky_relu.out", x, 0.3),
-            case("hardtanh.out", x), case("hardtanh.out", x, 0.0, 6.0),
+            case("hardtanh.out", x), case("hardtanh.out", x, 0.0, 6.0), case("hardtanh.out", x, NAN, 6.0),
+            case("clamp.out", x, NAN), case("clamp.out", x, None, NAN), case("clamp.out", x, NAN, 2),
             case("logit.out", t(9, dtype=dtype, low=0.1, high=0.9)),
             case("logit.out", t(9, dtype=dtype, low=-0.1, high=1.1), 0.05),
             case("glu.out", t(4, 6, dtype=dtype), 1), case("glu.out", t(2, 4, 3, dtype=dtype), -2),
@@ -80,6 +81,9 @@ def _unary() -> list[Case]:
         ]
     cases.append(case("hardtanh.out", t(20, dtype=I32, low=-5, high=5), -2, 3))
     cases.append(case("clamp.out", SPECIAL, -1.0, 1.0))
+    cases.append(case("clamp.out", SPECIAL, -1.0, NAN))
+    cases.append(case("clamp.out", t(5, dtype=I32, low=-5, high=5), NAN))
+    cases.append(case("clamp.Tensor_out", t(3, 4), vals(0, NAN, -1, 1), t(3, 1)))
     cases.append(case("clamp.Tensor_out", t(3, 4), t(4, low=-1, high=0), t(3, 1, low=0, high=1)))
     cases.append(
         case("clamp.Tensor_out", t(3, 4, dtype=I32, low=-5, high=5), None, t(4, dtype=I64))

@@ -50,8 +50,8 @@ std::ostream& operator<<(std::ostream& os, const Tensor& t) {
       print_element(os, t.const_data_ptr<T>()[i]);
     }
   };
-  const bool is_known =
-      dispatch_real_hb_bf16(t.scalar_type(), print) || dispatch_complex_h(t.scalar_type(), print);
+  const bool is_known = dispatch_real_hb_bf16_uint(t.scalar_type(), print) ||
+                        dispatch_complex_h(t.scalar_type(), print);
   ET_CHECK_MSG(is_known, "elements of type %s are not printed", toString(t.scalar_type()));
   return os << "})";
 }

@@ -108,11 +108,11 @@ inline bool check_cat_args(ArrayRef<Tensor> tensors, int64_t dim, Tensor& out) {
     ET_CHECK_OR_RETURN_FALSE(canCast(tensor.scalar_type(), out.scalar_type()),
                              "%s cannot be stored as %s", toString(tensor.scalar_type()),
                              toString(out.scalar_type()));
-    if (!tensors_have_same_dim_order(tensor, out)) {
-      return false;
-    }
     if (is_nothing(tensor)) {
       continue;
+    }
+    if (!tensors_have_same_dim_order(tensor, out)) {
+      return false;
     }
     if (!tensors_have_same_rank(tensor, first)) {
       return false;
