@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers from symbolic sizes: the hint, the upper bound that the ranges give, the free symbols."""
 
-from collections.abc import Iterable
+import functools
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import sympy
 import torch
+from torch.utils._sympy.functions import FloorDiv, Mod, PythonMod
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
@@ -55,10 +59,55 @@ def never_negative(maybe_symint: int | torch.SymInt) -> bool:
 
 
 def _range(symint: torch.SymInt) -> ValueRanges[sympy.Expr]:
-    node = symint.node
-    shape_env = node.shape_env
-    expr = shape_env.simplify(node.expr) if hasattr(shape_env, "simplify") else node.expr
-    return bound_sympy(expr, shape_env.var_to_range)
+    return bound_sympy(*in_multiples(symint, symint.node.shape_env.var_to_range))
+
+
+def in_multiples(
+    symint: torch.SymInt, ranges: Mapping[sympy.Symbol, ValueRanges]
+) -> tuple[sympy.Expr, dict[sympy.Symbol, ValueRanges]]:
+    """The expression of a size and the ranges of its symbols. A symbol that the export found to be a multiple of c is
+    c * k there: `view(-1, 8, 3)` has s // (s // 8) rows, which is 8."""
+    shape_env = symint.node.shape_env
+    expr = (
+        shape_env.simplify(symint.node.expr) if hasattr(shape_env, "simplify") else symint.node.expr
+    )
+    found = {symbol: ranges[symbol] for symbol in expr.free_symbols if symbol in ranges}
+    guards = getattr(shape_env, "guards", ())
+    steps = _divisors(tuple(guard.expr for guard in guards)) if guards else {}
+    for symbol in found.keys() & steps.keys():
+        step, values = steps[symbol], found.pop(symbol)
+        multiple = sympy.Symbol(f"{symbol}_{step}", integer=True, positive=True)
+        expr = expr.xreplace({symbol: step * multiple})
+        upper = values.upper if values.upper in _UNBOUNDED else values.upper // step
+        found[multiple] = ValueRanges(-(-values.lower // step), upper)
+    return expr, found
+
+
+@functools.lru_cache(maxsize=8)
+def _divisors(guards: tuple[Any, ...]) -> dict[sympy.Symbol, int]:
+    """Symbols that must be multiples of a number: by Mod(a s, m) = 0, or a s = b (s // c) where a c = b."""
+    steps: dict[sympy.Symbol, int] = {}
+    for guard in guards:
+        if not isinstance(guard, sympy.Eq):
+            continue
+        for one, other in ((guard.lhs, guard.rhs), (guard.rhs, guard.lhs)):
+            factor, symbol = (
+                one.args[0].as_coeff_Mul()
+                if isinstance(one, Mod | PythonMod)
+                else one.as_coeff_Mul()
+            )
+            step = 1
+            if not (symbol.is_Symbol and factor.is_Integer):
+                continue
+            if isinstance(one, Mod | PythonMod) and other == 0 and one.args[1].is_Integer:
+                step = int(one.args[1]) // math.gcd(int(factor), int(one.args[1]))
+            elif not isinstance(one, Mod | PythonMod):
+                times, quotient = other.as_coeff_Mul()
+                if isinstance(quotient, FloorDiv) and quotient.args[0] == symbol:
+                    divisor = quotient.args[1]
+                    step = int(divisor) if divisor.is_Integer and factor * divisor == times else 1
+            steps[symbol] = math.lcm(steps.get(symbol, 1), step)
+    return {symbol: step for symbol, step in steps.items() if step > 1}
 
 
 def eval_upper_bound(maybe_symint: int | torch.SymInt) -> int:

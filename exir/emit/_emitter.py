@@ -293,9 +293,9 @@ class MethodEmitter:
         changed = changed_inputs(self._program.graph_signature)
         if changed:
             warnings.warn(
-                f"method {self.name} changes its inputs {', '.join(changed)}: their new values are its first "
-                f"{len(changed)} outputs, before those of the model. An input that is not memory-planned "
-                "(alloc_graph_input=False) is changed in the caller's memory as well",
+                f"method {self.name} changes its inputs {', '.join(changed)}: their new values are outputs before "
+                "those of the model. An input that is not memory-planned (alloc_graph_input=False) is changed in the "
+                "caller's memory as well",
                 stacklevel=2,
             )
         return [self.index_of(node) for node in self._user_inputs if node.name in changed]

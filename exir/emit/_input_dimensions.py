@@ -14,6 +14,7 @@ from torch.fx import Node
 from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
 from executorch.exir.schema import TensorShapeDynamism
+from executorch.exir.sym_util import in_multiples
 from executorch.exir.tensor import TensorSpec
 
 # Below this, torch.export's own checks take any size: 0 and 1 are traced as sizes like others.
@@ -62,10 +63,6 @@ def _sizes(spec: TensorSpec, value: object) -> Sequence[int | torch.SymInt | Non
     return [None] * len(spec.shape)
 
 
-def _expression(size: torch.SymInt) -> sympy.Expr:
-    return size.node.shape_env.simplify(size.node.expr)
-
-
 def _describe(
     row: InputDimension,
     size: torch.SymInt,
@@ -73,10 +70,9 @@ def _describe(
     constraints: dict[sympy.Symbol, ValueRanges],
 ) -> None:
     """The smallest size. The largest is the tensor's size in the file."""
-    expression = _expression(size)
     known = {**size.node.shape_env.var_to_range, **constraints}
-    ranges = {symbol: _checked(known[symbol]) for symbol in expression.free_symbols}
-    lowest = bound_sympy(expression, ranges).lower
+    ranges = {symbol: _checked(known[symbol]) for symbol in known if known[symbol].is_int}
+    lowest = bound_sympy(*in_multiples(size, ranges)).lower
     if lowest.is_number and lowest.is_finite:
         row.min = max(0, min(int(lowest), bound))
 
@@ -93,7 +89,7 @@ def _relate(
     row_of_symbol: dict[sympy.Symbol, int],
 ) -> None:
     """size = scale * symbol + offset, where it is; an earlier row with the same symbol has the same number for it."""
-    expression = _expression(size)
+    expression, _ = in_multiples(size, size.node.shape_env.var_to_range)
     if len(expression.free_symbols) != 1:
         return
     (symbol,) = expression.free_symbols

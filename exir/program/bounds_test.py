@@ -95,3 +95,33 @@ def test_a_bound_below_the_example() -> None:
     _, program = exported(Dim.AUTO)
     with pytest.raises(ExportError, match="is 4, but dimension 0 of input x is 5 in the example"):
         to_edge(program, compile_config=EdgeCompileConfig(max_dynamic_size=4))
+
+
+def _rows_of_eight(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(-1, 8, 3)
+
+
+def _sums_of_pairs(x: torch.Tensor) -> torch.Tensor:
+    return x.view(x.shape[0] // 2, 2, 3).sum(1)
+
+
+@pytest.mark.parametrize(("function", "step"), [(_rows_of_eight, 8), (_sums_of_pairs, 2)])
+def test_sizes_that_a_view_divides(function: Any, step: int) -> None:
+    """Sizes of the view are s // c and s // (s // c): bounded by what the export found out, and refused at run time
+    where they would come out as others."""
+
+    class Call(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return function(x)
+
+    program = export(Call(), (torch.ones(16, 3),), dynamic_shapes=({0: Dim.AUTO},))
+    config = EdgeCompileConfig(max_dynamic_size=45)
+    lowered = to_edge(program, compile_config=config).to_executorch()
+    (plan,) = lowered.executorch_program.execution_plan
+    assert plan.values[plan.inputs[0]].val.sizes == [45 // step * step, 3]
+    method = _load_program_from_buffer(lowered.buffer).load_method("forward")
+    for size in (16, 24, 45 // step * step):
+        x = torch.randn(size, 3)
+        torch.testing.assert_close(method.call([x])[0], function(x))
+    with pytest.raises(RuntimeError, match=rf"expected {step} \* n \+ 0 .* got 13"):
+        method.call([torch.ones(13, 3)])

@@ -8,7 +8,7 @@
 #include <executorch/runtime/platform/log.h>
 #include <executorch/schema/program_generated.h>
 
-namespace executorch::ET_RUNTIME_NAMESPACE::internal {
+namespace executorch::ET_RUNTIME_NAMESPACE {
 namespace {
 
 namespace fb = executorch_flatbuffer;
@@ -87,4 +87,4 @@ Error check_related_sizes(const fb::ExecutionPlan& plan, Span<const EValue> valu
   return Error::Ok;
 }
 
-}  // namespace executorch::ET_RUNTIME_NAMESPACE::internal
+}  // namespace executorch::ET_RUNTIME_NAMESPACE

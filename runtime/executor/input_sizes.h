@@ -18,7 +18,7 @@ struct ExecutionPlan;
 struct Tensor;
 }  // namespace executorch_flatbuffer
 
-namespace executorch::ET_RUNTIME_NAMESPACE::internal {
+namespace executorch::ET_RUNTIME_NAMESPACE {
 
 // Whether `sizes`, of the right rank, are among those of dynamic input `input`, which is `tensor`.
 // InvalidArgument names the first dimension that is not, and what it may be.
@@ -31,4 +31,4 @@ ET_NODISCARD Error check_input_sizes(const executorch_flatbuffer::ExecutionPlan&
 ET_NODISCARD Error check_related_sizes(const executorch_flatbuffer::ExecutionPlan& plan,
                                        Span<const EValue> values);
 
-}  // namespace executorch::ET_RUNTIME_NAMESPACE::internal
+}  // namespace executorch::ET_RUNTIME_NAMESPACE

@@ -185,8 +185,7 @@ Error Method::set_tensor_input(const Tensor& input_tensor, size_t input_idx) {
                              ? source.shape_dynamism() == fb::TensorShapeDynamism::STATIC
                              : internal::shape_dynamism_of(own) == TensorShapeDynamism::STATIC;
   if (!is_static) {
-    ET_CHECK_OK_OR_RETURN_ERROR(
-        internal::check_input_sizes(*plan_, input_idx, source, input_tensor.sizes()));
+    ET_CHECK_OK_OR_RETURN_ERROR(check_input_sizes(*plan_, input_idx, source, input_tensor.sizes()));
   }
   const bool borrows_dynamic = !planned && !is_static;
   Span<const DimOrderType> dim_order;  // a portable tensor has its own

@@ -299,7 +299,7 @@ Error Method::check_inputs() const {
                              "Input %zu has not been set: method %s takes %zu inputs", i,
                              plan_->name()->c_str(), inputs_size());
   }
-  return internal::check_related_sizes(*plan_, {values_.data(), values_.size()});
+  return check_related_sizes(*plan_, {values_.data(), values_.size()});
 }
 
 Error Method::execute() {

@@ -82,9 +82,13 @@ def _resizing() -> list[Case]:
         cases += [
             case("upsample_nearest2d.vec_out", x, [7, 11], None),
             case("upsample_nearest2d.vec_out", x, None, [2.0, 1.5]),
+            case("upsample_nearest2d.vec_out", x, None, [1.02, 1.03]),  # sizes that stay
+            case("upsample_nearest2d.vec_out", x, None, [1.02, 2.0]),
             case("upsample_bilinear2d.vec_out", x, [7, 11], False, None),
             case("upsample_bilinear2d.vec_out", x, [7, 11], True, None),
             case("upsample_bilinear2d.vec_out", x, None, False, [2.0, 1.5]),
+            case("upsample_bilinear2d.vec_out", x, None, False, [2.0, 1.02]),
+            case("upsample_bilinear2d.vec_out", x, None, False, [1.02, 1.03]),
             case("upsample_bilinear2d.vec_out", x, [3, 3], False, None),
         ]  # fmt: skip
         if x.dtype != F16:  # which eager has not
@@ -92,6 +96,7 @@ def _resizing() -> list[Case]:
                 case("_upsample_bilinear2d_aa.out", x, [7, 11], False),
                 case("_upsample_bilinear2d_aa.out", x, [2, 3], True),
                 case("_upsample_bilinear2d_aa.out", x, [2, 2], False, scales_h=0.4, scales_w=0.35),
+                case("_upsample_bilinear2d_aa.out", x, [x.shape[2], 3], False, scales_h=0.3),
             ]  # fmt: skip
         if x.dtype == U8:  # no samples of bytes at points
             continue
