@@ -15,12 +15,15 @@ from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.graph_builder import GraphBuilder
 from executorch.backends.xnnpack.aot.ops import TABLE
 from executorch.backends.xnnpack.aot.padding import fold_sides
+from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE
 from executorch.backends.xnnpack.aot.quantized_steps import quantized_steps_of
 from executorch.backends.xnnpack.aot.steps import Mode, Step
+from executorch.backends.xnnpack.aot.value_types import FLOATS
 from executorch.backends.xnnpack.operators.node_visitor import NodeVisitor, get_node_visitors
 from executorch.backends.xnnpack.serialization.graph import serialize
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.lowering.op_table import tensor_text
 from executorch.exir.backend.lowering.quantized_values import check_quantized_values
 from executorch.exir.error import ExportError, ExportErrorType
 from executorch.exir.graph_facts import op_name
@@ -62,6 +65,8 @@ def _tell_arguments(program: ExportedProgram, builder: GraphBuilder) -> None:
     kinds = {spec.arg.name: spec.kind for spec in signature.input_specs}
     for node in program.graph.find_nodes(op="placeholder"):
         if kinds[node.name] == InputKind.USER_INPUT:
+            if not _has_type(node):
+                raise _cannot(f"input {node.name} is {tensor_text(node)}")
             builder.add_input(node)
     if any(spec.kind != OutputKind.USER_OUTPUT for spec in signature.output_specs):
         raise _cannot("it writes buffers")
@@ -69,6 +74,15 @@ def _tell_arguments(program: ExportedProgram, builder: GraphBuilder) -> None:
         if not isinstance(node, Node) or not isinstance(node.meta["val"], torch.Tensor):
             raise _cannot(f"it gives {node}, which is no tensor")
         builder.expect_output(node)
+
+
+def _has_type(node: Node) -> bool:
+    """8-bit values have that of who reads them."""
+    value = node.meta["val"]
+    is_stored = any(op_name(user) == DEQUANTIZE for user in node.users)
+    return isinstance(value, torch.Tensor) and (
+        value.dtype in FLOATS or (value.dtype == torch.int8 and is_stored)
+    )
 
 
 def _lower(builder: GraphBuilder, step: Step, visitors: dict[str, NodeVisitor]) -> None:

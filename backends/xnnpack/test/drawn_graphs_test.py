@@ -128,6 +128,7 @@ def test_outputs_that_are_equal_or_inputs(function: object) -> None:
 
 
 @needs_runtime
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_drawn_graphs(seed: int) -> None:
     check(Drawn(seed))
@@ -164,3 +165,14 @@ def test_a_whole_program_may_return_its_inputs_and_data() -> None:
     found = _load_for_executorch_from_buffer(program.buffer).forward((x,))
     for output, expected in zip(found, Whole()(x), strict=True):
         torch.testing.assert_close(output, expected)
+
+
+def test_a_whole_program_of_other_types_is_refused_by_name() -> None:
+    class Whole(nn.Module):
+        def forward(self, x: Tensor, place: Tensor) -> Values:
+            return x + 1, place
+
+    inputs = (INPUTS[0], torch.arange(3))
+    edge = to_edge(torch.export.export(Whole(), inputs)).exported_program()
+    with pytest.raises(RuntimeError, match=r"input place is int64 \[3\]"):
+        to_backend(XnnpackBackend.__name__, edge, [])

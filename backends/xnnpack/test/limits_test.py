@@ -96,6 +96,7 @@ def check(name: str, seeds: range, dtype: torch.dtype) -> set[str]:
 
 
 @needs_runtime
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWS)
 def test_what_is_claimed_is_loaded_and_computed(name: str) -> None:
     assert name in check(name, range(8), torch.float32)

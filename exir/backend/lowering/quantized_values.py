@@ -84,7 +84,7 @@ def _known(node: Node, place: int, constants: Mapping[Node, torch.Tensor]) -> to
 
 def _check_scales(node: Node, scales: torch.Tensor) -> None:
     """A scale of 0 is exact: all of a channel is 0."""
-    found = scales.double()
+    found = scales if scales.dtype == torch.float64 else scales.float()
     normal = found.isfinite() & ((found.abs() >= _LEAST_NORMAL) | (found == 0))
     if not bool(normal.all()):
         index, value = _first(found, ~normal)
