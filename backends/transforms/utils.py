@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import torch
 from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
@@ -104,7 +106,7 @@ def delete_constant_placeholder(exp_program: ExportedProgram, node: Node) -> Non
 
 def create_mutable_buffer(exp_program: ExportedProgram, name: str, data: torch.Tensor) -> Node:
     """A new buffer and an output that writes it, which for now is the buffer as it is: replace that one's argument by
-    the new value."""
+    the new value. `name` is the placeholder's, `b_x` for the buffer x."""
     graph, signature = exp_program.graph, exp_program.graph_signature
     buffers = [spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.BUFFER]
     placeholders = graph.find_nodes(op="placeholder")
@@ -116,9 +118,13 @@ def create_mutable_buffer(exp_program: ExportedProgram, name: str, data: torch.T
         )
     output = graph.output_node()
     output.args = ((node, *output.args[0]),)
-    written = OutputSpec(OutputKind.BUFFER_MUTATION, TensorArgument(node.name), target=name)
+    target = name.removeprefix("b_")
+    exp_program.state_dict[target] = exp_program.state_dict.pop(name)
     signature = exp_program.graph_signature
-    exp_program._graph_signature = ExportGraphSignature(
-        list(signature.input_specs), [written, *signature.output_specs]
-    )
+    inputs = [
+        dataclasses.replace(spec, target=target) if spec.arg.name == node.name else spec
+        for spec in signature.input_specs
+    ]
+    written = OutputSpec(OutputKind.BUFFER_MUTATION, TensorArgument(node.name), target=target)
+    exp_program._graph_signature = ExportGraphSignature(inputs, [written, *signature.output_specs])
     return node

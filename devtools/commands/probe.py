@@ -44,7 +44,7 @@ def found_values(
     file: Path, method: str, inputs: Sequence[Any], data_path: Path | None = None
 ) -> list[Found]:
     """In the order of execution. RuntimeError when the program does not load or run here."""
-    program = deserialize_pte_binary(file.read_bytes())
+    program = deserialize_pte_binary(file.read_bytes(), verify=True)
     (plan,) = (each for each in program.program.execution_plan if each.name == method)
     exposed = _expose(program.program, plan)
     data = bytes(serialize_pte_binary(program, extract_delegate_segments=True))
