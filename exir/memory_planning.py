@@ -290,11 +290,12 @@ def apply_algo(
 def _plan_devices(
     plan: Callable[[list[TensorSpec]], list[int]], specs: list[TensorSpec]
 ) -> tuple[list[int], list[NonConstBufferDevice]]:
-    """The CPU's arenas first, then one arena per other device in the order of their numbers."""
+    """The CPU's arenas first, if it has tensors, then one arena per other device in the order of their numbers."""
     groups: dict[tuple[DeviceType, int], list[TensorSpec]] = {}
     for spec in specs:
         groups.setdefault((spec.device, spec.device_index), []).append(spec)
-    sizes = plan(groups.pop((DeviceType.CPU, 0), []))
+    of_cpu = groups.pop((DeviceType.CPU, 0), [])
+    sizes = plan(of_cpu) if of_cpu or not groups else [0]
     devices = []
     for device, index in sorted(groups):
         members = groups[device, index]

@@ -485,6 +485,19 @@ def test_other_devices_have_arenas_of_their_own() -> None:
     assert all(spec.mem_id == 1 for spec in planned_specs_of(method) if spec not in moved)
 
 
+def test_without_tensors_of_the_processor_it_has_no_arena() -> None:
+    method = lower(*MIXED).exported_program()
+    for spec in planned_specs_of(method):
+        spec.device, spec.device_index = schema.DeviceType.CUDA, 0
+        spec.mem_id = None
+    sizes = memory_planning.apply_algo(
+        naive, method.graph_module, 16, method.graph_signature, enable_non_cpu_memory_planning=True
+    )
+    (device,) = method.graph_module.meta["non_const_buffer_device"]
+    assert len(sizes) == 2 and sizes[0] == 0 < sizes[1]
+    assert device == schema.NonConstBufferDevice(1, schema.DeviceType.CUDA, 0)
+
+
 def test_queries_for_users_passes() -> None:
     method = lower(*BRANCHES).exported_program()
     nodes = list(method.graph.nodes)

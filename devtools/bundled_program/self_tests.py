@@ -51,7 +51,7 @@ def with_self_test(
     ValueError for bytes that are no program and tolerances below 0."""
     if not (rtol >= 0 and atol >= 0):
         raise ValueError(f"expected tolerances of 0 or more, found rtol {rtol} and atol {atol}")
-    file = deserialize_pte_binary(program)
+    file = deserialize_pte_binary(program, verify=True)
     assert_valid_bundle(file.program, method_test_suites)
     cases = serialize_tables(create_bundled_program(b"", method_test_suites))
     store = NamedDataStore()
@@ -67,7 +67,7 @@ def with_self_test(
 
 def self_test_of(program: bytes) -> SelfTest | None:
     """What a .pte file carries. ValueError for bytes that are no program, or a damaged self-test."""
-    named = deserialize_pte_binary(program).named_data
+    named = deserialize_pte_binary(program, verify=True).named_data
     if named is None or CASES_KEY not in named.pte_data or TOLERANCES_KEY not in named.pte_data:
         return None
     tolerances = _data(named, TOLERANCES_KEY)

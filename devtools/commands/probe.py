@@ -44,7 +44,7 @@ def found_values(
     data: bytes, method: str, inputs: Sequence[Any], data_path: Path | None = None
 ) -> list[Found]:
     """Of a file's bytes, in the order of execution. RuntimeError when the program does not load or run here."""
-    program = deserialize_pte_binary(data)
+    program = deserialize_pte_binary(data, verify=True)
     (plan,) = (each for each in program.program.execution_plan if each.name == method)
     exposed = _expose(program.program, plan)
     changed = bytes(serialize_pte_binary(program, extract_delegate_segments=True))

@@ -7,12 +7,18 @@ import random
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import torch
+from torch.export import export
 from torch.fx import Graph, Node
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
 
+from executorch.exir import to_edge
 from executorch.exir.backend._grouping import grouped_partitions
+from executorch.exir.backend.canonical_partitioners.group_partitioner import GroupBasedPartitioner
 
 Groups = list[list[Node]]
 
@@ -144,3 +150,27 @@ def test_groups_that_need_each_other_stay_as_they_are() -> None:
         ["cos", "relu"],
         ["sin"],
     ]
+
+
+def test_without_groups_partitions_are_torchs() -> None:
+    """Also where values part and meet again, and where joining all would need a value before it is there."""
+
+    class Diamonds(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            a = x + y
+            left, right = a.sin() + 1, a * 2
+            b = left * right
+            return b + a, (b.cos() * x) + y
+
+    edge = to_edge(export(Diamonds(), (torch.ones(2), torch.ones(2)))).exported_program()
+
+    class SumsAndProducts(OperatorSupportBase):
+        def is_node_supported(self, submodules: Any, node: Node) -> bool:
+            return node.op == "call_function" and ("add" in node.name or "mul" in node.name)
+
+    def sets(partitioner: type) -> list[set[str]]:
+        made = partitioner(edge.graph_module, SumsAndProducts(), allows_single_node_partition=True)
+        found = [{node.name for node in each.nodes} for each in made.propose_partitions()]
+        return sorted(found, key=sorted)
+
+    assert sets(GroupBasedPartitioner) == sets(CapabilityBasedPartitioner)

@@ -69,7 +69,7 @@ def test_operators_are_one_object_each_and_survive_copies() -> None:
     assert pickle.loads(pickle.dumps(add)) is add
     assert add(torch.ones(2), torch.ones(2)).tolist() == [2, 2]
     assert add.to_out_variant() is torch.ops.aten.add.out
-    assert exir_ops.edge.aten.conv2d.default._schema.arguments[0].allowed_types is None
+    assert exir_ops.edge.aten.conv2d.default._schema.arguments[3].allowed_types is None
     backend = exir_ops.backend.executorch_prim.add.Scalar
     assert isinstance(backend, BackendOpOverload)
     assert pickle.loads(pickle.dumps(backend)) is backend

@@ -14,9 +14,11 @@ from torch._higher_order_ops.while_loop import while_loop
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import Dim, export
 
-from executorch.exir import EdgeProgramManager, control_flow, to_edge
+from executorch.exir import EdgeProgramManager, ExecutorchBackendConfig, control_flow, to_edge
 from executorch.exir.error import ExportError
+from executorch.exir.memory_planning import MemoryAlgoResult, SpecAllocResult, naive
 from executorch.exir.pass_base import ExportPass
+from executorch.exir.passes import MemoryPlanningPass
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
 RANDOM = torch.Generator().manual_seed(0)
@@ -186,6 +188,40 @@ def test_passes_run_loops(name: str) -> None:
     function, inputs = CASES[name]
     module, manager = lowered(function, *inputs)
     check(module, manager.transform([ExportPass()]), inputs)
+
+
+def first_fit(
+    alignment: int, specs: Any, graph_module: Any, graph_signature: Any, extra_padding: int
+) -> MemoryAlgoResult:
+    """A user's plan, as tight as lifetimes let it be: each tensor at the first place that is free while it lives."""
+    result, placed, end = MemoryAlgoResult({}, [0, 0]), [], 0
+    for spec in specs:
+        size, (first, last) = spec.realign(alignment), spec.lifetime
+        taken = sorted((a, b) for a, b, one, two in placed if one <= last and first <= two)
+        offset = 0
+        for begin, behind in taken:
+            if offset + size <= begin:
+                break
+            offset = max(offset, behind)
+        placed.append((offset, offset + size, first, last))
+        result.spec_dict[spec] = SpecAllocResult(1, 0, offset)
+        end = max(end, offset + size)
+    result.bufsizes[1] = end
+    return result
+
+
+@pytest.mark.parametrize("algorithm", [naive, first_fit])
+@pytest.mark.parametrize("name", CASES)
+def test_loops_in_a_plan_of_the_users(name: str, algorithm: Any) -> None:
+    """What lives across a loop keeps its bytes while the body runs."""
+    function, inputs = CASES[name]
+    module, manager = lowered(function, *inputs)
+    planning = MemoryPlanningPass(algorithm)
+    program = manager.to_executorch(ExecutorchBackendConfig(memory_planning_pass=planning))
+    method = _load_for_executorch_from_buffer(program.buffer)
+    expected = module(*inputs)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    torch.testing.assert_close(tuple(method.forward(inputs)), expected)
 
 
 def test_control_flow_under_its_documented_path() -> None:

@@ -4,7 +4,7 @@
 before: %y = avg_pool2d(%x, 2), %x channels last
 after:  %c = _to_dim_order_copy(%x, dim_order=[0, 1, 2, 3]); %y = avg_pool2d(%c, 2)
 
-Only users call it: the compiler's own list has row_major_pass, which works in place.
+Only users call it: no list of the compiler has it. Its own step is row_major_pass, which works in place.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from torch.export import ExportedProgram
 
 import executorch.exir.serde._operators  # noqa: F401  (teaches PyTorch's serializer our operators)
 from executorch.exir.error import ExportError, ExportErrorType
-from executorch.exir.serde import _delegates, export_serialize
+from executorch.exir.serde import _delegates, _planned, export_serialize
 from executorch.exir.serde._node_meta import node_meta, restore_node_meta
 from executorch.exir.serde.compact import compact_program
 from executorch.exir.serde.export_serialize import (
@@ -39,6 +39,7 @@ __all__ = [
 
 _DELEGATES = "delegates"
 _NODE_META = "node_meta"
+_PLANNED = "is_planned"  # a program after to_executorch
 _PROGRAM = "serialized_exported_program.json"
 _TENSORS = {
     "state_dict": "serialized_state_dict.pt",
@@ -80,9 +81,13 @@ class ExportedProgramDeserializer:
 def serialize(
     exported_program: ExportedProgram, opset_version: dict[str, int] | None = None
 ) -> SerializedArtifact:
+    is_planned = _planned.is_planned(exported_program)
+    if is_planned:
+        exported_program = _planned.with_operators(exported_program)
     with _delegates.named_modules(exported_program) as modules:
         artifact = export_serialize.serialize(compact_program(exported_program), opset_version)
     program = json.loads(artifact.exported_program)
+    program[_PLANNED] = is_planned
     program[_NODE_META] = node_meta(exported_program.graph_module)
     program[_DELEGATES] = {
         name: _delegates.module_record(module, serialize) for name, module in modules.items()
@@ -94,6 +99,8 @@ def serialize(
 def deserialize(artifact: SerializedArtifact) -> ExportedProgram:
     saved = json.loads(artifact.exported_program)
     records, meta = saved.get(_DELEGATES), saved.get(_NODE_META)
+    if saved.get(_PLANNED):
+        _planned.define_list_writers(artifact.exported_program.decode())
     program = export_serialize.deserialize(artifact)
     if meta:
         restore_node_meta(program.graph_module, meta)
@@ -102,6 +109,8 @@ def deserialize(artifact: SerializedArtifact) -> ExportedProgram:
             name: _delegates.module_of(record, deserialize) for name, record in records.items()
         }
         _delegates.put_back(program, modules)
+    if saved.get(_PLANNED):
+        _planned.with_functions(program)
     return program
 
 

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import io
+import operator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch.export import Dim, ExportedProgram, export
 
 from executorch import exir
-from executorch.exir import EdgeProgramManager, to_edge
+from executorch.exir import EdgeProgramManager, memory, to_edge
 from executorch.exir.backend.test.op_partitioner_demo import (
     AddMulPartitionerDemo,
     AllNodesPartitionerDemo,
@@ -123,3 +125,49 @@ def test_the_parts_by_hand() -> None:
         parts.exported_program, parts.state_dict, parts.constants, parts.example_inputs
     )
     torch.testing.assert_close(loaded.module()(X), program.module()(X))
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.function = function
+        self.linear = torch.nn.Linear(3, 4)
+        self.register_buffer("total", torch.zeros(2, 3))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.function(self, x)
+
+
+def count(m: Function, x: torch.Tensor) -> torch.Tensor:
+    m.total.add_(x)
+    return m.total * 2
+
+
+PLANNED = {
+    "weights": lambda m, x: m.linear(x).relu(),
+    "two outs": lambda m, x: x.topk(2),
+    "a list": lambda m, x: x.split(1)[1] + 1,
+    "a list of one": lambda m, x: x.split(2)[0] + 1,
+    "a view": lambda m, x: x.view(6) + 1,
+    "a view by hand": lambda m, x: memory.view(x, [6]) + 1,
+    "a branch": lambda m, x: torch.cond(x.sum() > 0, lambda y: y + 1, lambda y: y * 2, (x,)).sin(),
+    "a buffer": count,
+}
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_a_planned_program_comes_back(name: str) -> None:
+    """With calls of exir.memory and out variants; it computes the same."""
+    module = Function(lambda m, x: tuple(torch.utils._pytree.tree_leaves(PLANNED[name](m, x))))
+    program = to_edge(export(module, (X,))).to_executorch().exported_program()
+    loaded = through_a_file(program)
+    targets = [
+        [node.target for node in each.graph.nodes if node.op == "call_function"]
+        for each in (program, loaded)
+    ]
+    assert [t for t in targets[0] if t is not operator.getitem] == [
+        t for t in targets[1] if t is not operator.getitem
+    ]
+    module.total.zero_()
+    with torch.no_grad():  # out variants know no gradients
+        torch.testing.assert_close(tuple(loaded.module()(X)), module(X))

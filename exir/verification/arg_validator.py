@@ -45,15 +45,18 @@ class EdgeOpArgValidator(Interpreter):
     def _judge(
         self, op: EdgeOpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
     ) -> None:
-        constraint = op._schema.dtype_constraint
-        if constraint is None:
-            return
-        names = [argument.name for argument in op._schema.arguments]
+        schema = op._schema
+        names = [argument.name for argument in schema.arguments]
         values = {**dict(zip(names, args, strict=False)), **kwargs}
-        results = result if isinstance(result, list | tuple) else [result]
+        results = list(result) if isinstance(result, tuple) else [result]
         values |= {f"__ret_{number}": value for number, value in enumerate(results)}
-        dtypes = {
-            name: value.dtype for name, value in values.items() if isinstance(value, torch.Tensor)
-        }
-        if not constraint.validate(dtypes):
+        dtypes = {name: dtype for name, value in values.items() if (dtype := _dtype_of(value))}
+        if not schema.dtype_constraint.validate(dtypes):
             self.violating_ops[op] = (dtypes, self.node)
+
+
+def _dtype_of(value: Any) -> torch.dtype | None:
+    """Of a tensor, or of a list of tensors."""
+    if isinstance(value, list | tuple):
+        return next((dtype for item in value if (dtype := _dtype_of(item))), None)
+    return value.dtype if isinstance(value, torch.Tensor) else None

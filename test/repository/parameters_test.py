@@ -99,8 +99,6 @@ NOT_READ: dict[str, list[str]] = {
         "llm_config:ModelConfig expand_rope_table",
         # files hold bounds, so arenas are planned by bounds
         "_config:ExecutorchBackendConfig dynamic_memory_planning_mode",
-        # constants are computed in the dim order that their nodes have
-        "constant_prop_pass:constant_prop_pass _skip_dim_order",
         # a fused node takes the value of the node it replaces
         "quant_fusion_pass:QuantFusionPass:__init__ _fix_node_meta_val",
         "quant_fusion_pass:QuantFusionPass:__init__ node_value_dict",

@@ -187,6 +187,10 @@ def test_a_buffer_that_the_program_writes() -> None:
     assert program.graph_signature.output_specs[0].kind == OutputKind.BUFFER_MUTATION
     assert program.graph_signature.buffers_to_mutate == {"b_state": "state"}
     assert program.state_dict["state"].tolist() == [5.0] * 3
+    create_mutable_buffer(program, "b_more", torch.zeros(2))
+    assert program.graph_signature.inputs_to_buffers["b_more"] == "more"
+    assert program.graph_signature.buffers_to_mutate["b_more"] == "more"
+    assert program.state_dict["more"].tolist() == [0.0] * 2 and "b_more" not in program.state_dict
     program.graph.lint()
 
 

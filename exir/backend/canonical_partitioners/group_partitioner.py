@@ -13,7 +13,8 @@ from executorch.exir.backend._grouping import grouped_partitions
 
 
 class GroupBasedPartitioner(CapabilityBasedPartitioner):
-    """torch's partitioner with `node_groups`: nodes of one group are in one partition, or in none."""
+    """torch's partitioner, with `node_groups`: nodes of one group are in one partition, or in none. Without groups its
+    partitions are torch's."""
 
     def __init__(
         self,
@@ -39,6 +40,8 @@ class GroupBasedPartitioner(CapabilityBasedPartitioner):
             seen.add(node)
 
     def propose_partitions(self) -> list[Partition]:
+        if not self.node_groups:
+            return super().propose_partitions()
         graph = self.graph_module.graph
         supported = {node for node in graph.nodes if self._is_node_supported(node)}
         whole = [group for group in self.node_groups if group and supported.issuperset(group)]

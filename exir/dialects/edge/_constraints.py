@@ -24,6 +24,11 @@ DTYPES: dict[str, torch.dtype] = {
 }
 
 
+_FLOAT = frozenset({torch.float32, torch.float64})
+_HALF = frozenset({torch.float16, torch.bfloat16})
+_ANY = frozenset({*DTYPES.values(), *_HALF, torch.uint16, torch.complex64, torch.complex128})
+
+
 @dataclass(frozen=True)
 class DtypeConstraints:
     """`rows`: each maps argument names (returns: `__ret_0`...) to aliases; one row must hold for a call."""
@@ -91,22 +96,45 @@ class FunctionDtypeConstraint:
         self._rows = DtypeConstraints(types, tuple(type_constraint))
 
     @classmethod
-    def of(cls, rows: DtypeConstraints) -> FunctionDtypeConstraint:
-        names = list(dict.fromkeys(name for row in rows.rows for name in row))
-        essential = [name for name in names if all(name in row for row in rows.rows)]
-        optional = [name for name in names if name not in essential]
-        return cls(essential, optional, rows.aliases, list(rows.rows))
+    def of(cls, schema: torch.FunctionSchema) -> FunctionDtypeConstraint:
+        """Of a torch operator: what edge.yaml says, which documents print; `validate` takes half types where it has
+        floats. Any dtype for operators of which it says nothing."""
+        is_optional = {arg.name: "Optional" in str(arg.type) for arg in schema.arguments
+                       if "Tensor" in str(arg.type)}  # fmt: skip
+        is_optional |= {f"__ret_{place}": False for place, ret in enumerate(schema.returns)
+                        if "Tensor" in str(ret.type)}  # fmt: skip
+        names = list(is_optional)
+        essential = [name for name in names if not is_optional[name]]
+        optional = [name for name in names if is_optional[name]]
+        table = constraints_of(schema)
+        if table is None:
+            aliases = {f"T{place}": _ANY for place in range(len(names))}
+            row = {name: f"T{place}" for place, name in enumerate(names)}
+            return cls(essential, optional, aliases, [row])
+        rows = [dict.fromkeys(names, next(iter(row.values()))) | row for row in table.rows]
+        made = cls(essential, optional, table.aliases, rows)
+        with_half = {
+            alias: types | _HALF if types >= _FLOAT else types
+            for alias, types in table.aliases.items()
+        }
+        made._rows = DtypeConstraints(with_half, tuple(rows))
+        return made
 
     def __contains__(self, key: str) -> bool:
         return key in self.essential_tensor_io_names or key in self.optional_tensor_io_names
 
     def __getitem__(self, key: str) -> set[torch.dtype]:
         """All dtypes that the argument or result may have."""
-        return self._rows.allowed(key) or set()
+        aliases = {row[key] for row in self.type_constraint if key in row}
+        return set().union(*(self.type_alias[alias].types for alias in aliases))
 
     def validate(self, types: dict[str, torch.dtype | None]) -> bool:
-        """True when one row allows these dtypes together; None is a tensor that was not given."""
+        """True when one row allows these dtypes together; None is a tensor that was not given. All names are known, and
+        those that are always there are given."""
         given = {name: dtype for name, dtype in types.items() if dtype is not None}
+        essential = self.essential_tensor_io_names
+        if any(name not in self for name in given) or any(name not in given for name in essential):
+            return False
         return self._rows.accepts(given)
 
 

@@ -12,14 +12,12 @@ from executorch.exir.dialects.edge._constraints import (
     AllowedDtypeSet as AllowedDtypeSet,
 )
 from executorch.exir.dialects.edge._constraints import (
-    DtypeConstraints,
     FunctionDtypeConstraint,
-    constraints_of,
 )
 
 
 class EdgeDialectArgument:
-    """A schema argument or return with the dtypes it may take (None: no constraint is known)."""
+    """A schema argument or return with the dtypes it may take (None: it is no tensor)."""
 
     def __init__(self, argument: torch.Argument, allowed_types: set[torch.dtype] | None) -> None:
         self._argument = argument
@@ -33,9 +31,9 @@ class EdgeDialectFunctionSchema:
     """torch's schema of the operator plus its dtype constraints."""
 
     def __init__(self, schema: torch.FunctionSchema) -> None:
-        constraints = constraints_of(schema)
+        constraints = FunctionDtypeConstraint.of(schema)
         self._schema = schema
-        self.dtype_constraint = FunctionDtypeConstraint.of(constraints) if constraints else None
+        self.dtype_constraint = constraints
         self.arguments = [_annotate(arg, arg.name, constraints) for arg in schema.arguments]
         self.returns = [
             _annotate(ret, f"__ret_{index}", constraints)
@@ -52,9 +50,9 @@ class EdgeDialectFunctionSchema:
 
 
 def _annotate(
-    argument: torch.Argument, name: str, constraints: DtypeConstraints | None
+    argument: torch.Argument, name: str, constraints: FunctionDtypeConstraint
 ) -> EdgeDialectArgument:
-    return EdgeDialectArgument(argument, constraints.allowed(name) if constraints else None)
+    return EdgeDialectArgument(argument, constraints[name] or None)
 
 
 class EdgeOpOverload:

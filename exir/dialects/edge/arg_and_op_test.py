@@ -105,3 +105,25 @@ def test_schemas_of_edge_operators_say_which() -> None:
     assert torch.float32 in schema.arguments[0].allowed_types
     assert regular_tensor_str_to_dtypes["Half"] is torch.float16
     assert len(regular_tensor_dtypes_to_str) == 13
+
+
+def test_every_edge_operator_has_a_constraint() -> None:
+    """Half types where floats are, lists as one name, optional tensors, operators that the table does not have."""
+    f32, f16, i32 = torch.float32, torch.float16, torch.int32
+    softmax = ops.edge.aten._log_softmax.default._schema
+    assert softmax.arguments[0].allowed_types == {f32, torch.float64}  # as documents print it
+    assert softmax.dtype_constraint.validate({"self": f16, "__ret_0": f16})
+    assert softmax.arguments[1].allowed_types is None
+    cat = ops.edge.aten.cat.default._schema.dtype_constraint
+    assert cat.validate({"tensors": f32, "__ret_0": f32})
+    norm = ops.edge.aten.native_layer_norm.default._schema.dtype_constraint
+    results = {f"__ret_{place}": f32 for place in range(3)}
+    assert norm.validate({"input": f32, **results})
+    assert norm.validate({"input": f32, "weight": f32, "bias": f32, **results})
+    for wrong in ({"weight": f32}, {"nope": f32}, {"input": f32, "nope": f32, **results}, results,
+                  {"input": i32, **results}):  # fmt: skip
+        assert not norm.validate(wrong)
+    table = ops.edge.quantized_decomposed.dequantize_per_tensor.default._schema
+    assert torch.complex64 in table.arguments[0].allowed_types
+    assert table.dtype_constraint.validate({"input": torch.int8, "__ret_0": f32})
+    assert not table.dtype_constraint.validate({"input": torch.int8})
