@@ -24,9 +24,9 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given
+from executorch.devtools.commands.numbers.overflow import NEXT_STEP, OVERFLOW, Broken, broken_values
 from executorch.devtools.commands.origins import origin_of
 from executorch.devtools.commands.output.report import Report, Row, Table
-from executorch.devtools.commands.overflow import NEXT_STEP, OVERFLOW, Broken, broken_values
 from executorch.devtools.commands.probe import Found, found_values
 from executorch.devtools.commands.program_file import Call, ProgramFile, payload_reader
 from executorch.devtools.commands.reference import Compared, compare

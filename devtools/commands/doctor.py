@@ -25,10 +25,10 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given, python_model
-from executorch.devtools.commands.finding import BREAK, MEMORY, NUMBERS, SLOW, STOPS, Finding
 from executorch.devtools.commands.memory import Memory, memory_of
-from executorch.devtools.commands.numbers import number_findings
+from executorch.devtools.commands.numbers.findings import number_findings
 from executorch.devtools.commands.origins import Origin, Origins
+from executorch.devtools.commands.output.finding import BREAK, MEMORY, NUMBERS, SLOW, STOPS, Finding
 from executorch.devtools.commands.output.report import Picture, Report, Row, Table
 from executorch.devtools.commands.program_file import (
     Call,

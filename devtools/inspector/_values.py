@@ -114,8 +114,8 @@ def verify_debug_data_equivalence(existing_data: ProgramOutput, new_data: Progra
 
 
 def convert_to_float_tensor(input_data: Any) -> torch.Tensor:
-    """As float64, without NaN (0 in its place); of complex numbers both parts. Raises AssertionError for lists, ValueError
-    for what is no number."""
+    """As float64, without NaN (0 in its place); of complex numbers both parts. Raises AssertionError for lists,
+    ValueError for what is no number."""
     assert not isinstance(input_data, Sequence), "expected one tensor or number, found a sequence"
     if isinstance(input_data, complex):
         raise ValueError(f"expected a tensor or a real number, found {input_data}")

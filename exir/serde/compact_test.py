@@ -12,7 +12,7 @@ import torch
 from torch.export import export
 
 from executorch.exir import load, save
-from executorch.exir.serde.compact import compact
+from executorch.exir.serde.compact import compact, compact_program
 
 WHOLE = torch.arange(100_000, dtype=torch.float32)
 
@@ -83,6 +83,14 @@ class Model(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * self.weight + self.offset + self.constant
+
+
+def test_a_program_for_torch_export_save(tmp_path: Path) -> None:
+    program = export(Model(), (WHOLE[20:23],))
+    torch.export.save(compact_program(program), path := tmp_path / "model.pt2")
+    assert path.stat().st_size < 40_000
+    x = torch.tensor([1.0, 2.0, 3.0])
+    torch.testing.assert_close(torch.export.load(path).module()(x), Model()(x))
 
 
 def test_a_saved_program(tmp_path: Path) -> None:

@@ -10,9 +10,7 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands.bisect import by_handles
-from executorch.devtools.commands.finding import NUMBERS, STOPS, Finding
-from executorch.devtools.commands.origins import origin_of
-from executorch.devtools.commands.overflow import (
+from executorch.devtools.commands.numbers.overflow import (
     NEXT_STEP,
     OVERFLOW,
     Broken,
@@ -20,6 +18,8 @@ from executorch.devtools.commands.overflow import (
     has_infinite,
     leaves_exact,
 )
+from executorch.devtools.commands.origins import origin_of
+from executorch.devtools.commands.output.finding import NUMBERS, STOPS, Finding
 from executorch.devtools.commands.probe import found_values
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.reference import COARSE
