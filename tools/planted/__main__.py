@@ -61,7 +61,7 @@ def tried(copy: Copy, kind: Kind, plant: Plant, log: Path) -> dict[str, object]:
     except RuntimeError as error:
         row |= {"noticed": "", "problem": str(error)[-600:]}
     finally:
-        copy.restore(plant)
+        copy.restore()
     return row | {"seconds": round(time.monotonic() - start, 1)}
 
 

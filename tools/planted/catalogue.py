@@ -66,7 +66,7 @@ KERNELS = (
     Listed(_NORM, "const double unbiased = moments.rstd * count / (count - 1.0);",
            "const double unbiased = moments.rstd;", "running variance without ddof"),
     Listed("kernels/portable/reduce/variance.cpp", "count - correction > 0 ? count - correction : 0",
-           "count > 0 ? count : 0", "no correction"),
+           "count - correction > 0 ? count - 1.01 * correction : 0", "the correction 1 % more"),
     Listed("kernels/portable/softmax.cpp", "const C scale = static_cast<C>(1.0 / sum);",
            "const C scale = static_cast<C>(1.0001 / sum);", "0.01 % more"),
     Listed(_UNARY, "T(0.70710678118654752440)", "T(0.7072)", "gelu's root of a half"),

@@ -41,7 +41,7 @@ class Copy:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder
-        self._module: Path | None = None  # one that was linked again
+        self._aside: list[tuple[Path, Path]] = []  # (where a file is, where it belongs)
         if folder.exists():
             shutil.rmtree(folder)
         for name in _names(root):
@@ -60,21 +60,24 @@ class Copy:
         except OSError:  # another file system
             shutil.copy2(source, to)
 
-    def write(self, name: str, text: str) -> None:
-        (self.folder / name).unlink()
-        (self.folder / name).write_text(text)
+    def _keep(self, path: Path) -> None:
+        """Puts the file aside until restore(); what the tree has by then may be another one."""
+        aside = path.with_name(f"{path.name}.whole")
+        path.rename(aside)
+        self._aside.append((aside, path))
 
     def plant(self, plant: Plant, native: str) -> None:
-        self.write(plant.file, plant.in_text((self.root / plant.file).read_text()))
+        path = self.folder / plant.file
+        text = plant.in_text(path.read_text())
+        self._keep(path)
+        path.write_text(text)
         if native:
-            self._module = linked_again(self.root, self.folder, plant.file, native)
+            linked_again(self.root, self.folder, plant.file, native, self._keep)
 
-    def restore(self, plant: Plant) -> None:
-        changed = [self.folder / plant.file, *([self._module] if self._module else [])]
-        for path in changed:
-            path.unlink()
-            self._bring(str(path.relative_to(self.folder)))
-        self._module = None
+    def restore(self) -> None:
+        while self._aside:
+            aside, path = self._aside.pop()
+            aside.replace(path)
 
     def run(self, tests: str, log: Path) -> Ran:
         """pytest on a file or folder, which may be followed by a choice: `a_test.py -k names`."""

@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -52,8 +53,10 @@ def _alone(words: list[str]) -> list[str]:
     return [w for i, w in enumerate(words) if i not in with_value and i - 1 not in with_value]
 
 
-def linked_again(root: Path, copy: Path, file: str, target: str) -> Path:
-    """Puts the module of the target, with the changed `file`, into the copy; gives its place there."""
+def linked_again(
+    root: Path, copy: Path, file: str, target: str, replaced: Callable[[Path], None]
+) -> None:
+    """Puts the module of the target, with the changed `file`, into the copy; `replaced` puts the old one aside."""
     build = build_folder(root)
     home = built_from(build)
     entries = json.loads((build / "compile_commands.json").read_text())
@@ -80,12 +83,16 @@ def linked_again(root: Path, copy: Path, file: str, target: str) -> Path:
         changed.append((made, new))
     if not changed:
         raise RuntimeError(f"no source of {target} is made of {file}")
-    return _linked(build, copy, work, link, dict(changed), compiled)
+    made = _linked(build, work, link, dict(changed), compiled)
+    place = [path for path in copy.rglob(made.name) if work not in path.parents]
+    if len(place) != 1:
+        raise RuntimeError(f"expected {made.name} once in {copy}, found it {len(place)} times")
+    replaced(place[0])
+    made.rename(place[0])
+    shutil.rmtree(work)
 
 
-def _linked(
-    build: Path, copy: Path, work: Path, link: str, changed: dict[str, Path], compiled: str
-) -> Path:
+def _linked(build: Path, work: Path, link: str, changed: dict[str, Path], compiled: str) -> Path:
     """The link's own objects are replaced by name, members of its archives in copies of these."""
     command = link
     for made, new in changed.items():
@@ -108,10 +115,4 @@ def _linked(
     made = work / Path(found[1]).name
     command = command.replace(f" -o {found[1]}", f" -o {made}")
     _said(["bash", "-c", command.split(" && : && ")[-1].removeprefix(": && ")], build)
-    place = [path for path in copy.rglob(made.name) if work not in path.parents]
-    if len(place) != 1:
-        raise RuntimeError(f"expected {made.name} once in {copy}, found it {len(place)} times")
-    place[0].unlink()
-    made.rename(place[0])
-    shutil.rmtree(work)
-    return place[0]
+    return made

@@ -141,7 +141,7 @@ def test_a_plant_is_noticed_or_not_and_the_tree_stays(
         copy.plant(plant, "")
         assert (folder / "a.py").read_bytes() != before == (repository / "a.py").read_bytes()
         found[plant.change + plant.old] = copy.run("a_test.py", folder / "log").failed
-        copy.restore(plant)
+        copy.restore()
         assert os.path.samefile(folder / "a.py", repository / "a.py")
     assert found.pop("guard never takenwidth < 0 and keep") is True
     assert set(found.values()) == {False}
