@@ -28,7 +28,10 @@ def _inline(emitter: MethodEmitter, module: GraphModule, operands: list[int]) ->
     return [emitter.index_of(value) for value in emitter.emit_graph(module)]
 
 
-def _branch(emitter: MethodEmitter, node: Node, operands: list[int], results: list[int]) -> None:
+def _branch(
+    emitter: MethodEmitter, node: Node, operands: list[int], results: list[int]
+) -> list[int]:
+    """Gives the values that became the results."""
     outputs = _inline(emitter, _attribute(node), operands)
     internal_assert(
         len(outputs) == len(results),
@@ -36,6 +39,11 @@ def _branch(emitter: MethodEmitter, node: Node, operands: list[int], results: li
     )
     for output, result in zip(outputs, results, strict=True):
         emitter.append(schema.MoveCall(move_from=output, move_to=result))
+    return outputs
+
+
+def _place(emitter: MethodEmitter, index: int) -> schema.AllocationDetails | None:
+    return getattr(emitter.table.values[index].val, "allocation_info", None)
 
 
 def _emit_cond(emitter: MethodEmitter, node: Node) -> None:
@@ -45,13 +53,16 @@ def _emit_cond(emitter: MethodEmitter, node: Node) -> None:
     results = emitter.new_slots(node)
     to_false = schema.JumpFalseCall(emitter.index_of(predicate), 0)
     emitter.append(to_false)
-    _branch(emitter, true_branch, operands, results)
+    if_true = _branch(emitter, true_branch, operands, results)
     over = schema.JumpFalseCall(emitter.table.constant(False), 0)
     emitter.append(over)
     to_false.destination_instruction = emitter.next_instruction
-    _branch(emitter, false_branch, operands, results)
+    if_false = _branch(emitter, false_branch, operands, results)
     over.destination_instruction = emitter.next_instruction
     emitter.value_of[node] = results
+    for result, *given in zip(results, if_true, if_false, strict=True):
+        if any(_place(emitter, value) != _place(emitter, result) for value in given):
+            emitter.moved.add(result)
 
 
 def _emit_loop(emitter: MethodEmitter, node: Node) -> None:

@@ -72,6 +72,8 @@ class MethodEmitter:
         self._program = program
         self._state = state
         self._options = options
+        # Tensors that point at run time to another place than the planned one: results of torch.cond.
+        self.moved: set[int] = set()
         self._higher_order = higher_order
         self._instructions: list[schema.Instruction] = []
         self._frames: list[schema.FrameList] | None = [] if options.stacktrace else None
@@ -390,7 +392,8 @@ def _emit_view(emitter: MethodEmitter, node: Node) -> None:
     base_index = emitter.index_of(base_node)
     base = emitter.table.tensor(base_index)
     spec: TensorSpec = node.meta["spec"]
-    view = make_tensor_value(0, base.allocation_info, spec)
+    is_moved = base_index in emitter.moved
+    view = make_tensor_value(0, None if is_moved else base.allocation_info, spec)
     is_external = base.extra_tensor_info is not None and (
         base.extra_tensor_info.location == schema.TensorDataLocation.EXTERNAL
     )
@@ -399,7 +402,7 @@ def _emit_view(emitter: MethodEmitter, node: Node) -> None:
     if is_constant:
         view.data_buffer_idx = base.data_buffer_idx
     index = emitter.value_of[node] = emitter.table.add(view)
-    if not (is_static and (is_constant or base.allocation_info is not None)):
+    if not (is_static and (is_constant or view.allocation_info is not None)):
         view.data_buffer_idx = 0
         args = [base_index, emitter.arguments.int_list(list(size)), index]
         emitter.kernel_call(_ET_VIEW.name, _ET_VIEW.overload, args, 1)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""torch.cond beside eager PyTorch: what branches yield, and views of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.export import export
+
+from executorch.exir import to_edge
+from executorch.exir.schema import KernelCall
+from executorch.runtime import Runtime
+
+Branch = Callable[[Tensor], Tensor]
+
+
+class Chosen(torch.nn.Module):
+    """The result as a matrix, added to what both branches are given."""
+
+    def __init__(self, if_true: Branch, if_false: Branch) -> None:
+        super().__init__()
+        self._branches = if_true, if_false
+
+    def forward(self, p: Tensor, x: Tensor) -> Tensor:
+        y = x + 1
+        z = torch.cond(p.sum() > 0, *self._branches, (y,))
+        return z.view(2, 3) + y
+
+
+def _nested(y: Tensor) -> Tensor:
+    return torch.cond(y.sum() > 100, lambda a: a.exp().view(6), lambda a: a.view(6) * 5, (y,))
+
+
+BRANCHES = {
+    "views": (lambda y: (y * 3).view(6), lambda y: y.exp().view(6)),
+    "a view and a sum": (lambda y: (y * 3).view(6) + 1, lambda y: y.exp().view(6)),
+    "what they are given": (lambda y: y.clone().view(6), lambda y: y.view(6) * 2),
+    "a tensor that is seen twice": (
+        lambda y: (y * 3).view(6).relu(),
+        lambda y: (b := (y * 2).view(6)) + b.flip(0),
+    ),
+    "branches of a branch": (_nested, lambda y: y.exp().view(6)),
+    "sums alone": (lambda y: y.view(6) + 1, lambda y: y.view(6) * 2),
+}
+
+
+def method_of(model: torch.nn.Module, inputs: tuple[Tensor, ...]) -> tuple[object, object]:
+    program = to_edge(export(model, inputs)).to_executorch()
+    method = Runtime.get().load_program(program.buffer).load_method("forward")
+    assert method is not None
+    return method, program.executorch_program.execution_plan[0]
+
+
+@pytest.mark.parametrize("branches", BRANCHES.values(), ids=list(BRANCHES))
+def test_a_view_of_what_a_branch_yields(branches: tuple[Branch, Branch]) -> None:
+    x = torch.randn(2, 3)
+    model = Chosen(*branches)
+    method, _ = method_of(model, (torch.ones(1), x))
+    for p in (torch.ones(1), -torch.ones(1)):
+        torch.testing.assert_close(method.execute((p, x))[0], model(p, x))
+
+
+def views_made_at_run_time(plan: object) -> int:
+    calls = [i.instr_args for chain in plan.chains for i in chain.instructions]
+    names = [plan.operators[c.op_index].name for c in calls if isinstance(c, KernelCall)]
+    return names.count("executorch_prim::et_view")
+
+
+def test_only_views_of_what_lies_elsewhere_are_made_at_run_time() -> None:
+    inputs = (torch.ones(1), torch.randn(2, 3))
+    for name, views in (("sums alone", 0), ("views", 1)):
+        _, plan = method_of(Chosen(*BRANCHES[name]), inputs)
+        assert views_made_at_run_time(plan) == views, name

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which plants are found in a source, that each makes one change, and what is reported."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from executorch.tools.planted import plants
+from executorch.tools.planted.__main__ import ROOT, chosen, existing
+from executorch.tools.planted.catalogue import KINDS, Kind, named
+from executorch.tools.planted.copy import Copy
+from executorch.tools.planted.report import read_reasons, report
+
+SOURCE = """LIMIT = 4
+ROWS = {"add": 1, "mul": 2, "sub": 3}
+CHECKS = (Condition(lambda node: node.alpha == 1, "alpha must be 1"),)
+
+
+def area(width, height=1.5, keep=True):
+    if width < 0 and keep:
+        raise ValueError("no — such width")
+    return min(width, LIMIT) * (height if keep else 2)
+
+
+area(1, keep=True)
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "a.py").write_text(SOURCE)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "mutator, expected",
+    [
+        (plants.conditions, {"CHECKS: condition always true: lambda node: node.alpha == 1"}),
+        (plants.guards, {"area: guard never taken: width < 0 and keep"}),
+        (plants.operands, {"area: operand of and gone: width < 0", "area: operand of and gone: keep"}),
+        (plants.comparisons, {"CHECKS: == another: node.alpha == 1", "area: < another: width < 0"}),
+        (plants.choices, {"area: the other extreme: min", "area: the other choice: keep"}),
+        (plants.numbers, {"LIMIT: one more: 4", "ROWS: one more: 2", "ROWS: one more: 3",
+                          "area: 1 % more: 1.5", "area: one more: 2"}),
+        (plants.entries, {'ROWS: row gone: "add"', 'ROWS: row gone: "mul"', 'ROWS: row gone: "sub"'}),
+        (plants.settings, {"module: the other setting: True"}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)  # fmt: skip
+def test_a_mutator_finds_its_places(
+    root: Path, mutator: plants.Mutator, expected: set[str]
+) -> None:
+    found = list(plants.in_python(root, "a.py", (mutator,)))
+    assert {plant.name.removeprefix("a.py:") for plant in found} == expected
+    for plant in found:
+        changed = plant.in_text(SOURCE)
+        assert changed != SOURCE
+        ast.parse(changed)
+
+
+def test_a_file_that_changed_since_is_told(root: Path) -> None:
+    (plant,) = plants.in_python(root, "a.py", (plants.guards,))
+    with pytest.raises(ValueError, match="make the plants again"):
+        plant.in_text("# a line more\n" + SOURCE)
+
+
+def test_a_change_by_hand_stands_there_once(root: Path) -> None:
+    plant = plants.listed(root, "a.py", "LIMIT = 4", "LIMIT = 5", "one more")
+    assert plant.in_text(SOURCE).startswith("LIMIT = 5\n")
+    with pytest.raises(ValueError, match="found it 0 times"):
+        plants.listed(root, "a.py", "LIMIT = 6", "", "")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_each_kind_of_the_catalogue_has_plants_and_tests(kind: Kind) -> None:
+    """Also that every change by hand still fits its file."""
+    found = list(kind.plants(ROOT))
+    assert found and existing(kind)
+    for plant in found:
+        text = plant.in_text((ROOT / plant.file).read_text())
+        if plant.file.endswith(".py"):
+            ast.parse(text)
+
+
+def test_a_drawn_choice_is_the_same_again() -> None:
+    kinds = named(["planner", "emitter"])
+    first, again, other = (chosen(kinds, "", 5, seed) for seed in (1, 1, 2))
+    assert first == again != other and len(first) == 10
+    with pytest.raises(ValueError, match="unknown kind plans: expected one of condition, row"):
+        named(["plans"])
+
+
+def test_what_went_unnoticed_needs_a_reason() -> None:
+    rows = [
+        {"kind": "k", "plant": "a.py:f: guard never taken: x", "noticed": "a_test.py"},
+        {"kind": "k", "plant": "a.py:g: guard never taken: y", "noticed": ""},
+        {"kind": "k", "plant": "a.py:h: guard never taken: z", "noticed": ""},
+    ]
+    lines, bare = report(rows, [("a.py:g", "a shorter way to the same")])
+    assert bare == ["a.py:h: guard never taken: z"]
+    assert lines[1].split() == ["k", "3", "1", "1", "1"]
+    assert report(rows[:2], [("a.py:g", "the same")])[0][-1].startswith("no fault went unnoticed")
+
+
+def test_reasons_are_of_plants_that_there_are() -> None:
+    names = [plant.name for kind in KINDS for plant in kind.plants(ROOT)]
+    for text, why in read_reasons():
+        assert len(why) > 10
+        assert any(text in name for name in names), f"no plant has {text!r}: remove its reason"
+
+
+@pytest.fixture
+def repository(root: Path) -> Path:
+    """Of its own, with a test that notices a guard and none that notices the limit."""
+    (root / "a.py").write_text(SOURCE.replace("CHECKS = (Condition", "CHECKS = (tuple").replace(
+        'CHECKS = (tuple(lambda node: node.alpha == 1, "alpha must be 1"),)\n', ""
+    ))  # fmt: skip
+    (root / "a_test.py").write_text(
+        "import pytest\nfrom a import area\n\n\ndef test_area():\n"
+        "    with pytest.raises(ValueError):\n        area(-1)\n"
+    )
+    (root / "conftest.py").write_text("import sys\nsys.path.insert(0, '.')\n")
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    return root
+
+
+def test_a_plant_is_noticed_or_not_and_the_tree_stays(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    kind = Kind("k", "", ("a_test.py",), ("a.py",), (plants.guards, plants.numbers))
+    folder = tmp_path_factory.mktemp("copies") / "tree"
+    copy, before = Copy(repository, folder), (repository / "a.py").read_bytes()
+    found = {}
+    for plant in kind.plants(repository):
+        copy.plant(plant, "")
+        assert (folder / "a.py").read_bytes() != before == (repository / "a.py").read_bytes()
+        found[plant.change + plant.old] = copy.run("a_test.py", folder / "log").failed
+        copy.restore()
+        assert os.path.samefile(folder / "a.py", repository / "a.py")
+    assert found.pop("guard never takenwidth < 0 and keep") is True
+    assert set(found.values()) == {False}
+
+
+def test_the_command_lists_and_refuses() -> None:
+    command = [sys.executable, "-m", "executorch.tools.planted"]
+    listed = subprocess.run(
+        [*command, "--list", "--only", "rope"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert "extension/llm/model/rope.py:_OLD_CONTEXT: one more: 8192" in listed.stdout
+    wrong = subprocess.run(
+        [*command, "--only", "none"], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert wrong.returncode == 2 and "expected one of condition" in wrong.stderr
