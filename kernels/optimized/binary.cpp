@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic, comparison and selection of f32 tensors, and shifts of int64 ones: each kernel is a
-// row of a table; other dtypes are the portable kernels'.
+// Arithmetic, comparison and selection of tensors of one dtype: each kernel is a row of a table;
+// mixed dtypes and doubles are the portable kernels'.
 #include <executorch/kernels/optimized/binary.h>
 
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
+#include <executorch/kernels/portable/loops/elementwise.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
@@ -21,10 +23,15 @@ using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
 using executorch::extension::parallel_for;
+using executorch::kernels::ComputeType;
 using executorch::kernels::fits;
+using executorch::kernels::promote_with_scalar;
+using executorch::kernels::storer;
+using executorch::kernels::wrapped_scalar;
 using executorch::kernels::optimized::Binary;
 using executorch::kernels::optimized::Broadcast;
 using executorch::kernels::optimized::Compare;
+using executorch::kernels::optimized::has_whole_loop;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::is_narrow_float;
@@ -33,7 +40,9 @@ using executorch::kernels::optimized::kMaxOuterDims;
 using executorch::kernels::optimized::map_binary;
 using executorch::kernels::optimized::map_binary_narrow;
 using executorch::kernels::optimized::map_binary_row;
+using executorch::kernels::optimized::map_binary_whole;
 using executorch::kernels::optimized::map_compare;
+using executorch::kernels::optimized::map_compare_whole;
 using executorch::kernels::optimized::map_shift;
 using executorch::kernels::optimized::map_where;
 using executorch::kernels::optimized::narrow;
@@ -120,58 +129,116 @@ float as_float(const Scalar& s) {
 
 // Whether `alpha` is a factor that self's dtype has; the portable kernel refuses others.
 bool is_factor(const Scalar& alpha, const Tensor& self) {
-  return !alpha.isBoolean() && fits(alpha, self.scalar_type());
+  const bool whole = executorch::runtime::isIntegralType(self.scalar_type(), /*includeBool=*/true);
+  return !alpha.isBoolean() && !(whole && alpha.isFloatingPoint()) &&
+         fits(alpha, self.scalar_type());
+}
+
+// A number as elements of a 16-bit type have it; what takes_exact_number_v is in the portable
+// kernels.
+float rounded(const Scalar& number, ScalarType type) {
+  return as_float(wrapped_scalar(number, type));
+}
+bool takes_exact_number(Binary f) {
+  return f == Binary::kMul || f == Binary::kDiv || f == Binary::kFloorDiv || f == Binary::kTruncDiv;
 }
 
 constexpr int64_t kChunk = 1024;     // 16-bit values that are computed at a time
 constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
 
+// An operand of the 16-bit loop: elements, or one f32 for all of them.
+struct NarrowOperand {
+  const uint16_t* elements;
+  float number;
+  bool array;
+};
+
+NarrowOperand operand_of(const Tensor& t, bool array) {
+  const auto* data = static_cast<const uint16_t*>(t.const_data_ptr());
+  float number = 0.0f;
+  if (!array && t.numel() > 0) {
+    widen(t.scalar_type(), data, &number, 1);
+  }
+  return {data, number, array};
+}
+
+// Converts, computes in f32 and converts back, a chunk at a time.
+void run_through_f32(Binary f, float alpha, const NarrowOperand& x, const NarrowOperand& y,
+                     Tensor& out) {
+  const ScalarType type = out.scalar_type();
+  auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
+  parallel_for(0, out.numel(), kGrain, [&](int64_t first, int64_t last) {
+    float a[kChunk], b[kChunk], result[kChunk];
+    for (int64_t i = first; i < last; i += kChunk) {
+      const int64_t n = std::min(kChunk, last - i);
+      const auto load = [&](const NarrowOperand& operand, float* values) {
+        operand.array ? widen(type, operand.elements + i, values, n)
+                      : static_cast<void>(*values = operand.number);
+      };
+      load(x, a);
+      load(y, b);
+      map_binary_row(f, alpha, a, x.array, b, y.array, result, n);
+      narrow(type, result, to + i, n);
+    }
+  });
+}
+
 // 16-bit floats: the light functions, and the others when broadcasting leaves one row.
 bool run_narrow(Binary f, float alpha, const Broadcast& walk, const Tensor& self,
                 const Tensor& other, Tensor& out) {
-  const auto* x = static_cast<const uint16_t*>(self.const_data_ptr());
-  const auto* y = static_cast<const uint16_t*>(other.const_data_ptr());
-  auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
-  const ScalarType type = out.scalar_type();
-  if (map_binary_narrow(type, f, alpha, walk, x, y, to)) {
+  if (map_binary_narrow(out.scalar_type(), f, alpha, walk,
+                        static_cast<const uint16_t*>(self.const_data_ptr()),
+                        static_cast<const uint16_t*>(other.const_data_ptr()),
+                        static_cast<uint16_t*>(out.mutable_data_ptr()))) {
     return true;
   }
   if (walk.rows != 1) {
     return false;
   }
-  parallel_for(0, walk.row, kGrain, [&](int64_t first, int64_t last) {
-    float a[kChunk], b[kChunk], result[kChunk];
-    const bool x_array = walk.inner[0] != 0, y_array = walk.inner[1] != 0;
-    for (int64_t i = first; i < last; i += kChunk) {
-      const int64_t n = std::min(kChunk, last - i);
-      widen(type, x + i * walk.inner[0], a, x_array ? n : 1);
-      widen(type, y + i * walk.inner[1], b, y_array ? n : 1);
-      map_binary_row(f, alpha, a, x_array, b, y_array, result, n);
-      narrow(type, result, to + i, n);
-    }
-  });
+  run_through_f32(f, alpha, operand_of(self, walk.inner[0] != 0),
+                  operand_of(other, walk.inner[1] != 0), out);
   return true;
 }
 
-bool run(Binary f, float alpha, const Tensor& self, const Tensor& other, Tensor& out) {
+bool is_whole(ScalarType type) {
+  return executorch::runtime::isIntegralType(type, /*includeBool=*/true);
+}
+
+// Whether elements of the type are computed here at all.
+bool has_loop(ScalarType type, Binary f) {
+  return is_whole(type) ? has_whole_loop(type, f)
+                        : f < Binary::kAnd && (type == ScalarType::Float || is_narrow_float(type));
+}
+
+// alpha as integers multiply by it; 1 for other dtypes, where as_float() is read.
+int64_t as_whole(const Scalar& alpha) {
+  return alpha.isIntegral(/*includeBool=*/true) ? alpha.to<int64_t>() : 1;
+}
+
+bool run(Binary f, const Scalar& alpha, const Tensor& self, const Tensor& other, Tensor& out) {
   const Tensor* in[2] = {&self, &other};
   Broadcast walk;
   const ScalarType type = self.scalar_type();
-  if ((!is_f32(self) && !is_narrow_float(type)) || other.scalar_type() != type ||
-      out.scalar_type() != type || !plan<2>(in, out, walk)) {
+  if (!has_loop(type, f) || other.scalar_type() != type || out.scalar_type() != type ||
+      !plan<2>(in, out, walk)) {
     return false;
   }
-  if (!is_f32(self)) {
-    return run_narrow(f, alpha, walk, self, other, out);
+  if (is_narrow_float(type)) {
+    return run_narrow(f, rounded(alpha, type), walk, self, other, out);
   }
-  map_binary(f, alpha, walk, self.const_data_ptr<float>(), other.const_data_ptr<float>(),
+  if (is_whole(type)) {
+    map_binary_whole(type, f, as_whole(alpha), walk, self.const_data_ptr(), other.const_data_ptr(),
+                     out.mutable_data_ptr());
+    return true;
+  }
+  map_binary(f, as_float(alpha), walk, self.const_data_ptr<float>(), other.const_data_ptr<float>(),
              out.mutable_data_ptr<float>());
   return true;
 }
 
 // A walk over self and one value.
 bool plan_scalar(const Tensor& self, Tensor& out, Broadcast& walk) {
-  if (!is_f32(self) || executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
+  if (executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
       !same_layout(self, out)) {
     return false;
   }
@@ -181,27 +248,62 @@ bool plan_scalar(const Tensor& self, Tensor& out, Broadcast& walk) {
   return true;
 }
 
-bool run_scalar(Binary f, float alpha, const Tensor& self, const Scalar& other, Tensor& out) {
+// A number as one element of the dtype that it is computed with.
+struct Element {
+  alignas(8) char bytes[8];
+
+  Element(const Scalar& number, ScalarType type) {
+    if (is_whole(type)) {
+      const auto whole = executorch::kernels::scalar_to<int64_t>(wrapped_scalar(number, type));
+      storer(ComputeType::kInt64, type)(&whole, 1, bytes);
+    } else {
+      const float value = as_float(number);
+      storer(ComputeType::kFloat, type)(&value, 1, bytes);
+    }
+  }
+};
+
+// f(self, number), or f(number, self). Where the number does not change the dtype.
+bool run_scalar(Binary f, const Scalar& alpha, const Tensor& self, const Scalar& number,
+                Tensor& out, bool number_first = false) {
   Broadcast walk;
-  if (!is_f32(out) || !plan_scalar(self, out, walk)) {
+  const ScalarType type = self.scalar_type();
+  if (!has_loop(type, f) || out.scalar_type() != type ||
+      promote_with_scalar(type, number) != type || !plan_scalar(self, out, walk)) {
     return false;
   }
-  const float value = as_float(other);
-  map_binary(f, alpha, walk, self.const_data_ptr<float>(), &value, out.mutable_data_ptr<float>());
+  if (is_narrow_float(type)) {
+    const NarrowOperand elements = operand_of(self, /*array=*/true);
+    const NarrowOperand value{nullptr,
+                              takes_exact_number(f) ? as_float(number) : rounded(number, type),
+                              /*array=*/false};
+    run_through_f32(f, rounded(alpha, type), number_first ? value : elements,
+                    number_first ? elements : value, out);
+    return true;
+  }
+  const Element element(number, type);
+  const void* x = self.const_data_ptr();
+  const void* y = element.bytes;
+  if (number_first) {
+    std::swap(x, y);
+    std::swap(walk.inner[0], walk.inner[1]);
+  }
+  if (is_whole(type)) {
+    map_binary_whole(type, f, as_whole(alpha), walk, x, y, out.mutable_data_ptr());
+    return true;
+  }
+  map_binary(f, as_float(alpha), walk, static_cast<const float*>(x), static_cast<const float*>(y),
+             out.mutable_data_ptr<float>());
   return true;
 }
 
-// f(value, self).
-bool run_reversed(Binary f, float alpha, const Scalar& value, const Tensor& self, Tensor& out) {
-  Broadcast walk;
-  if (!is_f32(out) || !plan_scalar(self, out, walk)) {
-    return false;
-  }
-  std::swap(walk.inner[0], walk.inner[1]);
-  const float first = as_float(value);
-  map_binary(f, alpha, walk, &first, self.const_data_ptr<float>(), out.mutable_data_ptr<float>());
-  return true;
+// f(number, self).
+bool run_reversed(Binary f, const Scalar& alpha, const Scalar& number, const Tensor& self,
+                  Tensor& out) {
+  return run_scalar(f, alpha, self, number, out, /*number_first=*/true);
 }
+
+const Scalar kOne = Scalar(static_cast<int64_t>(1));
 
 // The division that a rounding mode names; false for a mode that the portable kernel has to refuse.
 bool division(std::optional<std::string_view> rounding_mode, Binary& f) {
@@ -214,24 +316,37 @@ bool is_bool(const Tensor& t) {
   return t.scalar_type() == ScalarType::Bool;
 }
 
+bool is_compared(ScalarType type) {
+  return is_whole(type) || type == ScalarType::Float || is_narrow_float(type);
+}
+
+void compare(ScalarType type, Compare f, const Broadcast& walk, const void* x, const void* y,
+             Tensor& out) {
+  const auto map = is_whole(type) ? map_compare_whole : map_compare;
+  map(type, f, walk, x, y, out.mutable_data_ptr<bool>());
+}
+
 bool run_compare(Compare f, const Tensor& self, const Tensor& other, Tensor& out) {
   const Tensor* in[2] = {&self, &other};
   Broadcast walk;
-  if (!is_f32(self) || !is_f32(other) || !is_bool(out) || !plan<2>(in, out, walk)) {
+  const ScalarType type = self.scalar_type();
+  if (!is_compared(type) || other.scalar_type() != type || !is_bool(out) ||
+      !plan<2>(in, out, walk)) {
     return false;
   }
-  map_compare(f, walk, self.const_data_ptr<float>(), other.const_data_ptr<float>(),
-              out.mutable_data_ptr<bool>());
+  compare(type, f, walk, self.const_data_ptr(), other.const_data_ptr(), out);
   return true;
 }
 
+// The number is compared as the tensor's dtype has it, rounded.
 bool run_compare_scalar(Compare f, const Tensor& self, const Scalar& other, Tensor& out) {
   Broadcast walk;
-  if (!is_bool(out) || !plan_scalar(self, out, walk)) {
+  const ScalarType type = self.scalar_type();
+  if (!is_compared(type) || promote_with_scalar(type, other) != type || !is_bool(out) ||
+      !plan_scalar(self, out, walk)) {
     return false;
   }
-  const float value = as_float(other);
-  map_compare(f, walk, self.const_data_ptr<float>(), &value, out.mutable_data_ptr<bool>());
+  compare(type, f, walk, self.const_data_ptr(), Element(other, type).bytes, out);
   return true;
 }
 
@@ -250,12 +365,12 @@ bool run_shift(Shift f, const Tensor& self, const Tensor& other, Tensor& out) {
 }  // namespace
 
 // Name of the kernel, name of the portable one, function.
-#define ET_ADDITION(name, portable, function)                                                 \
-  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,            \
-               const Scalar& alpha, Tensor& out) {                                            \
-    return is_factor(alpha, self) && run(Binary::function, as_float(alpha), self, other, out) \
-               ? out                                                                          \
-               : portable(ctx, self, other, alpha, out);                                      \
+#define ET_ADDITION(name, portable, function)                                       \
+  Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& other,  \
+               const Scalar& alpha, Tensor& out) {                                  \
+    return is_factor(alpha, self) && run(Binary::function, alpha, self, other, out) \
+               ? out                                                                \
+               : portable(ctx, self, other, alpha, out);                            \
   }
 ET_ADDITION(opt_add_out, add_out, kAdd)
 ET_ADDITION(opt_sub_out, sub_out, kSub)
@@ -265,7 +380,7 @@ ET_ADDITION(opt_sub_out, sub_out, kSub)
   Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other, \
                const Scalar& alpha, Tensor& out) {                                 \
     return is_factor(alpha, self) && fits(other, self.scalar_type()) &&            \
-                   run_scalar(Binary::function, as_float(alpha), self, other, out) \
+                   run_scalar(Binary::function, alpha, self, other, out)           \
                ? out                                                               \
                : portable(ctx, self, other, alpha, out);                           \
   }
@@ -275,7 +390,7 @@ ET_ADDITION_SCALAR(opt_sub_scalar_out, sub_scalar_out, kSub)
 
 Tensor& opt_rsub_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& other,
                             const Scalar& alpha, Tensor& out) {
-  return is_factor(alpha, self) && run_reversed(Binary::kSub, as_float(alpha), other, self, out)
+  return is_factor(alpha, self) && run_reversed(Binary::kSub, alpha, other, self, out)
              ? out
              : rsub_scalar_out(ctx, self, other, alpha, out);
 }
@@ -284,7 +399,7 @@ Tensor& opt_rsub_scalar_out(KernelRuntimeContext& ctx, const Tensor& self, const
   Tensor& name(KernelRuntimeContext& ctx, const Tensor& self, const Other& other, \
                std::optional<std::string_view> rounding_mode, Tensor& out) {      \
     Binary f = Binary::kDiv;                                                      \
-    return division(rounding_mode, f) && run_division(f, 1.0f, self, other, out)  \
+    return division(rounding_mode, f) && run_division(f, kOne, self, other, out)  \
                ? out                                                              \
                : portable(ctx, self, other, rounding_mode, out);                  \
   }
@@ -297,7 +412,7 @@ ET_DIVISION(opt_div_scalar_mode_out, div_scalar_mode_out, Scalar, run_scalar)
     return call ? out : portable(ctx, self, other, out);                                         \
   }
 #define ET_ARITHMETIC(name, portable, function) \
-  ET_BINARY(name, portable, Tensor, run(Binary::function, 1.0f, self, other, out))
+  ET_BINARY(name, portable, Tensor, run(Binary::function, kOne, self, other, out))
 ET_ARITHMETIC(opt_mul_out, mul_out, kMul)
 ET_ARITHMETIC(opt_div_out, div_out, kDiv)
 ET_ARITHMETIC(opt_maximum_out, maximum_out, kMax)
@@ -310,7 +425,7 @@ ET_ARITHMETIC(opt_pow_Tensor_Tensor_out, pow_Tensor_Tensor_out, kPow)
 #undef ET_ARITHMETIC
 
 #define ET_ARITHMETIC_SCALAR(name, portable, function) \
-  ET_BINARY(name, portable, Scalar, run_scalar(Binary::function, 1.0f, self, other, out))
+  ET_BINARY(name, portable, Scalar, run_scalar(Binary::function, kOne, self, other, out))
 ET_ARITHMETIC_SCALAR(opt_mul_scalar_out, mul_scalar_out, kMul)
 ET_ARITHMETIC_SCALAR(opt_div_scalar_out, div_scalar_out, kDiv)
 ET_ARITHMETIC_SCALAR(opt_fmod_Scalar_out, fmod_Scalar_out, kFmod)
@@ -319,7 +434,7 @@ ET_ARITHMETIC_SCALAR(opt_remainder_Scalar_out, remainder_Scalar_out, kRemainder)
 
 Tensor& opt_pow_Scalar_out(KernelRuntimeContext& ctx, const Scalar& self, const Tensor& exponent,
                            Tensor& out) {
-  return run_reversed(Binary::kPow, 1.0f, self, exponent, out)
+  return run_reversed(Binary::kPow, kOne, self, exponent, out)
              ? out
              : pow_Scalar_out(ctx, self, exponent, out);
 }
@@ -336,6 +451,16 @@ ET_COMPARISON(le, kLe)
 ET_COMPARISON(gt, kGt)
 ET_COMPARISON(ge, kGe)
 #undef ET_COMPARISON
+
+#define ET_BITWISE(name, function)                                                \
+  ET_BINARY(opt_bitwise_##name##_Tensor_out, bitwise_##name##_Tensor_out, Tensor, \
+            run(Binary::function, kOne, self, other, out))                        \
+  ET_BINARY(opt_bitwise_##name##_Scalar_out, bitwise_##name##_Scalar_out, Scalar, \
+            run_scalar(Binary::function, kOne, self, other, out))
+ET_BITWISE(and, kAnd)
+ET_BITWISE(or, kOr)
+ET_BITWISE(xor, kXor)
+#undef ET_BITWISE
 
 ET_BINARY(opt_bitwise_left_shift_Tensor_out, bitwise_left_shift_Tensor_out, Tensor,
           run_shift(Shift::kLeft, self, other, out))
@@ -371,12 +496,13 @@ Tensor& opt_where_out(KernelRuntimeContext& ctx, const Tensor& condition, const 
                       const Tensor& other, Tensor& out) {
   const Tensor* in[3] = {&condition, &self, &other};
   Broadcast walk;
-  if (!is_bool(condition) || !is_f32(self) || !is_f32(other) || !is_f32(out) ||
-      !plan<3>(in, out, walk)) {
+  const ScalarType type = out.scalar_type();
+  if (!is_bool(condition) || self.scalar_type() != type || other.scalar_type() != type ||
+      out.element_size() > 8 || !plan<3>(in, out, walk)) {
     return where_out(ctx, condition, self, other, out);
   }
-  map_where(walk, condition.const_data_ptr<bool>(), self.const_data_ptr<float>(),
-            other.const_data_ptr<float>(), out.mutable_data_ptr<float>());
+  map_where(out.element_size(), walk, condition.const_data_ptr<bool>(), self.const_data_ptr(),
+            other.const_data_ptr(), out.mutable_data_ptr());
   return out;
 }
 

@@ -19,6 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using executorch::aten::ScalarType;
 
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
@@ -103,13 +104,14 @@ HWY_INLINE void loop(const F& f, const X& x, const Y& y, T* out, int64_t n) {
   }
 }
 
-template <class F, typename T>
-void rows_of(const F& f, const BinaryRows<T>& r) {
+// Calls body(x, y, out) with the operands of each row.
+template <typename T, typename R, class Body>
+HWY_INLINE void for_each_row(const BinaryRows<T, R>& r, const Body& body) {
   const auto array = [](const T* data) HWY_ATTR { return Array<T>{data}; };
   const auto value = [](const T* data) HWY_ATTR { return value_at(data); };
   const auto each = [&](const auto& x_of, const auto& y_of) HWY_ATTR {
     for (int64_t i = 0; i < r.count; ++i) {
-      loop(f, x_of(r.x + i * r.x_step), y_of(r.y + i * r.y_step), r.out + i * r.n, r.n);
+      body(x_of(r.x + i * r.x_step), y_of(r.y + i * r.y_step), r.out + i * r.n);
     }
   };
   if (r.x_array && r.y_array) {
@@ -121,6 +123,11 @@ void rows_of(const F& f, const BinaryRows<T>& r) {
   } else {
     each(value, value);
   }
+}
+
+template <class F, typename T>
+void rows_of(const F& f, const BinaryRows<T>& r) {
+  for_each_row(r, [&](const auto& x, const auto& y, T* out) HWY_ATTR { loop(f, x, y, out, r.n); });
 }
 
 struct AddOf {
@@ -306,31 +313,37 @@ void binary_rows(Binary f, float alpha, const BinaryRows<float>& rows) {
 }
 
 // 0 or 1 a byte from comparisons of lanes.
-template <class F>
-void compare_loop(const F& f, const float* x, int64_t x_step, const float* y, int64_t y_step,
-                  bool* out, int64_t n) {
+template <class F, class X, class Y>
+HWY_INLINE void compare_loop(const F& f, const X& x, const Y& y, uint8_t* out, int64_t n) {
   const D d;
   const hn::RebindToUnsigned<D> bits;
   const hn::Rebind<uint8_t, D> bytes;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto* to = reinterpret_cast<uint8_t*>(out);
+  const auto truths = [&](V a, V b) HWY_ATTR {
+    const auto ones = hn::And(hn::BitCast(bits, hn::VecFromMask(d, f(a, b))), hn::Set(bits, 1u));
+    return hn::TruncateTo(bytes, ones);
+  };
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const V a = x_step != 0 ? hn::LoadU(d, x + i) : hn::Set(d, *x);
-    const V b = y_step != 0 ? hn::LoadU(d, y + i) : hn::Set(d, *y);
-    const auto ones = hn::And(hn::BitCast(bits, hn::VecFromMask(d, f(a, b))), hn::Set(bits, 1u));
-    hn::StoreU(hn::TruncateTo(bytes, ones), bytes, to + i);
+    hn::StoreU(truths(x.load(i), y.load(i)), bytes, out + i);
   }
-  for (; i < n; ++i) {
-    const hn::CappedTag<float, 1> one;
-    const auto mask = f(hn::Set(one, x[i * x_step]), hn::Set(one, y[i * y_step]));
-    to[i] = hn::AllFalse(one, mask) ? 0 : 1;
+  if (i < n) {
+    const auto rest = static_cast<size_t>(n - i);
+    HWY_ALIGN uint8_t last[hn::MaxLanes(D())];
+    hn::Store(truths(x.load(i, rest), y.load(i, rest)), bytes, last);
+    std::copy_n(last, rest, out + i);
   }
 }
 
-void compare_row(Compare f, const float* x, int64_t x_step, const float* y, int64_t y_step,
-                 bool* out, int64_t n) {
-  const auto run = [&](auto compare) { compare_loop(compare, x, x_step, y, y_step, out, n); };
+template <class F, typename T>
+void compare_rows_by(const F& f, const BinaryRows<T, uint8_t>& r) {
+  for_each_row(r, [&](const auto& x, const auto& y, uint8_t* out)
+                      HWY_ATTR { compare_loop(f, x, y, out, r.n); });
+}
+
+template <typename T>
+void compare_rows_of(Compare f, const BinaryRows<T, uint8_t>& rows) {
+  const auto run = [&](auto compare) { compare_rows_by(compare, rows); };
   switch (f) {
     case Compare::kEq:
       return run([](auto a, auto b) HWY_ATTR { return hn::Eq(a, b); });
@@ -348,27 +361,69 @@ void compare_row(Compare f, const float* x, int64_t x_step, const float* y, int6
   }
 }
 
+void compare_rows(ScalarType type, Compare f, const Broadcast& walk, const WalkRows& rows,
+                  const void* x, const void* y, uint8_t* out) {
+  const auto run = [&](auto value) {
+    using T = decltype(value);
+    compare_rows_of(
+        f, of_operands(walk, rows, static_cast<const T*>(x), static_cast<const T*>(y), out));
+  };
+  type == ScalarType::Half       ? run(hwy::float16_t())
+  : type == ScalarType::BFloat16 ? run(hwy::bfloat16_t())
+                                 : run(float());
+}
+
 void shift_rows(Shift f, const BinaryRows<int64_t>& rows) {
   f == Shift::kLeft ? rows_of(ShiftLeftOf(), rows) : rows_of(ShiftRightOf(), rows);
 }
 
-void where_row(const bool* condition, int64_t c_step, const float* x, int64_t x_step,
-               const float* y, int64_t y_step, float* out, int64_t n) {
-  const D d;
-  const hn::RebindToSigned<D> bits;
-  const hn::Rebind<int8_t, D> bytes;
+// Lanes of U are the bits of any elements of its size.
+template <typename U>
+void choose_row(const bool* condition, int64_t c_step, const U* x, int64_t x_step, const U* y,
+                int64_t y_step, U* out, int64_t n) {
+  using Signed = hwy::MakeSigned<U>;
+  const hn::ScalableTag<Signed> d;
+  const hn::Rebind<int8_t, decltype(d)> bytes;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto* chosen = reinterpret_cast<const int8_t*>(condition);
+  const auto load = [&](const U* from, int64_t i, int64_t step) HWY_ATTR {
+    const auto* lane = reinterpret_cast<const Signed*>(from);
+    return step != 0 ? hn::LoadU(d, lane + i) : hn::Set(d, *lane);
+  };
   int64_t i = 0;
   for (; c_step != 0 && i + lanes <= n; i += lanes) {
-    const auto flags = hn::PromoteTo(bits, hn::LoadU(bytes, chosen + i));
-    const auto mask = hn::RebindMask(d, hn::Ne(flags, hn::Zero(bits)));
-    const V a = x_step != 0 ? hn::LoadU(d, x + i) : hn::Set(d, *x);
-    const V b = y_step != 0 ? hn::LoadU(d, y + i) : hn::Set(d, *y);
-    hn::StoreU(hn::IfThenElse(mask, a, b), d, out + i);
+    const auto flags = hn::LoadU(bytes, chosen + i);
+    const auto a = load(x, i, x_step), b = load(y, i, y_step);
+    auto* const to = reinterpret_cast<Signed*>(out + i);
+    if constexpr (sizeof(U) == 1) {
+      hn::StoreU(hn::IfThenElse(hn::Ne(flags, hn::Zero(d)), a, b), d, to);
+    } else {
+      const auto mask = hn::Ne(hn::PromoteTo(d, flags), hn::Zero(d));
+      hn::StoreU(hn::IfThenElse(mask, a, b), d, to);
+    }
   }
   for (; i < n; ++i) {
     out[i] = chosen[i * c_step] != 0 ? x[i * x_step] : y[i * y_step];
+  }
+}
+
+void where_row(size_t element_size, const Broadcast& walk, const int64_t* from, int64_t at,
+               int64_t n, const bool* condition, const void* x, const void* y, void* out) {
+  const auto run = [&](auto value) {
+    using U = decltype(value);
+    choose_row(condition + from[0], walk.inner[0], static_cast<const U*>(x) + from[1],
+               walk.inner[1], static_cast<const U*>(y) + from[2], walk.inner[2],
+               static_cast<U*>(out) + at, n);
+  };
+  switch (element_size) {
+    case 1:
+      return run(uint8_t());
+    case 2:
+      return run(uint16_t());
+    case 4:
+      return run(uint32_t());
+    default:
+      return run(uint64_t());
   }
 }
 
@@ -382,150 +437,15 @@ namespace executorch::kernels::optimized {
 HWY_EXPORT(binary_rows);
 HWY_EXPORT(half_rows);
 HWY_EXPORT(bfloat16_rows);
-HWY_EXPORT(compare_row);
+HWY_EXPORT(compare_rows);
 HWY_EXPORT(shift_rows);
 HWY_EXPORT(where_row);
 
 using executorch::aten::ScalarType;
 
-namespace {
-
-constexpr int64_t kGrain = 32768;  // elements worth a thread
-
-// Rows of n elements, one behind the other in the output, or a part of one.
-struct Rows {
-  int64_t from[kMaxOperands];
-  int64_t steps[kMaxOperands];  // from row to row
-  int64_t at;                   // in the output
-  int64_t n;
-  int64_t count;
-};
-
-// Calls f(rows) for the rows that make up output elements [begin, end).
-template <typename Fn>
-void walk_range(const Broadcast& walk, int64_t begin, int64_t end, Fn&& f) {
-  int64_t index[kMaxOuterDims];
-  int64_t offset[kMaxOperands] = {};
-  int64_t rest = begin / walk.row;
-  for (int dim = walk.outer_dims - 1; dim >= 0; --dim) {
-    index[dim] = rest % walk.outer_sizes[dim];
-    rest /= walk.outer_sizes[dim];
-    for (int i = 0; i < kMaxOperands; ++i) {
-      offset[i] += index[dim] * walk.outer_strides[i][dim];
-    }
-  }
-  int64_t column = begin % walk.row;
-  const int last = walk.outer_dims - 1;
-  for (int64_t at = begin; at < end;) {
-    Rows rows{{}, {}, at, std::min(walk.row - column, end - at), 1};
-    if (rows.n == walk.row && last >= 0) {
-      rows.count = std::min(walk.outer_sizes[last] - index[last], (end - at) / walk.row);
-    }
-    for (int i = 0; i < kMaxOperands; ++i) {
-      rows.from[i] = offset[i] + column * walk.inner[i];
-      rows.steps[i] = last >= 0 ? walk.outer_strides[i][last] : 0;
-    }
-    f(rows);
-    at += rows.n * rows.count;
-    column = 0;
-    for (int dim = last; dim >= 0; --dim) {
-      const int64_t by = dim == last ? rows.count : 1;
-      index[dim] += by;
-      const bool carry = index[dim] == walk.outer_sizes[dim];
-      const int64_t steps = carry ? by - walk.outer_sizes[dim] : by;
-      for (int i = 0; i < kMaxOperands; ++i) {
-        offset[i] += steps * walk.outer_strides[i][dim];
-      }
-      if (!carry) {
-        break;
-      }
-      index[dim] = 0;
-    }
-  }
-}
-
-template <typename Fn>
-void walk_parallel(const Broadcast& walk, Fn&& f) {
-  executorch::extension::parallel_for(
-      0, walk.rows * walk.row, kGrain,
-      [&](int64_t begin, int64_t end) { walk_range(walk, begin, end, f); });
-}
-
-// The same for f(offsets, out_offset, n), a row at a time.
-template <typename Fn>
-void walk_by_row(const Broadcast& walk, Fn&& f) {
-  walk_parallel(walk, [&](Rows rows) {
-    for (; rows.count > 0; --rows.count, rows.at += rows.n) {
-      f(rows.from, rows.at, rows.n);
-      for (int i = 0; i < kMaxOperands; ++i) {
-        rows.from[i] += rows.steps[i];
-      }
-    }
-  });
-}
-
-template <typename T>
-BinaryRows<T> of_operands(const Broadcast& walk, const Rows& rows, const T* x, const T* y, T* out) {
-  return {x + rows.from[0], walk.inner[0] != 0, rows.steps[0], y + rows.from[1], walk.inner[1] != 0,
-          rows.steps[1],    out + rows.at,      rows.n,        rows.count};
-}
-
-bool merges(int num_operands, const int64_t (*strides)[kMaxOuterDims], int outer, int64_t size,
-            const int64_t* inner_strides) {
-  for (int i = 0; i < num_operands; ++i) {
-    if (strides[i][outer] != inner_strides[i] * size) {
-      return false;
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
-Broadcast plan_broadcast(int num_dims, const int64_t* sizes, int num_operands,
-                         const int64_t (*strides)[kMaxOuterDims]) {
-  Broadcast walk;
-  // Groups of dimensions, innermost first.
-  int groups = 0;
-  int64_t group_sizes[kMaxOuterDims];
-  int64_t group_strides[kMaxOuterDims][kMaxOperands] = {};
-  for (int dim = num_dims - 1; dim >= 0; --dim) {
-    if (sizes[dim] == 1) {
-      continue;
-    }
-    if (groups > 0 &&
-        merges(num_operands, strides, dim, group_sizes[groups - 1], group_strides[groups - 1])) {
-      group_sizes[groups - 1] *= sizes[dim];
-      continue;
-    }
-    group_sizes[groups] = sizes[dim];
-    for (int i = 0; i < num_operands; ++i) {
-      group_strides[groups][i] = strides[i][dim];
-    }
-    ++groups;
-  }
-  if (groups == 0) {
-    return walk;
-  }
-  walk.row = group_sizes[0];
-  for (int i = 0; i < num_operands; ++i) {
-    walk.inner[i] = group_strides[0][i];
-  }
-  walk.outer_dims = groups - 1;
-  for (int group = 1; group < groups; ++group) {
-    const int dim = walk.outer_dims - group;
-    walk.outer_sizes[dim] = group_sizes[group];
-    walk.rows *= group_sizes[group];
-    for (int i = 0; i < num_operands; ++i) {
-      walk.outer_strides[i][dim] = group_strides[group][i];
-    }
-  }
-  return walk;
-}
-
 void map_binary(Binary f, float alpha, const Broadcast& walk, const float* x, const float* y,
                 float* out) {
-  walk_parallel(walk, [&](const Rows& rows) {
+  walk_parallel(walk, [&](const WalkRows& rows) {
     HWY_DYNAMIC_DISPATCH(binary_rows)(f, alpha, of_operands(walk, rows, x, y, out));
   });
 }
@@ -537,7 +457,8 @@ bool map_binary_narrow(ScalarType type, Binary f, float alpha, const Broadcast& 
   }
   const auto run = type == ScalarType::Half ? HWY_DYNAMIC_POINTER(half_rows)
                                             : HWY_DYNAMIC_POINTER(bfloat16_rows);
-  walk_parallel(walk, [&](const Rows& rows) { run(f, alpha, of_operands(walk, rows, x, y, out)); });
+  walk_parallel(walk,
+                [&](const WalkRows& rows) { run(f, alpha, of_operands(walk, rows, x, y, out)); });
   return true;
 }
 
@@ -546,25 +467,24 @@ void map_binary_row(Binary f, float alpha, const float* x, bool x_array, const f
   HWY_DYNAMIC_DISPATCH(binary_rows)(f, alpha, {x, x_array, 0, y, y_array, 0, out, n, 1});
 }
 
-void map_compare(Compare f, const Broadcast& walk, const float* x, const float* y, bool* out) {
-  walk_by_row(walk, [&](const int64_t* from, int64_t at, int64_t n) {
-    HWY_DYNAMIC_DISPATCH(compare_row)
-    (f, x + from[0], walk.inner[0], y + from[1], walk.inner[1], out + at, n);
+void map_compare(ScalarType type, Compare f, const Broadcast& walk, const void* x, const void* y,
+                 bool* out) {
+  walk_parallel(walk, [&](const WalkRows& rows) {
+    HWY_DYNAMIC_DISPATCH(compare_rows)
+    (type, f, walk, rows, x, y, reinterpret_cast<uint8_t*>(out));
   });
 }
 
 void map_shift(Shift f, const Broadcast& walk, const int64_t* x, const int64_t* y, int64_t* out) {
-  walk_parallel(walk, [&](const Rows& rows) {
+  walk_parallel(walk, [&](const WalkRows& rows) {
     HWY_DYNAMIC_DISPATCH(shift_rows)(f, of_operands(walk, rows, x, y, out));
   });
 }
 
-void map_where(const Broadcast& walk, const bool* condition, const float* x, const float* y,
-               float* out) {
+void map_where(size_t element_size, const Broadcast& walk, const bool* condition, const void* x,
+               const void* y, void* out) {
   walk_by_row(walk, [&](const int64_t* from, int64_t at, int64_t n) {
-    HWY_DYNAMIC_DISPATCH(where_row)
-    (condition + from[0], walk.inner[0], x + from[1], walk.inner[1], y + from[2], walk.inner[2],
-     out + at, n);
+    HWY_DYNAMIC_DISPATCH(where_row)(element_size, walk, from, at, n, condition, x, y, out);
   });
 }
 

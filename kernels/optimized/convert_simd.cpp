@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversions between 16-bit floats and f32, and conjugates.
+// Conversions between 16-bit floats and f32, conjugates, and the runs of all kernels' loops for
+// this processor.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/convert_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
 #include <executorch/kernels/optimized/convert.h>
+#include <executorch/kernels/portable/loops/element_run.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace executorch::kernels::optimized {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using executorch::aten::ScalarType;
 
 template <typename T>
 void widen_values(const void* in, float* out, int64_t n) {
@@ -75,6 +79,98 @@ void conjugate_all(const void* in, void* out, int64_t n) {
   }
 }
 
+constexpr int64_t kBlock = 64;
+
+// LoadRun and StoreRun (see element_type.h) of 16-bit floats.
+template <typename T>
+void load_narrow(const void* in, int64_t stride, int64_t n, void* out) {
+  if (stride == 1) {
+    return widen_values<T>(in, static_cast<float*>(out), n);
+  }
+  const auto* from = static_cast<const uint16_t*>(in);
+  auto* to = static_cast<float*>(out);
+  for (; n > 0; n -= kBlock, from += kBlock * stride, to += kBlock) {
+    const int64_t count = std::min(n, kBlock);
+    uint16_t together[kBlock];
+    for (int64_t i = 0; i < count; ++i) {
+      together[i] = from[i * stride];
+    }
+    widen_values<T>(together, to, count);
+  }
+}
+
+template <typename T>
+void store_narrow(const void* in, int64_t n, void* out) {
+  narrow_values<T>(static_cast<const float*>(in), out, n);
+}
+
+// The portable loops, compiled for this processor.
+template <typename From, typename C>
+void load_any(const void* in, int64_t stride, int64_t n, void* out) {
+  load_run<From, C>(in, stride, n, out);
+}
+template <typename C, typename To>
+void store_any(const void* in, int64_t n, void* out) {
+  store_run<C, To>(in, n, out);
+}
+
+// f32 to integers of at most 32 bits, by way of int32. Compilers do not vectorize this: what a
+// conversion out of range does is theirs to keep.
+template <typename To>
+void store_truncated(const void* in, int64_t n, void* out) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> whole;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto* from = static_cast<const float*>(in);
+  auto* to = static_cast<To*>(out);
+  for (; n > 0; n -= kBlock, from += kBlock, to += kBlock) {
+    HWY_ALIGN int32_t values[kBlock];
+    const int64_t count = std::min(n, kBlock);
+    for (int64_t i = 0; i < count; i += lanes) {
+      const auto rest = static_cast<size_t>(std::min(lanes, count - i));
+      const auto lane =
+          rest == hn::Lanes(d) ? hn::LoadU(d, from + i) : hn::LoadN(d, from + i, rest);
+      hn::Store(hn::ConvertInRangeTo(whole, lane), whole, values + i);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<To>(values[i]);
+    }
+  }
+}
+
+// Rows of integers and Bool.
+template <typename T>
+FasterRuns whole_runs(ScalarType type) {
+  return {type,
+          {load_any<T, uint8_t>, load_any<T, int64_t>, load_any<T, float>, nullptr, nullptr},
+          {nullptr, store_any<int64_t, T>, store_truncated<T>, nullptr, nullptr}};
+}
+template <typename T>
+FasterRuns narrow_float_runs(ScalarType type) {
+  return {type,
+          {nullptr, nullptr, load_narrow<T>, nullptr, nullptr},
+          {nullptr, nullptr, store_narrow<T>, nullptr, nullptr}};
+}
+
+const FasterRuns* faster_runs(int& count) {
+  static const FasterRuns kRows[] = {
+      whole_runs<int8_t>(ScalarType::Char),
+      whole_runs<uint8_t>(ScalarType::Byte),
+      whole_runs<int16_t>(ScalarType::Short),
+      whole_runs<int32_t>(ScalarType::Int),
+      narrow_float_runs<hwy::float16_t>(ScalarType::Half),
+      narrow_float_runs<hwy::bfloat16_t>(ScalarType::BFloat16),
+      {ScalarType::Bool,
+       {nullptr, load_any<bool, int64_t>, load_any<bool, float>, nullptr, nullptr},
+       {nullptr, store_any<int64_t, bool>, store_any<float, bool>, nullptr, nullptr}},
+      {ScalarType::Float,
+       {load_any<float, uint8_t>, nullptr, nullptr, load_any<float, double>, nullptr},
+       {nullptr, store_any<int64_t, float>, nullptr, store_any<double, float>, nullptr}},
+  };
+  count = sizeof(kRows) / sizeof(kRows[0]);
+  return kRows;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace executorch::kernels::optimized
 HWY_AFTER_NAMESPACE();
@@ -85,8 +181,22 @@ namespace executorch::kernels::optimized {
 HWY_EXPORT(widen_any);
 HWY_EXPORT(narrow_any);
 HWY_EXPORT(conjugate_all);
+HWY_EXPORT(faster_runs);
 
 using executorch::aten::ScalarType;
+
+namespace {
+
+// Portable kernels read and write through these, too, wherever the optimized ones are linked.
+struct Registration {
+  Registration() {
+    int count = 0;
+    const FasterRuns* rows = HWY_DYNAMIC_DISPATCH(faster_runs)(count);
+    prefer_runs(rows, count);
+  }
+} registration;
+
+}  // namespace
 
 void widen(ScalarType type, const void* in, float* out, int64_t n) {
   HWY_DYNAMIC_DISPATCH(widen_any)(type == ScalarType::Half, in, out, n);

@@ -261,7 +261,7 @@ TEST_P(BroadcastTest, ComparisonAndSelection) {
   std::vector<char> flags(static_cast<size_t>(count_), 7);
   auto* out = reinterpret_cast<bool*>(flags.data());
   const auto check = [&](Compare f, auto exact) {
-    map_compare(f, walk_, x_.data(), y_.data(), out);
+    map_compare(executorch::aten::ScalarType::Float, f, walk_, x_.data(), y_.data(), out);
     for (size_t i = 0; i < flags.size(); ++i) {
       ASSERT_EQ(flags[i], exact(x_[x_index_[i]], y_[y_index_[i]]) ? 1 : 0) << i;
     }
@@ -281,8 +281,8 @@ TEST_P(BroadcastTest, ComparisonAndSelection) {
     condition[i] = x_[i] > 0 ? 1 : 0;
   }
   std::vector<float> chosen(static_cast<size_t>(count_), kNan);
-  map_where(walk_, reinterpret_cast<const bool*>(condition.data()), y_.data(), x_.data(),
-            chosen.data());
+  map_where(sizeof(float), walk_, reinterpret_cast<const bool*>(condition.data()), y_.data(),
+            x_.data(), chosen.data());
   for (size_t i = 0; i < chosen.size(); ++i) {
     ASSERT_EQ(chosen[i], condition[x_index_[i]] != 0 ? y_[y_index_[i]] : x_[x_index_[i]]) << i;
   }

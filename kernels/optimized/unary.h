@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
+
 namespace executorch::kernels::optimized {
 
 enum class Unary {
@@ -55,5 +57,16 @@ struct UnaryConstants {
 // out[i] = f(in[i]) for dense arrays, which may be the same one. Small arrays stay on the calling
 // thread.
 void map_unary(Unary f, const UnaryConstants& constants, const float* in, float* out, int64_t n);
+
+// Functions of integers, which wrap around.
+enum class WholeUnary {
+  kAbs,
+  kNeg,
+  kClamp,  // to [low, high], which are cut to the type's own limits
+};
+
+// The same for arrays of an integer type, not in place.
+void map_unary_whole(executorch::aten::ScalarType type, WholeUnary f, int64_t low, int64_t high,
+                     const void* in, void* out, int64_t n);
 
 }  // namespace executorch::kernels::optimized

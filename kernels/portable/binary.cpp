@@ -145,7 +145,10 @@ Tensor& binary(const OpCall& call, const Operand& a, const Operand& b, Tensor& o
   const Operand& number = a.is_tensor() ? b : a;
   const ScalarType common = promote(a, b);
   const bool to_float = std::is_same<Rule, PromotedToFloat>::value;
-  const Scalar scalar = wrapped_scalar(number.scalar(), to_float ? float_of(common) : common);
+  const bool exact = takes_exact_number_v<F> && !isIntegralType(common, /*includeBool=*/true);
+  const Scalar scalar = exact
+                            ? number.scalar()
+                            : wrapped_scalar(number.scalar(), to_float ? float_of(common) : common);
   const Operand wrapped(scalar);
   Rule::compute(call, a.is_tensor() ? a : wrapped, b.is_tensor() ? b : wrapped, out, f);
   return out;
@@ -260,16 +263,23 @@ Tensor& add_scaled(const OpCall& call, const Operand& a, const Operand& b, const
   if (!check_castable(call, common, out) || !check_fits(call, "alpha", alpha, common)) {
     return out;
   }
+  const bool has_number = !a.is_tensor() || !b.is_tensor();
+  const Scalar number = wrapped_scalar(!has_number     ? alpha
+                                       : a.is_tensor() ? b.scalar()
+                                                       : a.scalar(),
+                                       common);
+  const Operand x = a.is_tensor() ? a : number;
+  const Operand y = b.is_tensor() ? b : number;
   with_number_type<true>(compute_type_of(common), [&](auto zero) {
     using C = decltype(zero);
-    const C given = scalar_to<C>(alpha);
+    const C given = scalar_to<C>(wrapped_scalar(alpha, common));
     const C factor = common == ScalarType::Bool ? C(given != C(0)) : given;
     if (factor == C(1) && !negative) {
-      run<C>(Add(), common, a, b, out);
+      run<C>(Add(), common, x, y, out);
     } else if (factor == C(1)) {
-      run<C>(Sub(), common, a, b, out);
+      run<C>(Sub(), common, x, y, out);
     } else {
-      run<C>(AddScaled<C>{negative ? Neg()(factor) : factor}, common, a, b, out);
+      run<C>(AddScaled<C>{negative ? Neg()(factor) : factor}, common, x, y, out);
     }
   });
   return out;

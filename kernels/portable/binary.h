@@ -15,10 +15,15 @@ namespace kernels {
 template <typename T>
 constexpr bool is_int_v = std::is_integral<T>::value;
 
+// What integers wrap around in: unsigned, and wide enough that C++ does not promote it to int.
+template <typename T>
+using Wrapping =
+    std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
+
 template <typename T>
 T wrap_add(T a, T b) {
   if constexpr (is_int_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
   } else {
     return a + b;
   }
@@ -27,7 +32,7 @@ T wrap_add(T a, T b) {
 template <typename T>
 T wrap_mul(T a, T b) {
   if constexpr (is_int_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   } else {
     return a * b;
   }
@@ -43,7 +48,7 @@ struct Sub {
   template <typename T>
   T operator()(T a, T b) const {
     if constexpr (is_int_v<T>) {
-      return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+      return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
     } else {
       return a - b;
     }
@@ -66,6 +71,15 @@ struct TrueDiv {
     return a / b;
   }
 };
+// Whether a number beside a tensor of Half or BFloat16 is computed with as it is. PyTorch rounds it
+// to the tensor's dtype first but where it multiplies or divides.
+template <typename F>
+constexpr bool takes_exact_number_v = false;
+template <>
+constexpr bool takes_exact_number_v<Mul> = true;
+template <>
+constexpr bool takes_exact_number_v<TrueDiv> = true;
+
 template <>
 constexpr bool takes_complex_v<Add> = true;
 template <>
@@ -125,6 +139,10 @@ struct FloorDiv {
     }
   }
 };
+template <>
+constexpr bool takes_exact_number_v<TruncDiv> = true;
+template <>
+constexpr bool takes_exact_number_v<FloorDiv> = true;
 struct Pow {
   template <typename T>
   T operator()(T base, T exponent) const {
@@ -167,13 +185,22 @@ struct Minimum {
 };
 
 struct BitAnd {
-  int64_t operator()(int64_t a, int64_t b) const { return a & b; }
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
 };
 struct BitOr {
-  int64_t operator()(int64_t a, int64_t b) const { return a | b; }
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
 };
 struct BitXor {
-  int64_t operator()(int64_t a, int64_t b) const { return a ^ b; }
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
 };
 struct ShiftLeft {  // by a negative or too large number: all bits are shifted out
   int64_t operator()(int64_t a, int64_t b) const {

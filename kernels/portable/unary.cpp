@@ -8,6 +8,7 @@
 #include <executorch/kernels/portable/binary.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/operand.h>
+#include <executorch/kernels/portable/loops/strided.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_functions.h>
 
 namespace torch::executor::native {
@@ -67,6 +68,11 @@ Tensor& float_only(const OpCall& call, const Tensor& in, Tensor& out, const Make
 template <typename Test>
 Tensor& float_test(const OpCall& call, const Tensor& in, Tensor& out, const Test& test) {
   if (check_dtype(call, "out", out, ScalarType::Bool) && prepare(call, in, ScalarType::Bool, out)) {
+    if (::executorch::runtime::isIntegralType(in.scalar_type(), /*includeBool=*/true)) {
+      const bool no = false;
+      fill_view(&no, StridedView::of(out));
+      return out;
+    }
     with_float_compute_type(compute_type_of(in.scalar_type()), [&](auto zero) {
       using C = decltype(zero);
       map_elements<uint8_t, C>(test, out, {RangeReader(in, out, compute_type_v<C>)});

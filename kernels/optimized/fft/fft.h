@@ -21,7 +21,15 @@ struct FftRows {
   float scale;
 };
 
-// Whether a row of n has only small prime factors, and fits the scratch memory.
+// How lines of n points are transformed: directly (m is n), or by convolution of length m.
+struct FftPlan {
+  int64_t n, m;
+  const float* roots;   // exp(-2 pi i k / m), interleaved, as all below
+  const float* chirp;   // exp(-pi i k^2 / n)
+  const float* filter;  // the spectrum that the chirped line is multiplied with
+};
+
+// Whether rows of n, or the convolution that stands for them, fit the scratch memory.
 bool has_fast_fft(int64_t n);
 
 // Real rows to spectra of interleaved real and imaginary parts, and back (imaginary parts that a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stockham's mixed-radix transform on vectors of rows. Two real rows travel as the real and the
-// imaginary part of one complex row, and are told apart by the symmetry of their spectra.
+// Stockham's mixed-radix transform on vectors of rows, and by convolution where a length has a
+// large prime factor. Two real rows travel as the real and the imaginary part of one complex row,
+// and are told apart by the symmetry of their spectra.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "executorch/kernels/optimized/fft/fft_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
@@ -161,8 +162,9 @@ int smallest_odd_factor(int64_t n) {
   return factor;
 }
 
-// Transforms the n points in `buffers[0]`; the result is in the returned one of the two.
-float* transform(int64_t n, const float* roots, float* const* buffers) {
+// Transforms n points with small prime factors in `buffers[0]`; the result is in the returned one
+// of the two.
+float* run_stages(int64_t n, const float* roots, float* const* buffers) {
   int at = 0;
   Stage stage{n, 1, roots};
   while (stage.n > 1) {
@@ -190,6 +192,52 @@ float* transform(int64_t n, const float* roots, float* const* buffers) {
   return buffers[at];
 }
 
+// The same for any length. Bluestein: with the chirp c[k] = exp(-pi i k^2 / n), the spectrum is c
+// times the convolution of c * x with 1 / c. Inverse transforms are conjugates of those of
+// conjugates.
+float* transform(const FftPlan& plan, float* const* buffers) {
+  const int64_t size = 2 * width();
+  if (plan.m == plan.n) {
+    return run_stages(plan.n, plan.roots, buffers);
+  }
+  float* const line = buffers[0];
+  for (int64_t k = 0; k < plan.n; ++k) {
+    Points::load(line + k * size).times(plan.chirp + 2 * k).store(line + k * size);
+  }
+  std::fill(line + plan.n * size, line + plan.m * size, 0.0f);
+  float* const spectrum = run_stages(plan.m, plan.roots, buffers);
+  for (int64_t k = 0; k < plan.m; ++k) {
+    Points product = Points::load(spectrum + k * size).times(plan.filter + 2 * k);
+    product.im = hn::Neg(product.im);
+    product.store(spectrum + k * size);
+  }
+  float* const order[2] = {spectrum, spectrum == buffers[0] ? buffers[1] : buffers[0]};
+  float* const result = run_stages(plan.m, plan.roots, order);
+  for (int64_t k = 0; k < plan.n; ++k) {
+    Points product = Points::load(result + k * size);
+    product.im = hn::Neg(product.im);
+    product.times(plan.chirp + 2 * k).store(result + k * size);
+  }
+  return result;
+}
+
+// The spectrum of 1 / c, scaled by 1 / m for the way back, from the chirp.
+void make_filter(const FftPlan& plan, float* const* buffers, float* filter) {
+  const int64_t size = 2 * width();
+  std::fill(buffers[0], buffers[0] + plan.m * size, 0.0f);
+  for (int64_t k = 0; k < plan.n; ++k) {
+    const Points inverse{hn::Set(D(), plan.chirp[2 * k]), hn::Set(D(), -plan.chirp[2 * k + 1])};
+    inverse.store(buffers[0] + k * size);
+    inverse.store(buffers[0] + (k == 0 ? 0 : plan.m - k) * size);
+  }
+  const float* const spectrum = run_stages(plan.m, plan.roots, buffers);
+  const float scale = 1.0f / static_cast<float>(plan.m);
+  for (int64_t k = 0; k < plan.m; ++k) {
+    filter[2 * k] = scale * spectrum[k * size];
+    filter[2 * k + 1] = scale * spectrum[k * size + width()];
+  }
+}
+
 // Rows to lanes, some columns at a time: each line of the result is written while it is in cache.
 void turn(const float* in, int64_t in_stride, int64_t rows, int64_t columns, float* out,
           int64_t out_stride) {
@@ -201,7 +249,7 @@ void turn(const float* in, int64_t in_stride, int64_t rows, int64_t columns, flo
 }
 
 // Rows [row, row + 2 * lanes) of real numbers to spectra.
-void spectra_block(const FftRows& p, const float* roots, int64_t row, float* const* buffers) {
+void spectra_block(const FftRows& p, const FftPlan& plan, int64_t row, float* const* buffers) {
   const D d;
   const int64_t lanes = width();
   const GemmKernels& kernels = gemm_kernels();
@@ -216,7 +264,7 @@ void spectra_block(const FftRows& p, const float* roots, int64_t row, float* con
            buffers[0] + part * lanes, 2 * lanes);
     }
   }
-  float* const result = transform(p.n, roots, buffers);
+  float* const result = transform(plan, buffers);
   float* const turned = result == buffers[0] ? buffers[1] : buffers[0];
   const V half = hn::Set(d, 0.5f * p.scale);
   for (int part = 0; part < 2; ++part) {
@@ -246,7 +294,7 @@ HWY_INLINE Points conjugate_bin(const float* bins, int64_t n, int64_t k) {
 
 // Spectra A and B of rows [row, row + 2 * lanes) to real numbers a and b. The inverse transform is
 // the conjugate of the transform of the conjugate: conj(A) + i * conj(B) gives a + i * b.
-void signals_block(const FftRows& p, const float* roots, int64_t row, float* const* buffers) {
+void signals_block(const FftRows& p, const FftPlan& plan, int64_t row, float* const* buffers) {
   const D d;
   const int64_t lanes = width();
   float* const bins[2] = {buffers[1], buffers[1] + 2 * lanes * p.bins};
@@ -268,7 +316,7 @@ void signals_block(const FftRows& p, const float* roots, int64_t row, float* con
     Points{hn::Mul(scale, hn::Sub(a.re, b.im)), hn::Mul(scale, hn::Add(a.im, b.re))}.store(
         buffers[0] + 2 * lanes * k);
   }
-  float* const result = transform(p.n, roots, buffers);
+  float* const result = transform(plan, buffers);
   for (int part = 0; part < 2; ++part) {
     if (count[part] > 0) {
       gemm_kernels().transpose(result + part * lanes, 2 * lanes, p.n, count[part],
@@ -280,7 +328,7 @@ void signals_block(const FftRows& p, const float* roots, int64_t row, float* con
 
 // The complex lines [line, line + lanes) of one outer index, in place or not. The inverse is the
 // conjugate of the transform of the conjugate.
-void complex_block(const FftLines& p, const float* roots, int64_t outer, int64_t line,
+void complex_block(const FftLines& p, const FftPlan& plan, int64_t outer, int64_t line,
                    float* const* buffers) {
   const D d;
   const int64_t lanes = width();
@@ -294,7 +342,7 @@ void complex_block(const FftLines& p, const float* roots, int64_t outer, int64_t
     hn::LoadInterleaved2(d, pairs, x.re, x.im);
     Points{hn::Mul(x.re, scale), hn::Mul(x.im, sign)}.store(buffers[0] + 2 * lanes * k);
   }
-  const float* const result = transform(p.n, roots, buffers);
+  const float* const result = transform(plan, buffers);
   const V back = hn::Set(d, p.inverse ? -1.0f : 1.0f);
   for (int64_t k = 0; k < p.n; ++k) {
     const Points x = Points::load(result + 2 * lanes * k);
@@ -304,7 +352,7 @@ void complex_block(const FftLines& p, const float* roots, int64_t outer, int64_t
 }
 
 // The same for rows [row, row + lanes) of lines whose neighbours lie together (inner 1).
-void complex_rows(const FftLines& p, const float* roots, int64_t row, float* const* buffers) {
+void complex_rows(const FftLines& p, const FftPlan& plan, int64_t row, float* const* buffers) {
   const D d;
   const int64_t lanes = width();
   const int64_t count = std::min(lanes, p.outer - row);
@@ -318,7 +366,7 @@ void complex_rows(const FftLines& p, const float* roots, int64_t row, float* con
     const Points x = Points::load(first + 2 * lanes * k);
     Points{hn::Mul(x.re, scale), hn::Mul(x.im, sign)}.store(first + 2 * lanes * k);
   }
-  float* const result = transform(p.n, roots, buffers);
+  float* const result = transform(plan, buffers);
   for (int64_t k = 0; p.inverse && k < p.n; ++k) {
     const Points x = Points::load(result + 2 * lanes * k);
     Points{x.re, hn::Neg(x.im)}.store(result + 2 * lanes * k);
@@ -335,6 +383,7 @@ HWY_AFTER_NAMESPACE();
 namespace executorch::kernels::optimized {
 
 HWY_EXPORT(fft_lanes);
+HWY_EXPORT(make_filter);
 HWY_EXPORT(spectra_block);
 HWY_EXPORT(signals_block);
 HWY_EXPORT(complex_block);
@@ -361,28 +410,69 @@ void make_roots(int64_t n, float* roots) {
   }
 }
 
-// Calls block(roots, index, two buffers of n points) for all indices, each share of them on one
+bool has_small_factors(int64_t n) {
+  for (int64_t prime : {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31}) {
+    while (n % prime == 0) {
+      n /= prime;
+    }
+  }
+  return n == 1;
+}
+
+// The least length of at least 2 * n - 1 with factors that have a stage of their own.
+int64_t convolution_length(int64_t n) {
+  int64_t best = INT64_MAX;
+  for (int64_t length : {1, 3, 5, 9, 15}) {
+    while (length < 2 * n - 1) {
+      length *= 2;
+    }
+    best = std::min(best, length);
+  }
+  return best;
+}
+
+// exp(-pi i k^2 / n): of the 2 * n roots, which `roots` has room for.
+void make_chirp(int64_t n, float* roots, float* chirp) {
+  make_roots(2 * n, roots);
+  for (int64_t k = 0; k < n; ++k) {
+    std::copy_n(roots + 2 * (k * k % (2 * n)), 2, chirp + 2 * k);
+  }
+}
+
+// Calls block(plan, index, two buffers of n points) for all indices, each share of them on one
 // thread.
 template <typename Block>
 Error run_blocks(runtime::KernelRuntimeContext& ctx, int64_t n, int64_t blocks,
                  const Block& block) {
+  const bool direct = has_small_factors(n);
+  const int64_t m = direct ? n : convolution_length(n);
   const int64_t lanes = HWY_DYNAMIC_DISPATCH(fft_lanes)();
   const int64_t shares = std::min<int64_t>(blocks, extension::get_num_threads());
-  const int64_t buffer = 2 * lanes * (n + 2);  // room for two spectra of n / 2 + 1 bins
-  const int64_t count = 2 * n + shares * 2 * buffer;
-  auto memory = ctx.allocate_temp(static_cast<size_t>(count) * sizeof(float), 64);
+  const int64_t buffer = 2 * lanes * (m + 2);  // room for two spectra of n / 2 + 1 bins
+  const int64_t tables = direct ? 2 * n : 4 * m + 2 * n;
+  auto memory =
+      ctx.allocate_temp(static_cast<size_t>(tables + shares * 2 * buffer) * sizeof(float), 64);
   if (!memory.ok()) {
     return Error::MemoryAllocationFailed;
   }
   auto* roots = static_cast<float*>(memory.get());
-  make_roots(n, roots);
-  const int64_t grain = n * lanes * blocks >= 1 << 13 ? 1 : shares;
+  make_roots(m, roots);
+  float* const filter = roots + 2 * m;
+  float* const chirp = filter + 2 * m;
+  const FftPlan plan{n, m, roots, direct ? nullptr : chirp, direct ? nullptr : filter};
+  float* const buffers_start = roots + tables;
+  if (!direct) {
+    float* const buffers[2] = {buffers_start, buffers_start + buffer};
+    make_chirp(n, buffers_start, chirp);
+    HWY_DYNAMIC_DISPATCH(make_filter)(plan, buffers, filter);
+  }
+  const int64_t grain = m * lanes * blocks >= 1 << 13 ? 1 : shares;
   extension::parallel_for(0, shares, grain, [&](int64_t first, int64_t last) {
     for (int64_t share = first; share < last; ++share) {
-      float* own = roots + 2 * n + share * 2 * buffer;
+      float* own = buffers_start + share * 2 * buffer;
       float* const buffers[2] = {own, own + buffer};
       for (int64_t i = share; i < blocks; i += shares) {
-        block(roots, i, buffers);
+        block(plan, i, buffers);
       }
     }
   });
@@ -398,30 +488,23 @@ int64_t blocks_of(int64_t count, int64_t vectors) {
 }  // namespace
 
 bool has_fast_fft(int64_t n) {
-  if (n < 1 || n > kLargestFft) {
-    return false;
-  }
-  for (int64_t prime : {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31}) {
-    while (n % prime == 0) {
-      n /= prime;
-    }
-  }
-  return n == 1;
+  return n >= 1 && n <= kLargestFft &&
+         (has_small_factors(n) || convolution_length(n) <= kLargestFft);
 }
 
 Error real_to_spectra(runtime::KernelRuntimeContext& ctx, const FftRows& p) {
   const int64_t lines = 2 * HWY_DYNAMIC_DISPATCH(fft_lanes)();
   return run_blocks(ctx, p.n, blocks_of(p.rows, 2),
-                    [&](const float* roots, int64_t i, float* const* buffers) {
-                      HWY_DYNAMIC_DISPATCH(spectra_block)(p, roots, i * lines, buffers);
+                    [&](const FftPlan& plan, int64_t i, float* const* buffers) {
+                      HWY_DYNAMIC_DISPATCH(spectra_block)(p, plan, i * lines, buffers);
                     });
 }
 
 Error spectra_to_real(runtime::KernelRuntimeContext& ctx, const FftRows& p) {
   const int64_t lines = 2 * HWY_DYNAMIC_DISPATCH(fft_lanes)();
   return run_blocks(ctx, p.n, blocks_of(p.rows, 2),
-                    [&](const float* roots, int64_t i, float* const* buffers) {
-                      HWY_DYNAMIC_DISPATCH(signals_block)(p, roots, i * lines, buffers);
+                    [&](const FftPlan& plan, int64_t i, float* const* buffers) {
+                      HWY_DYNAMIC_DISPATCH(signals_block)(p, plan, i * lines, buffers);
                     });
 }
 
@@ -429,15 +512,15 @@ Error transform_lines(runtime::KernelRuntimeContext& ctx, const FftLines& p) {
   const int64_t lanes = HWY_DYNAMIC_DISPATCH(fft_lanes)();
   if (p.inner == 1) {
     return run_blocks(ctx, p.n, blocks_of(p.outer, 1),
-                      [&](const float* roots, int64_t i, float* const* buffers) {
-                        HWY_DYNAMIC_DISPATCH(complex_rows)(p, roots, i * lanes, buffers);
+                      [&](const FftPlan& plan, int64_t i, float* const* buffers) {
+                        HWY_DYNAMIC_DISPATCH(complex_rows)(p, plan, i * lanes, buffers);
                       });
   }
   const int64_t blocks = blocks_of(p.inner, 1);
   return run_blocks(ctx, p.n, p.outer * blocks,
-                    [&](const float* roots, int64_t i, float* const* buffers) {
+                    [&](const FftPlan& plan, int64_t i, float* const* buffers) {
                       HWY_DYNAMIC_DISPATCH(complex_block)
-                      (p, roots, i / blocks, i % blocks * lanes, buffers);
+                      (p, plan, i / blocks, i % blocks * lanes, buffers);
                     });
 }
 

@@ -9,6 +9,7 @@
 #include <executorch/kernels/optimized/gemm/product.h>
 #include <executorch/kernels/optimized/scratch.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 namespace torch::executor::native {
@@ -38,8 +39,13 @@ using executorch::runtime::resize_tensor;
 
 namespace {
 
+bool is_whole(ScalarType type) {
+  return executorch::runtime::isIntegralType(type, /*includeBool=*/false);
+}
+
 bool has_fast_dtype(ScalarType type) {
-  return type == ScalarType::Float || type == ScalarType::Half || type == ScalarType::BFloat16;
+  return type == ScalarType::Float || type == ScalarType::Half || type == ScalarType::BFloat16 ||
+         is_whole(type);
 }
 
 bool all_fast(const Tensor& a, const Tensor& b, const Tensor& out) {
@@ -185,6 +191,7 @@ Tensor& opt_mm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor& 
             self.size(0),          self.size(1),
             mat2.size(1),          self.const_data_ptr(),
             mat2.const_data_ptr(), out.mutable_data_ptr()};
+  p.wraps = is_whole(p.dtype);
   return multiply(ctx, p) == Error::Ok ? out : mm_out(ctx, self, mat2, out);
 }
 
@@ -219,6 +226,7 @@ Tensor& opt_bmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tensor&
   Product p{self.scalar_type(),    self.size(0),          self.size(1),
             self.size(2),          mat2.size(2),          self.const_data_ptr(),
             mat2.const_data_ptr(), out.mutable_data_ptr()};
+  p.wraps = is_whole(p.dtype);
   return multiply(ctx, p) == Error::Ok ? out : bmm_out(ctx, self, mat2, out);
 }
 
@@ -236,7 +244,8 @@ Tensor& opt_addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tenso
   const bool plain = is_one(alpha) && is_one(beta);
   const Addend addend = plain ? classify(self, m, n) : Addend::kOther;
   Broadcast walk;
-  if (addend == Addend::kOther && !plan_addend(self, m, n, walk)) {
+  if (addend == Addend::kOther &&
+      (is_whole(self.scalar_type()) || !plan_addend(self, m, n, walk))) {
     return portable();
   }
   if (!resized(out, {static_cast<int32_t>(m), static_cast<int32_t>(n)})) {
@@ -245,6 +254,7 @@ Tensor& opt_addmm_out(KernelRuntimeContext& ctx, const Tensor& self, const Tenso
   Product p{
       mat1.scalar_type(),    1, m, mat1.size(1), n, mat1.const_data_ptr(), mat2.const_data_ptr(),
       out.mutable_data_ptr()};
+  p.wraps = is_whole(p.dtype);
   if (addend == Addend::kOther && !is_f32(self)) {
     return multiply_scaled_narrow(ctx, p, walk, as_float(alpha), as_float(beta), self) ? out
                                                                                        : portable();
@@ -288,6 +298,7 @@ Tensor& opt_linear_out(KernelRuntimeContext& ctx, const Tensor& input, const Ten
             weight.size(0),          input.const_data_ptr(),
             weight.const_data_ptr(), out.mutable_data_ptr()};
   p.b_transposed = true;
+  p.wraps = is_whole(p.dtype);
   p.col_bias = bias.has_value() ? bias->const_data_ptr() : nullptr;
   return multiply(ctx, p) == Error::Ok ? out : portable();
 }

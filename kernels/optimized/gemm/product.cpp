@@ -210,6 +210,10 @@ Error multiply(KernelRuntimeContext& ctx, const Product& p) {
   if (p.batch == 0 || p.m == 0 || p.n == 0) {
     return Error::Ok;  // nothing to compute, and none of the operands need have memory
   }
+  if (p.wraps) {
+    multiply_whole(p);
+    return Error::Ok;
+  }
   if (p.dtype == ScalarType::Float) {
     return multiply_f32(ctx, p);
   }

@@ -12,7 +12,8 @@
 namespace executorch::kernels::optimized {
 
 // c[batch][m][n] = a[batch][m][k] * b (+ col_bias, or + c): b is [batch][k][n], or [batch][n][k]
-// when b_transposed. All of `dtype`: Float, Half, BFloat16; or Char with a c of Int and no bias.
+// when b_transposed. All of `dtype`: Float, Half, BFloat16; an integer type when it wraps; or Char
+// with a c of Int and no bias.
 struct Product {
   executorch::aten::ScalarType dtype;
   int64_t batch, m, k, n;
@@ -23,9 +24,13 @@ struct Product {
   bool accumulate = false;
   bool c_is_f32 = false;  // Half, BFloat16: c takes the sums, not rounded; not with accumulate
   const void* col_bias = nullptr;
+  bool wraps = false;  // integers of one dtype, c too, which wrap around
 };
 
 // Threaded; scratch memory comes from ctx. On MemoryAllocationFailed c holds what it held.
 [[nodiscard]] runtime::Error multiply(runtime::KernelRuntimeContext& ctx, const Product& product);
+
+// The part of multiply() for products that wrap; takes no memory.
+void multiply_whole(const Product& product);
 
 }  // namespace executorch::kernels::optimized

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// f32 computations along one dimension of a dense tensor seen as [outer][n][inner]: sums, softmax,
-// normalization.
+// Computations along one dimension of a dense tensor seen as [outer][n][inner]: sums, softmax,
+// normalization; of f32 where nothing else is said.
 #pragma once
 
 #include <cstdint>
+
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
 
 namespace executorch::kernels::optimized {
 
@@ -22,6 +24,11 @@ void multiply_lines(const Lines& lines, const float* in, float* out);
 // out[outer][inner] = the largest (or the smallest) over n, which is at least 1; NaN if there is
 // one.
 void extreme_lines(const Lines& lines, bool largest, const float* in, float* out);
+
+// The same of integers and Bool: extremes in their own type, sums as int64.
+enum class WholeFold { kSum, kMax, kMin };
+void fold_whole_lines(executorch::aten::ScalarType type, WholeFold fold, const Lines& lines,
+                      const void* in, void* out);
 
 // The first position of the largest (or the smallest) over n, at least 1 and at most INT32_MAX,
 // with the value where `values` is not null; NaN counts as more extreme than any number. For inner
@@ -64,9 +71,10 @@ struct GroupNorm {
 };
 void group_norm(const GroupNorm& p);
 
-// out[image][channel][i] = in[image][channel][i] * scale[channel] + shift[channel].
-void scale_channels(int64_t images, int64_t channels, int64_t plane, const float* scale,
-                    const float* shift, const float* in, float* out);
+// out[p][i] = in[p][i] * scale[c] + shift[c] for `planes` planes of channels c = first, first + 1,
+// ... modulo `channels`.
+void scale_channels(int64_t first, int64_t planes, int64_t channels, int64_t plane,
+                    const float* scale, const float* shift, const float* in, float* out);
 // The same with channels last.
 void scale_pixels(int64_t pixels, int64_t channels, const float* scale, const float* shift,
                   const float* in, float* out);

@@ -498,12 +498,13 @@ void layer_norm(const LayerNorm& p) {
   });
 }
 
-void scale_channels(int64_t images, int64_t channels, int64_t plane, const float* scale,
-                    const float* shift, const float* in, float* out) {
-  parallel_for(0, images * channels, tasks_for(kGrain, plane), [&](int64_t first, int64_t last) {
+void scale_channels(int64_t first_plane, int64_t planes, int64_t channels, int64_t plane,
+                    const float* scale, const float* shift, const float* in, float* out) {
+  parallel_for(0, planes, tasks_for(kGrain, plane), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
+      const int64_t channel = (first_plane + i) % channels;
       HWY_DYNAMIC_DISPATCH(scale_plane)
-      (scale[i % channels], shift[i % channels], in + i * plane, out + i * plane, plane);
+      (scale[channel], shift[channel], in + i * plane, out + i * plane, plane);
     }
   });
 }

@@ -253,6 +253,12 @@ bool check_fits(const OpCall& call, const char* name, const Scalar& scalar, Scal
 }
 
 Scalar wrapped_scalar(const Scalar& scalar, ScalarType type) {
+  if (type == ScalarType::Half || type == ScalarType::BFloat16) {
+    const float given = scalar_to<float>(scalar);
+    return Scalar(static_cast<double>(type == ScalarType::Half
+                                          ? static_cast<float>(executorch::aten::Half(given))
+                                          : static_cast<float>(executorch::aten::BFloat16(given))));
+  }
   if (!scalar.isIntegral(/*includeBool=*/false)) {
     return scalar;
   }

@@ -93,7 +93,8 @@ bool broadcasts_to(const Shape& shape, const Shape& target);
 // scalar's kind is higher.
 ScalarType promote_with_scalar(ScalarType tensor, const Scalar& scalar);
 
-// An integer as arithmetic in `type` sees it, wrapped around; other scalars and types as they are.
+// A number as an element of `type` has it: integers wrapped around, numbers of Half and BFloat16
+// rounded; other types' as they are.
 Scalar wrapped_scalar(const Scalar& scalar, ScalarType type);
 
 // Whether `type` can hold the value, rounded: not when an integer would wrap around, nor when a

@@ -2,10 +2,7 @@
 // The conversion tables: one row per dtype, one column per compute type.
 #include <executorch/kernels/portable/loops/element_type.h>
 
-#include <cmath>
-#include <limits>
-#include <type_traits>
-
+#include <executorch/kernels/portable/loops/element_run.h>
 #include <executorch/runtime/core/exec_aten/util/dtype_selection.h>
 
 namespace executorch {
@@ -16,88 +13,14 @@ using executorch::aten::BFloat16;
 using executorch::aten::complex;
 using executorch::aten::Half;
 
-// Float to integer without undefined behaviour: out of range gives the smallest value, as x86
-// instructions do.
-template <typename Int, typename Float>
-Int truncate_to(Float value) {
-  using Wide = std::conditional_t<(sizeof(Int) < 4), int32_t, Int>;
-  constexpr double kLow = static_cast<double>(std::numeric_limits<Wide>::min());
-  const double wide_value = static_cast<double>(value);
-  const bool fits = wide_value >= kLow && wide_value < -kLow;
-  return static_cast<Int>(fits ? static_cast<Wide>(wide_value) : std::numeric_limits<Wide>::min());
-}
-
-template <typename To, typename From>
-To convert(From value) {
-  constexpr bool kFromFloat = !std::is_integral<From>::value;
-  if constexpr (std::is_same<To, bool>::value || std::is_same<From, bool>::value) {
-    if constexpr (std::is_same<To, bool>::value) {
-      return value != From(0);
-    } else {
-      return static_cast<To>(value ? 1.0f : 0.0f);
-    }
-  } else if constexpr (kFromFloat && std::is_integral<To>::value) {
-    return truncate_to<To>(static_cast<double>(value));
-  } else if constexpr (std::is_same<To, Half>::value || std::is_same<To, BFloat16>::value) {
-    return static_cast<To>(static_cast<float>(value));
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
-template <typename T>
-constexpr bool is_complex_v = false;
-template <typename T>
-constexpr bool is_complex_v<complex<T>> = true;
-
-// One element on its way in. Of complex numbers, other types see whether they are zero, or their
-// real part.
-template <typename C, typename From>
-C load_one(From value) {
-  if constexpr (is_complex_v<From>) {
-    if constexpr (std::is_same<C, uint8_t>::value) {
-      return static_cast<C>(value.real() != 0 || value.imag() != 0);
-    } else if constexpr (std::is_same<C, Complex>::value) {
-      return C(convert<double>(value.real()), convert<double>(value.imag()));
-    } else {
-      return convert<C>(value.real());
-    }
-  } else if constexpr (std::is_same<C, Complex>::value) {
-    return C(convert<double>(value));
-  } else if constexpr (std::is_same<C, uint8_t>::value) {
-    return static_cast<C>(convert<bool>(value));
-  } else {
-    return convert<C>(value);
-  }
-}
-
 template <typename From, typename C>
 void load(const void* in, int64_t stride, int64_t n, void* out) {
-  const From* from = static_cast<const From*>(in);
-  C* to = static_cast<C*>(out);
-  if (stride == 1) {
-    for (int64_t i = 0; i < n; ++i) {
-      to[i] = load_one<C>(from[i]);
-    }
-  } else if (stride == 0) {
-    const C value = load_one<C>(from[0]);
-    for (int64_t i = 0; i < n; ++i) {
-      to[i] = value;
-    }
-  } else {
-    for (int64_t i = 0; i < n; ++i) {
-      to[i] = load_one<C>(from[i * stride]);
-    }
-  }
+  load_run<From, C>(in, stride, n, out);
 }
 
 template <typename C, typename To>
 void store(const void* in, int64_t n, void* out) {
-  const C* from = static_cast<const C*>(in);
-  To* to = static_cast<To*>(out);
-  for (int64_t i = 0; i < n; ++i) {
-    to[i] = convert<To>(from[i]);
-  }
+  store_run<C, To>(in, n, out);
 }
 
 template <typename T>
@@ -168,16 +91,38 @@ const Row* find_row(ScalarType type) {
   return nullptr;
 }
 
+const FasterRuns* faster_runs = nullptr;
+int num_faster_runs = 0;
+
+// The faster runs of a dtype, or null.
+const FasterRuns* find_faster(ScalarType type) {
+  for (int i = 0; i < num_faster_runs; ++i) {
+    if (faster_runs[i].type == type) {
+      return &faster_runs[i];
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+void prefer_runs(const FasterRuns* rows, int count) {
+  faster_runs = rows;
+  num_faster_runs = count;
+}
 
 LoadRun loader(ScalarType from, ComputeType to) {
   const Row* found = find_row(from);
-  return found == nullptr ? nullptr : found->load[static_cast<int>(to)];
+  const FasterRuns* faster = found == nullptr ? nullptr : find_faster(from);
+  const LoadRun run = faster == nullptr ? nullptr : faster->load[static_cast<int>(to)];
+  return found == nullptr || run != nullptr ? run : found->load[static_cast<int>(to)];
 }
 
 StoreRun storer(ComputeType from, ScalarType to) {
   const Row* found = find_row(to);
-  return found == nullptr ? nullptr : found->store[static_cast<int>(from)];
+  const FasterRuns* faster = found == nullptr ? nullptr : find_faster(to);
+  const StoreRun run = faster == nullptr ? nullptr : faster->store[static_cast<int>(from)];
+  return found == nullptr || run != nullptr ? run : found->store[static_cast<int>(from)];
 }
 
 bool is_computable(ScalarType type) {

@@ -64,6 +64,17 @@ using StoreRun = void (*)(const void* in, int64_t n, void* out);
 LoadRun loader(ScalarType from, ComputeType to);
 StoreRun storer(ComputeType from, ScalarType to);
 
+// The runs of a dtype that a library has compiled for this processor, by compute type; null where
+// it has none.
+struct FasterRuns {
+  ScalarType type;
+  LoadRun load[5];
+  StoreRun store[5];
+};
+// From now on loader() and storer() give these first. For registration, before threads; the rows
+// live as long as the program.
+void prefer_runs(const FasterRuns* rows, int count);
+
 // True for the ten real dtypes above.
 bool is_computable(ScalarType type);
 // True for ComplexHalf, ComplexFloat and ComplexDouble.

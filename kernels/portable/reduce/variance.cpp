@@ -3,6 +3,7 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/reduce/reduce.h>
 
+#include <algorithm>
 #include <tuple>
 
 namespace torch::executor::native {
@@ -10,6 +11,52 @@ namespace torch::executor::native {
 using namespace ::executorch::kernels;
 
 namespace {
+
+// Where results go, and how.
+struct Outputs {
+  char* variances;
+  char* means;  // may be null
+  StoreRun store;
+  int64_t size;
+  double divisor;
+
+  void put(int64_t offset, double squares, double mean) const {
+    const double result = squares / divisor;
+    store(&result, 1, variances + offset * size);
+    if (means != nullptr) {
+      store(&mean, 1, means + offset * size);
+    }
+  }
+};
+
+// Neighbouring results side by side, row by row (Welford): each element moves the mean, and the
+// squares by its distances from the means before and after.
+struct VarianceLanes {
+  const Outputs& outputs;
+  double count = 0;
+  double means[kChunk];
+  double squares[kChunk];
+
+  void begin(int64_t n) {
+    count = 0;
+    std::fill_n(means, n, 0.0);
+    std::fill_n(squares, n, 0.0);
+  }
+  void row(const double* values, int64_t n) {
+    count += 1;
+    const double share = 1.0 / count;
+    for (int64_t i = 0; i < n; ++i) {
+      const double distance = values[i] - means[i];
+      means[i] += distance * share;
+      squares[i] += distance * (values[i] - means[i]);
+    }
+  }
+  void end(int64_t offset, int64_t stride, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      outputs.put(offset + i * stride, squares[i], means[i]);
+    }
+  }
+};
 
 // The variance and, when asked for, the mean.
 void variance(const OpCall& call, const Tensor& in, const ReduceArgs& args, double correction,
@@ -23,11 +70,15 @@ void variance(const OpCall& call, const Tensor& in, const ReduceArgs& args, doub
   }
   const ReductionLoops loops(in, out, reduction, /*ordered=*/false);
   const double count = static_cast<double>(reduction.count);
-  const double divisor = count - correction > 0 ? count - correction : 0;
-  const StoreRun store = storer(ComputeType::kDouble, out.scalar_type());
-  const int64_t size = out.element_size();
-  char* variances = static_cast<char*>(out.mutable_data_ptr());
-  char* means = out_mean == nullptr ? nullptr : static_cast<char*>(out_mean->mutable_data_ptr());
+  const Outputs outputs{
+      static_cast<char*>(out.mutable_data_ptr()),
+      out_mean == nullptr ? nullptr : static_cast<char*>(out_mean->mutable_data_ptr()),
+      storer(ComputeType::kDouble, out.scalar_type()), out.element_size(),
+      count - correction > 0 ? count - correction : 0};
+  if (loops.prefers_lanes() && reduction.count > 0) {
+    loops.for_each_lane_block<double>([&] { return VarianceLanes{outputs, 0, {}, {}}; });
+    return;
+  }
   loops.for_each_result([&](int64_t out_offset, int64_t in_offset) {
     double sum = 0;
     loops.for_each_run<double>(in_offset, [&](const double* values, int64_t n, int64_t) {
@@ -40,11 +91,7 @@ void variance(const OpCall& call, const Tensor& in, const ReduceArgs& args, doub
         squares += (values[i] - mean_value) * (values[i] - mean_value);
       }
     });
-    const double result = count > 0 ? squares / divisor : mean_value;  // of nothing: NaN
-    store(&result, 1, variances + out_offset * size);
-    if (means != nullptr) {
-      store(&mean_value, 1, means + out_offset * size);
-    }
+    outputs.put(out_offset, count > 0 ? squares : mean_value, mean_value);  // of nothing: NaN
   });
 }
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernels.test.op_case import (
     BF16,
     BOOL,
@@ -11,6 +13,7 @@ from kernels.test.op_case import (
     F64,
     FLOATS,
     I8,
+    I16,
     I32,
     I64,
     INF,
@@ -196,4 +199,53 @@ def _binary() -> list[Case]:
     return cases
 
 
-CASES: list[Case] = [*_unary(), *_binary()]
+def _own_types() -> list[Case]:
+    """Integers and 16-bit floats in their own type: whole vectors, blocks of values and a rest, wrap-around, numbers
+    that 16 bits round (PyTorch computes with the rounded one, but where it multiplies or divides)."""
+    cases = []
+    for dtype in [I8, U8, I16, I32, I64]:
+        low = 0 if dtype == U8 else -100
+        for a, b in [
+            ((5, 271), (5, 271)),
+            ((5, 271), (271,)),
+            ((5, 271), (5, 1)),
+            ((3, 1), (1, 700)),
+            ((700,), ()),
+        ]:
+            x, y = t(*a, dtype=dtype, low=low, high=100), t(*b, dtype=dtype, low=low, high=100)
+            for name in ("add", "sub", "mul", "maximum", "minimum"):
+                cases.append(case(f"{name}.out", x, y))
+            cases += [case("add.out", x, y, alpha=3), case("sub.out", x, y, alpha=-5)]
+            cases += [case(f"bitwise_{name}.Tensor_out", x, y) for name in ("and", "or", "xor")]
+            near = t(*b, dtype=dtype, low=low // 50, high=2)
+            cases += [
+                case(f"{name}.Tensor_out", replace(x, low=low // 50, high=2), near)
+                for name in _COMPARE
+            ]
+            cases.append(case("where.self_out", t(*a, dtype=BOOL), x, y))
+        x = t(700, dtype=dtype, low=low, high=100)
+        cases += [case(f"{name}.out", x) for name in (*_SAME, "isinf", "isnan", "exp", "sigmoid")]
+        cases += [
+            case("clamp.out", x, low // 4, 30),
+            case("clamp.out", x, None, 7),
+            case("clamp.out", x, 7, None),
+        ]
+        cases.append(case("hardtanh.out", x, max(low, -3), 3))
+        cases += [
+            case(f"{name}.Scalar_out", x, 7) for name in ("add", "sub", "mul", "rsub", *_COMPARE)
+        ]
+    for dtype in [F16, BF16]:
+        x = t(700, dtype=dtype, low=0.05, high=3)
+        exact: dict[str, float] = {"rtol": 1e-7, "atol": 1e-7}
+        for name in ("add", "sub", "mul", "div", "rsub", "remainder", "fmod", *_COMPARE):
+            cases.append(case(f"{name}.Scalar_out", x, 0.3, **exact))
+        for mode in ("floor", "trunc"):
+            cases.append(case("div.Scalar_mode_out", x, 0.3, rounding_mode=mode, **exact))
+        cases += [case("add.Scalar_out", x, 0.3, 0.7), case("add.out", x, x, alpha=0.7)]
+        near = replace(x, values=tuple([0.3] * 700))
+        cases += [case(f"{name}.Scalar_out", near, 0.3) for name in _COMPARE]
+        cases += [case(f"{name}.Tensor_out", x, t(700, dtype=dtype, high=3)) for name in _COMPARE]
+    return cases
+
+
+CASES: list[Case] = [*_unary(), *_binary(), *_own_types()]

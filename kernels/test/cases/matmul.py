@@ -16,6 +16,7 @@ from kernels.test.op_case import (
     F64,
     FLOATS,
     I8,
+    I16,
     I32,
     I64,
     INF,
@@ -114,6 +115,31 @@ def _matmul() -> list[Case]:
         case(
             "mm.out", t(33, 20, permuted=(1, 0)), t(20, 40, permuted=(1, 0)), rtol=1e-4, atol=1e-4
         ),
+        # Integers wrap around; sizes beyond a panel of their tiles, and rests.
+        *(
+            case("mm.out", t(m, k, dtype=d, low=0, high=99), t(k, n, dtype=d, low=0, high=99))
+            for d in (I8, U8, I16, I32, I64)
+            for m, k, n in ((7, 300, 75), (130, 33, 5), (1, 129, 64))
+        ),
+        *(
+            case(
+                "linear.out",
+                t(2, 5, 33, dtype=d, low=-9),
+                t(70, 33, dtype=d, low=-9),
+                t(70, dtype=d),
+            )
+            for d in (I8, I32, I64)
+        ),
+        *(
+            case(
+                "addmm.out",
+                t(*shape, dtype=I32),
+                t(9, 20, dtype=I32, low=-99),
+                t(20, 35, dtype=I32, low=-99),
+            )
+            for shape in ((35,), (9, 35), (9, 1))
+        ),
+        case("bmm.out", t(3, 70, 9, dtype=I64, low=-99), t(3, 9, 33, dtype=I64, low=-99)),
         case("mm.out", t(3, 0), t(0, 4)),
         case("mm.out", t(0, 3), t(3, 4)),
         case("bmm.out", t(0, 2, 3), t(0, 3, 2)),

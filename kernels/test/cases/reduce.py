@@ -126,6 +126,34 @@ def _norms() -> list[Case]:
             case("_native_batch_norm_legit_no_training.out", x, c, c, c, positive, 0.1, 1e-5),
             case("_native_batch_norm_legit_no_training.out", x, None, None, c, positive, 0.1, 1e-5),
         ]  # fmt: skip
+    # Integers in their own type: long lines, and blocks of columns.
+    for dtype in (*INTS, BOOL):
+        for x in (
+            t(3, 7, 700, dtype=dtype, low=0, high=100),
+            t(1 << 17, dtype=dtype, low=0, high=100),
+        ):
+            for dims in ([0], [-1], []):
+                cases += [case(f"{name}.out", x, dims) for name in ("amax", "amin")]
+                cases.append(case("sum.IntList_out", x, dims))
+    cases += [
+        case("var.correction_out", t(n, 40, low=900, high=901), [0], rtol=1e-3) for n in (1, 2, 77)
+    ]
+    # 16-bit floats, more than are converted at a time: lines of the last dimension, and across.
+    for dtype in (F16, BF16):
+        x, w = t(3, 150, 400, dtype=dtype), t(400, dtype=dtype)
+        image, c = t(3, 6, 150, 150, dtype=dtype), t(6, dtype=dtype)
+        positive = t(6, dtype=dtype, low=0.5, high=2)
+        for dim in (0, 1, 2):
+            cases += [case("_softmax.out", x, dim, False), case("_log_softmax.out", x, dim, False)]
+            cases += [case(f"{name}.out", x, [dim]) for name in ("amax", "amin", "mean")]
+            cases.append(case("sum.IntList_out", x, [dim], False, dtype=F32, rtol=1e-4, atol=1e-3))
+        cases += [
+            case("native_layer_norm.out", x, [400], w, w, 1e-5),
+            case("native_layer_norm.out", x, [400], t(400), t(400), 1e-5) if dtype == BF16 else
+            case("native_layer_norm.out", x, [150, 400], None, None, 1e-5),
+            case("native_group_norm.out", image, c, c, 3, 6, 22500, 2, 1e-5),
+            case("_native_batch_norm_legit_no_training.out", image, c, c, c, positive, 0.1, 1e-5),
+        ]  # fmt: skip
     x = t(2, 6, 4, 5, channels_last=True)
     c, positive = t(6), t(6, low=0.5, high=2)
     cases += [
