@@ -5,7 +5,7 @@ others), for the runtime to check inputs by. The file's sizes alone are upper bo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import sympy
 import torch
@@ -33,6 +33,9 @@ class InputDimension:
     offset: int = 0
     same_n_as: int = -1
 
+    def numbers(self) -> list[int]:
+        return [self.input, self.dimension, self.min, self.scale, self.offset, self.same_n_as]
+
 
 def input_dimensions(program: ExportedProgram, inputs: Sequence[Node]) -> list[int] | None:
     """The rows of a method's user inputs, in their order, number by number; None if none of them varies."""
@@ -51,7 +54,7 @@ def input_dimensions(program: ExportedProgram, inputs: Sequence[Node]) -> list[i
                 _describe(row, size, bound, program.range_constraints)
                 _relate(row, size, len(rows), row_of_symbol)
             rows.append(row)
-    return [number for row in rows for number in astuple(row)] or None
+    return [number for row in rows for number in row.numbers()] or None
 
 
 def _sizes(spec: TensorSpec, value: object) -> Sequence[int | torch.SymInt | None]:

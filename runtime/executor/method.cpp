@@ -10,7 +10,6 @@
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_shape_to_c_string.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
-#include <executorch/runtime/executor/input_sizes.h>
 #include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/executor/tensor_parser.h>
 #include <executorch/runtime/platform/assert.h>
@@ -21,6 +20,7 @@ namespace executorch::ET_RUNTIME_NAMESPACE {
 namespace {
 
 namespace fb = executorch_flatbuffer;
+using executorch::aten::ArrayRef;
 using executorch::aten::DimOrderType;
 using executorch::aten::SizesType;
 using executorch::aten::StridesType;
@@ -91,6 +91,45 @@ auto shape_of(const Tensor& tensor) {
 auto bounds_of(const fb::Tensor& tensor) {
   return tensor_shape_to_c_string(Span<const SizesType>(
       reinterpret_cast<const SizesType*>(tensor.sizes()->data()), tensor.sizes()->size()));
+}
+
+// Whether `sizes`, of the right rank, are among those of dynamic input `input`, which is `tensor`:
+// each dimension within its range, fixed ones exactly. Plans without ranges allow all.
+Error check_input_sizes(const fb::ExecutionPlan& plan, size_t input, const fb::Tensor& tensor,
+                        ArrayRef<SizesType> sizes) {
+  const Span<const InputDimension> rows = input_dimensions(plan);
+  uint32_t varying = rows.empty() ? UINT32_MAX : 0;  // a bit for each dimension
+  for (const InputDimension& row : rows) {
+    if (row.input != static_cast<int32_t>(input)) {
+      continue;
+    }
+    const auto dimension = static_cast<uint32_t>(row.dimension);
+    const SizesType size = sizes[dimension];
+    const int32_t upper = tensor.sizes()->Get(dimension);
+    int64_t n = 0;
+    varying |= 1u << dimension;
+    ET_CHECK_OR_RETURN_ERROR(size >= row.min && size <= upper, InvalidArgument,
+                             "Input %zu of method %s: expected a size from %d to %d in dimension "
+                             "%d, got %d. The range is the one of the export (torch.export.Dim)",
+                             input, plan.name()->c_str(), static_cast<int>(row.min),
+                             static_cast<int>(upper), static_cast<int>(dimension),
+                             static_cast<int>(size));
+    ET_CHECK_OR_RETURN_ERROR(row.solve(size, &n), InvalidArgument,
+                             "Input %zu of method %s: expected %d * n + %d for a whole number n in "
+                             "dimension %d, got %d",
+                             input, plan.name()->c_str(), static_cast<int>(row.scale),
+                             static_cast<int>(row.offset), static_cast<int>(dimension),
+                             static_cast<int>(size));
+  }
+  for (uint32_t i = 0; i < tensor.sizes()->size(); ++i) {
+    const int32_t fixed = tensor.sizes()->Get(i);
+    ET_CHECK_OR_RETURN_ERROR(((varying >> i) & 1) != 0 || sizes[i] == fixed, InvalidArgument,
+                             "Input %zu of method %s: expected size %d in dimension %d, which the "
+                             "export fixed, got %d. Export with dynamic_shapes to let it vary",
+                             input, plan.name()->c_str(), static_cast<int>(fixed),
+                             static_cast<int>(i), static_cast<int>(sizes[i]));
+  }
+  return Error::Ok;
 }
 
 }  // namespace

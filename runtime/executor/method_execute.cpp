@@ -4,10 +4,10 @@
 
 #include <executorch/runtime/core/event_tracer_hooks.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
-#include <executorch/runtime/executor/input_sizes.h>
 #include <executorch/runtime/executor/instruction.h>
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/program.h>
+#include <executorch/runtime/executor/program_validation.h>
 #include <executorch/runtime/executor/tensor_parser.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/runtime/platform/log.h>
@@ -131,6 +131,33 @@ Error check_has_data(const Tensor& tensor, uint32_t argument) {
                            " has no memory: an output that is not memory-planned needs "
                            "set_output_data_ptr() before execution, an input a tensor with data",
                            static_cast<uint32_t>(argument));
+  return Error::Ok;
+}
+
+// Whether dimensions that the export found to depend on each other do, in all inputs together.
+Error check_related_sizes(const fb::ExecutionPlan& plan, Span<const EValue> values) {
+  const Span<const InputDimension> rows = input_dimensions(plan);
+  const auto size_of = [&](const InputDimension& row) {
+    const int32_t value = plan.inputs()->Get(static_cast<uint32_t>(row.input));
+    return static_cast<int64_t>(
+        values[static_cast<size_t>(value)].toTensor().sizes()[static_cast<size_t>(row.dimension)]);
+  };
+  for (const InputDimension& row : rows) {
+    if (row.same_n_as < 0) {
+      continue;
+    }
+    const InputDimension& first = rows[static_cast<size_t>(row.same_n_as)];
+    int64_t n = 0;
+    first.solve(size_of(first), &n);
+    const int64_t expected = row.scale * n + row.offset;
+    ET_CHECK_OR_RETURN_ERROR(
+        size_of(row) == expected, InvalidArgument,
+        "Method %s: dimension %d of input %d is %d, so dimension %d of input %d must be %" PRId64
+        ", got %d: the export found that they depend on each other",
+        plan.name()->c_str(), static_cast<int>(first.dimension), static_cast<int>(first.input),
+        static_cast<int>(size_of(first)), static_cast<int>(row.dimension),
+        static_cast<int>(row.input), expected, static_cast<int>(size_of(row)));
+  }
   return Error::Ok;
 }
 

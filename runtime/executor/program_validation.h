@@ -62,6 +62,13 @@ struct InputDimension {
   int32_t scale;
   int32_t offset;
   int32_t same_n_as;
+
+  // The n of size = scale * n + offset; false if there is none.
+  bool solve(int64_t size, int64_t* n) const {
+    const int64_t rest = size - offset;
+    *n = rest / scale;
+    return rest % scale == 0;
+  }
 };
 
 // The rows of a method; none where the file has no ranges.

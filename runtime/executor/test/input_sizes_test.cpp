@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes of inputs against the ranges in a program.
-#include <executorch/runtime/executor/input_sizes.h>
+#include <executorch/runtime/executor/method.h>
 
 #include <gtest/gtest.h>
 
-#include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/test/loaded_method.h>
 #include <executorch/runtime/executor/test/test_kernels.h>
 #include <executorch/runtime/platform/runtime.h>
