@@ -525,6 +525,12 @@ def test_queries_for_users_passes() -> None:
     )
     assert set(inner) == set(everything) - inputs - outputs
     call = next(node for node in nodes if node.target == torch.ops.aten.mul.out)
+    alloc = next(node for node in nodes if node.target is memory.alloc)
+    kept = alloc.meta.pop("spec")
+    with pytest.raises(InternalError, match="has no spec; run SpecPropPass first"):
+        list(memory_planning.collect_specs_from_nodes([alloc]))
+    assert list(memory_planning.collect_specs_from_nodes([alloc], do_assertion=False)) == []
+    alloc.meta["spec"] = kept
     assert memory_planning.filter_nodes((call.args, call.kwargs)) == list(call.all_input_nodes)
     (spec,) = memory_planning.get_node_tensor_specs(call)
     spec.lifetime = [None, None]

@@ -74,3 +74,28 @@ def test_only_views_of_what_lies_elsewhere_are_made_at_run_time() -> None:
     for name, views in (("sums alone", 0), ("views", 1)):
         _, plan = method_of(Chosen(*BRANCHES[name]), inputs)
         assert views_made_at_run_time(plan) == views, name
+
+
+def test_a_branch_that_yields_what_it_was_given_shares_no_place_with_the_other() -> None:
+    """torch.export leaves a copy there, which a pass may drop: what the other branch yields must not lie on it, as it
+    is read afterwards."""
+
+    class Doubled(torch.nn.Module):
+        def forward(self, p: Tensor, x: Tensor) -> Tensor:
+            y = x + 1
+            return torch.cond(p.sum() > 0, lambda a: a * 2, lambda a: a.clone(), (y,)) + y
+
+    x = torch.randn(2, 3)
+    edge = to_edge(export(Doubled(), (torch.ones(1), x)))
+    dropped = 0
+    for branch in edge.exported_program().graph_module.children():
+        for node in list(branch.graph.nodes):
+            if "clone" in str(node.target):
+                node.replace_all_uses_with(node.args[0])
+                branch.graph.erase_node(node)
+                dropped += 1
+        branch.recompile()
+    assert dropped == 1
+    method = Runtime.get().load_program(edge.to_executorch().buffer).load_method("forward")
+    for p in (torch.ones(1), -torch.ones(1)):
+        torch.testing.assert_close(method.execute((p, x))[0], Doubled()(p, x))
