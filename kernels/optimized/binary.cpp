@@ -3,13 +3,12 @@
 // mixed dtypes and doubles are the portable kernels'.
 #include <executorch/kernels/optimized/binary.h>
 
-#include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
+#include <executorch/kernels/optimized/through_f32.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/checks.h>
 #include <executorch/kernels/portable/loops/elementwise.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
-#include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
 #include <optional>
@@ -22,7 +21,6 @@ using executorch::aten::Scalar;
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
-using executorch::extension::parallel_for;
 using executorch::kernels::ComputeType;
 using executorch::kernels::fits;
 using executorch::kernels::promote_with_scalar;
@@ -39,17 +37,17 @@ using executorch::kernels::optimized::kMaxOperands;
 using executorch::kernels::optimized::kMaxOuterDims;
 using executorch::kernels::optimized::map_binary;
 using executorch::kernels::optimized::map_binary_narrow;
-using executorch::kernels::optimized::map_binary_row;
 using executorch::kernels::optimized::map_binary_whole;
 using executorch::kernels::optimized::map_compare;
 using executorch::kernels::optimized::map_compare_whole;
 using executorch::kernels::optimized::map_shift;
 using executorch::kernels::optimized::map_where;
-using executorch::kernels::optimized::narrow;
+using executorch::kernels::optimized::NarrowOperand;
+using executorch::kernels::optimized::operand_of;
 using executorch::kernels::optimized::plan_broadcast;
+using executorch::kernels::optimized::run_through_f32;
 using executorch::kernels::optimized::same_layout;
 using executorch::kernels::optimized::Shift;
-using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
@@ -141,46 +139,6 @@ float rounded(const Scalar& number, ScalarType type) {
 }
 bool takes_exact_number(Binary f) {
   return f == Binary::kMul || f == Binary::kDiv || f == Binary::kFloorDiv || f == Binary::kTruncDiv;
-}
-
-constexpr int64_t kChunk = 1024;     // 16-bit values that are computed at a time
-constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
-
-// An operand of the 16-bit loop: elements, or one f32 for all of them.
-struct NarrowOperand {
-  const uint16_t* elements;
-  float number;
-  bool array;
-};
-
-NarrowOperand operand_of(const Tensor& t, bool array) {
-  const auto* data = static_cast<const uint16_t*>(t.const_data_ptr());
-  float number = 0.0f;
-  if (!array && t.numel() > 0) {
-    widen(t.scalar_type(), data, &number, 1);
-  }
-  return {data, number, array};
-}
-
-// Converts, computes in f32 and converts back, a chunk at a time.
-void run_through_f32(Binary f, float alpha, const NarrowOperand& x, const NarrowOperand& y,
-                     Tensor& out) {
-  const ScalarType type = out.scalar_type();
-  auto* to = static_cast<uint16_t*>(out.mutable_data_ptr());
-  parallel_for(0, out.numel(), kGrain, [&](int64_t first, int64_t last) {
-    float a[kChunk], b[kChunk], result[kChunk];
-    for (int64_t i = first; i < last; i += kChunk) {
-      const int64_t n = std::min(kChunk, last - i);
-      const auto load = [&](const NarrowOperand& operand, float* values) {
-        operand.array ? widen(type, operand.elements + i, values, n)
-                      : static_cast<void>(*values = operand.number);
-      };
-      load(x, a);
-      load(y, b);
-      map_binary_row(f, alpha, a, x.array, b, y.array, result, n);
-      narrow(type, result, to + i, n);
-    }
-  });
 }
 
 // 16-bit floats: the light functions, and the others when broadcasting leaves one row.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversion between f32 and 16-bit floats, and conjugates, of tensors of one layout; everything
-// else is the portable kernels'.
+// Conversion between dtypes, and conjugates, of tensors of one layout; everything else is the
+// portable kernels'.
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
+#include <executorch/kernels/portable/loops/elementwise.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
 #include <algorithm>
@@ -16,12 +17,17 @@ using executorch::aten::OptionalArrayRef;
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
 using executorch::extension::parallel_for;
+using executorch::kernels::compute_type_of;
+using executorch::kernels::ComputeType;
+using executorch::kernels::is_computable;
+using executorch::kernels::is_stored_as;
+using executorch::kernels::kChunk;
+using executorch::kernels::loader;
+using executorch::kernels::LoadRun;
+using executorch::kernels::storer;
+using executorch::kernels::StoreRun;
 using executorch::kernels::optimized::conjugate;
-using executorch::kernels::optimized::is_f32;
-using executorch::kernels::optimized::is_narrow_float;
-using executorch::kernels::optimized::narrow;
 using executorch::kernels::optimized::same_layout;
-using executorch::kernels::optimized::widen;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 
@@ -29,21 +35,52 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
 
+// How elements of one dtype become those of another: in one run where either is stored as values of
+// a compute type, else through values of the first one's.
+struct Conversion {
+  LoadRun load = nullptr;
+  StoreRun store = nullptr;
+
+  Conversion(ScalarType from, ScalarType to) {
+    const ComputeType through = compute_type_of(from), result = compute_type_of(to);
+    if (is_stored_as(from, through)) {
+      store = storer(through, to);
+    } else if (is_stored_as(to, result)) {
+      load = loader(from, result);
+    } else {
+      load = loader(from, through);
+      store = storer(through, to);
+    }
+  }
+
+  void run(const void* in, int64_t n, void* out) const {
+    if (store == nullptr) {
+      load(in, 1, n, out);
+    } else if (load == nullptr) {
+      store(in, n, out);
+    } else {
+      alignas(8) char values[kChunk * 8];
+      load(in, 1, n, values);
+      store(values, n, out);
+    }
+  }
+};
+
 bool convert(const Tensor& self, Tensor& out) {
-  const bool widens = is_narrow_float(self.scalar_type()) && is_f32(out);
-  const bool narrows = is_f32(self) && is_narrow_float(out.scalar_type());
-  if ((!widens && !narrows) || executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
+  const ScalarType from = self.scalar_type(), to = out.scalar_type();
+  if (from == to || !is_computable(from) || !is_computable(to) ||
+      executorch::runtime::resize_tensor(out, self.sizes()) != Error::Ok ||
       !same_layout(self, out)) {
     return false;
   }
+  const Conversion conversion(from, to);
+  const auto in_size = static_cast<int64_t>(self.element_size());
+  const auto out_size = static_cast<int64_t>(out.element_size());
+  const auto* in = static_cast<const char*>(self.const_data_ptr());
+  auto* result = static_cast<char*>(out.mutable_data_ptr());
   parallel_for(0, out.numel(), kGrain, [&](int64_t first, int64_t last) {
-    const auto* from =
-        static_cast<const char*>(self.const_data_ptr()) + first * self.element_size();
-    auto* to = static_cast<char*>(out.mutable_data_ptr()) + first * out.element_size();
-    if (widens) {
-      widen(self.scalar_type(), from, reinterpret_cast<float*>(to), last - first);
-    } else {
-      narrow(out.scalar_type(), reinterpret_cast<const float*>(from), to, last - first);
+    for (int64_t i = first; i < last; i += kChunk) {
+      conversion.run(in + i * in_size, std::min(kChunk, last - i), result + i * out_size);
     }
   });
   return true;

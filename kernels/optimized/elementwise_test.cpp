@@ -525,7 +525,8 @@ TEST(ScaleChannels, InBothLayouts) {
   const auto scale = random_values(kChannels, 9);
   const auto shift = random_values(kChannels, 10);
   std::vector<float> out(in.size());
-  scale_channels(kImages, kChannels, kPlane, scale.data(), shift.data(), in.data(), out.data());
+  scale_channels(0, kImages * kChannels, kChannels, kPlane, scale.data(), shift.data(), in.data(),
+                 out.data());
   for (size_t i = 0; i < in.size(); ++i) {
     const size_t c = i / kPlane % kChannels;
     ASSERT_NEAR(out[i], in[i] * scale[c] + shift[c], 1e-5);

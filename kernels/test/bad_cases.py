@@ -137,6 +137,7 @@ BAD_CALLS: list[tuple[str, list[Any], tuple[int, ...], torch.dtype]] = [
     ("_softmax.out", [t(3), 2, False], (3,), F32),
     ("_softmax.out", [t(3, dtype=I32), 0, False], (3,), I32),
     ("native_layer_norm.out", [t(2, 3), [4], None, None, 1e-5], (2, 3), F32),
+    ("native_layer_norm.out", [t(2, 3), [2, 3], t(3, 2), None, 1e-5], (2, 3), F32),
     ("native_group_norm.out", [t(2, 6, 4), None, None, 2, 6, 4, 4, 1e-5], (2, 6, 4), F32),
     ("mean.out", [t(3, dtype=I32), [0], False, None], (), I32),
     ("sum.IntList_out", [t(3, 4), [0, 0], False, None], (4,), F32),

@@ -8,6 +8,7 @@
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/kernels/portable/loops/lines.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <tuple>
@@ -42,9 +43,15 @@ using executorch::runtime::resize_tensor;
 
 namespace {
 
-// A parameter that is missing, or n dense floats.
-bool fits(const std::optional<Tensor>& t, int64_t n) {
-  return !t.has_value() || (is_f32_or_narrower(*t) && is_contiguous(*t) && t->numel() == n);
+// A parameter that is missing, or n dense floats of `type` or of f32.
+bool fits(const std::optional<Tensor>& t, int64_t n, ScalarType type) {
+  return !t.has_value() ||
+         ((is_f32(*t) || t->scalar_type() == type) && is_contiguous(*t) && t->numel() == n);
+}
+
+bool has_shape(const std::optional<Tensor>& t, IntArrayRef shape) {
+  return !t.has_value() || (t->sizes().size() == shape.size() &&
+                            std::equal(shape.begin(), shape.end(), t->sizes().begin()));
 }
 
 // A parameter in f32: its own memory, or a copy; false when there is no memory for that. A missing
@@ -168,10 +175,12 @@ std::tuple<Tensor&, Tensor&, Tensor&> opt_native_layer_norm_out(
     KernelRuntimeContext& ctx, const Tensor& input, IntArrayRef normalized_shape,
     const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, double eps, Tensor& out,
     Tensor& mean_out, Tensor& rstd_out) {
+  const ScalarType type = input.scalar_type();
   int64_t n = 0;
   const bool fast =
       are_normalized(input, out, mean_out, rstd_out) &&
-      normalizes_tail(input, normalized_shape, n) && fits(weight, n) && fits(bias, n) &&
+      normalizes_tail(input, normalized_shape, n) && fits(weight, n, type) && fits(bias, n, type) &&
+      has_shape(weight, normalized_shape) && has_shape(bias, normalized_shape) &&
       resize_tensor(out, input.sizes()) == Error::Ok && is_contiguous(out) &&
       resize_statistics(input, static_cast<int64_t>(normalized_shape.size()), mean_out, rstd_out);
   if (!fast || !normalize_rows(ctx, input, n, weight, bias, eps, out, mean_out, rstd_out)) {
@@ -185,11 +194,12 @@ std::tuple<Tensor&, Tensor&, Tensor&> opt_native_group_norm_out(
     KernelRuntimeContext& ctx, const Tensor& input, const std::optional<Tensor>& weight,
     const std::optional<Tensor>& bias, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
     Tensor& out, Tensor& mean_out, Tensor& rstd_out) {
+  const ScalarType type = input.scalar_type();
   const SizesType statistics[2] = {static_cast<SizesType>(N), static_cast<SizesType>(group)};
   const bool fast = are_normalized(input, out, mean_out, rstd_out) && input.dim() >= 2 &&
                     input.numel() > 0 && input.size(0) == N && input.size(1) == C &&
                     input.numel() / (N * C) == HxW && group > 0 && C % group == 0 &&
-                    fits(weight, C) && fits(bias, C) &&
+                    fits(weight, C, type) && fits(bias, C, type) &&
                     resize_tensor(out, input.sizes()) == Error::Ok && is_contiguous(out) &&
                     resize_tensor(mean_out, {statistics, 2}) == Error::Ok &&
                     resize_tensor(rstd_out, {statistics, 2}) == Error::Ok;
@@ -210,12 +220,13 @@ bool normalize_channels(KernelRuntimeContext& ctx, const Tensor& input,
                         const Tensor& running_mean, const Tensor& running_var, double eps,
                         Tensor& out, Tensor& mean_out, Tensor& invstd_out) {
   const int64_t channels = input.dim() >= 2 ? input.size(1) : 0;
+  const ScalarType type = input.scalar_type();
   const SizesType none[1] = {0};
   const bool fast = channels > 0 && input.numel() > 0 && is_f32_or_narrower(input) &&
                     out.scalar_type() == input.scalar_type() &&
                     (is_contiguous(input) || is_channels_last(input)) &&
-                    fits(running_mean, channels) && fits(running_var, channels) &&
-                    fits(weight, channels) && fits(bias, channels) &&
+                    fits(running_mean, channels, type) && fits(running_var, channels, type) &&
+                    fits(weight, channels, type) && fits(bias, channels, type) &&
                     resize_tensor(out, input.sizes()) == Error::Ok && same_layout(input, out) &&
                     resize_tensor(mean_out, {none, 1}) == Error::Ok &&
                     resize_tensor(invstd_out, {none, 1}) == Error::Ok;
