@@ -109,18 +109,6 @@ internal::EventTracerProfileOpScope operator_scope(EventTracer* event_tracer,
   return {event_tracer, name};
 }
 
-// Scratch memory is given back however a kernel, a delegate or an execution ends.
-class ScratchReset {
- public:
-  explicit ScratchReset(MemoryAllocator& allocator) : allocator_(allocator) {}
-  ~ScratchReset() { allocator_.reset(); }
-  ScratchReset(const ScratchReset&) = delete;
-  ScratchReset& operator=(const ScratchReset&) = delete;
-
- private:
-  MemoryAllocator& allocator_;
-};
-
 bool has_data(const Tensor& tensor) {
   return tensor.const_data_ptr() != nullptr || tensor.numel() == 0;
 }
@@ -229,7 +217,6 @@ Error Method::run_kernel(const LoadedInstruction& instruction, size_t chain_idx,
   if (instruction.reads_data) {
     ET_CHECK_OK_OR_RETURN_ERROR(check_arguments(instruction));
   }
-  const ScratchReset reset_after(*temp_allocator_);
   KernelRuntimeContext context(event_tracer_, temp_allocator_);
   const Span<EValue*> args(instruction.args, instruction.num_args);
   {
@@ -247,7 +234,6 @@ Error Method::run_kernel(const LoadedInstruction& instruction, size_t chain_idx,
 
 Error Method::run_delegate(const LoadedInstruction& instruction) {
   ET_CHECK_OK_OR_RETURN_ERROR(check_arguments(instruction));
-  const ScratchReset reset_after(*temp_allocator_);
   BackendExecutionContext context(event_tracer_, temp_allocator_, plan_->name()->c_str());
   const Span<EValue*> args(instruction.args, instruction.num_args);
   const LoadedDelegate& delegate = *instruction.delegate;
@@ -291,6 +277,9 @@ Error Method::run_instruction(size_t chain_idx, size_t instr_idx, size_t* next) 
         internal::reset_data_ptr(instruction.value->toTensor());
       }
       break;
+  }
+  if (instruction.kind == Kind::kKernel || instruction.kind == Kind::kDelegate) {
+    temp_allocator_->reset();
   }
   return error;
 }
@@ -337,7 +326,6 @@ Error Method::execute() {
   internal::event_tracer_create_event_block(event_tracer_, "Execute");
   const internal::EventTracerProfileMethodScope scope(event_tracer_, "Method::execute");
   ET_CHECK_OK_OR_RETURN_ERROR(check_inputs());
-  const ScratchReset reset_after(*temp_allocator_);
   begin_execution();
   for (size_t chain = 0; chain < chains_.size(); ++chain) {
     const size_t num_instructions = chains_[chain].instructions.size();
@@ -353,6 +341,7 @@ Error Method::execute() {
       }
     }
   }
+  temp_allocator_->reset();
   log_outputs();
   return Error::Ok;
 }

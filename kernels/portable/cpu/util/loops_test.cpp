@@ -144,8 +144,7 @@ TEST(ReduceTest, VisitsWhatFallsTogether) {
   EXPECT_DEATH(apply_over_dim(nothing, none, 1, 6), "");
   EXPECT_DEATH(apply_over_dim(nothing, none, 0, 0), "");
   EXPECT_DEATH(apply_over_dim([](size_t, size_t, size_t) {}, none, -4), "");
-  EXPECT_DEATH(
-      apply_over_dim_list([](size_t) {}, none, DimList(ArrayRef<int64_t>(absent)), 0), "");
+  EXPECT_DEATH(apply_over_dim_list([](size_t) {}, none, DimList(ArrayRef<int64_t>(absent)), 0), "");
   EXPECT_DEATH(apply_over_dim_list([](size_t) {}, none, list, 0), "");
   size_t lines = 0;
   apply_over_dim(
