@@ -107,7 +107,7 @@ def test_what_is_claimed_is_loaded_and_computed(name: str) -> None:
 @pytest.mark.parametrize("name", DRAWS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
 def test_many_more_of_them(name: str, dtype: torch.dtype) -> None:
-    for first in range(100, 180, 16):
+    for first in range(100, 132, 16):
         check(name, range(first, first + 16), dtype)
 
 
