@@ -46,7 +46,10 @@ def _broadcasts(user: Node, expand: Node, source: Node) -> bool:
     operands = [each.meta["val"] for each in user.all_input_nodes if each is not expand]
     value = source.meta["val"]
     same_dtype = value.dim() > 0 or all(each.dtype == value.dtype for each in operands)
-    sizes = [1] * user.meta["val"].dim()
+    rank = user.meta["val"].dim()
+    if max(each.dim() for each in [*operands, value]) != rank:
+        return False  # dimensions of 1 ahead, which nobody else gives
+    sizes = [1] * rank
     for each in [*operands, value]:
         for place, size in zip(range(-each.dim(), 0), each.shape, strict=True):
             sizes[place] = size if str(size) != "1" else sizes[place]

@@ -66,6 +66,7 @@ def test_sizes_that_vary() -> None:
     [
         (lambda n: n.expand(4, 3, 5) * 2, (ROWS,)),  # nothing else has the sizes of the result
         (lambda n: n.expand(4, 3, 5).contiguous(), (ROWS,)),
+        (lambda n: n.expand(1, 1, *n.shape).neg(), (ROWS,)),  # nor the number of dimensions
         (lambda x, n: torch.cat([x, n.expand_as(x)]), (X, ROWS)),
         (
             lambda x, n: x * n.expand(4, 3, 5),

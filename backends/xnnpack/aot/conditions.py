@@ -141,6 +141,14 @@ def _pads_below_stride(node: Node, constants: Constants) -> bool:
     return below or not node.args[6]
 
 
+def _gives_a_stride(node: Node, constants: Constants) -> bool:
+    """XNNPACK counts the results of each place within a stride, and with fewer than a stride some below 0."""
+    results = sizes_of(node)[2:]
+    strides = list(node.args[3]) * (len(results) // len(node.args[3]))
+    pairs = list(zip(results, strides, strict=True))[-2:]  # of a volume, depth is another step
+    return not node.args[6] or all(statically_known_true(size >= step) for size, step in pairs)
+
+
 def _of_volumes(test: Callable[[Node], bool]) -> Test:
     return lambda node, constants: not is_volume(node) or test(node)
 
@@ -173,6 +181,7 @@ CONVOLUTION = (
         ),
         "a transposed convolution whose stride divides its depth",
     ),
+    Condition(_gives_a_stride, "a transposed convolution of a stride of results or more"),
 )
 BATCH_NORM = (Condition(_static(1, 2, 3, 4), "statistics must be constant"), FIRST_OUTPUT)
 LAYER_NORM = (

@@ -131,6 +131,12 @@ CASES = [
         **_of(lambda: nn.ConvTranspose3d(2, 4, 3, 2, 1)),
     ),
     Case(
+        CONV,
+        c.CONVOLUTION[8].reason,
+        shapes=((2, 3, 1, 4),),
+        **_of(lambda: nn.ConvTranspose2d(3, 4, 3, 3, 1)),
+    ),
+    Case(
         BATCH,
         c.BATCH_NORM[0].reason,
         lambda m, x, mean, var: F.batch_norm(x, mean, var.abs()),
