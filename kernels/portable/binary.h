@@ -18,7 +18,7 @@ constexpr bool is_int_v = std::is_integral<T>::value;
 // What integers wrap around in: unsigned, and wide enough that C++ does not promote it to int.
 template <typename T>
 using Wrapping =
-    std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
+    std::conditional_t<(sizeof(T) < sizeof(uint32_t)), uint32_t, std::make_unsigned_t<T>>;
 
 template <typename T>
 T wrap_add(T a, T b) {
