@@ -16,7 +16,7 @@ package_list() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$root/scripts/apt-pack
 wanted_packages() { package_list | grep -v '^?'; }
 optional_packages() { package_list | sed -n 's/^?//p'; }
 is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
-is_offered() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+is_offered() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null; } # not -q: it would close the pipe early
 
 install_system_packages() {
   [ "${EXECUTORCH_SKIP_APT:-0}" != 1 ] || { say "system packages: left alone (EXECUTORCH_SKIP_APT=1)"; return; }

@@ -78,9 +78,9 @@ def test_a_causal_mask_may_be_assumed() -> None:
     torch.testing.assert_close(module(*inputs), Attention(None, {"is_causal": True})(*inputs))
 
 
-@pytest.mark.parametrize("mask", [torch.randn(2, 1, 6, 6), torch.randn(4, 6, 6)], ids=str)
-def test_a_mask_for_each_of_a_batch_or_of_heads_stays(mask: torch.Tensor) -> None:
-    inputs, model = inputs_of(6, 6), Attention(mask, {})
+@pytest.mark.parametrize("shape", [(2, 1, 6, 6), (4, 6, 6)], ids=str)
+def test_a_mask_for_each_of_a_batch_or_of_heads_stays(shape: tuple[int, ...]) -> None:
+    inputs, model = inputs_of(6, 6), Attention(torch.randn(shape), {})
     module = torch.export.export(model, inputs).module()
     assert not ReplaceSDPAWithCustomSDPAPass()(module).modified
     assert operators(module) == [PLAIN]
