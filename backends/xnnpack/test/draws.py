@@ -285,9 +285,11 @@ def max_pool(dims: int) -> Callable[[Random], Draw]:
 
     def draw(r: Random) -> Draw:
         kernel, stride = numbers(r, dims, 1, 2, 2, 3, 4), numbers(r, dims, 1, 2, 3, 4, 5)
+        if r.random() < 0.6:
+            stride = [r.randrange(1, each + 1) for each in kernel]
         padding = [r.randrange(each // 2 + 1) for each in kernel]
         dilation = r.choice(([1] * dims, numbers(r, dims, 1, 2, 3)))
-        ceil = r.random() < 0.4
+        ceil = r.random() < 0.2
         sizes = [*numbers(r, 2, 1, 2, 17), *numbers(r, dims, 1, 2, 3, 5, 8, 9)]
         pool = Call(lambda x: function(torch.neg(x), kernel, stride, padding, dilation, ceil))
         return pool, (values(r, sizes if r.random() < 0.95 else sizes[1:]),)
