@@ -11,8 +11,8 @@ else:
     from executorch import _light
 
     if TYPE_CHECKING or not _light.is_on:
-        from executorch.exir._names import *  # noqa: F403
-        from executorch.exir._names import (  # noqa: F401
+        from executorch.exir.capture._names import *  # noqa: F403
+        from executorch.exir.capture._names import (  # noqa: F401
             _capture_legacy_do_not_use,
             _to_edge,
         )
@@ -27,4 +27,4 @@ else:
                 f"{__name__}.{name}"
             ):  # a module is imported as one
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-            return getattr(import_module("executorch.exir._names"), name)
+            return getattr(import_module("executorch.exir.capture._names"), name)

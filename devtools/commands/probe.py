@@ -85,12 +85,8 @@ def _expose(
         delegate = plan.delegates[call.delegate]
         blob = bytes(program.backend_delegate_data[delegate.processed.index].data)
         changed, values = reader.expose(blob)
-        program.backend_delegate_data.append(schema.BackendDelegateInlineData(changed))
         plan.delegates[call.delegate] = replace(
-            delegate,
-            processed=schema.BackendDelegateDataReference(
-                schema.DataLocation.INLINE, len(program.backend_delegate_data) - 1
-            ),
+            delegate, processed=_file(program, delegate.processed, changed)
         )
         offset = 0
         for value in sorted(values, key=lambda each: each.argument):
@@ -104,6 +100,20 @@ def _expose(
         exposed[call.instruction] = values
     plan.non_const_buffer_sizes.append(max(largest, _ALIGNMENT))
     return exposed
+
+
+def _file(
+    program: schema.Program, old: schema.BackendDelegateDataReference, data: bytes
+) -> schema.BackendDelegateDataReference:
+    """The place of a payload in place of `old`, which other delegates may have, too: no payload is left without one."""
+    places = [each.processed for plan in program.execution_plan for each in plan.delegates]
+    index = len(program.backend_delegate_data)
+    if sum(place == old for place in places) > 1:
+        program.backend_delegate_data.append(schema.BackendDelegateInlineData(data))
+    else:
+        index = old.index
+        program.backend_delegate_data[index] = schema.BackendDelegateInlineData(data)
+    return schema.BackendDelegateDataReference(schema.DataLocation.INLINE, index)
 
 
 def _rounded(value: PayloadValue) -> int:

@@ -63,6 +63,9 @@ _DTYPES = {str(value).removeprefix("torch."): value for value in vars(torch).val
 
 
 def is_planned(program: ExportedProgram) -> bool:
+    """torch.export's own programs may write, too; its serializer takes these."""
+    if program.dialect in ("TRAINING", "ATEN"):
+        return False
     return any(node.target is memory.alloc or _writes(node) for node in _calls(program))
 
 

@@ -87,7 +87,8 @@ def serialize(
     with _delegates.named_modules(exported_program) as modules:
         artifact = export_serialize.serialize(compact_program(exported_program), opset_version)
     program = json.loads(artifact.exported_program)
-    program[_PLANNED] = is_planned
+    if is_planned:  # a key that other readers refuse
+        program[_PLANNED] = True
     program[_NODE_META] = node_meta(exported_program.graph_module)
     program[_DELEGATES] = {
         name: _delegates.module_record(module, serialize) for name, module in modules.items()

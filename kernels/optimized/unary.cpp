@@ -184,13 +184,20 @@ bool are_bounds(const UnaryConstants& k) {
   return k.a == k.a && k.b == k.b;
 }
 
+// The portable kernel refuses others, and says why.
+bool may_bound(const Scalar& bound, ScalarType type) {
+  const bool wraps = type == ScalarType::Byte && bound.isIntegral(/*includeBool=*/false) &&
+                     bound.to<int64_t>() < 0;
+  return fits(bound, type) && !wraps;
+}
+
 }  // namespace
 
 Tensor& opt_hardtanh_out(KernelRuntimeContext& ctx, const Tensor& self, const Scalar& min_val,
                          const Scalar& max_val, Tensor& out) {
   const UnaryConstants k{as_float(min_val), as_float(max_val)};
-  const bool fast =
-      are_bounds(k) && fits(min_val, self.scalar_type()) && fits(max_val, self.scalar_type());
+  const bool fast = are_bounds(k) && may_bound(min_val, self.scalar_type()) &&
+                    may_bound(max_val, self.scalar_type());
   if (fast && is_limit(min_val) && is_limit(max_val) &&
       run_whole(WholeUnary::kClamp, min_val.to<int64_t>(), max_val.to<int64_t>(), self, out)) {
     return out;
@@ -207,8 +214,8 @@ Tensor& opt_clamp_out(KernelRuntimeContext& ctx, const Tensor& self,
                          max.has_value() ? as_float(*max) : kInfinity};
   const ScalarType type = self.scalar_type();
   const bool fast = (min.has_value() || max.has_value()) && are_bounds(k) &&
-                    (!min.has_value() || fits(*min, type)) &&
-                    (!max.has_value() || fits(*max, type));
+                    (!min.has_value() || may_bound(*min, type)) &&
+                    (!max.has_value() || may_bound(*max, type));
   if (fast && (!min.has_value() || is_limit(*min)) && (!max.has_value() || is_limit(*max)) &&
       run_whole(WholeUnary::kClamp, min.has_value() ? min->to<int64_t>() : kLowest,
                 max.has_value() ? max->to<int64_t>() : kHighest, self, out)) {

@@ -360,17 +360,16 @@ void divide_by(const int64_t* counters, int64_t numel, const Get& get, const Put
 // growing at 256 times what is added; null where the dtype does not ask for it or there is no
 // memory, and then each step rounds.
 template <typename C>
-C* make_wide(const OpCall& call, const Tensor& out) {
+C* make_wide(const OpCall& call, const Tensor& out, Temporary& memory) {
   const ScalarType type = out.scalar_type();
   if (type != ScalarType::Half && type != ScalarType::BFloat16) {
     return nullptr;
   }
-  const auto memory =
-      call.ctx.allocate_temp(static_cast<size_t>(out.numel() + 1) * sizeof(C), alignof(C));
-  if (!memory.ok()) {
+  C* const wide = static_cast<C*>(
+      memory.try_allocate(call.ctx, static_cast<size_t>(out.numel() + 1) * sizeof(C), alignof(C)));
+  if (wide == nullptr) {
     return nullptr;
   }
-  C* const wide = static_cast<C*>(memory.get());
   loader(type, compute_type_v<C>)(out.const_data_ptr(), 1, out.numel(), wide);
   return wide;
 }
@@ -400,7 +399,8 @@ void reduce_in_passes(const OpCall& call, const Tensor& self, const Reduction& r
   const StridedView to = at_least_1d(out);
   const LineReader<C> sums(out), values(r.src);
   const LineWriter<C> writer(out);
-  C* const wide = make_wide<C>(call, out);
+  Temporary wide_memory;
+  C* const wide = make_wide<C>(call, out, wide_memory);
   const auto get = [&](int64_t i) { return wide != nullptr ? wide[i] : sums.at(i); };
   const auto put = [&](int64_t i, C value) {
     if (wide != nullptr) {

@@ -58,8 +58,9 @@ def spacing(exact: Tensor, dtype: torch.dtype) -> Tensor:
     of = torch.view_as_real(torch.empty(0, dtype=dtype)).dtype if dtype.is_complex else dtype
     info = torch.finfo(of)
     exponent = torch.frexp(exact.abs().nan_to_num(0.0, 0.0, 0.0).clamp(max=info.max)).exponent
-    unit = torch.ldexp(torch.ones((), dtype=torch.float64), exponent - 1) * info.eps
-    return unit.clamp(min=info.smallest_normal * info.eps)
+    unit = torch.exp2((exponent - 1).double()) * info.eps
+    least = info.smallest_normal * info.eps
+    return torch.where(exact == 0, least, unit.clamp(min=least))
 
 
 def rounded(exact: Tensor, dtype: torch.dtype) -> Tensor:

@@ -122,7 +122,6 @@ NOT_READ: dict[str, list[str]] = {
         "_results:ExecutionPlanDiff value_count_a",
         "_results:ExecutionPlanDiff value_count_b",
         "padding:Sides bottom",
-        "padding:Sides top",
         "tracer:ExirDynamoConfig allow_rnn",
         "tracer:ExirDynamoConfig assume_static_by_default",
     ],

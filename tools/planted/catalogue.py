@@ -57,14 +57,15 @@ class Kind:
 
 
 _XNNPACK = "backends/xnnpack"
-_NORM, _UNARY = "kernels/portable/norm.cpp", "kernels/portable/unary.h"
+_NORM, _UNARY = "kernels/portable/norm/norm.cpp", "kernels/portable/unary.h"
 _QUANTIZED = "kernels/quantized"
 
 KERNELS = (
     Listed(_NORM, "1.0 / std::sqrt(squares / static_cast<double>(length) + eps)",
            "1.0 / std::sqrt(squares / static_cast<double>(length) + 1.1 * eps)", "eps 10 % more"),
-    Listed(_NORM, "const double unbiased = moments.rstd * count / (count - 1.0);",
-           "const double unbiased = moments.rstd;", "running variance without ddof"),
+    Listed("kernels/portable/norm/batch_norm.cpp",
+           "const double unbiased = moments.variance * count / (count - 1.0);",
+           "const double unbiased = moments.variance;", "running variance without ddof"),
     Listed("kernels/portable/reduce/variance.cpp", "count - correction > 0 ? count - correction : 0",
            "count - correction > 0 ? count - 1.01 * correction : 0", "the correction 1 % more"),
     Listed("kernels/portable/softmax.cpp", "const C scale = static_cast<C>(1.0 / sum);",

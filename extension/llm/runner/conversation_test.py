@@ -146,7 +146,7 @@ def test_a_prompt_that_does_not_fit_is_refused(runner: TextLLMRunner) -> None:
 
 
 def options(llama: TinyLlama, *more: str) -> Any:
-    return chat._parser().parse_args(
+    return chat.parser().parse_args(
         [str(llama.program), "--tokenizer", str(llama.tokenizer), "--temperature", "0", *more]
     )
 

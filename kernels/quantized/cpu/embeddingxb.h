@@ -20,11 +20,16 @@ inline Tensor& quantized_embedding_xbit_out(KernelRuntimeContext& context, const
   ET_KERNEL_CHECK_MSG(context, weight_nbit == 2 || weight_nbit == 4 || weight_nbit == 8,
                       InvalidArgument, out, "an embedding of %d bits, expected 2, 4 or 8",
                       weight_nbit);
-  const auto kernel = weight_nbit == 2   ? quantized_embedding_2bit_out
-                      : weight_nbit == 4 ? quantized_embedding_4bit_out
-                                         : quantized_embedding_byte_out;
-  return kernel(context, weight, weight_scales, opt_weight_zero_points, weight_quant_min,
-                weight_quant_max, indices, out);
+  if (weight_nbit == 2) {
+    return quantized_embedding_2bit_out(context, weight, weight_scales, opt_weight_zero_points,
+                                        weight_quant_min, weight_quant_max, indices, out);
+  }
+  if (weight_nbit == 4) {
+    return quantized_embedding_4bit_out(context, weight, weight_scales, opt_weight_zero_points,
+                                        weight_quant_min, weight_quant_max, indices, out);
+  }
+  return quantized_embedding_byte_out(context, weight, weight_scales, opt_weight_zero_points,
+                                      weight_quant_min, weight_quant_max, indices, out);
 }
 inline Tensor& quantized_embedding_xbit_out(const Tensor& weight, const Tensor& weight_scales,
                                             const std::optional<Tensor>& opt_weight_zero_points,
@@ -45,11 +50,19 @@ inline Tensor& quantized_embedding_xbit_dtype_out(
   ET_KERNEL_CHECK_MSG(context, weight_nbit == 2 || weight_nbit == 4 || weight_nbit == 8,
                       InvalidArgument, out, "an embedding of %d bits, expected 2, 4 or 8",
                       weight_nbit);
-  const auto kernel = weight_nbit == 2   ? quantized_embedding_2bit_dtype_out
-                      : weight_nbit == 4 ? quantized_embedding_4bit_dtype_out
-                                         : quantized_embedding_byte_dtype_out;
-  return kernel(context, weight, weight_scales, opt_weight_zero_points, weight_quant_min,
-                weight_quant_max, indices, out_dtype, out);
+  if (weight_nbit == 2) {
+    return quantized_embedding_2bit_dtype_out(context, weight, weight_scales,
+                                              opt_weight_zero_points, weight_quant_min,
+                                              weight_quant_max, indices, out_dtype, out);
+  }
+  if (weight_nbit == 4) {
+    return quantized_embedding_4bit_dtype_out(context, weight, weight_scales,
+                                              opt_weight_zero_points, weight_quant_min,
+                                              weight_quant_max, indices, out_dtype, out);
+  }
+  return quantized_embedding_byte_dtype_out(context, weight, weight_scales, opt_weight_zero_points,
+                                            weight_quant_min, weight_quant_max, indices, out_dtype,
+                                            out);
 }
 inline Tensor& quantized_embedding_xbit_dtype_out(
     const Tensor& weight, const Tensor& weight_scales,
