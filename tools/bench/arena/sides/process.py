@@ -20,12 +20,9 @@ import sys
 import time
 import warnings
 
-warnings.filterwarnings("ignore")
-logging.disable(logging.WARNING)
-
-import torch  # noqa: E402
-from sides import ours, rivals  # noqa: E402
-from sides.case import Case, Run  # noqa: E402
+import torch
+from sides import ours, rivals
+from sides.case import Case, Run
 
 # How its users run each engine. Of several ways the fastest that is right counts.
 WAYS = {
@@ -188,6 +185,8 @@ def status_bytes(field: str) -> int:
 
 
 def main() -> None:
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
     torch.set_grad_enabled(False)
     questions = {
         "threads": use_threads,
