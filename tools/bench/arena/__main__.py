@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -85,7 +86,7 @@ def command(argv: list[str]) -> str:
         left_out.add_argument(option)
     left_out.add_argument("--resume", action="store_true")
     _, shown = left_out.parse_known_args(argv)
-    return " ".join(["python -m executorch.tools.bench.arena", *shown])
+    return f"python -m executorch.tools.bench.arena {shlex.join(shown)}"
 
 
 def engines(options: argparse.Namespace, folder: Path) -> list[Engine]:
