@@ -107,43 +107,14 @@ bool are_normalized(const Tensor& input, const Tensor& out, const Tensor& mean,
          is_statistic(mean) && is_statistic(rstd);
 }
 
-// Layer norm of rows of n. False where 16-bit floats find no memory for f32 copies.
-bool normalize_rows(KernelRuntimeContext& ctx, const Tensor& input, int64_t n,
-                    const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                    double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
-  const int64_t rows = input.numel() / n;
-  LayerNorm p;
-  p.n = n;
-  p.eps = static_cast<float>(eps);
-  float* const means = room_for(ctx, mean, rows);
-  float* const scales = room_for(ctx, rstd, rows);
-  if (means == nullptr || scales == nullptr || !parameter(ctx, weight, p.weight) ||
-      !parameter(ctx, bias, p.bias)) {
-    return false;
-  }
-  p.mean = means;
-  p.rstd = scales;
-  const auto normalize = [&p](const Lines& part, const float* in, float* result) {
-    p.rows = part.outer;
-    p.in = in;
-    p.out = result;
-    layer_norm(p);
-    p.mean += part.outer;
-    p.rstd += part.outer;
-  };
-  if (!compute_lines(ctx, {rows, n, 1}, input, out, n, normalize)) {
-    return false;
-  }
-  put_f32(mean.scalar_type(), means, rows, mean.mutable_data_ptr());
-  put_f32(rstd.scalar_type(), scales, rows, rstd.mutable_data_ptr());
-  return true;
-}
-
-// Group norm, `p` telling sizes and eps; likewise.
-bool normalize_groups(KernelRuntimeContext& ctx, const Tensor& input, GroupNorm p,
-                      const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                      Tensor& out, Tensor& mean, Tensor& rstd) {
-  const int64_t count = p.images * p.groups;
+// `count` statistics of `lines` whole lines of `n`, and the normalized lines; `run` takes some of
+// the lines and says how many statistics these have. False where 16-bit floats find no memory for
+// f32 copies.
+template <typename Norm, typename Run>
+bool normalize(KernelRuntimeContext& ctx, const Tensor& input, int64_t lines, int64_t n,
+               int64_t count, Norm p, const std::optional<Tensor>& weight,
+               const std::optional<Tensor>& bias, Tensor& out, Tensor& mean, Tensor& rstd,
+               const Run& run) {
   float* const means = room_for(ctx, mean, count);
   float* const scales = room_for(ctx, rstd, count);
   if (means == nullptr || scales == nullptr || !parameter(ctx, weight, p.weight) ||
@@ -152,21 +123,47 @@ bool normalize_groups(KernelRuntimeContext& ctx, const Tensor& input, GroupNorm 
   }
   p.mean = means;
   p.rstd = scales;
-  const auto normalize = [&p](const Lines& part, const float* in, float* result) {
-    p.images = part.outer;
+  const auto some = [&](const Lines& part, const float* in, float* result) {
     p.in = in;
     p.out = result;
-    group_norm(p);
-    p.mean += part.outer * p.groups;
-    p.rstd += part.outer * p.groups;
+    const int64_t done = run(p, part.outer);
+    p.mean += done;
+    p.rstd += done;
   };
-  const int64_t image = p.channels * p.plane;
-  if (!compute_lines(ctx, {p.images, image, 1}, input, out, image, normalize)) {
+  if (!compute_lines(ctx, {lines, n, 1}, input, out, n, some)) {
     return false;
   }
   put_f32(mean.scalar_type(), means, count, mean.mutable_data_ptr());
   put_f32(rstd.scalar_type(), scales, count, rstd.mutable_data_ptr());
   return true;
+}
+
+// Layer norm of rows of n.
+bool normalize_rows(KernelRuntimeContext& ctx, const Tensor& input, int64_t n,
+                    const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                    double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
+  const int64_t rows = input.numel() / n;
+  LayerNorm p;
+  p.n = n;
+  p.eps = static_cast<float>(eps);
+  return normalize(ctx, input, rows, n, rows, p, weight, bias, out, mean, rstd,
+                   [](LayerNorm& part, int64_t lines) {
+                     part.rows = lines;
+                     layer_norm(part);
+                     return lines;
+                   });
+}
+
+// Group norm, `p` telling sizes and eps.
+bool normalize_groups(KernelRuntimeContext& ctx, const Tensor& input, GroupNorm p,
+                      const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                      Tensor& out, Tensor& mean, Tensor& rstd) {
+  return normalize(ctx, input, p.images, p.channels * p.plane, p.images * p.groups, p, weight, bias,
+                   out, mean, rstd, [](GroupNorm& part, int64_t images) {
+                     part.images = images;
+                     group_norm(part);
+                     return images * part.groups;
+                   });
 }
 
 }  // namespace
