@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Developer tools: what happened to a model, at export and at run time."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from executorch._lazy import lazy_names
 
 if TYPE_CHECKING:
     from executorch.devtools.bundled_program.core import BundledProgram
@@ -24,14 +25,4 @@ _HOMES = {
 }
 __all__ = ["BundledProgram", "ETRecord", "Inspector", "generate_etrecord", "parse_etrecord"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"executorch.devtools.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

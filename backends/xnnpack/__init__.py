@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """XNNPACK backend: floats and 8-bit values on CPUs."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from executorch._lazy import lazy_names
 
 if TYPE_CHECKING:
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
@@ -31,14 +32,4 @@ __all__ = [
     "get_xnnpack_executorch_backend_config",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -79,8 +79,7 @@ def _linear(
     sizes = torch_decompositions.upsample_compute_output_size(
         input.size(), output_size, scale_factors
     )
-    scales = _scales(input, sizes, scale_factors or [None] * len(sizes))
-    return torch_decompositions._upsample_linear(input, sizes, align_corners, scales)
+    return _linear_of_size(input, sizes, align_corners, *(scale_factors or ()))
 
 
 def _linear_of_size(

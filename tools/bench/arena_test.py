@@ -109,7 +109,7 @@ def test_of_several_ways_the_fastest_that_is_right_counts(
 
     ways = {"wrong": way(0, 1.0), "slow": way(0.05, 0), "fast": way(0, 0), "none": refuses}
     monkeypatch.setitem(process.WAYS, "sample", ways)
-    _, answer = process.prepare("sample", "float", str(program), str(calls), 60)
+    _, answer = process.prepare("sample", "float", str(program), str(calls), 60, 1e-2)
     assert answer["way"] == "fast" and answer["difference"] == 0
     assert answer["refused"] == {"none": "RuntimeError: no such operator"}
     assert answer["tried"]["slow"] >= 50

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from executorch.tools.bench.arena.network import Network
+from executorch.tools.bench.arena.ratios import RIGHT
 from executorch.tools.bench.turns import Worker, ahead
 
 HERE = str(Path(__file__).parent)
@@ -47,7 +48,8 @@ class Engine:
         return answer
 
     def prepare(self, precision: str, program: Path, calls: Path) -> Answer:
-        return self.ask(["prepare", self._kind, precision, str(program), str(calls), SECONDS])
+        names = [str(program), str(calls)]
+        return self.ask(["prepare", self._kind, precision, *names, SECONDS, RIGHT[precision]])
 
     def accuracy(self, precision: str, program: Path, calls: Path) -> Answer:
         """How far from eager each of the other calls is. Takes its time: nothing is measured that others disturb."""
