@@ -27,6 +27,7 @@ import torch
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models import EXAMPLES, make_example
+from executorch.examples.models.comparison import largest_error
 from executorch.examples.models.example import Method
 from executorch.examples.xnnpack.quantization import quantized_method
 from executorch.exir import ExecutorchProgramManager, to_edge, to_edge_transform_and_lower
@@ -182,8 +183,7 @@ def delegated(
     report.rows.append(
         (f"XNNPACK, {name}", f"{ours_ms:.2f} ms  ({ours_ms / eager_ms:.2f}x eager float), {size}")
     )
-    pairs = zip(first, expected, strict=True)
-    return max(((a - b).norm() / b.norm().clamp(min=1e-9)).item() for a, b in pairs)
+    return largest_error(first, expected)
 
 
 def through_xnnpack(method: Method, pte: Path, runs: int, report: Report) -> None:

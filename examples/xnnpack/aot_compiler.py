@@ -11,6 +11,7 @@ import torch
 
 from executorch.backends.xnnpack import XnnpackPartitioner
 from executorch.examples.models.command_line import add_model_name, chosen_example
+from executorch.examples.models.comparison import largest_error
 from executorch.examples.models.example import Method
 from executorch.exir import ExecutorchProgramManager, to_edge_transform_and_lower
 from executorch.extension.export_util import save_pte_program
@@ -62,12 +63,6 @@ def outputs_of_program(
         inputs = torch.utils._pytree.tree_leaves(method.inputs)
         found += loaded.load_method(name).execute(inputs)
     return found
-
-
-def largest_error(ours: list[torch.Tensor], expected: list[torch.Tensor]) -> float:
-    """Norm of the difference beside that of the output, for the worst of all outputs."""
-    pairs = zip(ours, expected, strict=True)
-    return max((((a - b).norm() / b.norm().clamp(min=1e-6)).item() for a, b in pairs), default=0)
 
 
 def main(argv: list[str] | None = None) -> int:

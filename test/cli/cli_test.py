@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from executorch.cli import completion, main
+from executorch.cli import completion, exporting, main
 from executorch.cli.table import BY_NAME, COMMANDS
 from executorch.exir import to_edge
 
@@ -114,6 +114,15 @@ def test_a_model_becomes_a_program_that_runs(tmp_path: Path) -> None:
     done = started("run", str(target), "--json", "--top", "1")
     told = json.loads(done.stdout)
     assert [told["method"], told["outputs"][0]["shape"]] == ["forward", [2, 8]]
+
+
+@pytest.mark.parametrize("name", ["ds_cnn", "bert"])  # of each table of example models
+def test_a_listed_model_is_found(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["export", "--list"]) == main.DONE
+    assert f" {name}," in capsys.readouterr().out
+    found = exporting.source(name)
+    with torch.no_grad():
+        assert torch.utils._pytree.tree_leaves(found.module(*found.inputs))
 
 
 def test_outputs_are_those_of_the_inputs_given(doubled: Path, tmp_path: Path) -> None:

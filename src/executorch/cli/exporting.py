@@ -7,7 +7,6 @@ import argparse
 import difflib
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,9 @@ from torch.export import ExportedProgram
 from executorch.backends.xnnpack.recipes import XNNPackRecipeType
 from executorch.cli.export import QUANTIZATIONS
 from executorch.devtools.commands import given, python_model
-from executorch.examples.models import MODEL_NAME_TO_MODEL, make_example
+from executorch.examples.models import EXAMPLES, MODEL_NAME_TO_MODEL, make_example
+from executorch.examples.models.comparison import largest_error
+from executorch.examples.models.model_factory import EagerModelFactory
 from executorch.export import ExportRecipe, RecipeType, export
 from executorch.runtime import Runtime
 
@@ -43,7 +44,7 @@ class Source:
 
 def listing() -> str:
     recipes = [str(recipe.value) for kind in RECIPES for recipe in kind]
-    models = sorted(MODEL_NAME_TO_MODEL)
+    models = sorted({*EXAMPLES, *MODEL_NAME_TO_MODEL})
     return f"example models: {', '.join(models)}\nrecipes: {', '.join(recipes)}"
 
 
@@ -59,20 +60,34 @@ def source(spec: str) -> Source:
     if python_model.is_python(spec):
         made = python_model.load(spec)
         return Source(spec.rpartition(":")[2], made.module, made.inputs, made.dynamic_shapes)
-    if spec in MODEL_NAME_TO_MODEL:
-        method = make_example(spec).forward
-        return Source(spec, method.module, method.inputs, method.dynamic_shapes)
+    if spec in EXAMPLES or spec in MODEL_NAME_TO_MODEL:
+        return _example(spec)
     if spec.endswith(".gguf") or Path(spec).is_dir():
         raise ValueError(
             f"{spec} is a language model: `python -m executorch.extension.llm.export.export_llm "
             f"base.checkpoint={spec}` exports it, with the options of docs/guide/language_models.md"
         )
-    near = difflib.get_close_matches(spec, MODEL_NAME_TO_MODEL, 3)
+    near = difflib.get_close_matches(spec, {*EXAMPLES, *MODEL_NAME_TO_MODEL}, 3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise ValueError(
         f"expected a .pt2 file, file.py:name, or an example model, found {spec!r}{hint} "
         "(`executorch export --list` prints the example models)"
     )
+
+
+def _example(name: str) -> Source:
+    if name in EXAMPLES:
+        methods = make_example(name).methods
+        if "forward" not in methods:
+            raise ValueError(f"{name}: expected a method forward, found {', '.join(methods)}")
+        method = methods["forward"]
+        return Source(name, method.module, method.inputs, method.dynamic_shapes)
+    module, inputs, keywords, shapes = EagerModelFactory.create_model(*MODEL_NAME_TO_MODEL[name])
+    if keywords:
+        raise ValueError(
+            f"{name}: expected inputs by place, found {', '.join(keywords)} by keyword"
+        )
+    return Source(name, module.eval(), inputs, shapes)
 
 
 def recipe(options: argparse.Namespace) -> ExportRecipe:
@@ -148,7 +163,7 @@ def compare(found: Source, target: Path, quantization: str) -> int:
     start = time.perf_counter()
     outputs = method.execute(torch.utils._pytree.tree_leaves(found.inputs))
     taken = (time.perf_counter() - start) * 1e3
-    error, limit = difference(outputs, expected), LARGEST_ERROR[quantization]
+    error, limit = largest_error(outputs, expected), LARGEST_ERROR[quantization]
     beside = "beside the model in PyTorch" + (", on the example inputs" if quantization else "")
     print(f"differs by {error:.1e} {beside}; the first run took {taken:.1f} ms")
     if error <= limit:
@@ -158,17 +173,3 @@ def compare(found: Source, target: Path, quantization: str) -> int:
         file=sys.stderr,
     )
     return 1
-
-
-def difference(found: Sequence[Any], expected: Sequence[Any]) -> float:
-    """||found - expected|| / ||expected|| of the worst output; infinite for other sizes, or where one is no number."""
-    worst = 0.0
-    for each, want in zip(found, expected, strict=True):
-        if not isinstance(want, torch.Tensor):
-            worst = max(worst, 0.0 if each == want else float("inf"))
-            continue
-        if each.shape != want.shape:
-            return float("inf")
-        gap = float((each.double() - want.double()).norm() / want.double().norm().clamp(min=1e-9))
-        worst = max(worst, gap if gap == gap else float("inf"))
-    return worst

@@ -9,6 +9,7 @@ from importlib import metadata
 
 
 def version() -> str:
+    from executorch.devtools.costs.machine import processor
     from executorch.runtime import Runtime
     from executorch.version import __version__
 
@@ -18,7 +19,7 @@ def version() -> str:
     rows = {
         "backends": ", ".join(sorted(backends)) or "none",
         "kernels": f"{len(set(operators))} operators",
-        "processor": f"{_processor()}, {os.cpu_count()} threads",
+        "processor": f"{processor()}, {os.cpu_count()} threads",
         "Python": platform.python_version(),
         "torch": _installed("torch"),
         "torchao": _installed("torchao"),
@@ -33,14 +34,3 @@ def _installed(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "not installed"
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo") as file:
-            names = (
-                line.partition(":")[2].strip() for line in file if line.startswith("model name")
-            )
-            return next(names, platform.machine())
-    except OSError:
-        return platform.processor() or platform.machine()
