@@ -4,12 +4,10 @@ quantizer, the reasons why a node stays outside and the page of operators all re
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot import conditions as c
@@ -70,7 +68,6 @@ class Row(op_table.Row):
     on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `images`: it
     reads and gives channels last, always or by a test. `slower`: why it stays outside unless it is asked for by name,
     `is_slower`: which calls do. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the node.
-    `kept_whole`: an edge program has it in pieces unless it is asked not to.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `in_8_bits`: for which calls there are kernels.
@@ -82,7 +79,6 @@ class Row(op_table.Row):
     slower: str = ""
     is_slower: Callable[[Node], bool] = lambda node: True
     clamps: bool = False
-    kept_whole: bool = False
     quantized: Quantized = Quantized.NO
     scales: tuple[float, float] = (2**-10, 256.0)
     multiplies: bool = False
@@ -149,7 +145,12 @@ _ROWS: dict[str, Row] = {
     QUANTIZE: Row(convert, c.CONVERT, joins=True),
     DEQUANTIZE: Row(convert, c.CONVERT, joins=True),
     "aten.linear.default": Row(
-        fully_connected, c.LINEAR, clamps=True, quantized=Quantized.WEIGHTED, scales=_BY_WEIGHTS
+        fully_connected,
+        c.LINEAR,
+        clamps=True,
+        quantized=Quantized.WEIGHTED,
+        scales=_BY_WEIGHTS,
+        preserved=True,
     ),
     "aten.addmm.default": Row(matrix_product, c.PRODUCT_AND_BIAS, clamps=True),
     "aten.mm.default": Row(matrix_product, c.PRODUCT),
@@ -175,7 +176,7 @@ _ROWS: dict[str, Row] = {
     "aten.floor.default": _unary("XNNFloor"),
     "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, quantized=Quantized.LOOKUP),
     "aten.hardswish.default": Row(
-        elementwise("XNNHardswish"), kept_whole=True, quantized=Quantized.LOOKUP
+        elementwise("XNNHardswish"), preserved=True, quantized=Quantized.LOOKUP
     ),
     "aten.log.default": _unary("XNNLog"),
     "aten.neg.default": _unary("XNNNegate"),
@@ -185,7 +186,7 @@ _ROWS: dict[str, Row] = {
     "aten.sin.default": _unary("XNNSin"),
     "aten.sqrt.default": _unary("XNNSquareRoot"),
     "aten.tanh.default": _unary("XNNTanh", Quantized.LOOKUP),
-    "aten.prelu.default": Row(parametric_relu, c.PRELU, kept_whole=True),
+    "aten.prelu.default": Row(parametric_relu, c.PRELU, preserved=True),
     "aten.leaky_relu.default": Row(elementwise("XNNLeakyReLU", "negative_slope", 0.01)),
     "aten.elu.default": Row(elementwise("XNNELU", "alpha", 1.0), c.ELU),
     "aten.relu.default": Row(clamp, quantized=_SAME),
@@ -220,7 +221,7 @@ _ROWS: dict[str, Row] = {
     ),
     "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, images=True),
     "aten.upsample_bilinear2d.vec": Row(
-        resize_bilinear, w.RESIZE, chooses_layout=True, images=True, kept_whole=True
+        resize_bilinear, w.RESIZE, chooses_layout=True, images=True, preserved=True
     ),
     "aten.upsample_nearest2d.vec": Row(
         resize_nearest,
@@ -228,7 +229,7 @@ _ROWS: dict[str, Row] = {
         joins=True,
         chooses_layout=True,
         images=True,
-        kept_whole=True,
+        preserved=True,
         quantized=_SAME,
     ),
     "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SAME),
@@ -246,10 +247,3 @@ _ROWS: dict[str, Row] = {
 
 
 TABLE = OpTable(_ROWS, of_tensors=c.OF_TENSORS)
-
-
-def _operator(name: str) -> torch._ops.OpOverload:
-    return functools.reduce(getattr, name.split("."), torch.ops)
-
-
-KEPT_WHOLE = [_operator(name) for name, row in _ROWS.items() if row.kept_whole]

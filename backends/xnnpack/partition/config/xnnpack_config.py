@@ -12,11 +12,7 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.groups import group_of
-from executorch.backends.xnnpack.aot.ops import (
-    KEPT_WHOLE,
-    TABLE,
-    Quantized,
-)
+from executorch.backends.xnnpack.aot.ops import TABLE, Quantized
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of
 from executorch.backends.xnnpack.aot.steps import Mode
 from executorch.exir.backend.canonical_partitioners.config_partitioner import PartitionerConfig
@@ -75,7 +71,7 @@ class XNNPartitionerConfig(PartitionerConfig):
 
     def get_original_aten(self) -> torch._ops.OpOverload | None:
         """The operator that must reach the partitioner whole; None when an edge program has it anyway."""
-        return next((op for op in KEPT_WHOLE if str(op) == self.op), None)
+        return next((op for op in TABLE.preserved() if str(op) == self.op), None)
 
     def check_common_constraints(self, node: Node, ep: ExportedProgram) -> bool:
         """Whether XNNPACK takes the tensors of the call: all of one float type, none empty."""
