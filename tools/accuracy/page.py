@@ -48,14 +48,14 @@ def problems(row: Row, floor: dict[str, float]) -> list[str]:
     """What failed or is below the floor, of our own."""
     found = []
     for precision, least in floor.items():
-        side = row[precision]
-        if "error" in side:
-            found.append(f"{row['name']} {precision}: {side['error']}")
+        answer = row[precision]
+        if "error" in answer:
+            found.append(f"{row['name']} {precision}: {answer['error']}")
             continue
         for backend in ("xnnpack", "kernels"):
-            if side[backend] < least:
+            if answer[backend] < least:
                 found.append(
-                    f"{row['name']} {precision} on {backend}: {side[backend]:.1f} dB, expected {least}"
+                    f"{row['name']} {precision} on {backend}: {answer[backend]:.1f} dB, expected {least}"
                 )
     return found
 
@@ -80,24 +80,24 @@ def line(row: Row) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _decibel(row: Row, side: str, what: str) -> str:
-    found = row.get(side, {})
+def _decibel(row: Row, engine: str, what: str) -> str:
+    found = row.get(engine, {})
     if "error" in found:
         return "fails"
     return f"{found[what]:.1f}" if what in found else ""
 
 
-def _cut(side: Row) -> str:
-    return f"{side['delegates']} + {side['left']}" if "delegates" in side else ""
+def _cut(answer: Row) -> str:
+    return f"{answer['delegates']} + {answer['left']}" if "delegates" in answer else ""
 
 
 def text(rows: list[Row]) -> str:
     head = f"| {' | '.join(_COLUMNS)} |\n|---|---|{'--:|' * (len(_COLUMNS) - 2)}\n"
     failed = [
-        f"- {row['name']}, {side}: `{row[side]['error'][:200]}`\n"
+        f"- {row['name']}, {engine}: `{row[engine]['error'][:200]}`\n"
         for row in rows
-        for side in ("float", "int8", "upstream float", "upstream int8")
-        if "error" in row.get(side, {})
+        for engine in ("float", "int8", "upstream float", "upstream int8")
+        if "error" in row.get(engine, {})
     ]
     failures = ["\n## What failed\n\n", *failed] if failed else []
     return "".join([HEAD, head, *(line(row) + "\n" for row in rows), *failures])

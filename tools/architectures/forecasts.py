@@ -55,16 +55,16 @@ def line(result: page.Result) -> str:
 def text(results: list[page.Result]) -> str:
     known = [each for each in results if not page.refused(each)]
     right = sum(map(is_right, known))
-    sides = [each["ours"] for each in known if "forecast" in each["ours"]]
+    engines = [each["ours"] for each in known if "forecast" in each["ours"]]
     outside, missed, wrong = (
-        sum(side["outside"] for side in sides),
-        sum(len(side["missed"]) for side in sides),
-        sum(len(side["wrong"]) for side in sides),
+        sum(engine["outside"] for engine in engines),
+        sum(len(engine["missed"]) for engine in engines),
+        sum(len(engine["wrong"]) for engine in engines),
     )
     summary = (
         f"{right} of {len(known)} forecasts are what happened: of {outside} calls that stay outside {missed} were "
-        f"missed, and {wrong} of those forecast are inside. {sum(side['lines'] for side in sides)} of "
-        f"{sum(side['findings'] for side in sides)} findings have a line.\n\n"
+        f"missed, and {wrong} of those forecast are inside. {sum(engine['lines'] for engine in engines)} of "
+        f"{sum(engine['findings'] for engine in engines)} findings have a line.\n\n"
     )
     return HEAD + summary + TABLE + "\n".join(map(line, known)) + "\n"
 

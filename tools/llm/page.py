@@ -54,7 +54,7 @@ count until its weights are quantized.
 Random weights, 8da4w and an embedding of 4 bits in groups of 32, KV cache, custom SDPA (Gemma 2, whose attention has a
 soft cap, goes without), XNNPACK: logits of a prompt and of two tokens beside those of the eager model with the same
 quantized weights. Linear layers make 8 bits of each token's inputs: a value at the edge of two codes may fall to the
-other side. Processor seconds of the export; each in a process of its own.
+other engine. Processor seconds of the export; each in a process of its own.
 """,
     "factor": """## Attention and caches by operators
 

@@ -6,7 +6,7 @@ XNNPACK takes images channels last, the kernels take them plain, as they are. So
 image comes in and goes out; what it saves must be worth that. Both are counted in elements that a transpose moves.
 
 The numbers below are fitted to 740 drawn layers and blocks, each measured with the delegate and without, so that wrong
-decisions lose least: 8 kinds of layers of `python -m executorch.tools.bench.arena --shapes`, seeds 101 to 104, 16 kinds
+decisions lose least: 8 kinds of layers of `python -m executorch.tools.bench.suite --shapes`, seeds 101 to 104, 16 kinds
 of blocks of convolutions (Zen 4, AVX-512, two threads). Decided so, they take 1.05 times what the better choice takes
 in geometric mean; all inside 1.8 times, all outside 1.16. Before a permute that needs no transpose inside, as of an
 image's patches before a norm, 54 of 54 were as fast inside or faster, whatever they computed.
