@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads values, then nodes with their operands, types, order and shapes.
 #include <executorch/backends/xnnpack/runtime/graph.h>
-#include <executorch/backends/xnnpack/runtime/nodes/weighted.h>
+#include <executorch/backends/xnnpack/runtime/nodes/convolution_and_fully_connected.h>
 
 #include <algorithm>
 #include <cinttypes>

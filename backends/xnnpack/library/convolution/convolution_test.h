@@ -2,7 +2,7 @@
 // A convolution or linear layer by XNNPACK's functions, and by its definition, for tests.
 #pragma once
 
-#include <executorch/backends/xnnpack/library/convolution/pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 
 #include "xnnpack/operator.h"
 

@@ -14,9 +14,9 @@ namespace executorch::backends::xnnpack {
 /// What is known of a depthwise convolution, as its operator holds it.
 struct Depthwise {
   dwconv_context dwconv;
-  dwconv_indirection_init_context pixels;
+  dwconv_indirection_init_context indirection;
 };
-static_assert(offsetof(Depthwise, pixels) ==
+static_assert(offsetof(Depthwise, indirection) ==
               offsetof(xnn_operator, context.dwconv.dwconv_indirection_init) -
                   offsetof(xnn_operator, context.dwconv.dwconv));
 
@@ -32,6 +32,6 @@ bool fits_rows(const xnn_operator* op);
 
 /// Lets `step` of a depthwise convolution that was given its size with kNoTable find its pixels,
 /// and takes the table from the workspace; false for a step that is another.
-bool find_pixels_of_rows(xnn_operator_t op, compute_parameters& step, size_t* workspace_size);
+bool find_positions_of_rows(xnn_operator_t op, compute_parameters& step, size_t* workspace_size);
 
 }  // namespace executorch::backends::xnnpack

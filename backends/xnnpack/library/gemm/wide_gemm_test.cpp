@@ -156,7 +156,7 @@ class WideGemmOfBfloat16 : public WideGemm {
   void SetUp() override {
     WideGemm::SetUp();
     if (!IsSkipped() && !(cpuinfo_initialize() && cpuinfo_has_x86_avx512bf16())) {
-      GTEST_SKIP() << "this processor has no products of bfloat16";
+      GTEST_SKIP() << "this processor has no bf16 matmul instructions";
     }
   }
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of rows.h. A line of the last dimension is reduced with several vectors of sums; for
-// other dimensions vectors run across neighbouring lines instead.
+// The loops of reduction.h. A line of the last dimension is reduced with several vectors of sums;
+// for other dimensions vectors run across neighbouring lines instead.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows/rows_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/reduction/reduction_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/kernels/optimized/rows/columns-inl.h>
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/columns-inl.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/optimized/simd_math-inl.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
@@ -246,12 +246,12 @@ void cumulate_across(const float* in, float* out, int64_t n, int64_t inner, int6
   }
 }
 
-// Tasks of a Lines problem: one line when inner is 1, else one vector of lines.
-int64_t tasks_of(const Lines& p) {
+// Tasks of an InnerLoops problem: one row when inner is 1, else one vector of columns.
+int64_t tasks_of(const InnerLoops& p) {
   return p.inner == 1 ? p.outer : column_tasks(p);
 }
 
-void softmax_range(const Lines& p, bool logarithm, const float* in, float* out, int64_t first,
+void softmax_range(const InnerLoops& p, bool logarithm, const float* in, float* out, int64_t first,
                    int64_t last) {
   for (int64_t t = first; p.inner == 1 && t < last; ++t) {
     softmax_line(logarithm, in + t * p.n, out + t * p.n, p.n);
@@ -267,7 +267,7 @@ void softmax_range(const Lines& p, bool logarithm, const float* in, float* out, 
 // Folds lines [first, last), or vectors of them, with `add`; `line` folds one of the last
 // dimension.
 template <class Add, class Line>
-HWY_INLINE void fold_range(const Lines& p, const Add& add, float start, float scale,
+HWY_INLINE void fold_range(const InnerLoops& p, const Add& add, float start, float scale,
                            const Line& line, const float* in, float* out, int64_t first,
                            int64_t last) {
   for (int64_t t = first; p.inner == 1 && t < last; ++t) {
@@ -282,16 +282,16 @@ HWY_INLINE void fold_range(const Lines& p, const Add& add, float start, float sc
   }
 }
 
-void sum_range(const Lines& p, float scale, const float* in, float* out, int64_t first,
+void sum_range(const InnerLoops& p, float scale, const float* in, float* out, int64_t first,
                int64_t last) {
   fold_range(p, Plus(), 0.0f, scale, sum_of, in, out, first, last);
 }
 
-void multiply_range(const Lines& p, const float* in, float* out, int64_t first, int64_t last) {
+void multiply_range(const InnerLoops& p, const float* in, float* out, int64_t first, int64_t last) {
   fold_range(p, Times(), 1.0f, 1.0f, product_of, in, out, first, last);
 }
 
-void extreme_range(const Lines& p, bool largest, const float* in, float* out, int64_t first,
+void extreme_range(const InnerLoops& p, bool largest, const float* in, float* out, int64_t first,
                    int64_t last) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto line = [largest](const float* from, int64_t n) {
@@ -315,7 +315,7 @@ void cumulate_four(const float* in, float* out, int64_t n) {
   }
 }
 
-void cumulate_range(const Lines& p, const float* in, float* out, int64_t first, int64_t last) {
+void cumulate_range(const InnerLoops& p, const float* in, float* out, int64_t first, int64_t last) {
   int64_t t = first;
   for (; p.inner == 1 && t + 4 <= last; t += 4) {
     cumulate_four(in + t * p.n, out + t * p.n, p.n);
@@ -412,66 +412,65 @@ int64_t tasks_for(int64_t grain, int64_t size) {
 
 namespace {
 
-// Calls range(lines, scale, in, out, first, last) for the tasks of `lines`. One long line is cut in
+// Calls range(loops, scale, in, out, first, last) for the tasks of `loops`. One long line is cut in
 // parts of its own first, which then make a short line.
 template <typename Range>
-void reduce_lines(const Lines& lines, float scale, const float* in, float* out,
-                  const Range& range) {
+void reduce_dim(const InnerLoops& loops, float scale, const float* in, float* out,
+                const Range& range) {
   constexpr int64_t kParts = 16;
-  if (lines.outer == 1 && lines.inner == 1 && lines.n >= 2 * kGrain) {
-    const int64_t length = lines.n / kParts;
-    const int64_t rest = lines.n - kParts * length;
+  if (loops.outer == 1 && loops.inner == 1 && loops.n >= 2 * kGrain) {
+    const int64_t length = loops.n / kParts;
+    const int64_t rest = loops.n - kParts * length;
     float parts[kParts + 1];
     parallel_for(0, kParts, tasks_for(kGrain, length), [&](int64_t first, int64_t last) {
-      range(Lines{kParts, length, 1}, 1.0f, in, parts, first, last);
+      range(InnerLoops{kParts, length, 1}, 1.0f, in, parts, first, last);
     });
     if (rest > 0) {
-      range(Lines{1, rest, 1}, 1.0f, in + kParts * length, parts + kParts, 0, 1);
+      range(InnerLoops{1, rest, 1}, 1.0f, in + kParts * length, parts + kParts, 0, 1);
     }
-    range(Lines{1, rest > 0 ? kParts + 1 : kParts, 1}, scale, parts, out, 0, 1);
+    range(InnerLoops{1, rest > 0 ? kParts + 1 : kParts, 1}, scale, parts, out, 0, 1);
     return;
   }
-  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
-  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(loops);
+  const int64_t size = loops.outer * loops.n * loops.inner / std::max<int64_t>(1, tasks);
   parallel_for(0, tasks, tasks_for(kGrain, size),
-               [&](int64_t first, int64_t last) { range(lines, scale, in, out, first, last); });
+               [&](int64_t first, int64_t last) { range(loops, scale, in, out, first, last); });
 }
 
 }  // namespace
 
-void sum_lines(const Lines& lines, float scale, const float* in, float* out) {
-  reduce_lines(lines, scale, in, out,
-               [](auto&&... all) { HWY_DYNAMIC_DISPATCH(sum_range)(all...); });
+void sum_dim(const InnerLoops& loops, float scale, const float* in, float* out) {
+  reduce_dim(loops, scale, in, out, [](auto&&... all) { HWY_DYNAMIC_DISPATCH(sum_range)(all...); });
 }
 
-void multiply_lines(const Lines& lines, const float* in, float* out) {
-  reduce_lines(lines, 1.0f, in, out, [](const Lines& part, float /*scale*/, auto... rest) {
+void multiply_dim(const InnerLoops& loops, const float* in, float* out) {
+  reduce_dim(loops, 1.0f, in, out, [](const InnerLoops& part, float /*scale*/, auto... rest) {
     HWY_DYNAMIC_DISPATCH(multiply_range)(part, rest...);
   });
 }
 
-void extreme_lines(const Lines& lines, bool largest, const float* in, float* out) {
-  reduce_lines(lines, 1.0f, in, out, [=](const Lines& part, float /*scale*/, auto... rest) {
+void extreme_dim(const InnerLoops& loops, bool largest, const float* in, float* out) {
+  reduce_dim(loops, 1.0f, in, out, [=](const InnerLoops& part, float /*scale*/, auto... rest) {
     HWY_DYNAMIC_DISPATCH(extreme_range)(part, largest, rest...);
   });
 }
 
-void softmax_lines(const Lines& lines, bool logarithm, const float* in, float* out) {
-  if (lines.n == 0) {
+void softmax_dim(const InnerLoops& loops, bool logarithm, const float* in, float* out) {
+  if (loops.n == 0) {
     return;
   }
-  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
-  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(loops);
+  const int64_t size = loops.outer * loops.n * loops.inner / std::max<int64_t>(1, tasks);
   parallel_for(0, tasks, tasks_for(kExpGrain, size), [&](int64_t first, int64_t last) {
-    HWY_DYNAMIC_DISPATCH(softmax_range)(lines, logarithm, in, out, first, last);
+    HWY_DYNAMIC_DISPATCH(softmax_range)(loops, logarithm, in, out, first, last);
   });
 }
 
-void cumulate_lines(const Lines& lines, const float* in, float* out) {
-  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(lines);
-  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+void cumulate_dim(const InnerLoops& loops, const float* in, float* out) {
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(tasks_of)(loops);
+  const int64_t size = loops.outer * loops.n * loops.inner / std::max<int64_t>(1, tasks);
   parallel_for(0, tasks, tasks_for(kGrain, size), [&](int64_t first, int64_t last) {
-    HWY_DYNAMIC_DISPATCH(cumulate_range)(lines, in, out, first, last);
+    HWY_DYNAMIC_DISPATCH(cumulate_range)(loops, in, out, first, last);
   });
 }
 
@@ -509,8 +508,8 @@ void scale_channels(int64_t first_plane, int64_t planes, int64_t channels, int64
   });
 }
 
-void scale_pixels(int64_t pixels, int64_t channels, const float* scale, const float* shift,
-                  const float* in, float* out) {
+void scale_channels_last(int64_t pixels, int64_t channels, const float* scale, const float* shift,
+                         const float* in, float* out) {
   parallel_for(0, pixels, tasks_for(kGrain, channels), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       HWY_DYNAMIC_DISPATCH(scale_pixel)(scale, shift, in + i * channels, out + i * channels,

@@ -2,7 +2,7 @@
 // Positions of extremes along a dimension of f32 tensors that is not the innermost in memory; the
 // portable kernels have the others.
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace torch::executor::native {
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
+using executorch::kernels::optimized::InnerLoops;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_dense_f32;
 using executorch::kernels::optimized::is_f32;
-using executorch::kernels::optimized::Lines;
-using executorch::kernels::optimized::position_lines;
+using executorch::kernels::optimized::position_dim;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::kTensorDimensionLimit;
@@ -37,25 +37,25 @@ bool find(const Tensor& self, int64_t dim, bool keepdim, bool largest, Tensor* v
       (values != nullptr && !is_f32(*values))) {
     return false;
   }
-  Lines lines{1, self.size(dim), 1};
+  InnerLoops loops{1, self.size(dim), 1};
   SizesType sizes[kTensorDimensionLimit];
   size_t count = 0;
   for (int64_t d = 0; d < rank; ++d) {
-    lines.outer *= d < dim ? self.size(d) : 1;
-    lines.inner *= d > dim ? self.size(d) : 1;
+    loops.outer *= d < dim ? self.size(d) : 1;
+    loops.inner *= d > dim ? self.size(d) : 1;
     if (d != dim || keepdim) {
       sizes[count++] = d == dim ? 1 : static_cast<SizesType>(self.size(d));
     }
   }
-  if (lines.inner == 1 || resize_tensor(positions, {sizes, count}) != Error::Ok ||
+  if (loops.inner == 1 || resize_tensor(positions, {sizes, count}) != Error::Ok ||
       !is_contiguous(positions) ||
       (values != nullptr &&
        (resize_tensor(*values, {sizes, count}) != Error::Ok || !is_contiguous(*values)))) {
     return false;
   }
-  position_lines(lines, largest, self.const_data_ptr<float>(),
-                 values != nullptr ? values->mutable_data_ptr<float>() : nullptr,
-                 positions.mutable_data_ptr<int64_t>());
+  position_dim(loops, largest, self.const_data_ptr<float>(),
+               values != nullptr ? values->mutable_data_ptr<float>() : nullptr,
+               positions.mutable_data_ptr<int64_t>());
   return true;
 }
 

@@ -4,7 +4,7 @@
 // step ahead of the one that computes; here both become one, with a table of one tile.
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
-#include <executorch/backends/xnnpack/library/convolution/pixels.h>
+#include <executorch/backends/xnnpack/library/convolution/indirection_free.h>
 #include <executorch/backends/xnnpack/library/tile_order.h>
 
 #include "xnnpack/compute.h"
@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kStep = 8;  // pointers found at a time
 static_assert(kMaxRows % kStep == 0);
 
-static_assert(offsetof(Convolution, pixels) ==
+static_assert(offsetof(Convolution, indirection) ==
                   offsetof(xnn_operator, context.igemm.conv2d_igemm_indirection_init) -
                       offsetof(xnn_operator, context.igemm.igemm),
               "the operator has them one after the other, too");
@@ -37,11 +37,11 @@ T* advance(T* at, size_t bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(at) + bytes);
 }
 
-/// A tile of outputs, one after the other, and where their pixels go: by tap, then by output.
+/// A tile of outputs, one after the other, and where their inputs go: by tap, then by output.
 class Tile {
  public:
   Tile(const Convolution& convolution, size_t first)
-      : of_(convolution.pixels),
+      : of_(convolution.indirection),
         input_(convolution.padded.height == 0 ? of_.input : PaddedImage::copy(of_)),
         size_(convolution.igemm.ks_scaled / (convolution.igemm.ks * sizeof(void*))) {
     const size_t outputs = std::min(size_, of_.output_height * of_.output_width - first);
@@ -49,10 +49,10 @@ class Tile {
     for (size_t i = 0; i < outputs; ++row, column = 0) {
       i += place_line(i, std::min(outputs - i, of_.output_width - column), row, column);
     }
-    for (size_t i = outputs; i < size_; ++i) {  // none is there, but the kernel looks at its pixels
+    for (size_t i = outputs; i < size_; ++i) {  // none is there, but the kernel looks at its inputs
       rows_[i] = rows_[outputs - 1];
       columns_[i] = columns_[outputs - 1];
-      pixels_[i] = pixels_[outputs - 1];
+      first_taps_[i] = first_taps_[outputs - 1];
     }
   }
 
@@ -85,7 +85,7 @@ class Tile {
     for (const size_t end = i + outputs; i < end; ++i, x += of_.stride_width, pixel += step) {
       rows_[i] = y;
       columns_[i] = x;
-      pixels_[i] = pixel;
+      first_taps_[i] = pixel;
     }
     return outputs;
   }
@@ -100,7 +100,7 @@ class Tile {
     const uintptr_t tap = offset(y * of_.dilation_height, x * of_.dilation_width);
     for (size_t i = 0; i < size_; i += kStep) {
       for (size_t j = i; j < i + kStep; ++j) {
-        out[j] = pixels_[j] + tap;
+        out[j] = first_taps_[j] + tap;
       }
     }
   }
@@ -112,7 +112,7 @@ class Tile {
     for (size_t i = 0; i < size_; ++i) {
       const bool is_inside =
           (rows_[i] + row < of_.input_height) & (columns_[i] + column < of_.input_width);
-      out[i] = is_inside ? pixels_[i] + tap : zeros;
+      out[i] = is_inside ? first_taps_[i] + tap : zeros;
     }
   }
 
@@ -121,7 +121,7 @@ class Tile {
   const size_t size_;
   bool is_inside_ = true;
   size_t rows_[kMaxRows], columns_[kMaxRows];
-  uintptr_t pixels_[kMaxRows] = {};  // a step may read more than there are
+  uintptr_t first_taps_[kMaxRows] = {};  // a step may read more than there are
 };
 
 void compute(const Convolution* convolution, size_t image, size_t first, size_t channel,
@@ -136,7 +136,7 @@ void compute(const Convolution* convolution, size_t image, size_t first, size_t 
       c.cm_stride, c.cn_stride, image * c.ba_stride, c.zero, &c.params);
 }
 
-/// Groups would each find the same pixels; they share XNNPACK's table.
+/// Groups would each find the same inputs; they share XNNPACK's table.
 bool fits_tiles(const xnn_operator* op) {
   const size_t taps = size_t{op->kernel_height} * op->kernel_width;
   return op->groups == 1 && op->ukernel.type == xnn_microkernel_type_igemm &&
@@ -144,12 +144,12 @@ bool fits_tiles(const xnn_operator* op) {
 }
 
 /// `step` of tiles, of a convolution that is not depthwise.
-bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* workspace_size) {
+bool find_positions_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* workspace_size) {
   if (!is_task(op->compute[0].task_1d_tile_1d, xnn_compute_conv2d_igemm_indirection)) {
     return false;
   }
-  if (replace_task(step.task_2d_tile_2d, xnn_compute_igemm, compute_pixels)) {
-    order_by_columns(step, by_columns<compute_pixels>,
+  if (replace_task(step.task_2d_tile_2d, xnn_compute_igemm, compute_positions)) {
+    order_by_columns(step, by_columns<compute_positions>,
                      {op->ukernel.igemm.nr, op->context.igemm.igemm.w_stride});
   } else if (!replace_task(step.task_3d_tile_2d, xnn_compute_batch_igemm, compute_image)) {
     return false;
@@ -162,20 +162,20 @@ bool find_pixels_of_tiles(xnn_operator_t op, compute_parameters& step, size_t* w
 }  // namespace
 
 void compute_image(const Convolution* convolution, size_t image, size_t first, size_t channel,
-                   size_t pixels, size_t channels) {
-  compute(convolution, image, first, channel, pixels, channels);
+                   size_t positions, size_t channels) {
+  compute(convolution, image, first, channel, positions, channels);
 }
 
-void compute_pixels(void* convolution, size_t first, size_t channel, size_t pixels,
-                    size_t channels) {
-  compute(static_cast<const Convolution*>(convolution), 0, first, channel, pixels, channels);
+void compute_positions(void* convolution, size_t first, size_t channel, size_t positions,
+                       size_t channels) {
+  compute(static_cast<const Convolution*>(convolution), 0, first, channel, positions, channels);
 }
 
 bool join_steps(xnn_operator_t op, size_t* workspace_size) {
   compute_parameters step = op->compute[1];
   const bool is_depthwise = op->ukernel.type == xnn_microkernel_type_dwconv;
-  const bool is_known = is_depthwise ? find_pixels_of_rows(op, step, workspace_size)
-                                     : find_pixels_of_tiles(op, step, workspace_size);
+  const bool is_known = is_depthwise ? find_positions_of_rows(op, step, workspace_size)
+                                     : find_positions_of_tiles(op, step, workspace_size);
   if (is_known) {
     op->compute[0] = step;
     op->compute[1].type = xnn_parallelization_type_invalid;

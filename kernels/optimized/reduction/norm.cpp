@@ -2,11 +2,11 @@
 // Normalization of f32 tensors and of 16-bit floats: of rows, of groups of channels, and by channel
 // with given statistics.
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/rows/narrow_lines.h>
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/narrow_reduction.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/optimized/scratch.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
-#include <executorch/kernels/portable/loops/lines.h>
+#include <executorch/kernels/portable/loops/strided_elements.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,22 +19,22 @@ using executorch::aten::IntArrayRef;
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
-using executorch::kernels::LineReader;
+using executorch::kernels::StridedReader;
 using executorch::kernels::optimized::as_f32;
-using executorch::kernels::optimized::compute_lines;
+using executorch::kernels::optimized::compute_dim;
 using executorch::kernels::optimized::group_norm;
 using executorch::kernels::optimized::GroupNorm;
+using executorch::kernels::optimized::InnerLoops;
 using executorch::kernels::optimized::is_channels_last;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32;
 using executorch::kernels::optimized::is_f32_or_narrower;
 using executorch::kernels::optimized::layer_norm;
 using executorch::kernels::optimized::LayerNorm;
-using executorch::kernels::optimized::Lines;
 using executorch::kernels::optimized::put_f32;
 using executorch::kernels::optimized::same_layout;
 using executorch::kernels::optimized::scale_channels;
-using executorch::kernels::optimized::scale_pixels;
+using executorch::kernels::optimized::scale_channels_last;
 using executorch::kernels::optimized::scratch;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
@@ -123,14 +123,14 @@ bool normalize(KernelRuntimeContext& ctx, const Tensor& input, int64_t lines, in
   }
   p.mean = means;
   p.rstd = scales;
-  const auto some = [&](const Lines& part, const float* in, float* result) {
+  const auto some = [&](const InnerLoops& part, const float* in, float* result) {
     p.in = in;
     p.out = result;
     const int64_t done = run(p, part.outer);
     p.mean += done;
     p.rstd += done;
   };
-  if (!compute_lines(ctx, {lines, n, 1}, input, out, n, some)) {
+  if (!compute_dim(ctx, {lines, n, 1}, input, out, n, some)) {
     return false;
   }
   put_f32(mean.scalar_type(), means, count, mean.mutable_data_ptr());
@@ -235,9 +235,9 @@ bool normalize_channels(KernelRuntimeContext& ctx, const Tensor& input,
     return false;
   }
   float* shift = scale + channels;
-  const LineReader<float> means(running_mean), variances(running_var);
-  const LineReader<float> weights(weight.has_value() ? *weight : running_mean);
-  const LineReader<float> biases(bias.has_value() ? *bias : running_mean);
+  const StridedReader<float> means(running_mean), variances(running_var);
+  const StridedReader<float> weights(weight.has_value() ? *weight : running_mean);
+  const StridedReader<float> biases(bias.has_value() ? *bias : running_mean);
   for (int64_t c = 0; c < channels; ++c) {
     const float invstd = 1.0f / std::sqrt(variances.at(c) + static_cast<float>(eps));
     scale[c] = weight.has_value() ? weights.at(c) * invstd : invstd;
@@ -246,17 +246,17 @@ bool normalize_channels(KernelRuntimeContext& ctx, const Tensor& input,
   const int64_t plane = input.numel() / (input.size(0) * channels);
   if (is_contiguous(input) && plane > 1) {
     int64_t done = 0;
-    return compute_lines(ctx, {input.size(0) * channels, plane, 1}, input, out, plane,
-                         [&](const Lines& part, const float* in, float* result) {
-                           scale_channels(done, part.outer, channels, plane, scale, shift, in,
-                                          result);
-                           done += part.outer;
-                         });
-  }
-  return compute_lines(ctx, {input.numel() / channels, channels, 1}, input, out, channels,
-                       [&](const Lines& part, const float* in, float* result) {
-                         scale_pixels(part.outer, channels, scale, shift, in, result);
+    return compute_dim(ctx, {input.size(0) * channels, plane, 1}, input, out, plane,
+                       [&](const InnerLoops& part, const float* in, float* result) {
+                         scale_channels(done, part.outer, channels, plane, scale, shift, in,
+                                        result);
+                         done += part.outer;
                        });
+  }
+  return compute_dim(ctx, {input.numel() / channels, channels, 1}, input, out, channels,
+                     [&](const InnerLoops& part, const float* in, float* result) {
+                       scale_channels_last(part.outer, channels, scale, shift, in, result);
+                     });
 }
 
 }  // namespace

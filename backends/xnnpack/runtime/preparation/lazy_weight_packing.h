@@ -9,10 +9,10 @@
 
 namespace executorch::backends::xnnpack {
 
-class DeferredMatrices final {
+class LazyWeightPacking final {
  public:
   /// `definitions` must outlive it.
-  explicit DeferredMatrices(const Definitions& definitions) : definitions_(definitions) {}
+  explicit LazyWeightPacking(const Definitions& definitions) : definitions_(definitions) {}
 
   /// Takes what is to be packed later out of `packings`, if there are `large_from` bytes of it.
   void choose(std::vector<Packing>& packings, size_t large_from);

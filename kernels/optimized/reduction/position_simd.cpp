@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the extremes of neighbouring lines are, a vector of lines at a time.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows/position_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/reduction/position_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/kernels/optimized/rows/columns-inl.h>
+#include <executorch/kernels/optimized/reduction/columns-inl.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
 
@@ -46,11 +46,11 @@ HWY_INLINE void position_across(const float* in, float* values, int64_t* positio
   }
 }
 
-int64_t position_tasks(const Lines& p) {
+int64_t position_tasks(const InnerLoops& p) {
   return column_tasks(p);
 }
 
-void position_range(const Lines& p, bool largest, const float* in, float* values,
+void position_range(const InnerLoops& p, bool largest, const float* in, float* values,
                     int64_t* positions, int64_t first, int64_t last) {
   for_each_columns(p, first, last, [&](auto vectors, const Columns& c) HWY_ATTR {
     const float* const from = in + c.outer * p.n * p.inner + c.first;
@@ -74,14 +74,14 @@ namespace executorch::kernels::optimized {
 HWY_EXPORT(position_tasks);
 HWY_EXPORT(position_range);
 
-void position_lines(const Lines& lines, bool largest, const float* in, float* values,
-                    int64_t* positions) {
+void position_dim(const InnerLoops& loops, bool largest, const float* in, float* values,
+                  int64_t* positions) {
   constexpr int64_t kGrain = 16384;  // elements worth a thread
-  const int64_t tasks = HWY_DYNAMIC_DISPATCH(position_tasks)(lines);
-  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(position_tasks)(loops);
+  const int64_t size = loops.outer * loops.n * loops.inner / std::max<int64_t>(1, tasks);
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, size));
   executorch::extension::parallel_for(0, tasks, grain, [&](int64_t first, int64_t last) {
-    HWY_DYNAMIC_DISPATCH(position_range)(lines, largest, in, values, positions, first, last);
+    HWY_DYNAMIC_DISPATCH(position_range)(loops, largest, in, values, positions, first, last);
   });
 }
 

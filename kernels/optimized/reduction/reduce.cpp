@@ -2,8 +2,8 @@
 // Sums, means, extremes, products, running sums and softmax of f32 tensors and of 16-bit floats;
 // sums and extremes of integers.
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/rows/narrow_lines.h>
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/narrow_reduction.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
@@ -16,17 +16,17 @@ using executorch::aten::IntArrayRef;
 using executorch::aten::ScalarType;
 using executorch::aten::SizesType;
 using executorch::aten::Tensor;
-using executorch::kernels::optimized::compute_lines;
-using executorch::kernels::optimized::cumulate_lines;
-using executorch::kernels::optimized::extreme_lines;
-using executorch::kernels::optimized::fold_whole_lines;
+using executorch::kernels::optimized::compute_dim;
+using executorch::kernels::optimized::cumulate_dim;
+using executorch::kernels::optimized::extreme_dim;
+using executorch::kernels::optimized::fold_integer_dim;
+using executorch::kernels::optimized::InnerLoops;
+using executorch::kernels::optimized::IntegerFold;
 using executorch::kernels::optimized::is_contiguous;
 using executorch::kernels::optimized::is_f32_or_narrower;
-using executorch::kernels::optimized::Lines;
-using executorch::kernels::optimized::multiply_lines;
-using executorch::kernels::optimized::softmax_lines;
-using executorch::kernels::optimized::sum_lines;
-using executorch::kernels::optimized::WholeFold;
+using executorch::kernels::optimized::multiply_dim;
+using executorch::kernels::optimized::softmax_dim;
+using executorch::kernels::optimized::sum_dim;
 using executorch::runtime::Error;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::kTensorDimensionLimit;
@@ -35,13 +35,13 @@ using executorch::runtime::resize_tensor;
 namespace {
 
 // The contiguous dimensions [first, last) of t as the middle of [outer][n][inner].
-Lines lines_of(const Tensor& t, int64_t first, int64_t last) {
-  Lines lines{1, 1, 1};
+InnerLoops loops_of(const Tensor& t, int64_t first, int64_t last) {
+  InnerLoops loops{1, 1, 1};
   for (int64_t d = 0; d < t.dim(); ++d) {
-    int64_t& part = d < first ? lines.outer : d < last ? lines.n : lines.inner;
+    int64_t& part = d < first ? loops.outer : d < last ? loops.n : loops.inner;
     part *= t.size(d);
   }
-  return lines;
+  return loops;
 }
 
 // Dimensions [first, last) when the list names exactly a range of neighbours (all, when there is
@@ -105,17 +105,17 @@ bool reduce(KernelRuntimeContext& ctx, const Tensor& self, const std::optional<I
       !resize_reduced(self, first, last, keepdim, out) || !is_contiguous(out)) {
     return false;
   }
-  const Lines lines = lines_of(self, first, last);
+  const InnerLoops loops = loops_of(self, first, last);
   if (whole) {
-    fold_whole_lines(self.scalar_type(), WholeFold::kSum, lines, self.const_data_ptr(),
+    fold_integer_dim(self.scalar_type(), IntegerFold::kSum, loops, self.const_data_ptr(),
                      out.mutable_data_ptr());
     return true;
   }
-  const float scale = mean ? 1.0f / static_cast<float>(lines.n) : 1.0f;
-  return compute_lines(ctx, lines, self, out, lines.inner,
-                       [scale](const Lines& part, const float* in, float* sums) {
-                         sum_lines(part, scale, in, sums);
-                       });
+  const float scale = mean ? 1.0f / static_cast<float>(loops.n) : 1.0f;
+  return compute_dim(ctx, loops, self, out, loops.inner,
+                     [scale](const InnerLoops& part, const float* in, float* sums) {
+                       sum_dim(part, scale, in, sums);
+                     });
 }
 
 bool extreme(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dims, bool keepdim,
@@ -128,16 +128,16 @@ bool extreme(KernelRuntimeContext& ctx, const Tensor& self, IntArrayRef dims, bo
       !resize_reduced(self, first, last, keepdim, out) || !is_contiguous(out)) {
     return false;
   }
-  const Lines lines = lines_of(self, first, last);
+  const InnerLoops loops = loops_of(self, first, last);
   if (whole) {
-    fold_whole_lines(self.scalar_type(), largest ? WholeFold::kMax : WholeFold::kMin, lines,
+    fold_integer_dim(self.scalar_type(), largest ? IntegerFold::kMax : IntegerFold::kMin, loops,
                      self.const_data_ptr(), out.mutable_data_ptr());
     return true;
   }
-  return compute_lines(ctx, lines, self, out, lines.inner,
-                       [largest](const Lines& part, const float* in, float* extremes) {
-                         extreme_lines(part, largest, in, extremes);
-                       });
+  return compute_dim(ctx, loops, self, out, loops.inner,
+                     [largest](const InnerLoops& part, const float* in, float* extremes) {
+                       extreme_dim(part, largest, in, extremes);
+                     });
 }
 
 // The product over dimensions [first, last).
@@ -147,8 +147,8 @@ bool product(KernelRuntimeContext& ctx, const Tensor& self, int64_t first, int64
       !is_contiguous(out)) {
     return false;
   }
-  const Lines lines = lines_of(self, first, last);
-  return compute_lines(ctx, lines, self, out, lines.inner, multiply_lines);
+  const InnerLoops loops = loops_of(self, first, last);
+  return compute_dim(ctx, loops, self, out, loops.inner, multiply_dim);
 }
 
 // Whether each element becomes one of the same dtype; gives `out` its sizes.
@@ -165,11 +165,11 @@ bool softmax(KernelRuntimeContext& ctx, const Tensor& self, int64_t dim, bool ha
     return false;
   }
   dim = dim < 0 ? dim + rank : dim;
-  const Lines lines = lines_of(self, dim, dim + 1);
-  return compute_lines(ctx, lines, self, out, lines.n * lines.inner,
-                       [logarithm](const Lines& part, const float* in, float* result) {
-                         softmax_lines(part, logarithm, in, result);
-                       });
+  const InnerLoops loops = loops_of(self, dim, dim + 1);
+  return compute_dim(ctx, loops, self, out, loops.n * loops.inner,
+                     [logarithm](const InnerLoops& part, const float* in, float* result) {
+                       softmax_dim(part, logarithm, in, result);
+                     });
 }
 
 }  // namespace
@@ -246,8 +246,8 @@ Tensor& opt_cumsum_out(KernelRuntimeContext& ctx, const Tensor& self, int64_t di
     return cumsum_out(ctx, self, dim, dtype, out);
   }
   const int64_t at = dim < 0 ? dim + rank : dim;
-  const Lines lines = lines_of(self, at, at + 1);
-  return compute_lines(ctx, lines, self, out, lines.n * lines.inner, cumulate_lines)
+  const InnerLoops loops = loops_of(self, at, at + 1);
+  return compute_dim(ctx, loops, self, out, loops.n * loops.inner, cumulate_dim)
              ? out
              : cumsum_out(ctx, self, dim, dtype, out);
 }

@@ -2,11 +2,11 @@
 // Sums and extremes of integers and Bool along one dimension, in loops that compilers vectorize for
 // each target.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows/whole_lines_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/reduction/integer_reduction_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/portable/binary.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
@@ -43,13 +43,13 @@ void fold_columns(const F& f, R start, const T* in, int64_t n, int64_t inner, in
   std::copy_n(totals, count, out);
 }
 
-int64_t whole_tasks(const Lines& p) {
+int64_t whole_tasks(const InnerLoops& p) {
   return p.outer * ((p.inner + kColumns - 1) / kColumns);
 }
 
 // Tasks [first, last): lines, or blocks of their columns.
 template <class F, typename T, typename R>
-void fold_tasks(const F& f, R start, const Lines& p, const T* in, R* out, int64_t first,
+void fold_tasks(const F& f, R start, const InnerLoops& p, const T* in, R* out, int64_t first,
                 int64_t last) {
   const int64_t blocks = (p.inner + kColumns - 1) / kColumns;
   for (int64_t task = first; task < last; ++task) {
@@ -65,20 +65,20 @@ void fold_tasks(const F& f, R start, const Lines& p, const T* in, R* out, int64_
 }
 
 template <typename T>
-void fold_whole(WholeFold fold, const Lines& p, const T* in, void* out, int64_t first,
+void fold_whole(IntegerFold fold, const InnerLoops& p, const T* in, void* out, int64_t first,
                 int64_t last) {
   T* const same = static_cast<T*>(out);
   switch (fold) {
-    case WholeFold::kSum:
+    case IntegerFold::kSum:
       return fold_tasks(Add(), int64_t{0}, p, in, static_cast<int64_t*>(out), first, last);
-    case WholeFold::kMax:
+    case IntegerFold::kMax:
       return fold_tasks(Maximum(), std::numeric_limits<T>::min(), p, in, same, first, last);
-    case WholeFold::kMin:
+    case IntegerFold::kMin:
       return fold_tasks(Minimum(), std::numeric_limits<T>::max(), p, in, same, first, last);
   }
 }
 
-void fold_range(ScalarType type, WholeFold fold, const Lines& p, const void* in, void* out,
+void fold_range(ScalarType type, IntegerFold fold, const InnerLoops& p, const void* in, void* out,
                 int64_t first, int64_t last) {
   switch (type) {
     case ScalarType::Char:
@@ -106,29 +106,30 @@ HWY_EXPORT(fold_range);
 
 namespace {
 
-void fold_parallel(ScalarType type, WholeFold fold, const Lines& lines, const void* in, void* out) {
+void fold_parallel(ScalarType type, IntegerFold fold, const InnerLoops& loops, const void* in,
+                   void* out) {
   constexpr int64_t kGrain = 1 << 15;  // elements worth a thread
-  const int64_t tasks = HWY_DYNAMIC_DISPATCH(whole_tasks)(lines);
-  const int64_t size = lines.outer * lines.n * lines.inner / std::max<int64_t>(1, tasks);
+  const int64_t tasks = HWY_DYNAMIC_DISPATCH(whole_tasks)(loops);
+  const int64_t size = loops.outer * loops.n * loops.inner / std::max<int64_t>(1, tasks);
   extension::parallel_for(0, tasks, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, size)),
                           [&](int64_t first, int64_t last) {
                             HWY_DYNAMIC_DISPATCH(fold_range)
-                            (type, fold, lines, in, out, first, last);
+                            (type, fold, loops, in, out, first, last);
                           });
 }
 
 }  // namespace
 
-void fold_whole_lines(ScalarType type, WholeFold fold, const Lines& lines, const void* in,
+void fold_integer_dim(ScalarType type, IntegerFold fold, const InnerLoops& loops, const void* in,
                       void* out) {
   constexpr int64_t kParts = 16, kLong = 1 << 16;
-  if (lines.outer != 1 || lines.inner != 1 || lines.n < kLong || lines.n % kParts != 0) {
-    return fold_parallel(type, fold, lines, in, out);
+  if (loops.outer != 1 || loops.inner != 1 || loops.n < kLong || loops.n % kParts != 0) {
+    return fold_parallel(type, fold, loops, in, out);
   }
   // One long line: parts of it are lines for the threads, and their results one short line.
   int64_t parts[kParts];
-  fold_parallel(type, fold, {kParts, lines.n / kParts, 1}, in, parts);
-  fold_parallel(fold == WholeFold::kSum ? ScalarType::Long : type, fold, {1, kParts, 1}, parts,
+  fold_parallel(type, fold, {kParts, loops.n / kParts, 1}, in, parts);
+  fold_parallel(fold == IntegerFold::kSum ? ScalarType::Long : type, fold, {1, kParts, 1}, parts,
                 out);
 }
 

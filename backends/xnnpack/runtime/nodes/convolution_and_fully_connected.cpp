@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kinds of nodes with a filter and perhaps a bias, which are packed: linear layers and
 // convolutions.
+#include <executorch/backends/xnnpack/runtime/nodes/convolution_and_fully_connected.h>
 #include <executorch/backends/xnnpack/runtime/nodes/node_kind.h>
-#include <executorch/backends/xnnpack/runtime/nodes/weighted.h>
-#include <executorch/backends/xnnpack/runtime/nodes/windows.h>
+#include <executorch/backends/xnnpack/runtime/nodes/pooling_and_resize.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -33,21 +33,21 @@ constexpr XNNDatatype kByChannel32 = XNNDatatype::xnn_datatype_qcint32;
 constexpr XNNDatatype kByGroup4 = XNNDatatype::xnn_datatype_qbint4;
 constexpr XNNDatatype kDynamic = XNNDatatype::xnn_datatype_qdint8;
 
-/// Bits of WeightedRow::kinds.
+/// Bits of FilterTypes::kinds.
 constexpr uint32_t kLinear = 1;
 constexpr uint32_t kConv = 2;
 constexpr uint32_t kDepthwise = 4;
 constexpr uint32_t kTransposed = 8;
 constexpr uint32_t kAll = kLinear | kConv | kDepthwise | kTransposed;
 
-struct WeightedRow {
+struct FilterTypes {
   XNNDatatype input;
   XNNDatatype filter;
   XNNDatatype bias;
   XNNDatatype output;
   uint32_t kinds;
 };
-constexpr WeightedRow kWeighted[] = {
+constexpr FilterTypes kFilterTypes[] = {
     {kFloat, kFloat, kFloat, kFloat, kAll},
     {kHalf, kHalf, kHalf, kHalf, kAll},
     {kHalf, kFloat, kFloat, kHalf, kConv | kDepthwise | kTransposed},
@@ -90,15 +90,15 @@ Error types(const XNode& node, const Operands& operands, const Values& values) {
   const bool has_bias = operands.num_packed > 1;
   const XNNDatatype output = values[operands.output].type();
   const auto* row =
-      std::find_if(std::begin(kWeighted), std::end(kWeighted), [&](const WeightedRow& each) {
+      std::find_if(std::begin(kFilterTypes), std::end(kFilterTypes), [&](const FilterTypes& each) {
         return (each.kinds & kind) != 0 && each.input == input.type() &&
                each.filter == filter.type() && each.output == output &&
                (!has_bias || each.bias == values[operands.inputs[2]].type());
       });
   ET_CHECK_OR_RETURN_ERROR(
-      row != std::end(kWeighted), NotSupported, "XNNPACK %s: no kernel for %s by %s with bias %s",
-      name_of(node), fb_xnnpack::EnumNameXNNDatatype(input.type()),
-      fb_xnnpack::EnumNameXNNDatatype(filter.type()),
+      row != std::end(kFilterTypes), NotSupported,
+      "XNNPACK %s: no kernel for %s by %s with bias %s", name_of(node),
+      fb_xnnpack::EnumNameXNNDatatype(input.type()), fb_xnnpack::EnumNameXNNDatatype(filter.type()),
       has_bias ? fb_xnnpack::EnumNameXNNDatatype(values[operands.inputs[2]].type()) : "none");
   return check_parameters(node, kind, input, filter);
 }
@@ -106,7 +106,7 @@ Error types(const XNode& node, const Operands& operands, const Values& values) {
 // ---- Shapes ----
 
 template <typename Table>
-void weighted(const XNode& node, Operands& out) {
+void filter_operands(const XNode& node, Operands& out) {
   const auto& table = table_of<Table>(node);
   out.inputs[0] = table.input1_id();
   out.inputs[1] = table.filter_id();
@@ -257,14 +257,14 @@ xnn_status define_linear(xnn_subgraph_t graph, const XNode&, const Operands& ope
 }
 
 constexpr NodeKind kKinds[] = {
-    {XNodeUnion::XNNFullyConnected, weighted<fb_xnnpack::XNNFullyConnected>, fully_connected,
+    {XNodeUnion::XNNFullyConnected, filter_operands<fb_xnnpack::XNNFullyConnected>, fully_connected,
      types<kLinear>, define_linear},
-    {XNodeUnion::XNNConv2d, weighted<fb_xnnpack::_XNNNodeConv>, convolution<false>, types<kConv>,
-     define_convolution},
-    {XNodeUnion::XNNDepthwiseConv2d, weighted<fb_xnnpack::_XNNNodeConv>, convolution<true>,
+    {XNodeUnion::XNNConv2d, filter_operands<fb_xnnpack::_XNNNodeConv>, convolution<false>,
+     types<kConv>, define_convolution},
+    {XNodeUnion::XNNDepthwiseConv2d, filter_operands<fb_xnnpack::_XNNNodeConv>, convolution<true>,
      types<kDepthwise>, define_depthwise},
-    {XNodeUnion::XNNConvTranspose2d, weighted<fb_xnnpack::_XNNNodeConv>, transposed_convolution,
-     types<kTransposed>, define_transposed},
+    {XNodeUnion::XNNConvTranspose2d, filter_operands<fb_xnnpack::_XNNNodeConv>,
+     transposed_convolution, types<kTransposed>, define_transposed},
 };
 
 }  // namespace
@@ -289,7 +289,7 @@ bool widens(const XNode& node, const Operands& operands, const Values& values, u
   return values[id].type() == kHalf && !is_native;
 }
 
-NodeKinds weighted_kinds() {
+NodeKinds convolution_and_fully_connected_kinds() {
   return {kKinds, std::size(kKinds)};
 }
 

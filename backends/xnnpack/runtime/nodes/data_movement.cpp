@@ -218,7 +218,7 @@ constexpr NodeKind kKinds[] = {
 
 }  // namespace
 
-NodeKinds move_kinds() {
+NodeKinds data_movement_kinds() {
   return {kKinds, std::size(kKinds)};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks over the lines of rows.h that do not lie along the last dimension: vectors run across
+// Walks over the lines of reduction.h that do not lie along the last dimension: vectors run across
 // neighbouring lines, four at a time where there are so many. Included once per target.
 #if defined(EXECUTORCH_KERNELS_OPTIMIZED_ROWS_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef EXECUTORCH_KERNELS_OPTIMIZED_ROWS_COLUMNS_INL_H_
@@ -8,7 +8,7 @@
 #define EXECUTORCH_KERNELS_OPTIMIZED_ROWS_COLUMNS_INL_H_
 #endif
 
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline int64_t column_lanes() {
 }
 
 // Vectors of columns of one outer index.
-inline int64_t column_tasks(const Lines& p) {
+inline int64_t column_tasks(const InnerLoops& p) {
   return p.outer * ((p.inner + column_lanes() - 1) / column_lanes());
 }
 
@@ -36,7 +36,7 @@ struct Columns {
   int64_t outer, first;
   size_t count;
 };
-inline Columns columns_at(const Lines& p, int64_t task) {
+inline Columns columns_at(const InnerLoops& p, int64_t task) {
   const int64_t blocks = (p.inner + column_lanes() - 1) / column_lanes();
   const int64_t first = task % blocks * column_lanes();
   return {task / blocks, first, static_cast<size_t>(std::min(column_lanes(), p.inner - first))};
@@ -60,7 +60,7 @@ HWY_INLINE void store_column(ColumnVec value, float* row, int k, size_t count) {
 
 // Calls body(std::integral_constant<int, vectors>, columns) for groups of the tasks [first, last).
 template <class Body>
-HWY_INLINE void for_each_columns(const Lines& p, int64_t first, int64_t last, Body&& body) {
+HWY_INLINE void for_each_columns(const InnerLoops& p, int64_t first, int64_t last, Body&& body) {
   constexpr int kGroup = 4;
   for (int64_t t = first; t < last;) {
     const Columns columns = columns_at(p, t);

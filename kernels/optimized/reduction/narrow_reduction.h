@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines of 16-bit floats for the f32 loops of rows.h: converted, computed, converted back, a group
-// of lines at a time.
+// Reductions of 16-bit floats by the f32 loops of reduction.h: converted, computed, converted back,
+// a group of lines at a time.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include <executorch/kernels/optimized/convert.h>
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/rows/rows.h>
+#include <executorch/kernels/optimized/reduction/reduction.h>
 #include <executorch/kernels/optimized/scratch.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 
@@ -54,29 +54,29 @@ inline void* element_to(const Tensor& t, int64_t i) {
   return static_cast<char*>(t.mutable_data_ptr()) + i * static_cast<int64_t>(t.element_size());
 }
 
-// Calls compute(lines, in, out) with f32 memory for groups of outer lines, which give `out_step`
+// Calls compute(loops, in, out) with f32 memory for groups of outer lines, which give `out_step`
 // values each. False, with nothing done, where 16-bit floats would need too much scratch memory.
 template <typename Compute>
-bool compute_lines(KernelRuntimeContext& ctx, const Lines& lines, const Tensor& in, Tensor& out,
-                   int64_t out_step, const Compute& compute) {
-  const int64_t in_step = lines.n * lines.inner;
+bool compute_dim(KernelRuntimeContext& ctx, const InnerLoops& loops, const Tensor& in, Tensor& out,
+                 int64_t out_step, const Compute& compute) {
+  const int64_t in_step = loops.n * loops.inner;
   const bool converts = !is_f32(in) || !is_f32(out);
   if (converts && in_step > kLargestCopy) {
     return false;
   }
   const int64_t group = converts ? std::clamp<int64_t>(kGroup / std::max<int64_t>(1, in_step), 1,
-                                                       std::max<int64_t>(1, lines.outer))
-                                 : lines.outer;
+                                                       std::max<int64_t>(1, loops.outer))
+                                 : loops.outer;
   float* const read = is_f32(in) ? nullptr : scratch<float>(ctx, group * in_step);
   float* const written = is_f32(out) ? nullptr : scratch<float>(ctx, group * out_step);
   if ((!is_f32(in) && read == nullptr) || (!is_f32(out) && written == nullptr)) {
     return false;
   }
-  for (int64_t first = 0; first < lines.outer; first += group) {
-    const int64_t count = std::min(group, lines.outer - first);
+  for (int64_t first = 0; first < loops.outer; first += group) {
+    const int64_t count = std::min(group, loops.outer - first);
     void* const to = element_to(out, first * out_step);
     float* const result = is_f32(out) ? static_cast<float*>(to) : written;
-    compute(Lines{count, lines.n, lines.inner},
+    compute(InnerLoops{count, loops.n, loops.inner},
             as_f32(in.scalar_type(), element_at(in, first * in_step), count * in_step, read),
             result);
     put_f32(out.scalar_type(), result, count * out_step, to);

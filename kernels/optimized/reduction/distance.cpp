@@ -2,7 +2,7 @@
 // Distances between rows of dense f32 matrices in the 1-norm and the 2-norm; the rest is the
 // portable kernels'.
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/rows/distance.h>
+#include <executorch/kernels/optimized/reduction/distance.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 
 #include <optional>

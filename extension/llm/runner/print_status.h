@@ -10,9 +10,9 @@ namespace executorch::extension::llm {
 
 // A line at level Info; of 255 bytes at most.
 ET_PRINTFLIKE(1, 2)
-void say(const char* format, ...);
+void print_status(const char* format, ...);
 
 // "RSS after <when>: ..."; only a message of level Debug where the configuration wants no lines.
-void say_memory(const char* when, const GenerationConfig& config);
+void print_memory_status(const char* when, const GenerationConfig& config);
 
 }  // namespace executorch::extension::llm

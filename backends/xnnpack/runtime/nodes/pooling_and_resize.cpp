@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kinds of nodes that look at images through windows, and what resizes images.
 #include <executorch/backends/xnnpack/runtime/nodes/node_kind.h>
-#include <executorch/backends/xnnpack/runtime/nodes/windows.h>
+#include <executorch/backends/xnnpack/runtime/nodes/pooling_and_resize.h>
 
 #include <iterator>
 
@@ -128,7 +128,7 @@ Error slide(uint64_t size, const Window& window, size_t& out) {
   return Error::Ok;
 }
 
-NodeKinds window_kinds() {
+NodeKinds pooling_and_resize_kinds() {
   return {kKinds, std::size(kKinds)};
 }
 

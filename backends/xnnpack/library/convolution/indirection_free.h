@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolutions without the table of pointers that XNNPACK keeps for each, one for every output
-// pixel and tap: 4.9 MB for the first of a ResNet. Threads find the pixels of a tile as they
+// position and tap: 4.9 MB for the first of a ResNet. Threads find the inputs of a tile as they
 // compute it.
 #pragma once
 
@@ -17,15 +17,15 @@ struct PaddedImage {
   size_t padded_height, padded_bytes;  // the same of the copy
   size_t top, left_bytes;
 
-  static void* copy(const conv2d_igemm_indirection_init_context& pixels) {
-    return static_cast<void*>(pixels.indirection_buffer);
+  static void* copy(const conv2d_igemm_indirection_init_context& indirection) {
+    return static_cast<void*>(indirection.indirection_buffer);
   }
 };
 
 /// What is known of a convolution, as its operator holds it: XNNPACK's members, then ours.
 struct Convolution {
   igemm_context igemm;
-  conv2d_igemm_indirection_init_context pixels;
+  conv2d_igemm_indirection_init_context indirection;
   PaddedImage padded;
 };
 
@@ -42,14 +42,14 @@ xnn_status reshape_without_table(ReshapeConvolution* reshape, xnn_operator_t op,
                                  size_t* workspace_alignment, size_t* output_height,
                                  size_t* output_width, pthreadpool_t threadpool);
 
-/// The step of a convolution of one image and one group: pixels of the output, and channels of
+/// The step of a convolution of one image and one group: positions of the output, and channels of
 /// them.
-void compute_pixels(void* convolution, size_t first, size_t channel, size_t pixels,
-                    size_t channels);
+void compute_positions(void* convolution, size_t first, size_t channel, size_t positions,
+                       size_t channels);
 
 /// The same of several images and one group.
 void compute_image(const Convolution* convolution, size_t image, size_t first, size_t channel,
-                   size_t pixels, size_t channels);
+                   size_t positions, size_t channels);
 
 /// Of a convolution that was given its size with kNoTable: puts one step in the place of the two,
 /// of which the first fills the table, and takes that from the workspace; false for steps that are

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which matrices wait, and the graph of the run before they are packed.
-#include <executorch/backends/xnnpack/runtime/nodes/weighted.h>
-#include <executorch/backends/xnnpack/runtime/preparation/deferred_matrices.h>
+#include <executorch/backends/xnnpack/runtime/nodes/convolution_and_fully_connected.h>
+#include <executorch/backends/xnnpack/runtime/preparation/lazy_weight_packing.h>
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ constexpr size_t kMinOutputs = 64;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
 
 /// Whether the node is a matmul of floats by a matrix: a linear layer, or a convolution that looks
-/// at one pixel at a time.
+/// at one position at a time.
 bool is_matmul(const Graph& graph, const GraphNode& node) {
   const auto is_float = [&](uint32_t id) {
     return graph.values[id].type() == XNNDatatype::xnn_datatype_fp32;
@@ -54,7 +54,7 @@ uint64_t largest_activations(const Graph& graph) {
 
 }  // namespace
 
-void DeferredMatrices::choose(std::vector<Packing>& packings, size_t large_from) {
+void LazyWeightPacking::choose(std::vector<Packing>& packings, size_t large_from) {
   const Graph& graph = definitions_.graph();
   const uint64_t max_bytes = std::max(kMaxBytes, largest_activations(graph));
   std::vector<bool> is_other(graph.values.size());
@@ -87,8 +87,8 @@ void DeferredMatrices::choose(std::vector<Packing>& packings, size_t large_from)
   packings.erase(others, packings.end());
 }
 
-xnn_status DeferredMatrices::define_matrix(xnn_subgraph_t subgraph, uint32_t place, uint32_t& out,
-                                           std::vector<xnn_external_value>& pointers) const {
+xnn_status LazyWeightPacking::define_matrix(xnn_subgraph_t subgraph, uint32_t place, uint32_t& out,
+                                            std::vector<xnn_external_value>& pointers) const {
   const Graph& graph = definitions_.graph();
   const uint32_t id = filters_[place];
   const Shape& shape = graph.shapes[id];
@@ -100,7 +100,7 @@ xnn_status DeferredMatrices::define_matrix(xnn_subgraph_t subgraph, uint32_t pla
                                  XNN_VALUE_FLAG_EXTERNAL_INPUT, &out);
 }
 
-Error DeferredMatrices::define(Subgraph& out, std::vector<xnn_external_value>& pointers) const {
+Error LazyWeightPacking::define(Subgraph& out, std::vector<xnn_external_value>& pointers) const {
   const Graph& graph = definitions_.graph();
   ET_CHECK_OK_OR_RETURN_ERROR(make_subgraph(graph.externals.size() + filters_.size(), out));
   Ids ids(graph.values.size(), XNN_INVALID_VALUE_ID);
@@ -110,9 +110,9 @@ Error DeferredMatrices::define(Subgraph& out, std::vector<xnn_external_value>& p
   }
   ET_CHECK_OK_OR_RETURN_ERROR(definitions_.define_values(out.get(), ids));
   for (const GraphNode& node : graph.nodes) {
-    const bool is_deferred = std::any_of(packings_.begin(), packings_.end(),
-                                         [&](const Packing& each) { return each.node == &node; });
-    if (is_deferred) {
+    const bool is_lazy = std::any_of(packings_.begin(), packings_.end(),
+                                     [&](const Packing& each) { return each.node == &node; });
+    if (is_lazy) {
       ET_CHECK_OK_OR_RETURN_ERROR(
           check_status(define_matmul(out.get(), node.operands, node.limits, ids), "a matmul"));
     } else if (node.is_needed) {

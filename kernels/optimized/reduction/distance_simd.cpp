@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lanes are rows of y, turned so that a column of them is one vector: sums need no reduction.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows/distance_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/reduction/distance_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/kernels/optimized/rows/distance.h>
+#include <executorch/kernels/optimized/reduction/distance.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
 

@@ -9,38 +9,38 @@
 
 namespace executorch::kernels::optimized {
 
-struct Lines {
+struct InnerLoops {
   int64_t outer;
   int64_t n;      // the dimension that is reduced
   int64_t inner;  // elements between its neighbours; 1 when it is the last one
 };
 
 // out[outer][inner] = scale * sum over n.
-void sum_lines(const Lines& lines, float scale, const float* in, float* out);
+void sum_dim(const InnerLoops& loops, float scale, const float* in, float* out);
 
 // out[outer][inner] = product over n.
-void multiply_lines(const Lines& lines, const float* in, float* out);
+void multiply_dim(const InnerLoops& loops, const float* in, float* out);
 
 // out[outer][inner] = the largest (or the smallest) over n, which is at least 1; NaN if there is
 // one.
-void extreme_lines(const Lines& lines, bool largest, const float* in, float* out);
+void extreme_dim(const InnerLoops& loops, bool largest, const float* in, float* out);
 
 // The same of integers and Bool: extremes in their own type, sums as int64.
-enum class WholeFold { kSum, kMax, kMin };
-void fold_whole_lines(executorch::aten::ScalarType type, WholeFold fold, const Lines& lines,
+enum class IntegerFold { kSum, kMax, kMin };
+void fold_integer_dim(executorch::aten::ScalarType type, IntegerFold fold, const InnerLoops& loops,
                       const void* in, void* out);
 
 // The first position of the largest (or the smallest) over n, at least 1 and at most INT32_MAX,
 // with the value where `values` is not null; NaN counts as more extreme than any number. For inner
 // > 1.
-void position_lines(const Lines& lines, bool largest, const float* in, float* values,
-                    int64_t* positions);
+void position_dim(const InnerLoops& loops, bool largest, const float* in, float* values,
+                  int64_t* positions);
 
 // out[i] = in[0] + ... + in[i] along n, summed in double.
-void cumulate_lines(const Lines& lines, const float* in, float* out);
+void cumulate_dim(const InnerLoops& loops, const float* in, float* out);
 
 // Softmax or its logarithm; `out` may be `in`.
-void softmax_lines(const Lines& lines, bool logarithm, const float* in, float* out);
+void softmax_dim(const InnerLoops& loops, bool logarithm, const float* in, float* out);
 
 // out = (in - mean) * rstd * weight + bias for each of `rows` rows of n; mean and rstd (1 /
 // sqrt(variance + eps)) are also stored, one a row. weight and bias hold n values each, or are
@@ -76,7 +76,7 @@ void group_norm(const GroupNorm& p);
 void scale_channels(int64_t first, int64_t planes, int64_t channels, int64_t plane,
                     const float* scale, const float* shift, const float* in, float* out);
 // The same with channels last.
-void scale_pixels(int64_t pixels, int64_t channels, const float* scale, const float* shift,
-                  const float* in, float* out);
+void scale_channels_last(int64_t pixels, int64_t channels, const float* scale, const float* shift,
+                         const float* in, float* out);
 
 }  // namespace executorch::kernels::optimized

@@ -2,11 +2,11 @@
 // With g = grad * weight and x the normalized input, a row's gradient is
 // (g - mean(g) - x * mean(g * x)) * rstd; a weight's is the sum of grad * x, a bias's that of grad.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/rows/norm_backward_simd.cpp"
+#define HWY_TARGET_INCLUDE "executorch/kernels/optimized/reduction/norm_backward_simd.cpp"
 #include <executorch/kernels/optimized/simd_targets.h>
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which includes this file once per target.
-#include <executorch/kernels/optimized/rows/norm_backward.h>
+#include <executorch/kernels/optimized/reduction/norm_backward.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <hwy/highway.h>
 

@@ -34,9 +34,9 @@ C lane_sum(int64_t n, const Term& term) {
 
 // Elements of a computable tensor read as C. Offsets and strides count elements.
 template <typename C>
-class LineReader {
+class StridedReader {
  public:
-  explicit LineReader(const Tensor& tensor)
+  explicit StridedReader(const Tensor& tensor)
       : data_(static_cast<const char*>(tensor.const_data_ptr())),
         element_size_(tensor.element_size()),
         load_(loader(tensor.scalar_type(), compute_type_v<C>)),
@@ -72,9 +72,9 @@ class LineReader {
 };
 
 template <typename C>
-class LineWriter {
+class StridedWriter {
  public:
-  explicit LineWriter(const Tensor& tensor)
+  explicit StridedWriter(const Tensor& tensor)
       : data_(static_cast<char*>(tensor.mutable_data_ptr())),
         element_size_(tensor.element_size()),
         store_(storer(compute_type_v<C>, tensor.scalar_type())),

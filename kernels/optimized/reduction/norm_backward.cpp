@@ -2,7 +2,7 @@
 // native_layer_norm_backward and native_group_norm_backward of dense f32 tensors; the rest is the
 // portable kernels'.
 #include <executorch/kernels/optimized/dense.h>
-#include <executorch/kernels/optimized/rows/norm_backward.h>
+#include <executorch/kernels/optimized/reduction/norm_backward.h>
 #include <executorch/kernels/portable/NativeFunctions.h>
 
 #include <optional>
