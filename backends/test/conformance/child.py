@@ -70,10 +70,10 @@ def _is_refused(data: bytes, x: torch.Tensor) -> bool:
 def _damaged(folder: Path, x: torch.Tensor) -> Iterator[tuple[int, bool]]:
     data = (folder / "damaged.pte").read_bytes()
     start, size = json.loads((folder / "span.json").read_text())
-    dice = random.Random(7)
-    for at in sorted({dice.randrange(size) for _ in range(FLIPS)} | set(range(min(size, 16)))):
+    rng = random.Random(7)
+    for at in sorted({rng.randrange(size) for _ in range(FLIPS)} | set(range(min(size, 16)))):
         changed = bytearray(data)
-        changed[start + at] ^= dice.randrange(1, 256)
+        changed[start + at] ^= rng.randrange(1, 256)
         yield at, _is_refused(bytes(changed), x)
 
 

@@ -30,7 +30,7 @@ from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 KEEP_DIMS = 0x40
 _ALIGN = 8  # flag of a resize: corners on corners
 _TRANSPOSE_B = 1
-_MOST_CONCATENATED = 5
+_MAX_CONCATENATED = 5
 
 
 def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
@@ -297,7 +297,7 @@ def concatenate_parts(
     """Of values with their shapes, five at a time; all are of the type of `like` as it is read."""
     rest = values
     while True:
-        some, rest = rest[:_MOST_CONCATENATED], rest[_MOST_CONCATENATED:]
+        some, rest = rest[:_MAX_CONCATENATED], rest[_MAX_CONCATENATED:]
         shape = list(some[0][1])
         shape[axis] = sum(size[axis] for _, size in some)
         out = builder.intermediate(shape, like) if rest else make_output()
@@ -312,7 +312,7 @@ def emit_concatenate(
 ) -> None:
     """Of two to five values; `axis` is that of their layout."""
     names = {f"input{i + 1}_id": value for i, value in enumerate(values)}
-    missing = {f"input{i + 1}_id": INVALID_VALUE_ID for i in range(len(values), _MOST_CONCATENATED)}
+    missing = {f"input{i + 1}_id": INVALID_VALUE_ID for i in range(len(values), _MAX_CONCATENATED)}
     kind = f"XNNConcatenate{len(values)}"
     builder.emit(node, kind, axis=axis, **names, **missing, output_id=out)
 
@@ -424,7 +424,7 @@ def select(builder: GraphBuilder, step: Step) -> None:
     emit_reshape(builder, head, out, builder.write(step.result))
 
 
-def same(builder: GraphBuilder, step: Step) -> None:
+def clone(builder: GraphBuilder, step: Step) -> None:
     """A copy that changes nothing."""
     builder.share(step.result, step.head.args[0])
 

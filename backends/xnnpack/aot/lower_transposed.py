@@ -23,7 +23,7 @@ from executorch.backends.xnnpack.serialization.graph import INVALID_VALUE_ID
 from executorch.exir.sym_util import eval_shape_upper_bound
 
 _LEAST_CHANNELS = 16
-_MOST_PHASES = 4
+_MAX_PHASES = 4
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def phases_of(step: Step) -> list[tuple[Phase, Phase]] | None:
     steps, zeros = ((list(each) * 2 if len(each) == 1 else each)[-2:] for each in (stride, padding))
     if channels < _LEAST_CHANNELS or any(each != 1 for each in dilation):
         return None
-    if not 1 < steps[0] * steps[1] <= _MOST_PHASES:
+    if not 1 < steps[0] * steps[1] <= _MAX_PHASES:
         return None
     given, made = (each.meta["val"].shape[-2:] for each in (source, step.head))
     if any(isinstance(size, torch.SymInt) for size in (*given, *made)):

@@ -13,12 +13,14 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot import conditions as c
-from executorch.backends.xnnpack.aot import window_conditions as w
+from executorch.backends.xnnpack.aot import pooling_conditions as w
 from executorch.backends.xnnpack.aot.conditions import covers_image, is_over_image
+from executorch.backends.xnnpack.aot.conv3d import is_3d, is_small_conv3d
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder
 from executorch.backends.xnnpack.aot.lower import (
     batch_matrix_multiply,
     clamp,
+    clone,
     concatenate,
     constant_pad,
     convert,
@@ -31,12 +33,12 @@ from executorch.backends.xnnpack.aot.lower import (
     reshape,
     resize_bilinear,
     resize_nearest,
-    same,
     select,
     slice_,
     softmax,
     transpose,
 )
+from executorch.backends.xnnpack.aot.lower_conv3d import conv3d, max_pool3d
 from executorch.backends.xnnpack.aot.lower_convolution import convolution
 from executorch.backends.xnnpack.aot.lower_norm import (
     batch_norm,
@@ -46,10 +48,8 @@ from executorch.backends.xnnpack.aot.lower_norm import (
     parametric_relu,
     sum_of_rows,
 )
-from executorch.backends.xnnpack.aot.lower_volume import volume_convolution, volume_max_pool
 from executorch.backends.xnnpack.aot.quantization import DEQUANTIZE, QUANTIZE
 from executorch.backends.xnnpack.aot.steps import BATCH_NORM, CONVOLUTION, Mode, Step
-from executorch.backends.xnnpack.aot.volumes import is_small_volume, is_volume
 from executorch.exir.backend.lowering import op_table
 from executorch.exir.backend.lowering.op_table import OpTable
 
@@ -58,10 +58,10 @@ class Quantized(Enum):
     """How an operator works on 8-bit values."""
 
     NO = 0
-    WEIGHTED = 1  # constant weights, results of a range of their own
+    GEMM = 1  # convolution and fully connected: constant weights, results of a range of their own
     ARITHMETIC = 2  # results of a range of their own
-    SAME = 3  # results of the range of the inputs
-    LOOKUP = 4  # a table of all 256 results; not quantized for that
+    SHARED_PARAMETERS = 3  # results have the quantization parameters of the inputs
+    LOOKUP_TABLE = 4  # of all 256 results; not quantized for that
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class Row(op_table.Row):
     on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `images`: it
     reads and gives channels last, always or by a test. `slower`: why it stays outside unless it is asked for by name,
     `is_slower`: which calls do. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the node.
-    `kept_whole`: an edge program has it in pieces unless it is asked not to.
+    `preserved`: an edge program has it in pieces unless it is asked not to.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
-    kernels can compute with: the least, and what must not be reached; `in_8_bits`: for which calls there are kernels.
+    kernels can compute with: the least, and what must not be reached; `int8_when`: for which calls there are kernels.
     """
 
     joins: bool | Callable[[Node], bool] = False
@@ -82,11 +82,11 @@ class Row(op_table.Row):
     slower: str = ""
     is_slower: Callable[[Node], bool] = lambda node: True
     clamps: bool = False
-    kept_whole: bool = False
+    preserved: bool = False
     quantized: Quantized = Quantized.NO
     scales: tuple[float, float] = (2**-10, 256.0)
     multiplies: bool = False
-    in_8_bits: Callable[[Node], bool] = lambda node: True
+    int8_when: Callable[[Node], bool] = lambda node: True
 
     def why_slower(self, call: Node) -> str:
         return self.slower if self.slower and self.is_slower(call) else ""
@@ -99,7 +99,7 @@ class Row(op_table.Row):
 
 
 def any_convolution(builder: GraphBuilder, step: Step) -> None:
-    lower = volume_convolution if is_volume(step.head) else convolution
+    lower = conv3d if is_3d(step.head) else convolution
     lower(builder, step)
 
 
@@ -126,11 +126,11 @@ def _unary(kind: str, quantized: Quantized = Quantized.NO) -> Row:
 
 # CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms inside in
 # nine nodes / outside in 26 and 9 delegates instead of one: 29.7 / 27.9 ms and 10.5 / 9.8 ms.
-_NORM_OUTSIDE = "one pass of the optimized kernel is faster than XNNPACK's nine"
-_VOLUME_OUTSIDE = "a volume of few channels is faster outside"
-_SAME = Quantized.SAME
-_CLAMP = Row(clamp, c.CLAMP, quantized=_SAME)
-_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, quantized=_SAME)
+_NORM_UNDELEGATED = "one pass of the optimized kernel is faster than XNNPACK's nine"
+_SMALL_CONV3D = "conv3d of few channels is faster when it is not delegated"
+_SHARED = Quantized.SHARED_PARAMETERS
+_CLAMP = Row(clamp, c.CLAMP, quantized=_SHARED)
+_RESHAPE = Row(reshape, (c.RESHAPED,), joins=True, quantized=_SHARED)
 _BY_WEIGHTS = (0.0, 256.0)
 
 _ROWS: dict[str, Row] = {
@@ -139,17 +139,17 @@ _ROWS: dict[str, Row] = {
         c.CONVOLUTION,
         chooses_layout=True,
         images=True,
-        slower=_VOLUME_OUTSIDE,
-        is_slower=is_small_volume,
+        slower=_SMALL_CONV3D,
+        is_slower=is_small_conv3d,
         clamps=True,
-        quantized=Quantized.WEIGHTED,
+        quantized=Quantized.GEMM,
         scales=_BY_WEIGHTS,
     ),
     BATCH_NORM: Row(batch_norm, c.BATCH_NORM, clamps=True),
     QUANTIZE: Row(convert, c.CONVERT, joins=True),
     DEQUANTIZE: Row(convert, c.CONVERT, joins=True),
     "aten.linear.default": Row(
-        fully_connected, c.LINEAR, clamps=True, quantized=Quantized.WEIGHTED, scales=_BY_WEIGHTS
+        fully_connected, c.LINEAR, clamps=True, quantized=Quantized.GEMM, scales=_BY_WEIGHTS
     ),
     "aten.addmm.default": Row(matrix_product, c.PRODUCT_AND_BIAS, clamps=True),
     "aten.mm.default": Row(matrix_product, c.PRODUCT),
@@ -173,22 +173,22 @@ _ROWS: dict[str, Row] = {
     "aten.cos.default": _unary("XNNCos"),
     "aten.exp.default": _unary("XNNExp"),
     "aten.floor.default": _unary("XNNFloor"),
-    "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, quantized=Quantized.LOOKUP),
+    "aten.gelu.default": Row(elementwise("XNNGelu"), c.GELU, quantized=Quantized.LOOKUP_TABLE),
     "aten.hardswish.default": Row(
-        elementwise("XNNHardswish"), kept_whole=True, quantized=Quantized.LOOKUP
+        elementwise("XNNHardswish"), preserved=True, quantized=Quantized.LOOKUP_TABLE
     ),
     "aten.log.default": _unary("XNNLog"),
     "aten.neg.default": _unary("XNNNegate"),
     "aten.rsqrt.default": _unary("XNNReciprocalSquareRoot"),
     "aten.pow.Tensor_Scalar": Row(power, c.POWER),
-    "aten.sigmoid.default": _unary("XNNSigmoid", Quantized.LOOKUP),
+    "aten.sigmoid.default": _unary("XNNSigmoid", Quantized.LOOKUP_TABLE),
     "aten.sin.default": _unary("XNNSin"),
     "aten.sqrt.default": _unary("XNNSquareRoot"),
-    "aten.tanh.default": _unary("XNNTanh", Quantized.LOOKUP),
-    "aten.prelu.default": Row(parametric_relu, c.PRELU, kept_whole=True),
+    "aten.tanh.default": _unary("XNNTanh", Quantized.LOOKUP_TABLE),
+    "aten.prelu.default": Row(parametric_relu, c.PRELU, preserved=True),
     "aten.leaky_relu.default": Row(elementwise("XNNLeakyReLU", "negative_slope", 0.01)),
     "aten.elu.default": Row(elementwise("XNNELU", "alpha", 1.0), c.ELU),
-    "aten.relu.default": Row(clamp, quantized=_SAME),
+    "aten.relu.default": Row(clamp, quantized=_SHARED),
     "aten.hardtanh.default": _CLAMP,
     "aten.clamp.default": _CLAMP,
     "aten._softmax.default": Row(
@@ -205,22 +205,22 @@ _ROWS: dict[str, Row] = {
         images=is_over_image,
         quantized=Quantized.ARITHMETIC,
         scales=(2**-8, 256.0),
-        in_8_bits=is_over_image,
+        int8_when=is_over_image,
     ),
     "aten.sum.dim_IntList": Row(sum_of_rows, c.SUM),
-    "aten.native_layer_norm.default": Row(layer_norm, c.LAYER_NORM, slower=_NORM_OUTSIDE),
+    "aten.native_layer_norm.default": Row(layer_norm, c.LAYER_NORM, slower=_NORM_UNDELEGATED),
     "aten.native_group_norm.default": Row(
         group_norm, c.GROUP_NORM, joins=True, chooses_layout=True
     ),
     "aten.max_pool2d_with_indices.default": Row(
-        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, images=True, quantized=_SAME
+        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, images=True, quantized=_SHARED
     ),
     "aten.max_pool3d_with_indices.default": Row(
-        volume_max_pool, w.VOLUME_MAX_POOL, joins=True, chooses_layout=True, quantized=_SAME
+        max_pool3d, w.MAX_POOL_3D, joins=True, chooses_layout=True, quantized=_SHARED
     ),
     "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, images=True),
     "aten.upsample_bilinear2d.vec": Row(
-        resize_bilinear, w.RESIZE, chooses_layout=True, images=True, kept_whole=True
+        resize_bilinear, w.RESIZE, chooses_layout=True, images=True, preserved=True
     ),
     "aten.upsample_nearest2d.vec": Row(
         resize_nearest,
@@ -228,20 +228,20 @@ _ROWS: dict[str, Row] = {
         joins=True,
         chooses_layout=True,
         images=True,
-        kept_whole=True,
-        quantized=_SAME,
+        preserved=True,
+        quantized=_SHARED,
     ),
-    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SAME),
-    "aten.permute_copy.default": Row(transpose, joins=True, chooses_layout=True, quantized=_SAME),
+    "aten.cat.default": Row(concatenate, c.CONCATENATE, joins=True, quantized=_SHARED),
+    "aten.permute_copy.default": Row(transpose, joins=True, chooses_layout=True, quantized=_SHARED),
     "aten.view_copy.default": _RESHAPE,
     "aten.unsqueeze_copy.default": _RESHAPE,
     "aten.squeeze_copy.dims": _RESHAPE,
-    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, quantized=_SAME),
+    "aten.slice_copy.Tensor": Row(slice_, c.SLICE, joins=True, quantized=_SHARED),
     "aten.select_copy.int": Row(select, c.SELECT, joins=True),
     "aten.expand_copy.default": Row(repeat, c.EXPAND, joins=True),
-    "aten.clone.default": Row(same, c.SAME, joins=True),
-    "dim_order_ops._clone_dim_order.default": Row(same, c.SAME, joins=True),
-    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, quantized=_SAME),
+    "aten.clone.default": Row(clone, c.CLONE, joins=True),
+    "dim_order_ops._clone_dim_order.default": Row(clone, c.CLONE, joins=True),
+    "aten.constant_pad_nd.default": Row(constant_pad, c.PAD, joins=True, quantized=_SHARED),
 }
 
 
@@ -252,4 +252,4 @@ def _operator(name: str) -> torch._ops.OpOverload:
     return functools.reduce(getattr, name.split("."), torch.ops)
 
 
-KEPT_WHOLE = [_operator(name) for name, row in _ROWS.items() if row.kept_whole]
+PRESERVED = [_operator(name) for name, row in _ROWS.items() if row.preserved]

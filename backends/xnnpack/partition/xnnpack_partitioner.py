@@ -16,13 +16,17 @@ from torch.fx.passes.infra.partitioner import Partition
 
 from executorch.backends.xnnpack.aot.boundary_views import without_boundary_views
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.gains import SHORT_ROWS, why_slower, worth_a_cut
 from executorch.backends.xnnpack.aot.groups import group_of
-from executorch.backends.xnnpack.aot.ops import KEPT_WHOLE, TABLE
-from executorch.backends.xnnpack.aot.outside_norms import fold_norms_outside
+from executorch.backends.xnnpack.aot.ops import PRESERVED, TABLE
 from executorch.backends.xnnpack.aot.padding import fold_padding
+from executorch.backends.xnnpack.aot.partition_cost_model import (
+    SHORT_ROWS,
+    why_slower,
+    worth_splitting_for,
+)
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of, own_dequantized_inputs
 from executorch.backends.xnnpack.aot.splits import slice_parts
+from executorch.backends.xnnpack.aot.undelegated_norms import fold_undelegated_norms
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.partition.config.xnnpack_config import (
     ConfigPrecisionType,
@@ -107,7 +111,7 @@ class XnnpackPartitioner(Partitioner):
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[torch._ops.OpOverload], Callable[[Node], bool] | None]:
-        kept = [*KEPT_WHOLE, torch.ops.aten.linear.default]
+        kept = [*PRESERVED, torch.ops.aten.linear.default]
         whole = [op for op in kept if self._ops is None or str(op) in self._ops]
         whole += [op for config in self._own if (op := config.get_original_aten()) is not None]
         names = ("choose_qparams_affine", "quantize_affine", "dequantize_affine")
@@ -116,7 +120,7 @@ class XnnpackPartitioner(Partitioner):
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         fold_padding(exported_program)
-        fold_norms_outside(exported_program)
+        fold_undelegated_norms(exported_program)
         own_dequantized_inputs(exported_program)
         slice_parts(exported_program, TABLE)
 
@@ -196,7 +200,9 @@ class XnnpackPartitioner(Partitioner):
             return groups
         taken = {node for group in groups for node in group}
         nodes = [node for node in program.graph.nodes if node in taken]
-        cut = worth_a_cut(nodes, constants) & {group[0] for group in groups if len(group) == 1}
+        cut = worth_splitting_for(nodes, constants) & {
+            group[0] for group in groups if len(group) == 1
+        }
         self._leave(cut, SHORT_ROWS)
         return [group for group in groups if group[0] not in cut]
 

@@ -17,8 +17,8 @@ from torchao.quantization.pt2e.quantizer import (
 )
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
+from executorch.backends.xnnpack.aot.conv3d import interleaves_depth
 from executorch.backends.xnnpack.aot.ops import Quantized
-from executorch.backends.xnnpack.aot.volumes import weaves_depth
 from executorch.backends.xnnpack.quantizer.captured import (
     captured_name,
     function_name,
@@ -35,7 +35,7 @@ DYNAMIC = (
     torch.ops.aten.conv_transpose2d.input,
 )
 _CLAMPS = frozenset({"relu", "relu6", "hardtanh"})
-_PASSING = frozenset({Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME, Quantized.LOOKUP})
+_PASSING = frozenset(each for each in Quantized if each is not Quantized.NO)
 # These take part without a neighbour that is quantized.
 _ON_THEIR_OWN = frozenset({"cat"})
 
@@ -58,20 +58,20 @@ class Annotator:
                 continue
             config = self._config_of(node)
             match row.quantized:
-                case Quantized.WEIGHTED if config is not None:
-                    self._weighted(node, config)
+                case Quantized.GEMM if config is not None:
+                    self._gemm(node, config)
                 case Quantized.ARITHMETIC if config is not None:
                     self._arithmetic(node, config)
-                case Quantized.LOOKUP if config is not None and _is_moved_or_added(node):
+                case Quantized.LOOKUP_TABLE if config is not None and _is_moved_or_added(node):
                     self._arithmetic(node, config)
-                case Quantized.SAME:
+                case Quantized.SHARED_PARAMETERS:
                     self._same(node, config)
 
     def _fits(self, node: Node) -> bool:
         values = (node, *node.all_input_nodes)
         return all(is_float(each) and each not in self._large for each in values)
 
-    def _weighted(self, node: Node, config: QuantizationConfig) -> None:
+    def _gemm(self, node: Node, config: QuantizationConfig) -> None:
         source, weight = node.args[:2]
         if weight.op != "get_attr" or source.op == "get_attr" or _is_outside(node):
             return
@@ -144,7 +144,7 @@ def _read_by_weights(model: GraphModule) -> set[Node]:
         row = row_of(node) if node.op == "call_function" else None
         kind = Quantized.NO if row is None else row.quantized
         passes = captured_name(node) == "aten.batch_norm.default" or kind in _PASSING
-        if node.op == "output" or kind is Quantized.WEIGHTED or (passes and node in found):
+        if node.op == "output" or kind is Quantized.GEMM or (passes and node in found):
             found.update(node.all_input_nodes)
     return found
 
@@ -153,7 +153,11 @@ def _origin(node: Node) -> Node:
     """The value of which `node` has the numbers: moved, cut to limits."""
     while node.op == "call_function":
         row = row_of(node)
-        if row is None or row.quantized is not Quantized.SAME or len(node.all_input_nodes) != 1:
+        if (
+            row is None
+            or row.quantized is not Quantized.SHARED_PARAMETERS
+            or len(node.all_input_nodes) != 1
+        ):
             break
         node = node.all_input_nodes[0]
     return node
@@ -198,7 +202,7 @@ def _is_outside(node: Node) -> bool:
     given = (*node.args, *defaults[len(node.args) - 2 :])
     if given[6] != 1 or num_dynamic_sizes(node) or num_dynamic_sizes(node.args[0]):
         return True
-    return name != "conv3d" and not weaves_depth(node, node.args[1], given[3], given[7])
+    return name != "conv3d" and not interleaves_depth(node, node.args[1], given[3], given[7])
 
 
 def _can_be_dynamic(node: Node) -> bool:
@@ -233,7 +237,7 @@ def _is_moved_or_added(node: Node) -> bool:
         function_name(user) == "add"
         or (
             (row := row_of(user)) is not None
-            and row.quantized in (Quantized.WEIGHTED, Quantized.SAME)
+            and row.quantized in (Quantized.GEMM, Quantized.SHARED_PARAMETERS)
         )
         for user in node.users
     )

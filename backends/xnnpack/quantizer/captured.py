@@ -81,7 +81,7 @@ def row_of(node: Node) -> Row | None:
 
 def quantized_operators() -> list[OpOverload]:
     """Operators of captured graphs that work on 8-bit values."""
-    kinds = (Quantized.WEIGHTED, Quantized.ARITHMETIC, Quantized.SAME)
+    kinds = (Quantized.GEMM, Quantized.ARITHMETIC, Quantized.SHARED_PARAMETERS)
     # Edge programs alone have the others.
     names = [
         *_ROWS,

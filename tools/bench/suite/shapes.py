@@ -19,7 +19,7 @@ from torch import nn
 
 from executorch.tools.bench.suite.network import Network
 
-MOST_ELEMENTS = 1 << 23  # of a tensor
+MAX_ELEMENTS = 1 << 23  # of a tensor
 WORK = (1 << 16, 1 << 29)  # multiply-adds, or elements times what one costs
 
 
@@ -37,7 +37,7 @@ class Layer:
 
     def fits(self) -> bool:
         largest = max(self.others, *(math.prod(shape) for shape in self.inputs))
-        return largest <= MOST_ELEMENTS and WORK[0] <= self.work <= WORK[1]
+        return largest <= MAX_ELEMENTS and WORK[0] <= self.work <= WORK[1]
 
 
 class Apply(nn.Module):

@@ -34,7 +34,7 @@ from executorch.exir.tensor import is_storable_dtype
 
 @dataclass(frozen=True)
 class Wanted:
-    """What counts as a blocker: sizes without a bound, operators without an out variant, operators without a kernel
+    """What is diagnosed: sizes without a bound, operators without an out variant, operators without a kernel
     (otherwise these are a warning)."""
 
     bounds: bool
@@ -42,7 +42,7 @@ class Wanted:
     kernels: bool
 
 
-class Blockers(ExportError):
+class LoweringDiagnostics(ExportError):
     """What stands in the way of one method."""
 
     def __init__(self, name: str, lines: list[str]) -> None:
@@ -50,8 +50,8 @@ class Blockers(ExportError):
         super().__init__(ExportErrorType.NOT_SUPPORTED, text)
 
 
-def check_blockers(name: str, program: ExportedProgram, wanted: Wanted) -> None:
-    """Raises one error that lists every blocker of the method; specs must be there."""
+def check_lowering(name: str, program: ExportedProgram, wanted: Wanted) -> None:
+    """Raises one error that lists every diagnostic of the method; specs must be there."""
     module = program.graph_module
     lines = [*_tensors_without_form(module), *_calls_without_form(module)]
     unbounded = unbounded_tensors(module) if wanted.bounds else []
@@ -71,11 +71,11 @@ def check_blockers(name: str, program: ExportedProgram, wanted: Wanted) -> None:
     if missing:
         lines.append(explain_missing(missing))
     if lines:
-        raise Blockers(name, lines)
+        raise LoweringDiagnostics(name, lines)
 
 
 def joined(found: list[ExportError]) -> ExportError:
-    """One error for the blockers of several methods."""
+    """One error for the diagnostics of several methods."""
     if len(found) == 1:
         return found[0]
     kind = MissingOutVariants if isinstance(found[0], MissingOutVariants) else ExportError
@@ -119,7 +119,7 @@ def _explain_unserved(found: dict[str, list[Node]]) -> str:
     lines = ["no kernel serves these operators, so that the program would fail when it is loaded:"]
     for name, nodes in sorted(found.items()):
         more = f" (and {len(nodes) - 1} more)" if len(nodes) > 1 else ""
-        reason = nodes[0].meta.get("stays_whole")
+        reason = nodes[0].meta.get("why_preserved")
         lines.append(f"    {name}: node {nodes[0].name}{source_line(nodes[0])}{more}")
         if reason is not None:
             lines.append(f"      ({reason})")

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.gains import SHORT_ROWS, TRANSPOSED, Layouts
+from executorch.backends.xnnpack.aot.partition_cost_model import SHORT_ROWS, TRANSPOSED, Layouts
 from executorch.backends.xnnpack.partition import config
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools.backend_debug import get_delegation_info

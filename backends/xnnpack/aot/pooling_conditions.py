@@ -11,13 +11,13 @@ import torch
 from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.conditions import (
-    STATIC_VOLUME,
+    STATIC_NCDHW,
     argument,
     covers_image,
     sizes_of,
 )
+from executorch.backends.xnnpack.aot.conv3d import is_3d
 from executorch.backends.xnnpack.aot.value_types import value_of
-from executorch.backends.xnnpack.aot.volumes import is_volume
 from executorch.exir.backend.lowering.op_table import Condition, Constants
 from executorch.exir.backend.lowering.steps import first_item
 from executorch.exir.graph_facts import num_dynamic_sizes
@@ -118,11 +118,11 @@ MAX_POOL = (
     *_window(5),
     *_WINDOWS_OF_MAXIMA,
 )
-VOLUME_MAX_POOL = (
+MAX_POOL_3D = (
     MAX_POOL[0],
     Condition(
-        lambda node, constants: is_volume(node) and not num_dynamic_sizes(node.args[0]),
-        STATIC_VOLUME,
+        lambda node, constants: is_3d(node) and not num_dynamic_sizes(node.args[0]),
+        STATIC_NCDHW,
     ),
     Condition(
         lambda node, constants: not argument(node, 5, "ceil_mode", False),

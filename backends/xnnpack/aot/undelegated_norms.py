@@ -24,7 +24,7 @@ from executorch.exir.graph_facts import op_name
 from executorch.exir.passes.constant_prop_pass import put_constants
 
 
-def fold_norms_outside(program: ExportedProgram) -> None:
+def fold_undelegated_norms(program: ExportedProgram) -> None:
     """Works in place. Programs that compute gradients stay as they are: their weights change."""
     if program.graph_signature.backward_signature is not None:
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import torch
 
-from tools.bench.ops.case import SIZES, Case, image, line, matrix, shape_of
+from tools.bench.ops.case import SIZES, Case, line, matrix, nchw, shape_of
 
 _BY_DIM = ("amax", "amin", "argmax", "argmin", "cumsum", "mean")
 # Beside the squares of SIZES: attention's rows, and few long ones.
@@ -55,7 +55,7 @@ def _norms(n: int) -> Iterator[Case]:
     width = x.shape[1]
     scale = (torch.randn(width), torch.randn(width))
     yield Case("native_layer_norm.out", shape_of(x), (x, [width], *scale, 1e-5))
-    x = image(n)
+    x = nchw(n)
     channels, plane = x.shape[1], x.shape[2] * x.shape[3]
     w, label = torch.rand(channels), shape_of(x)
     stats = (w.clone(), w.clone())
@@ -71,7 +71,7 @@ def _norm_gradients(n: int) -> Iterator[Case]:
     scale, every = (torch.randn(width), torch.randn(width)), [True, True, True]
     arguments = (torch.randn_like(x), x, [width], rows, rows, *scale, every)
     yield Case("native_layer_norm_backward.out", shape_of(x), arguments)
-    x = image(n)
+    x = nchw(n)
     channels, plane, groups = x.shape[1], x.shape[2] * x.shape[3], torch.rand(1, 4)
     sizes = (1, channels, plane, 4)
     arguments = (torch.randn_like(x), x, groups, groups, torch.rand(channels), *sizes, every)

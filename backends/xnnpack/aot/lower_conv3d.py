@@ -18,6 +18,7 @@ from functools import partial
 from torch import Tensor
 from torch.fx import Node
 
+from executorch.backends.xnnpack.aot.conv3d import has_short_way, of_three
 from executorch.backends.xnnpack.aot.graph_builder import NHWC, GraphBuilder, in_layout, shape_of
 from executorch.backends.xnnpack.aot.lower import (
     KEEP_DIMS,
@@ -38,9 +39,8 @@ from executorch.backends.xnnpack.aot.lower_transposed import (
     phases_of,
 )
 from executorch.backends.xnnpack.aot.steps import Mode, Step
-from executorch.backends.xnnpack.aot.volumes import has_short_way, of_three
 
-_MOST_COPIED, _MOST_PARTS = 1 << 20, 8  # elements at once
+_MAX_COPIED, _MAX_PARTS = 1 << 20, 8  # elements at once
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Taps:
     count: int
 
 
-def volume_convolution(builder: GraphBuilder, step: Step) -> None:
+def conv3d(builder: GraphBuilder, step: Step) -> None:
     window = Window.of(step.head)
     if window.transposed:
         _transposed(builder, step, window)
@@ -158,7 +158,7 @@ def _in_parts(taps: Taps, shape: list[int]) -> list[Taps]:
     """The results, part after part: what is copied for one stays in the cache, and takes little memory."""
     batch, channels, _, height, width = shape
     copied = channels * height * width * taps.count * len(taps.places)
-    count = min(-(-copied // _MOST_COPIED), _MOST_PARTS, taps.count)
+    count = min(-(-copied // _MAX_COPIED), _MAX_PARTS, taps.count)
     if batch > 1 or len(taps.places) == 1 or count == 1:
         return [taps]
     ends = [taps.count * (number + 1) // count for number in range(count)]
@@ -332,7 +332,7 @@ def _write(builder: GraphBuilder, step: Step, value: int) -> None:
     emit_reshape(builder, step.head, value, out, in_layout(shape_of(step.result), NHWC))
 
 
-def volume_max_pool(builder: GraphBuilder, step: Step) -> None:
+def max_pool3d(builder: GraphBuilder, step: Step) -> None:
     """Maxima of the slices, then of each pixel along depth."""
     head = step.head
     given = [*head.args[1:5], None, None, None]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import torch
 
-from tools.bench.ops.case import SIZES, Case, image, matrix, shape_of, volume
+from tools.bench.ops.case import SIZES, Case, matrix, ncdhw, nchw, shape_of
 
 
 def _pools(x: torch.Tensor, label: str) -> Iterator[Case]:
@@ -31,7 +31,7 @@ def _other_pools(n: int) -> Iterator[Case]:
     x = matrix(n)
     yield Case("avg_pool1d.out", f"{shape_of(x)} k3 s2", (x, [3], [2], [1]))
     yield Case("adaptive_avg_pool1d.out", f"{shape_of(x)} to 7", (x, [7]))
-    x = volume(n)
+    x = ncdhw(n)
     window = ([3, 3, 3], [2, 2, 2], [1, 1, 1])
     yield Case("avg_pool3d.out", f"{shape_of(x)} k3 s2", (x, *window))
     yield Case("max_pool3d_with_indices.out", f"{shape_of(x)} k3 s2", (x, *window))
@@ -49,17 +49,17 @@ def _resizes(x: torch.Tensor, label: str) -> Iterator[Case]:
 
 
 def _pads(n: int) -> Iterator[Case]:
-    for name, x in (("1d", matrix(n)), ("2d", image(n)), ("3d", volume(n))):
+    for name, x in (("1d", matrix(n)), ("2d", nchw(n)), ("3d", ncdhw(n))):
         rank = int(name[0])
         for mode in ("reflection", "replication"):
             yield Case(f"{mode}_pad{name}.out", shape_of(x), (x, [1] * 2 * rank))
-    x = image(n)
+    x = nchw(n)
     yield Case("constant_pad_nd.out", shape_of(x), (x, [1] * 4))
 
 
 def cases() -> Iterator[Case]:
     for n in SIZES:
-        x = image(n)
+        x = nchw(n)
         label = shape_of(x)
         yield from _pools(x, label)
         yield from _other_pools(n)

@@ -32,7 +32,7 @@ from executorch.exir.retrace.template import NeedsFullTrace
 _log = logging.getLogger(__name__)
 
 
-def decompose_unclaimed(
+def decompose_undelegated(
     program: ExportedProgram,
     kept: Collection[torch._ops.OpOverload],
     preserve: Iterable[torch._ops.OpOverload],
@@ -113,13 +113,13 @@ def _decompose(graph: Graph, builder: EdgeGraphBuilder, node: Node) -> None:
         if torch.Tag.dynamic_output_shape in _op_of(node).tags:
             builder.name_sizes(result, node.meta["val"])
     except CannotDecompose as reason:
-        node.meta["stays_whole"] = str(reason)
+        node.meta["why_preserved"] = str(reason)
         return
     except NeedsFullTrace as reason:
         _log.warning("%s stays whole: %s", node.format_node(), reason)
         return
     except (AssertionError, IndexError, RuntimeError, ValueError) as reason:  # empty matrices, ...
-        node.meta["stays_whole"] = f"its form with other operators does not take it: {reason}"
+        node.meta["why_preserved"] = f"its form with other operators does not take it: {reason}"
         return
     _replace(graph, node, result)
 

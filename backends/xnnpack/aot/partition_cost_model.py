@@ -149,7 +149,7 @@ def why_slower(nodes: list[Node], constants: Collection[Node]) -> str:
     return TRANSPOSED if is_slower else ""
 
 
-def worth_a_cut(nodes: list[Node], constants: Collection[Node]) -> set[Node]:
+def worth_splitting_for(nodes: list[Node], constants: Collection[Node]) -> set[Node]:
     """Calls that are so much slower inside that what is around them may well become two delegates."""
     layouts = Layouts(nodes, constants)
     return {

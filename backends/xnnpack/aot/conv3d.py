@@ -16,7 +16,7 @@ from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.exir.graph_facts import op_name
 
 _MANY_CHANNELS = 16
-_MOST_OF_WINOGRAD = 1 << 14  # weights of one tap of an image: transformed, 1 MiB
+_MAX_OF_WINOGRAD = 1 << 14  # weights of one tap of an image: transformed, 1 MiB
 # What keeps the layout of its operands.
 _PASSED = frozenset(
     {BATCH_NORM, "aten.relu.default", "aten.hardtanh.default", "aten.leaky_relu.default"}
@@ -24,7 +24,7 @@ _PASSED = frozenset(
 )
 
 
-def is_volume(node: Node) -> bool:
+def is_3d(node: Node) -> bool:
     return value_of(node).dim() == 5
 
 
@@ -33,7 +33,7 @@ def of_three(values: list[int]) -> list[int]:
     return list(values) * 3 if len(values) == 1 else list(values)
 
 
-def weaves_depth(result: Node, weight: Node, stride: list[int], dilation: list[int]) -> bool:
+def interleaves_depth(result: Node, weight: Node, stride: list[int], dilation: list[int]) -> bool:
     """Whether, of a transposed convolution, each place of a result within a stride has taps and the same number of
     slices."""
     taps, made = weight.meta["val"].shape[2], result.meta["val"].shape[2]
@@ -42,14 +42,14 @@ def weaves_depth(result: Node, weight: Node, stride: list[int], dilation: list[i
 
 def has_short_way(kernel: list[int], stride: list[int], weights: int) -> bool:
     """Whether floats take fewer products than taps, by library/winograd: of height and width, and weights of a tap."""
-    return kernel == [3, 3] and stride == [1, 1] and weights <= _MOST_OF_WINOGRAD
+    return kernel == [3, 3] and stride == [1, 1] and weights <= _MAX_OF_WINOGRAD
 
 
-def is_small_volume(convolution: Node) -> bool:
+def is_small_conv3d(convolution: Node) -> bool:
     """In float, one that does not pay and is not beside one that does. Alone, of 114 drawn layers the 16 of many
     channels took 0.97 of the optimized kernel's time in the middle, the others 1.9 (two threads, AVX-512); of networks
     of such layers, those with the short way 0.7, others 1.0, and 1.2 where memory is slow."""
-    if not is_volume(convolution) or op_name(convolution.args[0]) == DEQUANTIZE:
+    if not is_3d(convolution) or op_name(convolution.args[0]) == DEQUANTIZE:
         return False
     if _pays(convolution):
         return False
@@ -79,7 +79,7 @@ def _beside(convolution: Node) -> Iterator[Node]:
             if other in seen:
                 continue
             seen.add(other)
-            if op_name(other) == CONVOLUTION and is_volume(other):
+            if op_name(other) == CONVOLUTION and is_3d(other):
                 yield other
             elif op_name(other) in _PASSED or other.target is operator.getitem:
                 waiting.append(other)
