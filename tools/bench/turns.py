@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processes that take turns: each side is idle while the other works, so noise hits all alike."""
+"""Processes that take turns: each engine is idle while the other works, so noise hits all alike."""
 
 from __future__ import annotations
 

@@ -14,13 +14,17 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.boundary_views import without_boundary_views
 from executorch.backends.xnnpack.aot.constants import Constants
-from executorch.backends.xnnpack.aot.gains import SHORT_ROWS, why_slower, worth_a_cut
 from executorch.backends.xnnpack.aot.groups import group_of
 from executorch.backends.xnnpack.aot.ops import TABLE
-from executorch.backends.xnnpack.aot.outside_norms import fold_norms_outside
 from executorch.backends.xnnpack.aot.padding import fold_padding
+from executorch.backends.xnnpack.aot.partition_cost_model import (
+    SHORT_ROWS,
+    why_slower,
+    worth_splitting_for,
+)
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of, own_dequantized_inputs
 from executorch.backends.xnnpack.aot.splits import slice_parts
+from executorch.backends.xnnpack.aot.undelegated_norms import fold_undelegated_norms
 from executorch.backends.xnnpack.partition.config import ALL_PARTITIONER_CONFIGS
 from executorch.backends.xnnpack.partition.config.xnnpack_config import (
     ConfigPrecisionType,
@@ -31,10 +35,10 @@ from executorch.exir.backend.lowering.partitioner import TablePartitioner
 from executorch.exir.graph_facts import op_name
 from executorch.exir.passes.replace_view_copy_with_view_pass import shares_memory_as_view
 
-# what a file may hold twice, in bytes: a delegate's constant that a call outside reads, too
+# what a file may hold twice, in bytes: a delegate's constant that an undelegated call reads, too
 _MAY_REPEAT = 1 << 12
-_ALONE = "alone it is faster outside, and nothing next to it is computed there"
-_VIEW = "outside it shares the memory of what it reshapes"
+_ALONE = "alone it is faster when it is not delegated, and nothing next to it is delegated"
+_VIEW = "undelegated it shares the memory of what it reshapes"
 
 Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
 
@@ -56,8 +60,8 @@ def _read_elsewhere(program: ExportedProgram, constants: Constants) -> dict[Node
 
 class XnnpackPartitioner(TablePartitioner):
     """Delegates as much as possible. `configs`: only these operators; `config_precisions`: only what computes on
-    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call left outside.
-    Other keywords go to the configs."""
+    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call that is not
+    delegated. Other keywords go to the configs."""
 
     table = TABLE
     backend_id = XnnpackBackend.__name__
@@ -103,7 +107,7 @@ class XnnpackPartitioner(TablePartitioner):
 
     def prepare(self, exported_program: ExportedProgram) -> None:
         fold_padding(exported_program)
-        fold_norms_outside(exported_program)
+        fold_undelegated_norms(exported_program)
         own_dequantized_inputs(exported_program)
         slice_parts(exported_program, TABLE)
 
@@ -126,7 +130,7 @@ class XnnpackPartitioner(TablePartitioner):
         taken = {node for group in groups for node in group}
         nodes = [node for node in program.graph.nodes if node in taken]
         alone = {group[0] for group in groups if len(group) == 1}
-        return dict.fromkeys(worth_a_cut(nodes, constants) & alone, SHORT_ROWS)
+        return dict.fromkeys(worth_splitting_for(nodes, constants) & alone, SHORT_ROWS)
 
     def trimmed(self, nodes: list[Node]) -> list[Node]:
         return without_boundary_views(nodes)
@@ -152,7 +156,7 @@ class XnnpackPartitioner(TablePartitioner):
         return TABLE.why_not(node, constants) or self._unwanted(node, constants)
 
     def _unwanted(self, node: Node, constants: Constants) -> str:
-        """Why a call that XNNPACK takes stays outside all the same."""
+        """Why a call that XNNPACK takes is not delegated all the same."""
         if self._ops is not None and op_name(node) not in self._ops:
             return "not among the configs"
         if self._ops is None and (slower := TABLE[op_name(node)].why_slower(node)):

@@ -27,7 +27,7 @@ from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 
 class TablePartitioner(Partitioner):
     """A backend gives its id and its table; the log of its module has, at level DEBUG, the reason for each call that is
-    not delegated. `per_op_mode`: one delegate per call. Backends that know more override what is below `outside`."""
+    not delegated. `per_op_mode`: one delegate per call. Backends that know more override what stands below `why_not_delegated`."""
 
     table: ClassVar[OpTable[Any]]
     backend_id: ClassVar[str]
@@ -61,7 +61,7 @@ class TablePartitioner(Partitioner):
         return PartitionResult(exported_program, tags)
 
     def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
-        """The largest pieces that run in one step each, but for what is left outside."""
+        """The largest pieces that run in one step each, but for what is not delegated."""
         self._left = {}
         constants = self.look_at(ep)
         groups = self._groups(ep, constants)
@@ -79,7 +79,7 @@ class TablePartitioner(Partitioner):
         groups = self._groups(ep, self.look_at(ep))
         return _numbered(self._kept(groups, self.why_leave))
 
-    def outside(self, program: ExportedProgram) -> dict[Node, str]:
+    def why_not_delegated(self, program: ExportedProgram) -> dict[Node, str]:
         """Calls that partition() would leave, and why. Nothing is tagged."""
         inside = {node for each in self.generate_partitions(program) for node in each.nodes}
         constants = self.look_at(program)

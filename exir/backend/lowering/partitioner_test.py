@@ -92,12 +92,12 @@ def test_pieces_are_tagged_with_their_items() -> None:
 
 def test_reasons_of_what_is_left() -> None:
     program = _program()
-    reasons = {node.name: why for node, why in Adding().outside(program).items()}
+    reasons = {node.name: why for node, why in Adding().why_not_delegated(program).items()}
     assert reasons["aten_neg_default"] == NO_ROW
     assert "alpha must be 1" in reasons.values()
     assert not _tags(program) and "getitem" not in reasons and "aten_add_tensor" not in reasons
 
-    reasons = {node.name: why for node, why in Careful().outside(program).items()}
+    reasons = {node.name: why for node, why in Careful().why_not_delegated(program).items()}
     assert reasons["aten_view_copy_default"] == "a view is free"
     assert reasons["aten_max_dim"] == "nothing is added"
     assert "too short" in reasons.values()

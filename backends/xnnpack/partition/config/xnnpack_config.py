@@ -12,7 +12,10 @@ from torch.fx import Node
 
 from executorch.backends.xnnpack.aot.constants import Constants
 from executorch.backends.xnnpack.aot.groups import group_of
-from executorch.backends.xnnpack.aot.ops import TABLE, Quantized
+from executorch.backends.xnnpack.aot.ops import (
+    TABLE,
+    Quantized,
+)
 from executorch.backends.xnnpack.aot.quantized_steps import mode_of
 from executorch.backends.xnnpack.aot.steps import Mode
 from executorch.exir.backend.canonical_partitioners.config_partitioner import PartitionerConfig
@@ -33,10 +36,10 @@ class ConfigPrecisionType(Enum):
 
 _OF_ROW = {
     Quantized.NO: [ConfigPrecisionType.FP32],
-    Quantized.WEIGHTED: list(ConfigPrecisionType),
+    Quantized.GEMM: list(ConfigPrecisionType),
     Quantized.ARITHMETIC: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
-    Quantized.SAME: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
-    Quantized.LOOKUP: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
+    Quantized.SHARED_PARAMETERS: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
+    Quantized.LOOKUP_TABLE: [ConfigPrecisionType.FP32, ConfigPrecisionType.STATIC_QUANT],
 }
 _CONVERSIONS = "quantized_decomposed."
 
