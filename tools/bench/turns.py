@@ -51,7 +51,8 @@ class Program:
 
     def close(self) -> None:
         assert self._process.stdin
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it ended before it read the last question
+            self._process.stdin.close()
         self._process.wait()
 
 

@@ -27,7 +27,8 @@ from executorch.exir.backend.utils import WhyNoPartition, tag_constant_data
 
 class TablePartitioner(Partitioner):
     """A backend gives its id and its table; the log of its module has, at level DEBUG, the reason for each call that is
-    not delegated. `per_op_mode`: one delegate per call. Backends that know more override what stands below `why_not_delegated`."""
+    not delegated. `per_op_mode`: one delegate per call. Backends that know more override the methods from `look_at` on.
+    """
 
     table: ClassVar[OpTable[Any]]
     backend_id: ClassVar[str]

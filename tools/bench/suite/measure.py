@@ -21,6 +21,7 @@ HERE = str(Path(__file__).parent)
 CODE = f"import sys; sys.path.insert(0, {HERE!r}); from engines import process; process.main()"
 SECONDS = 600  # to lower, load and run once, in all ways
 TURN_MILLISECONDS = 250
+NETWORKS_PER_PROCESS = 8  # exporters and runtimes keep memory
 SETTLE_SECONDS = 0.02  # threads that wait for work go to sleep before the next engine begins
 Answer = dict[str, Any]
 
@@ -32,6 +33,7 @@ class Engine:
         self.label, self.python = label, python
         self._kind, self._folder, self._threads = kind, folder, threads
         self._worker: Worker | None = None
+        self._prepared = 0
 
     def start(self) -> Worker:
         if self._worker is None:
@@ -48,6 +50,9 @@ class Engine:
         return answer
 
     def prepare(self, precision: str, program: Path, calls: Path) -> Answer:
+        if self._prepared % NETWORKS_PER_PROCESS == 0:
+            self.close()
+        self._prepared += 1
         names = [str(program), str(calls)]
         return self.ask(["prepare", self._kind, precision, *names, SECONDS, RIGHT[precision]])
 
