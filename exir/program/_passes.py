@@ -160,7 +160,7 @@ BEFORE_PARTITIONING: tuple[Step, ...] = (
 )
 AFTER_PARTITIONING: tuple[Step, ...] = (
     _decompose_undelegated,  # as to_edge would have done, had no partitioner wanted it whole
-    _of_graph(CSEPass()),  # what stays outside of delegates is computed once: masks of all layers
+    _of_graph(CSEPass()),  # what is not delegated is computed once: masks of all layers
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trained networks keep their accuracy: each reaches the floor that its row says, in float and in 8 bits."""
+"""Trained networks keep their accuracy: each reaches the floor that its row says, in float and in int8."""
 
 from __future__ import annotations
 

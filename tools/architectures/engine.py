@@ -138,7 +138,7 @@ def delegate(job: dict) -> dict:
 
 
 def forecast(job: dict) -> dict:
-    """Lowers with XNNPACK and writes the file; what doctor's forecast says, and what is outside of delegates then."""
+    """Lowers with XNNPACK and writes the file; what doctor's forecast says, and what is not delegated then."""
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
     from executorch.devtools.commands.doctor import XNNPACK, examine
     from executorch.devtools.commands.doctor import forecast as foretell
@@ -170,7 +170,7 @@ def forecast(job: dict) -> dict:
         why[reason] = why.get(reason, 0) + 1
     return {
         "forecast": len(said.keys() & (outside | inside)),
-        "outside": len(outside),
+        "undelegated": len(outside),
         "missed": sorted(outside - said.keys()),
         "wrong": sorted(said.keys() & inside),
         "why": why,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How XnnpackPartitioner cuts architectures of `transformers`, beside upstream: delegates, and calls left outside.
+"""How XnnpackPartitioner cuts architectures of `transformers`, beside upstream: delegates, and undelegated calls.
 
 usage: python -m executorch.tools.architectures.partitions [name ...] [--peer PYTHON] [--page FILE] [--resume]
 
@@ -21,7 +21,7 @@ COMMAND = "python -m executorch.tools.architectures.partitions [name ...] --page
 HEAD = f"""# Partitions
 
 Architectures of Hugging Face `transformers` (docs/architectures.md) lowered with `XnnpackPartitioner()` and nothing
-else, float32. Delegates, then calls left outside of them (items of several results not counted), from
+else, float32. Delegates, then undelegated calls (items of several results not counted), from
 `get_delegation_info`; `upstream` is the wheel of executorch 1.4.1 on the same exported program. `difference` is
 the largest ||found - eager|| / ||eager|| of our runtime over all outputs and calls; weights are those of
 docs/architectures.md. Written, for the rows that were named, by
@@ -55,7 +55,7 @@ def is_worse(result: page.Result) -> bool:
 
 
 def most_left(answer: page.Result, count: int = 4) -> str:
-    """The operators of most of the calls that stay outside."""
+    """The operators of most of the undelegated calls."""
     rows = sorted(answer.get("left", {}).items(), key=lambda row: (-row[1], row[0]))
     return ", ".join(f"{name.removeprefix('aten_')} {calls}" for name, calls in rows[:count])
 

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class SkeletonPartitioner(Partitioner):
-    """The log has, at level DEBUG, the reason for each call that stays outside."""
+    """The log has, at level DEBUG, the reason for each call that is not delegated."""
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         constants = Constants(exported_program)

@@ -44,7 +44,7 @@ def sizes_of(node: Node) -> tuple[Any, ...]:
 
 
 def is_over_image(node: Node) -> bool:
-    """Over all that is behind the channels of an image, or of a volume of static sizes."""
+    """Over all that is behind the channels of an image, or of NCDHW with static sizes."""
     rank, dims = len(sizes_of(node.args[0])), argument(node, 1, "dim") or []
     if rank not in (4, 5) or (rank == 5 and num_dynamic_sizes(node.args[0])):
         return False
@@ -145,7 +145,7 @@ def _gives_a_stride(node: Node, constants: Constants) -> bool:
     """XNNPACK counts the results of each place within a stride, and with fewer than a stride some below 0."""
     results = sizes_of(node)[2:]
     strides = list(node.args[3]) * (len(results) // len(node.args[3]))
-    pairs = list(zip(results, strides, strict=True))[-2:]  # of a volume, depth is another step
+    pairs = list(zip(results, strides, strict=True))[-2:]  # of conv3d, depth is another step
     return not node.args[6] or all(statically_known_true(size >= step) for size, step in pairs)
 
 
@@ -306,7 +306,7 @@ def is_across_rows(softmax: Node) -> bool:
 
 
 def is_across_channels(softmax: Node) -> bool:
-    """Of images or sequences, but where that is the last dimension."""
+    """Of NCHW or NCL, but where that is the last dimension."""
     rank = len(sizes_of(softmax))
     return rank in (3, 4) and softmax.args[1] % rank == 1 != rank - 1
 

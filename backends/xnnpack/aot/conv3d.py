@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which convolutions over three dimensions go to XNNPACK. There a volume lies channels last; outside it is plain, and
-the optimized kernel takes it so."""
+"""Which convolutions over three dimensions go to XNNPACK. There NCDHW lies channels last; the optimized kernel takes it
+as it is."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def is_small_conv3d(convolution: Node) -> bool:
 
 
 def _pays(convolution: Node) -> bool:
-    """Whether it pays to turn a volume to channels last and back, and to copy its slices."""
+    """Whether it pays to turn NCDHW to channels last and back, and to copy its slices."""
     first, second, depth, *image = convolution.args[1].meta["val"].shape
     if convolution.args[8] != 1 or min(first, second) < _MANY_CHANNELS:
         return False

@@ -43,7 +43,7 @@ def layout_for(builder: GraphBuilder, node: Node, operands: list[Node]) -> str:
 
 
 def common_layout(rank: int, ranks: list[int], there: list[bool]) -> str:
-    """NHWC when images or volumes meet one that exists in it, sequences when all do, and the others fit: the same
+    """NHWC when NCHW or NCDHW meet one that exists in it, NCL when all do, and the others fit: the same
     rank. Rows of tokens are sequences, too, and what computes on them is plain."""
     if not order_of(rank, NHWC) or any(each != rank for each in ranks):
         return PLAIN
@@ -143,7 +143,7 @@ def convert(builder: GraphBuilder, step: Step) -> None:
         builder.share(head, source.args[0])
         return
     layout = builder.layout_of_output(head) or builder.layout_of(source)
-    value = builder.read(source, layout)  # transposed in 8 bits
+    value = builder.read(source, layout)  # transposed in int8
     builder.emit(head, "XNNConvert", input_id=value, output_id=builder.write(head, layout))
 
 
@@ -180,8 +180,8 @@ def global_average(builder: GraphBuilder, step: Step) -> None:
     batch, channels, *sizes = shape_of(source)
     if len(sizes) == 3:
         image = [batch, sizes[0] * sizes[1], sizes[2], channels]
-        volume, value = value, builder.intermediate(image, source)
-        emit_reshape(builder, head, volume, value, image)
+        ncdhw, value = value, builder.intermediate(image, source)
+        emit_reshape(builder, head, ncdhw, value, image)
     pooled = builder.intermediate([batch, 1, 1, channels], step.result)
     builder.emit(head, "XNNGlobalAvgPooling2d", input_id=value, output_id=pooled, flags=KEEP_DIMS)
     if head.meta["val"].dim() == 5:

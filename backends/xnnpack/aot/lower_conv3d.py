@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Convolutions over three dimensions, as XNNPACK has them over two. Channels last, a volume is [batch, depth, height,
+"""Convolutions over three dimensions, as XNNPACK has them over two. Channels last, NCDHW is [batch, depth, height,
 width, channels], and its slices are images.
 
 one tap of depth:    a convolution of the slices, [batch * depth, height, width, channels]
@@ -192,9 +192,9 @@ def _transposed(builder: GraphBuilder, step: Step, window: Window) -> None:
         _transposed_plane(builder, step, window, taps, slices.read(taps), out)
         parts.append((out, shape))
     if stride > 1:
-        woven = [shape[0], rows, width, outputs]
+        interleaved = [shape[0], rows, width, outputs]
         out = concatenate_parts(
-            builder, step.result, parts, 1, lambda: builder.intermediate(woven, step.result)
+            builder, step.result, parts, 1, lambda: builder.intermediate(interleaved, step.result)
         )
     _write(builder, step, out)
 
@@ -233,7 +233,7 @@ def _useful(taps: Taps, depth: int) -> Taps:
 
 
 class Slices:
-    """Of the volume that a step reads, with the zeros around that taps of depth reach."""
+    """Of the NCDHW value that a step reads, with the zeros around that taps of depth reach."""
 
     def __init__(self, builder: GraphBuilder, step: Step, every: list[Taps]) -> None:
         self._builder, self._step, self._source = builder, step, step.head.args[0]

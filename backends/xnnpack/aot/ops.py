@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of ops: what XNNPACK takes, under which conditions, and as which nodes. The partitioner, preprocess, the
-quantizer, the reasons why a node stays outside and the page of operators all read it."""
+quantizer, the reasons why a node is not delegated and the page of operators all read it."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class Quantized(Enum):
 
 @dataclass(frozen=True)
 class Row(op_table.Row):
-    """`joins`: goes only where others make a delegate: no arithmetic, or outside it is faster alone; where that depends
-    on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `images`: it
-    reads and gives channels last, always or by a test. `slower`: why it stays outside unless it is asked for by name,
-    `is_slower`: which calls do. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the node.
-    `preserved`: an edge program has it in pieces unless it is asked not to.
+    """`joins`: goes only where others make a delegate: no arithmetic, or alone it is faster undelegated; where that
+    depends on the call, a test. `chooses_layout`: its result may lie channels last where its operands do not; `nhwc`:
+    it reads and gives channels last, always or by a test. `slower`: why it is not delegated unless it is asked for by
+    name, `is_slower`: which calls do. `clamps`: a relu, hardtanh or clamp by numbers behind it becomes part of the
+    node. `preserved`: an edge program has it in pieces unless it is asked not to.
 
     On 8-bit values: `scales`, the ratio of scales, of inputs (their product with `multiplies`) to result, that the
     kernels can compute with: the least, and what must not be reached; `int8_when`: for which calls there are kernels.
@@ -78,7 +78,7 @@ class Row(op_table.Row):
 
     joins: bool | Callable[[Node], bool] = False
     chooses_layout: bool = False
-    images: bool | Callable[[Node], bool] = False
+    nhwc: bool | Callable[[Node], bool] = False
     slower: str = ""
     is_slower: Callable[[Node], bool] = lambda node: True
     clamps: bool = False
@@ -94,8 +94,8 @@ class Row(op_table.Row):
     def only_joins(self, call: Node) -> bool:
         return self.joins(call) if callable(self.joins) else self.joins
 
-    def over_images(self, call: Node) -> bool:
-        return self.images(call) if callable(self.images) else self.images
+    def takes_nhwc(self, call: Node) -> bool:
+        return self.nhwc(call) if callable(self.nhwc) else self.nhwc
 
 
 def any_convolution(builder: GraphBuilder, step: Step) -> None:
@@ -104,7 +104,7 @@ def any_convolution(builder: GraphBuilder, step: Step) -> None:
 
 
 def mean(builder: GraphBuilder, step: Step) -> None:
-    """Of a volume as of an image where it lies so."""
+    """Of NCDHW as of NCHW where it lies so."""
     source = step.head.args[0]
     lies_so = source.meta["val"].dim() == 4 or builder.exists_in(source, NHWC)
     is_image = is_over_image(step.head) and (lies_so or step.mode is Mode.STATIC)
@@ -124,8 +124,8 @@ def _unary(kind: str, quantized: Quantized = Quantized.NO) -> Row:
     return Row(elementwise(kind), quantized=quantized)
 
 
-# CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms inside in
-# nine nodes / outside in 26 and 9 delegates instead of one: 29.7 / 27.9 ms and 10.5 / 9.8 ms.
+# CPU time of ViT (25 norms of 197 rows of 192) and BERT (9 of 128 rows of 256) on an AVX-512 machine, norms as
+# nine nodes / undelegated, 26 and 9 delegates instead of one: 29.7 / 27.9 ms and 10.5 / 9.8 ms.
 _NORM_UNDELEGATED = "one pass of the optimized kernel is faster than XNNPACK's nine"
 _SMALL_CONV3D = "conv3d of few channels is faster when it is not delegated"
 _SHARED = Quantized.SHARED_PARAMETERS
@@ -138,7 +138,7 @@ _ROWS: dict[str, Row] = {
         any_convolution,
         c.CONVOLUTION,
         chooses_layout=True,
-        images=True,
+        nhwc=True,
         slower=_SMALL_CONV3D,
         is_slower=is_small_conv3d,
         clamps=True,
@@ -196,13 +196,13 @@ _ROWS: dict[str, Row] = {
         c.SOFTMAX,
         joins=c.is_across_rows,
         chooses_layout=True,
-        images=c.is_across_channels,
+        nhwc=c.is_across_channels,
     ),
     "aten.mean.dim": Row(
         mean,
         c.MEAN,
         chooses_layout=True,
-        images=is_over_image,
+        nhwc=is_over_image,
         quantized=Quantized.ARITHMETIC,
         scales=(2**-8, 256.0),
         int8_when=is_over_image,
@@ -213,21 +213,21 @@ _ROWS: dict[str, Row] = {
         group_norm, c.GROUP_NORM, joins=True, chooses_layout=True
     ),
     "aten.max_pool2d_with_indices.default": Row(
-        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, images=True, quantized=_SHARED
+        pool("XNNMaxPooling2d"), w.MAX_POOL, chooses_layout=True, nhwc=True, quantized=_SHARED
     ),
     "aten.max_pool3d_with_indices.default": Row(
         max_pool3d, w.MAX_POOL_3D, joins=True, chooses_layout=True, quantized=_SHARED
     ),
-    "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, images=True),
+    "aten.avg_pool2d.default": Row(average, w.AVERAGE_POOL, chooses_layout=True, nhwc=True),
     "aten.upsample_bilinear2d.vec": Row(
-        resize_bilinear, w.RESIZE, chooses_layout=True, images=True, preserved=True
+        resize_bilinear, w.RESIZE, chooses_layout=True, nhwc=True, preserved=True
     ),
     "aten.upsample_nearest2d.vec": Row(
         resize_nearest,
         w.RESIZE_NEAREST,
         joins=True,
         chooses_layout=True,
-        images=True,
+        nhwc=True,
         preserved=True,
         quantized=_SHARED,
     ),

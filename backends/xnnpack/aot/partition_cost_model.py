@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What XNNPACK is slower at than the kernels outside: pieces that compute less than their changes of layout cost, and
+"""What XNNPACK is slower at than the kernels: pieces that compute less than their changes of layout cost, and
 products by a number for each short row.
 
 XNNPACK takes images channels last, the kernels take them plain, as they are. So a piece pays for transposes where an
@@ -8,7 +8,7 @@ image comes in and goes out; what it saves must be worth that. Both are counted 
 The numbers below are fitted to 740 drawn layers and blocks, each measured with the delegate and without, so that wrong
 decisions lose least: 8 kinds of layers of `python -m executorch.tools.bench.suite --shapes`, seeds 101 to 104, 16 kinds
 of blocks of convolutions (Zen 4, AVX-512, two threads). Decided so, they take 1.05 times what the better choice takes
-in geometric mean; all inside 1.8 times, all outside 1.16. Before a permute that needs no transpose inside, as of an
+in geometric mean; all delegated 1.8 times, none 1.16. Before a permute that needs no transpose inside, as of an
 image's patches before a norm, 54 of 54 were as fast inside or faster, whatever they computed.
 """
 
@@ -40,19 +40,19 @@ from executorch.backends.xnnpack.aot.value_types import value_of
 from executorch.exir.graph_facts import is_shape_dynamic, op_name
 from executorch.exir.passes.replace_view_copy_with_view_pass import shares_memory_as_view
 
-TRANSPOSED = "outside it is faster: what it computes is less than transposes would cost"
-SHORT_ROWS = "outside it is faster: one operand has a single number for each short row"
+TRANSPOSED = "faster when it is not delegated: what it computes is less than transposes would cost"
+SHORT_ROWS = "faster when it is not delegated: one operand has a single number for each short row"
 
 # Of an image of C channels, an element that is transposed costs 1 + _FEW_CHANNELS / C,
 _FEW_CHANNELS = 16
 # and so much are worth: a multiply-add; a weight, which is packed ahead; an element in a window of a pool; one of any
-# other result. A resize outside takes longer by about what the transpose of its result costs.
+# other result. A resize that is not delegated takes longer by about what the transpose of its result costs.
 _MULTIPLY_ADD, _WEIGHT, _POOLED, _RESULT = 1 / 256, 2.0, 1.25, 0.5
 # Below this cost, some 50 microseconds, a piece is delegated all the same: who tries a small network finds it there.
 _LEAST_COST = 1 << 18
 
 # (n, m, w) by (n, m, 1): for w up to 48 XNNPACK takes 1.2 to 2.4 times as long as the kernel, from 64 on the same. So
-# many elements are worth a delegate more; fewer stay outside where they would be a delegate alone.
+# many elements are worth a delegate more; fewer are not delegated where they would be a delegate alone.
 _SHORT_ROW = 64
 _MANY_ELEMENTS, _FEW_ELEMENTS = 1 << 18, 1 << 12
 
@@ -110,7 +110,7 @@ class Layouts:
         rank, source = value_of(node).dim(), sources[0]
         there = [each in self.channels_last for each in sources]
         row = TABLE.get(op_name(node))
-        if row is not None and row.over_images(node):
+        if row is not None and row.takes_nhwc(node):
             return NHWC, NHWC
         if op_name(node) == "aten.permute_copy.default":
             here, other = (NHWC, PLAIN) if there[0] else (PLAIN, NHWC)
@@ -132,7 +132,7 @@ class Layouts:
 
 
 def why_slower(nodes: list[Node], constants: Collection[Node]) -> str:
-    """Why a piece is slower inside than outside; empty when it is not, or if it is not of floats of static sizes."""
+    """Why a piece is slower delegated than not; empty when it is not, or if it is not of floats of static sizes."""
     tensors = [node for node in nodes if _is_tensor(node)]
     if any(value_of(each).dtype != torch.float32 or is_shape_dynamic(each) for each in tensors):
         return ""

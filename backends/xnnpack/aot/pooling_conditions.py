@@ -84,12 +84,12 @@ def _steps_by_less_than_a_window(node: Node, constants: Constants) -> bool:
 
 
 def _has_pixels_in_place_of_padding(node: Node, constants: Constants) -> bool:
-    """Where an image is dilated, XNNPACK reads another pixel of the window in place of padding, by a rule that may
+    """Where an image is dilated, XNNPACK reads another pixel of the window instead of padding, by a rule that may
     miss the image (xnn_indirection_init_maxpool2d)."""
     slides = slides_of(node)
     return all(
         all(each.dilation == 1 for each in pool) or all(map(_is_within, pool))
-        for pool in (slides[-2:], slides[:-2])  # of a volume, depth is another pool
+        for pool in (slides[-2:], slides[:-2])  # of max_pool3d, depth is another pool
     )
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A batch norm behind a convolution that stays outside, of a volume in groups say, becomes part of its weights:
-by itself it would be a delegate of two passes over the volume.
+"""A batch norm behind a convolution that is not delegated, conv3d in groups for example, becomes part of its weights:
+by itself it would be a delegate of two passes over its result.
 
 before: %c = convolution(%x, %w, %b); %n = batch_norm(%c)[0]      after: %n = convolution(%x, %w', %b')
 """

@@ -46,10 +46,10 @@ from executorch.exir.passes.replace_view_copy_with_view_pass import shares_memor
 logger = logging.getLogger(__name__)
 
 
-# what a file may hold twice, in bytes: a delegate's constant that a call outside reads, too
+# what a file may hold twice, in bytes: a delegate's constant that an undelegated call reads, too
 _MAY_REPEAT = 1 << 12
-_ALONE = "alone it is faster outside, and nothing next to it is computed there"
-_VIEW = "outside it shares the memory of what it reshapes"
+_ALONE = "alone it is faster when it is not delegated, and nothing next to it is delegated"
+_VIEW = "undelegated it shares the memory of what it reshapes"
 
 Precisions = ConfigPrecisionType | Sequence[ConfigPrecisionType] | None
 
@@ -71,8 +71,8 @@ def _read_elsewhere(program: ExportedProgram, constants: Constants) -> dict[Node
 
 class XnnpackPartitioner(Partitioner):
     """Delegates as much as possible. `configs`: only these operators; `config_precisions`: only what computes on
-    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call left outside.
-    Other keywords go to the configs."""
+    these; `per_op_mode`: one delegate per operator; `verbose`: the log has the reason for each call that is not
+    delegated. Other keywords go to the configs."""
 
     reads_stored_weights = True
 
@@ -138,7 +138,7 @@ class XnnpackPartitioner(Partitioner):
         return PartitionResult(exported_program, tags)
 
     def generate_partitions(self, ep: ExportedProgram) -> list[Partition]:
-        """The largest pieces that run in one step each, but for reshapes at their ends, and what is faster outside."""
+        """The largest pieces that run in one step each, but for reshapes at the ends, and what is faster so."""
         self._slower = {}
         constants = Constants(ep)
         groups = self._but_slower(ep, self._groups(ep, constants), constants)
@@ -154,7 +154,7 @@ class XnnpackPartitioner(Partitioner):
         groups = filter(self._is_worth, self._groups(ep, Constants(ep)))
         return [Partition(number, nodes) for number, nodes in enumerate(groups)]
 
-    def outside(self, program: ExportedProgram) -> dict[Node, str]:
+    def why_not_delegated(self, program: ExportedProgram) -> dict[Node, str]:
         """Calls that partition() would leave, and why. Nothing is tagged."""
         inside = {node for each in self.generate_partitions(program) for node in each.nodes}
         constants = Constants(program)
@@ -230,7 +230,7 @@ class XnnpackPartitioner(Partitioner):
         return TABLE.why_not(node, constants) or self._unwanted(node, constants)
 
     def _unwanted(self, node: Node, constants: Constants) -> str:
-        """Why a call that XNNPACK takes stays outside all the same."""
+        """Why a call that XNNPACK takes is not delegated all the same."""
         if self._ops is not None and op_name(node) not in self._ops:
             return "not among the configs"
         if self._ops is None and (slower := TABLE[op_name(node)].why_slower(node)):

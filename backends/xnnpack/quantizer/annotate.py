@@ -119,7 +119,7 @@ class Annotator:
         )
 
     def _has_quantized_operand(self, operands: list[Node]) -> bool:
-        """Eight bits pay where a neighbour has them; alone among floats they cost conversions and accuracy. An input
+        """int8 pays where a neighbour has it; alone among floats it costs conversions and accuracy. An input
         counts as one that has, and what is an input but for moves and limits, too."""
         return any(
             _origin(each).op == "placeholder" or _output_spec(each) is not None for each in operands
@@ -137,7 +137,7 @@ class Annotator:
 
 
 def _read_by_weights(model: GraphModule) -> set[Node]:
-    """Nodes whose values, moved or computed on in 8 bits, get to an operator with weights or out of the model. Others,
+    """Nodes whose values, moved or computed on in int8, get to an operator with weights or out of the model. Others,
     such as the sums between a transformer's layers that only norms read, would be rounded for nothing."""
     found: set[Node] = set()
     for node in reversed(model.graph.nodes):
@@ -231,7 +231,7 @@ def _is_over_image_if_mean(node: Node) -> bool:
 
 
 def _is_moved_or_added(node: Node) -> bool:
-    """Whether an activation's values are only moved, added and multiplied by weights: they are rounded to 8 bits there
+    """Whether an activation's values are only moved, added and multiplied by weights: they are rounded to int8 there
     anyway, and moves of floats would part what computes on bytes. Gates and means lose by it."""
     return all(
         function_name(user) == "add"

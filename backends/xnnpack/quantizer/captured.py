@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A captured graph as the quantizer sees it: which row of the table of ops a call will become, and which values are
-too large for eight bits."""
+too large for int8."""
 
 from __future__ import annotations
 

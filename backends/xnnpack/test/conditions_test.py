@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every condition of every row: one call that stays outside for that reason alone, and is exact there. A condition
+"""Every condition of every row: one call that is not delegated for that reason alone, and is exact there. A condition
 without a case fails."""
 
 from __future__ import annotations
@@ -391,7 +391,7 @@ BY_HAND = [
 
 
 class Recorder(XnnpackPartitioner):
-    """Notes why calls stay outside, and what is claimed."""
+    """Notes why calls are not delegated, and what is claimed."""
 
     def __init__(self) -> None:
         super().__init__(configs=ALL_PARTITIONER_CONFIGS)

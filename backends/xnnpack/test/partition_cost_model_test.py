@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stays outside because XNNPACK would be slower, and what stays inside all the same."""
+"""What is not delegated because XNNPACK would be slower, and what is delegated all the same."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def num_delegates(manager: EdgeProgramManager) -> int:
 def reasons(module: nn.Module, *shapes: tuple[int, ...]) -> set[str]:
     inputs = tuple(torch.randn(shape) for shape in shapes)
     edge = to_edge_transform_and_lower(torch.export.export(module.eval(), inputs))
-    return set(XnnpackPartitioner().outside(edge.exported_program()).values())
+    return set(XnnpackPartitioner().why_not_delegated(edge.exported_program()).values())
 
 
 LIGHT = [

@@ -116,7 +116,7 @@ def check_numbers(
 
 
 _W = Weights()
-OUTSIDE = {
+UNDELEGATED = {
     "zero points by channel": Layer(weights=replace(_W, point=2)),
     "a zero point": Layer(weights=replace(_W, axis=None, point=2)),
     "a scale of 0": Layer(weights=replace(_W, first_scale=0.0)),
@@ -133,14 +133,14 @@ OUTSIDE = {
 
 @needs_runtime
 @pytest.mark.parametrize("is_conv", [False, True], ids=["linear", "convolution"])
-@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("name", UNDELEGATED)
 def test_parameters_without_kernels_are_computed_on_floats(name: str, is_conv: bool) -> None:
     torch.manual_seed(0)
     x = torch.randn(2, 6, 3, 3) if is_conv else torch.randn(5, 6)
-    module = Quantized(OUTSIDE[name], is_conv)
+    module = Quantized(UNDELEGATED[name], is_conv)
     manager = lowered(module, x)
     assert not computes_in_int8(manager)
-    check_numbers(manager, module, OUTSIDE[name].result.scale, x)
+    check_numbers(manager, module, UNDELEGATED[name].result.scale, x)
 
 
 @needs_runtime

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of a backend: one row per operator, with the conditions under which it is taken. The partitioner, the
-backend's compiler, the reasons why a call stays outside and the page of operators all read it."""
+backend's compiler, the reasons why a call is not delegated and the page of operators all read it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def tensor_text(tensor: Node) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """`test` holds for a call that is taken; `reason`, in terms of what is expected, is why any other stays outside.
+    """`test` holds for a call that is taken; `reason`, in terms of what is expected, is why any other is not delegated.
     Later conditions of a row may rely on earlier ones."""
 
     test: Callable[[Node, Constants], bool]
@@ -44,7 +44,7 @@ class Condition:
 @dataclass(frozen=True)
 class TensorCondition:
     """`test` holds for each tensor that a call reads or gives, and the call; `reason` says what is expected of one, and
-    `found` what it is. No names of nodes: calls that stay outside for one reason are one finding."""
+    `found` what it is. No names of nodes: calls that are not delegated for one reason are one finding."""
 
     test: Callable[[Node, Node], bool]
     reason: str

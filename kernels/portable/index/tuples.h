@@ -35,7 +35,7 @@ class IndexTuples {
   // The index of one dimension of self; strides over the common shape.
   struct Index {
     const char* data;
-    const Tensor* mask;  // in place of data, where there is no memory for positions
+    const Tensor* mask;  // instead of data, where there is no memory for positions
     int mask_dim;        // of the mask's dimensions, this index
     ScalarType type;
     int dim;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far networks in 8 bits are from eager in float, on ours and upstream: calibrated on one input, asked on others.
+"""How far networks in int8 are from eager in float, on ours and upstream: calibrated on one input, asked on others.
 
 usage: python -m executorch.tools.bench.suite.accuracy [name or family ...] [--inputs 8]
            [--page docs/results/suite-accuracy.md]
@@ -33,7 +33,7 @@ KINDS = {OURS: ratios.OURS, UPSTREAM: ratios.OURS, "onnxruntime": "onnxruntime"}
 COLOURS = {UPSTREAM: "#26c", "onnxruntime": "#2a2"}
 SIZE, LEFT, TOP = 420, 60, 26
 TICKS = (0.01, 0.1, 1.0)
-HEAD = """# Accuracy in 8 bits beside upstream
+HEAD = """# Accuracy in int8 beside upstream
 
 ||found - eager|| / ||eager|| in float of the worst output, as the root of the mean square over {inputs} drawn inputs;
 one more has calibrated. Static, symmetric, weights per channel; weights of the networks are random. The ratio is ours

@@ -29,7 +29,7 @@ CLOCKS = {
     "ms": "Milliseconds that pass in one run",
     "busy": "Milliseconds of processors in one run",
 }
-PRECISIONS = {"float": "float32", "int8": "8 bits", "dynamic": "8 bits, rows scaled as they come"}
+PRECISIONS = {"float": "float32", "int8": "int8", "dynamic": "int8, rows scaled as they come"}
 HEAD = """# Networks beside their rivals
 
 {clock}, {precision}, {threads}, batch {batch}: minima over {rounds} rounds of one run of the command, in each of

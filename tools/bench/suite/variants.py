@@ -26,7 +26,7 @@ VARIANTS = {
     "batch 4": ["--batch", "4"],
     "1 thread": ["--threads", "1"],
     "float16": ["--precision", "float16"],
-    "dynamic 8 bits": ["--precision", "dynamic"],
+    "dynamic int8": ["--precision", "dynamic"],
 }
 AGAINST = ["--against", ratios.UPSTREAM, *ratios.RIVALS]
 PAIRS = (*ratios.PAIRS[:2], ("ours / eager", ratios.OURS, (ratios.EAGER,)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Depthwise convolutions without the table of pointers that XNNPACK keeps for each, one for every
 // row of outputs, column of pixels and tap down it: 0.9 MB for a MobileNetV2, which has 2.4 MB of
-// weights in 8 bits. Threads find the pixels of a row as they compute it.
+// int8 weights. Threads find the inputs of a row as they compute it.
 #pragma once
 
 #include "xnnpack/compute.h"

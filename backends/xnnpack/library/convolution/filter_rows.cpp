@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its functions that create convolutions.
+// Compiled into XNNPACK instead of its functions that create convolutions.
 #include <executorch/backends/xnnpack/library/convolution/filter_rows.h>
 #include <executorch/backends/xnnpack/library/convolution/own_operator.h>
 #include <executorch/backends/xnnpack/library/gemm/precision.h>

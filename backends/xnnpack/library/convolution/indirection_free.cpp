@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled into XNNPACK in place of its functions that give convolutions their sizes. Asked
+// Compiled into XNNPACK instead of its functions that give convolutions their sizes. Asked
 // for a table in the workspace (XNN_FLAG_TRANSIENT_INDIRECTION_BUFFER), XNNPACK fills that in a
 // step ahead of the one that computes; here both become one, with a table of one tile.
 #include <executorch/backends/xnnpack/library/convolution/depthwise_rows.h>

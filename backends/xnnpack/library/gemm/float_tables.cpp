@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part of the library XNNPACK, in place of its functions that say which kernels GEMMs of floats
+// Part of the library XNNPACK, instead of its functions that say which kernels GEMMs of floats
 // use: the usual ones, those for few columns, which have vectors of four, and those that round to
 // bfloat16.
 #include <executorch/backends/xnnpack/library/gemm/bfloat16_packing.h>

@@ -18,7 +18,9 @@ class Case:
     """`path` is that of the saved program; files that an engine makes of it stand beside, and are made once."""
 
     program: torch.export.ExportedProgram
-    precision: str  # float, float16, bfloat16, int8 (static), dynamic (weights in 8 bits, rows as they come)
+    precision: (
+        str  # float, float16, bfloat16, int8 (static), dynamic (int8 weights, rows as they come)
+    )
     inputs: list[torch.Tensor]
     path: str
     threads: int

@@ -149,7 +149,7 @@ def _nncf_static(case: Case, model):
 
 
 def _nncf_dynamic(case: Case, model):
-    """Weights in 8 bits; the processor's plug-in then quantizes rows as they come."""
+    """int8 weights; the processor's plug-in then quantizes rows as they come."""
     import nncf
 
     return nncf.compress_weights(model, mode=nncf.CompressWeightsMode.INT8_SYM)

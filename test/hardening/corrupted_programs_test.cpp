@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs damaged in every place: nothing may crash, under sanitizers too. Refusing and running
+// Programs corrupted in every place: nothing may crash, under sanitizers too. Refusing and running
 // are both fine.
 #include <cstring>
 #include <random>
@@ -29,7 +29,7 @@ struct Sample {
   ProgramBuilder (*make)();
 };
 
-class DamagedProgramsTest : public ::testing::TestWithParam<Sample> {
+class CorruptedProgramsTest : public ::testing::TestWithParam<Sample> {
  protected:
   static void SetUpTestSuite() {
     runtime_init();
@@ -44,10 +44,10 @@ class DamagedProgramsTest : public ::testing::TestWithParam<Sample> {
       std::memcpy(&program_size, file_.data() + 16, sizeof(program_size));
     }
     program_size_ = static_cast<size_t>(program_size);
-    ASSERT_EQ(exercise(file_), Outcome::kRan) << "undamaged";
+    ASSERT_EQ(exercise(file_), Outcome::kRan) << "intact";
   }
 
-  // Runs the file with `damage` applied at an offset, then restores it.
+  // Runs the file with `corrupt` applied at an offset, then restores it.
   template <typename T>
   void try_value(size_t offset, T value) {
     T before;
@@ -63,14 +63,14 @@ class DamagedProgramsTest : public ::testing::TestWithParam<Sample> {
   size_t outcomes_[4] = {};
 };
 
-TEST_P(DamagedProgramsTest, TruncatedAtEveryByte) {
+TEST_P(CorruptedProgramsTest, TruncatedAtEveryByte) {
   for (size_t size = 0; size < file_.size(); ++size) {
     const Outcome outcome = exercise(Bytes(file_.begin(), file_.begin() + static_cast<long>(size)));
     EXPECT_NE(outcome, Outcome::kRan) << "only " << size << " of " << file_.size() << " bytes";
   }
 }
 
-TEST_P(DamagedProgramsTest, EveryBitFlipped) {
+TEST_P(CorruptedProgramsTest, EveryBitFlipped) {
   for (size_t i = 0; i < program_size_; ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       try_value<uint8_t>(i, file_[i] ^ static_cast<uint8_t>(1 << bit));
@@ -80,7 +80,7 @@ TEST_P(DamagedProgramsTest, EveryBitFlipped) {
 }
 
 // Half-words are what vtables are made of: 0 deletes an optional field, others point it elsewhere.
-TEST_P(DamagedProgramsTest, EveryHalfWordReplaced) {
+TEST_P(CorruptedProgramsTest, EveryHalfWordReplaced) {
   for (size_t i = 0; i + 2 <= program_size_; i += 2) {
     for (const uint16_t value : {0, 1, 2, 4, 6, 8, 12, 0x7FFF, 0x8000, 0xFFFF}) {
       try_value<uint16_t>(i, static_cast<uint16_t>(value));
@@ -89,7 +89,7 @@ TEST_P(DamagedProgramsTest, EveryHalfWordReplaced) {
   EXPECT_GT(outcomes_[0], 0u);
 }
 
-TEST_P(DamagedProgramsTest, EveryWordReplaced) {
+TEST_P(CorruptedProgramsTest, EveryWordReplaced) {
   const auto size = static_cast<uint32_t>(program_size_);
   for (size_t i = 0; i + 4 <= program_size_; i += 4) {
     for (const uint32_t value :
@@ -101,7 +101,7 @@ TEST_P(DamagedProgramsTest, EveryWordReplaced) {
   EXPECT_GT(outcomes_[0], 0u);
 }
 
-TEST_P(DamagedProgramsTest, SeveralWordsReplacedAtRandom) {
+TEST_P(CorruptedProgramsTest, SeveralWordsReplacedAtRandom) {
   std::mt19937 random(7);
   auto below = [&random](size_t limit) { return random() % limit; };
   const Bytes good = file_;
@@ -117,7 +117,7 @@ TEST_P(DamagedProgramsTest, SeveralWordsReplacedAtRandom) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Samples, DamagedProgramsTest,
+    Samples, CorruptedProgramsTest,
     ::testing::Values(Sample{"constant", add_program}, Sample{"dynamic", dynamic_program},
                       Sample{"stateful", stateful_program}, Sample{"branching", branching_program},
                       Sample{"looping", looping_program}, Sample{"two_methods", two_method_program},
