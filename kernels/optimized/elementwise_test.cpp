@@ -333,11 +333,11 @@ TEST(Modulus, IsExactForAllQuotients) {
   }
 }
 
-struct LinesCase {
+struct InnerLoopsCase {
   int64_t outer, n, inner;
 };
 
-class InnerLoopsTest : public ::testing::TestWithParam<LinesCase> {
+class InnerLoopsTest : public ::testing::TestWithParam<InnerLoopsCase> {
  protected:
   void SetUp() override {
     loops_ = {GetParam().outer, GetParam().n, GetParam().inner};
@@ -443,10 +443,10 @@ TEST_P(InnerLoopsTest, Softmax) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, InnerLoopsTest,
-                         ::testing::Values(LinesCase{1, 1, 1}, LinesCase{3, 5, 1},
-                                           LinesCase{40, 200, 1}, LinesCase{2, 7, 3},
-                                           LinesCase{2, 50, 49}, LinesCase{1, 1000, 20},
-                                           LinesCase{2, 1, 33}, LinesCase{2, 9, 200}));
+                         ::testing::Values(InnerLoopsCase{1, 1, 1}, InnerLoopsCase{3, 5, 1},
+                                           InnerLoopsCase{40, 200, 1}, InnerLoopsCase{2, 7, 3},
+                                           InnerLoopsCase{2, 50, 49}, InnerLoopsCase{1, 1000, 20},
+                                           InnerLoopsCase{2, 1, 33}, InnerLoopsCase{2, 9, 200}));
 
 TEST(Softmax, MasksWithInfinityAndKeepsNan) {
   const std::vector<float> in = {1.0f, -kInfinity, 2.0f, 1.0f, kNan, 2.0f};

@@ -173,7 +173,7 @@ def export_methods(model: nn.Module, max_seq_len: int) -> dict[str, ExportedProg
     """Method -> captured program of a model in eval mode, which needs no gradients from then on.
 
     Raises:
-        ValueError: a model that neither sees nor hears.
+        ValueError: a model that takes neither images nor audio.
     """
     if not (_is_speech(model) or _has_audio_input(model) or hasattr(model.config, "vision_config")):
         raise ValueError(

@@ -76,7 +76,7 @@ void group_norm(const GroupNorm& p);
 void scale_channels(int64_t first, int64_t planes, int64_t channels, int64_t plane,
                     const float* scale, const float* shift, const float* in, float* out);
 // The same with channels last.
-void scale_channels_last(int64_t pixels, int64_t channels, const float* scale, const float* shift,
-                         const float* in, float* out);
+void scale_channels_last(int64_t positions, int64_t channels, const float* scale,
+                         const float* shift, const float* in, float* out);
 
 }  // namespace executorch::kernels::optimized

@@ -508,9 +508,9 @@ void scale_channels(int64_t first_plane, int64_t planes, int64_t channels, int64
   });
 }
 
-void scale_channels_last(int64_t pixels, int64_t channels, const float* scale, const float* shift,
-                         const float* in, float* out) {
-  parallel_for(0, pixels, tasks_for(kGrain, channels), [&](int64_t first, int64_t last) {
+void scale_channels_last(int64_t positions, int64_t channels, const float* scale,
+                         const float* shift, const float* in, float* out) {
+  parallel_for(0, positions, tasks_for(kGrain, channels), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       HWY_DYNAMIC_DISPATCH(scale_pixel)(scale, shift, in + i * channels, out + i * channels,
                                         channels);

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMaxTapsDown = 32;
 constexpr size_t kBlock = 8;  // outputs whose pointers are found at once
 
-/// The pixels of a row of outputs. Kernels take them by column, and columns that an output shares
+/// The inputs of a row of outputs. Kernels take them by column, and columns that an output shares
 /// with the one before once.
 class Row {
  public:

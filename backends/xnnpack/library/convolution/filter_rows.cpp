@@ -62,7 +62,7 @@ bool Filter::suits_filter_rows(uint32_t flags) const {
   const bool is_narrow = std::max(padding_left, padding_right) < width &&
                          std::max(padding_top, padding_bottom) < height;
   return kCanJoin &&
-         (flags & ~(kNoTable | XNN_FLAG_PIXELS_MASK | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 &&
+         (flags & ~(kNoTable | XNN_FLAG_POSITIONS_MASK | EXECUTORCH_XNN_FLAG_BFLOAT16)) == 0 &&
          is_narrow && inputs <= kMaxInputs && input_stride == inputs && outputs > 1 &&
          groups == 1 && dilation_x == 1 && width > 1 && height > 1 && width <= kMaxTaps &&
          height <= kMaxTaps;

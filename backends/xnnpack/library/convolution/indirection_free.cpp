@@ -70,7 +70,7 @@ class Tile {
   }
 
  private:
-  /// Outputs of one row and the pixels of their first taps, which may lie ahead of the input: all
+  /// Outputs of one row and the inputs of their first taps, which may lie ahead of the input: all
   /// wraps around. Returns how many.
   size_t place_line(size_t i, size_t outputs, size_t row, size_t column) {
     const size_t y = row * of_.stride_height - of_.input_padding_top;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolutions that find their pixels as they go beside XNNPACK's with a table: the same numbers.
+// Convolutions that find their inputs as they go beside XNNPACK's with a table: the same numbers.
 #include <executorch/backends/xnnpack/library/convolution/convolution_test.h>
 
 extern "C" executorch::backends::xnnpack::ReshapeConvolution xnn_reshape_convolution2d_nhwc_f32_any;
@@ -7,7 +7,7 @@ extern "C" executorch::backends::xnnpack::ReshapeConvolution xnn_reshape_convolu
 namespace executorch::backends::xnnpack::testing {
 namespace {
 
-class ConvolutionPixels : public ConvolutionTest {};
+class IndirectionFree : public ConvolutionTest {};
 
 Image with(Image c, uint32_t kernel, uint32_t stride, uint32_t dilation, uint32_t groups) {
   c.kernel = kernel;
@@ -17,7 +17,7 @@ Image with(Image c, uint32_t kernel, uint32_t stride, uint32_t dilation, uint32_
   return c;
 }
 
-TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
+TEST_F(IndirectionFree, InputsAreThoseOfTheTable) {
   const Image image{1, 33, 29, 3, 40, {3, 3, 3, 3}};
   const Image pair{2, 9, 17, 12, 36, {1, 0, 2, 1}};
   const Image all[] = {
@@ -51,13 +51,13 @@ TEST_F(ConvolutionPixels, AreThoseOfTheTable) {
     const Operator op = create(c);
     for (const size_t num_threads : {1, 3}) {
       EXPECT_EQ(computed(c, op.get(), num_threads), expected);
-      const bool shares_pixels = c.groups > 1 && op->ukernel.type == xnn_microkernel_type_igemm;
-      EXPECT_EQ(op->indirection_buffer == nullptr, !shares_pixels && c.kernel < 33);
+      const bool shares_table = c.groups > 1 && op->ukernel.type == xnn_microkernel_type_igemm;
+      EXPECT_EQ(op->indirection_buffer == nullptr, !shares_table && c.kernel < 33);
     }
   }
 }
 
-TEST_F(ConvolutionPixels, FollowTheSizeOfTheInput) {
+TEST_F(IndirectionFree, InputsFollowTheSizeOfTheInput) {
   check_sizes(with({1, 20, 20, 8, 16, {1, 1, 1, 1}}, 3, 2, 1, 1), {20, 4, 11, 20},
               [this](const Image& c) {
                 return computed(c, create(c).get(), 2, xnn_reshape_convolution2d_nhwc_f32_any);
