@@ -47,7 +47,7 @@ class CorruptedProgramsTest : public ::testing::TestWithParam<Sample> {
     ASSERT_EQ(exercise(file_), Outcome::kRan) << "intact";
   }
 
-  // Runs the file with `corrupt` applied at an offset, then restores it.
+  // Runs the file with `value` at an offset, then restores it.
   template <typename T>
   void try_value(size_t offset, T value) {
     T before;
