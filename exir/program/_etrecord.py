@@ -102,7 +102,7 @@ class ETRecord:
         self._set_edge_dialect_program(edge_dialect_program)
 
     def _set_edge_dialect_program(self, edge_dialect_program: Any) -> None:
-        """In place of the one there is, when a step made another."""
+        """Instead of the one there is, when a step made another."""
         programs = _programs_of(edge_dialect_program)
         self.edge_dialect_program = (
             next(iter(programs.values())) if len(programs) == 1 else programs or None

@@ -210,7 +210,7 @@ UNNAMED = {
     "fd_reader.cpp size": "free() needs none",
     "simd_math-inl.h d": "names the vector's type",
     "binary_simd.cpp i n": "one value for all elements",
-    "rows_simd.cpp scale": "maxima are not scaled",
+    "reduction_simd.cpp scale": "maxima are not scaled",
     "float_tiles.h tap": "matrices have one",
     "narrow_gemm_avx512.cpp bias": "sums begin at 0; it is added to their totals",
     "grouped.cpp thread": "parts need no memory of their own",

@@ -22,7 +22,7 @@ class Weights(Enum):
 
     IN_PLACE = "the bytes of the file are read"
     PACKED = "there is one copy in a layout of the backend, and the file's bytes are given back"
-    OUTSIDE = "delegates own no constants: they are inputs"
+    INPUTS = "delegates own no constants: they are inputs"
 
 
 class AddedWeight(torch.nn.Module):

@@ -132,7 +132,7 @@ def _without_key(payload: bytes, key: str) -> bytes:
 
 def test_who_owns_weights(backend: Backend) -> None:
     owned = sum(_owned_bytes(each) for each in _weighted(backend, SMALL)[0].delegates)
-    assert (owned >= SMALL) == (backend.weights is not Weights.OUTSIDE)
+    assert (owned >= SMALL) == (backend.weights is not Weights.INPUTS)
 
 
 def _owned_bytes(delegate: Any) -> int:
@@ -160,12 +160,14 @@ def test_memory_comes_back(backend: Backend) -> None:
 # ---- Payloads ----
 
 
-def test_damaged_payloads_are_refused_or_run(backend: Backend) -> None:
+def test_corrupted_payloads_are_refused_or_run(backend: Backend) -> None:
     trial = _trial(backend.id)
-    assert "done" in trial, f"crashed after byte {trial['damaged'][-1:]}: {trial['stderr'][-500:]}"
+    assert "done" in trial, (
+        f"crashed after byte {trial['corrupted'][-1:]}: {trial['stderr'][-500:]}"
+    )
     assert len(trial["cut"]) == 3 and all(trial["cut"].values()), trial["cut"]
-    refused = [at for at, was_refused in trial["damaged"] if was_refused]
-    assert len(refused) >= 3 and len(trial["damaged"]) > 50
+    refused = [at for at, was_refused in trial["corrupted"] if was_refused]
+    assert len(refused) >= 3 and len(trial["corrupted"]) > 50
 
 
 # ---- Runtime ----
@@ -215,7 +217,7 @@ def _weighted(backend: Backend, num_bytes: int) -> tuple[Lowered, tuple, Any]:
 
 @functools.cache
 def _trial(name: str) -> dict[str, Any]:
-    """What child.py measures, stage by stage; "damaged" is a list of (byte, whether it was refused)."""
+    """What child.py measures, stage by stage; "corrupted" is a list of (byte, whether it was refused)."""
     backend = BACKENDS[name]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -230,11 +232,11 @@ def _trial(name: str) -> dict[str, Any]:
             + ([backend.library] if backend.library else []),
             capture_output=True, text=True, timeout=300, check=False, env=os.environ | limits,
         )  # fmt: skip
-    trial: dict[str, Any] = {"damaged": [], "stderr": done.stderr}
+    trial: dict[str, Any] = {"corrupted": [], "stderr": done.stderr}
     for line in done.stdout.splitlines():
         for stage, result in json.loads(line).items():
-            if stage == "damaged":
-                trial["damaged"].append(result)
+            if stage == "corrupted":
+                trial["corrupted"].append(result)
             else:
                 trial[stage] = result
     return trial
@@ -247,7 +249,7 @@ def _save_payloads(backend: Backend, folder: Path) -> None:
     (delegate,) = lowered.delegates
     payload = bytes(delegate.processed_bytes)
     start = buffer.index(payload)
-    (folder / "damaged.pte").write_bytes(buffer)
+    (folder / "corrupted.pte").write_bytes(buffer)
     (folder / "span.json").write_text(json.dumps([start, len(payload)]))
     for size in (0, 1, len(payload) // 2):
         delegate._processed_bytes = payload[:size]

@@ -20,7 +20,7 @@ _LEAST_NORMAL = torch.finfo(torch.float32).tiny
 # `eps` of observers, which no scale is below: of XNNPACKQuantizer's, and what torchao takes by default.
 _LEAST_SCALES = (2**-12, torch.finfo(torch.float32).eps)
 _INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32)
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -174,5 +174,5 @@ def _name(quantize: Node) -> str:
 
 def _listed(names: list[str]) -> str:
     unique = list(dict.fromkeys(names))
-    more = len(unique) - _MOST_NAMED
-    return ", ".join(unique[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(unique) - _MAX_NAMED
+    return ", ".join(unique[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
