@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Backends of packages that are installed beside this one, which name their partitioner in the entry-point group
+`executorch.backends`. (Their runtime halves: extension/pybindings/libraries.py.)"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+GROUP = "executorch.backends"
+
+
+def backends() -> dict[str, EntryPoint]:
+    """By name; none is imported."""
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def partitioner(name: str) -> Any:
+    """A new one of the backend; ValueError with what its package says when it cannot be made."""
+    point = backends()[name]
+    try:
+        return point.load()()
+    except Exception as error:
+        raise ValueError(f"the backend {name} ({point.value}) cannot be used: {error}") from error
