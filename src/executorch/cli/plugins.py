@@ -4,15 +4,19 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from executorch.extension.pybindings.libraries import named
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "executorch.backends"
 
 
 def backends() -> dict[str, EntryPoint]:
     """By name; none is imported."""
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return {point.name: point for point in named(GROUP)}
 
 
 def partitioner(name: str) -> Any:
