@@ -71,9 +71,9 @@ def classified(run) -> str:
 
 def test_the_first_screen_is_short() -> None:
     assert len(first_screen("bash").splitlines()) == 3
-    assert len(list(filter(None, first_screen("python").splitlines()))) <= 12
-    _, body = first_screen("cpp").split("int main() {\n")
-    assert len(body.splitlines()) <= 12
+    assert len(list(filter(None, first_screen("python").splitlines()))) == 10
+    _, body = first_screen("cpp").removesuffix("}\n").split("int main() {\n")
+    assert len(body.splitlines()) == 10
 
 
 @pytest.mark.slow
