@@ -380,9 +380,7 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
             said = reasons[call.method]
             why = next((said[node] for node in nodes if node in said), "")
             grouped.setdefault((call.name, why), []).append(call)
-    step = (
-        "rewrite it with operators that the backend takes (docs/guide/op-support.csv), or leave it"
-    )
+    step = "rewrite it with operators that the backend takes, or leave it"
     findings = [
         Finding(
             SLOW,

@@ -127,7 +127,8 @@ def _explain_unserved(found: dict[str, list[Node]]) -> str:
 
 
 _WAYS_OUT = """\
-  Write them with other operators (docs/operators.md lists those that have kernels), or decompose them before to_edge
+  Write them with other operators (`Runtime.get().operator_registry.operator_names` of executorch.runtime
+  has those with kernels), or decompose them before to_edge
   (program.run_decompositions({torch.ops.aten.NAME.OVERLOAD: function})), or give them to a backend that takes them
   (to_edge_transform_and_lower with a partitioner), or call a custom operator with a kernel of your own (torch.library).
   If your runtime registers kernels for them, export with

@@ -63,7 +63,7 @@ def test_each_help_has_an_example(name: str, capsys: pytest.CaptureFixture[str])
     assert f"    executorch {name} " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["export", "run", "chat", "serve"])
+@pytest.mark.parametrize("name", ["export", "run", "chat", "serve", "new-backend", "new-operator"])
 def test_help_starts_without_torch(name: str) -> None:
     code = (
         "import sys\nfrom executorch.cli.main import main\n"

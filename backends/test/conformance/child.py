@@ -17,8 +17,7 @@ from typing import Any
 
 import torch
 
-from executorch.extension.pybindings import portable_lib
-from executorch.test.e2e.build_tree import load_backend
+from executorch.extension.pybindings import libraries, portable_lib
 
 CYCLES = 20
 FLIPS = 200
@@ -92,7 +91,7 @@ def main() -> None:
     folder, library = options.folder, options.library
     if library:
         _say("unregistered", _unregistered(folder))
-        load_backend(library)
+        libraries.load(library)
     if sys.platform == "linux":
         _say("memory", _memory(folder))
     x = torch.load(folder / "small.pt")
