@@ -32,6 +32,7 @@ NOT_READ: dict[str, list[str]] = {
         "operator_support:DontPartitionModule:is_node_supported submodules",
         "operator_support:DontPartitionName:is_node_supported submodules",
         "partitioner:Partitioner:ops_to_not_decompose ep",
+        "partitioner:TablePartitioner:*",
         "convert:identity fqn",
         "convert:to_exportable fqn",
         "int4:ExportableInt4Tensor:__new__ group_size",
