@@ -7,7 +7,7 @@ import argparse
 import difflib
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,8 @@ def export_model(options: argparse.Namespace) -> int:
     found = source(options.model)
     target = options.output or Path(f"{found.name}.pte")
     chosen = recipe(options)
+    if options.strict is not None:
+        chosen = replace(chosen, strict=options.strict)
     status("exporting")
     session = export(
         found.model if not options.quantize else found.module,

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Code to paste before the export: dynamic shapes that the model takes, registrations of classes and operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
+
+from executorch.exir.capture.diagnostics.statements import Code
+
+
+def shapes(problem: Exception, given: Any) -> Code | None:
+    """`given` with the fixes that torch suggests."""
+    if given is None or "Suggested fixes:" not in str(problem):
+        return None
+    try:
+        # what follows the fixes is not read
+        text = str(problem).partition("\n\nThe error above")[0]
+        refined = refine_dynamic_shapes_from_suggested_fixes(text, given)
+    except Exception:  # it reads a text
+        return None
+    dims: dict[str, str] = {}
+    written = _shape(refined, dims)
+    lines = [f"{name} = {text}" for name, text in dims.items()]
+    return Code("\n".join([*lines, f"dynamic_shapes = {written}"]))
+
+
+def _shape(value: Any, dims: dict[str, str]) -> str:
+    if isinstance(value, dict):
+        return (
+            "{" + ", ".join(f"{key!r}: {_shape(each, dims)}" for key, each in value.items()) + "}"
+        )
+    if isinstance(value, list):
+        return f"[{', '.join(_shape(each, dims) for each in value)}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(_shape(each, dims) for each in value)}{',' * (len(value) == 1)})"
+    name = getattr(value, "__name__", None)
+    if name is None:
+        return "None" if value is None or isinstance(value, int) else f"torch.export.{value}"
+    root = getattr(value, "root", None)
+    _declare(root if root is not None else value, dims)
+    return name
+
+
+def _declare(dim: Any, dims: dict[str, str]) -> None:
+    if isinstance(dim, int):
+        return
+    bounds = [f", {key}={dim.__dict__[key]}" for key in ("min", "max") if key in dim.__dict__]
+    largest = 1 << 31
+    bounds = [each for each in bounds if int(each.partition("=")[2]) < largest]
+    dims[dim.__name__] = f'torch.export.Dim("{dim.__name__}"{"".join(bounds)})'
+
+
+def registration(objects: Sequence[Any], named: str) -> Code | None:
+    """Of the class named, where its attributes are what it holds."""
+    found = next(
+        (each for each in objects if type(each).__name__ == named.rpartition(".")[2]), None
+    )
+    if found is None or not hasattr(found, "__dict__") or not vars(found):
+        return None
+    kind = type(found)
+    return Code(
+        f"""from torch.utils import _pytree as pytree
+
+names = {list(vars(found))!r}
+
+def values(x):
+    return [getattr(x, name) for name in names], None
+
+def values_by_name(x):
+    return [(pytree.GetAttrKey(name), getattr(x, name)) for name in names], None
+
+def made(values, _):
+    x = object.__new__({kind.__name__})
+    vars(x).update(zip(names, values))
+    return x
+
+pytree.register_pytree_node(
+    {kind.__name__}, values, made, flatten_with_keys_fn=values_by_name,
+    serialized_type_name="{kind.__module__}.{kind.__qualname__}",
+)"""
+    )
+
+
+def fake(name: str) -> Code | None:
+    """Of an operator, for outputs of the sizes of its first tensor."""
+    qualified = name.replace("::", ".")
+    namespace, _, operator = qualified.partition(".")
+    try:
+        schema = getattr(getattr(torch.ops, namespace), operator).default._schema
+    except (AttributeError, RuntimeError):
+        return None
+    names = [each.name for each in schema.arguments]
+    tensors = [each.name for each in schema.arguments if "Tensor" in str(each.type)]
+    if not tensors or not schema.returns:
+        return None
+    made = [f"torch.empty_like({tensors[0]})"] * len(schema.returns)
+    return Code(
+        f"""@torch.library.register_fake("{namespace}::{operator}")
+def _({", ".join(names)}):
+    return {", ".join(made)}  # of the sizes and type that the operator gives"""
+    )
