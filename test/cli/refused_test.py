@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from executorch.cli import main
+from executorch.test.documents import run_page
+from executorch.test.repository.sources import ROOT
 
 MODEL = """import torch
 
@@ -55,3 +57,14 @@ def test_doctor_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     said = capsys.readouterr().out
     assert said.index("the model is in train mode") < said.index("a branch depends on the value")
     assert MENDED.strip() in said and "model.eval()" in said
+
+
+def test_the_guide_shows_what_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / "guide" / "debugging.md").read_text()
+    ((code,), (text,)) = (run_page.blocks(page, language) for language in ("python", "text"))
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(code)
+    assert main.main(["export", "net.py:net"]) == main.FAILED
+    assert capsys.readouterr().err == text

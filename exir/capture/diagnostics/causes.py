@@ -2,7 +2,7 @@
 """The table of causes: how torch says it, what the statement is that it says it of, and what to write instead.
 
 The first row that fits counts. `says` is searched in "class name: text" of torch's error, `at` in the statement of the
-user's code; both may be empty. A row's title and advice may name groups of `says`.
+user's code; both may be empty. A title may hold what a group of `says` found: {named}.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ CAUSES = (
     Cause(
         "example of size one",
         r"specialized it to be a constant \((?P<size>[01])\)",
-        "a dynamic dimension is {size} in the example inputs",
+        "a dynamic dimension is {named} in the example inputs",
         "torch takes sizes 0 and 1 as fixed: export with an example of 2 or more there.",
         where=INPUT,
     ),
     Cause(
         "fixed size",
         r"specialized it to be a constant \((?P<size>\d+)\)",
-        "the model fixes a dimension that is to be dynamic, at {size}",
+        "the model fixes a dimension that is to be dynamic, at {named}",
         "Take the size from the tensor (x.shape[0]) where this line has a number, or a loop or layer that is made for "
         "one size; or leave the dimension fixed.",
         where=GUARD,
@@ -115,7 +115,7 @@ CAUSES = (
     Cause(
         "cache",
         r"<class 'transformers\.\S+?\.(?P<type>\w*Cache)'>|VariableTracker\((?P<other>\w*Cache)\)",
-        "a cache of transformers that does not flatten: {type}",
+        "a cache of transformers that does not flatten: {named}",
         "Export with use_cache=False, or with transformers' TorchExportableModuleWithStaticCache, which keeps the "
         "cache in the model's buffers.",
         where=INPUT,
@@ -130,7 +130,7 @@ CAUSES = (
     Cause(
         "class as input",
         r"Unsupported input type <class '(?P<type>[^']+)'>|inputs with type `<class '(?P<other>[^']+)'>`",
-        "an input is of a class that torch does not take apart: {type}",
+        "an input is of a class that torch does not take apart: {named}",
         f"Give its tensors as arguments, or register the class. {_REGISTER}",
         where=INPUT,
         code_of="class",
@@ -139,7 +139,7 @@ CAUSES = (
         "set or generator as output",
         r"Found <class '(?P<type>set|generator)'> in output|(?P<other>Set|Generator)\w*Variable\(\) at output"
         r"|(?P<third>Generator) reconstruction",
-        "forward() returns a {type}",
+        "forward() returns a set or a generator",
         "Return a tuple: outputs have an order.",
         where=OUTPUT,
         mend=mends.as_tuple,
@@ -147,7 +147,7 @@ CAUSES = (
     Cause(
         "class as output",
         r"Found <class '(?P<type>[^']+)'> in output|unrecognized type \w+\((?P<other>\w+)\) at output",
-        "forward() returns a class that torch does not take apart: {type}",
+        "forward() returns a class that torch does not take apart: {named}",
         f"Return a tuple or a dict of its tensors, or register the class. {_REGISTER}",
         where=OUTPUT,
         code_of="class",
@@ -164,14 +164,14 @@ CAUSES = (
         "custom operator",
         r"no fake impl registered for <CustomOpDef\((?P<op>[\w:]+)\)>|(?:unsupported operator: |"
         r"UnsupportedOperatorException: )(?P<other>(?!aten\.)\w+\.\w+)",
-        "the custom operator {type} does not say what sizes it gives",
+        "the custom operator {named} does not say what sizes it gives",
         "Register a function that makes empty tensors of its outputs' sizes and types.",
         code_of="operator",
     ),
     Cause(
         "operator without form",
         r"(?:unsupported operator: |UnsupportedOperatorException: )(?P<op>aten\.\w+)",
-        "the operator {type} cannot be exported",
+        "the operator {named} cannot be exported",
         "Write it with others: padded tensors and a mask instead of nested ones, dense ones instead of sparse.",
     ),
     Cause(

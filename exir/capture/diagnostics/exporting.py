@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,11 +54,10 @@ def export_module(
         with without_graphs():
             return call.export(strict)
     except Exception as problem:
-        again = _with_outputs_registered(call, strict, problem)
-        if again is not None:
-            return again
-        findings = explain(problem, call, strict)
-        raise NotExportable(name, findings) from problem
+        made = _with_outputs_registered(call, strict, problem)
+        if isinstance(made, ExportedProgram):
+            return made
+        raise NotExportable(name, explain(made, call, strict)) from made
 
 
 @dataclass
@@ -82,11 +81,8 @@ class _Call:
         return None
 
     def run(self) -> Exception | None:
-        """In PyTorch; buffers and parameters are afterwards as before."""
-        state = [
-            (each, each.detach().clone())
-            for each in (*self.module.buffers(), *self.module.parameters())
-        ]
+        """In PyTorch; buffers are afterwards as before."""
+        state = [(each, each.detach().clone()) for each in self.module.buffers()]
         copied = torch.utils._pytree.tree_map(_copied, (self.args, self.kwargs))
         try:
             with torch.no_grad():
@@ -112,17 +108,19 @@ def _copied(value: Any) -> Any:
 
 def _with_outputs_registered(
     call: _Call, strict: bool, problem: Exception
-) -> ExportedProgram | None:
+) -> ExportedProgram | Exception:
+    """The program, or the error that is left."""
     text = str(problem)
     if "in output, which is not a known type" not in text and "at output" not in text:
-        return None
+        return problem
     with silent():
         if call.run() is not None or not register_within(call.output):
-            return None
-    try:
-        return call.export(strict)
-    except Exception:  # what the caller explains is the first error
-        return None
+            return problem
+    with without_graphs():
+        try:
+            return call.export(strict)
+        except Exception as another:
+            return another
 
 
 def explain(problem: Exception, call: _Call, strict: bool) -> list[Finding]:
@@ -133,7 +131,8 @@ def explain(problem: Exception, call: _Call, strict: bool) -> list[Finding]:
             return [_explained(problem, call, strict)]
         modes = [(each, each.training) for each in module.modules()]
         try:
-            module.eval()
+            for each, _ in modes:
+                each.training = False  # eval() is refused by graphs of torch.export
             still = call.fails(strict)
             if still is None:
                 return [_training(problem, True)]
@@ -170,8 +169,8 @@ def _training(problem: Exception, is_cause: bool) -> Finding:
 def _explained(problem: Exception, call: _Call, strict: bool) -> Finding:
     failure = call.run()
     if failure is not None:
-        return _finding(failure, call, lambda: places.of_eager(failure), True)
-    found = _finding(problem, call, lambda: places.place_of(problem), False, strict)
+        return _finding(failure, call, places.of_eager(failure), True)
+    found = _finding(problem, call, places.place_of(problem), False, strict)
     if found.cause in _NOT_OF_TRACING or call.fails(not strict) is not None:
         return found
     return replace(found, advice=f"{found.advice} {_OTHER_WAY[not strict]} {_HOW}.")
@@ -190,46 +189,19 @@ _NOT_OF_TRACING = (
 def _finding(
     problem: Exception,
     call: _Call,
-    traced: Callable[[], Place | None],
+    traced: Place | None,
     of_model: bool,
     strict: bool = False,
 ) -> Finding:
     said = f"{type(problem).__name__}: {problem}"
     if any(isinstance(each, torch.jit.ScriptModule) for each in call.module.modules()):
         said += " (with a ScriptModule)"  # torch's text does not say so
-    place = traced()
-    statement = statement_at(place) if place else None
-    source = (
-        statement.source(statement.node.lineno, statement.node.end_lineno or 0).strip()
-        if statement
-        else ""
-    )
-    for cause in CAUSES:
-        match = re.search(cause.says, said)
-        if match is None or (of_model and not cause.of_model):
-            continue
-        if cause.at and not re.search(cause.at, source or (place.source if place else "")):
-            continue
-        break
-    else:
-        cause, match = (FAILS if of_model else OTHER), None
-    if cause.where == GUARD:
-        place = (
-            places.of_guard(lambda: call.export(strict), said)
-            or place
-            or places.of_input(call.module)
-        )
-    elif cause.where == INPUT:
-        place = places.of_input(call.module) or place
-    elif cause.where == OUTPUT:
-        place = places.of_output(call.module) or place
-    named = next((value for value in match.groupdict().values() if value), "") if match else ""
+    cause, named = _cause(said, traced, of_model)
+    place = _place(cause, said, call, strict) or traced
     code = _code(cause, place, call, problem, named)
     return Finding(
         cause.name,
-        cause.title.format(
-            type=named.lower() if cause.where == OUTPUT and code else named, size=named
-        ),
+        cause.title.format(named=named),
         cause.advice,
         str(place) if place else "",
         place.source if place else "",
@@ -237,6 +209,32 @@ def _finding(
         code.lines if code else None,
         _first_line(problem),
     )
+
+
+def _cause(said: str, place: Place | None, of_model: bool) -> tuple[Cause, str]:
+    """The row, and what its pattern names."""
+    source = place.source if place else ""
+    statement = statement_at(place) if place else None
+    if statement is not None:
+        end = statement.node.end_lineno or statement.node.lineno
+        source = statement.source(statement.node.lineno, end).strip()
+    for cause in CAUSES:
+        match = re.search(cause.says, said)
+        if match is None or (of_model and not cause.of_model):
+            continue
+        if not cause.at or re.search(cause.at, source):
+            return cause, next((value for value in match.groupdict().values() if value), "")
+    return (FAILS if of_model else OTHER), ""
+
+
+def _place(cause: Cause, said: str, call: _Call, strict: bool) -> Place | None:
+    """Where it is not where the error comes from."""
+    if cause.where == GUARD:
+        made = places.of_guard(lambda: call.export(strict), said)
+        return made or places.of_input(call.module)
+    if cause.where == INPUT:
+        return places.of_input(call.module)
+    return places.of_output(call.module) if cause.where == OUTPUT else None
 
 
 def _code(

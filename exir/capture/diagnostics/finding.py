@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import dedent, indent
 
 from executorch.exir.error import ExportError, ExportErrorType
@@ -34,7 +36,7 @@ class Finding:
     def as_text(self) -> str:
         parts = [self.title]
         if self.line:
-            parts.append(f"  {self.line}")
+            parts.append(f"  {self.line.removeprefix(f'{Path.cwd()}{os.sep}')}")
         parts.append(f"  {self.advice}")
         if self.code:
             parts.append(f"  {self._where()}:\n{indent(dedent(self.code), '      ')}")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
 
 from executorch.exir.capture.diagnostics.statements import Code
 
@@ -17,10 +16,12 @@ def shapes(problem: Exception, given: Any) -> Code | None:
     if given is None or "Suggested fixes:" not in str(problem):
         return None
     try:
+        from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
+
         # what follows the fixes is not read
         text = str(problem).partition("\n\nThe error above")[0]
         refined = refine_dynamic_shapes_from_suggested_fixes(text, given)
-    except Exception:  # it reads a text
+    except Exception:  # it reads a text; another torch may not have it
         return None
     dims: dict[str, str] = {}
     written = _shape(refined, dims)
