@@ -175,6 +175,14 @@ CAUSES = (
         "Write it with others: padded tensors and a mask instead of nested ones, dense ones instead of sparse.",
     ),
     Cause(
+        "text of a tensor",
+        r"",
+        "forward() prints or logs",
+        "A program prints nothing: leave it to Python.",
+        at=r"^(print|warnings\.warn)\(|^[\w.()\"']*log\w*[\w.()\"']*\.(debug|info|warning|error)\(",
+        mend=mends.only_eager,
+    ),
+    Cause(
         "check of values",
         _DATA,
         "an assertion reads a tensor",
@@ -189,6 +197,13 @@ CAUSES = (
         "The program needs no check: leave it to Python.",
         at=r"^if\b[^\n]*:\s*\n?\s*raise\b[^\n]*$",
         mend=mends.only_eager,
+    ),
+    Cause(
+        "size from data",
+        _DATA,
+        "a loop goes on while some elements are left",
+        _SIZE_OF_DATA,
+        at=rf"^while\b[^\n]*({_SIZES})",
     ),
     Cause(
         "loop on data",
@@ -207,6 +222,13 @@ CAUSES = (
         mend=mends.never,
     ),
     Cause(
+        "branch on a number from data",
+        r"data-dependent expression (?!Eq\(u\d+, 1\))",
+        "a branch depends on a number that was read out of a tensor",
+        f"Compare the tensor itself, and not what item(), int() or len() made of it. {_BRANCH}",
+        at=r"^(el)?if\b|\bif\b.*\belse\b",
+    ),
+    Cause(
         "branch on data",
         _DATA,
         "a branch depends on the value of a tensor",
@@ -215,16 +237,24 @@ CAUSES = (
         mend=mends.branch,
     ),
     Cause(
+        "random number",
+        rf"{_DATA}|marked as skipped",
+        "Python or NumPy draws a number in forward()",
+        "torch.rand draws in the program, at each call; a number that stays belongs into __init__().",
+        at=r"\brandom\.\w+\(",
+        mend=mends.of_torch,
+    ),
+    Cause(
         "math of a tensor",
         _DATA,
         "a function of Python computes with a tensor's value",
         "torch has the same function for tensors.",
-        at=r"\bmath\.\w+\(|\brandom\.(random|rand)\(",
+        at=r"\bmath\.\w+\(",
         mend=mends.of_torch,
     ),
     Cause(
         "count from data",
-        _DATA,
+        rf"{_DATA}|Tensor\.tolist\(\)",
         "a number that is read out of a tensor decides how often, where or how much",
         "A loop, an index of a list and a layer need numbers at export: compute with tensors instead (arange and a "
         "mask, torch.index_select, stacked weights), or give the number as an argument of the export.",
@@ -276,18 +306,18 @@ CAUSES = (
         at=r"data_ptr|ctypes|from_address",
     ),
     Cause(
-        "tensor of tensors",
-        r"data is not allocated yet|torch\.tensor",
-        "torch.tensor() reads the tensors that it is given",
-        "torch.stack() makes one of several.",
-        at=r"torch\.(Float)?[tT]ensor\(",
-        mend=mends.stacked,
-    ),
-    Cause(
         "packed sequence",
         r"pack_padded_sequence|failed to unpack the object",
         "a packed sequence, whose sizes are values of a tensor",
         "Run the layer on padded inputs and mask the outputs behind each length.",
+    ),
+    Cause(
+        "tensor of tensors",
+        r"data is not allocated yet",
+        "torch.tensor() reads the tensors that it is given",
+        "torch.stack() makes one of several.",
+        at=r"torch\.(Float)?[tT]ensor\(",
+        mend=mends.stacked,
     ),
     Cause(
         "TorchScript",
@@ -320,6 +350,19 @@ CAUSES = (
         "forward() writes through .data, which is not traced",
         "Write to the tensor itself, or torch.where, index_put and copy_ of it.",
         where=OUTPUT,
+    ),
+    Cause(
+        "random generator",
+        r"[Oo]paque object",
+        "forward() makes a random generator",
+        "A program draws with the generator of its runtime: leave it out, or give the numbers as an input.",
+    ),
+    Cause(
+        "checkpoint",
+        r"",
+        "a layer is computed by torch.utils.checkpoint",
+        "That saves memory while a model is trained: call the layer itself.",
+        at=r"\bcheckpoint\(",
     ),
     Cause(
         "tensor subclass",

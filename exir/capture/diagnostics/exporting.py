@@ -83,16 +83,24 @@ class _Call:
     def run(self) -> Exception | None:
         """In PyTorch; buffers are afterwards as before."""
         state = [(each, each.detach().clone()) for each in self.module.buffers()]
-        copied = torch.utils._pytree.tree_map(_copied, (self.args, self.kwargs))
         try:
             with torch.no_grad():
-                self.output = self.module(*copied[0], **copied[1])
-        except Exception as problem:
-            return problem
+                problem = self._fails()
+            if problem is None:
+                return None
+            with torch.enable_grad():  # the model may compute gradients
+                return problem if self._fails() is not None else None
         finally:
             with torch.no_grad():
                 for each, value in state:
                     each.copy_(value)
+
+    def _fails(self) -> Exception | None:
+        args, kwargs = torch.utils._pytree.tree_map(_copied, (self.args, self.kwargs))
+        try:
+            self.output = self.module(*args, **kwargs)
+        except Exception as problem:
+            return problem
         return None
 
 

@@ -10,6 +10,8 @@ import torch
 
 from executorch.exir.capture.diagnostics.statements import Code
 
+_NO_BOUND = 1 << 31
+
 
 def shapes(problem: Exception, given: Any) -> Code | None:
     """`given` with the fixes that torch suggests."""
@@ -24,35 +26,44 @@ def shapes(problem: Exception, given: Any) -> Code | None:
     except Exception:  # it reads a text; another torch may not have it
         return None
     dims: dict[str, str] = {}
-    written = _shape(refined, dims)
+    least = {each.__name__: each.min for each in _dims(given)}
+    written = _shape(refined, dims, least)
     lines = [f"{name} = {text}" for name, text in dims.items()]
     return Code("\n".join([*lines, f"dynamic_shapes = {written}"]))
 
 
-def _shape(value: Any, dims: dict[str, str]) -> str:
+def _dims(given: Any) -> list[Any]:
+    leaves = torch.utils._pytree.tree_leaves(given)
+    return [
+        each
+        for each in leaves
+        if hasattr(each, "__name__") and isinstance(getattr(each, "min", None), int)
+    ]
+
+
+def _shape(value: Any, dims: dict[str, str], least: dict[str, int]) -> str:
     if isinstance(value, dict):
-        return (
-            "{" + ", ".join(f"{key!r}: {_shape(each, dims)}" for key, each in value.items()) + "}"
-        )
-    if isinstance(value, list):
-        return f"[{', '.join(_shape(each, dims) for each in value)}]"
-    if isinstance(value, tuple):
-        return f"({', '.join(_shape(each, dims) for each in value)}{',' * (len(value) == 1)})"
+        items = (f"{key!r}: {_shape(each, dims, least)}" for key, each in value.items())
+        return "{" + ", ".join(items) + "}"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(_shape(each, dims, least) for each in value)
+        if isinstance(value, list):
+            return f"[{inner}]"
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
     name = getattr(value, "__name__", None)
     if name is None:
         return "None" if value is None or isinstance(value, int) else f"torch.export.{value}"
-    root = getattr(value, "root", None)
-    _declare(root if root is not None else value, dims)
+    root = getattr(value, "root", value)
+    if not isinstance(root, int):
+        dims[root.__name__] = _dim(root, least.get(root.__name__, 0))
     return name
 
 
-def _declare(dim: Any, dims: dict[str, str]) -> None:
-    if isinstance(dim, int):
-        return
-    bounds = [f", {key}={dim.__dict__[key]}" for key in ("min", "max") if key in dim.__dict__]
-    largest = 1 << 31
-    bounds = [each for each in bounds if int(each.partition("=")[2]) < largest]
-    dims[dim.__name__] = f'torch.export.Dim("{dim.__name__}"{"".join(bounds)})'
+def _dim(dim: Any, least: int) -> str:
+    """`least`: what the user's has; torch forgets it."""
+    bounds = {"min": max(least, getattr(dim, "min", 0)), "max": getattr(dim, "max", _NO_BOUND)}
+    written = [f"{key}={value}" for key, value in bounds.items() if 0 < int(value) < _NO_BOUND]
+    return f"torch.export.Dim({', '.join([repr(dim.__name__), *written])})"
 
 
 def registration(objects: Sequence[Any], named: str) -> Code | None:

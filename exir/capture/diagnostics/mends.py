@@ -14,6 +14,7 @@ from executorch.exir.capture.diagnostics.statements import (
     Statement,
     assigned,
     called,
+    computes,
     expression,
     locals_of,
     read,
@@ -130,6 +131,8 @@ def _cond(
     returns = all(map(_ends, blocks)) and len(leaves) == 2
     if leaves and not returns:
         return None
+    if not all(map(computes, blocks)):
+        return None
     known = locals_of(found.function, node.lineno)
     given = list(dict.fromkeys(name for block in blocks for name in assigned(block)))
     if not returns and not given:
@@ -163,7 +166,7 @@ def _function(
 
 def loop(found: Statement) -> Code | None:
     node = found.node
-    if not isinstance(node, ast.While) or node.orelse:
+    if not isinstance(node, ast.While) or node.orelse or not computes(node.body):
         return None
     inner = [each for one in node.body for each in ast.walk(one)]
     if any(isinstance(each, ast.Break | ast.Continue | ast.Return) for each in inner):
@@ -261,11 +264,10 @@ def stacked(found: Statement) -> Code | None:
         ):
             return None
         values = node.args[0]
-        return (
-            expression(f"torch.stack({ast.unparse(values)})")
-            if isinstance(values, ast.List)
-            else None
-        )
+        numbers = [each for each in ast.walk(values) if isinstance(each, ast.Constant)]
+        if not isinstance(values, ast.List) or any(each in numbers for each in values.elts):
+            return None
+        return expression(f"torch.stack({ast.unparse(values)})")
 
     return _changed(found, change)
 
@@ -287,8 +289,10 @@ def as_tuple(found: Statement) -> Code | None:
     if not isinstance(node, ast.Return) or node.value is None:
         return None
     value = node.value
-    inner = ", ".join(map(ast.unparse, value.elts)) + "," if isinstance(value, ast.Set) else ""
-    return found.instead([f"return ({inner})" if inner else f"return tuple({ast.unparse(value)})"])
+    if isinstance(value, ast.Set):
+        value = ast.Tuple(value.elts, ast.Load())
+        return found.instead([f"return {ast.unparse(value)}"])
+    return found.instead([f"return tuple({ast.unparse(value)})"])
 
 
 def without_numpy(found: Statement) -> Code | None:

@@ -33,18 +33,23 @@ class Statement:
     def following(self) -> ast.stmt | None:
         return next(iter(self.block[self.block.index(self.node) + 1 :]), None)
 
-    @property
-    def margin(self) -> str:
-        return " " * self.node.col_offset
-
     def source(self, first: int, last: int) -> str:
         return "\n".join(self.text.splitlines()[first - 1 : last])
 
-    def instead(self, lines: Sequence[str], last: ast.stmt | None = None) -> Code:
-        """Of the statement, or of all from it to `last`."""
-        end = (last or self.node).end_lineno or self.node.lineno
-        text = textwrap.indent("\n".join(lines), self.margin)
-        return Code(text, (self.node.lineno, end))
+    def instead(self, lines: Sequence[str], last: ast.stmt | None = None) -> Code | None:
+        """Of the statement, or of all from it to `last`. None where others stand in its lines, and it needs several."""
+        end = last or self.node
+        rows = self.text.splitlines()
+        last_row = end.end_lineno or end.lineno
+        before = rows[self.node.lineno - 1].encode()[: self.node.col_offset].decode()
+        behind = rows[last_row - 1].encode()[end.end_col_offset :].decode().strip()
+        if behind and not behind.startswith("#"):
+            return None
+        if before.strip():
+            text = f"{before}{lines[0]}" if len(lines) == 1 else ""
+        else:
+            text = textwrap.indent("\n".join(lines), before)
+        return Code(text, (self.node.lineno, last_row)) if text else None
 
 
 def statement_at(place: Place) -> Statement | None:
@@ -57,8 +62,16 @@ def statement_at(place: Place) -> Statement | None:
     for function, block in _blocks(tree):
         for node in block:
             if node.lineno <= place.line <= (node.end_lineno or node.lineno):
-                found = Statement(node, block, function, text)  # the last is the innermost
+                found = _inner_of(found, Statement(node, block, function, text), place.line)
     return found
+
+
+def _inner_of(outer: Statement | None, inner: Statement, line: int) -> Statement:
+    """The innermost, but for the body of `if test: return x`, which stands in the line of its test."""
+    if outer is None or not isinstance(outer.node, ast.If | ast.While):
+        return inner
+    is_body = outer.node.lineno == line and inner.node in outer.node.body
+    return outer if is_body else inner
 
 
 def _blocks(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, list[ast.stmt]]]:
@@ -111,6 +124,16 @@ def expression(text: str) -> ast.expr:
 def called(node: ast.expr) -> str:
     """The dotted name of what a call calls; empty for anything else."""
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def computes(block: Sequence[ast.stmt]) -> bool:
+    """Whether statements do no more than give values to names, as functions of a graph."""
+    nodes = [node for statement in block for node in ast.walk(statement)]
+    return not any(
+        isinstance(node, ast.Expr | ast.Raise | ast.Assert | ast.Delete | ast.Global | ast.With)
+        or (isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load))
+        for node in nodes
+    )
 
 
 def assigned(block: Sequence[ast.stmt]) -> list[str]:

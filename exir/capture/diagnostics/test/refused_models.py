@@ -235,10 +235,56 @@ MODELS = (
         def forward(self, x):
             return self.part(x)
         """, init="self.part = torch.jit.script(torch.nn.Linear(3, 3))", is_mended=False),
-    model("random number", "function of Python", "return x * random.random()", """
+    model("random number", "random number", "return x * random.random()", """
         def forward(self, x):
             return x * random.random()
         """, strict=BY_BYTECODE),
+    model("time", "function of Python", "start = time.time()", """
+        def forward(self, x):
+            start = time.time()
+            return x + 0 * start
+        """, before="import time", strict=BY_BYTECODE, is_mended=False),
+    model("log", "text of a tensor", "logging.getLogger", """
+        def forward(self, x):
+            logging.getLogger("model").info("mean %s", x.mean().item())
+            return x + 1
+        """, before="import logging", strict=BY_BYTECODE),
+    model("branch on a number", "branch on a number from data", "if k > 2:", """
+        def forward(self, n, x):
+            k = n.item()
+            if k > 2:
+                return x * 2
+            return x
+        """, inputs="(torch.tensor(3), torch.ones(8))", is_mended=False),
+    model("function in one line", "branch on data", "def forward(self, x): return x + 1 if x.sum() > 0 else x", """
+        def forward(self, x): return x + 1 if x.sum() > 0 else x
+        """),
+    model("two statements in a line", "branch on data", "y = x + 1 if x.sum() > 0 else x; y = y * 2", """
+        def forward(self, x):
+            y = x + 1 if x.sum() > 0 else x; y = y * 2
+            return y
+        """, is_mended=False),
+    model("branch in one line", "branch on data", "if torch.equal(x, x * 1): return x + 1", """
+        def forward(self, x):
+            if torch.equal(x, x * 1): return x + 1
+            return x * 2
+        """),
+    model("loop over what is left", "size from data", "while left.numel() > 0:", """
+        def forward(self, x):
+            kept = []
+            left = x.argsort()
+            while left.numel() > 0:
+                kept.append(left[0])
+                left = left[1:][x[left[1:]] > 2]
+            return torch.stack(kept)
+        """, is_mended=False),
+    model("gradient", "gradient", "(g,) = torch.autograd.grad(y, x)", """
+        def forward(self, x):
+            x = x.detach().requires_grad_(True)
+            y = (x * x).sum()
+            (g,) = torch.autograd.grad(y, x)
+            return g
+        """, is_mended=False),
     model("parameter", "parameter in forward", "return x * torch.nn.Parameter(torch.ones(3))", """
         def forward(self, x):
             return x * torch.nn.Parameter(torch.ones(3))
