@@ -64,7 +64,8 @@ def sentences(found: Sequence[Row]) -> list[str]:
 
 
 def _of_cut(each: Cut) -> Row:
-    return _row(each.kind, each.node.name, each.source, each.why, each.next_step)
+    value = each.node.all_input_nodes[0]
+    return _row(each.kind, value.name, each.source, each.why, each.next_step)
 
 
 def _of_broken(each: Broken) -> Row:

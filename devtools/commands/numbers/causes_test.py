@@ -114,6 +114,7 @@ def test_a_layer_whose_values_are_cut(tmp_path: Path, capsys: pytest.CaptureFixt
     model.recompile()
     found = bisect(capsys, *saved(tmp_path, model, inputs(1.0), XNNPACK))
     cause = found["cause"]
+    assert cause["operator"] == "aten_relu_default"
     assert cause["cause"] == "clipped" and "of the values are cut" in cause["why"]
     assert "hidden = torch.relu(self.first(x))" in cause["line"], cause
     assert found["wrong"] == []

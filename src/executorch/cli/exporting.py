@@ -171,7 +171,8 @@ def compare(found: Source, target: Path, quantization: str) -> int:
     if error <= limit:
         return 0
     print(
-        f"expected {limit:g} at most: `executorch bisect {target}` finds the first operator that differs",
+        f"expected {limit:g} at most: export with --etrecord RECORD, and `executorch bisect RECORD {target}` names the "
+        "cause",
         file=sys.stderr,
     )
     return 1
