@@ -68,3 +68,16 @@ def test_the_guide_shows_what_is_printed(
     Path("net.py").write_text(code)
     assert main.main(["export", "net.py:net"]) == main.FAILED
     assert capsys.readouterr().err == text
+
+
+def test_what_has_no_kernel_is_a_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "eigenvalues.py"
+    path.write_text(
+        "import torch\n\nclass Eig(torch.nn.Module):\n    def forward(self, x):\n"
+        "        return torch.linalg.eigvals(x @ x.T).real\n\neig = (Eig().eval(), (torch.ones(3, 3),))\n"
+    )
+    assert main.main(["export", f"{path}:eig", "-o", str(tmp_path / "eig.pte")]) == main.FAILED
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "executorch export: method forward cannot become a program:"
+    (line,) = (each for each in said if "aten::linalg_eig.out" in each)
+    assert f'"{path}", line 5' in line and "torch.linalg.eigvals(x @ x.T)" in line

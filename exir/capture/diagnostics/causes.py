@@ -65,6 +65,13 @@ CAUSES = (
         of_model=True,
     ),
     Cause(
+        "operator that gives its input",
+        r"may not alias any inputs",
+        "a custom operator gives one of its inputs, or a view of it",
+        "Give a copy, x.clone(), or say in mutates_args that it writes into its input and give nothing.",
+        of_model=True,
+    ),
+    Cause(
         "arguments",
         r"missing a required (\w+-only )?argument|missing \d+ required|too many positional|unexpected keyword",
         "the example inputs do not fit forward()",

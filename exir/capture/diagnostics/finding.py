@@ -61,7 +61,3 @@ class NotExportable(ExportError, RuntimeError):
         self.findings = tuple(findings)
         text = "\n".join(each.as_text() for each in self.findings)
         super().__init__(ExportErrorType.NOT_SUPPORTED, f"{name} does not export: {text}")
-
-    def as_text(self) -> str:
-        """For a terminal: its lines stay lines."""
-        return self.message

@@ -149,6 +149,23 @@ def test_a_model_that_fails_by_itself() -> None:
     assert finding.cause == "arguments" and finding.source.startswith("def forward(self, x")
 
 
+@torch.library.custom_op("diagnostics::same", mutates_args=())
+def same(x: torch.Tensor) -> torch.Tensor:
+    return x
+
+
+def test_an_operator_that_gives_its_input() -> None:
+    class Calls(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return same(x) + 1
+
+    with pytest.raises(NotExportable) as caught:
+        export_module(Calls(), (X,))
+    (finding,) = caught.value.findings
+    assert finding.cause == "operator that gives its input" and "x.clone()" in finding.advice
+    assert finding.source == "return same(x) + 1"
+
+
 def test_the_other_way_of_tracing_is_told_where_it_works() -> None:
     class Prints(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
