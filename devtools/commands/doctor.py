@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import torch
@@ -47,6 +48,7 @@ from executorch.devtools.costs.work import multiply_adds_of
 from executorch.devtools.inspector._events import Event
 from executorch.devtools.inspector._graphs import FORWARD, of_method, one_method
 from executorch.exir import schema
+from executorch.exir.capture import diagnostics
 from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord
 
@@ -112,24 +114,20 @@ def _of_exported(exported: ExportedProgram, arguments: argparse.Namespace) -> Re
     return _of_file(file, program.get_etrecord(), arguments)
 
 
-def _breaks(found: Sequence[python_model.GraphBreak]) -> list[Finding]:
-    stops, *breaks = found
+def _breaks(found: python_model.Refused) -> list[Finding]:
     step = "torch.cond or torch.where for a branch, torch._check for the range of a number, or take it out of forward()"
-    return [
-        Finding(STOPS, stops.what, "torch.export goes no further", step, 1, 0, (stops.line,)),
-        *(
-            Finding(
-                BREAK,
-                each.what,
-                "the graph breaks here: it may stop next",
-                step,
-                1,
-                0,
-                (each.line,),
-            )
-            for each in breaks
-        ),
+    stops = [
+        Finding(STOPS, each.title, each.said, _step(each), 1, 0, (each.line,))
+        for each in found.findings
     ]
+    why = "the graph breaks here: it may stop next"
+    return stops + [
+        Finding(BREAK, each.what, why, step, 1, 0, (each.line,)) for each in found.breaks
+    ]
+
+
+def _step(found: diagnostics.Finding) -> str:
+    return f"{found.advice} Write:\n{dedent(found.code)}" if found.code else found.advice
 
 
 def _refused(problem: ExportError) -> list[Finding]:

@@ -51,6 +51,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
         help="inputs of several calls to take ranges of (torch.save of a list of tuples); default: the example inputs",
     )
     made.add_argument(
+        "--strict",
+        action=argparse.BooleanOptionalAction,
+        help="trace by Python's bytecode (default), or by running Python once",
+    )
+    made.add_argument(
         "--etrecord", type=Path, metavar="FILE", help="what the developer tools compare with"
     )
     made.add_argument(

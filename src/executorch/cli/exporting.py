@@ -7,7 +7,7 @@ import argparse
 import difflib
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +138,8 @@ def export_model(options: argparse.Namespace) -> int:
     found = source(options.model)
     target = options.output or Path(f"{found.name}.pte")
     chosen = recipe(options)
+    if options.strict is not None:
+        chosen = replace(chosen, strict=options.strict)
     status("exporting")
     session = export(
         found.model if not options.quantize else found.module,
@@ -180,7 +182,8 @@ def compare(found: Source, target: Path, quantization: str) -> int:
     if error <= limit:
         return 0
     print(
-        f"expected {limit:g} at most: `executorch bisect {target}` finds the first operator that differs",
+        f"expected {limit:g} at most: export with --etrecord RECORD, and `executorch bisect RECORD {target}` names the "
+        "cause",
         file=sys.stderr,
     )
     return 1

@@ -69,8 +69,14 @@ def _told(name: str, work) -> int:
     except Exception as problem:
         if not _is_said(problem):
             raise
-        print(f"{PROGRAM} {name}: {' '.join(str(problem).split())}", file=sys.stderr)
+        print(f"{PROGRAM} {name}: {_sentence(problem)}", file=sys.stderr)
         return FAILED
+
+
+def _sentence(problem: Exception) -> str:
+    """In one line, but for what has code to paste."""
+    as_text = getattr(problem, "as_text", None)
+    return as_text() if as_text is not None else " ".join(str(problem).split())
 
 
 def _is_said(problem: Exception) -> bool:
