@@ -212,9 +212,10 @@ def test_what_the_user_wrote_stays(case: Path, tmp_path: Path, capsys) -> None:
         (["--target=cortex-m4", "--flash=64"], "bytes of flash for weights alone; cortex-m4"),
         (["--target=cortex-m4", "--ram=5M"], "--ram: expected 1 to 4194304 bytes (mps2-an386)"),
         (["--ram=1M"], "--ram: expected no such limit for host, found 1048576"),
+        (["-o", "elsewhere"], "-o: expected no other folder beside --project DIR"),
         (["--expected=inputs.npz"], "expected outputs 0, 1, 2, 3, found none of 2, 3"),
     ],
-    ids=["ram", "flash", "more than there is", "host", "outputs"],
+    ids=["ram", "flash", "more than there is", "host", "two folders", "outputs"],
 )
 def test_what_does_not_fit_is_said(
     options: list[str], said: str, case: Path, tmp_path: Path, capsys, monkeypatch

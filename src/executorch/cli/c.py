@@ -49,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
     from executorch.codegen.c.__main__ import run as write_source
 
     if options.project is not None:
+        if options.output_dir != Path():
+            raise ValueError("-o: expected no other folder beside --project DIR")
         return write(options)
     if options.target is not None:
         raise ValueError("--target: give --project DIR, where to write for it")
