@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ SECTIONS = dict(
     re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text(), re.M | re.S)
 )
 MODEL = "A vision model for a phone"
+FIRMWARE_TOOLS = ("arm-none-eabi-g++", "qemu-system-arm")
 
 
 @pytest.fixture
@@ -133,9 +135,16 @@ def test_projects_of_ones_own_begin(run) -> None:
 
 
 @pytest.mark.slow
-def test_a_program_becomes_source(run) -> None:
-    run(blocks(SECTIONS["A microcontroller"], "bash")[0])
-    assert {path.name for path in (run.folder / "firmware").iterdir()} == {"add.cpp", "add.h"}
+def test_a_program_becomes_firmware(run) -> None:
+    lines = blocks(SECTIONS["A microcontroller"], "bash")[0]
+    missing = [each for each in FIRMWARE_TOOLS if not shutil.which(each)]
+    if missing:
+        lines = "".join(line for line in lines.splitlines(True) if line.startswith("executorch"))
+    printed = run(lines)
+    assert (run.folder / "firmware" / "model" / "add.h").exists()
+    if missing:
+        pytest.skip(f"compiling needs {', '.join(missing)}")
+    assert "100% tests passed" in printed
 
 
 @pytest.mark.full

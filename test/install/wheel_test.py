@@ -101,6 +101,23 @@ def test_the_wheel_has_what_programs_in_c_plus_plus_need(names: set[str]) -> Non
         assert name in names
     assert "include/executorch/extension/module/module.h" in names
     assert "include/executorch/schema/program_generated.h" in names
+    assert {"data/bin/flatc", "data/bin/executor_runner"} <= names
+
+
+@pytest.mark.req("KS-017")
+def test_the_wheel_has_the_sources_of_kernels(names: set[str]) -> None:
+    """`executorch c --project` copies them."""
+    listed = {
+        str(path)
+        for library in ("kernels/portable", "kernels/quantized")
+        for path in files()
+        if str(path).startswith(library) and path.suffix == ".cpp"
+    }
+    listed = {each for each in listed if not each.endswith(("_test.cpp", "_bench.cpp"))}
+    held = {n.removeprefix("share/executorch/") for n in names if n.startswith("share/executorch/")}
+    assert {each for each in listed if "/test/" not in each} <= held
+    assert {"LICENSE", "runtime/platform/default/minimal.cpp"} <= held
+    assert not [each for each in held if each.endswith("_test.cpp")]
 
 
 @pytest.mark.skipif(not shutil.which("readelf"), reason="needs binutils")

@@ -39,6 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         print("\n".join(candidates(given[1:])))
         return DONE
+    if given[0] in ("--cflags", "--libs", "--cmakedir"):
+        from executorch.cli.flags import printed
+
+        return _told(given[0], lambda: print(printed(given)) or DONE)
     command = BY_NAME.get(given[0])
     if command is None:
         return _unknown(given[0])
@@ -107,6 +111,7 @@ def overview() -> str:
         "",
         "also:",
         "  --version            the package, and what its runtime has: backends, kernels, processor",
+        "  --cflags, --libs     what the compiler of a C++ program needs; --cmakedir: where find_package looks",
         "  --completion SHELL   a script that completes commands and options: bash, zsh or fish",
         "",
         STATUSES,

@@ -84,7 +84,11 @@ COMMANDS = (
     _devtools("diff", needs_torch=False),
     _devtools("self-test", "self_test"),
     Command(
-        "c", BOARDS, "a program as C++ source for microcontrollers", "executorch.codegen.c.__main__"
+        "c",
+        BOARDS,
+        "a program as C++ source, or as a project for a microcontroller",
+        "executorch.cli.c",
+        needs_torch=False,
     ),
     Command(
         "new-backend",
