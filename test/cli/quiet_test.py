@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import executorch
 from executorch.test.cli.cli_test import MODEL, started
 from executorch.test.repository.sources import ROOT
 
@@ -42,12 +43,11 @@ def test_modules_of_the_package_are_commands(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("root", ["tools", "examples"])
 def test_modules_of_the_repository_are_commands(root: str) -> None:
-    code = f"import runpy, sys; sys.argv = ['-m']; sys.orig_argv[:] = ['-m', '{root}.x']; import {root}\n"
-    folder = ROOT if (ROOT / root / "__init__.py").is_file() else None
-    if folder is None:
-        pytest.skip("not in a checkout")
-    found = run("-c", f"{code}import executorch\n{LEVEL}", folder=folder).stdout
-    assert found == "True\n"
+    if Path(executorch.__file__).resolve().parent != ROOT / "src" / "executorch":
+        pytest.skip("the package is an installed one, not the repository's")
+    # As it is while `python -m` looks for the module.
+    code = f"import sys; sys.argv = ['-m']; sys.orig_argv[:] = ['-m', '{root}.x']; import {root}\n"
+    assert run("-c", f"{code}import executorch\n{LEVEL}", folder=ROOT).stdout == "True\n"
 
 
 @pytest.mark.parametrize("name", ["mine", "tools.mine"])
