@@ -54,7 +54,7 @@ def parser(prog: str = "python -m executorch.extension.llm.server") -> argparse.
         action="append",
         default=[],
         metavar="ORIGIN",
-        help="whose pages may call from a browser, such as http://localhost:3000; *: everybody's; may be repeated",
+        help="whose pages may call from a browser, such as https://chat.example; *: everybody's; may be repeated",
     )
     return made
 
@@ -69,7 +69,7 @@ def _check(options: argparse.Namespace) -> None:
     for origin in options.cors:
         if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\s]+", origin):
             raise ValueError(
-                f"--cors: expected an origin such as http://localhost:3000, without a path, or *; found {origin}"
+                f"--cors: expected an origin such as https://chat.example, without a path, or *; found {origin}"
             )
 
 

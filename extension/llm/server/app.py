@@ -131,7 +131,7 @@ Events = Callable[[AsyncIterator[Piece]], AsyncIterator[bytes]]
 
 
 @dataclass(frozen=True)
-class Routes:
+class _Routes:
     service: Service
 
     async def respond(
@@ -260,7 +260,7 @@ def make_app(service: Service, origins: Sequence[str] = ()) -> Starlette:
         yield
         service.pool.close()
 
-    table = Routes(service).table()
+    table = _Routes(service).table()
     anybody = {
         "allow_origins": list(origins),
         "allow_methods": ["GET", "POST"],

@@ -26,7 +26,7 @@ from executorch.extension.llm.server.requests import ROLES
 
 HELLO = [{"role": "user", "content": "Hi"}]
 GREEDY = {"temperature": 0, "max_tokens": 8}
-ORIGIN = "http://localhost:3000"
+ORIGIN = "https://chat.example"
 
 
 def ask(
@@ -277,7 +277,7 @@ def test_pages_of_named_origins_may_call(llama: TinyLlama, server: str) -> None:
         assert response.headers["access-control-allow-origin"] == ORIGIN
         _, response, _ = ask(address, "GET", "/v1/none", Origin=ORIGIN)
         assert response.headers["access-control-allow-origin"] == ORIGIN
-        _, response, _ = ask(address, "GET", "/v1/models", Origin="http://elsewhere")
+        _, response, _ = ask(address, "GET", "/v1/models", Origin="https://other.example")
         assert "access-control-allow-origin" not in response.headers
     _, response, _ = ask(server, "GET", "/v1/models", Origin=ORIGIN)
     assert "access-control-allow-origin" not in response.headers
