@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server with OpenAI's routes for language models: python -m executorch.examples.llm_server --help."""
+"""The documented path of the server of language models, which is executorch.extension.llm.server."""

@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from executorch.extension.llm.runner.conversation import Answer
 
 
 def parser(prog: str = "python -m executorch.extension.llm.chat") -> argparse.ArgumentParser:
@@ -129,7 +131,6 @@ def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None
             said.append(piece)
             show(piece)
 
-        begun = time.perf_counter()
         try:
             done = answer(runner, runner.encode(template.render(messages)), config, show_and_note)
             if done.reason == "length" and options.max_new_tokens == -1:
@@ -141,30 +142,54 @@ def chat(options: argparse.Namespace, lines: Iterable[str], out: TextIO) -> None
             show(f"[{error}]\n")
             continue
         else:
-            seconds = time.perf_counter() - begun
-            rate = f"{done.completion_tokens / seconds:.0f} tokens/s" if seconds else ""
-            note(f"{done.completion_tokens} tokens, {rate}, {done.prompt_tokens} in the prompt")
+            if options.prompt or sys.stderr.isatty():
+                note(speed(done))
         show("\n")
         messages.append({"role": "assistant", "content": "".join(said)})
 
 
 def note(text: str) -> None:
-    """Beside the conversation, where somebody looks."""
-    if sys.stderr.isatty():
-        print(f"\n[{text}]", end="", file=sys.stderr, flush=True)
+    """Beside the conversation."""
+    print(f"\n[{text}]", end="", file=sys.stderr, flush=True)
 
 
-def defaults(tokenizer: Path, options: argparse.Namespace) -> dict[str, float]:
-    """What the user asked for, else generation_config.json of the checkpoint, else what suits small models."""
+def speed(done: Answer) -> str:
+    """Of the answer's tokens after the first, which comes of the prompt."""
+    rate = f"{done.tokens_per_second:.1f} tokens/s, " if done.tokens_per_second else ""
+    computed = done.prompt_tokens - done.reused_tokens
+    return (
+        f"{done.completion_tokens} tokens, {rate}after {computed} of {done.prompt_tokens} of the prompt in "
+        f"{done.prompt_seconds:.2f} s"
+    )
+
+
+# What of generation_config.json an answer takes, and what the runner allows.
+_SAMPLING: dict[str, tuple[float, float]] = {
+    "temperature": (0, 2),
+    "top_p": (1e-9, 1),
+    "top_k": (0, 2**31 - 1),
+    "min_p": (0, 1),
+    "repetition_penalty": (0.01, 100),
+}
+
+
+def checkpoint_sampling(tokenizer: Path) -> dict[str, float]:
+    """How answers are sampled by generation_config.json beside the tokenizer, as far as it says."""
     folder = tokenizer if tokenizer.is_dir() else tokenizer.parent
     file = folder / "generation_config.json"
     config = json.loads(file.read_text()) if file.is_file() else {}
-    given = {"temperature": options.temperature, "top_p": options.top_p}
-    usual = {"temperature": 0.7, "top_p": 0.9}
     return {
-        name: config.get(name) or usual[name] if value is None else value
-        for name, value in given.items()
+        name: config[name]
+        for name, (low, high) in _SAMPLING.items()
+        if isinstance(config.get(name), int | float) and low <= config[name] <= high
     }
+
+
+def defaults(tokenizer: Path, options: argparse.Namespace) -> dict[str, float]:
+    """What the user asked for, else what the checkpoint says, else what suits small models."""
+    given = {"temperature": options.temperature, "top_p": options.top_p}
+    asked = {name: value for name, value in given.items() if value is not None}
+    return {"temperature": 0.7, "top_p": 0.9, **checkpoint_sampling(tokenizer), **asked}
 
 
 def _typed() -> Iterable[str]:

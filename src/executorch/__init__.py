@@ -7,6 +7,10 @@ the repository root, `exir` are the same module (see `_alias`).
 
 from typing import Any
 
+from executorch._quiet import quieten_own_command
+
+quieten_own_command()
+
 
 def __getattr__(name: str) -> Any:
     """`import executorch; executorch.export(...)` works; the compiler loads when it is asked for."""

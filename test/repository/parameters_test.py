@@ -204,6 +204,7 @@ def test_what_is_ignored_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 UNNAMED = {
     "memory_manager.h constant_allocator": "of older files; the constructor is deprecated",
     "thread_parallel_interface.h thread_num": "one thread",
+    "tokenizer_log.cpp file line": "the exception says which file of the user it is",
     "arguments.h convert": "both ways are the same",
     "log_capture.cpp timestamp function length": "the text has none of them",
     "adamw.cpp options": "other rules' buffers depend on them",

@@ -32,7 +32,7 @@ SUBJECTS = ("rivers", "clocks", "bread", "the moon", "old maps", "bees", "glass"
 @contextmanager
 def serving(words: list[str], prefix: list[str]) -> Iterator[tuple[str, int]]:
     """The address and the process id of a server."""
-    command = [*prefix, sys.executable, "-m", "executorch.examples.llm_server", *words]
+    command = [*prefix, sys.executable, "-m", "executorch.extension.llm.server", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with tempfile.TemporaryFile("w+") as said:
         server = subprocess.Popen(

@@ -19,6 +19,7 @@ from executorch.extension.llm.export.builder import DType, LLMEdgeManager
 from executorch.extension.llm.export.config.llm_config import GGUF_BITS, LlmConfig, LoraConfig
 from executorch.extension.llm.export.config.reading import build
 from executorch.extension.llm.export.config.rules import check
+from executorch.extension.llm.export.embedding import EMBED, HiddenMean, without_cache
 from executorch.extension.llm.export.models import LoadedModel, family_of, load_model
 from executorch.extension.llm.export.partitioner_lib import get_xnnpack_partitioner
 from executorch.extension.llm.export.perplexity import module_logits, perplexity
@@ -242,13 +243,26 @@ def _export(config: LlmConfig, stages: Stages, eval_text: str | Path | None = No
             wanted = get_pt2e_quantization_params(str(config.quantization.pt2e_quantize))
             manager.pt2e_quantize(get_pt2e_quantizers(wanted, config.export.so_library))
     tags = weight_tags(config.export)
+    embedding = _embedding_manager(config, stages) if config.export.embed else None
     with stages.stage("lower"):
         if tags is not None:
             manager.tag_constants(tags)
-        manager.to_edge_transform_and_lower(partitioners_for(config))
+        if embedding is not None:
+            both = {"forward": manager, EMBED: embedding}
+            manager.lower_together(both, partitioners_for(config))
+        else:
+            manager.to_edge_transform_and_lower(partitioners_for(config))
     with stages.stage("plan and emit"):
         manager.to_executorch(external_constants_tag=tags)
     return _write(config, stages, manager, loaded, path)
+
+
+def _embedding_manager(config: LlmConfig, stages: Stages) -> LLMEdgeManager:
+    """The same model once more, captured as what `embed` computes."""
+    manager, _ = prepare(without_cache(config), stages, config.base.lora_config)
+    manager.source_transform([HiddenMean])
+    with stages.stage(f"torch.export {EMBED}"):
+        return manager.export()
 
 
 def _export_methods(config: LlmConfig, stages: Stages, path: Path) -> str:

@@ -25,6 +25,13 @@ class Answer:
     completion_tokens: int
     reason: str  # stop, or length where the tokens or the context ended
     logprobs: tuple[TokenLogprobs, ...] = ()  # of the text's tokens, where the configuration asks
+    prompt_seconds: float = 0.0  # until the first token
+    answer_seconds: float = 0.0  # of the tokens after it
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Of the answer, without its first token, which comes of the prompt; 0 where no time has passed."""
+        return (self.completion_tokens - 1) / self.answer_seconds if self.answer_seconds else 0.0
 
 
 class StopFilter:
@@ -98,12 +105,15 @@ def answer(
 
     runner.generate(list(ids[reused:]), config, on_token, stats.append)
     show(stop.finish())
+    (found,) = stats
     ended = stop.is_hit or runner.finish_reason == "end_of_text"
     return Answer(
         text="".join(shown),
         prompt_tokens=len(ids),
         reused_tokens=reused,
-        completion_tokens=stats[0].num_generated_tokens + 1,
+        completion_tokens=found.num_generated_tokens + 1,
         reason="stop" if ended else "cancelled" if runner.finish_reason == "stopped" else "length",
         logprobs=_logprobs(runner, "".join(shown)),
+        prompt_seconds=(found.prompt_eval_end_ms - found.inference_start_ms) / 1e3,
+        answer_seconds=(found.inference_end_ms - found.prompt_eval_end_ms) / 1e3,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -181,7 +182,14 @@ def test_the_command(llama: TinyLlama, tmp_path: Path) -> None:
         input="Hi\n/quit\n", capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout and "RSS" not in done.stderr and "PyTorchObserver" not in done.stdout
+    assert done.stdout and done.stderr == "" and "PyTorchObserver" not in done.stdout
+    done = subprocess.run(
+        [*command, str(llama.program), "--temperature=0", "--max-new-tokens=3", "-p", "Hi"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout
+    told = r"\[3 tokens, ([\d.]+ tokens/s, )?after (\d+) of \2 of the prompt in [\d.]+ s\]"
+    assert re.fullmatch(told, done.stderr.strip()), done.stderr
     done = subprocess.run(
         [*command, "/nowhere/model.pte"], capture_output=True, text=True, check=False
     )

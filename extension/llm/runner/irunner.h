@@ -36,11 +36,14 @@ struct GenerationConfig {
   // How often the tokenizer's tokens for begin and end go before and behind the prompt.
   int32_t num_bos = 0;
   int32_t num_eos = 0;
-  // See Sampler, for these four.
+  // See Sampler, for these six.
   int32_t top_k = 0;
   float top_p = kTopp;
   float min_p = 0;
   float repetition_penalty = 1;
+  // Of the tokens of this answer.
+  float frequency_penalty = 0;
+  float presence_penalty = 0;
   // Of the random numbers of this call; 0: they go on from those of the last one.
   uint64_t seed = 0;
   // The text of a token that ends the answer does not go to the callback.

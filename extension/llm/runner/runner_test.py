@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import subprocess
 import threading
 from pathlib import Path
@@ -202,6 +203,32 @@ def test_files_that_cannot_be_read_are_named(llama: TinyLlama, tmp_path: Path) -
     corrupted.write_bytes(llama.program.read_bytes()[:1000])
     with pytest.raises(RuntimeError, match="corrupted.pte"):
         TextLLMRunner(corrupted, llama.tokenizer)
+
+
+def test_tokenizers_log_nothing_beside_errors(
+    llama: TinyLlama, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # Llama2.c's format is tried last: count, bos, eos, longest, then score, length and text of each piece.
+    pieces = [b"<unk>", b"<s>", b"</s>", *(b"<0x%02X>" % byte for byte in range(256))]
+    records = [struct.pack("<fi", -i, len(piece)) + piece for i, piece in enumerate(pieces)]
+    path = tmp_path / "tokenizer.bin"
+    path.write_bytes(struct.pack("<4i", 320, 1, 2, 6) + b"".join(records))
+    assert TextLLMRunner(llama.program, path).get_vocab_size() == 320
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"short')
+    with pytest.raises(RuntimeError, match=r"Failed to load tokenizer(?s:.)*Error parsing json"):
+        TextLLMRunner(llama.program, broken)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_repetition_penalty_is_of_the_context(llama: TinyLlama, runner: TextLLMRunner) -> None:
+    ids = llama.encode("The quick brown fox")
+    config = greedy(6, repetition_penalty=3)
+    expected = text_of(runner, ids, config)
+    other = TextLLMRunner(llama.program, llama.tokenizer)
+    assert text_of(other, ids, config) == expected
+    other.keep_shared_beginning(ids)  # the answer is forgotten
+    assert text_of(other, ids[-1:], config) == expected
 
 
 @pytest.mark.req("LLM-041")

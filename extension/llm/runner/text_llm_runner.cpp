@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <utility>
 
 #include <executorch/extension/llm/runner/constants.h>
@@ -101,7 +102,20 @@ Error TextLLMRunner::rewind(int64_t position) {
     pending_.reset();
   }
   context_.resize(static_cast<size_t>(position));
+  accept_context();
   return Error::Ok;
+}
+
+void TextLLMRunner::accept_context() {
+  Sampler* sampler = text_decoder_runner_->sampler();
+  if (sampler == nullptr) {
+    return;
+  }
+  sampler->forget_accepted();
+  std::for_each(context_.begin(), context_.end(), [&](uint64_t token) { sampler->accept(token); });
+  if (pending_.has_value()) {
+    sampler->accept(pending_->token);
+  }
 }
 
 Result<int64_t> TextLLMRunner::keep_shared_beginning(const std::vector<uint64_t>& tokens) {
@@ -142,6 +156,7 @@ Error TextLLMRunner::restore_state(const std::string& path) {
                                            constant(kFingerprint, 0)));
   reset();
   context_ = std::move(context);
+  accept_context();
   return Error::Ok;
 }
 
@@ -265,6 +280,10 @@ Error TextLLMRunner::begin(const GenerationConfig& config, float temperature) {
   ET_CHECK_OR_RETURN_ERROR(config.repetition_penalty > 0, InvalidArgument,
                            "Expected a repetition penalty above 0, got %f",
                            static_cast<double>(config.repetition_penalty));
+  ET_CHECK_OR_RETURN_ERROR(
+      std::isfinite(config.frequency_penalty) && std::isfinite(config.presence_penalty),
+      InvalidArgument, "Expected finite frequency and presence penalties, got %f and %f",
+      static_cast<double>(config.frequency_penalty), static_cast<double>(config.presence_penalty));
   should_stop_.store(false);
   finish_reason_ = FinishReason::None;
   stats_->reset();

@@ -143,6 +143,8 @@ class TextLLMRunner : public IRunner {
   runtime::Result<std::vector<uint64_t>> encode(const std::vector<MultimodalInput>& inputs,
                                                 int32_t num_bos, int32_t num_eos) const;
   runtime::Error check_room(size_t num_tokens) const;
+  // What the repetition penalty is of: the context, and the token that waits.
+  void accept_context();
   runtime::Result<uint64_t> feed(std::vector<uint64_t> tokens, float temperature);
   runtime::Error answer(const GenerationConfig& config, float temperature,
                         const std::function<void(const std::string&)>& show);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -392,6 +393,10 @@ TEST_F(TextLLMRunnerTest, WrongArgumentsAreRefused) {
   penalty.repetition_penalty = 0;
   text(*runner, "x", penalty);
   EXPECT_EQ(error_, Error::InvalidArgument);
+  GenerationConfig frequency = answer_of(3);
+  frequency.frequency_penalty = std::nanf("");
+  text(*runner, "x", frequency);
+  EXPECT_EQ(error_, Error::InvalidArgument);
   text(*runner, "\x7f", answer_of(3));
   EXPECT_EQ(error_, Error::InvalidArgument);
   EXPECT_TRUE(runner->context().empty());
@@ -417,6 +422,32 @@ TEST_F(TextLLMRunnerTest, SeedsAndPenaltiesReachTheSampler) {
   const std::string found = text(*runner, "aaa", config);
   const uint64_t first = toy_next(toy_tokens("aaa"));
   EXPECT_EQ(found[0], first == 'a' ? '\0' : static_cast<char>(first));
+}
+
+TEST_F(TextLLMRunnerTest, WhatIsForgottenIsNoLongerPenalized) {
+  GenerationConfig config = answer_of(1);
+  config.repetition_penalty = 1e9f;
+  auto runner = make();
+  const std::string first = text(*runner, "aab", config);
+  ASSERT_EQ(runner->rewind(2), Error::Ok);
+  EXPECT_EQ(text(*runner, "b", config), first);
+}
+
+TEST_F(TextLLMRunnerTest, AnswersArePenalizedEachForItself) {
+  // The best logit is 10, all others are 0: a token that was said once is worth -90.
+  constexpr size_t kTokens = 24;
+  const auto distinct = [](const std::string& answer) {
+    return std::set<char>(answer.begin(), answer.end()).size();
+  };
+  GenerationConfig config = answer_of(kTokens);
+  auto runner = make();
+  ASSERT_LT(distinct(text(*runner, "x", config)), kTokens);
+  runner->reset();
+  config.presence_penalty = 100;
+  const std::string first = text(*runner, "x", config);
+  EXPECT_EQ(distinct(first), kTokens);
+  runner->reset();
+  EXPECT_EQ(text(*runner, "x", config), first);
 }
 
 TEST_F(TextLLMRunnerTest, ATemperatureOfTheRunnerWins) {

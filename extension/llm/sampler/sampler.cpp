@@ -85,6 +85,15 @@ void Sampler::penalize() {
   }
 }
 
+void Sampler::penalize_answer() {
+  for (const auto& [token, count] : taken_) {
+    if (token < static_cast<int32_t>(probs_.size())) {
+      probs_[static_cast<size_t>(token)] -=
+          static_cast<float>(count) * frequency_penalty_ + presence_penalty_;
+    }
+  }
+}
+
 void Sampler::begin_logprobs() {
   const float largest = probs_[index_of_largest(probs_.data(), probs_.size())];
   double sum = 0;
@@ -201,7 +210,8 @@ template <typename T>
 int32_t Sampler::sample(const T* logits, int32_t count) {
   TokenFilter* filter = is_preview_ ? nullptr : filter_;
   const bool notes = num_best_ >= 0 && !is_preview_;
-  if (temperature_ == 0 && penalty_ == 1 && filter == nullptr && !notes) {
+  const bool counts = penalizes_answer();
+  if (temperature_ == 0 && penalty_ == 1 && !counts && filter == nullptr && !notes) {
     return index_of_largest(logits, static_cast<size_t>(count));
   }
   probs_.resize(static_cast<size_t>(count));
@@ -214,12 +224,18 @@ int32_t Sampler::sample(const T* logits, int32_t count) {
   if (penalty_ != 1) {
     penalize();
   }
+  if (counts) {
+    penalize_answer();
+  }
   if (filter != nullptr) {
     filter->filter(probs_.data(), count);
   }
   const int32_t token = sample_probabilities();
   if (filter != nullptr) {
     filter->accept(token);
+  }
+  if (counts) {
+    ++taken_[token];
   }
   if (notes) {
     const float log_sum = logprobs_.back().taken.logprob;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sampler: from the logits of a token to a token.
 //
-// In this order: repetition penalty, filter, temperature, softmax, min-p, then top-k or top-p. A
+// In this order: penalties, filter, temperature, softmax, min-p, then top-k or top-p. A
 // temperature of 0 takes the best token instead and draws no random number.
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -76,13 +77,22 @@ class Sampler {
   void accept(uint64_t token) { accepted_.insert(static_cast<int64_t>(token)); }
   void forget_accepted() { accepted_.clear(); }
 
+  // From here on a token that sample() has taken n times loses n * frequency + presence of its
+  // logit; 0 and 0: off. Earlier tokens are forgotten. OpenAI's formula, of the answer alone.
+  void begin_answer_penalties(float frequency, float presence) {
+    frequency_penalty_ = frequency;
+    presence_penalty_ = presence;
+    taken_.clear();
+  }
+
   void set_seed(unsigned long long rng_seed) { rng_state_ = rng_seed; }
 
   // Borrowed; null: no token is forbidden. It is told of each token that sample() takes.
   void set_filter(TokenFilter* filter) { filter_ = filter; }
   TokenFilter* filter() const { return filter_; }
 
-  // While it is on, sample() takes tokens that belong to no answer: without filter and logprobs.
+  // While it is on, sample() takes tokens that belong to no answer: without filter, logprobs and
+  // penalties of the answer.
   void set_preview(bool is_preview) { is_preview_ = is_preview; }
 
   // From now on logprobs() has a row for each token that sample() takes, with the `best` most
@@ -100,7 +110,11 @@ class Sampler {
   int32_t sample_multinomial(float random) const;
   int32_t sample_topp(float random);
   int32_t sample_topk(float random);
+  bool penalizes_answer() const {
+    return !is_preview_ && (frequency_penalty_ != 0 || presence_penalty_ != 0);
+  }
   void penalize();
+  void penalize_answer();
   // Of the logits, the largest of which is at `best`.
   void softmax(int32_t best);
   void drop_improbable(int32_t best);
@@ -113,8 +127,11 @@ class Sampler {
   int32_t topk_ = 0;
   float min_p_ = 0;
   float penalty_ = 1;
+  float frequency_penalty_ = 0;
+  float presence_penalty_ = 0;
   unsigned long long rng_state_;
   std::unordered_set<int64_t> accepted_;
+  std::unordered_map<int32_t, int32_t> taken_;  // how often; empty unless it counts
   TokenFilter* filter_ = nullptr;
   bool is_preview_ = false;
   int32_t num_best_ = -1;

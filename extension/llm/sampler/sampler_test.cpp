@@ -121,6 +121,35 @@ TEST_F(SamplerTest, MinpKeepsWhatIsNotMuchLessProbableThanTheBest) {
   expect_distribution(sampler, {0, 0.30, 0.10, 0.20, 0, 0.25, 0, 0});
 }
 
+TEST_F(SamplerTest, PenaltiesOfTheAnswerCountWhatWasTaken) {
+  Sampler sampler(3, 0.0f, 1.0f, 48);
+  const std::vector<float> logits = {3.0f, 2.0f, 0.0f};
+  const auto next = [&] {
+    std::vector<float> copy = logits;
+    return sampler.sample(copy.data());
+  };
+  // Frequency 0.7, presence 0.5: after n times a logit has lost 0.7 n + 0.5.
+  sampler.begin_answer_penalties(0.7f, 0.5f);
+  EXPECT_EQ(next(), 0);  // 3 2 0
+  EXPECT_EQ(next(), 1);  // 1.8 2 0
+  EXPECT_EQ(next(), 0);  // 1.8 0.8 0
+  EXPECT_EQ(next(), 0);  // 1.1 0.8 0
+  EXPECT_EQ(next(), 1);  // 0.4 0.8 0
+  EXPECT_EQ(next(), 0);  // 0.4 0.1 0
+  EXPECT_EQ(next(), 1);  // -0.3 0.1 0
+  EXPECT_EQ(next(), 2);  // -0.3 -0.6 0
+  sampler.accept(0);     // of a prompt
+  sampler.begin_answer_penalties(0.7f, 0.5f);
+  EXPECT_EQ(next(), 0);
+  sampler.set_preview(true);
+  EXPECT_EQ(next(), 0);  // neither penalized nor counted
+  sampler.set_preview(false);
+  EXPECT_EQ(next(), 1);
+  sampler.begin_answer_penalties(0, 0);
+  EXPECT_EQ(next(), 0);
+  EXPECT_EQ(next(), 0);
+}
+
 TEST_F(SamplerTest, RepetitionPenaltyDividesPositiveAndMultipliesNegativeLogits) {
   Sampler sampler(3, 1.0f, 1.0f, 47);
   sampler.set_repetition_penalty(2.0f);

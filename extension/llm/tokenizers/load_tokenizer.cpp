@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The formats, in the order in which they are tried.
+#include <pytorch/tokenizers/held_log.h>
 #include <pytorch/tokenizers/hf_tokenizer.h>
 #include <pytorch/tokenizers/llama2c_tokenizer.h>
 #include <pytorch/tokenizers/load_tokenizer.h>
@@ -60,6 +61,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path,
                                           size_t bos_token_index, size_t eos_token_index) {
   TiktokenArguments arguments{std::move(special_tokens), std::move(pattern), bos_token_index,
                               eos_token_index};
+  HeldLog held;  // what a format finds wrong counts when all do
   for (const Format& format : kFormats) {
     if (!ends_with(path, format.suffix)) {
       continue;
@@ -70,6 +72,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path,
       return tokenizer;
     }
   }
+  held.emit();
   TK_LOG(Error, "%s: expected a tokenizer of a known format", path.c_str());
   return nullptr;
 }

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import logging
 import sys
-import warnings
 from collections.abc import Sequence
 from itertools import groupby
 
 from executorch import _light
+from executorch._quiet import quieten
 from executorch.cli.table import BY_NAME, COMMANDS
 
 PROGRAM = "executorch"
@@ -47,17 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command is None:
         return _unknown(given[0])
     _light.is_on = command.starts_light(given[1:])
-    _quieten()
+    quieten()
     options = command.parser().parse_args(given[1:])
     return _told(command.name, lambda: command.run(options))
-
-
-def _quieten() -> None:
-    """What torch and torchao say of GPUs that are not there, and to their own developers, is nobody's here."""
-    for name in ("torchao", "torch.utils._pytree"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", category=DeprecationWarning)
-    warnings.filterwarnings("ignore", category=FutureWarning)
 
 
 def _told(name: str, work) -> int:

@@ -74,7 +74,7 @@ COMMANDS = (
         "serve",
         LANGUAGE,
         "the same by OpenAI's routes, with a page",
-        "executorch.examples.llm_server.__main__",
+        "executorch.extension.llm.server.__main__",
     ),
     _devtools("doctor"),
     _devtools("bench"),

@@ -149,6 +149,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
         ("quantization.qmode=gguf model.input_prune_map=m", "input_prune_map"),
         ("export.foundation_weights_file=f multimethod.methods=[{method_name:a}]", "one method"),
         ("base.lora_config.lora_rank=2 multimethod.methods=[{method_name:a}]", "adapters"),
+        ("export.embed=True multimethod.methods=[{method_name:a}]", "export.embed adds a method"),
     ],
 )
 def test_combinations_that_cannot_be(overrides: str, words: str) -> None:

@@ -108,6 +108,8 @@ class ExportConfig:
     max_context_length: int = 128
     # more than 1: the program goes on with as many texts in one call, see docs/design/051-llm-runner.md
     max_sessions: int = 1
+    # a method `embed`, too, which turns a text into a vector; the server's /v1/embeddings calls it
+    embed: bool = False
     output_dir: str = "."
     output_name: str | None = None
     so_library: str | None = None

@@ -150,6 +150,22 @@ RULES: tuple[Rule, ...] = (
         "program",
     ),
     (
+        lambda c: (
+            c.export.embed
+            and (
+                c.model.use_attention_sink
+                or c.model.local_global_attention
+                or c.quantization.pt2e_quantize
+                or c.multimethod.methods
+                or c.export.foundation_weights_file
+                or c.export.lora_weights_file
+            )
+        ),
+        "export.embed adds a method without a cache that shares its weights in the program: leave out "
+        "model.use_attention_sink and local_global_attention, quantization.pt2e_quantize, multimethod.methods, "
+        "export.foundation_weights_file and lora_weights_file",
+    ),
+    (
         lambda c: c.base.lora_config and c.multimethod.methods,
         "base.lora_config and multimethod.methods both name adapters: give base.lora_config to the method",
     ),

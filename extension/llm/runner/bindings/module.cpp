@@ -340,8 +340,9 @@ void define_config(py::module_& module) {
       .def(py::init([](bool echo, int32_t max_new_tokens, bool warming, int32_t seq_len,
                        float temperature, int32_t num_bos, int32_t num_eos, bool ignore_eos,
                        int32_t top_k, float top_p, float min_p, float repetition_penalty,
-                       uint64_t seed, bool hide_eos, bool silent, std::string grammar,
-                       std::string grammar_type, int32_t top_logprobs, int32_t prompt_lookup) {
+                       float frequency_penalty, float presence_penalty, uint64_t seed,
+                       bool hide_eos, bool silent, std::string grammar, std::string grammar_type,
+                       int32_t top_logprobs, int32_t prompt_lookup) {
              GenerationConfig config;
              config.echo = echo;
              config.max_new_tokens = max_new_tokens;
@@ -355,6 +356,8 @@ void define_config(py::module_& module) {
              config.top_p = top_p;
              config.min_p = min_p;
              config.repetition_penalty = repetition_penalty;
+             config.frequency_penalty = frequency_penalty;
+             config.presence_penalty = presence_penalty;
              config.seed = seed;
              config.hide_eos = hide_eos;
              config.silent = silent;
@@ -370,7 +373,9 @@ void define_config(py::module_& module) {
            py::arg("num_eos") = unset.num_eos, py::kw_only(),
            py::arg("ignore_eos") = unset.ignore_eos, py::arg("top_k") = unset.top_k,
            py::arg("top_p") = unset.top_p, py::arg("min_p") = unset.min_p,
-           py::arg("repetition_penalty") = unset.repetition_penalty, py::arg("seed") = unset.seed,
+           py::arg("repetition_penalty") = unset.repetition_penalty,
+           py::arg("frequency_penalty") = unset.frequency_penalty,
+           py::arg("presence_penalty") = unset.presence_penalty, py::arg("seed") = unset.seed,
            py::arg("hide_eos") = unset.hide_eos, py::arg("silent") = unset.silent,
            py::arg("grammar") = unset.grammar, py::arg("grammar_type") = unset.grammar_type,
            py::arg("top_logprobs") = unset.top_logprobs,
@@ -387,6 +392,8 @@ void define_config(py::module_& module) {
       .def_readwrite("top_p", &GenerationConfig::top_p)
       .def_readwrite("min_p", &GenerationConfig::min_p)
       .def_readwrite("repetition_penalty", &GenerationConfig::repetition_penalty)
+      .def_readwrite("frequency_penalty", &GenerationConfig::frequency_penalty)
+      .def_readwrite("presence_penalty", &GenerationConfig::presence_penalty)
       .def_readwrite("seed", &GenerationConfig::seed)
       .def_readwrite("hide_eos", &GenerationConfig::hide_eos)
       .def_readwrite("silent", &GenerationConfig::silent)

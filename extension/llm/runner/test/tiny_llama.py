@@ -66,6 +66,10 @@ class TinyLlama:
             self.folder, "sessions", model=_OPERATORS, quantization=_FEW_BITS, export=export
         )
 
+    def with_embeddings(self) -> Path:
+        """The same program with a method that turns a text into a vector."""
+        return _export(self.folder, "embeddings", export={"embed": True})
+
     @torch.no_grad()
     def greedy(self, prompt: list[int], count: int) -> list[int]:
         """The best tokens after a prompt, by transformers."""

@@ -23,6 +23,7 @@ using Json = nlohmann::json;
 using test::changed;
 using test::TemporaryFile;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Ids = std::vector<uint64_t>;
 
@@ -205,7 +206,18 @@ TEST(Llama2c, MergesByScoreAfterASpace) {
   EXPECT_EQ(*tokenizer.decode(260, 3 + 0xC3), "\xC3");
   EXPECT_EQ(*tokenizer.id_to_piece(269), "<pad>");
   EXPECT_EQ(tokenizer.decode(0, 270).error(), Error::OutOfRange);
-  EXPECT_NE(load_tokenizer(file.path()), nullptr);
+}
+
+TEST(LoadTokenizer, SaysWhatFormatsMissOnlyWhenAllDo) {
+  testing::internal::CaptureStderr();
+  // JSON, tiktoken and SentencePiece are tried first.
+  EXPECT_NE(load_tokenizer(TemporaryFile(llama2c({}, 270)).path()), nullptr);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(load_tokenizer(TemporaryFile("{\"short").path()), nullptr);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("Error parsing json file"));
+  EXPECT_THAT(said, HasSubstr("expected a tokenizer of a known format"));
 }
 
 TEST(Llama2c, RefusesCorruptedFiles) {

@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
-from executorch.examples.llm_server.requests import Generation, RequestError
 from executorch.extension.llm.runner import TextLLMRunner
 from executorch.extension.llm.runner.conversation import Answer, answer
+from executorch.extension.llm.server.errors import RequestError
+from executorch.extension.llm.server.requests import Generation
+
+# Of which of several answers, and its next text or, at its end, all of it.
+Piece = tuple[int, str | Answer]
 
 
 @dataclass
@@ -53,8 +58,8 @@ class Pool:
             self._free.append(best)
             self._turn.release()
 
-    async def pieces(self, wanted: Generation, ids: Sequence[int]) -> AsyncIterator[str | Answer]:
-        """Text as it comes, then the Answer. A consumer that goes away ends the generation."""
+    async def pieces(self, wanted: Generation, ids: Sequence[int]) -> AsyncIterator[Piece]:
+        """The answers one after the other, as they come. A consumer that goes away ends the generation."""
         if len(ids) >= self.max_context:
             raise RequestError(
                 f"the prompt has {len(ids)} tokens, expected fewer than {self.max_context}",
@@ -62,27 +67,33 @@ class Pool:
             )
         loop = asyncio.get_running_loop()
         async with self._runner(ids) as runner:
-            queue: asyncio.Queue[str | None] = asyncio.Queue()
+            queue: asyncio.Queue[Piece | None] = asyncio.Queue()
             is_wanted = True
 
-            def on_text(text: str) -> None:
+            def put(piece: Piece | None) -> None:
                 if not is_wanted:
                     runner.stop()
-                loop.call_soon_threadsafe(queue.put_nowait, text)
+                loop.call_soon_threadsafe(queue.put_nowait, piece)
 
-            def run() -> Answer:
+            def run() -> None:
+                config = wanted.config
+                config.seq_len, seed = self.max_context, config.seed
                 try:
-                    config = wanted.config
-                    config.seq_len = self.max_context
-                    return answer(runner, ids, config, on_text, wanted.stops)
+                    for choice in range(wanted.count):
+                        if not is_wanted:
+                            return
+                        # The prompt is computed for the first alone: the others find it in the context.
+                        config.seed = seed + choice if seed else 0
+                        show = partial(_put_text, put, choice)
+                        put((choice, answer(runner, ids, config, show, wanted.stops)))
                 finally:
-                    loop.call_soon_threadsafe(queue.put_nowait, None)
+                    put(None)
 
             running = loop.run_in_executor(self._threads, run)
             try:
-                while (text := await queue.get()) is not None:
-                    yield text
-                yield await running
+                while (piece := await queue.get()) is not None:
+                    yield piece
+                await running
             finally:
                 is_wanted = False
                 if not running.done():
@@ -94,6 +105,10 @@ class Pool:
         for runner in self.runners:
             runner.stop()
         self._threads.shutdown()
+
+
+def _put_text(put: Callable[[Piece], None], choice: int, text: str) -> None:
+    put((choice, text))
 
 
 def _shared(context: Sequence[int], ids: Sequence[int]) -> int:

@@ -14,11 +14,11 @@ from typing import Any
 import httpx
 import pytest
 
-from executorch.examples.llm_server.app import PAGE
-from executorch.examples.llm_server.requests import MAX_BODY
-from executorch.examples.llm_server.tools import split_calls
 from executorch.extension.llm.runner.chat_template import ChatTemplate
 from executorch.extension.llm.runner.test.tiny_llama import CONTEXT, TinyLlama
+from executorch.extension.llm.server.app import PAGE
+from executorch.extension.llm.server.fields import MAX_BODY
+from executorch.extension.llm.server.tools import split_calls
 
 HELLO = [{"role": "user", "content": "Hi"}]
 
@@ -208,11 +208,11 @@ def test_calls_are_found_in_answers() -> None:
 def test_other_routes(server: str) -> None:
     models = httpx.get(f"{server}/v1/models").json()
     assert [model["id"] for model in models["data"]] == ["tiny"]
-    assert httpx.get(f"{server}/health").json() == {"status": "ok", "runners": 2, "waiting": 0}
+    assert httpx.get(f"{server}/health").json() == {
+        "status": "ok", "model": "tiny", "context": CONTEXT, "sampling": {}, "runners": 2, "waiting": 0,
+    }  # fmt: skip
     page = httpx.get(server)
     assert page.text == PAGE.read_text() and "v1/chat/completions" in page.text
-    assert httpx.get(f"{server}/v1/nothing").status_code == 404
-    assert httpx.get(f"{server}/v1/completions").status_code == 405
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,13 @@ def test_other_routes(server: str) -> None:
     [
         ("completions", {}, "prompt: expected a text or ids, found none"),
         ("completions", {"prompt": "x", "temperature": 3}, "temperature: expected a number from 0"),
-        ("completions", {"prompt": "x", "n": 2}, "n: expected 1, found 2"),
+        ("completions", {"prompt": "x", "n": 17}, "n: expected a whole number from 1 to 16"),
+        ("completions", {"prompt": "x", "frequency_penalty": 3}, "expected a number from -2 to 2"),
+        (
+            "chat/completions",
+            {"messages": [{"role": "wizard", "content": "x"}]},
+            "messages[0].role: expected one of system, developer, user, assistant, tool, found 'wizard'",
+        ),
         ("completions", {"prompt": "x", "max_tokens": 0}, "max_tokens: expected a whole number"),
         ("completions", {"prompt": "x", "stop": [""]}, "stop: expected up to 16 texts"),
         ("completions", {"prompt": "x", "wish": 1}, "wish: this field is not served"),

@@ -40,10 +40,11 @@ def running(app: Starlette) -> Iterator[str]:
 @contextlib.contextmanager
 def serving(*words: str) -> Iterator[str]:
     """The address of a server with this command line."""
-    from executorch.examples.llm_server.__main__ import make_service, parser
-    from executorch.examples.llm_server.app import make_app
+    from executorch.extension.llm.server.__main__ import make_service, parser
+    from executorch.extension.llm.server.app import make_app
 
-    with running(make_app(make_service(parser().parse_args(words)))) as address:
+    options = parser().parse_args(words)
+    with running(make_app(make_service(options), options.cors)) as address:
         yield address
 
 

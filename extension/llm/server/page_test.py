@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from executorch.examples.llm_server.app import PAGE
-from executorch.examples.llm_server.conftest import running
+from executorch.extension.llm.runner.test.tiny_llama import CONTEXT
+from executorch.extension.llm.server.app import PAGE
+from executorch.extension.llm.server.conftest import running
 from executorch.test.e2e.chromium import Chromium, needs_chromium
 
 pytestmark = needs_chromium
@@ -44,15 +46,20 @@ class Scripted:
 
     def __init__(self) -> None:
         self.asked: list[list[dict[str, str]]] = []
+        self.bodies: list[dict[str, Any]] = []
         self.left = 0
-        routes = [Route("/", self.page), Route("/v1/chat/completions", self.chat, methods=["POST"])]
-        self.app = Starlette(routes=routes)
+        chat = Route("/v1/chat/completions", self.chat, methods=["POST"])
+        self.app = Starlette(routes=[Route("/", self.page), Route("/health", self.health), chat])
+
+    async def health(self, request: Request) -> Response:
+        return JSONResponse({"model": "a/b <c>", "context": 99, "sampling": {"temperature": 0.3}})
 
     async def page(self, request: Request) -> Response:
         return HTMLResponse(PAGE.read_text())
 
     async def chat(self, request: Request) -> Response:
-        self.asked.append((await request.json())["messages"])
+        self.bodies.append(await request.json())
+        self.asked.append(self.bodies[-1]["messages"])
         wish = self.asked[-1][-1]["content"]
         if wish == "refuse":
             return JSONResponse({"error": {"message": "no <b>room</b>"}}, 400)
@@ -82,6 +89,10 @@ class Scripted:
             else:
                 yield piece(f"{wish}\n" if wish.startswith("x") else f"**{wish}**\n\n  <i>1</i>")
                 yield piece("", "length" if wish == "long" else "stop")
+                usage = {"prompt_tokens": 5, "completion_tokens": 7}
+                yield event(
+                    {"choices": [], "usage": usage, "timings": {"predicted_per_second": 12.34}}
+                )
             yield b"data: [DONE]\n\n"
         except asyncio.CancelledError:
             self.left += 1
@@ -115,7 +126,12 @@ def test_a_model_answers(server: str, page: Chromium, tmp_path: Path) -> None:
     assert kind == "assistant" and answer
     assert page.value("changes") > 5  # it came piece by piece
     assert page.value("document.querySelectorAll('#talk img').length") == 0
-    assert page.value("document.title") == "ExecuTorch"
+    assert page.value("[document.title, document.querySelector('#model').textContent]") == [
+        "tiny",
+        "tiny",
+    ]
+    told = page.value("document.querySelector('#status').textContent")
+    assert re.fullmatch(rf"\d+ tokens, ([\d.]+ tokens/s, )?context \d+ of {CONTEXT}", told), told
     assert page.value("document.activeElement.id") == "text"
     page.screenshot(tmp_path / "answer.png")
     assert (tmp_path / "answer.png").stat().st_size > 5000
@@ -146,6 +162,34 @@ def test_the_talk_goes_on(scripted: tuple[Scripted, str], page: Chromium) -> Non
     send(page, "long")
     page.wait_for(IS_IDLE)
     assert page.value(TALK)[-1][0] == "note"
+
+
+def test_settings_go_with_the_message_and_speed_is_shown(
+    scripted: tuple[Scripted, str], page: Chromium
+) -> None:
+    made, address = scripted
+    page.open(address)
+    page.wait_for("document.title === 'a/b <c>'")
+    send(page, "one")
+    page.wait_for(IS_IDLE)
+    assert {k: v for k, v in made.bodies[-1].items() if k != "messages"} == {
+        "stream": True, "stream_options": {"include_usage": True}, "temperature": 0.3, "top_p": 0.9,
+    }  # fmt: skip
+    status = "document.querySelector('#status').textContent"
+    assert page.value(status) == "7 tokens, 12.3 tokens/s, context 12 of 99"
+    for name, value in {
+        "temperature": "1.5",
+        "max_tokens": "9",
+        "seed": "4",
+        "system": "Be brief.",
+    }.items():
+        page.value(f"document.querySelector('#{name}').value = {value!r}")
+    send(page, "two")
+    page.wait_for(IS_IDLE)
+    body = made.bodies[-1]
+    assert [body[name] for name in ("temperature", "max_tokens", "seed")] == [1.5, 9, 4]
+    assert body["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert len(body["messages"]) == 4
 
 
 def test_stopping(scripted: tuple[Scripted, str], page: Chromium) -> None:
@@ -199,7 +243,7 @@ def test_windows(
     send(page, "refuse")
     page.wait_for(IS_IDLE)
     assert page.value("document.documentElement.scrollWidth") <= width
-    place = "document.querySelector('#form').getBoundingClientRect()"
+    place = "document.querySelector('#foot').getBoundingClientRect()"
     assert 0 <= page.value(f"{place}.top") and page.value(f"{place}.bottom") <= 600
     last = page.value("document.querySelector('.error').getBoundingClientRect().bottom")
     assert last <= page.value(f"{place}.top")  # the newest is in sight
