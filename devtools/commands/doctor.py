@@ -1,17 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stops a program, slows it or takes its memory: everything at once, with the line of Python and the next step.
-
-Takes a program file, with the record of its model for lines and reasons; an exported program (torch.export.save), which
-is lowered for --backend as it would be; or a model of a file or module of Python, which is exported first: a tuple of
-module and inputs, or a function that gives it. With a record the program also runs here, which finds operators that are
-slower than the machine, and such as give infinities or NaN.
-
-    python -m executorch.devtools doctor model.pte --etrecord model.etrecord --html model.html
-    python -m executorch.devtools doctor model.pt2
-    python -m executorch.devtools doctor model.py:make_model
-
-The exit status is 1 when something stops the program.
-"""
+"""What stops a program, slows it or takes its memory: the report of `doctor`."""
 
 from __future__ import annotations
 
@@ -25,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given, python_model
+from executorch.devtools.commands.arguments.options import HERE
 from executorch.devtools.commands.memory import Memory, memory_of
 from executorch.devtools.commands.numbers.findings import number_findings
 from executorch.devtools.commands.origins import Origin, Origins
@@ -37,7 +26,7 @@ from executorch.devtools.commands.program_file import (
     tensors_of,
     writes_tensors,
 )
-from executorch.devtools.commands.targets import HERE, op_tables, target
+from executorch.devtools.commands.targets import op_tables, target
 from executorch.devtools.commands.times import execution
 from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
 from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
@@ -50,7 +39,6 @@ from executorch.exir import schema
 from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord
 
-XNNPACK = "XnnpackBackend"
 _TIMES_SLOWER, _LEAST_SHARE = 10, 0.02  # than the machine; of the whole time
 _CONVERSIONS = ("_to_copy", "_to_dim_order_copy")
 _MOVES = (
@@ -59,26 +47,6 @@ _MOVES = (
     "_clone_dim_order",
     "cat",
 )  # ends of names of operators that compute nothing
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "model", help="a program (.pte), an exported program (.pt2), or a model (file.py:name)"
-    )
-    parser.add_argument("--etrecord", type=Path, help="the record of a .pte's model")
-    parser.add_argument(
-        "--backend",
-        default=XNNPACK,
-        help="what a .pt2 is lowered for; none for kernels alone",
-    )
-    parser.add_argument(
-        "--against", default=HERE, metavar="TARGET", help="where it will run, as of `check`"
-    )
-    parser.add_argument(
-        "--method", default="", help="whose time is of interest: forward, or the first by name"
-    )
-    given.add_data(parser)
-    parser.add_argument("--no-run", action="store_true", help="do not run it, measure nothing")
 
 
 def report(arguments: argparse.Namespace) -> Report:

@@ -15,6 +15,7 @@ from torch.export import export
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.devtools import commands
 from executorch.devtools.commands import doctor as doctor_command
+from executorch.devtools.commands.arguments.options import XNNPACK
 from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.planned import Planned, alive_bytes
 from executorch.devtools.commands.program_file import ProgramFile
@@ -226,7 +227,7 @@ def test_a_record_that_was_read_gives_the_same_reason(tmp_path: Path) -> None:
     program.get_etrecord().save(tmp_path / "norm.etrecord")
     read = parse_etrecord(tmp_path / "norm.etrecord")
     reasons = [
-        doctor_command.forecast([doctor_command.XNNPACK], each)
+        doctor_command.forecast([XNNPACK], each)
         for each in (program.get_etrecord(), read)
     ]
     assert reasons[0] == reasons[1] and "faster" in reasons[0]["aten_native_layer_norm_default"]
