@@ -7,6 +7,7 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from executorch.devtools.commands import bench_worker, given
+from executorch.devtools.commands.inputs.used import Used, sentence, used_inputs
 from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.output.report import Picture, Report, Row, Table
 from executorch.devtools.commands.output.svg import histogram, span
@@ -22,53 +24,42 @@ from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.timing import traced
 from executorch.devtools.inspector._graphs import of_method
-from executorch.exir import schema
 from executorch.exir.program._etrecord import ETRecord
-from executorch.exir.scalar_type import ScalarType
-from executorch.exir.tensor import get_scalar_type
 
 _RESAMPLED = 2000
 _SEED = 0
-# Numbers are what the model was exported with: another one does not fit.
-_VALUES = {
-    schema.Int: "int_val",
-    schema.Double: "double_val",
-    schema.Bool: "bool_val",
-    schema.String: "string_val",
-}
 _PERCENTILES = (50, 90, 99)
 
 
 @dataclass(frozen=True)
 class Side:
-    """What runs in turns with another. `inputs`: for bench_worker.py, ones of the largest sizes."""
+    """What runs in turns with another. `arrays`: a file with the tensors among its inputs, for bench_worker.py."""
 
     file: ProgramFile
     method: str
-    inputs: Sequence[Any]
+    inputs: Sequence[Used]
+    arrays: Path
     data: Path | None
     python: str = sys.executable
 
     @staticmethod
-    def of(path: Path, method: str, data: Path | None, python: str | None = None) -> Side:
-        """See ProgramFile.plan."""
+    def of(
+        path: Path, options: argparse.Namespace, arrays: Path, python: str | None = None
+    ) -> Side:
+        """See ProgramFile.plan. ValueError, with the file, for inputs that it does not take."""
         file = ProgramFile(path)
-        plan = file.plan(method)
-        inputs = [_ones(plan.values[index].val) for index in plan.inputs]
-        return Side(file, plan.name, inputs, data, python or sys.executable)
+        plan = file.plan(options.method)
+        try:
+            inputs = used_inputs(plan, options)
+        except ValueError as problem:
+            raise ValueError(f"{path}: {problem}") from problem
+        bench_worker.keep(arrays, [each.value for each in inputs])
+        return Side(file, plan.name, inputs, arrays, options.data, python or sys.executable)
 
     @property
     def title(self) -> str:
         name = self.file.path.name
         return name if self.python == sys.executable else f"{name} by {self.python}"
-
-
-def _ones(value: Any) -> Any:
-    if isinstance(value, schema.Tensor):
-        dtype = get_scalar_type(ScalarType(value.scalar_type))
-        return [str(dtype).removeprefix("torch."), list(value.sizes)]
-    field_name = _VALUES.get(type(value))
-    return None if field_name is None else getattr(value, field_name)
 
 
 class Worker:
@@ -77,10 +68,10 @@ class Worker:
     def __init__(self, side: Side, threads: int) -> None:
         self._side = side
         program = Path(bench_worker.__file__).read_text()  # another build may not have it
-        file, inputs = str(side.file.path), json.dumps(side.inputs)
+        file, arrays = str(side.file.path), str(side.arrays)
         data = [str(side.data)] if side.data else []
         self._process = subprocess.Popen(
-            [side.python, "-c", program, file, side.method, str(threads), inputs, *data],
+            [side.python, "-c", program, file, side.method, str(threads), arrays, *data],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -145,10 +136,19 @@ def report(arguments: argparse.Namespace) -> Report:
     for name in ("rounds", "runs", "cold"):
         if getattr(arguments, name) < 1:
             raise ValueError(f"--{name}: expected at least 1, found {getattr(arguments, name)}")
-    sides = [Side.of(arguments.file, arguments.method, arguments.data)]
+    with tempfile.TemporaryDirectory() as folder:
+        return _report(_sides(arguments, Path(folder)), arguments)
+
+
+def _sides(arguments: argparse.Namespace, folder: Path) -> list[Side]:
+    sides = [Side.of(arguments.file, arguments, folder / "arrays.npz")]
     if arguments.other or arguments.python:
         other = arguments.other or arguments.file
-        sides.append(Side.of(other, arguments.method, arguments.data, arguments.python))
+        sides.append(Side.of(other, arguments, folder / "others.npz", arguments.python))
+    return sides
+
+
+def _report(sides: Sequence[Side], arguments: argparse.Namespace) -> Report:
     all_measured: list[Measured] = []
     compared: list[Row] = []
     for threads in arguments.threads:
@@ -163,6 +163,9 @@ def report(arguments: argparse.Namespace) -> Report:
         f"{arguments.rounds} turns of {arguments.runs} runs, method {sides[0].method}; "
         "times are of calls from Python"
     )
+    sentences.append(sentence(sides[0].inputs))
+    if [str(each) for each in sides[0].inputs] != [str(each) for each in sides[-1].inputs]:
+        sentences.append(f"{sides[-1].title}: {sentence(sides[-1].inputs)}")
     spans = [span(list(each.times())) for each in all_measured]
     limits = min(low for low, _ in spans), max(high for _, high in spans)  # one scale for all
     pictures = [
@@ -180,11 +183,12 @@ def report(arguments: argparse.Namespace) -> Report:
             pictures.append(ran.picture(f" of {side.title}"))
             tables += ran.tables(prefix, f" of {side.title}")
     title = " and ".join(side.title for side in sides)
-    return Report(title, sentences, tables, pictures, facts={"compared": compared})
+    facts = {"inputs": [each.row() for each in sides[0].inputs], "compared": compared}
+    return Report(title, sentences, tables, pictures, facts)
 
 
 def _traced(side: Side, record: ETRecord | None) -> Execution:
-    inputs = [bench_worker.given_input(each) for each in side.inputs]
+    inputs = [each.value for each in side.inputs]
     known = of_method(record, side.method) if record is not None else None
     events = traced(side.file.data, side.method, inputs, known, side.data)
     return execution(side.file, side.method, events, Origins(known) if known else None)

@@ -4,20 +4,32 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given, python_model
 from executorch.devtools.commands.arguments.options import HERE
+from executorch.devtools.commands.inputs.declared import num_bytes
+from executorch.devtools.commands.inputs.used import as_torch, is_asked, sentence, used_inputs
 from executorch.devtools.commands.memory import Memory, memory_of
 from executorch.devtools.commands.numbers.findings import number_findings
 from executorch.devtools.commands.origins import Origin, Origins
-from executorch.devtools.commands.output.finding import BREAK, MEMORY, NUMBERS, SLOW, STOPS, Finding
+from executorch.devtools.commands.output.finding import (
+    BREAK,
+    MEMORY,
+    NUMBERS,
+    SLOW,
+    STOPS,
+    Finding,
+    Layer,
+    rows_of_causes,
+)
 from executorch.devtools.commands.output.report import Picture, Report, Row, Table
 from executorch.devtools.commands.program_file import (
     Call,
@@ -27,13 +39,12 @@ from executorch.devtools.commands.program_file import (
     writes_tensors,
 )
 from executorch.devtools.commands.targets import op_tables, target
-from executorch.devtools.commands.times import execution
+from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
 from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
 from executorch.devtools.costs.sizes import has_open_sizes, set_sizes
 from executorch.devtools.costs.timing import Timed, timed, traced
 from executorch.devtools.costs.work import multiply_adds_of
-from executorch.devtools.inspector._events import Event
 from executorch.devtools.inspector._graphs import FORWARD, of_method, one_method
 from executorch.exir import schema
 from executorch.exir.error import ExportError
@@ -120,30 +131,74 @@ def _refused(problem: ExportError) -> list[Finding]:
 
 def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace) -> Report:
     findings, tables, pictures = examine(file, record, arguments.against)
-    if record is None:
-        notes = ["Lines, reasons and times need the record of its model: --etrecord."]
-        return _report(arguments.model, findings, tables, pictures, notes)
+    notes = [] if record else ["Lines and reasons need the record of its model: --etrecord."]
     if arguments.no_run:
-        return _report(arguments.model, findings, tables, pictures)
-    here, method = machine(sorted(file.backends)), file.plan(arguments.method).name
-    record = of_method(record, method)
-    edge = one_method(record.edge_dialect_program)
-    inputs = given.recorded_inputs(record, edge)
-    if isinstance(edge, ExportedProgram) and inputs is not None:
-        set_sizes(edge, inputs)  # work is counted at the sizes that run
-    expected = estimates(file, method, record, here)
-    note = _forecast(method, expected)
-    measured: list[Table] = []
-    events = _run(file, method, inputs, record, arguments.data)
-    if events:
-        origins = Origins(record)
-        findings += below_machine(timed(events, record), method, origins, here)
-        ran = execution(file, method, events, origins)
-        note += f" It took {1e3 * ran.seconds:.3g} ms."
-        measured, pictures = ran.tables(), [ran.picture(), *pictures]
-        findings += number_findings(file, method, record, inputs, arguments.data)
-    tables = [_by_kind(expected), *measured, *tables]
-    return _report(arguments.model, findings, tables, pictures, [note])
+        if is_asked(arguments):
+            raise ValueError(
+                "--no-run: expected no --inputs and no --shape, which a run alone needs"
+            )
+        return _report(arguments.model, findings, tables, pictures, notes)
+    ran = _Run(file, record, arguments)
+    findings = [each.timed(ran.seconds_at) for each in findings] + ran.findings
+    tables, pictures = [*ran.tables, *tables], [*ran.pictures, *pictures]
+    notes = [sentence(ran.used), *ran.notes, *notes]
+    facts = {"inputs": [each.row() for each in ran.used]}
+    return _report(arguments.model, findings, tables, pictures, notes, ran.seconds, facts)
+
+
+class _Run:
+    """What a program took here, and what that tells; `seconds`: None when it does not run."""
+
+    def __init__(
+        self, file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace
+    ) -> None:
+        plan = file.plan(arguments.method)
+        self.method = method = plan.name
+        record = of_method(record, method) if record is not None else None
+        edge = one_method(record.edge_dialect_program) if record is not None else None
+        recorded = given.recorded_inputs(record, edge) if record is not None else None
+        leaves, structure = pytree.tree_flatten(recorded)
+        names = edge.graph_signature.user_inputs if isinstance(edge, ExportedProgram) else ()
+        self.used = used_inputs(plan, arguments, None if recorded is None else leaves, names)
+        values = as_torch(self.used)
+        fits = recorded is not None and structure.num_leaves == len(values)
+        inputs = pytree.tree_unflatten(values, structure) if fits else tuple(values)
+        self.findings: list[Finding] = []
+        self.tables: list[Table] = []
+        self.pictures: list[Picture] = []
+        self.notes: list[str] = []
+        self._ran: Execution | None = None
+        here = None
+        if record is not None:
+            here = machine(sorted(file.backends))
+            if isinstance(edge, ExportedProgram):
+                set_sizes(edge, inputs)  # work is counted at the sizes that run
+            expected = estimates(file, method, record, here)
+            self.notes.append(_forecast(method, expected))
+            self.tables.append(_by_kind(expected))
+        try:
+            events = traced(file.data, method, values, record, arguments.data)
+        except RuntimeError as problem:  # other findings say what it lacks, as a rule
+            self.notes.append(f"It does not run here: {str(problem).splitlines()[0]}")
+            return
+        origins = Origins(record) if record is not None else None
+        self._ran = execution(file, method, events, origins)
+        self.notes = [" ".join([*self.notes, f"It took {1e3 * self._ran.seconds:.3g} ms."])]
+        self.tables += self._ran.tables()
+        self.pictures.append(self._ran.picture())
+        if record is not None and origins is not None and here is not None:
+            self.findings += below_machine(timed(events, record), method, origins, here)
+            self.findings += number_findings(file, method, record, inputs, arguments.data)
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self._ran is None else self._ran.seconds
+
+    def seconds_at(self, place: tuple[str, int]) -> float | None:
+        """Of a call of the method that ran."""
+        method, instruction = place
+        is_known = self._ran is not None and method == self.method
+        return self._ran.seconds_of(instruction) if is_known else None
 
 
 def _forecast(method: str, expected: Sequence[Estimated]) -> str:
@@ -190,22 +245,6 @@ def examine(
     return findings, tables, pictures
 
 
-def _run(
-    file: ProgramFile,
-    method: str,
-    inputs: tuple[Any, ...] | None,
-    record: ETRecord,
-    data_path: Path | None,
-) -> list[Event]:
-    """Nothing where the record has no inputs, or where it does not run: other findings say what it lacks."""
-    if inputs is None:
-        return []
-    try:
-        return traced(file.data, method, pytree.tree_leaves(inputs), record, data_path)
-    except RuntimeError:
-        return []
-
-
 def below_machine(
     measured: Sequence[Timed], method: str, origins: Origins, here: Machine
 ) -> list[Finding]:
@@ -229,8 +268,10 @@ def below_machine(
             if each.engine == KERNELS
             else "change its sizes or its layout; `bench` says what that gains"
         )
-        lines = _shown(origins.of_handles(each.handles, method))
-        findings.append(Finding(SLOW, what, why, step, 1, each.num_bytes, lines))
+        known = origins.of_handles(each.handles, method)
+        layer = replace(_layer(known, each.name, each.name), seconds=each.seconds)
+        found = (1, each.num_bytes, _shown(known), "slower than this machine", (layer,))
+        findings.append(Finding(SLOW, what, why, step, *found))
     return findings
 
 
@@ -240,30 +281,56 @@ def _report(
     tables: Sequence[Table],
     pictures: Sequence[Picture],
     notes: Sequence[str] = (),
+    seconds: float | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> Report:
-    stops = [each for each in findings if each.kind == STOPS]
-    sentence = f"{len(stops)} things stop it." if stops else "Nothing stops it."
-    slow = sum(each.kind == SLOW for each in findings)
-    numbers = sum(each.kind == NUMBERS for each in findings)
-    rows = [
-        each.row()
-        for each in sorted(findings, key=lambda each: (each.kind != STOPS, -each.num_bytes))
-    ]
+    """`seconds`: of the execution, where there was one."""
+    rows = rows_of_causes(findings, seconds)
+    count = Counter(row["kind"] for row in rows)
+    sentence = f"{count[STOPS]} things stop it." if count[STOPS] else "Nothing stops it."
+    shown = max(20, count[STOPS])
+    bars = "ms" if seconds else None
     return Report(
         title,
         [
-            f"{sentence} {slow} findings about its time.",
-            *([f"{numbers} about its numbers."] if numbers else []),
+            f"{sentence} {count[SLOW]} findings about its time.",
+            *([f"{count[NUMBERS]} about its numbers."] if count[NUMBERS] else []),
             *notes,
         ],
-        [Table("findings", "Findings", rows, shown=max(20, len(stops))), *tables],
+        [Table("findings", "Findings", rows, bars, shown), *tables],
         pictures,
-        status=int(bool(stops)),
+        facts or {},
+        status=int(bool(count[STOPS])),
     )
 
 
 def _lines(calls: Sequence[Call], origins: Origins | None) -> tuple[str, ...]:
     return _shown(origin for call in calls for origin in origins.of_call(call)) if origins else ()
+
+
+def _layers(calls: Sequence[Call], origins: Origins | None) -> tuple[Layer, ...]:
+    """One a call, without its time."""
+    return tuple(
+        replace(
+            _layer(origins.of_call(call) if origins else [], call.name, f"call {call.instruction}"),
+            place=(call.method, call.instruction),
+        )
+        for call in calls
+    )
+
+
+def _layer(known: Sequence[Origin], operator: str, otherwise: str) -> Layer:
+    """By the first node that a call stands for."""
+    if not known:
+        return Layer(otherwise, operator)
+    return Layer(known[0].module or known[0].node, operator, str(known[0]))
+
+
+def _about(
+    calls: Sequence[Call], written: int, origins: Origins | None, cause: str
+) -> tuple[int, int, tuple[str, ...], str, tuple[Layer, ...]]:
+    """The later fields of a finding about calls."""
+    return len(calls), written, _lines(calls, origins), cause, _layers(calls, origins)
 
 
 def _shown(origins: Iterable[Origin]) -> tuple[str, ...]:
@@ -288,14 +355,6 @@ def _written(file: ProgramFile, calls: Sequence[Call]) -> int:
     return total
 
 
-def num_bytes(tensor: schema.Tensor) -> int:
-    from executorch.exir.scalar_type import ScalarType
-    from executorch.exir.tensor import get_scalar_type, num_bytes_from_shape_and_dtype
-
-    dtype = get_scalar_type(ScalarType(tensor.scalar_type))
-    return num_bytes_from_shape_and_dtype(torch.Size(tensor.sizes), dtype)
-
-
 def _missing(file: ProgramFile, against: str, origins: Origins | None) -> list[Finding]:
     there, libraries = target(against), op_tables()
     findings = []
@@ -314,7 +373,8 @@ def _missing(file: ProgramFile, against: str, origins: Origins | None) -> list[F
                 else "register a kernel for it"
             )
             why = f"{there.title} has no kernel"
-            findings.append(Finding(STOPS, name, why, step, len(calls), 0, _lines(calls, origins)))
+            about = _about(calls, 0, origins, f"without a kernel in {there.title}")
+            findings.append(Finding(STOPS, name, why, step, *about))
     return findings
 
 
@@ -357,9 +417,12 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
             f"{name} outside of delegates",
             why,
             step,
-            len(calls),
-            _written(file, calls),
-            _lines(calls, origins),
+            *_about(
+                calls,
+                _written(file, calls),
+                origins,
+                "outside of delegates" + (f": {why}" if why else ""),
+            ),
         )
         for (name, why), calls in grouped.items()
     ]
@@ -395,23 +458,14 @@ def _moves(file: ProgramFile, origins: Origins | None) -> list[Finding]:
                     "it converts elements to another dtype",
                     "convert the model, or its inputs, before export",
                 )
-                found = (len(changing), _written(file, changing), _lines(changing, origins))
-                findings.append(Finding(SLOW, f"{name} converts", why, step, *found))
+                about = _about(changing, _written(file, changing), origins, "that convert")
+                findings.append(Finding(SLOW, f"{name} converts", why, step, *about))
             calls = [call for call in calls if call not in changing]
         if calls and plain.endswith(_MOVES):
             why = "it computes nothing: it writes what it reads in other places"
             step = "keep the layout that readers want, or drop it in the model"
-            findings.append(
-                Finding(
-                    SLOW,
-                    f"{name} copies",
-                    why,
-                    step,
-                    len(calls),
-                    _written(file, calls),
-                    _lines(calls, origins),
-                )
-            )
+            about = _about(calls, _written(file, calls), origins, "that copy")
+            findings.append(Finding(SLOW, f"{name} copies", why, step, *about))
     return findings
 
 

@@ -33,6 +33,7 @@ class Span:
     seconds: float
     is_call: bool
     origin: Origin | None
+    instruction: int | None = None
 
     @property
     def kind(self) -> str:
@@ -50,6 +51,11 @@ class Execution:
     @property
     def operators(self) -> list[Span]:
         return [each for each in self.spans if each.engine == KERNELS or not each.is_call]
+
+    def seconds_of(self, instruction: int) -> float | None:
+        """Of a call, with all that is inside; None when it did not run."""
+        found = [each for each in self.spans if each.is_call and each.instruction == instruction]
+        return sum(each.seconds for each in found) if found else None
 
     def tables(self, prefix: str = "", title: str = "") -> list[Table]:
         """`prefix` begins their names and `title` ends their titles, where there are several executions."""
@@ -160,6 +166,7 @@ def _spans(
             event.perf_data.raw[run] / 1e3,
             is_call,
             known[0] if known else None,
+            event._instruction_id,
         )
 
 

@@ -2,12 +2,13 @@
 """How long a program takes: warm and cold, by number of threads, with its memory, and by operator; two files, or two
 builds of this package, are compared in turns.
 
-Each file is loaded by processes of its own, with ones as inputs. Cold: a fresh process loads the
+Each file is loaded by processes of its own, on values of --inputs, else on drawn ones. Cold: a fresh process loads the
 program and runs it once; the system may still have the file in memory. Warm: later runs. Of two files, each runs a
 little while the other waits, so that what else the machine does hits both; the interval holds the ratio of their times
 with 95 %.
 
     python -m executorch.devtools bench before.pte after.pte --threads 1 2 --html bench.html
+    python -m executorch.devtools bench model.pte --shape image=1x3x64x64
     python -m executorch.devtools bench model.pte --python other-environment/bin/python
 """
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from executorch.devtools.commands.arguments.options import add_data
+from executorch.devtools.commands.arguments.options import add_data, add_inputs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--etrecord", type=Path, help="FILE's record, for times by module and line")
     add_data(parser)
     parser.add_argument("--method", default="", help="forward, or the first by name, unless given")
+    add_inputs(parser)
     parser.add_argument(
         "--threads", type=int, nargs="*", default=[0], help="0: as many as the runtime takes"
     )

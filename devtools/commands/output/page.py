@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from html import escape
 
-from executorch.devtools.commands.output.report import Report, Table, cell_of, is_numeric
+from executorch.devtools.commands.output.report import (
+    Folded,
+    Report,
+    Row,
+    Table,
+    cell_of,
+    is_numeric,
+)
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --bar: #4a7dcf66; }
@@ -51,7 +58,7 @@ def _table(table: Table) -> str:
     for row in table.rows:
         cells = "".join(
             _cell(
-                cell_of(row, column),
+                _content(row, column),
                 kind,
                 (row[column] or 0) / largest if column == table.bars and largest else None,
             )
@@ -69,8 +76,20 @@ def _kind(table: Table, column: str) -> str:
     return "code" if column == "line" else "n" if is_numeric(table, column) else ""
 
 
+def _content(row: Row, column: str) -> str:
+    """Rows that are folded open at a click."""
+    text, value = escape(cell_of(row, column)), row[column]
+    if not isinstance(value, Folded) or len(value) < 2:
+        return text
+    inner = "<br>".join(escape(" · ".join(filter(None, _cells(each)))) for each in value)
+    return f"<details><summary>{text}</summary>{inner}</details>"
+
+
+def _cells(row: Row) -> list[str]:
+    return [cell_of(row, column) for column in row]
+
+
 def _cell(text: str, kind: str, share: float | None) -> str:
-    text = escape(text)
     if share is not None:
         return f'<td class="n bar" style="background-size: {100 * share:.1f}% 100%">{text}</td>'
     by_length = "long" if len(text) > 40 else "short" if len(text) < 20 else ""
