@@ -70,7 +70,8 @@ class Declared:
 
 def declared(plan: schema.ExecutionPlan, names: Sequence[str] = ()) -> list[Declared]:
     """`names`: of the inputs, where the file has none."""
-    known = getattr(plan, "input_names", None) or names
+    own = [each.name or "" for each in getattr(plan, "input_info", None) or ()]  # not of all files
+    known = own if any(own) else names
     named = list(known) if len(known) == len(plan.inputs) else [""] * len(plan.inputs)
     numbers = plan.input_dimensions or []
     rows = [tuple(numbers[at : at + _ROW]) for at in range(0, len(numbers), _ROW)]
@@ -82,8 +83,8 @@ def declared(plan: schema.ExecutionPlan, names: Sequence[str] = ()) -> list[Decl
             found.append(Declared(number, name, ScalarType(value.scalar_type), dimensions))
         else:
             field_name = _VALUES.get(type(value))
-            own = None if field_name is None else getattr(value, field_name)
-            found.append(Declared(number, name, value=own))
+            held = None if field_name is None else getattr(value, field_name)
+            found.append(Declared(number, name, value=held))
     return found
 
 

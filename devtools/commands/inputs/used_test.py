@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,10 @@ def test_names_stand_beside_numbers(program: Path) -> None:
     plan = plan_of(program)
     used = used_inputs(plan, options("--shape", "image=6x3"), names=names)
     assert [each.shape for each in used[:2]] == [[6, 3], [12, 3]]
+    plan.input_info = [SimpleNamespace(name=name) for name in names]  # a file that has them
+    assert used_inputs(plan, options("--shape", "image=6x3"))[1].shape == [12, 3]
     with pytest.raises(ValueError, match=r"x: expected an input of 0 \(image\), 1 \(twice\), 2"):
-        used_inputs(plan, options("--shape", "x=6x3"), names=names)
+        used_inputs(plan, options("--shape", "x=6x3"))
 
 
 def test_drawn_values_are_of_the_dtype_and_said(program: Path) -> None:
