@@ -11,20 +11,20 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from executorch.devtools.commands import bench_worker, given
+from executorch.devtools.commands import bench_worker
 from executorch.devtools.commands.inputs.used import Used, sentence, used_inputs
-from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.output.report import Picture, Report, Row, Table
 from executorch.devtools.commands.output.svg import histogram, span
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.commands.times import Execution, execution
 from executorch.devtools.costs.timing import traced
-from executorch.devtools.inspector._graphs import of_method
-from executorch.exir.program._etrecord import ETRecord
+
+if TYPE_CHECKING:
+    from executorch.exir.program._etrecord import ETRecord
 
 _RESAMPLED = 2000
 _SEED = 0
@@ -176,7 +176,7 @@ def _report(sides: Sequence[Side], arguments: argparse.Namespace) -> Report:
         for each in all_measured
     ]
     tables = [Table("files", "Times and memory", [each.row() for each in all_measured])]
-    record = given.record(arguments.etrecord) if arguments.etrecord else None
+    record = _record(arguments.etrecord) if arguments.etrecord else None
     for prefix, side in zip(("", "other "), sides):
         if side.python == sys.executable:
             ran = _traced(side, None if prefix else record)
@@ -187,11 +187,23 @@ def _report(sides: Sequence[Side], arguments: argparse.Namespace) -> Report:
     return Report(title, sentences, tables, pictures, facts)
 
 
+def _record(path: Path) -> ETRecord:
+    from executorch.devtools.commands import given
+
+    return given.record(path)
+
+
 def _traced(side: Side, record: ETRecord | None) -> Execution:
+    known, origins = None, None
+    if record is not None:
+        from executorch.devtools.commands.origins import Origins
+        from executorch.devtools.inspector._graphs import of_method
+
+        known = of_method(record, side.method)
+        origins = Origins(known)
     inputs = [each.value for each in side.inputs]
-    known = of_method(record, side.method) if record is not None else None
     events = traced(side.file.data, side.method, inputs, known, side.data)
-    return execution(side.file, side.method, events, Origins(known) if known else None)
+    return execution(side.file, side.method, events, origins)
 
 
 def _measure(sides: Sequence[Side], threads: int, arguments: argparse.Namespace) -> list[Measured]:

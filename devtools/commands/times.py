@@ -6,15 +6,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from executorch.devtools.commands.origins import Origin, Origins
 from executorch.devtools.commands.output.report import Picture, Row, Table
 from executorch.devtools.commands.output.svg import Bar, lanes
 from executorch.devtools.commands.program_file import ProgramFile
 from executorch.devtools.costs.machine import KERNELS
 from executorch.devtools.costs.timing import KERNEL, is_operator
-from executorch.devtools.inspector._events import Event
 
+if TYPE_CHECKING:
+    from executorch.devtools.commands.origins import Origin, Origins
+    from executorch.devtools.inspector._events import Event
+
+THE_MODEL = "(the model)"  # the name of the module around all others
 _TICKS = 1e9  # a second of this machine's clock, as the runtime reads it
 _METHOD, _DELEGATE = "Method::execute", "DELEGATE_CALL"
 _OUTER, _INNER = "calls", "inside of delegates"
@@ -101,7 +105,7 @@ class Execution:
             for module in _around(each.origin):
                 found.setdefault(module, []).append(each)
         rows = [
-            {"module": module or "(the model)", "operators": len(spans), **self._time(spans)}
+            {"module": module or THE_MODEL, "operators": len(spans), **self._time(spans)}
             for module, spans in found.items()
         ]
         listed = [row for row in rows if row["ms"] >= _LEAST_SHARE * 1e3 * self.seconds]

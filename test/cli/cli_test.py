@@ -105,11 +105,16 @@ def test_what_needs_torch_has_all_of_the_compiler() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("command", ["run", "check", "explain"])
-def test_a_program_is_read_and_run_without_torch(command: str, doubled: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [["run"], ["check"], ["explain"], ["bench", "--rounds", "1", "--cold", "1"]],
+    ids=lambda words: words[0],
+)
+def test_a_program_is_read_and_run_without_torch(words: list[str], doubled: Path) -> None:
+    given = [words[0], str(doubled), *words[1:]]
     code = (
         "import sys\nfrom executorch.cli.main import main\n"
-        f"assert main([{command!r}, {str(doubled)!r}]) == 0\nassert 'torch' not in sys.modules"
+        f"assert main({given!r}) == 0\nassert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
@@ -172,7 +177,10 @@ def test_outputs_are_those_of_the_inputs_given(doubled: Path, tmp_path: Path) ->
     [
         (["run", "missing.pte"], "missing.pte"),
         (["run", "{doubled}", "--shape", "4=2x3"], "4: expected an input of 0"),
-        (["run", "{doubled}", "--method", "backward"], "expected a method of forward, found backward"),
+        (
+            ["run", "{doubled}", "--method", "backward"],
+            "expected a method of forward, found backward",
+        ),
         (["run", "{doubled}", "--runs", "0"], "expected 1 or more, found 0"),
         (["export", "no_such_model"], "expected a .pt2 file, file.py:name, or an example model"),
         (["export"], "expected a MODEL"),

@@ -153,13 +153,17 @@ def _place(word: str) -> tuple[str, Path]:
 
 
 def _of_torch(path: Path) -> dict[str, Any]:
-    from executorch.devtools.commands import given
+    import torch
 
-    return {
-        str(number): value
-        for number, value in enumerate(given.inputs(path))
-        if hasattr(value, "shape")
-    }
+    try:
+        found = torch.load(path)
+    except OSError:
+        raise
+    except Exception as problem:  # zip archives and pickles have their own
+        raise ValueError(f"{path}: expected a tuple of inputs (torch.save): {problem}") from problem
+    if not isinstance(found, (tuple, list)):
+        raise ValueError(f"{path}: expected a tuple of inputs, found {type(found).__name__}")
+    return {str(number): each for number, each in enumerate(found) if hasattr(each, "shape")}
 
 
 def drawn(each: Declared, sizes: Sizes, seed: int) -> tuple[Any, str]:

@@ -76,7 +76,7 @@ COMMANDS = (
         "executorch.examples.llm_server.__main__",
     ),
     _devtools("doctor"),
-    _devtools("bench"),
+    _devtools("bench", needs_torch=False),
     _devtools("bisect"),
     _devtools("check", needs_torch=False),
     _devtools("explain", needs_torch=False),
