@@ -39,7 +39,7 @@ from executorch.devtools.commands.program_file import (
     writes_tensors,
 )
 from executorch.devtools.commands.targets import op_tables, target
-from executorch.devtools.commands.times import Execution, execution
+from executorch.devtools.commands.times import THE_MODEL, Execution, execution
 from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
 from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
 from executorch.devtools.costs.sizes import has_open_sizes, set_sizes
@@ -323,7 +323,7 @@ def _layer(known: Sequence[Origin], operator: str, otherwise: str) -> Layer:
     """By the first node that a call stands for."""
     if not known:
         return Layer(otherwise, operator)
-    return Layer(known[0].module or known[0].node, operator, str(known[0]))
+    return Layer(known[0].module or THE_MODEL, operator, str(known[0]))
 
 
 def _about(

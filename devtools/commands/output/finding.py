@@ -93,9 +93,9 @@ def _row(group: Sequence[Finding], whole: float | None) -> Row:
         "finding": f"{len(group)} operators {first.cause}" if many and first.cause else first.what,
         **(times if whole else {}),
         "why": first.why if len(whys) == 1 else f"the first: {first.what}: {first.why}",
+        "next step": first.next_step,
         "calls": sum(each.calls for each in group),
         "bytes": sum(each.num_bytes for each in group),
         "layers": Folded(layer.row() for layer in layers),
         "line": lines[0] if lines else "",
-        "next step": first.next_step,
     }

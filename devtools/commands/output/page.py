@@ -31,14 +31,15 @@ svg { max-width: 100%; height: auto; } svg text { fill: currentColor; font: 12px
 
 
 def page(report: Report) -> str:
-    """The whole page."""
+    """The whole page: what was found first, then pictures, then the rest."""
     parts = [f"<h1>{escape(report.title)}</h1>"]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in report.summary]
-    parts += [
+    first, *others = [_table(table) for table in report.tables if table.rows] or [""]
+    pictures = [
         f"<h2>{escape(each.title)}</h2>\n<div class=wide>{each.svg}</div>"
         for each in report.pictures
     ]
-    parts += [_table(table) for table in report.tables if table.rows]
+    parts += [first, *pictures, *others]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(report.title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
