@@ -112,7 +112,7 @@ def _breaks(found: Sequence[python_model.GraphBreak]) -> list[Finding]:
 
 
 def _refused(problem: ExportError) -> list[Finding]:
-    """One finding for each call that the error names, or one for the error."""
+    """One finding for each call that the error names, which have one cause, or one for the error."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     named = [line for line in lines if " from File " in line]
     if not named:
@@ -126,7 +126,11 @@ def _refused(problem: ExportError) -> list[Finding]:
         ]
     step = " ".join(line for line in lines[1:] if line not in named)
     parts = [line.partition(" from ") for line in named]
-    return [Finding(STOPS, call, lines[0], step, 1, 0, (place,)) for call, _, place in parts]
+    cause = "that cannot be part of a program"
+    return [
+        Finding(STOPS, call, lines[0], step, 1, 0, (place,), cause, (Layer(call, call, place),))
+        for call, _, place in parts
+    ]
 
 
 def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace) -> Report:

@@ -119,6 +119,9 @@ LIBRARY = torch.library.Library("doctor_test", "DEF")
 LIBRARY.define("twice(Tensor x) -> Tensor")
 LIBRARY.impl("twice", lambda x: x * 2, "CPU")
 LIBRARY.impl("twice", torch.empty_like, "Meta")
+LIBRARY.define("thrice(Tensor x) -> Tensor")
+LIBRARY.impl("thrice", lambda x: x * 3, "CPU")
+LIBRARY.impl("thrice", torch.empty_like, "Meta")
 
 
 def test_an_operator_without_an_out_variant_stops_lowering(
@@ -133,6 +136,16 @@ def test_an_operator_without_an_out_variant_stops_lowering(
     (row,) = found.values()
     assert "doctor_test::twice" in row["finding"] and "Missing out variants" in row["why"]
     assert "torch.ops.doctor_test.twice(x) + 1" in row["line"] and "out=" in row["next step"]
+
+    class Both(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.ops.doctor_test.twice(x) + torch.ops.doctor_test.thrice(x)
+
+    torch.export.save(export(Both(), (torch.ones(3),)), folder / "both.pt2")
+    found = doctor(capsys, folder / "both.pt2", "--backend", "none", status=1)
+    assert list(found) == ["2 operators that cannot be part of a program"]
+    (row,) = found.values()
+    assert ["twice" in layer["layer"] for layer in row["layers"]].count(True) == 1
 
 
 def test_wrong_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,5 +31,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rtol", type=float, help="of what is found: 1e-3, 2e-2 for half precision, unless given"
     )
     parser.add_argument(
-        "--atol", type=float, help="1e-5, 1e-3 for half precision, unless given; more for 8 bits"
+        "--atol", type=float, help="1e-5, 1e-3 for half precision, unless given; more for int8"
     )
