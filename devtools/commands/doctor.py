@@ -6,20 +6,19 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torch.export import ExportedProgram
-from torch.utils import _pytree as pytree
 
 from executorch.devtools.commands import given, python_model
 from executorch.devtools.commands.arguments.options import HERE
+from executorch.devtools.commands.findings.layers import fields_of, lines_of
+from executorch.devtools.commands.findings.measured import Run
 from executorch.devtools.commands.inputs.declared import num_bytes
-from executorch.devtools.commands.inputs.used import as_torch, is_asked, sentence, used_inputs
+from executorch.devtools.commands.inputs.used import is_asked, sentence
 from executorch.devtools.commands.memory import Memory, memory_of
-from executorch.devtools.commands.numbers.findings import number_findings
-from executorch.devtools.commands.origins import Origin, Origins
+from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.output.finding import (
     BREAK,
     MEMORY,
@@ -30,7 +29,7 @@ from executorch.devtools.commands.output.finding import (
     Layer,
     rows_of_causes,
 )
-from executorch.devtools.commands.output.report import Picture, Report, Row, Table
+from executorch.devtools.commands.output.report import Picture, Report, Table
 from executorch.devtools.commands.program_file import (
     Call,
     ProgramFile,
@@ -39,18 +38,11 @@ from executorch.devtools.commands.program_file import (
     writes_tensors,
 )
 from executorch.devtools.commands.targets import op_tables, target
-from executorch.devtools.commands.times import THE_MODEL, Execution, execution
-from executorch.devtools.costs.estimate import Estimated, estimates, seconds_of
-from executorch.devtools.costs.machine import KERNELS, Machine, machine, processor
-from executorch.devtools.costs.sizes import has_open_sizes, set_sizes
-from executorch.devtools.costs.timing import Timed, timed, traced
-from executorch.devtools.costs.work import multiply_adds_of
-from executorch.devtools.inspector._graphs import FORWARD, of_method, one_method
+from executorch.devtools.inspector._graphs import FORWARD, one_method
 from executorch.exir import schema
 from executorch.exir.error import ExportError
 from executorch.exir.program._etrecord import ETRecord
 
-_TIMES_SLOWER, _LEAST_SHARE = 10, 0.02  # than the machine; of the whole time
 _CONVERSIONS = ("_to_copy", "_to_dim_order_copy")
 _MOVES = (
     "_copy",
@@ -142,91 +134,12 @@ def _of_file(file: ProgramFile, record: ETRecord | None, arguments: argparse.Nam
                 "--no-run: expected no --inputs and no --shape, which a run alone needs"
             )
         return _report(arguments.model, findings, tables, pictures, notes)
-    ran = _Run(file, record, arguments)
+    ran = Run(file, record, arguments)
     findings = [each.timed(ran.seconds_at) for each in findings] + ran.findings
     tables, pictures = [*ran.tables, *tables], [*ran.pictures, *pictures]
     notes = [sentence(ran.used), *ran.notes, *notes]
     facts = {"inputs": [each.row() for each in ran.used]}
     return _report(arguments.model, findings, tables, pictures, notes, ran.seconds, facts)
-
-
-class _Run:
-    """What a program took here, and what that tells; `seconds`: None when it does not run."""
-
-    def __init__(
-        self, file: ProgramFile, record: ETRecord | None, arguments: argparse.Namespace
-    ) -> None:
-        plan = file.plan(arguments.method)
-        self.method = method = plan.name
-        record = of_method(record, method) if record is not None else None
-        edge = one_method(record.edge_dialect_program) if record is not None else None
-        recorded = given.recorded_inputs(record, edge) if record is not None else None
-        leaves, structure = pytree.tree_flatten(recorded)
-        names = edge.graph_signature.user_inputs if isinstance(edge, ExportedProgram) else ()
-        self.used = used_inputs(plan, arguments, None if recorded is None else leaves, names)
-        values = as_torch(self.used)
-        fits = recorded is not None and structure.num_leaves == len(values)
-        inputs = pytree.tree_unflatten(values, structure) if fits else tuple(values)
-        self.findings: list[Finding] = []
-        self.tables: list[Table] = []
-        self.pictures: list[Picture] = []
-        self.notes: list[str] = []
-        self._ran: Execution | None = None
-        here = None
-        if record is not None:
-            here = machine(sorted(file.backends))
-            if isinstance(edge, ExportedProgram):
-                set_sizes(edge, inputs)  # work is counted at the sizes that run
-            expected = estimates(file, method, record, here)
-            self.notes.append(_forecast(method, expected))
-            self.tables.append(_by_kind(expected))
-        try:
-            events = traced(file.data, method, values, record, arguments.data)
-        except RuntimeError as problem:  # other findings say what it lacks, as a rule
-            self.notes.append(f"It does not run here: {str(problem).splitlines()[0]}")
-            return
-        origins = Origins(record) if record is not None else None
-        self._ran = execution(file, method, events, origins)
-        self.notes = [" ".join([*self.notes, f"It took {1e3 * self._ran.seconds:.3g} ms."])]
-        self.tables += self._ran.tables()
-        self.pictures.append(self._ran.picture())
-        if record is not None and origins is not None and here is not None:
-            self.findings += below_machine(timed(events, record), method, origins, here)
-            self.findings += number_findings(file, method, record, inputs, arguments.data)
-
-    @property
-    def seconds(self) -> float | None:
-        return None if self._ran is None else self._ran.seconds
-
-    def seconds_at(self, place: tuple[str, int]) -> float | None:
-        """Of a call of the method that ran."""
-        method, instruction = place
-        is_known = self._ran is not None and method == self.method
-        return self._ran.seconds_of(instruction) if is_known else None
-
-
-def _forecast(method: str, expected: Sequence[Estimated]) -> str:
-    seconds = sum(each.seconds for each in expected)
-    note = f"{method} should take {1e3 * seconds:.3g} ms on {processor()}"
-    unknown = sum(has_open_sizes(each.nodes) for each in expected)
-    return note + (
-        f", without {unknown} operators whose sizes only a run tells." if unknown else "."
-    )
-
-
-def _by_kind(expected: Sequence[Estimated]) -> Table:
-    """Each operator counts for the largest of its kinds of work."""
-    rows: dict[tuple[str, str], Row] = {}
-    for each in expected:
-        kind = max(each.works, key=lambda work: work.amount).kind if each.works else "other"
-        row = rows.setdefault(
-            (kind, each.engine),
-            {"kind": kind, "by": each.engine or "kernels", "operators": 0, "ms": 0.0},
-        )
-        row["operators"] += 1
-        row["ms"] += 1e3 * each.seconds
-    listed = sorted(rows.values(), key=lambda row: -row["ms"])
-    return Table("expected", "Expected time by kind of work", listed, "ms")
 
 
 def examine(
@@ -247,36 +160,6 @@ def examine(
             tables.append(memory.table())
             pictures += memory.pictures()
     return findings, tables, pictures
-
-
-def below_machine(
-    measured: Sequence[Timed], method: str, origins: Origins, here: Machine
-) -> list[Finding]:
-    """Operators that take much longer than the machine needs, and much of the time."""
-    whole = sum(each.seconds for each in measured)
-    findings = []
-    for each in measured:
-        if has_open_sizes(each.nodes):
-            continue  # how much it has to do is not known
-        expected = seconds_of(each.nodes, each.engine, here)
-        if each.seconds < max(_TIMES_SLOWER * expected, _LEAST_SHARE * whole):
-            continue
-        adds = sum(map(multiply_adds_of, each.nodes))
-        what = f"{each.name}: {expected / each.seconds:.1%} of the machine's expected speed"
-        why = (
-            f"{1e3 * each.seconds:.3g} ms, {each.seconds / whole:.0%} of all; {each.num_bytes:,} bytes and "
-            f"{adds:,} multiply-adds need {1e3 * expected:.3g} ms"
-        )
-        step = (
-            "ask for a faster kernel of it (--backend, kernels/optimized)"
-            if each.engine == KERNELS
-            else "change its sizes or its layout; `bench` says what that gains"
-        )
-        known = origins.of_handles(each.handles, method)
-        layer = replace(_layer(known, each.name, each.name), seconds=each.seconds)
-        found = (1, each.num_bytes, _shown(known), "slower than this machine", (layer,))
-        findings.append(Finding(SLOW, what, why, step, *found))
-    return findings
 
 
 def _report(
@@ -306,39 +189,6 @@ def _report(
         facts or {},
         status=int(bool(count[STOPS])),
     )
-
-
-def _lines(calls: Sequence[Call], origins: Origins | None) -> tuple[str, ...]:
-    return _shown(origin for call in calls for origin in origins.of_call(call)) if origins else ()
-
-
-def _layers(calls: Sequence[Call], origins: Origins | None) -> tuple[Layer, ...]:
-    """One a call, without its time."""
-    return tuple(
-        replace(
-            _layer(origins.of_call(call) if origins else [], call.name, f"call {call.instruction}"),
-            place=(call.method, call.instruction),
-        )
-        for call in calls
-    )
-
-
-def _layer(known: Sequence[Origin], operator: str, otherwise: str) -> Layer:
-    """By the first node that a call stands for."""
-    if not known:
-        return Layer(otherwise, operator)
-    return Layer(known[0].module or THE_MODEL, operator, str(known[0]))
-
-
-def _about(
-    calls: Sequence[Call], written: int, origins: Origins | None, cause: str
-) -> tuple[int, int, tuple[str, ...], str, tuple[Layer, ...]]:
-    """The later fields of a finding about calls."""
-    return len(calls), written, _lines(calls, origins), cause, _layers(calls, origins)
-
-
-def _shown(origins: Iterable[Origin]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(str, origins)))
 
 
 def _grouped(calls: Sequence[Call]) -> dict[str, list[Call]]:
@@ -377,7 +227,7 @@ def _missing(file: ProgramFile, against: str, origins: Origins | None) -> list[F
                 else "register a kernel for it"
             )
             why = f"{there.title} has no kernel"
-            about = _about(calls, 0, origins, f"without a kernel in {there.title}")
+            about = fields_of(calls, 0, origins, f"without a kernel in {there.title}")
             findings.append(Finding(STOPS, name, why, step, *about))
     return findings
 
@@ -421,7 +271,7 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
             f"{name} outside of delegates",
             why,
             step,
-            *_about(
+            *fields_of(
                 calls,
                 _written(file, calls),
                 origins,
@@ -440,7 +290,7 @@ def _outside(file: ProgramFile, record: ETRecord | None, origins: Origins | None
                 why,
                 "see what stands between them, above",
                 count,
-                lines=_lines([call for calls in grouped.values() for call in calls], origins),
+                lines=lines_of([call for calls in grouped.values() for call in calls], origins),
             )
         )
     return findings
@@ -462,13 +312,13 @@ def _moves(file: ProgramFile, origins: Origins | None) -> list[Finding]:
                     "it converts elements to another dtype",
                     "convert the model, or its inputs, before export",
                 )
-                about = _about(changing, _written(file, changing), origins, "that convert")
+                about = fields_of(changing, _written(file, changing), origins, "that convert")
                 findings.append(Finding(SLOW, f"{name} converts", why, step, *about))
             calls = [call for call in calls if call not in changing]
         if calls and plain.endswith(_MOVES):
             why = "it computes nothing: it writes what it reads in other places"
             step = "keep the layout that readers want, or drop it in the model"
-            about = _about(calls, _written(file, calls), origins, "that copy")
+            about = fields_of(calls, _written(file, calls), origins, "that copy")
             findings.append(Finding(SLOW, f"{name} copies", why, step, *about))
     return findings
 
@@ -488,5 +338,5 @@ def _memory(found: Memory, origins: Origins | None) -> Finding:
         "smaller inputs, or let what makes it and what reads it be one delegate",
         1,
         alive,
-        _lines([call], origins) or ((largest["line"],) if largest["line"] else ()),
+        lines_of([call], origins) or ((largest["line"],) if largest["line"] else ()),
     )

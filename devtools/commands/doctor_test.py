@@ -16,6 +16,7 @@ from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPar
 from executorch.devtools import commands
 from executorch.devtools.commands import doctor as doctor_command
 from executorch.devtools.commands.arguments.options import XNNPACK
+from executorch.devtools.commands.findings.measured import below_machine
 from executorch.devtools.commands.origins import Origins
 from executorch.devtools.commands.planned import Planned, alive_bytes
 from executorch.devtools.commands.program_file import ProgramFile
@@ -204,10 +205,10 @@ def test_operators_below_the_machine_are_named(folder: Path) -> None:
     infinite, still = (Machine({KERNELS: Engine(rate, rate, 0.0)}) for rate in (1e30, 1.0))
     events = traced(file.data, "forward", [torch.randn(16, 64)], record)
     measured, origins = timed(events, record), Origins(record)
-    found = doctor_command.below_machine(measured, "forward", origins, infinite)
+    found = below_machine(measured, "forward", origins, infinite)
     assert found and all(each.lines and "doctor_test.py:" in each.lines[0] for each in found)
     assert all("% of the machine's expected speed" in each.what for each in found)
-    assert doctor_command.below_machine(measured, "forward", origins, still) == []
+    assert below_machine(measured, "forward", origins, still) == []
 
 
 def test_what_stays_outside_is_foretold(folder: Path) -> None:
